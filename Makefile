@@ -1,0 +1,168 @@
+# Pendula from a bare Python: `make demo` and `make test` need Python 3.11 or newer and its pip, nothing else.
+# Everything goes into .venv in this folder; the exact versions are in requirements.lock.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test test-all bench docs lint format lock clean moved
+
+BIN := .venv/bin
+RUN := $(BIN)/python -m
+
+# Settings of the caller that would lead installs or imports away from .venv.
+unexport PYTHONPATH PYTHONHOME PYTHONSTARTUP VIRTUAL_ENV CONDA_PREFIX __PYVENV_LAUNCHER__
+unexport PIP_TARGET PIP_PREFIX PIP_ROOT PIP_PYTHON PIP_CONSTRAINT PIP_REQUIRE_VIRTUALENV
+unexport UV_PYTHON UV_SYSTEM_PYTHON UV_TARGET UV_PREFIX UV_CONSTRAINT UV_PROJECT_ENVIRONMENT
+export PYTHONNOUSERSITE := 1
+export PIP_USER := 0
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+help:
+	@echo "make demo       simulate a chain of 10 links; leaves an animation and a plot in demo/"
+	@echo "make test       lint, then the tests (a few minutes)"
+	@echo "make test-all   also the slow tests, the other engines and the examples in the docs"
+	@echo "make bench      our figures, with the other engines that are installed"
+	@echo "make docs       run every Python example of README.md and docs/"
+	@echo "make lint       ruff, mypy and the import rules of the rooms"
+	@echo "make format     put the code into shape"
+	@echo "make setup      only make .venv (all others do it when needed)"
+	@echo "make lock       resolve the versions in the lock files anew"
+	@echo "make clean      remove what make has made, .venv included"
+	@echo "PYTHON=...      the Python that .venv is made from (3.11 or newer; otherwise the first one found)"
+
+# --- setting up --------------------------------------------------------------------------------------
+
+# The stamp .venv/.ready holds the folder it was made in: a .venv that was copied or moved is made anew,
+# because its scripts and its link to the sources still point to the old place.
+ifneq ($(wildcard .venv/.ready),)
+ifneq ($(shell cat .venv/.ready),$(CURDIR))
+MOVED := moved
+endif
+endif
+
+PYTHONS := python3 python3.13 python3.12 python3.11 python3.14 /usr/bin/python3
+IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+
+setup: .venv/.ready
+	@echo "Ready: $(BIN)/pendula --help"
+
+# A .venv from the first Python that is new enough, unless there is one already.
+define make_venv
+set -e; \
+if [ -z "$(MOVED)" ] && $(BIN)/python -c '$(IS_NEW_ENOUGH)' 2>/dev/null; then exit 0; fi; \
+found=; \
+for candidate in $(if $(PYTHON),"$(PYTHON)",$(PYTHONS)); do \
+    if "$$candidate" -c '$(IS_NEW_ENOUGH)' >/dev/null 2>&1; then \
+        found=$$("$$candidate" -c 'import sys; print(sys._base_executable or sys.executable)'); break; \
+    fi; \
+done; \
+if [ -z "$$found" ]; then \
+    echo "Pendula needs Python 3.11 or newer; there is none among: $(or $(PYTHON),$(PYTHONS))" >&2; \
+    echo "Install one, or name it: make $(or $(MAKECMDGOALS),setup) PYTHON=/path/to/python3" >&2; exit 1; \
+fi; \
+pip=; \
+if ! "$$found" -c 'import ensurepip, venv' 2>/dev/null; then \
+    pip=--without-pip; \
+    if ! "$$found" -c 'import venv' 2>/dev/null || ! command -v uv >/dev/null; then \
+        echo "$$found cannot make a virtual environment with pip in it." >&2; \
+        echo "On Debian or Ubuntu: apt install python3-venv; then run make again." >&2; \
+        exit 1; \
+    fi; \
+fi; \
+echo "Making .venv with $$("$$found" -V) ($$found)"; \
+"$$found" -m venv --clear $$pip .venv
+endef
+
+# install ARGUMENTS: by uv if there is one on the PATH, else by the uv of the lock in .venv, else by pip.
+# uv does not read pip's settings: an index or a certificate that was set for pip is handed on.
+define installer
+set -e; \
+uv=$$(command -v uv || echo $(BIN)/uv); \
+set_for_pip() { $(RUN) pip config list 2>/dev/null | sed -n "s/^[^=]*\.$$1='\(.*\)'$$/\1/p" | head -n 1; }; \
+index=$$(set_for_pip index-url); cert=$$(set_for_pip cert); \
+if [ -n "$$index" ]; then export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$index}"; fi; \
+if [ -n "$$cert" ]; then export SSL_CERT_FILE="$${SSL_CERT_FILE:-$$cert}"; fi; \
+install() { \
+    if command -v "$$uv" >/dev/null; then \
+        "$$uv" pip install --quiet --python $(BIN)/python --no-deps "$$@" && return; \
+        echo "uv could not (see above); once more with pip, which takes longer"; \
+    fi; \
+    $(RUN) pip --version >/dev/null 2>&1 || $(RUN) ensurepip >/dev/null; \
+    $(RUN) pip install --quiet --no-deps "$$@"; \
+}
+endef
+
+.venv/.ready: requirements.lock pyproject.toml $(MOVED)
+	@rm -f .venv/.ready
+	@$(make_venv)
+	@if ! command -v uv >/dev/null && [ ! -x $(BIN)/uv ]; then \
+	    echo "Getting uv into .venv, to install the rest faster"; \
+	    $(RUN) pip install --quiet --no-deps --only-binary :all: "$$(grep '^uv==' requirements.lock)" || \
+	        echo "There is no uv for this machine; pip will do"; \
+	fi
+	@$(installer); \
+	echo "Installing the packages of requirements.lock ($$(grep -c == requirements.lock)) into .venv"; \
+	install -r requirements.lock; \
+	echo "Installing pendula itself, editable"; \
+	install --no-build-isolation -e .
+	@printf '%s\n' "$(CURDIR)" > .venv/.ready
+
+.venv/.ready-peers: .venv/.ready requirements-peer.lock
+	@$(installer); \
+	echo "Installing the other engines of requirements-peer.lock into .venv"; \
+	install -r requirements-peer.lock
+	@touch $@
+
+# --- using it ----------------------------------------------------------------------------------------
+
+demo: .venv/.ready
+	@echo "Demo: a chain of 10 links, simulated for 10 s at tolerance 1e-8, with an animation and a plot"
+	@mkdir -p demo
+	$(BIN)/pendula simulate chain -p links=10 --for 10 --tol 1e-8 \
+	    -o demo/chain.npz --animate demo/chain.html --plot demo/chain.png
+	@echo "Look at demo/chain.html (open it in a browser) and demo/chain.png; the numbers are in demo/chain.npz."
+	@echo "Next: $(BIN)/pendula --help"
+
+lint: .venv/.ready
+	@echo "Lint: ruff, mypy, import rules"
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+test: lint
+	@echo "Tests: all but the slow ones and those against other engines (make test-all)"
+	$(RUN) pytest -q -n 2 -m "not slow and not peer"
+
+test-all: lint .venv/.ready-peers
+	@echo "Tests: all of them"
+	$(RUN) pytest -q -n 2
+	$(BIN)/python docs/check_examples.py
+
+bench: .venv/.ready
+	$(RUN) benchmarks
+
+docs: .venv/.ready
+	$(BIN)/python docs/check_examples.py
+
+format: .venv/.ready
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+# One resolution for all platforms and for Python 3.11 and later. The peers' lock holds only what it adds.
+COMPILE := pip compile --quiet --upgrade --universal --python-version 3.11 \
+    --no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
+HEAD := \# Exact versions of what make installs
+
+lock: .venv/.ready
+	@$(installer); \
+	echo "Resolving requirements.lock and requirements-peer.lock"; \
+	"$$uv" $(COMPILE) --extra plot --extra dev -o .venv/main.lock >/dev/null; \
+	"$$uv" $(COMPILE) --extra peer -c .venv/main.lock -o .venv/peer.lock >/dev/null; \
+	{ echo "$(HEAD); made by make lock."; cat .venv/main.lock; } > requirements.lock; \
+	{ echo "$(HEAD) for test-all, on top of requirements.lock; made by make lock."; \
+	  grep -vxFf .venv/main.lock .venv/peer.lock; } > requirements-peer.lock
+
+clean:
+	rm -rf .venv demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests docs benchmarks examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

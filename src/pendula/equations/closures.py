@@ -1,0 +1,136 @@
+"""Closing joints as scalar rows: which products of points and directions must vanish.
+
+Each row is a list of terms that a formulation can differentiate (Lagrange) or turn into relative
+velocities (Kane). A row is either ``gap . direction`` (the gap between two points along a direction
+fixed in a body or in the world) or ``direction . direction`` (two directions stay perpendicular).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import symengine as se
+
+from pendula.equations import vectors as vec
+from pendula.equations.mechanism import AXES, WORLD, Mechanism, Pose
+from pendula.equations.tape import Expr
+from pendula.model.bodies import GROUND
+from pendula.model.joints import ClosingJoint, JointCoincident, JointLoop, JointPointOnLine, Side
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a body, in body axes."""
+
+    body: str
+    place: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A direction fixed in a body, in body axes."""
+
+    body: str
+    direction: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class GapRow:
+    """(child point - parent point) . axis = 0."""
+
+    name: str
+    parent: Point
+    child: Point
+    axis: Axis
+
+
+@dataclass(frozen=True)
+class AngleRow:
+    """Axis a (parent side) stays perpendicular to axis b (child side)."""
+
+    name: str
+    a: Axis
+    b: Axis
+
+
+Row = GapRow | AngleRow
+
+
+def closure_rows(mechanism: Mechanism) -> list[Row]:
+    """All rows of all closing joints; rows that hold by themselves in the plane are left out by the formulations."""
+    rows: list[Row] = []
+    for joint in mechanism.model.closures:
+        rows += _rows_of(mechanism, joint)
+    return rows
+
+
+def _rows_of(mechanism: Mechanism, joint: ClosingJoint) -> list[Row]:
+    parent = Point(joint.parent.body, mechanism.place(joint.parent, f"{joint.name}_parent"))
+    child = Point(joint.child.body, mechanism.place(joint.child, f"{joint.name}_child"))
+    frame = side_frame(mechanism, joint.parent)
+    other = side_frame(mechanism, joint.child)
+
+    def gap(label: str, axis: Axis) -> GapRow:
+        return GapRow(f"{joint.name}: gap along {label}", parent, child, axis)
+
+    world = [gap(a, Axis(GROUND, AXES[a])) for a in "xyz"]
+    match joint:
+        case JointCoincident():
+            return [*world]
+        case JointPointOnLine():
+            first, second = perpendiculars(mechanism, mechanism.direction(joint.axis))
+            return [gap("its first normal", _axis(joint.parent, frame, first)), gap("its second normal", _axis(joint.parent, frame, second))]
+        case JointLoop(kind="spherical"):
+            return [*world]
+        case JointLoop(kind="universal"):
+            a, b = (AXES[letter] for letter in joint.sequence)
+            return [*world, AngleRow(f"{joint.name}: axes", _axis(joint.parent, frame, a), _axis(joint.child, other, b))]
+        case JointLoop(kind="fixed"):
+            turns = [
+                AngleRow(f"{joint.name}: turn about {n}", _axis(joint.parent, frame, AXES[a]), _axis(joint.child, other, AXES[b]))
+                for n, a, b in (("z", "x", "y"), ("x", "y", "z"), ("y", "z", "x"))
+            ]
+            return [*world, *turns]
+        case JointLoop(kind=kind):
+            axis = mechanism.direction(joint.axis)
+            first, second = perpendiculars(mechanism, axis)
+            tilt = [
+                AngleRow(f"{joint.name}: tilt {k}", _axis(joint.parent, frame, n), _axis(joint.child, other, axis))
+                for k, n in ((1, first), (2, second))
+            ]
+            if kind == "revolute":
+                return [*world, *tilt]
+            spin = AngleRow(f"{joint.name}: turn", _axis(joint.parent, frame, first), _axis(joint.child, other, second))
+            normals = [gap(f"normal {k}", _axis(joint.parent, frame, n)) for k, n in ((1, first), (2, second))]
+            return [*normals, *tilt, spin]
+    raise TypeError(f"no rows for {joint!r}")
+
+
+def side_frame(mechanism: Mechanism, side: Side) -> vec.Matrix:
+    """The matrix that turns axes of the joint's side into body axes."""
+    pose = WORLD
+    for turn in mechanism.turns(side.rotation):
+        pose = mechanism.follow(pose, (turn,), side.body)
+    return pose.R
+
+
+def _axis(side: Side, frame: vec.Matrix, direction: tuple[Expr, ...]) -> Axis:
+    return Axis(side.body, tuple(vec.times(frame, direction)))
+
+
+def perpendiculars(mechanism: Mechanism, axis: tuple[Expr, ...]) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+    """Two unit directions that make a right-handed frame with a unit axis."""
+    values = mechanism.model.parameter_values
+    numbers = [float(se.sympify(x).subs(values)) for x in axis]
+    smallest = min(range(3), key=lambda k: abs(numbers[k]))
+    helper = [1 if k == smallest else 0 for k in range(3)]
+    first = vec.cross(axis, helper)
+    square = vec.dot(first, first)
+    first = first if square == 1 else vec.scale(1 / se.sqrt(square), first)
+    return tuple(first), tuple(vec.cross(axis, first))
+
+
+def world_axis(mechanism: Mechanism, axis: Axis) -> list[Expr]:
+    """A body direction in world axes."""
+    pose: Pose = WORLD if axis.body == GROUND else mechanism.poses[mechanism.index[axis.body]]
+    return vec.times(pose.R, axis.direction)

@@ -1,0 +1,147 @@
+"""The one form every formulation fills, and everything downstream is written against.
+
+    q' = N v + n      M v' = f + G^T lam      g = 0      G v = b      G v' = c
+
+All entries are expressions of t, q, v, u, p and of named intermediates defined in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import symengine as se
+
+from pendula.equations.mechanism import Drive, Mechanism
+from pendula.equations.tape import Expr, is_zero
+from pendula.errors import PendulaError
+from pendula.model.model import Model
+
+PARTS = ("inertia", "gravity", "springs", "dissipation", "applied")
+"""What f is made of: f = -h (inertia) - dV/dq (gravity, springs) + tau (dissipation, applied)."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Generalized forces of the free speeds (``free``) and of the prescribed motions (``driven``), by part."""
+
+    free: Mapping[str, tuple[Expr, ...]]
+    driven: Mapping[str, tuple[Expr, ...]]
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Equations of motion as named symbolic blocks. Made by a formulation; see :func:`pendula.derive`."""
+
+    model: Model
+    formulation: str
+    definitions: tuple[tuple[Any, Expr], ...]
+    """named intermediates, each an expression of symbols and earlier names"""
+    t: Any
+    q: tuple[Any, ...]
+    v: tuple[Any, ...]
+    u: tuple[Any, ...]
+    p: tuple[Any, ...]
+    qdot: tuple[Expr, ...]
+    """N v + n"""
+    M: tuple[tuple[Expr, ...], ...]
+    parts: Rows
+    g: tuple[Expr, ...]
+    """loop rows first (as many as G has), then one row for every quaternion"""
+    G: tuple[tuple[Expr, ...], ...]
+    b: tuple[Expr, ...]
+    c: tuple[Expr, ...]
+    constraint_names: tuple[str, ...]
+    """what each row of g says"""
+    kinetic: Expr
+    potential: Expr
+    jacobi: Expr
+    """v . dT/dv - T + V: kept when prescribed motions enter only through constant rates"""
+    drives: tuple[Drive, ...]
+    drive_M: tuple[tuple[Expr, ...], ...]
+    """force a prescribed motion needs = drive_M v' - drive f - drive_G^T lam"""
+    drive_G: tuple[tuple[Expr, ...], ...]
+    poses: Mapping[str, tuple[tuple[tuple[Expr, ...], ...], tuple[Expr, ...]]]
+    """body -> (R_WB, r_W)"""
+
+    def __post_init__(self) -> None:
+        n, m = len(self.v), len(self.G)
+        shapes = (len(self.M) == n, all(len(row) == n for row in self.M), len(self.qdot) == len(self.q))
+        rows = (all(len(row) == n for row in self.G), len(self.b) == m, len(self.c) == m, len(self.g) >= m)
+        if not all(shapes + rows):
+            raise PendulaError(f"{self.formulation}: blocks do not fit together (speeds {n}, constraint rows {m})")
+        self._check_order()
+
+    def _check_order(self) -> None:
+        """Every name is defined before it is used, and nothing is left that cannot be computed."""
+        known = {self.t, *self.q, *self.v, *self.u, *self.p}
+        for symbol, expression in self.definitions:
+            missing = se.sympify(expression).free_symbols - known
+            if missing:
+                names = ", ".join(sorted(map(str, missing)))
+                raise PendulaError(f"{self.formulation}: {symbol} uses {names} before it is defined")
+            known.add(symbol)
+
+    @cached_property
+    def f(self) -> tuple[Expr, ...]:
+        """Right-hand side of M v' = f + G^T lam."""
+        return _sum_parts(self.parts.free, len(self.v))
+
+    @cached_property
+    def drive_f(self) -> tuple[Expr, ...]:
+        """The same for the rows of the prescribed motions."""
+        return _sum_parts(self.parts.driven, len(self.drives))
+
+    @cached_property
+    def power(self) -> Expr:
+        """Power of friction, damping, inputs and applied loads (not of prescribed motions)."""
+        terms = []
+        for part in ("dissipation", "applied"):
+            rows = (*self.parts.free[part], *self.parts.driven[part])
+            rates = (*self.v, *(d.rate for d in self.drives))
+            terms += [x * rate for x, rate in zip(rows, rates, strict=True) if not is_zero(x)]
+        return se.Add(*terms) if terms else 0
+
+    @cached_property
+    def N(self) -> tuple[tuple[Expr, ...], ...]:
+        """q' = N v + n."""
+        return tuple(tuple(se.sympify(rate).diff(v) for v in self.v) for rate in self.qdot)
+
+    @property
+    def loop_rows(self) -> int:
+        """Number of constraint rows with multipliers."""
+        return len(self.G)
+
+    def inline(self, expression: Expr) -> Expr:
+        """An expression with all names replaced by what they stand for: for small systems, to print or compare."""
+        table = self._inlined
+        expression = se.sympify(expression)
+        return expression.subs({s: table[s] for s in expression.free_symbols if s in table})
+
+    @cached_property
+    def _inlined(self) -> dict[Any, Expr]:
+        table: dict[Any, Expr] = {}
+        for symbol, expression in self.definitions:
+            expression = se.sympify(expression)
+            table[symbol] = expression.subs({s: table[s] for s in expression.free_symbols if s in table})
+        return table
+
+
+def _sum_parts(parts: Mapping[str, Sequence[Expr]], count: int) -> tuple[Expr, ...]:
+    rows = []
+    for k in range(count):
+        terms = [parts[name][k] for name in PARTS if not is_zero(parts[name][k])]
+        rows.append(se.Add(*terms) if terms else 0)
+    return tuple(rows)
+
+
+def drive_definitions(mechanism: Mechanism) -> list[tuple[Any, Expr]]:
+    """Prescribed motions with their rates and accelerations as functions of time."""
+    found: list[tuple[Any, Expr]] = []
+    for drive in mechanism.drives:
+        value = se.sympify(drive.value)
+        rate = value.diff(mechanism.t)
+        found += [(drive.position, value), (drive.rate, rate), (drive.acceleration, rate.diff(mechanism.t))]
+    return found

@@ -1,0 +1,201 @@
+"""The forces of a model, reduced to a few primitive loads that each formulation treats in its own way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import symengine as se
+
+from pendula.equations.mechanism import WORLD, Mechanism, Turn
+from pendula.equations.tape import Expr, is_zero
+from pendula.errors import ModelError, Problem
+from pendula.model.bodies import GROUND
+from pendula.model.forces import (
+    ForceComFriction,
+    ForceDamper,
+    ForceFriction,
+    ForceGeneralized,
+    ForceLoad,
+    ForceSpinDrive,
+    ForceSpring,
+    ForceTorque,
+    ForceTorsionSpring,
+)
+from pendula.model.joints import JointRevolute, TreeJoint
+
+
+@dataclass(frozen=True)
+class SpringBetween:
+    """A spring and damper between two points, each (body, place in body axes)."""
+
+    start: tuple[str, tuple[Expr, ...]]
+    end: tuple[str, tuple[Expr, ...]]
+    stiffness: Expr
+    damping: Expr
+    length: Expr
+
+
+@dataclass(frozen=True)
+class SpringAcross:
+    """A spring and damper on one coordinate of a joint, seen from the joint's parent side."""
+
+    link: int
+    coordinate: Any
+    stretch: Expr
+    stiffness: Expr
+    damping: Expr
+    rest: Expr
+
+
+@dataclass(frozen=True)
+class BallFriction:
+    """Torque -coefficient omega in a ball joint; ``speeds`` are the indices of its angular speeds."""
+
+    speeds: tuple[int, int, int]
+    coefficient: Expr
+
+
+@dataclass(frozen=True)
+class ForceAt:
+    """A force at a point of a body."""
+
+    body: str
+    place: tuple[Expr, ...]
+    vector: tuple[Expr, ...]
+    axes: str
+
+
+@dataclass(frozen=True)
+class TorqueOn:
+    """A torque on a body."""
+
+    body: str
+    vector: tuple[Expr, ...]
+    axes: str
+
+
+@dataclass(frozen=True)
+class SpinForce:
+    """A force coefficient * omega x e at a point of a body, e the unit vector from its origin to ``toward``."""
+
+    body: str
+    place: tuple[Expr, ...]
+    direction: tuple[Expr, ...]
+    coefficient: Expr
+    dissipative: bool
+
+
+@dataclass(frozen=True)
+class OnCoordinate:
+    """An expression that acts on one generalized speed (index among all rates)."""
+
+    rate: int
+    value: Expr
+
+
+Load = SpringBetween | SpringAcross | BallFriction | ForceAt | TorqueOn | SpinForce | OnCoordinate
+
+
+def collect_loads(mechanism: Mechanism) -> list[Load]:
+    """All loads of the model but gravity."""
+    loads: list[Load] = []
+    for number, force in enumerate(mechanism.model.forces):
+        loads += _loads_of(mechanism, force, f"force{number + 1}")
+    return loads
+
+
+def _loads_of(mechanism: Mechanism, force: Any, owner: str) -> list[Load]:
+    constant, general = mechanism.general, mechanism.general
+    match force:
+        case ForceTorsionSpring():
+            return [_across(mechanism, force, force.stiffness, force.damping, force.rest)]
+        case ForceSpring() | ForceDamper():
+            stiffness = getattr(force, "stiffness", 0)
+            length = getattr(force, "length", 0)
+            if force.joint is not None:
+                return [_across(mechanism, force, stiffness, force.damping, length)]
+            ends = [(s.body, mechanism.place(s, f"{owner}_{k}")) for k, s in (("from", force.start), ("to", force.end))]
+            return [SpringBetween(ends[0], ends[1], constant(stiffness), constant(force.damping), constant(length))]
+        case ForceFriction():
+            return _friction(mechanism, force)
+        case ForceComFriction():
+            place = mechanism.links[mechanism.index[force.body]].com
+            return [SpinForce(force.body, place, _unit(mechanism, place), -general(force.coefficient), True)]
+        case ForceSpinDrive():
+            place = _place(mechanism, force)
+            if all(is_zero(x) for x in place):
+                place_error = f'the point is the origin of "{force.body}", so it has no theta_hat'
+                raise ModelError([Problem(f"force {owner}", "at", place_error, 'name another point, such as at = "tip"')])
+            return [SpinForce(force.body, place, _unit(mechanism, place), general(force.coefficient), False)]
+        case ForceLoad():
+            return [ForceAt(force.body, _place(mechanism, force), tuple(general(x) for x in force.vector), force.axes)]
+        case ForceTorque():
+            return [TorqueOn(force.body, tuple(general(x) for x in force.vector), force.axes)]
+        case ForceGeneralized():
+            names = [str(r) for r in mechanism.rates]
+            name = force.coordinate if force.coordinate in names else f"{force.coordinate}_dot"
+            if name not in names:
+                cause = f'"{force.coordinate}" is part of a quaternion'
+                raise ModelError([Problem(f"force {owner}", "coordinate", cause, "name one of the joint's angular speeds")])
+            return [OnCoordinate(names.index(name), general(force.value))]
+    raise TypeError(f"no load for {force!r}")
+
+
+def _place(mechanism: Mechanism, force: Any) -> tuple[Expr, ...]:
+    if force.position is not None:
+        return mechanism.constants_of(force.position)
+    if force.at is not None:
+        return mechanism.constants_of(mechanism.model.body(force.body).named_points()[force.at])
+    if isinstance(force, ForceSpinDrive):
+        return mechanism.links[mechanism.index[force.body]].com
+    return (0, 0, 0)
+
+
+def _unit(mechanism: Mechanism, place: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Unit vector toward a place; along a body axis it is exact."""
+    alive = [k for k, x in enumerate(place) if not is_zero(x)]
+    if len(alive) == 1:
+        value = mechanism.model.parameter_values
+        number = float(se.sympify(place[alive[0]]).subs(value))
+        return tuple((1 if number > 0 else -1) if k == alive[0] else 0 for k in range(3))
+    length = se.sqrt(se.Add(*[x**2 for x in place]))
+    return tuple(0 if is_zero(x) else x / length for x in place)
+
+
+def _across(mechanism: Mechanism, force: Any, stiffness: Any, damping: Any, rest: Any) -> SpringAcross:
+    joint = mechanism.model.joint(force.joint)
+    choices = [c.name for c in joint.coordinates() if c.kind != "quaternion"]
+    return _on_coordinate(mechanism, joint, force.coordinate or choices[0], stiffness, damping, rest)
+
+
+def _on_coordinate(
+    mechanism: Mechanism, joint: TreeJoint, name: str, stiffness: Any, damping: Any, rest: Any
+) -> SpringAcross:
+    k = mechanism.index[joint.child.body]
+    coordinate = se.Symbol(name)
+    stretch: Expr = coordinate
+    if isinstance(joint, JointRevolute) and joint.measured_from == "ground":
+        link = mechanism.links[k]
+        parent = mechanism.poses[link.parent] if link.parent >= 0 else WORLD
+        turn = mechanism.relative_motion(k, mechanism.follow(parent, link.before, link.body))[0]
+        assert isinstance(turn, Turn)
+        stretch = turn.angle
+    read = mechanism.general
+    return SpringAcross(k, coordinate, stretch, read(stiffness), read(damping), read(rest))
+
+
+def _friction(mechanism: Mechanism, force: ForceFriction) -> list[Load]:
+    joint = mechanism.model.joint(force.joint)
+    loads: list[Load] = []
+    for coordinate in joint.coordinates():
+        if coordinate.kind != "quaternion":
+            loads.append(_on_coordinate(mechanism, joint, coordinate.name, 0, force.coefficient, 0))
+    if joint.quaternion():
+        speeds = [s.name for s in mechanism.model.speeds]
+        a, b, c = (speeds.index(s.name) for s in joint.speeds()[-3:])
+        loads.append(BallFriction((a, b, c), mechanism.general(force.coefficient)))
+    return loads
+
+
+__all__ = ["GROUND", "Load", "collect_loads"]

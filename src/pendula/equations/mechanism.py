@@ -1,0 +1,425 @@
+"""A model with symbols in place of names: the common ground of all formulations.
+
+It holds the coordinates, speeds and prescribed motions as symbols, each joint as a short list of
+steps (shift, turn), mass properties, and the poses of all bodies. Formulations share this and
+nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import symengine as se
+
+from pendula.equations import vectors as vec
+from pendula.equations.tape import Direction, Expr, Tape, is_zero
+from pendula.equations.translate import jumps, number, translate
+from pendula.model.base import parse, unit_vector
+from pendula.model.bodies import GROUND
+from pendula.model.expressions import Expression
+from pendula.model.joints import (
+    Coordinate,
+    JointCoordinates,
+    JointFree,
+    JointPlanar,
+    JointPrismatic,
+    JointRevolute,
+    JointSpherical,
+    JointUniversal,
+    Rotation,
+    Side,
+    TreeJoint,
+)
+from pendula.model.model import Model
+
+AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+
+_parse = lru_cache(maxsize=20_000)(parse)
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Moves the frame by a vector in its own axes."""
+
+    vector: tuple[Expr, Expr, Expr]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Turns the frame by an angle about a unit axis of its own."""
+
+    axis: tuple[Expr, Expr, Expr]
+    angle: Expr
+
+
+@dataclass(frozen=True)
+class TurnQuaternion:
+    """Turns the frame by a unit quaternion (scalar first); ``omega`` is its angular velocity in turned axes."""
+
+    quaternion: tuple[Expr, Expr, Expr, Expr]
+    omega: tuple[Expr, Expr, Expr]
+
+
+Step = Shift | Turn | TurnQuaternion
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A prescribed motion: a coordinate whose value is an expression of time."""
+
+    name: str
+    kind: str
+    position: Any
+    rate: Any
+    acceleration: Any
+    value: Expr
+    jumps: tuple[Expr, ...] = ()
+    """times at which the expression switches"""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A body with the joint that places it. ``parent`` is the index of the parent link, -1 for ground."""
+
+    joint: TreeJoint
+    body: str
+    parent: int
+    before: tuple[Step, ...]
+    motion: tuple[Step, ...]
+    after: tuple[Step, ...]
+    mass: Expr
+    com: tuple[Expr, ...]
+    inertia: tuple[tuple[Expr, ...], ...]
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where a frame is: ``R`` turns its axes into world axes, ``r`` is its origin in world axes.
+
+    ``theta`` is the absolute angle about z while everything so far turned about z only, else None.
+    """
+
+    R: vec.Matrix
+    r: vec.Vector
+    theta: Expr | None = None
+
+
+WORLD = Pose(vec.IDENTITY, vec.NULL, 0)
+
+
+class Mechanism:
+    """Symbols, links, drives and poses of a model."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.tape = Tape()
+        self.t = se.Symbol("t")
+        self.parameters = [se.Symbol(name) for name in model.parameters]
+        self.inputs = [se.Symbol(name) for name in model.inputs]
+        self.constants: dict[str, Expr] = {str(s): s for s in self.parameters}
+        self.q = [se.Symbol(c.name) for c in model.coordinates]
+        self.v = [se.Symbol(s.name) for s in model.speeds]
+        self.drives: list[Drive] = []
+        self._driven: dict[str, Drive] = {}
+        for joint in model.tree:
+            kinds = {c.name: c.kind for c in joint.coordinates()}
+            for name, value in joint.prescribed().items():
+                self._driven[name] = self._drive(name, kinds[name], _parse(value))
+        self.links = self._links()
+        self.index = {link.body: k for k, link in enumerate(self.links)}
+
+    # -- symbols --------------------------------------------------------------------------------
+
+    @property
+    def rates(self) -> list[Any]:
+        """All generalized speeds: the free ones, then the rates of the prescribed motions."""
+        return [*self.v, *(d.rate for d in self.drives)]
+
+    @cached_property
+    def qdot(self) -> list[Expr]:
+        """Rates of the free coordinates in terms of the speeds: N v."""
+        rates: dict[str, Expr] = {}
+        for joint in self.model.tree:
+            free = [c for c in joint.coordinates() if c.name not in self._driven]
+            speeds = [se.Symbol(s.name) for s in joint.speeds() if s.name.removesuffix("_dot") not in self._driven]
+            if joint.quaternion():
+                shifts = len(free) - 4
+                for c, s in zip(free[:shifts], speeds[:shifts], strict=True):
+                    rates[c.name] = s
+                quaternion = [se.Symbol(c.name) for c in free[shifts:]]
+                for c, rate in zip(free[shifts:], _quaternion_rate(quaternion, speeds[shifts:]), strict=True):
+                    rates[c.name] = rate
+            else:
+                rates |= {c.name: s for c, s in zip(free, speeds, strict=True)}
+        return [rates[c.name] for c in self.model.coordinates]
+
+    @cached_property
+    def balls(self) -> list[tuple[int, int, int]]:
+        """Indices of the three angular speeds of every joint with a quaternion."""
+        position = {s.name: k for k, s in enumerate(self.model.speeds)}
+        found = []
+        for joint in self.model.tree:
+            if joint.quaternion():
+                a, b, c = (position[s.name] for s in joint.speeds()[-3:])
+                found.append((a, b, c))
+        return found
+
+    @cached_property
+    def unit_quaternions(self) -> list[Expr]:
+        """One row |quaternion|^2 - 1 for every joint with a quaternion."""
+        rows = []
+        for joint in self.model.tree:
+            if joint.quaternion():
+                rows.append(se.Add(*[se.Symbol(c.name) ** 2 for c in joint.coordinates()[-4:]]) - 1)
+        return rows
+
+    def in_time(self, *, accelerations: dict[Any, Expr] | None = None) -> Direction:
+        """The rate in time; speeds are held constant unless their ``accelerations`` are given."""
+        seeds: dict[Any, Expr] = dict(zip(self.q, self.qdot, strict=True))
+        for drive in self.drives:
+            seeds[drive.position], seeds[drive.rate] = drive.rate, drive.acceleration
+        seeds |= accelerations or {}
+        return Direction(self.tape, seeds, "dt" if accelerations is None else "ddt")
+
+    def virtual(self, k: int) -> Direction:
+        """The virtual displacement that belongs to speed or drive k: dq = column k of N."""
+        rate = self.rates[k]
+        seeds: dict[Any, Expr] = {}
+        for q, qdot in zip(self.q, self.qdot, strict=True):
+            slope = se.sympify(qdot).diff(rate)
+            if not is_zero(slope):
+                seeds[q] = slope
+        for drive in self.drives:
+            if drive.rate == rate:
+                seeds[drive.position] = 1
+        return Direction(self.tape, seeds, f"by_{rate}")
+
+    def by_speed(self, k: int) -> Direction:
+        """The partial derivative by speed or drive rate k."""
+        return Direction(self.tape, {self.rates[k]: 1}, f"per_{self.rates[k]}")
+
+    def constant(self, value: int | float | str) -> Expr:
+        """A field that may use parameters."""
+        if isinstance(value, (int, float)):
+            return number(value)
+        return translate(_parse(value), self.constants)
+
+    def general(self, value: int | float | str) -> Expr:
+        """A field that may use everything: t, coordinates, speeds, parameters, inputs."""
+        names: dict[str, Expr] = {**self.constants, "t": self.t}
+        names |= {str(s): s for s in (*self.q, *self.v, *self.inputs)}
+        for drive in self._driven.values():
+            names[drive.name], names[f"{drive.name}_dot"] = drive.position, drive.rate
+        expression = _parse(value)
+        return translate(expression, {n: names[n] for n in expression.names})
+
+    def constants_of(self, values: Any) -> tuple[Expr, Expr, Expr]:
+        """A vector of fields that may use parameters."""
+        x, y, z = (self.constant(value) for value in values)
+        return x, y, z
+
+    def direction(self, values: Any) -> tuple[Expr, ...]:
+        """A unit vector from an axis field."""
+        entries = [self.constant(x) for x in values]
+        if all(isinstance(x, (int, float)) for x in entries):
+            return unit_vector([float(x) for x in entries])
+        length = se.sqrt(se.Add(*[x**2 for x in entries]))
+        return tuple(0 if is_zero(x) else x / length for x in entries)
+
+    def _drive(self, name: str, kind: str, value: Expression) -> Drive:
+        names = {**self.constants, "t": self.t}
+        used = {n: names[n] for n in value.names}
+        symbols = (se.Symbol(name), se.Symbol(f"{name}_dot"), se.Symbol(f"{name}__ddot"))
+        drive = Drive(name, kind, *symbols, translate(value, used), tuple(jumps(value, self.constants)))
+        self.drives.append(drive)
+        return drive
+
+    # -- steps ----------------------------------------------------------------------------------
+
+    def place(self, side: Side, owner: str) -> tuple[Expr, ...]:
+        """The point of a side in body axes; on ground its entries may be prescribed motions."""
+        if side.position is None:
+            if side.at is None or side.body == GROUND:
+                return (0, 0, 0)
+            return self.constants_of(self.model.body(side.body).named_points()[side.at])
+        entries: list[Expr] = []
+        for axis, value in zip("xyz", side.position, strict=True):
+            expression = _parse(value)
+            if side.body == GROUND and "t" in expression.names:
+                entries.append(self._drive(f"{owner}__{axis}", "length", expression).position)
+            else:
+                entries.append(self.constant(value))
+        return tuple(entries)
+
+    def turns(self, rotation: Rotation | None, value: Any = None) -> tuple[Turn, ...]:
+        """The turns of a rotation field."""
+        read = value or self.constant
+        if rotation is None:
+            return ()
+        if rotation.sequence is not None:
+            return tuple(Turn(AXES[a], read(x)) for a, x in zip(rotation.sequence, rotation.angles, strict=True))
+        axis = self.direction(rotation.axis)
+        return (Turn((axis[0], axis[1], axis[2]), read(rotation.angle)),)
+
+    def _links(self) -> list[Link]:
+        links: list[Link] = []
+        index: dict[str, int] = {GROUND: -1}
+        for joint in self.model.tree:
+            body = self.model.body(joint.child.body)
+            properties = body.mass_properties()
+            at = self.place(joint.parent, joint.name)
+            before: list[Step] = [] if vec.all_zero(at) else [Shift((at[0], at[1], at[2]))]
+            before += self.turns(joint.parent.rotation)
+            back = [Turn(turn.axis, -turn.angle) for turn in reversed(self.turns(joint.child.rotation))]
+            at = self.place(joint.child, joint.name)
+            after: list[Step] = [*back] + ([] if vec.all_zero(at) else [Shift((-at[0], -at[1], -at[2]))])
+            links.append(
+                Link(
+                    joint,
+                    body.name,
+                    index[joint.parent.body],
+                    tuple(before),
+                    self._motion(joint),
+                    tuple(after),
+                    self.constant(properties.mass),
+                    self.constants_of(properties.com),
+                    tuple(self.constants_of(row) for row in properties.inertia),
+                )
+            )
+            index[body.name] = len(links) - 1
+        return links
+
+    def _motion(self, joint: TreeJoint) -> tuple[Step, ...]:
+        """The joint's own motion from its parent-side frame to its child-side frame."""
+        q = [self._coordinate(c) for c in joint.coordinates()]
+        speeds = [se.Symbol(s.name) for s in joint.speeds()]
+        match joint:
+            case JointRevolute():
+                a = self.direction(joint.axis)
+                return (Turn((a[0], a[1], a[2]), q[0]),)  # an angle from ground is corrected in poses
+            case JointPrismatic():
+                x, y, z = vec.scale(q[0], self.direction(joint.axis))
+                return (Shift((x, y, z)),)
+            case JointPlanar():
+                return Shift((q[0], q[1], 0)), Turn(AXES["z"], q[2])
+            case JointUniversal():
+                return tuple(Turn(AXES[a], x) for a, x in zip(joint.sequence, q, strict=True))
+            case JointSpherical() | JointFree():
+                steps: list[Step] = []
+                if isinstance(joint, JointFree):
+                    steps.append(Shift((q[0], q[1], q[2])))
+                    q, speeds = q[3:], speeds[3:]
+                if joint.euler is not None:
+                    steps += [Turn(AXES[a], x) for a, x in zip(joint.euler, q, strict=True)]
+                else:
+                    steps.append(TurnQuaternion((q[0], q[1], q[2], q[3]), (speeds[0], speeds[1], speeds[2])))
+                return tuple(steps)
+            case JointCoordinates():
+                return self._chart(joint, q)
+        return ()
+
+    def _chart(self, joint: JointCoordinates, q: list[Any]) -> tuple[Step, ...]:
+        names: dict[str, Expr] = {**self.constants} | {c.name: x for c, x in zip(joint.coordinates(), q, strict=True)}
+
+        def read(value: Any) -> Expr:
+            expression = _parse(value)
+            if "t" in expression.names and "t" not in names:  # explicit time is a prescribed motion of its own
+                clock = self._drive(f"{joint.name}__clock", "time", _parse("t"))
+                names["t"] = clock.position
+            return translate(expression, {n: names[n] for n in expression.names})
+
+        x, y, z = (self.tape.keep(read(value), f"{joint.name}_{a}") for a, value in zip("xyz", joint.position, strict=True))
+        return (Shift((x, y, z)), *self.turns(joint.rotation, read))
+
+    def _coordinate(self, coordinate: Coordinate) -> Any:
+        return se.Symbol(coordinate.name)
+
+    # -- poses ----------------------------------------------------------------------------------
+
+    @cached_property
+    def poses(self) -> list[Pose]:
+        """World pose of every link's body axes."""
+        found: list[Pose] = []
+        for k, link in enumerate(self.links):
+            parent = found[link.parent] if link.parent >= 0 else WORLD
+            frame = self.follow(parent, link.before, link.body)
+            frame = self.follow(frame, self.relative_motion(k, frame), link.body)
+            found.append(self.follow(frame, link.after, link.body))
+        return found
+
+    def relative_motion(self, k: int, frame: Pose) -> tuple[Step, ...]:
+        """The motion of joint k seen from its parent-side frame, absolute angles made relative."""
+        link = self.links[k]
+        joint = link.joint
+        if isinstance(joint, JointRevolute) and joint.measured_from == "ground":
+            turn = link.motion[0]
+            assert isinstance(turn, Turn)
+            # absolute angle = sign*q in world, so the turn beyond the frame's own angle is what is left
+            return (Turn(turn.axis, turn.angle - turn.axis[2] * frame.theta),)
+        return link.motion
+
+    def follow(self, pose: Pose, steps: tuple[Step, ...], hint: str) -> Pose:
+        """The pose after a list of steps."""
+        for step in steps:
+            match step:
+                case Shift(vector):
+                    moved = vec.add(pose.r, vec.times(pose.R, vector))
+                    pose = Pose(pose.R, self.tape.keep_all(moved, f"r__{hint}"), pose.theta)
+                case Turn(axis, angle):
+                    pose = self._turned(pose, axis, angle, hint)
+                case TurnQuaternion(quaternion):
+                    R = self.named(vec.product(pose.R, quaternion_matrix(quaternion)), hint)
+                    pose = Pose(R, pose.r)
+        return pose
+
+    def _turned(self, pose: Pose, axis: tuple[Expr, ...], angle: Expr, hint: str) -> Pose:
+        if pose.theta is not None and is_zero(axis[0]) and is_zero(axis[1]):
+            theta = pose.theta + axis[2] * angle
+            c, s = self.tape.trig(theta, hint)
+            return Pose(((c, -s, 0), (s, c, 0), (0, 0, 1)), pose.r, theta)
+        return Pose(self.named(vec.product(pose.R, self.turn_matrix(axis, angle, hint)), hint), pose.r)
+
+    def turn_matrix(self, axis: tuple[Expr, ...], angle: Expr, hint: str) -> vec.Matrix:
+        """The matrix of a turn about a unit axis (Rodrigues)."""
+        c, s = self.tape.trig(angle, f"{hint}")
+        x, y, z = axis
+
+        def entry(i: int, j: int) -> Expr:
+            both = axis[i] * axis[j]
+            out = both * (1 - c) if not is_zero(both) and not (i == j and both == 1) else 0
+            return out + (1 if i == j and both == 1 else c if i == j else 0)
+
+        skew = ((0, -z, y), (z, 0, -x), (-y, x, 0))
+        return [
+            [entry(i, j) if is_zero(skew[i][j]) else entry(i, j) + skew[i][j] * s for j in range(3)] for i in range(3)
+        ]
+
+    def named(self, matrix: vec.Matrix, hint: str) -> vec.Matrix:
+        """A matrix with long entries named."""
+        return [[self.tape.keep(x, f"R__{hint}_{a}{b}") for b, x in zip("xyz", row, strict=True)] for a, row in zip("xyz", matrix, strict=True)]
+
+    def point(self, body: str, place: vec.Vector) -> list[Expr]:
+        """World position of a point given in body axes."""
+        if body == GROUND:
+            return list(place)
+        pose = self.poses[self.index[body]]
+        return vec.add(pose.r, vec.times(pose.R, place))
+
+
+def quaternion_matrix(q: tuple[Expr, ...]) -> vec.Matrix:
+    """Rotation matrix of a unit quaternion, scalar first, as homogeneous quadratics."""
+    w, x, y, z = q
+    return (
+        (w**2 + x**2 - y**2 - z**2, 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), w**2 - x**2 + y**2 - z**2, 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), w**2 - x**2 - y**2 + z**2),
+    )
+
+
+def _quaternion_rate(q: list[Any], omega: list[Any]) -> list[Expr]:
+    """q' = q * (0, omega)/2 for omega in turned (child) axes."""
+    w, x, y, z = q
+    a, b, c = (o / 2 for o in omega)
+    return [-x * a - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a]

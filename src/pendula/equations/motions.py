@@ -1,0 +1,53 @@
+"""Velocities and accelerations of all bodies, from their poses alone.
+
+This is the yardstick by which formulations are compared: given the accelerations v' that one of them
+finds, it says how every body moves in world axes. It differentiates poses in time and uses nothing
+that a formulation knows about joints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import symengine as se
+
+from pendula.equations import vectors as vec
+from pendula.equations.equations import drive_definitions
+from pendula.equations.mechanism import Mechanism
+from pendula.equations.tape import Expr
+from pendula.model.model import Model
+
+
+@dataclass(frozen=True)
+class BodyMotions:
+    """Body -> (angular velocity, velocity of the mass centre, angular acceleration, acceleration), world axes."""
+
+    definitions: tuple[tuple[Any, Expr], ...]
+    accelerations: tuple[Any, ...]
+    """symbols that stand for v'"""
+    motions: Mapping[str, tuple[tuple[Expr, ...], ...]]
+
+
+def derive_motions(model: Model) -> BodyMotions:
+    """Body velocities and accelerations as expressions of t, q, v, v', p."""
+    mechanism = Mechanism(model)
+    tape = mechanism.tape
+    accelerations = [se.Symbol(f"a__{v}") for v in mechanism.v]
+    first = mechanism.in_time()
+    second = mechanism.in_time(accelerations=dict(zip(mechanism.v, accelerations, strict=True)))
+    motions = {}
+    for link, pose in zip(mechanism.links, mechanism.poses, strict=True):
+        center = vec.add(pose.r, vec.times(pose.R, link.com))
+        velocity = tape.keep_all(first.all(center), f"vW__{link.body}")
+        if pose.theta is not None:
+            omega: list[Expr] = [0, 0, first(pose.theta)]
+        else:  # R' R^T is the skew matrix of the angular velocity
+            turning = [tape.keep_all(first.all(row), f"Rt__{link.body}") for row in pose.R]
+            skew = vec.product(turning, vec.transposed(pose.R))
+            omega = tape.keep_all([skew[2][1], skew[0][2], skew[1][0]], f"wW__{link.body}")
+        rates = (tuple(second.all(omega)), tuple(second.all(velocity)))
+        motions[link.body] = (tuple(omega), tuple(velocity), *rates)
+    definitions = (*drive_definitions(mechanism), *tape.definitions.items())
+    return BodyMotions(definitions, tuple(accelerations), motions)

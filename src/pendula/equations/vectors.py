@@ -1,0 +1,76 @@
+"""Small vector algebra on lists of symbolic entries, with exact zeros skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import symengine as se
+
+from pendula.equations.tape import Expr, is_zero
+
+Vector = Sequence[Expr]
+Matrix = Sequence[Sequence[Expr]]
+
+IDENTITY: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+NULL: Vector = (0, 0, 0)
+
+
+def total(terms: Sequence[Expr]) -> Expr:
+    """The sum of many terms, built at once."""
+    kept = [x for x in terms if not is_zero(x)]
+    if len(kept) < 3:
+        return sum(kept, 0)
+    return se.Add(*kept)
+
+
+def dot(a: Vector, b: Vector) -> Expr:
+    """Scalar product."""
+    terms = [x * y for x, y in zip(a, b, strict=True) if not (is_zero(x) or is_zero(y))]
+    return total(terms)
+
+
+def cross(a: Vector, b: Vector) -> list[Expr]:
+    """Vector product."""
+
+    def entry(i: int, j: int) -> Expr:
+        first = 0 if is_zero(a[i]) or is_zero(b[j]) else a[i] * b[j]
+        second = 0 if is_zero(a[j]) or is_zero(b[i]) else a[j] * b[i]
+        return first if is_zero(second) else first - second
+
+    return [entry(1, 2), entry(2, 0), entry(0, 1)]
+
+
+def add(*vectors: Vector) -> list[Expr]:
+    """Sum of vectors."""
+    return [total(entries) for entries in zip(*vectors, strict=True)]
+
+
+def subtract(a: Vector, b: Vector) -> list[Expr]:
+    """a - b."""
+    return [x if is_zero(y) else x - y for x, y in zip(a, b, strict=True)]
+
+
+def scale(factor: Expr, a: Vector) -> list[Expr]:
+    """factor times a."""
+    return [0 if is_zero(factor) or is_zero(x) else factor * x for x in a]
+
+
+def times(matrix: Matrix, a: Vector) -> list[Expr]:
+    """Matrix times vector."""
+    return [dot(row, a) for row in matrix]
+
+
+def transposed(matrix: Matrix) -> list[list[Expr]]:
+    """The transpose."""
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
+def product(a: Matrix, b: Matrix) -> list[list[Expr]]:
+    """Matrix product."""
+    columns = transposed(b)
+    return [[dot(row, column) for column in columns] for row in a]
+
+
+def all_zero(a: Vector) -> bool:
+    """Whether every entry is exactly zero."""
+    return all(is_zero(x) for x in a)

@@ -1,0 +1,94 @@
+"""Every error Pendula raises on purpose.
+
+    PendulaError
+    |- ModelError          the description of the mechanism is wrong; lists every problem found
+    |- NotSupported        this formulation or method cannot do that; names those that can
+    |- NoConvergence       an iteration did not settle; carries the last iterate and its residual
+    |  '- LoopNotClosed    a closed loop cannot be assembled
+    |- SingularPose        the equations lose rank at a pose; says which motion is undetermined
+    |- ComputationError    a computation gave something that is not a number
+    '- UsageError          a command or a call was given something it cannot use
+
+An error says what was asked, what was found (names and numbers) and what to try.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+class PendulaError(Exception):
+    """Base of all errors raised by Pendula."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong in a model: where, what was found, what to try.
+
+    Args:
+        element: the part of the model, for example ``joint "theta1"``.
+        field: the field inside it, for example ``axis``; empty when it is the element itself.
+        cause: what was found and why it is wrong.
+        advice: what to try; may be empty.
+    """
+
+    element: str
+    field: str
+    cause: str
+    advice: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.element}: {self.field}" if self.field else self.element
+        text = f"{place}: {self.cause}"
+        return f"{text}\n      Try: {self.advice}" if self.advice else text
+
+
+class ModelError(PendulaError):
+    """The description of a mechanism is wrong. ``problems`` lists everything found, not only the first."""
+
+    def __init__(self, problems: Iterable[Problem], *, source: str = "") -> None:
+        self.problems = tuple(problems)
+        self.source = source
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        where = f"{self.source}: " if self.source else ""
+        if len(self.problems) == 1:
+            return f"{where}{self.problems[0]}"
+        listing = "\n".join(f"  {k}. {problem}" for k, problem in enumerate(self.problems, 1))
+        return f"{where}{len(self.problems)} problems in the model\n{listing}"
+
+    def in_file(self, source: str) -> ModelError:
+        """The same error, saying which file it was found in."""
+        return ModelError(self.problems, source=source)
+
+
+class NotSupported(PendulaError):
+    """A formulation or method was asked for something it cannot do."""
+
+
+class NoConvergence(PendulaError):
+    """An iteration did not settle. ``last`` is its last iterate, ``residual`` how far it was off."""
+
+    def __init__(self, message: str, *, last: Any = None, residual: float = float("nan")) -> None:
+        super().__init__(message)
+        self.last = last
+        self.residual = residual
+
+
+class LoopNotClosed(NoConvergence):
+    """The constraints of a closed loop cannot be satisfied from the given start."""
+
+
+class SingularPose(PendulaError):
+    """The equations lose rank at this pose, so a motion or a force there is not determined."""
+
+
+class ComputationError(PendulaError):
+    """A computation gave a value that is not finite."""
+
+
+class UsageError(PendulaError):
+    """A command or a call was given something it cannot use."""

@@ -1,0 +1,269 @@
+"""Rigid bodies: mass, centre of mass, inertia, named points, and how they are drawn.
+
+A body has its own axes. Mass properties are given in them, either directly (``mass``, ``com``,
+``inertia``) or by one of the shorthands ``rod``, ``point``, ``disc``, ``box``, ``sphere``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from pendula.model.base import Direction, Element, Label, Scalar, Vector, exact, unit_vector
+
+GROUND = "ground"
+
+Row = tuple[Scalar, Scalar, Scalar]
+
+
+def _inertia(value: Any) -> Any:
+    rows = list(value) if isinstance(value, (list, tuple)) else value
+    if hasattr(rows, "tolist"):
+        rows = rows.tolist()
+    if isinstance(rows, list) and len(rows) == 3 and not any(isinstance(r, (list, tuple)) for r in rows):
+        return [[rows[0], 0, 0], [0, rows[1], 0], [0, 0, rows[2]]]
+    if not isinstance(rows, list) or len(rows) != 3 or any(len(r) != 3 for r in rows):
+        raise ValueError("inertia is [Ixx, Iyy, Izz] or a 3 by 3 matrix, about the centre of mass, in body axes")
+    return rows
+
+
+Inertia = Annotated[tuple[Row, Row, Row], BeforeValidator(_inertia)]
+
+
+def _numbers(value: Any, what: str) -> tuple[float, ...]:
+    if not all(isinstance(x, (int, float)) for x in value):
+        raise ValueError(f"{what} takes numbers, not expressions, found {list(value)}")
+    return tuple(float(x) for x in value)
+
+
+class Rod(Element):
+    """A straight uniform rod from the body's origin along ``axis``.
+
+    Its points are ``start`` (also ``top``), ``end`` (also ``bottom``, ``tip``) and ``center``. An
+    off-centre ``com`` at distance d means uniform density on either side, chosen so that the mass
+    centre is at d; its inertia about the mass centre is m d (L - d)/3 (m L^2/12 at the middle).
+    """
+
+    mass: Scalar
+    """mass [mass unit]"""
+    length: Scalar
+    """length [length unit]"""
+    axis: Direction = (0, -1, 0)
+    """direction of the rod in body axes"""
+    com: Scalar | None = None
+    """distance of the mass centre from the start [length unit]; default: the middle"""
+    inertia: Scalar | None = None
+    """transverse inertia about the mass centre [mass length^2]; default: from length, com, diameter"""
+    diameter: Scalar = 0
+    """diameter of a round rod [length unit]; 0 for a thin rod"""
+
+    @model_validator(mode="after")
+    def _axis_is_numeric(self) -> Rod:
+        _numbers(self.axis, "axis")
+        return self
+
+
+class Point(Element):
+    """A point mass."""
+
+    mass: Scalar
+    at: Vector = (0, 0, 0)
+    """position in body axes [length unit]"""
+
+
+class Disc(Element):
+    """A uniform disc or cylinder about ``normal``."""
+
+    mass: Scalar
+    radius: Scalar
+    normal: Direction = (0, 0, 1)
+    thickness: Scalar = 0
+    at: Vector = (0, 0, 0)
+
+    @model_validator(mode="after")
+    def _normal_is_numeric(self) -> Disc:
+        _numbers(self.normal, "normal")
+        return self
+
+
+class Box(Element):
+    """A uniform box with sides along the body axes."""
+
+    mass: Scalar
+    size: Vector
+    """sides along x, y, z [length unit]"""
+    at: Vector = (0, 0, 0)
+
+
+class Sphere(Element):
+    """A uniform solid sphere."""
+
+    mass: Scalar
+    radius: Scalar
+    at: Vector = (0, 0, 0)
+
+
+class Shape(Element):
+    """Something to draw in body axes; it has no effect on the motion."""
+
+    kind: Literal["rod", "point", "disc", "box", "sphere", "ring", "polyline"]
+    points: tuple[Vector, ...] = ((0, 0, 0),)
+    """rod: start and end; polyline: its corners; others: the centre"""
+    radius: Scalar = 0
+    normal: Direction = (0, 0, 1)
+    size: Vector = (0, 0, 0)
+
+
+@dataclass(frozen=True)
+class MassProperties:
+    """Mass, centre of mass in body axes, and inertia about it, as scalars of the model."""
+
+    mass: Scalar
+    com: tuple[Scalar, Scalar, Scalar]
+    inertia: tuple[Row, Row, Row]
+
+
+class Body(Element):
+    """A rigid body. Give ``mass`` (with ``com`` and ``inertia``) or exactly one shorthand.
+
+    Example:
+        >>> Body(name="upper", rod={"mass": "m", "length": "l"}).mass_properties().inertia[2][2]
+        '(m)*(l)**2/12'
+    """
+
+    name: Label
+    mass: Scalar | None = None
+    """mass [mass unit]; 0 is legal for a body that only carries joints"""
+    com: Vector = (0, 0, 0)
+    """centre of mass in body axes [length unit]"""
+    inertia: Inertia | None = None
+    """[Ixx, Iyy, Izz] or 3 by 3, about the centre of mass, in body axes; default 0 (point mass)"""
+    rod: Rod | None = None
+    point: Point | None = None
+    disc: Disc | None = None
+    box: Box | None = None
+    sphere: Sphere | None = None
+    points: dict[Label, Vector] = Field(default_factory=dict)
+    """named points in body axes, for ``at = "..."``"""
+    shapes: tuple[Shape, ...] = ()
+    """what to draw; default: from the shorthand"""
+
+    @model_validator(mode="after")
+    def _one_description(self) -> Body:
+        given = [k for k in ("rod", "point", "disc", "box", "sphere") if getattr(self, k) is not None]
+        if self.name == GROUND:
+            raise ValueError('"ground" is there already and is not listed among the bodies')
+        if self.mass is not None and given:
+            raise ValueError(f"mass is given twice: by mass and by {given[0]}; keep one of them")
+        if len(given) > 1:
+            raise ValueError(f"mass is given by {' and by '.join(given)}; keep one of them")
+        if self.mass is None and not given:
+            raise ValueError("mass is missing: give mass = ..., or one of rod, point, disc, box, sphere")
+        if given and (self.inertia is not None or any(self.com)):
+            raise ValueError(f"com and inertia follow from {given[0]}; remove them, or give mass instead")
+        return self
+
+    def mass_properties(self) -> MassProperties:
+        """Mass, centre of mass and inertia about it, in body axes."""
+        if self.rod is not None:
+            return _rod(self.rod)
+        if self.point is not None:
+            return MassProperties(self.point.mass, self.point.at, _diagonal(0, 0, 0))
+        if self.disc is not None:
+            return _disc(self.disc)
+        if self.box is not None:
+            m, (a, b, c) = self.box.mass, self.box.size
+            squares = [f"({m})*(({u})**2 + ({v})**2)/12" for u, v in ((b, c), (a, c), (a, b))]
+            return MassProperties(m, self.box.at, _diagonal(*squares))
+        if self.sphere is not None:
+            each = f"2*({self.sphere.mass})*({self.sphere.radius})**2/5"
+            return MassProperties(self.sphere.mass, self.sphere.at, _diagonal(each, each, each))
+        assert self.mass is not None  # by _one_description
+        return MassProperties(self.mass, self.com, self.inertia or _diagonal(0, 0, 0))
+
+    def named_points(self) -> dict[str, tuple[Scalar, Scalar, Scalar]]:
+        """Every point that ``at`` may name, in body axes."""
+        found: dict[str, tuple[Scalar, Scalar, Scalar]] = {"origin": (0, 0, 0)}
+        properties = self.mass_properties()
+        found["com"] = found["center"] = properties.com
+        if self.rod is not None:
+            axis = unit_vector(_numbers(self.rod.axis, "axis"))
+            end = _along(axis, self.rod.length)
+            found |= {"start": (0, 0, 0), "top": (0, 0, 0), "end": end, "bottom": end, "tip": end}
+            found["center"] = _along(axis, f"({self.rod.length})/2")
+        return found | dict(self.points)
+
+    def drawing(self) -> tuple[Shape, ...]:
+        """The shapes to draw, from ``shapes`` or from the shorthand."""
+        if self.shapes:
+            return self.shapes
+        if self.rod is not None:
+            return (Shape(kind="rod", points=((0, 0, 0), self.named_points()["end"]), radius=_half(self.rod.diameter)),)
+        if self.point is not None:
+            return (Shape(kind="point", points=(self.point.at,)),)
+        if self.disc is not None:
+            return (Shape(kind="disc", points=(self.disc.at,), radius=self.disc.radius, normal=self.disc.normal),)
+        if self.box is not None:
+            return (Shape(kind="box", points=(self.box.at,), size=self.box.size),)
+        if self.sphere is not None:
+            return (Shape(kind="sphere", points=(self.sphere.at,), radius=self.sphere.radius),)
+        shapes = [Shape(kind="point", points=(self.com,))]
+        shapes += [Shape(kind="rod", points=((0, 0, 0), place)) for place in self.points.values()]
+        return tuple(shapes)
+
+
+def _half(length: Scalar) -> Scalar:
+    return f"({length})/2" if isinstance(length, str) else length / 2
+
+
+def _along(axis: tuple[int | float, ...], length: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    def entry(a: int | float) -> Scalar:
+        if a == 0:
+            return 0
+        if not isinstance(length, str):
+            return exact(a * length)
+        return length if a == 1 else f"-({length})" if a == -1 else f"{a!r}*({length})"
+
+    return entry(axis[0]), entry(axis[1]), entry(axis[2])
+
+
+def _diagonal(x: Scalar, y: Scalar, z: Scalar) -> tuple[Row, Row, Row]:
+    return (x, 0, 0), (0, y, 0), (0, 0, z)
+
+
+def _axisymmetric(axis: tuple[int | float, ...], across: Scalar, along: Scalar) -> tuple[Row, Row, Row]:
+    """across*(1 - a a^T) + along*a a^T for a unit axis a."""
+
+    def entry(i: int, j: int) -> Scalar:
+        on_axis, off_axis = exact(axis[i] * axis[j]), exact((1 if i == j else 0) - axis[i] * axis[j])
+        terms = [f"{w!r}*({x})" if w != 1 else f"{x}" for w, x in ((off_axis, across), (on_axis, along)) if w and x]
+        return " + ".join(terms) if terms else 0
+
+    rows = [(entry(i, 0), entry(i, 1), entry(i, 2)) for i in range(3)]
+    return rows[0], rows[1], rows[2]
+
+
+def _rod(rod: Rod) -> MassProperties:
+    axis = unit_vector(_numbers(rod.axis, "axis"))
+    m, length, diameter = rod.mass, rod.length, rod.diameter
+    if rod.inertia is not None:
+        across: Scalar = rod.inertia
+    elif rod.com is None:
+        across = f"({m})*({length})**2/12"
+    else:
+        across = f"({m})*({rod.com})*(({length}) - ({rod.com}))/3"
+    along: Scalar = 0
+    if diameter != 0:
+        along = f"({m})*({diameter})**2/8"
+        across = f"{across} + ({m})*({diameter})**2/16" if rod.inertia is None else across
+    com = _along(axis, rod.com if rod.com is not None else f"({length})/2")
+    return MassProperties(m, com, _axisymmetric(axis, across, along))
+
+
+def _disc(disc: Disc) -> MassProperties:
+    axis = unit_vector(_numbers(disc.normal, "normal"))
+    m, r = disc.mass, disc.radius
+    across = f"({m})*({r})**2/4" + (f" + ({m})*({disc.thickness})**2/12" if disc.thickness != 0 else "")
+    return MassProperties(m, disc.at, _axisymmetric(axis, across, f"({m})*({r})**2/2"))

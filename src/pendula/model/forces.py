@@ -1,0 +1,175 @@
+"""Forces: springs, dampers, friction, loads, and expressions that act on a coordinate.
+
+Gravity is a field of the model. Everything here is added to it. A positive stiffness pulls back,
+a positive damping or friction coefficient takes energy out.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from pendula.model.base import Direction, Element, Label, Name, Scalar, Vector
+from pendula.model.joints import BodySide
+
+
+class Force(Element):
+    """What all forces have."""
+
+    name: Label | None = None
+
+
+class _AcrossJoint(Force):
+    joint: Name
+    coordinate: Name | None = None
+    """which coordinate of the joint; needed when it has several"""
+
+
+class ForceTorsionSpring(_AcrossJoint):
+    """Torque -(stiffness (angle - rest) + damping rate) between the two sides of a joint."""
+
+    type: Literal["torsion-spring"] = "torsion-spring"
+    stiffness: Scalar = 0
+    """[force length/rad]"""
+    damping: Scalar = 0
+    """[force length time/rad]"""
+    rest: Scalar = 0
+    """angle at which the spring is slack [rad]"""
+
+
+class ForceSpring(Force):
+    """A spring (with damping) between two points, or across a joint that slides.
+
+    Between points the pull is stiffness (distance - length) + damping (rate of distance).
+    """
+
+    type: Literal["spring"] = "spring"
+    start: BodySide | None = Field(default=None, alias="from")
+    end: BodySide | None = Field(default=None, alias="to")
+    joint: Name | None = None
+    coordinate: Name | None = None
+    stiffness: Scalar = 0
+    """[force/length]"""
+    damping: Scalar = 0
+    """[force time/length]"""
+    length: Scalar = 0
+    """distance (or joint coordinate) at which the spring is slack [length unit]"""
+
+    @model_validator(mode="after")
+    def _one_place(self) -> ForceSpring:
+        points = self.start is not None and self.end is not None
+        if points == (self.joint is not None) or (self.start is None) != (self.end is None):
+            raise ValueError("a spring goes from = ... to = ... two points, or across joint = ...")
+        return self
+
+
+class ForceDamper(Force):
+    """A damper between two points, or across a joint."""
+
+    type: Literal["damper"] = "damper"
+    start: BodySide | None = Field(default=None, alias="from")
+    end: BodySide | None = Field(default=None, alias="to")
+    joint: Name | None = None
+    coordinate: Name | None = None
+    damping: Scalar
+
+    @model_validator(mode="after")
+    def _one_place(self) -> ForceDamper:
+        points = self.start is not None and self.end is not None
+        if points == (self.joint is not None) or (self.start is None) != (self.end is None):
+            raise ValueError("a damper goes from = ... to = ... two points, or across joint = ...")
+        return self
+
+
+class ForceFriction(Force):
+    """Viscous friction in a joint: -coefficient times every speed of the joint."""
+
+    type: Literal["friction"] = "friction"
+    joint: Name
+    coefficient: Scalar
+
+
+class ForceComFriction(Force):
+    """Friction of paper 003, eq. 25: a force -coefficient theta_dot along theta_hat at the mass centre.
+
+    theta_dot is the body's own rate of turning and theta_hat the unit vector across the line from the
+    body's origin to its mass centre. In a chain it is not the rate of the mass centre, so this friction
+    can feed energy into a link for a moment; the energy account shows it.
+    """
+
+    type: Literal["com-friction"] = "com-friction"
+    body: Label
+    coefficient: Scalar
+    """[force time/rad]"""
+
+
+class ForceSpinDrive(Force):
+    """Driving force of paper 003, eq. 58 with its sign corrected: +coefficient theta_dot theta_hat at a point."""
+
+    type: Literal["spin-drive"] = "spin-drive"
+    body: Label
+    at: Label | None = None
+    position: Vector | None = None
+    coefficient: Scalar
+    """[force time/rad]"""
+
+
+class ForceLoad(Force):
+    """A force on a body at a point, in world or body axes; its entries may be expressions."""
+
+    type: Literal["force"] = "force"
+    body: Label
+    at: Label | None = None
+    position: Vector | None = None
+    vector: Vector
+    axes: Literal["world", "body"] = "world"
+
+
+class ForceTorque(Force):
+    """A torque on a body, in world or body axes; its entries may be expressions."""
+
+    type: Literal["torque"] = "torque"
+    body: Label
+    vector: Vector
+    axes: Literal["world", "body"] = "world"
+
+
+class ForceGeneralized(Force):
+    """An expression of t, coordinates, speeds, parameters and inputs that acts on one coordinate.
+
+    Its power is the value times the coordinate's rate.
+    """
+
+    type: Literal["generalized"] = "generalized"
+    coordinate: Name
+    value: Scalar
+
+
+AnyForce = Annotated[
+    ForceTorsionSpring
+    | ForceSpring
+    | ForceDamper
+    | ForceFriction
+    | ForceComFriction
+    | ForceSpinDrive
+    | ForceLoad
+    | ForceTorque
+    | ForceGeneralized,
+    Field(discriminator="type"),
+]
+
+__all__ = [
+    "AnyForce",
+    "Direction",
+    "Force",
+    "ForceComFriction",
+    "ForceDamper",
+    "ForceFriction",
+    "ForceGeneralized",
+    "ForceLoad",
+    "ForceSpinDrive",
+    "ForceSpring",
+    "ForceTorque",
+    "ForceTorsionSpring",
+]

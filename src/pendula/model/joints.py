@@ -1,0 +1,333 @@
+"""Joints: how a child body may move relative to its parent.
+
+Every joint has a frame on either side. At the zero pose the two frames coincide; a positive
+coordinate turns (right-hand rule) or moves the child-side frame along the joint's axis, seen from
+the parent-side frame. Tree joints place a body; closing joints tie two bodies that are placed already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from pendula.model.base import Direction, Element, Label, Name, Scalar, Vector
+
+
+class Rotation(Element):
+    """A turn: ``axis`` with ``angle``, or ``sequence`` such as "zyz" with as many ``angles``.
+
+    A sequence turns about the axes of the frame as it stands after the turns before (intrinsic).
+    """
+
+    axis: Direction | None = None
+    angle: Scalar | None = None
+    sequence: str | None = None
+    angles: tuple[Scalar, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Rotation:
+        by_axis, by_sequence = self.axis is not None, self.sequence is not None
+        if by_axis == by_sequence:
+            raise ValueError("a rotation is { axis, angle } or { sequence, angles }")
+        if by_axis and (self.angle is None or self.angles):
+            raise ValueError("a rotation about an axis takes one angle")
+        if self.sequence is not None:
+            check_sequence(self.sequence)
+            if len(self.angles) != len(self.sequence):
+                raise ValueError(f'sequence "{self.sequence}" takes {len(self.sequence)} angles, found {len(self.angles)}')
+        return self
+
+
+def check_sequence(sequence: str) -> None:
+    """Refuses a sequence of turns that is not made of x, y, z, or repeats an axis at once."""
+    if not 1 <= len(sequence) <= 3 or any(a not in "xyz" for a in sequence):
+        raise ValueError(f'a sequence is one to three of the letters x, y, z, found "{sequence}"')
+    if any(a == b for a, b in zip(sequence, sequence[1:], strict=False)):
+        raise ValueError(f'sequence "{sequence}" turns twice about the same axis in a row')
+
+
+class Side(Element):
+    """One side of a joint or force: a body, a point of it and, for joints, how the frame is turned."""
+
+    body: Label
+    at: Label | None = None
+    """a named point of the body"""
+    position: Vector | None = None
+    """or the point in body axes [length unit]; on ground it may depend on time t"""
+    rotation: Rotation | None = None
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Side:
+        if self.at is not None and self.position is not None:
+            raise ValueError("the point is given twice: by at and by position; keep one of them")
+        return self
+
+
+def _side(value: Any) -> Any:
+    return {"body": value} if isinstance(value, str) else value
+
+
+BodySide = Annotated[Side, BeforeValidator(_side)]
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One coordinate of a joint, or one of its speeds: a name and what it measures."""
+
+    name: str
+    kind: Literal["angle", "length", "quaternion", "other"]
+    joint: str
+
+
+class Joint(Element):
+    """What all joints have."""
+
+    name: Name
+    parent: BodySide
+    child: BodySide
+
+    closing: ClassVar[bool] = False
+
+
+class TreeJoint(Joint):
+    """A joint that places its child body. ``names`` renames its coordinates, ``motion`` prescribes them."""
+
+    names: tuple[Name, ...] = ()
+    """names of the coordinates, in order; default: from the joint's name"""
+    motion: dict[str, Scalar] = Field(default_factory=dict)
+    """prescribed coordinates as expressions of t; a joint with one coordinate takes the expression alone"""
+
+    default_suffixes: ClassVar[tuple[str, ...]] = ()
+    kinds: ClassVar[tuple[str, ...]] = ()
+
+    @field_validator("motion", mode="before")
+    @classmethod
+    def _single_motion(cls, value: Any) -> Any:
+        return value if isinstance(value, dict) else {"": value}
+
+    @model_validator(mode="after")
+    def _names_fit(self) -> TreeJoint:
+        count = len(self.suffixes())
+        if self.names and len(self.names) != count:
+            raise ValueError(f"names: this joint has {count} coordinates, found {len(self.names)} names")
+        known = [c.name for c in self.coordinates()]
+        for key in self.motion:
+            if key == "" and count != 1:
+                raise ValueError(f"motion: say which coordinate, one of {', '.join(known)}")
+            if key != "" and key not in known:
+                raise ValueError(f'motion: "{key}" is not a coordinate of this joint; it has {", ".join(known)}')
+        if self.motion and self.quaternion():
+            raise ValueError("motion: the coordinates of a quaternion cannot be prescribed; use euler = \"zyz\"")
+        return self
+
+    def suffixes(self) -> tuple[str, ...]:
+        """Endings of the default coordinate names."""
+        return self.default_suffixes
+
+    def coordinate_kinds(self) -> tuple[str, ...]:
+        """What each coordinate measures."""
+        return self.kinds
+
+    def quaternion(self) -> bool:
+        """Whether the orientation is a quaternion with body angular velocity."""
+        return False
+
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Names and kinds of the coordinates, prescribed ones included."""
+        names = self.names or tuple(self.name + suffix for suffix in self.suffixes())
+        return tuple(Coordinate(n, k, self.name) for n, k in zip(names, self.coordinate_kinds(), strict=True))  # type: ignore[arg-type]
+
+    def speeds(self) -> tuple[Coordinate, ...]:
+        """Names and kinds of the speeds: the rates of the coordinates, unless a quaternion is used."""
+        return tuple(Coordinate(f"{c.name}_dot", c.kind, self.name) for c in self.coordinates())
+
+    def prescribed(self) -> dict[str, Scalar]:
+        """Coordinate name -> expression of t."""
+        return {key or self.coordinates()[0].name: value for key, value in self.motion.items()}
+
+
+class JointFixed(TreeJoint):
+    """No motion: the two frames coincide."""
+
+    type: Literal["fixed"] = "fixed"
+
+
+class JointRevolute(TreeJoint):
+    """A turn by one angle [rad] about ``axis`` (in the joint frame)."""
+
+    type: Literal["revolute"] = "revolute"
+    axis: Direction = (0, 0, 1)
+    measured_from: Literal["parent", "ground"] = "parent"
+    """ground: the angle is absolute (planar mechanisms only)"""
+    default_suffixes = ("",)
+    kinds = ("angle",)
+
+
+class JointPrismatic(TreeJoint):
+    """A shift by one length along ``axis`` (in the joint frame)."""
+
+    type: Literal["prismatic"] = "prismatic"
+    axis: Direction = (1, 0, 0)
+    default_suffixes = ("",)
+    kinds = ("length",)
+
+
+class JointPlanar(TreeJoint):
+    """Shifts x, y in the joint frame, then a turn about its z axis."""
+
+    type: Literal["planar"] = "planar"
+    default_suffixes = ("_x", "_y", "_angle")
+    kinds = ("length", "length", "angle")
+
+
+class JointUniversal(TreeJoint):
+    """Two turns in a row about the axes named by ``sequence``: the first fixed in the parent, the second in the child."""
+
+    type: Literal["universal"] = "universal"
+    sequence: str = "xy"
+    default_suffixes = ("_1", "_2")
+    kinds = ("angle", "angle")
+
+    @field_validator("sequence")
+    @classmethod
+    def _two_turns(cls, value: str) -> str:
+        check_sequence(value)
+        if len(value) != 2:
+            raise ValueError(f'a universal joint turns about two axes, found "{value}"')
+        return value
+
+
+class _Orientation(TreeJoint):
+    """Shared by spherical and free: a quaternion with body angular velocity, or Euler angles on request."""
+
+    euler: str | None = None
+    """three turns such as "zyz" (intrinsic); default: a quaternion with angular velocity in child axes"""
+
+    @field_validator("euler")
+    @classmethod
+    def _three_turns(cls, value: str | None) -> str | None:
+        if value is not None:
+            check_sequence(value)
+            if len(value) != 3:
+                raise ValueError(f'Euler angles are three turns, found "{value}"')
+        return value
+
+    def quaternion(self) -> bool:
+        return self.euler is None
+
+
+_QUATERNION = ("_q0", "_q1", "_q2", "_q3")
+_OMEGA = ("_wx", "_wy", "_wz")
+_EULER = ("_1", "_2", "_3")
+
+
+class JointSpherical(_Orientation):
+    """A ball joint. Speeds are the relative angular velocity in child axes, or the Euler rates."""
+
+    type: Literal["spherical"] = "spherical"
+
+    def suffixes(self) -> tuple[str, ...]:
+        return _EULER if self.euler else _QUATERNION
+
+    def coordinate_kinds(self) -> tuple[str, ...]:
+        return ("angle",) * 3 if self.euler else ("quaternion",) * 4
+
+    def speeds(self) -> tuple[Coordinate, ...]:
+        if self.euler:
+            return super().speeds()
+        return tuple(Coordinate(self.name + s, "angle", self.name) for s in _OMEGA)
+
+
+class JointFree(_Orientation):
+    """Six freedoms: x, y, z in the parent frame, then an orientation as in a ball joint."""
+
+    type: Literal["free"] = "free"
+
+    def suffixes(self) -> tuple[str, ...]:
+        return ("_x", "_y", "_z") + (_EULER if self.euler else _QUATERNION)
+
+    def coordinate_kinds(self) -> tuple[str, ...]:
+        return ("length",) * 3 + (("angle",) * 3 if self.euler else ("quaternion",) * 4)
+
+    def speeds(self) -> tuple[Coordinate, ...]:
+        if self.euler:
+            return super().speeds()
+        shifts = tuple(Coordinate(f"{c.name}_dot", "length", self.name) for c in self.coordinates()[:3])
+        return shifts + tuple(Coordinate(self.name + s, "angle", self.name) for s in _OMEGA)
+
+
+class JointCoordinates(TreeJoint):
+    """The child's pose as expressions of own coordinates, parameters and t: a bead on a wire, the (x, y) chart."""
+
+    type: Literal["coordinates"] = "coordinates"
+    coordinates_: tuple[Name, ...] = Field(alias="coordinates")
+    """names of the coordinates used in the expressions"""
+    kinds_: tuple[Literal["angle", "length", "other"], ...] = Field(default=(), alias="kinds")
+    """what each coordinate measures; default: length"""
+    position: Vector = (0, 0, 0)
+    rotation: Rotation | None = None
+
+    @model_validator(mode="after")
+    def _own_names(self) -> JointCoordinates:
+        if not self.coordinates_:
+            raise ValueError("coordinates: give at least one coordinate name")
+        if self.names:
+            raise ValueError("names: this joint names its coordinates in coordinates = [...]")
+        if self.kinds_ and len(self.kinds_) != len(self.coordinates_):
+            raise ValueError(f"kinds: {len(self.coordinates_)} coordinates, found {len(self.kinds_)} kinds")
+        return self
+
+    def suffixes(self) -> tuple[str, ...]:
+        return self.coordinates_
+
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        kinds = self.kinds_ or ("length",) * len(self.coordinates_)
+        return tuple(Coordinate(n, k, self.name) for n, k in zip(self.coordinates_, kinds, strict=True))
+
+
+class ClosingJoint(Joint):
+    """A joint that closes a loop: it constrains two bodies that other joints have placed."""
+
+    closing: ClassVar[bool] = True
+
+
+class JointCoincident(ClosingJoint):
+    """The two points coincide (a pin in the plane, a ball joint in space)."""
+
+    type: Literal["coincident"] = "coincident"
+
+
+class JointPointOnLine(ClosingJoint):
+    """The child's point stays on the line through the parent's point along ``axis`` (in the parent-side frame)."""
+
+    type: Literal["point-on-line"] = "point-on-line"
+    axis: Direction = (1, 0, 0)
+
+
+class JointLoop(ClosingJoint):
+    """A full joint of the given ``kind`` that closes a loop in space or in the plane."""
+
+    type: Literal["loop"] = "loop"
+    kind: Literal["revolute", "prismatic", "universal", "spherical", "fixed"] = "revolute"
+    axis: Direction = (0, 0, 1)
+    """of a revolute or prismatic loop joint, in the joint frame"""
+    sequence: str = "xy"
+    """of a universal loop joint"""
+
+
+AnyJoint = Annotated[
+    JointFixed
+    | JointRevolute
+    | JointPrismatic
+    | JointPlanar
+    | JointUniversal
+    | JointSpherical
+    | JointFree
+    | JointCoordinates
+    | JointCoincident
+    | JointPointOnLine
+    | JointLoop,
+    Field(discriminator="type"),
+]

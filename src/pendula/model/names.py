@@ -1,0 +1,222 @@
+"""Words of the model language: which names a mechanism may use, and which are taken.
+
+Names of parameters, joints and coordinates end up as identifiers in generated Python and C code,
+so they are checked here, once, before anything is built from them (:func:`check_name`). The name of a
+body is only ever shown to people and may therefore be freer (:func:`check_label`).
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+import unicodedata
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from pendula.errors import PendulaError
+
+__all__ = ["ARITY", "CONSTANT_NAMES", "MAX_NAME_LENGTH", "ExpressionError", "check_label", "check_name"]
+
+MAX_NAME_LENGTH = 64
+"""Longest name or label, in characters."""
+
+CONSTANT_NAMES = frozenset({"pi", "deg", "rad"})
+"""Constants of the expression language; ``deg`` is pi/180 and ``rad`` is 1."""
+
+ARITY: Mapping[str, tuple[int, int | None]] = MappingProxyType(
+    {
+        **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan"), (1, 1)),
+        **dict.fromkeys(("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"), (1, 1)),
+        **dict.fromkeys(("exp", "log", "sqrt", "abs", "sign", "floor", "ceil"), (1, 1)),
+        **dict.fromkeys(("atan2", "hypot"), (2, 2)),
+        **dict.fromkeys(("min", "max"), (2, None)),
+    }
+)
+"""Functions of the expression language with their least and greatest number of arguments (None: no limit)."""
+
+_C_WORDS = """
+    alignas alignof asm auto bool break case char const constexpr continue default do double else enum extern
+    false float for fortran goto if inline int long nullptr register restrict return short signed sizeof
+    static static_assert struct switch thread_local true typedef typeof union unsigned void volatile while
+    main printf fprintf sprintf malloc calloc realloc free memcpy memset exit abort errno assert
+    size_t ptrdiff_t NULL EOF NAN INFINITY HUGE_VAL M_PI TRUE FALSE
+    cbrt copysign erf erfc exp2 expm1 fabs fdim fma fmax fmin fmod frexp ilogb ldexp lgamma llround log10
+    log1p log2 logb lround modf nan nearbyint nextafter pow remainder rint round scalbn tgamma trunc labs
+    llabs
+"""
+_PYTHON_WORDS = """
+    abs all any bool breakpoint bytes callable chr classmethod compile complex delattr dict dir divmod
+    enumerate eval exec exit filter float format frozenset getattr globals hasattr hash help hex id input
+    int isinstance issubclass iter len list locals map memoryview next object oct open ord pow print
+    property quit range repr reversed round set setattr slice sorted staticmethod str sum super tuple
+    type vars zip math np numpy self
+"""
+
+_TAKEN = {
+    **dict.fromkeys(_PYTHON_WORDS.split(), "has a meaning in Python"),
+    **dict.fromkeys(_C_WORDS.split(), "is a word of the C language"),
+    **dict.fromkeys(CONSTANT_NAMES, "is a constant of the expression language"),
+    **dict.fromkeys(ARITY, "is a function of the expression language"),
+    "t": "is the time",
+}
+
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]*[A-Za-z0-9._-])?")
+
+
+class ExpressionError(PendulaError, ValueError):
+    """An expression or a name that the model language does not accept, or that has no finite value.
+
+    Attributes:
+        column: position of the trouble in the text, counted from 1, where there is one.
+    """
+
+    def __init__(self, message: str, *, column: int | None = None) -> None:
+        super().__init__(message)
+        self.column = column
+
+
+def check_name(name: str, what: str, *, allow_dot: bool = False) -> None:
+    """Refuse a name that could not be an identifier in expressions and generated code.
+
+    A good name starts with an ASCII letter, goes on with letters, digits and single underscores, has at most
+    64 characters, and is not already a word of Python, of C or of the expression language. ``t`` is the time
+    and a name ending in ``_dot`` is the speed of a coordinate, so both are kept free.
+
+    Args:
+        name: the name to check.
+        what: what it names, for the error text: ``"parameter"``, ``"joint"``.
+        allow_dot: accept names ending in ``_dot``; for code that checks names of speeds.
+
+    Raises:
+        ExpressionError: says what is wrong and proposes a name that is right.
+
+    Example:
+        >>> check_name("theta1", "joint")
+        >>> check_name("k 1", "parameter")  # doctest: +IGNORE_EXCEPTION_DETAIL
+        Traceback (most recent call last):
+        ...
+        ExpressionError: parameter name "k 1" has " " at position 2; ... Try "k_1".
+    """
+    if type(name) is not str:
+        raise ExpressionError(f'{_titled(what)} must be plain text, found {type(name).__name__}. Try "k1".')
+    fault = _name_fault(name, allow_dot)
+    if fault:
+        raise ExpressionError(f'{_titled(what)} {quote(name)} {fault}. Try "{_cleaned(name, allow_dot)}".')
+
+
+def check_label(label: str, what: str) -> None:
+    """Refuse a label that would not print well: the relaxed rule, for names that reach no generated code.
+
+    Allowed are ASCII letters, digits, space and ``- _ .``, at most 64 characters, starting with a letter or
+    digit and not ending in a space.
+
+    Raises:
+        ExpressionError: says what is wrong and proposes a label that is right.
+
+    Example:
+        >>> check_label("upper arm no. 2", "body")
+    """
+    if type(label) is not str:
+        raise ExpressionError(
+            f'{_titled(what)} must be plain text, found {type(label).__name__}. Try "arm 1".'
+        )
+    fault = _label_fault(label)
+    if fault:
+        raise ExpressionError(f'{_titled(what)} {quote(label)} {fault}. Try "{_cleaned_label(label)}".')
+
+
+def identifier_fault(name: str, limit: int = MAX_NAME_LENGTH + 16) -> str:
+    """What keeps ``name`` from being an identifier of the expression language; empty if nothing does.
+
+    The limit leaves room for endings that are put on names, such as ``_x`` and ``_dot``.
+    """
+    if not name:
+        return "is empty"
+    if len(name) > limit:
+        return f"has {len(name)} characters, at most {limit} are allowed"
+    if not _IDENTIFIER.fullmatch(name):
+        rule = "use ASCII letters, digits and single underscores, starting with a letter"
+        for position, letter in enumerate(name, start=1):
+            if not (letter.isascii() and (letter.isalnum() or letter == "_")):
+                return f"has {quote(letter)} at position {position}; {rule}"
+        return f"starts with {quote(name[0])}; {rule}"
+    if "__" in name:
+        return "has a double underscore, which is not allowed"
+    if keyword.iskeyword(name):
+        return "is a keyword of Python"
+    return ""
+
+
+def quote(text: str) -> str:
+    """Text for an error message: in quotes, shortened, with everything but printable ASCII escaped."""
+    if len(text) > 60:
+        text = text[:57] + "..."
+    return '"' + ascii(text)[1:-1] + '"'
+
+
+def _titled(what: str) -> str:
+    return what if what.endswith("name") else f"{what} name"
+
+
+def _name_fault(name: str, allow_dot: bool) -> str:
+    is_speed = allow_dot and name.endswith("_dot")
+    fault = identifier_fault(name, MAX_NAME_LENGTH + len("_dot") * is_speed)
+    if fault:
+        return fault
+    if name.endswith("_"):
+        return "ends in an underscore, which is not allowed"
+    if name in _TAKEN:
+        return _TAKEN[name]
+    if name.endswith("_dot") and not allow_dot:
+        return 'ends in "_dot", which is kept for the speeds of coordinates'
+    return ""
+
+
+def _label_fault(label: str) -> str:
+    if not label:
+        return "is empty"
+    if len(label) > MAX_NAME_LENGTH:
+        return f"has {len(label)} characters, at most {MAX_NAME_LENGTH} are allowed"
+    if _LABEL.fullmatch(label):
+        return ""
+    rule = "use ASCII letters, digits, spaces and - _ ."
+    for position, letter in enumerate(label, start=1):
+        if not (letter.isascii() and (letter.isalnum() or letter in " ._-")):
+            return f"has {quote(letter)} at position {position}; {rule}"
+    return "must start with a letter or digit and not end in a space"
+
+
+def _plain_letters(text: str, keep: str) -> str:
+    """ASCII reading of a text: Greek letters spelled out, accents dropped, the rest as underscores."""
+    letters = []
+    for letter in text[: 2 * MAX_NAME_LENGTH]:
+        title = unicodedata.name(letter, "").split()
+        if letter.isascii():
+            letters.append(letter if letter.isalnum() or letter in keep else "_")
+        elif title[:1] == ["GREEK"] and "LETTER" in title[:-1]:
+            spelled = title[title.index("LETTER") + 1]
+            letters.append(spelled.capitalize() if "CAPITAL" in title else spelled.lower())
+        else:
+            base = unicodedata.normalize("NFKD", letter)[0]
+            letters.append(base if base.isascii() and base.isalnum() else "_")
+    return "".join(letters)
+
+
+def _cleaned(name: str, allow_dot: bool) -> str:
+    """A good name close to a bad one."""
+    clean = re.sub(r"_+", "_", _plain_letters(name, "_")).strip("_")[: MAX_NAME_LENGTH - 6].rstrip("_")
+    if clean.endswith("_dot") and not allow_dot:
+        clean = clean.removesuffix("_dot") + "_rate"
+    if clean[:1].isdigit():
+        clean = "n" + clean
+    for candidate in (clean, clean + "1"):
+        if not _name_fault(candidate, allow_dot):
+            return candidate
+    return "name1"
+
+
+def _cleaned_label(label: str) -> str:
+    """A good label close to a bad one."""
+    clean = re.sub(r"_+", "_", _plain_letters(label, " ._-"))[:MAX_NAME_LENGTH].lstrip(" ._-").rstrip(" _")
+    return clean if clean and not _label_fault(clean) else "body 1"

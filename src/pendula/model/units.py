@@ -1,0 +1,53 @@
+"""Names of units for outputs. Pendula never converts: any consistent set of units will do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_FORCE = {("m", "kg", "s"): "N", ("ft", "slug", "s"): "lb", ("mm", "t", "s"): "N", ("mm", "kg", "ms"): "kN"}
+_ENERGY = {"N": {"m": "J"}}
+
+
+@dataclass(frozen=True)
+class Units:
+    """Unit names that follow from a label such as ``m-kg-s`` or ``ft-slug-s``.
+
+    Example:
+        >>> Units.from_label("ft-slug-s").force
+        'lb'
+    """
+
+    length: str
+    mass: str
+    time: str
+
+    @classmethod
+    def from_label(cls, label: str) -> Units:
+        """Splits ``length-mass-time``; raises ValueError for anything else."""
+        parts = label.split("-")
+        if len(parts) != 3 or not all(p.isalpha() for p in parts):
+            raise ValueError(f'units name length, mass and time, such as "m-kg-s" or "ft-slug-s", found "{label}"')
+        return cls(*parts)
+
+    @property
+    def force(self) -> str:
+        """Unit of force."""
+        return _FORCE.get((self.length, self.mass, self.time), f"{self.mass} {self.length}/{self.time}^2")
+
+    @property
+    def energy(self) -> str:
+        """Unit of energy and of torque."""
+        return _ENERGY.get(self.force, {}).get(self.length, f"{self.length} {self.force}")
+
+    @property
+    def torque(self) -> str:
+        """Unit of torque."""
+        return f"{self.force} {self.length}" if self.force == "N" else f"{self.length}-{self.force}"
+
+    def coordinate(self, kind: str) -> str:
+        """Unit of a coordinate of the given kind; empty for pure numbers."""
+        return {"angle": "rad", "length": self.length}.get(kind, "")
+
+    def speed(self, kind: str) -> str:
+        """Unit of the speed of a coordinate of the given kind."""
+        return {"angle": f"rad/{self.time}", "length": f"{self.length}/{self.time}"}.get(kind, f"1/{self.time}")

@@ -1,0 +1,243 @@
+"""The compiled loop around Runge-Kutta steps: step control, breakpoints, projection, samples.
+
+Step control is that of Hairer, Norsett & Wanner, *Solving Ordinary Differential Equations I*, section II.4, with the
+constants of SciPy's ``solve_ivp``, so that step counts can be compared one to one. All that must survive
+between calls is in the arrays of :class:`~pendula.numerics.runge_kutta.Run`: :func:`advance` can stop after any
+number of attempts and go on later.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pendula.numerics.jit import compiled, compiled_part
+from pendula.numerics.runge_kutta import (
+    ATTEMPTS,
+    DRIFT,
+    EARLIEST,
+    ERROR,
+    H_ABS,
+    NEXT_BREAK,
+    NEXT_SAMPLE,
+    REJECTED,
+    RETRYING,
+    STARTED,
+    STORED,
+    TROUBLE,
+    VIOLATION,
+    T,
+    attempt,
+    evaluate,
+    interpolate,
+    is_finite,
+    prepare_dense,
+    project_row,
+)
+
+SAFETY = 0.9
+MIN_FACTOR = 0.2
+MAX_FACTOR = 10.0
+PROJECTION_TRIES = 8  # shorter and shorter steps tried before a projection counts as failed
+
+# What advance() and the parts of a step report.
+GO_ON, DONE, BUFFER_FULL, TOO_SMALL, BAD_VALUE, BAD_START, NO_PROJECTION, STEPS_USED_UP = range(8)
+
+
+@compiled_part
+def _smallest_step(t, direction):
+    return 10.0 * abs(np.nextafter(t, direction * np.inf) - t)
+
+
+@compiled_part
+def _scale(run, k):
+    return run.atol[k] + run.rtol * abs(run.y[k])
+
+
+@compiled_part
+def _first_step(run, tableau):
+    """A first step size (Hairer, Norsett & Wanner, section II.4), shortened until its trial point is finite."""
+    n = run.controlled
+    t, direction = run.real[T], run.direction
+    span = abs(run.t_end - t)
+    if n == 0:
+        return min(span, run.max_step)
+    d0 = d1 = d2 = 0.0
+    for k in range(n):
+        d0 += (run.y[k] / _scale(run, k)) ** 2
+        d1 += (run.rows[run.fresh, k + 1] / _scale(run, k)) ** 2
+    d0, d1 = np.sqrt(d0 / n), np.sqrt(d1 / n)
+    smallest = _smallest_step(t, direction)
+    h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
+    h0 = max(min(h0, span), smallest)
+    while True:
+        for k in range(run.y.size):
+            run.rows[run.stage, k + 1] = run.y[k] + h0 * direction * run.rows[run.fresh, k + 1]
+        if evaluate(run, run.stage, t + h0 * direction, tableau.stages):
+            break
+        h0 *= 0.1
+        if h0 < smallest:
+            return smallest
+    for k in range(n):
+        d2 += ((run.rows[tableau.stages, k + 1] - run.rows[run.fresh, k + 1]) / _scale(run, k)) ** 2
+    d2 = np.sqrt(d2 / n) / h0
+    if d1 <= 1e-15 and d2 <= 1e-15:
+        h1 = max(1e-6, h0 * 1e-3)
+    else:
+        h1 = (0.01 / max(d1, d2)) ** (1.0 / (tableau.error_order + 1))
+    return max(min(100.0 * h0, h1, span, run.max_step), smallest)
+
+
+@compiled_part
+def _store_samples_here(run):
+    """Write the samples that fall on the current time."""
+    sample = run.count[NEXT_SAMPLE]
+    while sample < run.sample_t.size and run.direction * (run.sample_t[sample] - run.real[T]) <= 0.0:
+        for k in range(run.y.size):
+            run.sample_y[sample, k] = run.y[k]
+        sample += 1
+    run.count[NEXT_SAMPLE] = sample
+
+
+@compiled_part
+def _store_samples_inside(run, tableau, t_new, h, latest):
+    """Write the samples strictly inside the attempted step; GO_ON, BAD_VALUE or NO_PROJECTION."""
+    n = run.y.size
+    sample = run.count[NEXT_SAMPLE]
+    prepared = False
+    while sample < run.sample_t.size and run.direction * (run.sample_t[sample] - t_new) < 0.0:
+        if not prepared and not prepare_dense(run, tableau, h, latest):
+            return BAD_VALUE
+        prepared = True
+        t = run.sample_t[sample]
+        interpolate(run, tableau, t, (t - run.real[T]) / h)
+        if not is_finite(run, run.stage, t):
+            return BAD_VALUE
+        if run.project != 0:
+            if not project_row(run, run.stage):
+                return NO_PROJECTION
+            run.real[VIOLATION] = max(run.real[VIOLATION], run.onto[n + 1])
+        for k in range(n):
+            run.sample_y[sample, k] = run.rows[run.stage, k + 1]
+        sample += 1
+    run.count[NEXT_SAMPLE] = sample
+    return GO_ON
+
+
+@compiled_part
+def _finish_step(run, tableau, t_new, h, latest, at_break):
+    """Samples, projection and next first derivative of a step within tolerance, then commit it.
+
+    Anything but GO_ON leaves the run where it was before the step.
+    """
+    n = run.y.size
+    sample = run.count[NEXT_SAMPLE]
+    code = _store_samples_inside(run, tableau, t_new, h, latest)
+    if code != GO_ON:
+        return code
+    derivative = tableau.stages
+    after = t_new + run.nudge * run.direction if at_break else t_new
+    run.rows[run.new, 0] = t_new
+    if run.project != 0 and not project_row(run, run.new):
+        run.count[NEXT_SAMPLE] = sample
+        return NO_PROJECTION
+    if run.project != 0 or at_break:
+        derivative = run.fresh
+        if not evaluate(run, run.new, after, derivative):
+            run.count[NEXT_SAMPLE] = sample
+            return BAD_VALUE
+    if run.project != 0:
+        run.real[DRIFT] = max(run.real[DRIFT], run.onto[n])
+        run.real[VIOLATION] = max(run.real[VIOLATION], run.onto[n + 1])
+    for k in range(n):
+        run.y[k] = run.rows[run.new, k + 1]
+        run.rows[0, k + 1] = run.rows[derivative, k + 1]
+    run.real[T] = t_new
+    run.real[EARLIEST] = after
+    _store_samples_here(run)
+    return GO_ON
+
+
+@compiled_part
+def _start(run, tableau, first_step):
+    """First derivative, first step size and samples at the very start; False if the derivative is not finite."""
+    for k in range(run.y.size):
+        run.rows[run.new, k + 1] = run.y[k]
+    _store_samples_here(run)
+    if not evaluate(run, run.new, run.real[EARLIEST], run.fresh):
+        return False
+    run.real[H_ABS] = first_step if first_step > 0.0 else _first_step(run, tableau)
+    for k in range(run.y.size):
+        run.rows[0, k + 1] = run.rows[run.fresh, k + 1]
+    run.count[STARTED] = 1
+    return True
+
+
+@compiled(allocates=False)
+def advance(run, tableau, first_step, t_out, y_out, attempts):
+    """Go on for at most ``attempts`` step attempts, storing accepted steps; returns one of the codes above.
+
+    ``t_out`` and ``y_out`` are filled from row ``count[STORED]`` on; BUFFER_FULL asks for longer ones. With
+    ``first_step`` 0 the first step size is chosen here.
+    """
+    real, count, direction = run.real, run.count, run.direction
+    exponent = -1.0 / (tableau.error_order + 1)
+    if attempts > 0 and direction * (real[T] - run.t_end) >= 0.0:
+        _store_samples_here(run)
+        return DONE
+    if attempts > 0 and count[STARTED] == 0 and not _start(run, tableau, first_step):
+        return BAD_START
+    for _ in range(attempts):
+        if direction * (real[T] - run.t_end) >= 0.0:
+            return DONE
+        if count[STORED] >= t_out.size:
+            return BUFFER_FULL
+        if count[ATTEMPTS] >= run.max_attempts:
+            return STEPS_USED_UP
+        t, h_abs = real[T], real[H_ABS]
+        smallest = _smallest_step(t, direction)
+        if count[RETRYING] == 0:
+            h_abs = max(min(h_abs, run.max_step), smallest)
+        elif h_abs < smallest:
+            return BAD_VALUE if count[TROUBLE] == BAD_VALUE else TOO_SMALL
+
+        # Step onto the next breakpoint or the end, never across.
+        wanted = h_abs
+        upcoming = count[NEXT_BREAK]
+        bound = run.breaks[upcoming] if upcoming < run.breaks.size else run.t_end
+        t_new = t + h_abs * direction
+        at_bound = direction * (t_new - bound) >= 0.0
+        if at_bound:
+            t_new = bound
+        at_break = at_bound and upcoming < run.breaks.size
+        latest = t_new - run.nudge * direction if at_break else t_new
+        h = t_new - t
+        h_abs = abs(h)
+
+        count[ATTEMPTS] += 1
+        code = GO_ON if attempt(run, tableau, h, t_new, latest) else BAD_VALUE
+        within = code == GO_ON and real[ERROR] < 1.0
+        if within:
+            code = _finish_step(run, tableau, t_new, h, latest, at_break)
+        if within and code == GO_ON:
+            factor = MAX_FACTOR if real[ERROR] == 0.0 else min(MAX_FACTOR, SAFETY * real[ERROR] ** exponent)
+            if count[RETRYING] > 0:
+                factor = min(1.0, factor)
+            real[H_ABS] = h_abs * factor
+            if at_break:  # the short step onto it says little about the steps after it
+                count[NEXT_BREAK] += 1
+                real[H_ABS] = max(real[H_ABS], wanted)
+            count[RETRYING] = 0
+            t_out[count[STORED]] = t_new
+            for k in range(run.y.size):
+                y_out[count[STORED], k] = run.y[k]
+            count[STORED] += 1
+            continue
+
+        count[REJECTED] += 1
+        count[TROUBLE] = code
+        if code == NO_PROJECTION and count[RETRYING] >= PROJECTION_TRIES:
+            return NO_PROJECTION
+        count[RETRYING] += 1
+        factor = MIN_FACTOR if code != GO_ON else max(MIN_FACTOR, SAFETY * real[ERROR] ** exponent)
+        real[H_ABS] = h_abs * factor
+    return GO_ON

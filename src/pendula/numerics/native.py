@@ -1,0 +1,98 @@
+"""Native functions passed around by address, and how compiled code calls them.
+
+A right-hand side, a projection, or any other block of numbers in, numbers out, is a C function
+
+    void f(double *out, const double *in, void *context)
+
+known by its address. Passing the address as a plain integer keeps the type of every callback the
+same, so the loops that call it compile once for all models; one call costs about the same as
+a C function pointer.
+
+:func:`call_native`, :func:`address_of`, :func:`doubles_at` and :func:`integers_at` are for compiled code only.
+An address does not keep its array alive: take it of arrays that outlive the use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from llvmlite import ir
+from numba import carray, types
+from numba.extending import intrinsic, register_jitable
+
+
+@dataclass(frozen=True)
+class Callback:
+    """A native function ready to be called, with the data it works on.
+
+    Attributes:
+        address: entry point of ``void (*)(double *out, const double *in, void *context)``.
+        context: address handed through as the third argument; 0 if there is none.
+        owner: whatever keeps the code and the context alive. If it has an attribute ``failure`` holding
+            text (or None), a run that stops on values that are not finite reports that text.
+    """
+
+    address: int
+    context: int = 0
+    owner: object = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.address, int) or self.address <= 0:
+            raise ValueError(f"a callback needs the address of a native function, got {self.address!r}")
+
+
+@intrinsic
+def call_native(typingctx: Any, address: Any, out: Any, inp: Any, context: Any) -> Any:
+    """``call_native(address, out, inp, context)``: call the native function at ``address``; all are integers."""
+    signature = types.void(types.intp, types.intp, types.intp, types.intp)
+
+    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        word = arguments[0].type
+        function = ir.FunctionType(ir.VoidType(), [word, word, word])
+        builder.call(builder.inttoptr(arguments[0], function.as_pointer()), arguments[1:])
+        return target.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def address_of(typingctx: Any, array: Any) -> Any:
+    """``address_of(array)``: address of the first element, at no run-time cost."""
+    if not isinstance(array, types.Array):
+        return None
+
+    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        fields = target.make_array(sig.args[0])(target, builder, arguments[0])
+        return builder.ptrtoint(fields.data, target.get_value_type(types.intp))
+
+    return types.intp(array), generate
+
+
+def _pointer_to(element: Any) -> Any:
+    @intrinsic
+    def as_pointer(typingctx: Any, address: Any) -> Any:
+        pointer = types.CPointer(element)
+
+        def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], target.get_value_type(pointer))
+
+        return pointer(types.intp), generate
+
+    return as_pointer
+
+
+_as_doubles = _pointer_to(types.float64)
+_as_integers = _pointer_to(types.int64)
+
+
+@register_jitable
+def doubles_at(address: int, shape: Any) -> Any:
+    """The float64 array of ``shape`` (a number or a tuple) at an address; nothing is copied."""
+    return carray(_as_doubles(address), shape)
+
+
+@register_jitable
+def integers_at(address: int, shape: Any) -> Any:
+    """The int64 array of ``shape`` (a number or a tuple) at an address; nothing is copied."""
+    return carray(_as_integers(address), shape)

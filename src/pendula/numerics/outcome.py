@@ -1,0 +1,32 @@
+"""How a computation ended, as values that read as sentences."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Outcome(Enum):
+    """The end of a run. ``str(outcome)`` is a sentence; ``outcome.ok`` says whether all that was asked was done.
+
+    Example:
+        >>> print(Outcome.FINISHED)
+        finished: reached the final time
+        >>> Outcome.NOT_FINITE.ok
+        False
+    """
+
+    FINISHED = "finished: reached the final time"
+    STEP_TOO_SMALL = "stopped: the step size fell below the smallest that changes t"
+    NOT_FINITE = "stopped: the right-hand side gave a value that is not finite"
+    TOO_MANY_STEPS = "stopped: the allowed number of steps was used up before the final time"
+    INTERRUPTED = "stopped: interrupted by the user, what was computed is kept"
+    PROJECTION_FAILED = "stopped: the state could not be brought back onto the constraints"
+    CALLBACK_FAILED = "stopped: the right-hand side reported that it could not be evaluated"
+
+    @property
+    def ok(self) -> bool:
+        """True if the run did all that was asked."""
+        return self is Outcome.FINISHED
+
+    def __str__(self) -> str:
+        return self.value

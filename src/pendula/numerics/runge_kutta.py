@@ -1,0 +1,282 @@
+"""One step of an explicit embedded Runge-Kutta method, compiled: stages, error estimate, dense output.
+
+The method comes as a :class:`~pendula.numerics.tableaus.Tableau`, the equations as addresses, so this compiles once for
+all methods and all models. The step control around it is in :mod:`pendula.numerics.explicit`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pendula.numerics.jit import compiled_part
+from pendula.numerics.native import address_of, call_native
+from pendula.numerics.tableaus import Tableau
+
+DOUBLE = 8  # bytes
+
+# Slots of Run.real.
+T, H_ABS, EARLIEST, ERROR, DRIFT, VIOLATION, WHERE = range(7)
+# Slots of Run.count.
+STORED, REJECTED, EVALUATIONS, NEXT_SAMPLE, NEXT_BREAK, ATTEMPTS, RETRYING, TROUBLE, COMPONENT, STARTED = range(10)
+
+
+class Run(NamedTuple):
+    """Everything about one integration except the tableau. Arrays are written in place and carry all state.
+
+    ``real`` and ``count`` hold the slots named above. Each row of ``rows`` is a spare number followed by one number for
+    each component: first the stages, then the rows whose indices follow here. In the rows ``stage`` and ``new``
+    the spare number is the time, which is the layout callbacks read.
+    """
+
+    rhs: int
+    rhs_context: int
+    project: int  # 0 if there is no projection
+    project_context: int
+    t_end: float
+    direction: float  # 1 or -1
+    rtol: float
+    max_step: float
+    nudge: float  # how far from a breakpoint the right-hand side is evaluated on either side
+    max_attempts: int
+    controlled: int  # components that enter error norms, the first ones
+    fresh: int  # row: derivative the next step starts with, where it is not the last stage
+    stage: int  # row: time and state of a stage or sample
+    new: int  # row: time and state at the end of the attempted step
+    scratch: int  # row: error estimates (two rows)
+    dense: int  # row: first of the dense output
+    atol: np.ndarray
+    zero: np.ndarray
+    breaks: np.ndarray
+    sample_t: np.ndarray
+    sample_y: np.ndarray
+    y: np.ndarray
+    real: np.ndarray
+    count: np.ndarray
+    rows: np.ndarray
+    onto: np.ndarray  # what the projection writes: state, violation before, after, status
+
+
+def workspace(tableau: Tableau, n: int) -> dict[str, np.ndarray | int]:
+    """The fields of a :class:`Run` of ``n`` components that depend only on sizes."""
+    fresh = tableau.stages + tableau.extra_stages + 1
+    return {
+        "fresh": fresh,
+        "stage": fresh + 1,
+        "new": fresh + 2,
+        "scratch": fresh + 3,
+        "dense": fresh + 5,
+        "rows": np.zeros((fresh + 8 + tableau.dense_rows, n + 1)),
+        "real": np.zeros(7),
+        "count": np.zeros(10, dtype=np.int64),
+        "zero": np.zeros(n),
+        "onto": np.zeros(n + 3),
+    }
+
+
+@compiled_part(fastmath={"contract"})
+def combine(rows, into, base, h, s, w, counts, row, n):
+    """rows[into] = base + h * (row of the tableau applied to the stages), for the first n components.
+
+    ``s``, ``w`` and ``counts`` are the sources, weights and counts of the tableau.
+    Written out for rows of 4, 8 and 12 coefficients, so that each sum is one pass over memory.
+    """
+    count = counts[row]
+    if count == 0:
+        for k in range(n):
+            rows[into, k + 1] = base[k]
+        return
+    a0, a1, a2, a3 = w[row, 0], w[row, 1], w[row, 2], w[row, 3]
+    i0, i1, i2, i3 = s[row, 0], s[row, 1], s[row, 2], s[row, 3]
+    if count == 4:
+        for k in range(n):
+            j = k + 1
+            total = a0 * rows[i0, j] + a1 * rows[i1, j] + a2 * rows[i2, j] + a3 * rows[i3, j]
+            rows[into, j] = base[k] + h * total
+        return
+    b0, b1, b2, b3 = w[row, 4], w[row, 5], w[row, 6], w[row, 7]
+    l0, l1, l2, l3 = s[row, 4], s[row, 5], s[row, 6], s[row, 7]
+    if count == 8:
+        for k in range(n):
+            j = k + 1
+            total = a0 * rows[i0, j] + a1 * rows[i1, j] + a2 * rows[i2, j] + a3 * rows[i3, j]
+            total += b0 * rows[l0, j] + b1 * rows[l1, j] + b2 * rows[l2, j] + b3 * rows[l3, j]
+            rows[into, j] = base[k] + h * total
+        return
+    c0, c1, c2, c3 = w[row, 8], w[row, 9], w[row, 10], w[row, 11]
+    m0, m1, m2, m3 = s[row, 8], s[row, 9], s[row, 10], s[row, 11]
+    for k in range(n):
+        j = k + 1
+        total = a0 * rows[i0, j] + a1 * rows[i1, j] + a2 * rows[i2, j] + a3 * rows[i3, j]
+        total += b0 * rows[l0, j] + b1 * rows[l1, j] + b2 * rows[l2, j] + b3 * rows[l3, j]
+        total += c0 * rows[m0, j] + c1 * rows[m1, j] + c2 * rows[m2, j] + c3 * rows[m3, j]
+        rows[into, j] = base[k] + h * total
+
+
+@compiled_part(fastmath={"reassoc"})
+def all_finite(rows, row, n):
+    """True if a row is finite: anything that is not, times zero, is NaN."""
+    total = 0.0
+    for k in range(n):
+        total += rows[row, k + 1] * 0.0
+    return total == 0.0
+
+
+@compiled_part
+def call_rhs(rhs, context, rows, state, t, into):
+    """Derivative of the state in a row at time t, into another row; False if it is not finite."""
+    width = rows.shape[1] * DOUBLE
+    start = address_of(rows)
+    rows[state, 0] = t
+    call_native(rhs, start + into * width + DOUBLE, start + state * width, context)
+    return all_finite(rows, into, rows.shape[1] - 1)
+
+
+@compiled_part
+def note_bad(run, row, t):
+    """Remember which component of a row is not finite, and when."""
+    run.real[WHERE] = t
+    for k in range(run.y.size):
+        if not np.isfinite(run.rows[row, k + 1]):
+            run.count[COMPONENT] = k
+            return
+
+
+@compiled_part
+def is_finite(run, row, t):
+    """True if a row is finite; otherwise remember which component is not."""
+    if all_finite(run.rows, row, run.y.size):
+        return True
+    note_bad(run, row, t)
+    return False
+
+
+@compiled_part
+def evaluate(run, state, t, into):
+    """Like :func:`call_rhs`, with book-keeping; for places that are not hot."""
+    run.count[EVALUATIONS] += 1
+    if call_rhs(run.rhs, run.rhs_context, run.rows, state, t, into):
+        return True
+    note_bad(run, into, t)
+    return False
+
+
+@compiled_part
+def project_row(run, state):
+    """Bring the state in a row onto the constraints, in place; False if that did not work."""
+    n = run.y.size
+    onto = run.onto
+    onto[n + 2] = 1.0
+    inp = address_of(run.rows) + state * run.rows.shape[1] * DOUBLE
+    call_native(run.project, address_of(onto), inp, run.project_context)
+    for k in range(n + 2):
+        if not np.isfinite(onto[k]):
+            onto[n + 2] = 1.0
+    if onto[n + 2] != 0.0:
+        run.real[WHERE] = run.rows[state, 0]
+        return False
+    for k in range(n):
+        run.rows[state, k + 1] = onto[k]
+    return True
+
+
+@compiled_part
+def error_norm(rows, scratch, y, new, atol, rtol, n):
+    """Scaled size of the error estimates in the two scratch rows, per unit of step size.
+
+    Hairer, Norsett & Wanner, section II.10: e5^2 / sqrt(N (e5^2 + 0.01 e3^2)). With one estimate
+    only (e3 = 0) this is the usual root mean square.
+    """
+    first = second = 0.0
+    for k in range(n):
+        size = abs(y[k])
+        size_new = abs(rows[new, k + 1])
+        scale = 1.0 / (atol[k] + rtol * (size if size > size_new else size_new))
+        a = rows[scratch, k + 1] * scale
+        b = rows[scratch + 1, k + 1] * scale
+        first += a * a
+        second += b * b
+    if first == 0.0:
+        return 0.0
+    return first / np.sqrt((first + 0.01 * second) * n)
+
+
+@compiled_part
+def attempt(run, tableau, h, t_new, latest):
+    """Take one step of size h into row ``new``, error norm in ``real[ERROR]``; False if something is not finite.
+
+    The right-hand side is not asked for times before ``real[EARLIEST]`` or after ``latest``.
+    """
+    # Everything the loop needs as plain variables: a tuple handed on costs a reference count for each array.
+    rows, y, zero, atol, real = run.rows, run.y, run.zero, run.atol, run.real
+    sources, weights, counts, nodes = tableau.sources, tableau.weights, tableau.counts, tableau.nodes
+    rhs, context, stage, new, scratch = run.rhs, run.rhs_context, run.stage, run.new, run.scratch
+    t, earliest, direction, last = real[T], real[EARLIEST], run.direction, tableau.stages
+    n, m, error_row = y.size, run.controlled, tableau.error_row
+    # After a projection the derivative is taken afresh; the last stage is then needed only by the error.
+    stages = last + 1 if run.project == 0 or tableau.last_in_error == 1 else last
+    for s in range(1, stages):
+        state, at = stage, t + nodes[s] * h
+        if s == last:
+            state, at = new, latest
+            combine(rows, new, y, h, sources, weights, counts, s, n)
+        else:
+            combine(rows, stage, y, h, sources, weights, counts, s, n)
+        if direction * (at - latest) > 0.0:
+            at = latest
+        if direction * (at - earliest) < 0.0:
+            at = earliest
+        if not call_rhs(rhs, context, rows, state, at, s):
+            run.count[EVALUATIONS] += s
+            note_bad(run, s, at)
+            return False
+    run.count[EVALUATIONS] += stages - 1
+    if stages == last:
+        combine(rows, new, y, h, sources, weights, counts, last, n)
+    if not all_finite(rows, new, n):
+        note_bad(run, new, t_new)
+        return False
+    combine(rows, scratch, zero, 1.0, sources, weights, counts, error_row, m)
+    combine(rows, scratch + 1, zero, 1.0, sources, weights, counts, error_row + 1, m)
+    error = abs(h) * error_norm(rows, scratch, y, new, atol, run.rtol, m)
+    real[ERROR] = error
+    if not np.isfinite(error):
+        real[WHERE] = t_new
+        run.count[COMPONENT] = -1
+        return False
+    return True
+
+
+@compiled_part
+def prepare_dense(run, tableau, h, latest):
+    """Dense output of the attempted step, before any projection of its end; False if something is not finite."""
+    rows, y, last, dense = run.rows, run.y, tableau.stages, run.dense
+    sources, weights, counts = tableau.sources, tableau.weights, tableau.counts
+    n = y.size
+    if run.project != 0 and tableau.last_in_error == 0 and not evaluate(run, run.new, latest, last):
+        return False
+    for s in range(last + 1, last + 1 + tableau.extra_stages):
+        combine(rows, run.stage, y, h, sources, weights, counts, s, n)
+        if not evaluate(run, run.stage, run.real[T] + tableau.nodes[s] * h, s):
+            return False
+    for j in range(1, n + 1):
+        change = rows[run.new, j] - y[j - 1]
+        rows[dense, j] = change
+        rows[dense + 1, j] = h * rows[0, j] - change
+        rows[dense + 2, j] = 2.0 * change - h * (rows[0, j] + rows[last, j])
+    for d in range(tableau.dense_rows):
+        combine(rows, dense + 3 + d, run.zero, h, sources, weights, counts, tableau.error_row + 2 + d, n)
+    return True
+
+
+@compiled_part
+def interpolate(run, tableau, t, x):
+    """State at time t, the fraction x of the attempted step, into row ``stage``."""
+    rows = run.rows
+    rows[run.stage, 0] = t
+    for j in range(1, run.y.size + 1):
+        value = 0.0
+        for d in range(2 + tableau.dense_rows, -1, -1):
+            value = (value + rows[run.dense + d, j]) * (x if d % 2 == 0 else 1.0 - x)
+        rows[run.stage, j] = run.y[j - 1] + value
