@@ -65,12 +65,15 @@ def _pendulum(out, inp, context):
 PROBLEMS = {
     # Hairer, Norsett & Wanner, section II.0: a periodic orbit between earth and moon.
     "arenstorf": Problem(
-        _arenstorf, _arenstorf_python, (0.994, 0.0, 0.0, -2.00158510637908252240537862224), 17.0652165601579625588917206249
+        _arenstorf,
+        _arenstorf_python,
+        (0.994, 0.0, 0.0, -2.00158510637908252240537862224),
+        17.0652165601579625588917206249,
     ),
-    "van der pol": Problem(_van_der_pol, lambda t, y: [y[1], 5.0 * (1 - y[0] ** 2) * y[1] - y[0]], (2.0, 0.0), 20.0),
-    "stiffish": Problem(
-        _stiffish, lambda t, y: [-50.0 * (y[0] - math.cos(t)), y[0] - y[1]], (0.0, 1.0), 5.0
+    "van der pol": Problem(
+        _van_der_pol, lambda t, y: [y[1], 5.0 * (1 - y[0] ** 2) * y[1] - y[0]], (2.0, 0.0), 20.0
     ),
+    "stiffish": Problem(_stiffish, lambda t, y: [-50.0 * (y[0] - math.cos(t)), y[0] - y[1]], (0.0, 1.0), 5.0),
     "pendulum": Problem(_pendulum, lambda t, y: [y[1], -9.81 * math.sin(y[0])], (3.0, 0.0), 10.0),
 }
 
@@ -87,6 +90,11 @@ def pendulum_with_work(out, inp, context):
 def oscillator(out, inp, context):
     y, d = doubles_at(inp, 3), doubles_at(out, 2)
     d[0], d[1] = y[2], -y[1]
+
+
+@compiled_callback
+def nothing(out, inp, context):
+    """The derivative of a state without components."""
 
 
 @compiled_callback
@@ -112,7 +120,7 @@ def overflowing(out, inp, context):
 
 @compiled_callback
 def switched(out, inp, context):
-    """y' = 0 before t = 1, 1 from 1 to 2 (ends left out of the middle), -3 after."""
+    """y' = 0 before t = 1, 1 from 1 to 2, -3 after."""
     t = doubles_at(inp, 1)[0]
     doubles_at(out, 1)[0] = 0.0 if t < 1.0 else (1.0 if t < 2.0 else -3.0)
 

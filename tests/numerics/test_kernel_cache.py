@@ -28,7 +28,11 @@ print(jit.cache_directory, sum(cholesky_factor.stats.cache_hits.values()), jit.c
 
 
 def run_probe(**environment):
-    kept = {name: value for name, value in os.environ.items() if name not in ("PENDULA_CACHE_DIR", "XDG_CACHE_HOME")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PENDULA_CACHE_DIR", "XDG_CACHE_HOME")
+    }
     source = str(Path(jit.__file__).parents[2])
     kept["PYTHONPATH"] = os.pathsep.join([source, kept.get("PYTHONPATH", "")])
     done = subprocess.run(
@@ -41,20 +45,25 @@ def run_probe(**environment):
 def test_kernels_are_kept_in_a_private_directory_and_found_again(tmp_path):
     chosen = tmp_path / "kept"
     directory, hits, note = run_probe(PENDULA_CACHE_DIR=str(chosen))
-    assert Path(directory).parent == chosen and hits == 0 and note == ""
+    assert Path(directory).parent == chosen
+    assert hits == 0
+    assert note == ""
     assert list(Path(directory).rglob("*.nbc"))
     if os.name == "posix":
         assert stat.S_IMODE(chosen.stat().st_mode) == stat.S_IMODE(Path(directory).stat().st_mode) == 0o700
     again, hits, _ = run_probe(PENDULA_CACHE_DIR=str(chosen))
-    assert again == directory and hits == 1
+    assert again == directory
+    assert hits == 1
 
 
 def test_a_directory_that_cannot_be_made_is_noted_and_done_without(tmp_path):
     in_the_way = tmp_path / "file"
     in_the_way.write_text("not a directory")
     directory, hits, note = run_probe(PENDULA_CACHE_DIR=str(in_the_way / "cache"))
-    assert directory == "" and hits == 0
-    assert note.startswith("compiled kernels are not kept on disk") and "file" in note
+    assert directory == ""
+    assert hits == 0
+    assert note.startswith("compiled kernels are not kept on disk")
+    assert "file" in note
 
 
 @pytest.mark.skipif(os.name != "posix", reason="ownership and modes are POSIX")
@@ -63,7 +72,8 @@ def test_a_directory_others_can_write_to_is_refused(tmp_path):
     shared.mkdir()
     shared.chmod(0o777)
     directory, _, note = run_probe(PENDULA_CACHE_DIR=str(shared))
-    assert directory == "" and "can be written by other users" in note
+    assert directory == ""
+    assert "can be written by other users" in note
 
 
 def test_the_order_of_places_is_own_variable_then_xdg_then_home(monkeypatch, tmp_path):
@@ -120,4 +130,4 @@ def test_a_context_that_is_not_contiguous_is_refused():
 
 
 def test_users_numba_settings_are_left_alone():
-    assert numba.config.CACHE_DIR != jit.cache_directory or not jit.cache_directory
+    assert jit.cache_directory != numba.config.CACHE_DIR or not jit.cache_directory

@@ -51,7 +51,8 @@ def test_cholesky_works_on_the_leading_block_of_a_larger_buffer():
     x = b.copy()
     assert cholesky_factor(A, 5)
     cholesky_solve(A, 5, x)
-    assert np.allclose(block @ x[:5], b[:5]) and np.array_equal(x[5:], b[5:])
+    assert np.allclose(block @ x[:5], b[:5])
+    assert np.array_equal(x[5:], b[5:])
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6, 9])
@@ -90,7 +91,9 @@ def test_kkt_solution_satisfies_both_equations_even_if_mass_is_semidefinite(n, d
     status, a, lam = run_kkt(M, G, f, c)
     assert status == SOLVED
     residual = full @ np.r_[a, lam] - np.r_[f, c]
-    assert np.max(np.abs(residual)) < BACKWARD_ERROR * np.linalg.norm(full) * (1.0 + np.linalg.norm(np.r_[a, lam]))
+    assert np.max(np.abs(residual)) < BACKWARD_ERROR * np.linalg.norm(full) * (
+        1.0 + np.linalg.norm(np.r_[a, lam])
+    )
 
 
 def test_kkt_survives_wildly_different_units():
@@ -101,7 +104,8 @@ def test_kkt_survives_wildly_different_units():
     s, r = 10.0 ** rng.uniform(-7, 7, size=n), 10.0 ** rng.uniform(-7, 7, size=m)
     status, a_scaled, lam_scaled = run_kkt(s[:, None] * M * s, r[:, None] * G * s, s * f, r * c)
     assert status == SOLVED
-    assert np.allclose(s * a_scaled, a, rtol=1e-9) and np.allclose(r * lam_scaled, lam, rtol=1e-9)
+    assert np.allclose(s * a_scaled, a, rtol=1e-9)
+    assert np.allclose(r * lam_scaled, lam, rtol=1e-9)
 
 
 def test_kkt_leaves_its_inputs_alone():
@@ -115,7 +119,9 @@ def test_kkt_leaves_its_inputs_alone():
 def test_kkt_says_when_constraints_are_redundant_or_mass_is_missing():
     G = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0]])
     status, a, lam = run_kkt(np.eye(3), G, np.ones(3), np.ones(2))
-    assert status == SINGULAR and np.all(np.isnan(a)) and np.all(np.isnan(lam))
+    assert status == SINGULAR
+    assert np.all(np.isnan(a))
+    assert np.all(np.isnan(lam))
     status, *_ = run_kkt(np.diag([1.0, 0.0, 0.0]), np.array([[0.0, 1.0, 0.0]]), np.ones(3), np.ones(1))
     assert status == SINGULAR
     status, *_ = run_kkt(np.diag([1.0, np.nan, 1.0]), np.zeros((0, 3)), np.ones(3), np.ones(0))

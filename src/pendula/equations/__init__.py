@@ -1,0 +1,1 @@
+"""From a model to equations of motion; one file per formulation."""

@@ -1,0 +1,1 @@
+"""The description of a mechanism: bodies, joints, forces, parameters, initial state, checks, files."""

@@ -150,6 +150,15 @@ class Model(Element, metaclass=_CheckedModel):
         """Numeric default of every parameter."""
         return evaluate_parameters({name: parse(value) for name, value in self.parameters.items()})
 
+    def parameters_with(self, changes: Mapping[str, float]) -> dict[str, float]:
+        """Numeric value of every parameter when some are changed; those that depend on them follow."""
+        from pendula.model.checks import unknown
+
+        bad = [unknown("parameter", n, self.parameters, element="parameters") for n in changes if n not in self.parameters]
+        if bad:
+            raise ModelError(bad)
+        return evaluate_parameters({n: parse(changes.get(n, value)) for n, value in self.parameters.items()})
+
     @cached_property
     def unit_names(self) -> Units:
         """Names of the units for outputs."""

@@ -1,9 +1,9 @@
 """The compiled loop around Runge-Kutta steps: step control, breakpoints, projection, samples.
 
-Step control is that of Hairer, Norsett & Wanner, *Solving Ordinary Differential Equations I*, section II.4, with the
-constants of SciPy's ``solve_ivp``, so that step counts can be compared one to one. All that must survive
-between calls is in the arrays of :class:`~pendula.numerics.runge_kutta.Run`: :func:`advance` can stop after any
-number of attempts and go on later.
+Step control is that of Hairer, Norsett & Wanner, *Solving Ordinary Differential Equations I*, section
+II.4, with the constants of SciPy's ``solve_ivp``, so that step counts can be compared one to one. All
+that must survive between calls is in the arrays of :class:`~pendula.numerics.runge_kutta.Run`:
+:func:`advance` can stop after any number of attempts and go on later.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _scale(run, k):
 
 @compiled_part
 def _first_step(run, tableau):
-    """A first step size (Hairer, Norsett & Wanner, section II.4), shortened until its trial point is finite."""
+    """A first step size (Hairer, Norsett & Wanner, II.4), shortened until its trial point is finite."""
     n = run.controlled
     t, direction = run.real[T], run.direction
     span = abs(run.t_end - t)
@@ -90,19 +90,19 @@ def _first_step(run, tableau):
 @compiled_part
 def _store_samples_here(run):
     """Write the samples that fall on the current time."""
-    sample = run.count[NEXT_SAMPLE]
+    sample = run.counter[NEXT_SAMPLE]
     while sample < run.sample_t.size and run.direction * (run.sample_t[sample] - run.real[T]) <= 0.0:
         for k in range(run.y.size):
             run.sample_y[sample, k] = run.y[k]
         sample += 1
-    run.count[NEXT_SAMPLE] = sample
+    run.counter[NEXT_SAMPLE] = sample
 
 
 @compiled_part
 def _store_samples_inside(run, tableau, t_new, h, latest):
     """Write the samples strictly inside the attempted step; GO_ON, BAD_VALUE or NO_PROJECTION."""
     n = run.y.size
-    sample = run.count[NEXT_SAMPLE]
+    sample = run.counter[NEXT_SAMPLE]
     prepared = False
     while sample < run.sample_t.size and run.direction * (run.sample_t[sample] - t_new) < 0.0:
         if not prepared and not prepare_dense(run, tableau, h, latest):
@@ -119,7 +119,7 @@ def _store_samples_inside(run, tableau, t_new, h, latest):
         for k in range(n):
             run.sample_y[sample, k] = run.rows[run.stage, k + 1]
         sample += 1
-    run.count[NEXT_SAMPLE] = sample
+    run.counter[NEXT_SAMPLE] = sample
     return GO_ON
 
 
@@ -130,7 +130,7 @@ def _finish_step(run, tableau, t_new, h, latest, at_break):
     Anything but GO_ON leaves the run where it was before the step.
     """
     n = run.y.size
-    sample = run.count[NEXT_SAMPLE]
+    sample = run.counter[NEXT_SAMPLE]
     code = _store_samples_inside(run, tableau, t_new, h, latest)
     if code != GO_ON:
         return code
@@ -138,12 +138,12 @@ def _finish_step(run, tableau, t_new, h, latest, at_break):
     after = t_new + run.nudge * run.direction if at_break else t_new
     run.rows[run.new, 0] = t_new
     if run.project != 0 and not project_row(run, run.new):
-        run.count[NEXT_SAMPLE] = sample
+        run.counter[NEXT_SAMPLE] = sample
         return NO_PROJECTION
     if run.project != 0 or at_break:
         derivative = run.fresh
         if not evaluate(run, run.new, after, derivative):
-            run.count[NEXT_SAMPLE] = sample
+            run.counter[NEXT_SAMPLE] = sample
             return BAD_VALUE
     if run.project != 0:
         run.real[DRIFT] = max(run.real[DRIFT], run.onto[n])
@@ -159,7 +159,7 @@ def _finish_step(run, tableau, t_new, h, latest, at_break):
 
 @compiled_part
 def _start(run, tableau, first_step):
-    """First derivative, first step size and samples at the very start; False if the derivative is not finite."""
+    """First derivative, step size and samples at the start; False if the derivative is not finite."""
     for k in range(run.y.size):
         run.rows[run.new, k + 1] = run.y[k]
     _store_samples_here(run)
@@ -168,7 +168,7 @@ def _start(run, tableau, first_step):
     run.real[H_ABS] = first_step if first_step > 0.0 else _first_step(run, tableau)
     for k in range(run.y.size):
         run.rows[0, k + 1] = run.rows[run.fresh, k + 1]
-    run.count[STARTED] = 1
+    run.counter[STARTED] = 1
     return True
 
 
@@ -176,33 +176,33 @@ def _start(run, tableau, first_step):
 def advance(run, tableau, first_step, t_out, y_out, attempts):
     """Go on for at most ``attempts`` step attempts, storing accepted steps; returns one of the codes above.
 
-    ``t_out`` and ``y_out`` are filled from row ``count[STORED]`` on; BUFFER_FULL asks for longer ones. With
+    ``t_out`` and ``y_out`` are filled from row ``counter[STORED]`` on; BUFFER_FULL asks for longer ones. With
     ``first_step`` 0 the first step size is chosen here.
     """
-    real, count, direction = run.real, run.count, run.direction
+    real, counter, direction = run.real, run.counter, run.direction
     exponent = -1.0 / (tableau.error_order + 1)
     if attempts > 0 and direction * (real[T] - run.t_end) >= 0.0:
         _store_samples_here(run)
         return DONE
-    if attempts > 0 and count[STARTED] == 0 and not _start(run, tableau, first_step):
+    if attempts > 0 and counter[STARTED] == 0 and not _start(run, tableau, first_step):
         return BAD_START
     for _ in range(attempts):
         if direction * (real[T] - run.t_end) >= 0.0:
             return DONE
-        if count[STORED] >= t_out.size:
+        if counter[STORED] >= t_out.size:
             return BUFFER_FULL
-        if count[ATTEMPTS] >= run.max_attempts:
+        if counter[ATTEMPTS] >= run.max_attempts:
             return STEPS_USED_UP
         t, h_abs = real[T], real[H_ABS]
         smallest = _smallest_step(t, direction)
-        if count[RETRYING] == 0:
+        if counter[RETRYING] == 0:
             h_abs = max(min(h_abs, run.max_step), smallest)
         elif h_abs < smallest:
-            return BAD_VALUE if count[TROUBLE] == BAD_VALUE else TOO_SMALL
+            return TOO_SMALL if counter[TROUBLE] == GO_ON else counter[TROUBLE]
 
         # Step onto the next breakpoint or the end, never across.
         wanted = h_abs
-        upcoming = count[NEXT_BREAK]
+        upcoming = counter[NEXT_BREAK]
         bound = run.breaks[upcoming] if upcoming < run.breaks.size else run.t_end
         t_new = t + h_abs * direction
         at_bound = direction * (t_new - bound) >= 0.0
@@ -213,31 +213,31 @@ def advance(run, tableau, first_step, t_out, y_out, attempts):
         h = t_new - t
         h_abs = abs(h)
 
-        count[ATTEMPTS] += 1
+        counter[ATTEMPTS] += 1
         code = GO_ON if attempt(run, tableau, h, t_new, latest) else BAD_VALUE
         within = code == GO_ON and real[ERROR] < 1.0
         if within:
-            code = _finish_step(run, tableau, t_new, h, latest, at_break)
+            code = _finish_step(run, tableau, t_new, h, latest, at_break and t_new != run.t_end)
         if within and code == GO_ON:
             factor = MAX_FACTOR if real[ERROR] == 0.0 else min(MAX_FACTOR, SAFETY * real[ERROR] ** exponent)
-            if count[RETRYING] > 0:
+            if counter[RETRYING] > 0:
                 factor = min(1.0, factor)
             real[H_ABS] = h_abs * factor
             if at_break:  # the short step onto it says little about the steps after it
-                count[NEXT_BREAK] += 1
+                counter[NEXT_BREAK] += 1
                 real[H_ABS] = max(real[H_ABS], wanted)
-            count[RETRYING] = 0
-            t_out[count[STORED]] = t_new
+            counter[RETRYING] = 0
+            t_out[counter[STORED]] = t_new
             for k in range(run.y.size):
-                y_out[count[STORED], k] = run.y[k]
-            count[STORED] += 1
+                y_out[counter[STORED], k] = run.y[k]
+            counter[STORED] += 1
             continue
 
-        count[REJECTED] += 1
-        count[TROUBLE] = code
-        if code == NO_PROJECTION and count[RETRYING] >= PROJECTION_TRIES:
+        counter[REJECTED] += 1
+        counter[TROUBLE] = code
+        if code == NO_PROJECTION and counter[RETRYING] >= PROJECTION_TRIES:
             return NO_PROJECTION
-        count[RETRYING] += 1
+        counter[RETRYING] += 1
         factor = MIN_FACTOR if code != GO_ON else max(MIN_FACTOR, SAFETY * real[ERROR] ** exponent)
         real[H_ABS] = h_abs * factor
     return GO_ON

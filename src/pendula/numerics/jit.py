@@ -29,7 +29,8 @@ from typing import Any
 import llvmlite.binding
 import numba
 import numpy as np
-from numba.core import config, options as numba_options
+from numba.core import config
+from numba.core import options as numba_options
 
 from pendula.numerics.native import Callback
 
@@ -167,12 +168,19 @@ def compiled(function: Callable[..., Any] | None = None, /, *, allocates: bool =
     return decorate if function is None else decorate(function)
 
 
-def compiled_part(function: Callable[..., Any] | None = None, /, *, allocates: bool = False, **options: Any) -> Any:
-    """Like :func:`compiled`, for functions that only compiled code calls: no Python entry, no disk copy of their own.
+def compiled_part(
+    function: Callable[..., Any] | None = None, /, *, allocates: bool = False, **options: Any
+) -> Any:
+    """Like :func:`compiled`, for functions that only compiled code calls: no Python entry, no own file.
 
     The machine code of a caller contains that of its parts, so one cache entry, the caller's, is enough.
     """
-    settings = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_settings(allocates, options)}
+    settings = {
+        "nogil": True,
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+        **_settings(allocates, options),
+    }
     return numba.njit(**settings) if function is None else numba.njit(**settings)(function)
 
 
@@ -208,7 +216,9 @@ class CompiledCallback:
         """
         if isinstance(context, np.ndarray):
             if not context.flags.c_contiguous:
-                raise ValueError("the context array of a callback must be contiguous; use numpy.ascontiguousarray")
+                raise ValueError(
+                    "the context array of a callback must be contiguous; use numpy.ascontiguousarray"
+                )
             return Callback(self.address, context.ctypes.data, (self, context, *keep))
         return Callback(self.address, int(context), (self, *keep))
 
@@ -219,7 +229,7 @@ class CompiledCallback:
 def compiled_callback(
     function: Callable[[int, int, int], None] | None = None, /, *, allocates: bool = True, **options: Any
 ) -> Any:
-    """Make a native ``void (*)(double *out, const double *in, void *context)`` of a function of three addresses.
+    """Make a native ``void (*)(double *out, const double *in, void *context)`` of a Python function.
 
     Inside, turn addresses into arrays with :func:`pendula.numerics.native.doubles_at`.
 

@@ -1,8 +1,8 @@
 """Small dense solvers for use inside compiled code, on buffers the caller provides.
 
 Typical sizes are 1 to 50, where the cost of calling LAPACK exceeds the arithmetic. Matrices are
-row-major; inner loops run along rows so that they become vector instructions. Nothing is allocated. The functions can
-be called from Python too.
+row-major; inner loops run along rows so that they become vector instructions. Nothing is allocated. The
+functions can be called from Python too.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ EQUILIBRATION_PASSES = 2
 def cholesky_factor(A, n):
     """Factor the leading n x n block of a symmetric A in place; False if it is not positive definite.
 
-    Only the upper triangle (row index <= column index) is read and written. The form is root-free, A = U^T D U with
-    unit U: row k holds D[k] U[k, k+1:] to the right of the diagonal and 1 / D[k] on it. A pivot below
-    ``PIVOT_TOLERANCE`` times the diagonal entry it came from counts as not positive, which does not depend on
-    how rows are scaled. After False the contents are of no use.
+    Only the upper triangle (row index <= column index) is read and written. The form is root-free, A =
+    U^T D U with unit U: row k holds D[k] U[k, k+1:] to the right of the diagonal and 1 / D[k] on it. A
+    pivot below ``PIVOT_TOLERANCE`` times the diagonal entry it came from counts as not positive, which
+    does not depend on how rows are scaled. After False the contents are of no use.
     """
     k = 0
     while k + 1 < n:
@@ -98,14 +98,14 @@ def kkt_work_shape(n: int, m: int) -> tuple[int, int]:
 def solve_kkt(M, G, f, c, n, m, work, a, lam):
     """Solve M a - G^T lam = f, G a = c for a (n values) and lam (m values).
 
-    M may be singular as long as it is positive definite on the null space of G and G has full row rank. The
-    symmetric system is scaled so that every row and column has largest entry near 1, then factored
-    with partial pivoting. Inputs are not changed; all of M (symmetric) is read. ``work`` has at least the shape
-    :func:`kkt_work_shape` says.
+    M may be singular as long as it is positive definite on the null space of G and G has full row rank.
+    The symmetric system is scaled so that every row and column has largest entry near 1, then factored
+    with partial pivoting. Inputs are not changed; all of M (symmetric) is read. ``work`` has at least the
+    shape :func:`kkt_work_shape` says.
 
     Returns:
-        ``SOLVED``, ``SINGULAR`` (redundant constraints, or a motion without mass), or ``NOT_FINITE``. Unless it is
-        ``SOLVED``, ``a`` and ``lam`` are filled with NaN.
+        ``SOLVED``, ``SINGULAR`` (redundant constraints, or a motion without mass), or ``NOT_FINITE``.
+        Unless it is ``SOLVED``, ``a`` and ``lam`` are filled with NaN.
     """
     N = n + m
     scale, x = N, N + 1  # rows that hold the scale factors and the right-hand side
@@ -165,7 +165,7 @@ def _largest_scaled(work, i, N):
 
 @compiled_part
 def _equilibrate(work, N):
-    """Scale rows and columns symmetrically (D. Ruiz 2001) towards largest entries of 1; factors go to row N."""
+    """Scale rows and columns symmetrically (Ruiz 2001) to largest entries near 1; factors go to row N."""
     if not _all_finite(work, N):
         return NOT_FINITE
     for i in range(N):

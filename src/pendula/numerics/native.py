@@ -8,8 +8,8 @@ known by its address. Passing the address as a plain integer keeps the type of e
 same, so the loops that call it compile once for all models; one call costs about the same as
 a C function pointer.
 
-:func:`call_native`, :func:`address_of`, :func:`doubles_at` and :func:`integers_at` are for compiled code only.
-An address does not keep its array alive: take it of arrays that outlive the use.
+:func:`call_native`, :func:`address_of`, :func:`doubles_at` and :func:`integers_at` are for compiled code
+only. An address does not keep its array alive: take it of arrays that outlive the use.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import carray, types
 from numba.extending import intrinsic, register_jitable
@@ -30,7 +31,7 @@ class Callback:
         address: entry point of ``void (*)(double *out, const double *in, void *context)``.
         context: address handed through as the third argument; 0 if there is none.
         owner: whatever keeps the code and the context alive. If it has an attribute ``failure`` holding
-            text (or None), a run that stops on values that are not finite reports that text.
+            text (or None), a run that stops because of this function reports that text.
     """
 
     address: int
@@ -38,13 +39,13 @@ class Callback:
     owner: object = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.address, int) or self.address <= 0:
+        if not isinstance(self.address, int | np.integer) or self.address <= 0:
             raise ValueError(f"a callback needs the address of a native function, got {self.address!r}")
 
 
 @intrinsic
 def call_native(typingctx: Any, address: Any, out: Any, inp: Any, context: Any) -> Any:
-    """``call_native(address, out, inp, context)``: call the native function at ``address``; all are integers."""
+    """``call_native(address, out, inp, context)``: call a native function; all four are integers."""
     signature = types.void(types.intp, types.intp, types.intp, types.intp)
 
     def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:

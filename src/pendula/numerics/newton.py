@@ -41,11 +41,11 @@ def solve_least_change(
     max_iterations: int = 50,
     weights: Sequence[float] | np.ndarray | None = None,
 ) -> LeastChange:
-    """A root of r(x) close to ``x0``, by Newton steps of smallest weighted length, halved while they do not help.
+    """A root of r(x) close to ``x0``, by Newton steps of smallest weighted length, halved where needed.
 
-    Works for fewer equations than unknowns (projection onto constraints), for as many, and for redundant ones. Each step
-    is the shortest that solves the linearized equations, so the result is close to, but in general not exactly,
-    the nearest root.
+    Works for fewer equations than unknowns (projection onto constraints), for as many, and for redundant
+    ones. Each step is the shortest that solves the linearized equations, so the result is close to, but
+    in general not exactly, the nearest root.
 
     Args:
         residual_and_jacobian: gives r, shape (m,), and dr/dx, shape (m, n), at x.
@@ -55,8 +55,8 @@ def solve_least_change(
         weights: cost of moving each component, positive; ``inf`` holds it fixed. All 1 if None.
 
     Returns:
-        A :class:`LeastChange`; failing to converge is told by ``converged``, never raised. Residuals that are not
-        finite count as infinitely bad.
+        A :class:`LeastChange`; failing to converge is told by ``converged``, never raised. Residuals that
+        are not finite count as infinitely bad.
 
     Example:
         >>> circle = lambda x: (np.array([x @ x - 1.0]), 2.0 * x[None, :])

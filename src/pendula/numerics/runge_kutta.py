@@ -1,12 +1,13 @@
 """One step of an explicit embedded Runge-Kutta method, compiled: stages, error estimate, dense output.
 
-The method comes as a :class:`~pendula.numerics.tableaus.Tableau`, the equations as addresses, so this compiles once for
-all methods and all models. The step control around it is in :mod:`pendula.numerics.explicit`.
+The method comes as a :class:`~pendula.numerics.tableaus.Tableau`, the equations as addresses, so this
+compiles once for all methods and all models. The step control around it is in
+:mod:`pendula.numerics.explicit`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,16 +19,18 @@ DOUBLE = 8  # bytes
 
 # Slots of Run.real.
 T, H_ABS, EARLIEST, ERROR, DRIFT, VIOLATION, WHERE = range(7)
-# Slots of Run.count.
-STORED, REJECTED, EVALUATIONS, NEXT_SAMPLE, NEXT_BREAK, ATTEMPTS, RETRYING, TROUBLE, COMPONENT, STARTED = range(10)
+# Slots of Run.counter.
+STORED, REJECTED, EVALUATIONS, NEXT_SAMPLE, NEXT_BREAK, ATTEMPTS, RETRYING, TROUBLE, COMPONENT, STARTED = (
+    range(10)
+)
 
 
 class Run(NamedTuple):
     """Everything about one integration except the tableau. Arrays are written in place and carry all state.
 
-    ``real`` and ``count`` hold the slots named above. Each row of ``rows`` is a spare number followed by one number for
-    each component: first the stages, then the rows whose indices follow here. In the rows ``stage`` and ``new``
-    the spare number is the time, which is the layout callbacks read.
+    ``real`` and ``counter`` hold the slots named above. Each row of ``rows`` is a spare number followed
+    by one number for each component: first the stages, then the rows whose indices follow here. In the
+    rows ``stage`` and ``new`` the spare number is the time, which is the layout callbacks read.
     """
 
     rhs: int
@@ -53,12 +56,12 @@ class Run(NamedTuple):
     sample_y: np.ndarray
     y: np.ndarray
     real: np.ndarray
-    count: np.ndarray
+    counter: np.ndarray
     rows: np.ndarray
     onto: np.ndarray  # what the projection writes: state, violation before, after, status
 
 
-def workspace(tableau: Tableau, n: int) -> dict[str, np.ndarray | int]:
+def workspace(tableau: Tableau, n: int) -> dict[str, Any]:
     """The fields of a :class:`Run` of ``n`` components that depend only on sizes."""
     fresh = tableau.stages + tableau.extra_stages + 1
     return {
@@ -69,7 +72,7 @@ def workspace(tableau: Tableau, n: int) -> dict[str, np.ndarray | int]:
         "dense": fresh + 5,
         "rows": np.zeros((fresh + 8 + tableau.dense_rows, n + 1)),
         "real": np.zeros(7),
-        "count": np.zeros(10, dtype=np.int64),
+        "counter": np.zeros(10, dtype=np.int64),
         "zero": np.zeros(n),
         "onto": np.zeros(n + 3),
     }
@@ -139,7 +142,7 @@ def note_bad(run, row, t):
     run.real[WHERE] = t
     for k in range(run.y.size):
         if not np.isfinite(run.rows[row, k + 1]):
-            run.count[COMPONENT] = k
+            run.counter[COMPONENT] = k
             return
 
 
@@ -155,7 +158,7 @@ def is_finite(run, row, t):
 @compiled_part
 def evaluate(run, state, t, into):
     """Like :func:`call_rhs`, with book-keeping; for places that are not hot."""
-    run.count[EVALUATIONS] += 1
+    run.counter[EVALUATIONS] += 1
     if call_rhs(run.rhs, run.rhs_context, run.rows, state, t, into):
         return True
     note_bad(run, into, t)
@@ -204,7 +207,7 @@ def error_norm(rows, scratch, y, new, atol, rtol, n):
 
 @compiled_part
 def attempt(run, tableau, h, t_new, latest):
-    """Take one step of size h into row ``new``, error norm in ``real[ERROR]``; False if something is not finite.
+    """One step of size h into row ``new``, error norm in ``real[ERROR]``; False if something is not finite.
 
     The right-hand side is not asked for times before ``real[EARLIEST]`` or after ``latest``.
     """
@@ -228,10 +231,10 @@ def attempt(run, tableau, h, t_new, latest):
         if direction * (at - earliest) < 0.0:
             at = earliest
         if not call_rhs(rhs, context, rows, state, at, s):
-            run.count[EVALUATIONS] += s
+            run.counter[EVALUATIONS] += s
             note_bad(run, s, at)
             return False
-    run.count[EVALUATIONS] += stages - 1
+    run.counter[EVALUATIONS] += stages - 1
     if stages == last:
         combine(rows, new, y, h, sources, weights, counts, last, n)
     if not all_finite(rows, new, n):
@@ -243,14 +246,14 @@ def attempt(run, tableau, h, t_new, latest):
     real[ERROR] = error
     if not np.isfinite(error):
         real[WHERE] = t_new
-        run.count[COMPONENT] = -1
+        run.counter[COMPONENT] = -1
         return False
     return True
 
 
 @compiled_part
 def prepare_dense(run, tableau, h, latest):
-    """Dense output of the attempted step, before any projection of its end; False if something is not finite."""
+    """Dense output of the attempted step, before any projection; False if something is not finite."""
     rows, y, last, dense = run.rows, run.y, tableau.stages, run.dense
     sources, weights, counts = tableau.sources, tableau.weights, tableau.counts
     n = y.size

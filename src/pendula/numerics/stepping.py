@@ -1,7 +1,7 @@
 """Integration of ordinary differential equations at compiled speed.
 
-:func:`integrate` checks its input, then runs the compiled loop in short stretches, so that progress can be shown
-and the run can be interrupted with everything computed so far kept.
+:func:`integrate` checks its input, then runs the compiled loop in short stretches, so that progress can
+be shown and the run can be interrupted with everything computed so far kept.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from pendula.numerics import explicit, runge_kutta
 from pendula.numerics.explicit import advance
 from pendula.numerics.native import Callback
-from pendula.numerics.outcome import Outcome
+from pendula.outcome import Outcome
 from pendula.numerics.runge_kutta import Run
 from pendula.numerics.tableaus import METHODS, Tableau
 
@@ -42,7 +42,8 @@ class Integration:
     """What an integration computed, and how it ended. Everything up to the end is kept in every case.
 
     Attributes:
-        t, y: time, shape (steps + 1,), and state, shape (steps + 1, n), at the start and after every accepted step.
+        t, y: time, shape (steps + 1,), and state, shape (steps + 1, n), at the start and after every
+            accepted step.
         sample_t, sample_y: the sample times that were reached and the states there, by dense output.
         outcome: how the run ended; ``outcome.ok`` if it reached the final time.
         detail: a sentence with the numbers behind the outcome; empty if it finished.
@@ -69,6 +70,16 @@ class Integration:
     method: str
 
 
+@dataclass
+class _Stored:
+    """Accepted steps so far, in buffers that are longer than needed; and how the loop last returned."""
+
+    t: np.ndarray
+    y: np.ndarray
+    seconds: float = 0.0
+    code: int = explicit.GO_ON
+
+
 def integrate(
     rhs: Callback,
     y0: Sequence[float] | np.ndarray,
@@ -88,8 +99,9 @@ def integrate(
 ) -> Integration:
     """Solve y' = f(t, y) from ``t_span[0]`` to ``t_span[1]``, forwards or backwards.
 
-    Steps are chosen as SciPy's ``solve_ivp`` chooses them (same methods, error norms and controller). Values that
-    are not finite are never returned: the step is shortened, and if that does not help the run stops.
+    Steps are chosen as SciPy's ``solve_ivp`` chooses them (same methods, error norms and controller).
+    Values that are not finite are never returned: the step is shortened, and if that does not help the
+    run stops.
 
     Args:
         rhs: reads ``[t, y...]``, writes ``dy/dt``; NaN where it cannot be evaluated.
@@ -97,19 +109,22 @@ def integrate(
         t_span: first and last time.
         rtol: relative tolerance of one step, from 1e-14 up.
         atol: absolute tolerance of one step; a number, or one for each component.
-        method: ``"dop853"`` (order 8, dense output of order 7) or ``"rk45"`` (order 5, dense output of order 4).
+        method: ``"dop853"`` (order 8, dense output of order 7) or ``"rk45"`` (order 5, dense output of
+            order 4).
         sample_times: times inside ``t_span``, in the order of integration, at which states are wanted.
-        project: reads ``[t, y...]``, writes the state brought onto the constraints followed by the violation before,
-            the violation after, and 0 if it succeeded. Applied after every step and to every sample.
+        project: reads ``[t, y...]``, writes the state brought onto the constraints followed by the
+            violation before, the violation after, and 0 if it succeeded. Applied after every step and to
+            every sample.
         quadratures: the last so many components are integrated along without influence on the steps
             (where there are no other components, they do control the steps).
         max_steps: attempted steps, rejected ones included, before the run stops.
         first_step: size of the first step; chosen automatically if None.
         max_step: largest step size.
-        on_progress: called as ``on_progress(t, t_end, accepted)`` about ten times a second. ``KeyboardInterrupt``, from
-            here or from the keyboard, ends the run as ``INTERRUPTED``.
-        breakpoints: times at which the right-hand side may jump. Steps end exactly there; the right-hand side is
-            evaluated just before on one side and just after on the other. Times outside ``t_span`` are left out.
+        on_progress: called as ``on_progress(t, t_end, accepted)`` about ten times a second.
+            ``KeyboardInterrupt``, from here or from the keyboard, ends the run as ``INTERRUPTED``.
+        breakpoints: times at which the right-hand side may jump. Steps end exactly there; the right-hand
+            side is evaluated just before on one side and just after on the other. Times outside
+            ``t_span`` are left out.
 
     Returns:
         An :class:`Integration`; failures during the run are told by its ``outcome``.
@@ -168,54 +183,73 @@ def integrate(
         y=start,
         **arrays,
     )
-    return _run(run, tableau, method, 0.0 if first_step is None else float(first_step), rhs, on_progress)
+    return _run(
+        run, tableau, method, 0.0 if first_step is None else float(first_step), rhs, project, on_progress
+    )
 
 
 def _run(
-    run: Run, tableau: Tableau, method: str, first_step: float, rhs: Callback, on_progress: Progress | None
+    run: Run,
+    tableau: Tableau,
+    method: str,
+    first_step: float,
+    rhs: Callback,
+    project: Callback | None,
+    on_progress: Progress | None,
 ) -> Integration:
     """Drive the compiled loop to its end and gather the result."""
-    t_out, y_out = np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.y.size))
-    t_out[0], y_out[0] = run.real[runge_kutta.T], run.y
-    run.count[runge_kutta.STORED] = 1
-    advance(run, tableau, first_step, t_out, y_out, 0)  # compiles, takes no step
-    seconds = 0.0
-    stretch = FIRST_STRETCH
-    code = explicit.GO_ON
+    stored = _Stored(np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.y.size)))
+    stored.t[0], stored.y[0] = run.real[runge_kutta.T], run.y
+    run.counter[runge_kutta.STORED] = 1
+    advance(run, tableau, first_step, stored.t, stored.y, 0)  # compiles, takes no step
     try:
-        while code in (explicit.GO_ON, explicit.BUFFER_FULL):
-            before = time.perf_counter()
-            code = advance(run, tableau, first_step, t_out, y_out, stretch)
-            spent = time.perf_counter() - before
-            seconds += spent
-            if code == explicit.BUFFER_FULL:
-                t_out, y_out = _doubled(t_out), _doubled(y_out)
-                continue
-            stretch = int(stretch * min(8.0, SECONDS_PER_STRETCH / max(spent, 1e-9)))
-            stretch = max(1, min(stretch, LONGEST_STRETCH))
-            if on_progress is not None:
-                on_progress(float(run.real[runge_kutta.T]), run.t_end, int(run.count[runge_kutta.STORED]) - 1)
-        outcome = _OUTCOMES[code]
+        _drive(run, tableau, first_step, stored, on_progress)
+        outcome = _OUTCOMES[stored.code]
     except KeyboardInterrupt:
-        outcome = Outcome.FINISHED if code == explicit.DONE else Outcome.INTERRUPTED
+        reached = run.direction * (run.real[runge_kutta.T] - run.t_end) >= 0.0
+        outcome = Outcome.FINISHED if reached else Outcome.INTERRUPTED
 
-    outcome, detail = _explain(outcome, code, run, rhs)
-    stored, sampled = int(run.count[runge_kutta.STORED]), int(run.count[runge_kutta.NEXT_SAMPLE])
+    outcome, detail = _explain(outcome, stored.code, run, rhs, project)
+    points, sampled = int(run.counter[runge_kutta.STORED]), int(run.counter[runge_kutta.NEXT_SAMPLE])
     return Integration(
-        t=t_out[:stored].copy(),
-        y=y_out[:stored].copy(),
+        t=stored.t[:points].copy(),
+        y=stored.y[:points].copy(),
         sample_t=run.sample_t[:sampled].copy(),
         sample_y=run.sample_y[:sampled].copy(),
         outcome=outcome,
         detail=detail,
-        accepted=stored - 1,
-        rejected=int(run.count[runge_kutta.REJECTED]),
-        rhs_evaluations=int(run.count[runge_kutta.EVALUATIONS]),
-        seconds=seconds,
+        accepted=points - 1,
+        rejected=int(run.counter[runge_kutta.REJECTED]),
+        rhs_evaluations=int(run.counter[runge_kutta.EVALUATIONS]),
+        seconds=stored.seconds,
         max_drift=float(run.real[runge_kutta.DRIFT]),
         max_violation=float(run.real[runge_kutta.VIOLATION]),
         method=method,
     )
+
+
+def _drive(
+    run: Run, tableau: Tableau, first_step: float, stored: _Stored, on_progress: Progress | None
+) -> None:
+    """Run in stretches until something ends the run.
+
+    A function of its own because Python may raise KeyboardInterrupt on the jump at the end of a loop,
+    which a ``try`` around the loop in the same function does not cover.
+    """
+    stretch = FIRST_STRETCH
+    while stored.code in (explicit.GO_ON, explicit.BUFFER_FULL):
+        before = time.perf_counter()
+        stored.code = advance(run, tableau, first_step, stored.t, stored.y, stretch)
+        spent = time.perf_counter() - before
+        stored.seconds += spent
+        if stored.code == explicit.BUFFER_FULL:
+            stored.t, stored.y = _doubled(stored.t), _doubled(stored.y)
+            continue
+        stretch = int(stretch * min(8.0, SECONDS_PER_STRETCH / max(spent, 1e-9)))
+        stretch = max(1, min(stretch, LONGEST_STRETCH))
+        if on_progress is not None:
+            accepted = int(run.counter[runge_kutta.STORED]) - 1
+            on_progress(float(run.real[runge_kutta.T]), run.t_end, accepted)
 
 
 def _doubled(rows: np.ndarray) -> np.ndarray:
@@ -224,27 +258,40 @@ def _doubled(rows: np.ndarray) -> np.ndarray:
     return longer
 
 
-def _explain(outcome: Outcome, code: int, run: Run, rhs: Callback) -> tuple[Outcome, str]:
+def _explain(
+    outcome: Outcome, code: int, run: Run, rhs: Callback, project: Callback | None
+) -> tuple[Outcome, str]:
     """The outcome, refined by what the right-hand side says about itself, and the numbers behind it."""
     t, where = run.real[runge_kutta.T], run.real[runge_kutta.WHERE]
-    component = int(run.count[runge_kutta.COMPONENT])
+    component = int(run.counter[runge_kutta.COMPONENT])
     which = f"component {component}" if component >= 0 else "the error estimate"
-    failure = getattr(rhs.owner, "failure", None)
+    failing = project if project is not None and outcome is Outcome.PROJECTION_FAILED else rhs
+    failure = getattr(failing.owner, "failure", None)
     if outcome is Outcome.NOT_FINITE and failure:
-        return Outcome.CALLBACK_FAILED, f"{failure} (at t = {where:.9g}; the last good state is at t = {t:.9g})"
+        return (
+            Outcome.CALLBACK_FAILED,
+            f"{failure} (at t = {where:.9g}; the last good state is at t = {t:.9g})",
+        )
     if code == explicit.BAD_START:
         return outcome, f"the derivative at the initial state (t = {t:.9g}) is not finite: {which}"
     if outcome is Outcome.NOT_FINITE:
-        return outcome, f"{which} is not finite near t = {where:.9g}, however short the step; last good t = {t:.9g}"
+        return (
+            outcome,
+            f"{which} is not finite near t = {where:.9g}, however short the step; last good t = {t:.9g}",
+        )
     if outcome is Outcome.STEP_TOO_SMALL:
         h = run.real[runge_kutta.H_ABS]
-        return outcome, f"at t = {t:.9g} the tolerance would need steps of {h:.3g}; a singularity is likely there"
+        return (
+            outcome,
+            f"at t = {t:.9g} the tolerance would need steps of {h:.3g}; a singularity is likely there",
+        )
     if outcome is Outcome.TOO_MANY_STEPS:
         return outcome, f"{run.max_attempts} steps were tried; reached t = {t:.9g} of {run.t_end:.9g}"
     if outcome is Outcome.INTERRUPTED:
         return outcome, f"reached t = {t:.9g} of {run.t_end:.9g}"
     if outcome is Outcome.PROJECTION_FAILED:
-        return outcome, f"the projection failed at t = {where:.9g}; last good t = {t:.9g}"
+        reason = f": {failure}" if failure else ""
+        return outcome, f"the projection failed at t = {where:.9g}{reason}; last good t = {t:.9g}"
     return outcome, ""
 
 
@@ -268,7 +315,9 @@ def _check_settings(
     if not TIGHTEST_RTOL <= rtol <= 1.0:
         raise ValueError(f"rtol must lie between {TIGHTEST_RTOL:g} and 1, got {rtol!r}")
     if not 0 <= quadratures <= n:
-        raise ValueError(f"quadratures must lie between 0 and the number of components {n}, got {quadratures!r}")
+        raise ValueError(
+            f"quadratures must lie between 0 and the number of components {n}, got {quadratures!r}"
+        )
     if max_steps < 1:
         raise ValueError(f"max_steps must be at least 1, got {max_steps!r}")
     if first_step is not None and not 0.0 < first_step < np.inf:
@@ -299,7 +348,9 @@ def _checked_samples(
     slack = 8.0 * np.spacing(max(abs(t0), abs(t_end)))
     low, high = min(t0, t_end), max(t0, t_end)
     if samples.size and (samples.min() < low - slack or samples.max() > high + slack):
-        raise ValueError(f"sample_times must lie in t_span [{low:g}, {high:g}]; got {samples.min():g} to {samples.max():g}")
+        raise ValueError(
+            f"sample_times must lie in t_span [{low:g}, {high:g}]; got {samples.min():g} to {samples.max():g}"
+        )
     return np.clip(samples, low, high)
 
 

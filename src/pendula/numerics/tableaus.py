@@ -5,8 +5,8 @@ Sources:
     section II.5 and the authors' code ``dop853.f``: order 8, error by embedded orders 5 and 3, dense
     output of order 7 from three more stages.
 
-    RK45: J. R. Dormand, P. J. Prince, "A family of embedded Runge-Kutta formulae", J. Comp. Appl. Math. 6 (1980)
-    19-26; dense output of order 4 as in ``dopri5.f`` of the authors above.
+    RK45: J. R. Dormand, P. J. Prince, "A family of embedded Runge-Kutta formulae", J. Comp. Appl. Math. 6
+    (1980) 19-26; dense output of order 4 as in ``dopri5.f`` of the authors above.
 
 Both methods evaluate the derivative at the end of the step as their last stage, and both write
 their dense output in the same nested form (Hairer et al., section II.6),

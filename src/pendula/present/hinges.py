@@ -1,8 +1,8 @@
 """Points where bodies stay together, found from the motion itself.
 
-A hinge serves three times. The page draws a joint there and keeps rods attached to it between frames; links stay
-together when frames are resampled; and as the place of a body follows from its hinge and its rotation, only a
-small rest has to be stored. A hinge that is missed costs a few bytes and a dot, never a wrong pose.
+A hinge serves three times. The page draws a joint there and keeps rods attached to it between frames; links
+stay together when frames are resampled; and as the place of a body follows from its hinge and its rotation,
+only a small rest has to be stored. A hinge that is missed costs a few bytes and a dot, never a wrong pose.
 """
 
 from __future__ import annotations

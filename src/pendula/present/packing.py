@@ -11,8 +11,8 @@ builds up along a chain.
 
 Stream, for each channel: one byte for the order of differences (0, 1, 2), then one number per frame, each as
 zigzag and seven bits per byte, low bits first. Channels: for each body angle x y, or i j k w, the spin if the
-body has one, and x y z; then for each link the coordinates of both ends. Of w, the scalar of the quaternion, the
-difference to what the other three and its last sign say is stored.
+body has one, and x y z; then for each link the coordinates of both ends. Of w, the scalar of the quaternion,
+the difference to what the other three and its last sign say is stored.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ VIEW_FRACTION = 1 / 8000  # largest error of any drawn point, in parts of L
 GRID = 1 / 16384  # step of positions, in parts of L; rounding moves a point by at most sqrt(3) / 2 of it
 TURN_SHARE = 4e-5  # allowance of the quaternion or angle, in parts of L
 SPIN_SHARE = 2e-5  # allowance of the spin
-SMOOTH_TURN = 0.01  # [rad] coarsest step of angles, however short the body
+SMOOTH_TURN = 0.016  # [rad] coarsest step of angles, however short the body
 # Grid points are found by floor(x + HALF): not one half, where exact data often lie and machines may differ.
 HALF = 0.4937
 FAST_MOTION = 0.01  # part of L by which the shown motion may miss the samples before a note says so
@@ -273,8 +273,8 @@ def _notes(scene: Scene, shown: Motion, size: float) -> tuple[str, ...]:
     notes = []
     if shown.coarse:
         names = ", ".join(f'"{name}"' for name in shown.coarse[:3])
-        names += " and others" if shown.coarse[3:] else ""
-        notes.append(f"Too few samples to tell which way {names} turns: the turning shown may be wrong.")
+        names += f" and {len(shown.coarse) - 3} more" if shown.coarse[3:] else ""
+        notes.append(f"Too few samples to tell the sense of rotation, which may be shown wrongly: {names}.")
     if shown.resampled:
         far = {}
         for i, body in enumerate(scene.bodies):

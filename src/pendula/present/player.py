@@ -1,8 +1,8 @@
 """Animations: one HTML page that holds the player and the motion, and needs nothing else.
 
 The page is ``player.html`` of this folder with two places filled in: the title, escaped as HTML, and the
-scene as JSON inside a script element, escaped so that no name can end that element. It opens from a file, loads
-nothing over a network and runs no text as code.
+scene as JSON inside a script element, escaped so that no name can end that element. It opens from a file,
+loads nothing over a network and runs no text as code.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Compiled equations: numeric functions of named states."""

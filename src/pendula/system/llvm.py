@@ -47,15 +47,18 @@ class Native:
     owner: Any
 
 
-def compile_program(program: Program, outputs: Sequence[int]) -> Native:
-    """Machine code for some outputs of a program."""
+def compile_program(program: Program, outputs: Sequence[int], places: Sequence[int] | None = None) -> Native:
+    """Machine code for some outputs of a program.
+
+    ``places`` says at which index of the output array each one is stored; default: one after the other.
+    """
     order = program.needed(outputs)
     state = [k for k in order if program.level[k] == STATE]
     wanted = {p for k in state for p in program.parts(k)} | set(outputs)
     hoisted = [k for k in sorted(wanted) if program.level[k] == PARAMETER and program.ops[k][0] != "par"]
     count = len(program.parameters)
     slots = {k: count + i for i, k in enumerate(hoisted)}
-    main = _Function(program, "evaluate", slots).body(state, outputs)
+    main = _Function(program, "evaluate", slots).body(state, outputs, places)
     first = [k for k in program.needed(hoisted) if program.level[k] == PARAMETER]
     setup = _Function(program, "prepare", {}).body(first, hoisted)
     operations = sum(1 for k in state if program.ops[k][0] != "in")
@@ -86,9 +89,9 @@ class _Function:
         self._loaded: dict[tuple[str, int], str] = {}
         self._count = 0
 
-    def body(self, order: Sequence[int], outputs: Sequence[int]) -> str:
+    def body(self, order: Sequence[int], outputs: Sequence[int], positions: Sequence[int] | None = None) -> str:
         places: dict[int, list[int]] = {}
-        for position, k in enumerate(outputs):
+        for position, k in zip(positions or range(len(outputs)), outputs, strict=True):
             places.setdefault(k, []).append(position)
         for position, k in enumerate(order):
             if position and position % _BLOCK == 0:

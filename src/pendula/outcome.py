@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Outcome(Enum):
-    """The end of a run. ``str(outcome)`` is a sentence; ``outcome.ok`` says whether all that was asked was done.
+    """The end of a run. ``str(outcome)`` is a sentence; ``outcome.ok`` says if all that was asked was done.
 
     Example:
         >>> print(Outcome.FINISHED)

@@ -1,0 +1,91 @@
+"""Pendula: equations, motion and pictures of mechanisms, from one description.
+
+    import pendula
+
+    model = pendula.library.chain(links=10)          # or pendula.load("my.toml")
+    system = pendula.compile_system(model)           # derive and compile
+    run = pendula.simulate(system, 10.0, tol=1e-8)
+    print(run.outcome, run.energy_drift)
+
+Names are loaded when they are first used, so that importing the package is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "Body": "pendula.model.bodies",
+    "Equations": "pendula.equations.equations",
+    "LoopNotClosed": "pendula.errors",
+    "Model": "pendula.model.model",
+    "ModelError": "pendula.errors",
+    "NoConvergence": "pendula.errors",
+    "NotSupported": "pendula.errors",
+    "Outcome": "pendula.outcome",
+    "PendulaError": "pendula.errors",
+    "SingularPose": "pendula.errors",
+    "State": "pendula.system.layout",
+    "System": "pendula.system.system",
+    "Trajectory": "pendula.simulation.trajectory",
+    "UsageError": "pendula.errors",
+    "assemble": "pendula.system.assembly",
+    "check": "pendula.analysis.agreement",
+    "compile_system": "pendula.system.build",
+    "derive": "pendula.equations.derive",
+    "load": "pendula.model.files",
+    "loads": "pendula.model.files",
+    "plot": "pendula.present.results",
+    "print_equations": "pendula.equations.printing",
+    "save": "pendula.model.files",
+    "dumps": "pendula.model.files",
+    "simulate": "pendula.simulation.simulate",
+    "animate": "pendula.present.results",
+}
+_MODULES = ("library",)
+
+__all__ = ["__version__", "library", *sorted(_WHERE)]
+
+if TYPE_CHECKING:
+    from pendula import library
+    from pendula.analysis.agreement import check
+    from pendula.equations.derive import derive
+    from pendula.equations.equations import Equations
+    from pendula.equations.printing import print_equations
+    from pendula.errors import (
+        LoopNotClosed,
+        ModelError,
+        NoConvergence,
+        NotSupported,
+        PendulaError,
+        SingularPose,
+        UsageError,
+    )
+    from pendula.model.bodies import Body
+    from pendula.model.files import dumps, load, loads, save
+    from pendula.model.model import Model
+    from pendula.outcome import Outcome
+    from pendula.present.results import animate, plot
+    from pendula.simulation.simulate import simulate
+    from pendula.simulation.trajectory import Trajectory
+    from pendula.system.assembly import assemble
+    from pendula.system.build import compile_system
+    from pendula.system.layout import State
+    from pendula.system.system import System
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"pendula.{name}")
+    if name in _WHERE:
+        value = getattr(importlib.import_module(_WHERE[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'pendula' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *globals()])

@@ -1,0 +1,1 @@
+"""Results about a system: agreement of formulations; later equilibria, linearization, stability, modes."""

@@ -1,0 +1,116 @@
+"""Formulations against each other: the certificate of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from pendula.equations.derive import formulations
+from pendula.model.model import Model
+from pendula.system.build import compile_system
+from pendula.system.layout import Array
+from pendula.system.sampling import random_states
+from pendula.system.system import System
+
+TOLERANCE = 1e-9
+"""Largest relative difference that still counts as agreement."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Two formulations compared: the largest relative difference, and where it is."""
+
+    a: str
+    b: str
+    max_difference: float
+    where: str
+    """what differs most, and at which state"""
+
+    @property
+    def passed(self) -> bool:
+        return self.max_difference <= TOLERANCE
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """All pairs of formulations, compared at random consistent states."""
+
+    model: str
+    formulations: tuple[str, ...]
+    states: int
+    pairs: tuple[Agreement, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether all agree."""
+        return all(pair.passed for pair in self.pairs)
+
+
+def check(model: Model, *, names: Sequence[str] | None = None, states: int = 100, seed: int = 0) -> Certificate:
+    """Derives a model by several formulations and compares them at random consistent states.
+
+    Compared are the accelerations of all bodies in world axes, the mass matrix, kinetic and potential energy and,
+    for closed loops, the constraint forces; each relative to its largest value.
+
+    Example:
+        >>> from pendula import library
+        >>> check(library.double_pendulum(), states=10).passed
+        True
+    """
+    chosen = tuple(names or formulations())
+    systems = {name: compile_system(model, name) for name in chosen}
+    first = systems[chosen[0]]
+    t, q, v = random_states(first, states, seed)
+    results = {name: _quantities(system, t, q, v) for name, system in systems.items()}
+    pairs = []
+    for a, b in combinations(chosen, 2):
+        worst, where = -1.0, ""
+        for quantity, (x, scale) in results[a].items():
+            gap = np.abs(x - results[b][quantity][0]).max(axis=1, initial=0.0) / scale
+            state = int(np.argmax(gap))
+            if not gap[state] <= worst:
+                point = ", ".join(f"{n} = {z:.4g}" for n, z in list(zip(first.layout.coordinates, q[state], strict=True))[:6])
+                worst, where = float(gap[state]), f"{quantity} at t = {t[state]:.4g}, {point}"
+        pairs.append(Agreement(a, b, worst, where))
+    return Certificate(model.name, chosen, states, tuple(pairs))
+
+
+def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple[Array, Array]]:
+    """What is compared, one row per state, and the size differences are measured against.
+
+    An acceleration that happens to vanish is measured against speed times rate of turning, an energy against the
+    total, so that rounding in a zero does not count as a difference.
+    """
+    count = len(t)
+    a = system.accelerations(q, v, t)
+    motion = system.body_motion(q, v, a, t)
+    energies = system.energies(q, v, t)
+    speed, turning = _size(motion.velocity), _size(motion.angular_velocity)
+    total = energies.kinetic + np.abs(energies.potential) + 1e-300
+    mass = system.mass_matrix(q, t).reshape(count, -1)
+    found = {
+        "acceleration of the mass centres": _against(motion.acceleration, speed * turning),
+        "angular acceleration of the bodies": _against(motion.angular_acceleration, turning**2),
+        "mass matrix": (mass, _size(mass)),
+        "kinetic energy": (energies.kinetic[:, None], total),
+        "potential energy": (energies.potential[:, None], total),
+        "power of loads": _against(system.power(q, v, t)[:, None], total),
+    }
+    if system.equations.loop_rows:
+        lam = system.multipliers(q, v, t)
+        forces = np.einsum("kri,kr->ki", system.constraint_jacobian(q, t), lam)
+        found["constraint forces"] = _against(forces, np.zeros(count))
+    return found
+
+
+def _size(x: Array) -> Array:
+    return np.abs(x.reshape(len(x), -1)).max(axis=1, initial=0.0)
+
+
+def _against(x: Array, floor: Array) -> tuple[Array, Array]:
+    """Rows of x with their own size, or the floor where that is larger."""
+    flat = x.reshape(len(x), -1)
+    return flat, np.maximum(np.maximum(_size(flat), floor), 1e-300)

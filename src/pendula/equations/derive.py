@@ -1,0 +1,45 @@
+"""Formulations by name."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from pendula.equations.equations import Equations
+from pendula.equations.kane import Kane
+from pendula.equations.lagrange import Lagrange
+from pendula.errors import UsageError
+from pendula.model.model import Model
+
+
+class Formulation(Protocol):
+    """A way to derive equations of motion."""
+
+    name: str
+
+    def derive(self, model: Model) -> Equations:
+        """The equations of motion of a model."""
+        ...
+
+
+def formulations() -> dict[str, Formulation]:
+    """All formulations by name."""
+    found: list[Formulation] = [Lagrange(), Kane()]
+    return {f.name: f for f in found}
+
+
+DEFAULT = Kane.name
+"""The formulation used when none is asked for: the one with the fewest operations."""
+
+
+def derive(model: Model, formulation: str = DEFAULT) -> Equations:
+    """Equations of motion of a model, symbolic, by the formulation of that name ("lagrange" or "kane").
+
+    Example:
+        >>> from pendula import library
+        >>> derive(library.pendulum(), "lagrange").M[0][0]
+        (1/3)*l**2*m
+    """
+    known = formulations()
+    if formulation not in known:
+        raise UsageError(f'there is no formulation "{formulation}"; choose one of {", ".join(known)}')
+    return known[formulation].derive(model)

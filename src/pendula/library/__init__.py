@@ -1,0 +1,71 @@
+"""Ready mechanisms with their papers' data and closed-form answers.
+
+Every function gives a ``Model``. ``mechanisms()`` lists them by the name used on the command line.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pendula.library.linkages import four_bar
+from pendula.library.pendulums import cart_pole, chain, double_pendulum, pendulum
+from pendula.library.spatial import free_body, heavy_top, hoop_bead, spatial_rod, spherical_pendulum
+from pendula.model.model import Model
+
+__all__ = [
+    "Entry",
+    "cart_pole",
+    "chain",
+    "double_pendulum",
+    "four_bar",
+    "free_body",
+    "heavy_top",
+    "hoop_bead",
+    "mechanisms",
+    "pendulum",
+    "spatial_rod",
+    "spherical_pendulum",
+]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A library mechanism: its name, what makes it, and the arguments it takes."""
+
+    name: str
+    make: Callable[..., Model]
+
+    @property
+    def summary(self) -> str:
+        """First line of the description."""
+        return (inspect.getdoc(self.make) or "").splitlines()[0]
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Argument -> default."""
+        return {k: p.default for k, p in inspect.signature(self.make).parameters.items()}
+
+
+def mechanisms() -> dict[str, Entry]:
+    """All library mechanisms by name.
+
+    Example:
+        >>> mechanisms()["chain"].make(links=3).name
+        'chain of 3 links'
+    """
+    makers = (
+        pendulum,
+        chain,
+        double_pendulum,
+        cart_pole,
+        spherical_pendulum,
+        spatial_rod,
+        hoop_bead,
+        four_bar,
+        free_body,
+        heavy_top,
+    )
+    return {m.__name__.replace("_", "-"): Entry(m.__name__.replace("_", "-"), m) for m in makers}

@@ -1,0 +1,223 @@
+"""Plots of a run: coordinates, rates and errors over one time axis.
+
+Figures are made without pyplot, so they leave no global state behind and need no display. Colours can be told
+apart by colour-blind readers: a fixed set for a few lines, a ramp that gets steadily lighter for many.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pendula.errors import UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = npt.NDArray[np.float64]
+
+LEGEND_LINES = 12  # up to here a legend, above a colour bar
+POINTS = 2000  # per line; longer runs are thinned to the lowest and highest value of each bin
+FLOOR = 1e-18  # relative errors below are drawn here: double precision ends at 1e-16
+# Okabe and Ito's colours (without yellow, which is too light for lines).
+FEW = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+LENGTHS = ("m", "mm", "cm", "km", "ft", "in")
+INK, MUTED = "#1d2430", "#667085"
+
+
+@dataclass(frozen=True, eq=False)
+class RunSeries:
+    """Sampled signals of one run, by name. All arrays have the length of ``t``.
+
+    Attributes:
+        coordinates: values of coordinates; those whose unit is "rad" are drawn in degrees.
+        coordinate_units: unit of each coordinate, "" if it has none.
+        speeds: values of rates, drawn in the units given.
+        energy_error: |E - E(0) - W| over the energy scale, without unit.
+        violation: constraint violation, or None if there are no constraints.
+    """
+
+    title: str
+    subtitle: str
+    t: Array
+    coordinates: Mapping[str, Array]
+    coordinate_units: Mapping[str, str]
+    speeds: Mapping[str, Array]
+    speed_units: Mapping[str, str]
+    energy_error: Array
+    violation: Array | None = None
+    time_unit: str = "s"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "t", _signal(self.t, None, "t"))
+        k = self.t.size
+        if k == 0:
+            raise UsageError("the run has no samples")
+        for name, units in (("coordinates", self.coordinate_units), ("speeds", self.speed_units)):
+            signals = {key: _signal(y, k, f'{name} "{key}"') for key, y in getattr(self, name).items()}
+            missing = [key for key in signals if key not in units]
+            if missing:
+                raise UsageError(f'{name} "{missing[0]}" has no unit: give one, or "" if it has none')
+            object.__setattr__(self, name, signals)
+        object.__setattr__(self, "energy_error", _signal(self.energy_error, k, "energy_error"))
+        if self.violation is not None:
+            object.__setattr__(self, "violation", _signal(self.violation, k, "violation"))
+
+
+def plot_run(run: RunSeries, path: str | os.PathLike[str] | None = None, *, dpi: float = 110) -> Figure:
+    """Figure of a run: a panel for each unit of coordinates and of rates, and one for the errors.
+
+    Args:
+        run: the signals.
+        path: file to write, PNG unless its name ends otherwise; nothing is written by default.
+        dpi: dots per inch of the file.
+
+    Raises:
+        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    panels = [*_panels(run.coordinates, run.coordinate_units), *_panels(run.speeds, run.speed_units)]
+    count = len(panels) + 1
+    figure = Figure(figsize=(9.0, 1.3 + 2.15 * count), dpi=dpi, layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    axes: list[Axes] = list(figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0])
+    for ax, (unit, signals) in zip(axes, panels, strict=False):
+        _draw_signals(figure, ax, run.t, unit, signals)
+    _draw_errors(axes[-1], run)
+    for ax in axes:
+        _dress(ax)
+    figure.align_ylabels(axes)
+    _word(axes[-1].set_xlabel(f"time [{run.time_unit}]" if run.time_unit else "time"))
+    if run.t.size > 1:
+        axes[-1].set_xlim(float(run.t[0]), float(run.t[-1]))
+    _word(figure.suptitle(run.title or " ", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+    if run.subtitle:
+        _word(axes[0].set_title(run.subtitle, loc="left", fontsize=9.5, color=MUTED))
+    if path is not None:
+        figure.savefig(path, dpi=dpi)
+    return figure
+
+
+def _panels(signals: Mapping[str, Array], units: Mapping[str, str]) -> list[tuple[str, dict[str, Array]]]:
+    """Signals by unit in order of appearance, angles in degrees."""
+    groups: dict[str, dict[str, Array]] = {}
+    for name, y in signals.items():
+        degrees = units[name] == "rad"
+        groups.setdefault("deg" if degrees else units[name], {})[name] = np.degrees(y) if degrees else y
+    return list(groups.items())
+
+
+def _draw_signals(figure: Figure, ax: Axes, t: Array, unit: str, signals: Mapping[str, Array]) -> None:
+    names = list(signals)
+    many = len(names) > LEGEND_LINES
+    marker = "o" if t.size == 1 else None
+    colors = _colors(len(names))
+    lines = []
+    for name, color in zip(names, colors, strict=True):
+        x, y = _thin(t, signals[name])
+        lines += ax.plot(x, y, color=color, lw=0.8 if many else 1.3, marker=marker)
+    kind = "angle" if unit == "deg" else "length" if unit in LENGTHS else "rate" if "/" in unit else "value"
+    _word(ax.set_ylabel(f"{kind} [{unit}]" if unit else kind))
+    if many:
+        _colour_bar(figure, ax, names)
+        return
+    legend = ax.legend(
+        lines, [f"line {i}" for i in range(len(lines))], loc="upper left", bbox_to_anchor=(1.005, 1.02),
+        frameon=False, fontsize=8.5, labelspacing=0.25, handlelength=1.4, borderaxespad=0.0,
+    )  # fmt: skip
+    # Names go in afterwards: a leading underscore would hide a line, a dollar sign would start a formula.
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_parse_math(False)
+        text.set_text(_short(name, 22))
+
+
+def _colour_bar(figure: Figure, ax: Axes, names: Sequence[str]) -> None:
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, Normalize
+
+    ramp = ListedColormap(_colors(len(names)))
+    bar = figure.colorbar(ScalarMappable(Normalize(0, 1), ramp), ax=ax, pad=0.012, aspect=14, fraction=0.08)
+    # A dollar sign in a name must not start a formula.
+    short = [_short(name, 16).replace("$", r"\$") for name in (names[0], names[-1])]
+    bar.set_ticks([0.5 / len(names), 1 - 0.5 / len(names)], labels=short)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0, labelsize=8.5)
+
+
+def _draw_errors(ax: Axes, run: RunSeries) -> None:
+    signals = {"energy error / energy scale": (run.energy_error, FEW[0])}
+    if run.violation is not None:
+        signals["constraint violation"] = (run.violation, FEW[1])
+    top = 0.0
+    for name, (signal, color) in signals.items():
+        size = np.abs(signal)
+        top = max(top, float(size.max()))
+        x, y = _thin(run.t, np.maximum(size, FLOOR))
+        label = f"{name} (at most {float(size.max()):.2g})"
+        ax.plot(x, y, color=color, lw=1.2, label=label, marker="o" if x.size == 1 else None)
+    positive = [size[size > FLOOR] for size in (np.abs(signal) for signal, _ in signals.values())]
+    low = min((float(size.min()) for size in positive if size.size), default=FLOOR)
+    ax.set_yscale("log")
+    ax.set_ylim(10.0 ** np.floor(np.log10(low) - 0.3), 10.0 ** np.ceil(np.log10(max(top, 10 * low)) + 0.6))
+    ax.set_ylabel("error")
+    ax.legend(loc="upper left", frameon=False, fontsize=8.5, ncols=2, borderaxespad=0.2)
+
+
+def _colors(count: int) -> list[Any]:
+    if count <= len(FEW):
+        return list(FEW[:count])
+    from matplotlib import colormaps
+
+    # The light end of the ramp does not show on white.
+    return list(colormaps["plasma"](np.linspace(0.0, 0.86, count)))
+
+
+def _dress(ax: Axes) -> None:
+    ax.grid(True, color="#e4e7ec", lw=0.7)
+    ax.set_axisbelow(True)
+    ax.tick_params(labelsize=9, colors=MUTED, labelcolor=INK, length=3)
+    ax.tick_params(which="minor", colors=MUTED, length=2)
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color("#b8c0cc")
+
+
+def _word(text: Any) -> None:
+    text.set_parse_math(False)
+
+
+def _short(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _thin(t: Array, y: Array) -> tuple[Array, Array]:
+    if t.size <= 2 * POINTS:
+        return t, y
+    edges = np.linspace(0, t.size, POINTS + 1).astype(int)
+    picks = {0, t.size - 1}
+    for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        picks |= {a + int(np.argmin(y[a:b])), a + int(np.argmax(y[a:b]))}
+    pick = np.array(sorted(picks))
+    return t[pick], y[pick]
+
+
+def _signal(value: Any, length: int | None, what: str) -> Array:
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError(f"{what} must be an array of numbers") from None
+    if array.ndim != 1 or (length is not None and array.size != length):
+        raise UsageError(f"{what} must have shape ({'k' if length is None else length},), got {array.shape}")
+    if not np.isfinite(array).all():
+        first = int(np.argmin(np.isfinite(array)))
+        raise UsageError(f"{what} is not finite (nan or inf), first in sample {first}: cut the run before it")
+    array.setflags(write=False)
+    return array

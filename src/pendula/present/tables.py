@@ -1,0 +1,209 @@
+"""Plain text for terminals: numbers, headings, and tables that never grow wider than the page.
+
+Numbers are never cut. When the columns of a table do not fit side by side, text is wrapped first, and then
+the table continues below with its first column repeated.
+"""
+
+from __future__ import annotations
+
+import numbers
+import unicodedata
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+WIDTH = 80
+MIN_WIDTH = 40  # the longest number in full digits fits
+GAP = "  "
+ELLIPSIS = "…"
+MAX_LINES = 4  # lines of a wrapped cell; what is beyond is elided
+NARROW = 12  # text columns are wrapped down to this width before the table is continued below
+LONG_INTEGER = 15  # digits up to which whole numbers are written out
+
+
+def number(x: Any, digits: int = 6) -> str:
+    """A number in at most ``digits`` significant digits, always in the same style.
+
+    Whole numbers (int) are written out, exact zeros are ``0``, and what is not a number is spelled ``nan``.
+
+    Example:
+        >>> [number(x) for x in (1.2340e-9, 0.0, 42, 1 / 3, 2.5e7, float("nan"), 1 - 2j)]
+        ['1.234e-09', '0', '42', '0.333333', '2.5e+07', 'nan', '1 - 2i']
+    """
+    if digits < 1:
+        raise ValueError(f"digits must be at least 1, got {digits}")
+    if isinstance(x, numbers.Integral):
+        whole = int(x)
+        if abs(whole) < 10**LONG_INTEGER:
+            return str(whole)
+        mantissa, exponent = f"{Decimal(whole):.{digits - 1}e}".split("e")
+        return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{int(exponent):+03d}"
+    if isinstance(x, numbers.Real):
+        value = float(x)
+        return "0" if value == 0 else f"{value:.{digits}g}"
+    if isinstance(x, numbers.Complex):
+        z = complex(x)
+        sign = "-" if z.imag < 0 else "+"
+        return f"{number(z.real, digits)} {sign} {number(abs(z.imag), digits)}i"
+    raise TypeError(f"{x!r} is not a number")
+
+
+def heading(text: str, *, level: int = 1, width: int = WIDTH) -> str:
+    """A title with a line under it: ``=`` for level 1, ``-`` below."""
+    title = _elide(_clean(text), width)
+    return f"{title}\n{('=' if level == 1 else '-') * display_width(title)}"
+
+
+def table(
+    rows: Sequence[Sequence[Any]],
+    headers: Sequence[str],
+    *,
+    width: int = WIDTH,
+    align: str | None = None,
+    digits: int = 6,
+) -> str:
+    """Rows and headers as text whose lines are at most ``width`` columns wide.
+
+    Args:
+        rows: cells are numbers, text, booleans (yes, no) or None (-).
+        headers: one for each column.
+        width: columns of the page, at least 40.
+        align: one letter for each column, ``l`` ``r`` or ``c``; by default numbers right, text left.
+        digits: significant digits of numbers.
+
+    Raises:
+        ValueError: a row has another length than the headers, or ``align`` or ``width`` is wrong.
+
+    Example:
+        >>> print(table([["swing", 3.1321], ["twist", 1e-9]], ["mode", "rad/s"]))
+        mode    rad/s
+        -----  ------
+        swing  3.1321
+        twist   1e-09
+    """
+    if width < MIN_WIDTH:
+        raise ValueError(f"width must be at least {MIN_WIDTH}, got {width}")
+    for i, row in enumerate(rows):
+        if len(row) != len(headers):
+            raise ValueError(f"row {i} has {len(row)} cells, but there are {len(headers)} headers")
+    if not headers:
+        return ""
+    columns = range(len(headers))
+    sides = align or "".join("r" if _is_numeric([row[c] for row in rows]) else "l" for c in columns)
+    if len(sides) != len(headers) or set(sides) - set("lrc"):
+        raise ValueError(f"align must hold one of l, r, c for each of {len(headers)} columns, got {align!r}")
+    head = [_clean(text) for text in headers]
+    body = [[_cell(cell, digits) for cell in row] for row in rows]
+
+    natural = [max(1, *(display_width(line[c]) for line in [head, *body])) for c in columns]
+    least = []
+    for c in columns:
+        fixed = [display_width(body[r][c]) for r in range(len(rows)) if _is_number(rows[r][c])]
+        least.append(min(width, max(min(natural[c], NARROW), *fixed, 1)))
+    blocks = []
+    for block in _blocks(least, width):
+        widths = _shares([natural[c] for c in block], [least[c] for c in block], width)
+        lines = _lines([head[c] for c in block], widths, "".join(sides[c] for c in block))
+        lines.append(GAP.join("-" * w for w in widths))
+        for row in body:
+            lines += _lines([row[c] for c in block], widths, "".join(sides[c] for c in block))
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def display_width(text: str) -> int:
+    """Terminal columns that a text takes: wide characters two, combining marks none."""
+    return sum(_char_width(char) for char in text)
+
+
+def _char_width(char: str) -> int:
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, numbers.Number) and not isinstance(cell, (bool, Decimal))
+
+
+def _is_numeric(column: Sequence[Any]) -> bool:
+    given = [cell for cell in column if cell is not None]
+    return bool(given) and all(_is_number(cell) for cell in given)
+
+
+def _cell(cell: Any, digits: int) -> str:
+    if cell is None:
+        return "-"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return number(cell, digits) if _is_number(cell) else _clean(str(cell))
+
+
+def _clean(text: str) -> str:
+    """One line without control characters, so that a name can neither break a row nor steer a terminal."""
+    kept = "".join(" " if char.isspace() else char for char in text)
+    return " ".join("".join("\ufffd" if unicodedata.category(c)[0] == "C" else c for c in kept).split())
+
+
+def _blocks(least: Sequence[int], width: int) -> list[list[int]]:
+    """Columns side by side, in as many blocks as needed; the first column leads each if there is room."""
+    blocks: list[list[int]] = []
+    current: list[int] = []
+    for c, w in enumerate(least):
+        used = sum(least[k] + len(GAP) for k in current)
+        if current and used + w > width:
+            blocks.append(current)
+            current = [0] if least[0] + len(GAP) + w <= width else []
+        current.append(c)
+    return [*blocks, current]
+
+
+def _shares(natural: Sequence[int], least: Sequence[int], width: int) -> list[int]:
+    """Widths that fit: columns start at their natural width, and the widest gives way first."""
+    widths = list(natural)
+    room = width - len(GAP) * (len(widths) - 1)
+    while sum(widths) > room:
+        widest = max((c for c in range(len(widths)) if widths[c] > least[c]), key=lambda c: widths[c])
+        widths[widest] -= 1
+    return widths
+
+
+def _lines(cells: Sequence[str], widths: Sequence[int], sides: str) -> list[str]:
+    wrapped = [_wrap(cell, w) for cell, w in zip(cells, widths, strict=True)]
+    lines = []
+    for k in range(max(len(parts) for parts in wrapped)):
+        texts = [parts[k] if k < len(parts) else "" for parts in wrapped]
+        padded = (_pad(text, w, side) for text, w, side in zip(texts, widths, sides, strict=True))
+        lines.append(GAP.join(padded).rstrip())
+    return lines
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and display_width(lines[-1]) + 1 + display_width(word) <= width:
+            lines[-1] += " " + word
+        else:
+            lines.append(_elide(word, width))
+    if len(lines) > MAX_LINES:
+        last = lines[MAX_LINES - 1]
+        cut = last + " " + ELLIPSIS
+        lines = [*lines[: MAX_LINES - 1], cut if display_width(cut) <= width else _elide(last + "  ", width)]
+    return lines
+
+
+def _elide(text: str, width: int) -> str:
+    if display_width(text) <= width:
+        return text
+    kept = ""
+    for char in text:
+        if display_width(kept) + _char_width(char) > width - 1:
+            break
+        kept += char
+    return kept.rstrip() + ELLIPSIS
+
+
+def _pad(text: str, width: int, side: str) -> str:
+    free = max(0, width - display_width(text))
+    left = free if side == "r" else free // 2 if side == "c" else 0
+    return " " * left + text + " " * (free - left)

@@ -1,0 +1,244 @@
+"""From a system and an initial state to a trajectory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import symengine as se
+
+from pendula.equations.translate import jumps
+from pendula.errors import NoConvergence, UsageError
+from pendula.model.checks import _scalars
+from pendula.outcome import Outcome
+from pendula.numerics.stepping import integrate
+from pendula.simulation.trajectory import EnergyAccount, Trajectory
+from pendula.system.assembly import assemble
+from pendula.system.layout import Array, State
+from pendula.system.system import Parameters, System
+
+STEPPERS = ("dop853", "rk45")
+
+_JUMP = 1e-9  # a prescribed motion may jump by this much (relative) before it is refused
+
+
+def simulate(
+    system: System,
+    duration: float | None = None,
+    *,
+    t_span: Sequence[float] | None = None,
+    initial_state: State | Mapping[str, float] | None = None,
+    parameters: Parameters = None,
+    tol: float = 1e-8,
+    atol: float | None = None,
+    stepper: str = "dop853",
+    samples: int | Sequence[float] | Array | None = None,
+    constraints: Literal["projection", "none"] = "projection",
+    max_steps: int = 1_000_000,
+    on_progress: Callable[[float, float, int], object] | None = None,
+    on_failure: Literal["return", "raise"] = "return",
+) -> Trajectory:
+    """The motion of a mechanism from an initial state.
+
+    Loops are closed at the start with the least change (``notes`` says what moved), and after every step the
+    state is brought back onto the constraints. The energy account is kept in every run.
+
+    Args:
+        system: compiled equations.
+        duration: how long, from t = 0; or give ``t_span``.
+        t_span: first and last time.
+        initial_state: a State, or changes to the model's initial state by name.
+        parameters: changes of parameters by name, or all values as an array.
+        tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
+        stepper: "dop853" (order 8) or "rk45" (order 5).
+        samples: number of equally spaced times, or the times, at which the trajectory is wanted; default: at
+            every accepted step.
+        constraints: "projection", or "none" to see how far they drift.
+        on_progress: called as (t, t_end, steps) about ten times a second.
+        on_failure: "return" gives the trajectory up to where it stopped, with its outcome; "raise" raises.
+
+    Returns:
+        Trajectory; look at ``outcome``, ``energy_drift`` and ``constraint_violation`` first.
+
+    Raises:
+        LoopNotClosed: the loops cannot be closed at the start.
+        SingularPose: the accelerations are not determined at the start.
+        UsageError: an argument is out of range.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> run = simulate(system, 2.0, tol=1e-9)
+        >>> print(run.outcome)
+        finished: reached the final time
+    """
+    span = _span(duration, t_span)
+    if stepper not in STEPPERS:
+        raise UsageError(f'there is no stepper "{stepper}"; choose one of {", ".join(STEPPERS)}')
+    if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1:
+        raise UsageError(f"the tolerance must lie between 1e-14 and 1, found {tol!r}")
+    vector = system.parameter_vector(parameters)
+    start, notes = _start(system, initial_state, span[0], vector)
+    system.accelerations(start.q, start.v, start.t, parameters=vector)  # says so if they are not determined
+    breaks = breakpoints(system, vector, span)
+    dynamics = system.dynamics(vector)
+    times = _sample_times(samples, span)
+    y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])
+    try:
+        run = integrate(
+            dynamics.rhs,
+            y0,
+            span,
+            rtol=tol,
+            atol=tol if atol is None else atol,
+            method=stepper,
+            sample_times=times,
+            project=dynamics.project if constraints == "projection" else None,
+            quadratures=dynamics.quadratures,
+            max_steps=max_steps,
+            on_progress=on_progress,
+            breakpoints=breaks,
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
+    step_q, step_v = run.y[:, :nq], run.y[:, nq : nq + nv]
+    work = run.y[:, nq + nv] if dynamics.quadratures else np.zeros(len(run.t))
+    energies = system.energies(step_q, step_v, run.t, parameters=vector)
+    account = EnergyAccount(run.t, energies.kinetic, energies.potential, work)
+    sampled = times is not None
+    q, v = (run.sample_y[:, :nq], run.sample_y[:, nq : nq + nv]) if sampled else (step_q, step_v)
+    position, velocity = _violations(system, run.t, step_q, step_v, vector)
+    if sampled and len(q):
+        position = max(position, _violations(system, run.sample_t, q, v, vector)[0])
+    outcome = run.outcome
+    if outcome is Outcome.FINISHED and not np.all(np.isfinite(account.total)):
+        outcome = Outcome.NOT_FINITE
+    if on_failure == "raise" and not outcome.ok:
+        raise NoConvergence(f"{outcome}: {run.detail}", last=run.y[-1])
+    return Trajectory(
+        t=run.sample_t if sampled else run.t,
+        q=q,
+        v=v,
+        outcome=outcome,
+        detail=run.detail,
+        energy=account,
+        constraint_violation=position,
+        velocity_violation=velocity,
+        jacobi_drift=_jacobi_drift(system, energies.jacobi, account, step_q, step_v, vector),
+        steps=run.accepted,
+        rejected=run.rejected,
+        rhs_evaluations=run.rhs_evaluations,
+        seconds=run.seconds,
+        stepper=stepper,
+        tolerance=float(tol),
+        notes=notes,
+        system=system,
+        parameters=vector,
+    )
+
+
+def _span(duration: float | None, t_span: Sequence[float] | None) -> tuple[float, float]:
+    if (duration is None) == (t_span is None):
+        raise UsageError("give either a duration or t_span = (first, last)")
+    span = (0.0, duration) if t_span is None else tuple(t_span)
+    if len(span) != 2 or not all(isinstance(x, (int, float, np.floating, np.integer)) and np.isfinite(x) for x in span):
+        raise UsageError(f"the time span must be two finite numbers, found {span!r}")
+    return float(span[0]), float(span[1])  # type: ignore[arg-type]
+
+
+def _start(system: System, given: State | Mapping[str, float] | None, t: float, vector: Array) -> tuple[State, tuple[str, ...]]:
+    if isinstance(given, State):
+        state = State(t, given.q, given.v, system.layout)
+    else:
+        state = system.initial_state(vector, t=t).replace(given or {})
+    if not (np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.v))):
+        bad = [n for n in state if not np.isfinite(state[n])]
+        raise UsageError(f'the initial value of "{bad[0]}" is not finite')
+    found = assemble(system, state, parameters=vector)
+    if not found.moved:
+        return found.state, ()
+    largest = sorted(found.moved.items(), key=lambda item: -abs(item[1]))[:4]
+    unit = system.layout.units
+    text = ", ".join(f"{n} by {x:.3g} {unit[n]}" for n, x in largest)
+    more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""
+    return found.state, (f"the initial state was moved to satisfy the constraints: {text}{more}",)
+
+
+def _sample_times(samples: int | Sequence[float] | Array | None, span: tuple[float, float]) -> Array | None:
+    if samples is None:
+        return None
+    if isinstance(samples, (int, np.integer)):
+        if samples < 2 or samples > 10_000_000:
+            raise UsageError(f"samples must be between 2 and 10000000, found {samples}")
+        return np.linspace(span[0], span[1], int(samples))
+    return np.asarray(samples, dtype=float)
+
+
+def _violations(system: System, t: Array, q: Array, v: Array, vector: Array) -> tuple[float, float]:
+    if not system.equations.g:
+        return 0.0, 0.0
+    g, rate = system.gaps(q, v, t, parameters=vector)
+    return float(np.abs(g).max(initial=0.0)), float(np.abs(rate).max(initial=0.0))
+
+
+# -- prescribed motions ---------------------------------------------------------------------------
+
+
+def breakpoints(system: System, vector: Array, span: tuple[float, float]) -> list[float]:
+    """Times at which a prescribed motion, an input or a load switches; refuses motions that jump there.
+
+    Raises:
+        UsageError: a prescribed position or rate jumps, which would need an infinite force.
+    """
+    values = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
+    low, high = min(span), max(span)
+    times: set[float] = set()
+    for drive in system.equations.drives:
+        for expression in drive.jumps:
+            at = float(se.sympify(expression).subs(values))
+            if low < at < high:
+                times.add(at)
+                _refuse_jump(drive, at, values, system)
+    names = {str(s): s for s in system.equations.p}
+    for _, expression in _scalars([*system.model.forces, *system.model.inputs.values()], ""):
+        for switch in jumps(expression, {n: names[n] for n in expression.names if n in names}):
+            at = float(se.sympify(switch).subs(values))
+            if low < at < high:
+                times.add(at)
+    return sorted(times)
+
+
+def _refuse_jump(drive: Any, at: float, values: dict[str, float], system: System) -> None:
+    t = system.equations.t
+    h = 1e-9 * max(1.0, abs(at))
+    position = se.sympify(drive.value)
+    for what, expression in (("position", position), ("rate", position.diff(t))):
+        before, after = (float(expression.subs(values | {"t": at + s})) for s in (-h, h))
+        slope = abs(float(expression.diff(t).subs(values | {"t": at - h}))) + abs(float(expression.diff(t).subs(values | {"t": at + h})))
+        allowed = 2 * h * slope + _JUMP * (1.0 + abs(before))
+        if abs(after - before) > allowed:
+            raise UsageError(
+                f'the prescribed {what} of "{drive.name}" jumps from {before:.6g} to {after:.6g} at t = {at:.6g}, '
+                "which needs an infinite force.\n  Try: pieces that meet in value and in slope."
+            )
+
+
+def _jacobi_drift(
+    system: System, jacobi: Array, account: EnergyAccount, q: Array, v: Array, vector: Array
+) -> float | None:
+    """Change of the Jacobi integral where it must be kept: drives at constant rates that are no more than a turn of the frame."""
+    eq = system.equations
+    if not eq.drives or se.sympify(eq.power) != 0:
+        return None
+    if any(se.sympify(d.value).diff(eq.t).diff(eq.t) != 0 for d in eq.drives):
+        return None
+    # the integral is kept only if energy does not depend on time itself: look at states at two times
+    index = np.linspace(0, len(q) - 1, min(len(q), 7)).astype(int)
+    first = system.energies(q[index], v[index], 0.0, parameters=vector)
+    second = system.energies(q[index], v[index], 0.8765, parameters=vector)
+    size = account.scale
+    if max(np.abs(a - b).max() for a, b in zip(first, second, strict=True)) > 1e-9 * size:
+        return None
+    return float(np.abs(jacobi - jacobi[0]).max() / size)

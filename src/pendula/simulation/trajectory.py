@@ -1,0 +1,141 @@
+"""What a simulation computed, how it ended, and how well it kept energy and constraints."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.outcome import Outcome
+from pendula.system.layout import Array, Layout, State
+from pendula.system.system import System
+
+
+@dataclass(frozen=True)
+class EnergyAccount:
+    """Energies at every accepted step, the work done on the mechanism, and what does not add up."""
+
+    t: Array
+    kinetic: Array
+    potential: Array
+    work: Array
+    """work of friction, damping, inputs, loads and prescribed motions since the start"""
+
+    @property
+    def total(self) -> Array:
+        """Kinetic plus potential energy."""
+        return self.kinetic + self.potential
+
+    @cached_property
+    def scale(self) -> float:
+        """Largest kinetic energy, or range of the potential energy if that is larger; 1 if both are zero."""
+        size = max(float(self.kinetic.max()), float(np.ptp(self.potential)))
+        return size if size > 0 else 1.0
+
+    @property
+    def error(self) -> Array:
+        """E(t) - E(0) - W(t)."""
+        return self.total - self.total[0] - self.work
+
+    @property
+    def drift(self) -> float:
+        """max |E(t) - E(0) - W(t)| / scale."""
+        return float(np.abs(self.error).max() / self.scale)
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Times, coordinates and speeds, with the account of the run.
+
+    ``trajectory["theta1"]`` is a coordinate or speed over time. ``t``, ``q``, ``v`` are at the samples that were
+    asked for, or at the accepted steps.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    outcome: Outcome
+    detail: str
+    """numbers behind the outcome; empty if it finished"""
+    energy: EnergyAccount
+    constraint_violation: float
+    """largest |g| at the accepted steps and samples"""
+    velocity_violation: float
+    """largest |G v - b| at the accepted steps"""
+    jacobi_drift: float | None
+    """relative change of the Jacobi integral, where prescribed motions leave it constant"""
+    steps: int
+    rejected: int
+    rhs_evaluations: int
+    seconds: float
+    """wall time of the integration alone"""
+    stepper: str
+    tolerance: float
+    notes: tuple[str, ...]
+    system: System
+    parameters: Array
+
+    @property
+    def layout(self) -> Layout:
+        """Names and units."""
+        return self.system.layout
+
+    @property
+    def energy_drift(self) -> float:
+        """max |E(t) - E(0) - W(t)| relative to the energy scale."""
+        return self.energy.drift
+
+    def __getitem__(self, name: str) -> Array:
+        which, k = self.layout.position(name)
+        return self.q[:, k] if which == "q" else self.v[:, k]
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def state(self, index: int = -1) -> State:
+        """One state of the run; the last by default."""
+        return State(float(self.t[index]), self.q[index], self.v[index], self.layout)
+
+    def save(self, path: str | Path) -> None:
+        """Writes t, q, v, names, energies and the account to an ``.npz`` file."""
+        path = Path(path)
+        account: dict[str, Any] = {
+            "model": self.system.model.name,
+            "formulation": self.system.equations.formulation,
+            "stepper": self.stepper,
+            "tolerance": self.tolerance,
+            "outcome": str(self.outcome),
+            "detail": self.detail,
+            "steps": self.steps,
+            "rejected": self.rejected,
+            "rhs_evaluations": self.rhs_evaluations,
+            "seconds": self.seconds,
+            "energy_drift": self.energy_drift,
+            "constraint_violation": self.constraint_violation,
+            "units": dict(self.layout.units),
+            "notes": list(self.notes),
+        }
+        try:
+            with path.open("wb") as file:
+                np.savez_compressed(
+                    file,
+                    t=self.t,
+                    q=self.q,
+                    v=self.v,
+                    coordinates=np.array(self.layout.coordinates),
+                    speeds=np.array(self.layout.speeds),
+                    parameters=self.parameters,
+                    parameter_names=np.array(self.layout.parameters),
+                    step_t=self.energy.t,
+                    kinetic=self.energy.kinetic,
+                    potential=self.energy.potential,
+                    work=self.energy.work,
+                    account=np.array(json.dumps(account)),
+                )
+        except OSError as error:
+            raise UsageError(f"{path}: cannot be written: {error.strerror}") from None

@@ -1,0 +1,222 @@
+"""Compiled callbacks shared by all models: right-hand side and projection on the constraints.
+
+They find everything through a context, an array of addresses and sizes, so that one compilation serves
+every mechanism. Buffers are views on memory that the owner of the context keeps alive.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pendula.numerics.jit import compiled, compiled_callback, compiled_part
+from pendula.numerics.linear import SOLVED, cholesky_factor, cholesky_solve, solve_kkt
+from pendula.numerics.native import address_of, call_native, doubles_at, integers_at
+
+# Entries of the context
+(
+    CODE, PARAMETERS, NQ, NV, NU, ROWS, DRIVES, QUADRATURES, BALLS,
+    X, TERMS, WORK, MULTIPLIERS, STATUS, BALL_AT, SPEED_OF, GAPS_CODE, GAPS_PARAMETERS, GAPS, MAX_PASSES,
+    SIZE,
+) = range(21)  # fmt: skip
+
+FINE, SINGULAR_MASS, SINGULAR_CONSTRAINTS = 0, 1, 2
+
+CLOSED = 1e-14  # a loop is closed when no gap exceeds this
+CLOSED_ENOUGH = 1e-9  # projection failed if a gap stays larger than this
+
+
+@compiled_part(allocates=True)
+def solve_terms(ctx, terms, lam):
+    """Accelerations and multipliers from M, f, G, c; the accelerations replace f. Returns a status."""
+    nv, nq, m = ctx[NV], ctx[NQ], ctx[ROWS]
+    at = address_of(terms)
+    M = doubles_at(at, (nv, nv))
+    f = terms[nv * nv : nv * nv + nv]
+    if m == 0:
+        if nv > 0 and not cholesky_factor(M, nv):
+            return SINGULAR_MASS
+        cholesky_solve(M, nv, f)
+        return FINE
+    start = nv * nv + nv + nq
+    G = doubles_at(at + 8 * start, (m, nv))
+    c = terms[start + m * nv : start + m * nv + m]
+    work = doubles_at(ctx[WORK], (nv + m + 3, nv + m))
+    a = work[nv + m + 2, :nv]
+    if solve_kkt(M, G, f, c, nv, m, work, a, lam) != SOLVED:
+        return SINGULAR_CONSTRAINTS
+    for i in range(nv):
+        f[i] = a[i]
+    return FINE
+
+
+@compiled_part(allocates=True)
+def total_power(ctx, terms, lam):
+    """Power of loads and of prescribed motions, once the accelerations are known (they stand in place of f)."""
+    nv, nq, m, nd = ctx[NV], ctx[NQ], ctx[ROWS], ctx[DRIVES]
+    at = nv * nv + nv + nq + m * nv + m
+    power = terms[at]
+    rates, forces = at + 1, at + 1 + nd
+    masses = forces + nd
+    slopes = masses + nd * nv
+    for d in range(nd):
+        effort = -terms[forces + d]
+        for j in range(nv):
+            effort += terms[masses + d * nv + j] * terms[nv * nv + j]
+        for r in range(m):
+            effort -= terms[slopes + r * nd + d] * lam[r]
+        power += effort * terms[rates + d]
+    return power
+
+
+@compiled_callback
+def right_hand_side(out, inp, context):
+    """[t, q, v, (work)] -> [q', v', (power)]; NaN and a status in the context when it cannot be solved."""
+    ctx = integers_at(context, SIZE)
+    nq, nv, nu = ctx[NQ], ctx[NV], ctx[NU]
+    given = doubles_at(inp, 1 + nq + nv)
+    rates = doubles_at(out, nq + nv + 1)
+    x = doubles_at(ctx[X], 1 + nq + nv + nu)
+    for i in range(1 + nq + nv):
+        x[i] = given[i]
+    call_native(ctx[CODE], ctx[TERMS], ctx[X], ctx[PARAMETERS])
+    m, nd = ctx[ROWS], ctx[DRIVES]
+    size = nv * nv + nv + nq + m * nv + m + 1 + 2 * nd + nd * nv + m * nd
+    terms = doubles_at(ctx[TERMS], size)
+    lam = doubles_at(ctx[MULTIPLIERS], m + 1)
+    status = solve_terms(ctx, terms, lam)
+    if status != FINE:
+        integers_at(ctx[STATUS], 1)[0] = status
+        for i in range(nq + nv):
+            rates[i] = np.nan
+        return
+    for i in range(nq):
+        rates[i] = terms[nv * nv + nv + i]
+    for i in range(nv):
+        rates[nq + i] = terms[nv * nv + i]
+    if ctx[QUADRATURES] == 1:
+        rates[nq + nv] = total_power(ctx, terms, lam)
+
+
+@compiled_part(allocates=True)
+def move(ctx, q, shift):
+    """q + N shift; quaternions stay of length one."""
+    speed_of = integers_at(ctx[SPEED_OF], ctx[NQ])
+    for i in range(ctx[NQ]):
+        if speed_of[i] >= 0:
+            q[i] += shift[speed_of[i]]
+    balls = integers_at(ctx[BALL_AT], (ctx[BALLS], 2))
+    for k in range(ctx[BALLS]):
+        at, sp = balls[k, 0], balls[k, 1]
+        w, x, y, z = q[at], q[at + 1], q[at + 2], q[at + 3]
+        a, b, c = shift[sp] / 2, shift[sp + 1] / 2, shift[sp + 2] / 2
+        q[at] = w - x * a - y * b - z * c
+        q[at + 1] = x + w * a + y * c - z * b
+        q[at + 2] = y + w * b + z * a - x * c
+        q[at + 3] = z + w * c + x * b - y * a
+    return normalize(ctx, q)
+
+
+@compiled_part(allocates=True)
+def normalize(ctx, q):
+    """Brings quaternions to length one; returns the largest | |q|^2 - 1 | before."""
+    worst = 0.0
+    balls = integers_at(ctx[BALL_AT], (ctx[BALLS], 2))
+    for k in range(ctx[BALLS]):
+        at = balls[k, 0]
+        square = 0.0
+        for i in range(4):
+            square += q[at + i] * q[at + i]
+        worst = max(worst, abs(square - 1.0))
+        length = np.sqrt(square)
+        for i in range(4):
+            q[at + i] /= length
+    return worst
+
+
+@compiled_callback
+def project(out, inp, context):
+    """[t, q, v, (work)] -> the nearest state on the constraints, violation before and after, status.
+
+    Positions by Newton steps, speeds by one linear solve, both with the least change in the sense of the
+    mass matrix, so that the result does not depend on units.
+    """
+    ctx = integers_at(context, SIZE)
+    nq, nv, m, extra = ctx[NQ], ctx[NV], ctx[ROWS], ctx[QUADRATURES]
+    n = nq + nv + extra
+    given, result = doubles_at(inp, 1 + n), doubles_at(out, n + 3)
+    for i in range(n):
+        result[i] = given[1 + i]
+    q, v = result[:nq], result[nq : nq + nv]
+    before = normalize(ctx, q)
+    after, status = 0.0, 0.0
+    if m > 0:
+        x = doubles_at(ctx[X], 1 + nq + nv + ctx[NU])
+        x[0] = given[0]
+        at = ctx[GAPS]
+        gaps = doubles_at(at, m + m * nv + m + nv * nv + nv)
+        M, G = doubles_at(at + 8 * (2 * m + m * nv), (nv, nv)), doubles_at(at + 8 * m, (m, nv))
+        zeros = gaps[2 * m + m * nv + nv * nv :]
+        work = doubles_at(ctx[WORK], (nv + m + 3, nv + m))
+        shift, lam = work[nv + m + 2, :nv], doubles_at(ctx[MULTIPLIERS], m + 1)
+        best = np.inf
+        for step in range(ctx[MAX_PASSES]):
+            for i in range(nq):
+                x[1 + i] = q[i]
+            for i in range(nv):
+                x[1 + nq + i] = v[i]
+            call_native(ctx[GAPS_CODE], at, ctx[X], ctx[GAPS_PARAMETERS])
+            after = 0.0
+            for r in range(m):
+                after = max(after, abs(gaps[r]))
+            if step == 0:
+                before = max(before, after)
+            if not after < 1e300:
+                status = 1.0
+                break
+            if after <= CLOSED or (step > 1 and after >= 0.5 * best):
+                break
+            best = min(best, after)
+            for r in range(m):
+                gaps[r] = -gaps[r]
+            if solve_kkt(M, G, zeros, gaps[:m], nv, m, work, shift, lam) != SOLVED:
+                status = 1.0
+                break
+            move(ctx, q, shift)
+        if status == 0.0 and after > CLOSED_ENOUGH:
+            status = 1.0
+        if status == 0.0:  # speeds: G (v + shift) = b at the projected position
+            b = gaps[m + m * nv : 2 * m + m * nv]
+            for r in range(m):
+                for j in range(nv):
+                    b[r] -= G[r, j] * v[j]
+            if solve_kkt(M, G, zeros, b, nv, m, work, shift, lam) != SOLVED:
+                status = 1.0
+            else:
+                for j in range(nv):
+                    v[j] += shift[j]
+    result[n], result[n + 1], result[n + 2] = before, after, status
+
+
+@compiled
+def evaluate_rows(code, parameters, x, out):
+    """Calls a native program for every row of x."""
+    for k in range(x.shape[0]):
+        call_native(code, address_of(out) + 8 * k * out.shape[1], address_of(x) + 8 * k * x.shape[1], parameters)
+
+
+@compiled
+def solve_rows(context, x, accelerations, multipliers, status):
+    """Accelerations and multipliers for every row [t, q, v, u] of x."""
+    ctx = integers_at(context, SIZE)
+    nq, nv, nu, m, nd = ctx[NQ], ctx[NV], ctx[NU], ctx[ROWS], ctx[DRIVES]
+    size = nv * nv + nv + nq + m * nv + m + 1 + 2 * nd + nd * nv + m * nd
+    terms = doubles_at(ctx[TERMS], size)
+    lam = doubles_at(ctx[MULTIPLIERS], m + 1)
+    width = x.shape[1]
+    for k in range(x.shape[0]):
+        call_native(ctx[CODE], ctx[TERMS], address_of(x) + 8 * k * width, ctx[PARAMETERS])
+        status[k] = solve_terms(ctx, terms, lam)
+        for i in range(nv):
+            accelerations[k, i] = terms[nv * nv + i] if status[k] == FINE else np.nan
+        for r in range(m):
+            multipliers[k, r] = lam[r] if status[k] == FINE else np.nan

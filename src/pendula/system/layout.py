@@ -1,0 +1,95 @@
+"""Names and indices: which entry of q, v, u, p is what, in which unit."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.model.model import Model
+
+Array = Any  # numpy array of float64
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Order, names, kinds and units of everything a state holds."""
+
+    coordinates: tuple[str, ...]
+    speeds: tuple[str, ...]
+    inputs: tuple[str, ...]
+    parameters: tuple[str, ...]
+    bodies: tuple[str, ...]
+    coordinate_kinds: tuple[str, ...]
+    speed_kinds: tuple[str, ...]
+    units: Mapping[str, str]
+    time_unit: str
+
+    @classmethod
+    def of(cls, model: Model) -> Layout:
+        """The layout of a model in minimal coordinates."""
+        names = model.unit_names
+        units = {c.name: names.coordinate(c.kind) for c in model.coordinates}
+        units |= {s.name: names.speed(s.kind) for s in model.speeds}
+        return cls(
+            coordinates=tuple(c.name for c in model.coordinates),
+            speeds=tuple(s.name for s in model.speeds),
+            inputs=tuple(model.inputs),
+            parameters=tuple(model.parameters),
+            bodies=tuple(j.child.body for j in model.tree),
+            coordinate_kinds=tuple(c.kind for c in model.coordinates),
+            speed_kinds=tuple(s.kind for s in model.speeds),
+            units=units,
+            time_unit=names.time,
+        )
+
+    def position(self, name: str) -> tuple[str, int]:
+        """("q", index) or ("v", index) of a coordinate or speed."""
+        if name in self.coordinates:
+            return "q", self.coordinates.index(name)
+        if name in self.speeds:
+            return "v", self.speeds.index(name)
+        known = (*self.coordinates, *self.speeds)
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f'did you mean "{near[0]}"?' if near else f"known are {', '.join(known[:10])}"
+        raise UsageError(f'there is no coordinate or speed "{name}"; {hint}')
+
+
+@dataclass(frozen=True)
+class State:
+    """Time, coordinates and speeds, read by name.
+
+    Example:
+        >>> import pendula
+        >>> state = pendula.compile_system(pendula.library.pendulum()).initial_state()
+        >>> float(state["theta_dot"])
+        0.0
+    """
+
+    t: float
+    q: Array
+    v: Array
+    layout: Layout
+
+    def __getitem__(self, name: str) -> float:
+        which, k = self.layout.position(name)
+        return float(self.q[k] if which == "q" else self.v[k])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self.layout.coordinates, *self.layout.speeds))
+
+    def as_dict(self) -> dict[str, float]:
+        """All coordinates and speeds by name."""
+        return {name: self[name] for name in self}
+
+    def replace(self, values: Mapping[str, float]) -> State:
+        """A state with some coordinates or speeds changed."""
+        q, v = np.array(self.q, dtype=float), np.array(self.v, dtype=float)
+        for name, value in values.items():
+            which, k = self.layout.position(name)
+            (q if which == "q" else v)[k] = float(value)
+        return State(self.t, q, v, self.layout)

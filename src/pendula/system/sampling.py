@@ -1,0 +1,70 @@
+"""Random consistent states, for checks that should hold at every state."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pendula.errors import ComputationError, LoopNotClosed, PendulaError
+from pendula.system.assembly import assemble
+from pendula.system.layout import Array, State
+from pendula.system.system import System
+
+WORST_CONDITION = 1e5
+"""States where the mass matrix (with unit diagonal) is conditioned worse are passed over: near a singular chart."""
+
+
+def random_states(system: System, count: int, seed: int = 0, *, spread: float = 1.0) -> tuple[Array, Array, Array]:
+    """Times, coordinates and speeds of random states that satisfy the constraints, near the initial one.
+
+    Angles are drawn over a full turn, other coordinates and the angles of closed loops around their initial
+    value. States where something is not finite or nearly singular are drawn again with a smaller spread.
+
+    Raises:
+        PendulaError: too few good states were found.
+    """
+    rng = np.random.default_rng(seed)
+    start = system.initial_state()
+    found: list[State] = []
+    width, misses = spread, 0
+    while len(found) < count:
+        state = _draw(system, start, rng, width)
+        if state is not None:
+            found.append(state)
+            continue
+        misses += 1
+        if misses % 20 == 0:
+            width *= 0.7
+        if misses > 40 * count + 400:
+            raise PendulaError(
+                f"only {len(found)} of {count} random states are regular: the mass matrix or the constraints are singular nearly everywhere"
+            )
+    return np.array([s.t for s in found]), np.array([s.q for s in found]), np.array([s.v for s in found])
+
+
+def _draw(system: System, start: State, rng: np.random.Generator, width: float) -> State | None:
+    kinds = np.array(system.layout.coordinate_kinds)
+    closed = system.equations.loop_rows > 0
+    scale = np.where(kinds == "angle", 0.4 if closed else np.pi, 0.5)
+    q = start.q + width * scale * rng.uniform(-1, 1, size=len(kinds))
+    for at, _ in system.balls:
+        turn = rng.normal(size=4)
+        q[at : at + 4] = turn / np.linalg.norm(turn) if not closed else start.q[at : at + 4] + 0.3 * width * turn
+    v = rng.normal(size=len(system.layout.speeds))
+    state = State(float(rng.uniform(0.0, 2.0)), q, v, system.layout)
+    try:
+        state = assemble(system, state).state
+        M = system.mass_matrix(state.q, state.t)
+        if not np.all(np.isfinite(M)) or (not closed and _condition(M) > WORST_CONDITION):
+            return None
+        if not np.all(np.isfinite(system.accelerations(state.q, state.v, state.t))):
+            return None
+    except (LoopNotClosed, ComputationError, PendulaError, np.linalg.LinAlgError):
+        return None
+    return state
+
+
+def _condition(M: Array) -> float:
+    scale = np.sqrt(np.diag(M))
+    if not np.all(scale > 0):
+        return np.inf
+    return float(np.linalg.cond(M / np.outer(scale, scale)))

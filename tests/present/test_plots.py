@@ -1,0 +1,115 @@
+"""Plots are written, hold something, and survive any number of coordinates and any name."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from pendula.errors import UsageError
+from pendula.present import RunSeries, plot_run
+
+T = np.linspace(0, 10, 400)
+
+
+def run(count: int, *, t=T, unit="rad", name="theta{}", **more) -> RunSeries:
+    names = [name.format(i + 1) for i in range(count)]
+    values = {n: np.cos((1 + 0.1 * i) * t) for i, n in enumerate(names)}
+    rates = {n + "'": np.sin((1 + 0.1 * i) * t) for i, n in enumerate(names)}
+    error = np.abs(np.sin(t)) * 1e-9 * (t > 0)
+    given = {"title": f"{count} links", "subtitle": "kane", "t": t, "coordinates": values, "speeds": rates}
+    given |= {"coordinate_units": dict.fromkeys(names, unit), "energy_error": error, "time_unit": "s"}
+    given |= {"speed_units": dict.fromkeys(rates, unit + "/s")}
+    return RunSeries(**(given | more))
+
+
+def pixels(path) -> np.ndarray:
+    from matplotlib.image import imread
+
+    return imread(path)
+
+
+@pytest.mark.parametrize("count", [1, 3, 13, 60, 200])
+def test_plots_are_written_and_not_blank(tmp_path, count):
+    figure = plot_run(run(count), tmp_path / "run.png", dpi=80)
+    image = pixels(tmp_path / "run.png")[:, :, :3]
+    height = image.shape[0]
+    assert len([ax for ax in figure.axes if ax.get_label() != "<colorbar>"]) == 3
+    for third in range(3):
+        part = image[height * third // 3 : height * (third + 1) // 3]
+        assert (part < 0.9).any(axis=2).mean() > 0.01, f"panel {third} is blank"
+
+
+def test_angles_are_drawn_in_degrees():
+    figure = plot_run(run(1))
+    line = figure.axes[0].lines[0]
+    assert np.max(line.get_ydata()) == pytest.approx(180 / np.pi)
+    assert [ax.get_ylabel() for ax in figure.axes] == ["angle [deg]", "rate [rad/s]", "error"]
+
+
+def test_lengths_and_angles_have_their_own_panels():
+    both = run(2)
+    units = {"theta1": "m", "theta2": "rad"}
+    mixed = run(
+        2, coordinate_units=units, speed_units={name + "'": unit + "/s" for name, unit in units.items()}
+    )
+    assert len(plot_run(both).axes) == 3
+    labels = [ax.get_ylabel() for ax in plot_run(mixed).axes]
+    assert labels == ["length [m]", "angle [deg]", "rate [m/s]", "rate [rad/s]", "error"]
+
+
+def test_error_axis_is_logarithmic_and_bears_zeros():
+    figure = plot_run(run(1, energy_error=np.zeros(T.size), violation=np.zeros(T.size)))
+    figure.canvas.draw()
+    ax = figure.axes[-1]
+    assert ax.get_yscale() == "log"
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["energy error / energy scale (at most 0)", "constraint violation (at most 0)"]
+
+
+def test_legend_up_to_twelve_colour_bar_beyond():
+    assert len(plot_run(run(12)).axes[0].get_legend().get_texts()) == 12
+    assert plot_run(run(13)).axes[0].get_legend() is None
+
+
+@pytest.mark.parametrize("count", [2, 20])
+def test_names_are_never_read_as_formulas(tmp_path, count):
+    figure = plot_run(run(count, name="_$\\frac{{{}", title="$x_", subtitle="$\\y$"), tmp_path / "a.png")
+    if count == 2:
+        assert figure.axes[0].get_legend().get_texts()[0].get_text() == "_$\\frac{1"
+
+
+def test_long_runs_keep_their_peaks():
+    t = np.linspace(0, 1, 50_001)
+    signal = np.zeros(t.size)
+    signal[31_234] = 5.0
+    series = run(1, t=t, coordinates={"x": signal}, coordinate_units={"x": "m"})
+    line = plot_run(series).axes[0].lines[0]
+    assert np.max(line.get_ydata()) == 5.0
+    assert len(line.get_ydata()) < 5000
+
+
+def test_one_sample_is_drawn():
+    plot_run(run(1, t=np.array([0.0])))
+
+
+def test_pyplot_is_not_touched():
+    before = "matplotlib.pyplot" in sys.modules
+    plot_run(run(1))
+    assert ("matplotlib.pyplot" in sys.modules) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"energy_error": np.full(T.size, np.nan)}, "energy_error is not finite"),
+        ({"energy_error": np.zeros(3)}, r"energy_error must have shape \(400,\)"),
+        ({"coordinates": {"q": T}}, 'coordinates "q" has no unit'),
+        ({"speeds": {"theta1'": "fast"}}, "must be an array of numbers"),
+        ({"t": np.zeros(0)}, "no samples"),
+    ],
+)
+def test_bad_runs_are_refused(change, message):
+    with pytest.raises(UsageError, match=message):
+        run(1, **change)
