@@ -110,8 +110,10 @@ def simulate(
     sampled = times is not None
     q, v = (run.sample_y[:, :nq], run.sample_y[:, nq : nq + nv]) if sampled else (step_q, step_v)
     position, velocity = _violations(system, run.t, step_q, step_v, vector)
-    if sampled and len(q):
-        position = max(position, _violations(system, run.sample_t, q, v, vector)[0])
+    error, violation = account.error / account.scale, position
+    if sampled:
+        error = _sampled_error(system, run.sample_t, run.sample_y, account, vector)
+        violation = _violations(system, run.sample_t, q, v, vector)[0]
     outcome = run.outcome
     if outcome is Outcome.FINISHED and not np.all(np.isfinite(account.total)):
         outcome = Outcome.NOT_FINITE
@@ -124,8 +126,10 @@ def simulate(
         outcome=outcome,
         detail=run.detail,
         energy=account,
-        constraint_violation=position,
-        velocity_violation=velocity,
+        energy_error=error,
+        violation=violation if system.equations.g else None,
+        constraint_violation=float(max(position.max(initial=0.0), violation.max(initial=0.0))),
+        velocity_violation=float(velocity.max(initial=0.0)),
         jacobi_drift=_jacobi_drift(system, energies.jacobi, account, step_q, step_v, vector),
         steps=run.accepted,
         rejected=run.rejected,
@@ -176,11 +180,18 @@ def _sample_times(samples: int | Sequence[float] | Array | None, span: tuple[flo
     return np.asarray(samples, dtype=float)
 
 
-def _violations(system: System, t: Array, q: Array, v: Array, vector: Array) -> tuple[float, float]:
-    if not system.equations.g:
-        return 0.0, 0.0
+def _violations(system: System, t: Array, q: Array, v: Array, vector: Array) -> tuple[Array, Array]:
+    """Largest |g| and |G v - b| at every time."""
     g, rate = system.gaps(q, v, t, parameters=vector)
-    return float(np.abs(g).max(initial=0.0)), float(np.abs(rate).max(initial=0.0))
+    return np.abs(g).max(axis=1, initial=0.0), np.abs(rate).max(axis=1, initial=0.0)
+
+
+def _sampled_error(system: System, t: Array, y: Array, account: EnergyAccount, vector: Array) -> Array:
+    """The energy account at the samples; the work is sampled along with the state."""
+    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
+    energies = system.energies(y[:, :nq], y[:, nq : nq + nv], t, parameters=vector)
+    work = y[:, nq + nv] if y.shape[1] > nq + nv else 0.0
+    return (energies.kinetic + energies.potential - account.total[0] - work) / account.scale
 
 
 # -- prescribed motions ---------------------------------------------------------------------------

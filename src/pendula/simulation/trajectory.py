@@ -63,6 +63,10 @@ class Trajectory:
     detail: str
     """numbers behind the outcome; empty if it finished"""
     energy: EnergyAccount
+    energy_error: Array
+    """(E(t) - E(0) - W(t)) / scale at the times of ``t``"""
+    violation: Array | None
+    """largest |g| at the times of ``t``; None without constraints"""
     constraint_violation: float
     """largest |g| at the accepted steps and samples"""
     velocity_violation: float

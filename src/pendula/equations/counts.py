@@ -1,0 +1,72 @@
+"""How large equations are: terms and operations, written out and with shared parts computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import symengine as se
+
+from pendula.equations.equations import Equations
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Sizes of M and f (and of G and c, where there are loops)."""
+
+    terms: int
+    """terms of the sums in M and f, with every name written out but nothing multiplied out"""
+    operations_written_out: int
+    """operations if nothing is shared"""
+    operations_shared: int
+    """operations when every named or repeated part is computed once"""
+    names: int
+    """named intermediates in use"""
+
+
+def count(equations: Equations) -> Counts:
+    """Sizes of the equations of motion. Exact whole numbers, however large."""
+    outputs = [se.sympify(x) for row in equations.M for x in row]
+    outputs += [se.sympify(x) for x in (*equations.f, *equations.c)]
+    outputs += [se.sympify(x) for row in equations.G for x in row]
+    table = dict(equations.definitions)
+    size: dict[Any, tuple[int, int]] = {}
+    for symbol, expression in equations.definitions:
+        size[symbol] = _written_out(se.sympify(expression), size)
+    sizes = [_written_out(e, size) for e in outputs]
+    seen: set[Any] = set()
+    used: set[Any] = set()
+    shared = 0
+    stack = list(outputs)
+    while stack:
+        e = stack.pop()
+        if e in seen:
+            continue
+        seen.add(e)
+        if isinstance(e, se.Symbol):
+            if e in table:
+                used.add(e)
+                stack.append(se.sympify(table[e]))
+            continue
+        args = e.args
+        shared += _own_operations(e, args)
+        stack.extend(args)
+    return Counts(sum(t for t, _ in sizes), sum(o for _, o in sizes), shared, len(used))
+
+
+def _own_operations(e: Any, args: tuple[Any, ...]) -> int:
+    if not args:
+        return 0
+    return len(args) - 1 if e.is_Add or e.is_Mul else 1
+
+
+def _written_out(e: Any, size: dict[Any, tuple[int, int]]) -> tuple[int, int]:
+    """(terms, operations) of an expression with names replaced by their own sizes."""
+    if isinstance(e, se.Symbol):
+        return size.get(e, (1, 0))
+    args = e.args
+    if not args:
+        return (0 if e == 0 else 1), 0
+    parts = [_written_out(a, size) for a in args]
+    operations = _own_operations(e, args) + sum(o for _, o in parts)
+    return (sum(t for t, _ in parts) if e.is_Add else 1), operations

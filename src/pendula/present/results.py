@@ -1,0 +1,171 @@
+"""Results of a simulation as pictures: a plot of the run, and the mechanism in motion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pendula.model.base import parse
+from pendula.model.bodies import GROUND, Shape as ModelShape
+from pendula.model.forces import ForceDamper, ForceSpring
+from pendula.model.joints import JointCoordinates, JointPrismatic, Side, TreeJoint
+from pendula.present import shapes as sh
+from pendula.present.player import write_animation
+from pendula.present.plots import RunSeries, plot_run
+from pendula.present.scene import Scene, SceneBody, SceneLink
+from pendula.simulation.trajectory import Trajectory
+
+Array = Any
+
+
+def plot(trajectory: Trajectory, path: str | Path | None = None) -> Any:
+    """A figure of coordinates, rates and errors over time; written as PNG if a path is given."""
+    layout = trajectory.layout
+    units = layout.units
+    system = trajectory.system
+    run = RunSeries(
+        title=system.model.name,
+        subtitle=(
+            f"{system.equations.formulation}, {trajectory.stepper} at {trajectory.tolerance:g}: "
+            f"{trajectory.steps} steps, energy drift {trajectory.energy_drift:.2g}"
+        ),
+        t=trajectory.t,
+        coordinates={n: trajectory[n] for n in layout.coordinates},
+        coordinate_units={n: units[n] for n in layout.coordinates},
+        speeds={n: trajectory[n] for n in layout.speeds},
+        speed_units={n: units[n] for n in layout.speeds},
+        energy_error=np.abs(trajectory.energy_error),
+        violation=trajectory.violation,
+        time_unit=layout.time_unit,
+    )
+    return plot_run(run, path)
+
+
+def animate(trajectory: Trajectory, path: str | Path) -> Path:
+    """Writes a self-contained HTML page that plays the motion."""
+    return write_animation(scene_of(trajectory), path)
+
+
+def scene_of(trajectory: Trajectory) -> Scene:
+    """The mechanism in motion, as shapes with poses over time."""
+    return _Stage(trajectory).scene()
+
+
+class _Stage:
+    def __init__(self, trajectory: Trajectory) -> None:
+        self.run = trajectory
+        self.model = trajectory.system.model
+        self.t = trajectory.t
+        names = trajectory.layout.parameters
+        self.values = dict(zip(names, trajectory.parameters.tolist(), strict=True))
+        self.R, self.r = trajectory.system.poses(trajectory.q, trajectory.t, parameters=trajectory.parameters)
+        self.index = {name: k for k, name in enumerate(trajectory.layout.bodies)}
+
+    def scene(self) -> Scene:
+        """All bodies, pivots, rails, strings and springs."""
+        planar = bool(np.all(np.abs(self.R[..., 2, 2] - 1) < 1e-12)) and float(np.ptp(self.r[..., 2])) == 0.0
+        bodies = [*self._ground()]
+        for body in self.model.bodies:
+            k = self.index[body.name]
+            shapes = tuple(self._shape(s) for s in body.drawing())
+            bodies.append(SceneBody(body.name, shapes, self.r[:, k], self.R[:, k]))
+        gravity = np.array([parse(x).evaluate(self.values) for x in self.model.gravity])
+        up = tuple(-gravity / np.linalg.norm(gravity)) if gravity.any() and not planar else (0.0, 0.0, 1.0)
+        return Scene(
+            title=self.model.name,
+            units=self.model.units,
+            planar=planar,
+            t=self.t,
+            bodies=tuple(bodies),
+            links=tuple(self._links()),
+            up=(float(up[0]), float(up[1]), float(up[2])),
+            notes=(self._account(), *self.run.notes),
+            series={"energy error": np.abs(self.run.energy_error)},
+        )
+
+    def _account(self) -> str:
+        run = self.run
+        return f"{run.outcome}; {run.steps} steps; energy drift {run.energy_drift:.2g} of {run.energy.scale:.4g} {self.model.unit_names.energy}"
+
+    def _numbers(self, vector: Any, t: float | None = None) -> tuple[float, float, float]:
+        values = self.values if t is None else self.values | {"t": t}
+        x, y, z = (parse(e).evaluate(values) for e in vector)
+        return x, y, z
+
+    def _shape(self, shape: ModelShape) -> sh.Shape:
+        points = tuple(self._numbers(p) for p in shape.points)
+        radius = parse(shape.radius).evaluate(self.values)
+        match shape.kind:
+            case "rod":
+                return sh.Rod(points[0], points[-1], radius)
+            case "point":
+                return sh.Point(points[0], radius)
+            case "sphere":
+                return sh.Sphere(points[0], radius)
+            case "disc":
+                return sh.Disc(points[0], self._numbers(shape.normal), radius)
+            case "ring":
+                return sh.Ring(points[0], self._numbers(shape.normal), radius)
+            case "box":
+                return sh.Box(points[0], self._numbers(shape.size))
+        return sh.Polyline(points)
+
+    def _ground(self) -> list[SceneBody]:
+        """Pivots and rails; a pivot that is shaken is a body of its own."""
+        count = len(self.t)
+        still: list[sh.Shape] = []
+        moving: list[SceneBody] = []
+        turned = np.broadcast_to(np.eye(3), (count, 3, 3))
+        for joint in self.model.joints:
+            for side in (joint.parent, joint.child):
+                if side.body != GROUND or joint.type == "free":
+                    continue
+                if side.position is not None and any("t" in parse(x).names for x in side.position):
+                    path = np.array([self._numbers(side.position, float(t)) for t in self.t])
+                    moving.append(SceneBody(f"base of {joint.name}", (sh.Pivot(),), path, turned))
+                elif isinstance(joint, JointPrismatic):
+                    still.append(self._rail(joint))
+                else:
+                    still.append(sh.Pivot(self._numbers(side.position) if side.position else (0.0, 0.0, 0.0)))
+        ground = SceneBody(GROUND, tuple(still), np.zeros((count, 3)), turned)
+        return [ground, *moving] if still else moving
+
+    def _rail(self, joint: JointPrismatic) -> sh.Shape:
+        """A line along which the body slides, a little longer than the motion."""
+        start = np.array(self._numbers(joint.parent.position) if joint.parent.position else (0.0, 0.0, 0.0))
+        axis = np.array(self._numbers(joint.axis))
+        axis /= np.linalg.norm(axis)
+        along = (self.r[:, self.index[joint.child.body]] - start) @ axis
+        low, high = float(along.min()), float(along.max())
+        margin = 0.15 * (high - low) + 0.3
+        ends = [start + axis * s for s in (low - margin, high + margin)]
+        return sh.Polyline(tuple((float(p[0]), float(p[1]), float(p[2])) for p in ends))
+
+    def _path(self, side: Side) -> Array:
+        """World positions of a point over time."""
+        if side.body == GROUND:
+            vector = side.position or (0, 0, 0)
+            if any("t" in parse(x).names for x in vector):
+                return np.array([self._numbers(vector, float(t)) for t in self.t])
+            return np.broadcast_to(np.array(self._numbers(vector)), (len(self.t), 3))
+        place: Any = side.position or (0, 0, 0)
+        if side.at is not None:
+            place = self.model.body(side.body).named_points()[side.at]
+        k = self.index[side.body]
+        return self.r[:, k] + self.R[:, k] @ np.array(self._numbers(place))
+
+    def _links(self) -> list[SceneLink]:
+        links = []
+        for force in self.model.forces:
+            if isinstance(force, (ForceSpring, ForceDamper)) and force.start is not None and force.end is not None:
+                kind = "spring" if isinstance(force, ForceSpring) else "damper"
+                links.append(SceneLink(kind, self._path(force.start), self._path(force.end)))
+        for joint in self.model.tree:
+            if isinstance(joint, JointCoordinates) and joint.parent.body == GROUND:
+                links.append(SceneLink("string", self._path(joint.parent), self.r[:, self.index[joint.child.body]]))
+        return links
+
+
+__all__ = ["TreeJoint", "animate", "plot", "scene_of"]
