@@ -7,18 +7,32 @@ body is only ever shown to people and may therefore be freer (:func:`check_label
 
 from __future__ import annotations
 
+import difflib
+import heapq
 import keyword
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import takewhile
 from types import MappingProxyType
 
 from pendula.errors import PendulaError
 
-__all__ = ["ARITY", "CONSTANT_NAMES", "MAX_NAME_LENGTH", "ExpressionError", "check_label", "check_name"]
+__all__ = [
+    "ARITY",
+    "CONSTANT_NAMES",
+    "MAX_NAME_LENGTH",
+    "ExpressionError",
+    "check_label",
+    "check_name",
+    "nearest",
+    "quote",
+]
 
 MAX_NAME_LENGTH = 64
 """Longest name or label, in characters."""
+
+_COMPARED = 60  # names that nearest() looks at closely
 
 CONSTANT_NAMES = frozenset({"pi", "deg", "rad"})
 """Constants of the expression language; ``deg`` is pi/180 and ``rad`` is 1."""
@@ -153,6 +167,31 @@ def quote(text: str) -> str:
     if len(text) > 60:
         text = text[:57] + "..."
     return '"' + ascii(text)[1:-1] + '"'
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name most like a mistaken one; empty if none is close.
+
+    Among very many names only those that look alike at a glance are compared, so that it stays quick.
+
+    Example:
+        >>> nearest("uper", ["lower", "upper"])
+        'upper'
+    """
+    choices = sorted(set(known))
+    if len(choices) > _COMPARED:
+        choices = heapq.nlargest(_COMPARED, choices, key=lambda other: _likeness(name, other))
+    close = difflib.get_close_matches(name[:MAX_NAME_LENGTH], choices, n=1)
+    return close[0] if close else ""
+
+
+def _likeness(name: str, other: str) -> int:
+    """A quick measure of how alike two names are: equal letters from the front and from the back."""
+    front = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, other, strict=False)))
+    back = sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name[::-1], other[::-1], strict=False))
+    )
+    return front + back - abs(len(name) - len(other))
 
 
 def _titled(what: str) -> str:

@@ -91,8 +91,8 @@ class Trajectory:
 
     @property
     def energy_drift(self) -> float:
-        """max |E(t) - E(0) - W(t)| relative to the energy scale."""
-        return self.energy.drift
+        """max |E(t) - E(0) - W(t)| relative to the energy scale, over all steps and samples."""
+        return max(self.energy.drift, float(np.abs(self.energy_error).max(initial=0.0)))
 
     def __getitem__(self, name: str) -> Array:
         which, k = self.layout.position(name)

@@ -1,0 +1,135 @@
+"""How long until the first result in a fresh process?"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pendula
+
+from benchmarks.measure import Goal, Timing, duration
+from benchmarks.report import Report, Table
+
+QUESTION = "How long until the first result in a fresh process?"
+HELP = 0.15  # CPU seconds
+NO_COMMAND = "the command line does not exist yet"
+
+_HELP = "import sys; from pendula.app.main import main; sys.argv = ['pendula', '--help']; main()"
+_LOADED = """
+import sys
+try:
+    from pendula.app.main import main
+    sys.argv = ['pendula', '--help']
+    main()
+except SystemExit:
+    pass
+print('\\nloaded', *[name for name in ('numpy', 'sympy', 'symengine', 'numba', 'scipy') if name in sys.modules])
+"""
+_SIMULATE = """
+import json, time
+started = time.process_time()
+marks = [("start of Python", started)]
+def mark(name):
+    marks.append((name, time.process_time()))
+import pendula
+model = pendula.library.chain(links=10)
+mark("import, model")
+equations = pendula.derive(model)
+mark("derive")
+system = pendula.compile_system(equations)
+mark("compile and check")
+run = pendula.simulate(system, 10.0, tol=1e-8)
+mark("simulate 10 s")
+assert run.outcome.ok
+steps = [(marks[0][0], marks[0][1])] + [(b[0], b[1] - a[1]) for a, b in zip(marks, marks[1:])]
+print(json.dumps(steps))
+"""
+
+
+def child(code: str, settings: Mapping[str, str] | None = None) -> tuple[float, float, str]:
+    """CPU and wall time of a fresh Python, and what it printed."""
+    import time
+
+    source = str(Path(pendula.__file__).resolve().parent.parent)
+    paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(settings or {})}
+    before, start = os.times(), time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    after, wall = os.times(), time.perf_counter() - start
+    if done.returncode != 0:
+        raise RuntimeError(f"a child process failed:\n{done.stderr[-2000:]}")
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return cpu, wall, done.stdout
+
+
+def in_turn(codes: Mapping[str, str], rounds: int, settings: Mapping[str, str] | None = None) -> dict[str, Timing]:
+    """Times fresh processes in turn."""
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in codes}
+    for _ in range(rounds):
+        for name, code in codes.items():
+            found[name].append(child(code, settings)[:2])
+    return {name: Timing(*zip(*samples, strict=True)) for name, samples in found.items()}
+
+
+def has_command() -> bool:
+    """Whether the command line is there."""
+    try:
+        return importlib.util.find_spec("pendula.app.main") is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def run(quick: bool) -> Report:
+    """Import, help, and the first run with and without compiled kernels on disk."""
+    report = Report("first_call", QUESTION)
+    rounds = 3 if quick else 7
+    codes = {"python": "pass", "import": "import pendula"}
+    if has_command():
+        codes["help"] = _HELP
+    times = in_turn(codes, rounds)
+    labels = {"python": "Python alone", "import": "import pendula", "help": "pendula --help"}
+    table = Table(["fresh process", "CPU", "wall", "beyond Python"])
+    for name, timing in times.items():
+        beyond = duration(max(0.0, timing.best - times["python"].best)) if name != "python" else ""
+        table.rows.append([labels[name], duration(timing.best), duration(timing.best_wall), beyond])
+        report.figures[name] = timing.figures()
+    report.tables.append(table)
+    if "help" in times:
+        report.goals.append(Goal("pendula --help, CPU", times["help"].best, "at most", HELP, " s"))
+        loaded = child(_LOADED)[2].rpartition("loaded")[2].split()
+        report.figures["help"]["loaded"] = loaded
+        report.notes.append(f"pendula --help loads {', '.join(loaded) or 'no numerical package'}.")
+    else:
+        report.notes.append(f"pendula --help was skipped: {NO_COMMAND}.")
+    report.tables.append(_first_run(report, quick))
+    return report
+
+
+def _first_run(report: Report, quick: bool) -> Table:
+    """The first run, 10 links: kernels compiled, then loaded from disk."""
+    columns: dict[str, list[tuple[str, float]]] = {}
+    with tempfile.TemporaryDirectory(prefix="pendula-bench-") as folder:
+        settings = {} if quick else {"PENDULA_CACHE_DIR": folder}  # quick: the user's own cache
+        first = _steps(settings)
+        if not quick:
+            columns["empty cache"] = first
+        tries = [_steps(settings) for _ in range(2 if quick else 4)]
+        columns["warm cache"] = min(tries, key=lambda steps: sum(x for _, x in steps))
+    table = Table(["first run of 10 links, CPU", *columns])
+    for k, (name, _) in enumerate(columns["warm cache"]):
+        table.rows.append([name, *(duration(steps[k][1]) for steps in columns.values())])
+    totals = {name: sum(x for _, x in steps) for name, steps in columns.items()}
+    table.rows.append(["together", *(duration(x) for x in totals.values())])
+    for name, steps in columns.items():
+        report.figures[f"first run, {name}"] = {**dict(steps), "together": totals[name]}
+    return table
+
+
+def _steps(settings: Mapping[str, str]) -> Sequence[tuple[str, float]]:
+    return [(name, seconds) for name, seconds in json.loads(child(_SIMULATE, settings)[2].splitlines()[-1])]

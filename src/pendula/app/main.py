@@ -1,0 +1,106 @@
+"""Entry point of the command line: ``pendula COMMAND ...``.
+
+Exit codes: 0 all is well, 1 the analysis says no, 2 the input is bad (one clear message), 3 an internal error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from pendula import __version__
+
+_COMMANDS = {
+    "list": "pendula.app.describe",
+    "show": "pendula.app.describe",
+    "new": "pendula.app.describe",
+    "schema": "pendula.app.describe",
+    "derive": "pendula.app.derive",
+    "check": "pendula.app.derive",
+    "simulate": "pendula.app.simulate",
+}
+_SUMMARIES = {
+    "list": "Library mechanisms, one line each.",
+    "show": "Bodies, joints, degrees of freedom, parameters of a model.",
+    "new": "Write a model file to start from.",
+    "schema": "JSON schema of model files, for editors.",
+    "derive": "Equations of motion: text, LaTeX, Python, C or JSON.",
+    "check": "All formulations against each other: the certificate.",
+    "simulate": "Motion from the initial state, with plot and animation.",
+}
+
+
+class _Lazy(click.Group):
+    """Loads a command's module only when the command is used, so that --help stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        import importlib
+
+        module = importlib.import_module(_COMMANDS[name])
+        command: click.Command = getattr(module, f"{name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_SUMMARIES.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
+            hint = f'did you mean "{near[0]}"?' if near else f"known are: {', '.join(_COMMANDS)}"
+            raise click.UsageError(f'there is no command "{args[0]}"; {hint}')
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.version_option(__version__, prog_name="pendula")
+def cli() -> None:
+    """Equations, motion and pictures of mechanisms.
+
+    MODEL is a model file (such as rope.toml) or the name of a library mechanism (see "pendula list").
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs a command and turns every error into one message and an exit code."""
+    from pendula.errors import PendulaError
+
+    try:
+        code = cli.main(args=arguments, prog_name="pendula", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        code = 2
+    except click.ClickException as error:
+        click.echo(f"error: {error.format_message()}", err=True)
+        code = 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        code = 130
+    except PendulaError as error:
+        click.echo(f"error: {error}", err=True)
+        code = 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:
+        if os.environ.get("PENDULA_DEBUG"):
+            raise
+        click.echo(f"internal error: {type(error).__name__}: {error}", err=True)
+        click.echo("  This is a fault in Pendula. PENDULA_DEBUG=1 shows where it happened.", err=True)
+        code = 3
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+if __name__ == "__main__":
+    main()

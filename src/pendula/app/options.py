@@ -1,0 +1,166 @@
+"""What commands share: how a model is named on the command line, and how values are read."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pendula.errors import ModelError, UsageError
+from pendula.model.expressions import ExpressionError, parse
+from pendula.model.model import Model
+
+model_argument = click.argument("model", metavar="MODEL")
+parameter_option = click.option(
+    "-p",
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set a parameter, or an argument of a library mechanism (such as links=10). May be repeated.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
+
+
+def formulation_option(default: str) -> Callable[[Any], Any]:
+    """The option that chooses a formulation."""
+    return click.option("--formulation", default=default, show_default=True, help="lagrange or kane.")
+
+
+def pairs(settings: tuple[str, ...], option: str) -> dict[str, str]:
+    """NAME=VALUE settings as a dict."""
+    found: dict[str, str] = {}
+    for setting in settings:
+        name, sign, value = setting.partition("=")
+        name, value = name.strip(), value.strip()
+        if not sign or not name or not value:
+            raise UsageError(f'{option} takes NAME=VALUE, found "{setting}"')
+        if name in found:
+            raise UsageError(f'{option}: "{name}" is set twice')
+        found[name] = value
+    return found
+
+
+def read_model(model: str, settings: tuple[str, ...] = ()) -> Model:
+    """A model file or a library mechanism, with the settings of ``-p`` applied."""
+    given = pairs(settings, "-p")
+    path = Path(model)
+    from pendula.library import mechanisms
+
+    library = mechanisms()
+    if model not in library and (path.suffix or path.exists() or "/" in model or "\\" in model):
+        from pendula.model.files import load
+
+        return _with_parameters(load(path), given)
+    if model not in library:
+        near = difflib.get_close_matches(model, library, n=1)
+        hint = f'did you mean "{near[0]}"?' if near else f"library mechanisms are: {', '.join(library)}"
+        raise UsageError(f'there is no library mechanism and no file "{model}"; {hint}')
+    entry = library[model]
+    hints = typing.get_type_hints(entry.make)
+    arguments = {n: _argument(n, v, hints.get(n)) for n, v in given.items() if n in entry.arguments}
+    try:
+        made = entry.make(**arguments)
+    except (ValueError, TypeError, KeyError) as error:
+        raise UsageError(f"{model}: {error}") from None
+    except ModelError as error:
+        raise error.in_file(f"library mechanism {model}") from None
+    rest = {n: v for n, v in given.items() if n not in entry.arguments}
+    known = (*made.parameters, *entry.arguments)
+    for name in rest:
+        if name not in made.parameters:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f'did you mean "{near[0]}"?' if near else f"known are: {', '.join(known)}"
+            raise UsageError(f'{model} has no parameter or argument "{name}"; {hint}')
+    return _with_parameters(made, rest)
+
+
+def _with_parameters(model: Model, values: dict[str, str]) -> Model:
+    if not values:
+        return model
+    read = {}
+    for name, value in values.items():
+        read[name] = scalar(value, f"-p {name}")
+    try:
+        return model.with_parameters(read)
+    except ModelError as error:
+        raise error.in_file("after -p " + " -p ".join(f"{n}={v}" for n, v in values.items())) from None
+
+
+def scalar(text: str, where: str) -> int | float | str:
+    """A number if the text is one, else the expression as it is."""
+    try:
+        expression = parse(text)
+    except ExpressionError as error:
+        raise UsageError(f"{where}: {error}") from None
+    return expression.root.value if expression.is_number else text  # type: ignore[union-attr]
+
+
+def _argument(name: str, text: str, hint: Any) -> Any:
+    """A library argument: a whole number, a number or expression, a list (a,b,c), or a word."""
+    if hint is int:
+        try:
+            return int(text)
+        except ValueError:
+            raise UsageError(f'-p {name}: expected a whole number, found "{text}"') from None
+    choices = typing.get_args(hint) if typing.get_origin(hint) is typing.Literal else ()
+    if choices:
+        if text not in choices:
+            raise UsageError(f'-p {name}: choose one of {", ".join(map(str, choices))}, found "{text}"')
+        return text
+    if "," in text and "(" not in text:
+        return [scalar(piece.strip(), f"-p {name}") for piece in text.split(",")]
+    return scalar(text, f"-p {name}")
+
+
+def read_state(model: Model, settings: tuple[str, ...]) -> dict[str, float]:
+    """``--start`` settings as numbers; expressions may use parameters."""
+    values = model.parameter_values
+    found = {}
+    for name, text in pairs(settings, "--start").items():
+        try:
+            found[name] = parse(text).evaluate(values)
+        except ExpressionError as error:
+            raise UsageError(f"--start {name}: {error}") from None
+    return found
+
+
+def echo_json(data: Any) -> None:
+    """Prints JSON; a value that is not finite would not be JSON, so it becomes null."""
+    click.echo(json.dumps(_finite(data), indent=1, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    import math
+
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {k: _finite(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(v) for v in value]
+    return value
+
+
+def writable(path: str | None, option: str) -> Path | None:
+    """A path that can be written, checked before long work starts."""
+    if path is None:
+        return None
+    found = Path(path)
+    if found.is_dir():
+        raise UsageError(f'{option}: "{path}" is a folder')
+    try:
+        found.parent.mkdir(parents=True, exist_ok=True)
+        existed = found.exists()
+        with found.open("ab"):
+            pass
+        if not existed:
+            found.unlink()
+    except OSError as error:
+        raise UsageError(f'{option}: "{path}" cannot be written: {error.strerror or error}') from None
+    return found

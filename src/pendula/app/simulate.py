@@ -1,0 +1,216 @@
+"""The simulate command."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from pendula.app.options import (
+    echo_json,
+    formulation_option,
+    json_option,
+    model_argument,
+    pairs,
+    parameter_option,
+    read_model,
+    read_state,
+    scalar,
+    writable,
+)
+from pendula.present.tables import heading, number, table
+
+
+@click.command("simulate")
+@model_argument
+@parameter_option
+@click.option("--for", "duration", default=10.0, show_default=True, type=float, help="How long, in time units.")
+@click.option("--tol", default=1e-8, show_default=True, type=float, help="Tolerance of a step.")
+@click.option("--start", multiple=True, metavar="NAME=VALUE", help="Initial coordinate or speed, such as theta1=90deg.")
+@click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input: a number or an expression of t.")
+@click.option("--samples", default=500, show_default=True, type=int, help="Equally spaced times to keep.")
+@click.option("--stepper", default="dop853", show_default=True, help="dop853 or rk45.")
+@formulation_option("kane")
+@click.option("--max-steps", default=1_000_000, show_default=True, type=int, help="Steps before the run is stopped.")
+@click.option("-o", "--output", metavar="FILE", help="Write the run as .npz.")
+@click.option("--plot", "plot_file", metavar="FILE", help="Write a plot as PNG.")
+@click.option("--animate", "animation", metavar="FILE", help="Write an animation as a self-contained HTML page.")
+@json_option
+def simulate_command(
+    model: str,
+    settings: tuple[str, ...],
+    duration: float,
+    tol: float,
+    start: tuple[str, ...],
+    inputs: tuple[str, ...],
+    samples: int,
+    stepper: str,
+    formulation: str,
+    max_steps: int,
+    output: str | None,
+    plot_file: str | None,
+    animation: str | None,
+    as_json: bool,
+) -> None:
+    """Motion of MODEL from its initial state. Exits with 1 if the run had to stop early."""
+    from pendula.errors import UsageError
+
+    files = {"-o": output, "--plot": plot_file, "--animate": animation}
+    paths = {option: writable(name, option) for option, name in files.items()}
+    if not 0 <= duration < float("inf"):
+        raise UsageError(f"--for takes a time that is not negative, found {duration}")
+    found = read_model(model, settings)
+    if inputs:
+        given = {n: scalar(v, f"--input {n}") for n, v in pairs(inputs, "--input").items()}
+        unknown = [n for n in given if n not in found.inputs]
+        if unknown:
+            raise UsageError(f'there is no input "{unknown[0]}"; known are: {", ".join(found.inputs) or "none"}')
+        found = found.with_changes(inputs=dict(found.inputs) | given)
+    begin = read_state(found, start)
+    from pendula.simulation.simulate import simulate
+    from pendula.system.build import compile_system
+
+    before = time.perf_counter()
+    with _Progress(quiet=as_json) as progress:
+        progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
+        system = compile_system(found, formulation)
+        progress.say(f"simulating {found.name}")
+        run = simulate(
+            system,
+            duration,
+            initial_state=begin,
+            tol=tol,
+            stepper=stepper,
+            samples=samples,
+            max_steps=max_steps,
+            on_progress=progress.update,
+        )
+    wall = time.perf_counter() - before
+    wrote = _write(run, paths)
+    if as_json:
+        echo_json(_data(run))
+    else:
+        click.echo(report(run, wall, wrote))
+    if not run.outcome.ok:
+        sys.exit(1)
+
+
+def _write(run: Any, paths: dict[str, Any]) -> list[str]:
+    """Writes the files that were asked for; a run that kept nothing has nothing to show."""
+    wrote = []
+    if paths["-o"] is not None:
+        run.save(paths["-o"])
+        wrote.append(str(paths["-o"]))
+    if len(run) > 1 and paths["--plot"] is not None:
+        from pendula.present.results import plot
+
+        plot(run, paths["--plot"])
+        wrote.append(str(paths["--plot"]))
+    if len(run) > 1 and paths["--animate"] is not None:
+        from pendula.present.results import animate
+
+        animate(run, paths["--animate"])
+        wrote.append(str(paths["--animate"]))
+    return wrote
+
+
+def report(run: Any, wall: float, wrote: list[str]) -> str:
+    """The account of a run, in 80 columns."""
+    layout, units = run.layout, run.system.model.unit_names
+    lines = [heading(run.system.model.name), ""]
+    facts = [
+        ("outcome", f"{run.outcome}" + (f" ({run.detail})" if run.detail else "")),
+        ("time span", f"{number(float(run.energy.t[0]), 6)} to {number(float(run.energy.t[-1]), 6)} {units.time}"),
+        ("equations", f"{run.system.equations.formulation}, {len(layout.speeds)} speeds"),
+        ("stepper", f"{run.stepper}, tolerance {run.tolerance:g}"),
+        ("steps", f"{run.steps} accepted, {run.rejected} rejected, {run.rhs_evaluations} evaluations"),
+        ("energy drift", f"{run.energy_drift:.2e} of {number(run.energy.scale, 6)} {units.energy}"),
+    ]
+    if run.jacobi_drift is not None:
+        facts.append(("Jacobi integral", f"kept to {run.jacobi_drift:.2e}"))
+    if run.violation is not None:
+        facts.append(("constraint violation", f"{run.constraint_violation:.2e}"))
+    facts.append(("seconds", f"{run.seconds:.4f} integrating, {wall:.2f} in all"))
+    width = max(len(name) for name, _ in facts) + 2
+    lines += [f"{name:<{width}}{text}" for name, text in facts]
+    lines += [f"note: {note}" for note in run.notes]
+    names = [*layout.coordinates, *layout.speeds]
+    if len(run) and len(names) <= 24:
+        rows = [(n, float(run[n][0]), float(run[n][-1]), layout.units[n]) for n in names]
+        lines += ["", table(rows, ["state", "first", "last", "unit"])]
+    if wrote:
+        lines += ["", *(f"wrote {name}" for name in wrote)]
+    return "\n".join(lines)
+
+
+def _data(run: Any) -> dict[str, Any]:
+    layout = run.layout
+    names = [*layout.coordinates, *layout.speeds]
+    return {
+        "model": run.system.model.name,
+        "outcome": str(run.outcome),
+        "finished": run.outcome.ok,
+        "detail": run.detail,
+        "t": run.t.tolist(),
+        "states": {n: run[n].tolist() for n in names},
+        "units": dict(layout.units),
+        "energy_drift": run.energy_drift,
+        "jacobi_drift": run.jacobi_drift,
+        "constraint_violation": run.constraint_violation,
+        "steps": run.steps,
+        "rejected": run.rejected,
+        "rhs_evaluations": run.rhs_evaluations,
+        "seconds": run.seconds,
+        "formulation": run.system.equations.formulation,
+        "stepper": run.stepper,
+        "tolerance": run.tolerance,
+        "notes": list(run.notes),
+    }
+
+
+class _Progress:
+    """A progress bar on a terminal, once a run takes longer than half a second."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._on = not quiet and sys.stderr.isatty()
+        self._since = time.perf_counter()
+        self._bar: Any = None
+        self._task: Any = None
+        self._text = ""
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def say(self, text: str) -> None:
+        """What is going on now."""
+        self._text = text
+        if self._on and self._bar is None:
+            self._start()
+        if self._bar is not None:
+            self._bar.update(self._task, description=text)
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeRemainingColumn())
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(self._text, total=None)
+        self._bar.start()
+
+    @property
+    def update(self) -> Callable[[float, float, int], None]:
+        """Called by the stepper with (t, t_end, steps)."""
+
+        def step(t: float, t_end: float, steps: int) -> None:
+            if self._bar is not None:
+                self._bar.update(self._task, total=abs(t_end) or 1.0, completed=abs(t))
+
+        return step

@@ -1,0 +1,170 @@
+"""SymEngine expressions as Python or C source, readable and exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import symengine as se
+from symengine.lib import symengine_wrapper as wrapper
+
+_SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(5)  # how tightly a piece of text binds
+
+
+@dataclass(frozen=True)
+class Language:
+    """How a language writes powers, functions, numbers and choices."""
+
+    name: str
+    prefix: str = ""
+    """before functions, such as ``math.``"""
+
+
+PYTHON = Language("python", "math.")
+C = Language("c")
+
+_FUNCTIONS = {
+    "sin": "sin",
+    "cos": "cos",
+    "tan": "tan",
+    "asin": "asin",
+    "acos": "acos",
+    "atan": "atan",
+    "sinh": "sinh",
+    "cosh": "cosh",
+    "tanh": "tanh",
+    "asinh": "asinh",
+    "acosh": "acosh",
+    "atanh": "atanh",
+    "atan2": "atan2",
+    "log": "log",
+    "floor": "floor",
+    "ceiling": "ceil",
+}
+
+
+def write(expression: Any, language: Language) -> str:
+    """The source text of an expression.
+
+    Example:
+        >>> x, y = se.symbols("x y")
+        >>> write(x**2 - y / 3, PYTHON), write(x**2 - y / 3, C)
+        ('x**2 - y/3.0', 'x*x - y/3.0')
+    """
+    return _write(se.sympify(expression), language)[0]
+
+
+def _write(e: Any, language: Language) -> tuple[str, int]:
+    if isinstance(e, se.Symbol):
+        return str(e), _ATOM
+    if isinstance(e, se.Rational) and not isinstance(e, se.Integer):
+        text = f"{int(e.p)}.0/{int(e.q)}.0"
+        return text, _PRODUCT if int(e.p) > 0 else _SUM
+    if isinstance(e, se.Number) or not e.args:
+        return _number(e, language)
+    if e.is_Add:
+        return _sum(e, language)
+    if e.is_Mul:
+        return _product(e, language)
+    if e.is_Pow:
+        return _power(e, language)
+    if isinstance(e, se.Piecewise):
+        return _cases(e.args, language), _SUM - 1
+    name = _FUNCTIONS.get(type(e).__name__.lower())
+    if name is None and isinstance(e, se.Abs):
+        name = "fabs"
+    if name is None:
+        raise TypeError(f"no {language.name} for {type(e).__name__}")
+    return f"{language.prefix}{name}({', '.join(_write(a, language)[0] for a in e.args)})", _ATOM
+
+
+def _number(e: Any, language: Language) -> tuple[str, int]:
+    if isinstance(e, wrapper.BooleanAtom):
+        return str(bool(e)), _ATOM
+    if e == se.pi:
+        return ("math.pi" if language is PYTHON else "M_PI"), _ATOM
+    value = float(e)
+    text = repr(value) if not isinstance(e, se.Integer) or language is C else str(int(e))
+    return text, _ATOM if value >= 0 else _SUM
+
+
+def _at_least(e: Any, level: int, language: Language) -> str:
+    text, binds = _write(e, language)
+    return text if binds >= level else f"({text})"
+
+
+def _negative(e: Any) -> bool:
+    if isinstance(e, se.Number):
+        return bool(e < 0)
+    return bool(e.is_Mul and isinstance(e.args[0], se.Number) and e.args[0] < 0)
+
+
+def _sum(e: Any, language: Language) -> tuple[str, int]:
+    terms = sorted(e.args, key=lambda a: (_negative(a), str(a)))
+    text = _at_least(terms[0], _PRODUCT if _negative(terms[0]) else _SUM, language)
+    for term in terms[1:]:
+        if _negative(term):
+            text += f" - {_at_least(-term, _PRODUCT, language)}"
+        else:
+            text += f" + {_at_least(term, _PRODUCT, language)}"
+    return text, _SUM
+
+
+def _product(e: Any, language: Language) -> tuple[str, int]:
+    above, below = [], []
+    sign = ""
+    for arg in e.args:
+        if isinstance(arg, se.Rational) and not isinstance(arg, se.Integer):
+            p, q = int(arg.p), int(arg.q)
+            sign = "-" if p < 0 else sign
+            above += [f"{abs(p)}.0"] if abs(p) != 1 else []
+            below.append(f"{q}.0")
+        elif isinstance(arg, se.Number):
+            value = -arg if arg < 0 else arg
+            sign = "-" if arg < 0 else sign
+            above += [_number(value, language)[0]] if value != 1 else []
+        elif arg.is_Pow and isinstance(arg.args[1], se.Number) and arg.args[1] < 0:
+            below.append(_at_least(1 / arg, _POWER, language))
+        else:
+            above.append(_at_least(arg, _POWER, language))
+    text = "*".join(above) or "1.0"
+    for factor in below:
+        text += f"/{factor}"
+    return sign + text, _PRODUCT if not sign else _SUM
+
+
+def _power(e: Any, language: Language) -> tuple[str, int]:
+    base, exponent = e.args
+    if base == se.E:
+        return f"{language.prefix}exp({_write(exponent, language)[0]})", _ATOM
+    if exponent == se.Rational(1, 2):
+        return f"{language.prefix}sqrt({_write(base, language)[0]})", _ATOM
+    if isinstance(exponent, se.Number) and exponent < 0:
+        return f"1.0/{_at_least(base ** (-exponent), _POWER, language)}", _PRODUCT
+    if language is C:
+        if exponent == 2 and isinstance(base, se.Symbol):
+            return f"{base}*{base}", _PRODUCT
+        return f"pow({_write(base, language)[0]}, {_write(exponent, language)[0]})", _ATOM
+    return f"{_at_least(base, _ATOM, language)}**{_at_least(exponent, _ATOM, language)}", _POWER
+
+
+def _cases(args: tuple[Any, ...], language: Language) -> str:
+    pairs = list(zip(args[::2], args[1::2], strict=True))
+    text = _write(pairs[-1][0], language)[0]
+    for value, condition in reversed(pairs[:-1]):
+        test, this = _condition(condition, language), _write(value, language)[0]
+        text = f"(({this}) if {test} else ({text}))" if language is PYTHON else f"(({test}) ? ({this}) : ({text}))"
+    return text
+
+
+def _condition(e: Any, language: Language) -> str:
+    if isinstance(e, wrapper.BooleanAtom):
+        return str(bool(e)) if language is PYTHON else str(int(bool(e)))
+    if isinstance(e, (se.And, se.Or)):
+        words = {True: (" and ", " && "), False: (" or ", " || ")}[isinstance(e, se.And)]
+        return "(" + words[language is C].join(_condition(a, language) for a in e.args) + ")"
+    if isinstance(e, se.Not):
+        return f"(not {_condition(e.args[0], language)})" if language is PYTHON else f"(!{_condition(e.args[0], language)})"
+    sign = {"StrictLessThan": "<", "LessThan": "<="}[type(e).__name__]
+    a, b = (_write(x, language)[0] for x in e.args)
+    return f"({a} {sign} {b})"

@@ -1,0 +1,55 @@
+"""Small expressions made short for reading: sums of angles gathered, like terms collected, checked by number."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import symengine as se
+
+LARGEST = 400
+"""Operations beyond which an expression is left as it is."""
+
+
+def tidy(expression: Any, rates: Sequence[Any] = ()) -> Any:
+    """A SymPy expression equal to the SymEngine one and, where possible, shorter.
+
+    Several rewritings are tried; each is checked at random points, and the shortest is kept.
+    """
+    import sympy
+    from sympy.simplify.fu import TR8, TR10i
+
+    original = se.sympify(expression)._sympy_()
+    if original.count_ops() > LARGEST:
+        return original
+    found = [original]
+    expanded = sympy.expand(original)
+    found.append(expanded)
+    for rewrite in (lambda e: TR8(e), lambda e: TR10i(e), lambda e: sympy.expand(TR8(sympy.expand(e)))):
+        try:
+            found.append(rewrite(expanded))
+        except Exception:  # a rewriting that fails is only one candidate less
+            continue
+    symbols = [sympy.Symbol(str(r)) for r in rates]
+    candidates = []
+    for e in found:
+        for form in (e, sympy.collect(sympy.expand(e), symbols) if symbols else e, sympy.factor_terms(e)):
+            candidates.append(form)
+    candidates.sort(key=lambda e: (e.count_ops(), len(str(e))))
+    for form in candidates:
+        if _same(original, form):
+            return form
+    return original
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two expressions agree at three random points."""
+    rng = random.Random(7)
+    symbols = sorted(a.free_symbols | b.free_symbols, key=str)
+    for _ in range(3):
+        point = {s: rng.uniform(0.2, 1.2) for s in symbols}
+        x, y = complex(a.evalf(subs=point)), complex(b.evalf(subs=point))
+        if not abs(x - y) <= 1e-9 * (1 + abs(x)):
+            return False
+    return True

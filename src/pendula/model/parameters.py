@@ -1,0 +1,120 @@
+"""Parameters: named expressions that may refer to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pendula.model.names import ExpressionError, check_name, nearest, quote
+
+if TYPE_CHECKING:
+    from pendula.model.expressions import Expression
+
+
+class ParameterError(ExpressionError):
+    """Parameters that have no values.
+
+    Attributes:
+        problems: all that was found, as pairs (name of the parameter, message).
+    """
+
+    def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
+        super().__init__("\n".join(f"parameter {quote(name)}: {message}" for name, message in problems))
+        self.problems = list(problems)
+
+    def __reduce__(self) -> tuple[type[ParameterError], tuple[list[tuple[str, str]]]]:
+        return ParameterError, (self.problems,)
+
+
+def evaluate_parameters(definitions: Mapping[str, Expression]) -> dict[str, float]:
+    """Values of parameters that may refer to each other, in any order.
+
+    Args:
+        definitions: an expression for each parameter.
+
+    Returns:
+        The values, in the order of the definitions.
+
+    Raises:
+        ParameterError: with all problems at once: bad names, unknown names, circles of parameters that refer
+            to each other, and expressions without a finite value.
+
+    Example:
+        >>> from pendula.model.expressions import parse
+        >>> evaluate_parameters({"I": parse("m*l**2/12"), "m": parse("5/32.2*32.2"), "l": parse(2)})["I"]
+        1.6666666666666667
+    """
+    values, problems = values_and_problems(definitions)
+    if problems:
+        raise ParameterError(problems)
+    return {name: values[name] for name in definitions}
+
+
+def values_and_problems(
+    definitions: Mapping[str, Expression], also: Collection[str] = ()
+) -> tuple[dict[str, float], list[tuple[str, str]]]:
+    """Values of those parameters that have one, and what is wrong with the others, each cause once.
+
+    Args:
+        definitions: an expression for each parameter.
+        also: names of parameters whose definition could not be read; what depends on them has no value, and
+            that is no problem of its own.
+    """
+    problems = [
+        problem for name, e in definitions.items() for problem in _name_problems(name, e, definitions, also)
+    ]
+    order, circles = _evaluation_order(definitions)
+    for circle in circles:
+        links = circle if len(circle) <= 12 else [*circle[:6], "...", *circle[-5:]]
+        problems.append((circle[0], f"parameters refer to each other in a circle: {' -> '.join(links)}"))
+    values: dict[str, float] = {}
+    for name in order:
+        expression = definitions[name]
+        if expression.names <= values.keys():  # otherwise the cause is already reported
+            try:
+                values[name] = expression.evaluate(values)
+            except ExpressionError as error:
+                problems.append((name, str(error)))
+    return values, problems
+
+
+def _name_problems(
+    name: str, expression: Expression, definitions: Mapping[str, Expression], also: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    try:
+        check_name(name, "parameter")
+    except ExpressionError as error:
+        yield name, str(error)
+    for unknown in sorted(expression.names - definitions.keys() - set(also)):
+        near = nearest(unknown, definitions)
+        if unknown == "t":
+            hint = "; a parameter is constant and cannot depend on the time"
+        else:
+            hint = f"; did you mean {quote(near)}?" if near else ""
+        yield name, f"{quote(str(expression))} uses {quote(unknown)}, which is not a parameter{hint}"
+
+
+def _evaluation_order(definitions: Mapping[str, Expression]) -> tuple[list[str], list[list[str]]]:
+    """Parameters, each after those it needs; and the circles that stand in the way, as a, b, ..., a."""
+    order: list[str] = []
+    circles: list[list[str]] = []
+    finished: dict[str, bool] = {}
+    for start in definitions:
+        if start in finished:
+            continue
+        finished[start] = False
+        path = [start]
+        needs = [iter(sorted(definitions[start].names & definitions.keys()))]
+        while path:
+            needed = next(needs[-1], None)
+            if needed is None:
+                finished[path[-1]] = True
+                order.append(path.pop())
+                needs.pop()
+            elif needed not in finished:
+                finished[needed] = False
+                path.append(needed)
+                needs.append(iter(sorted(definitions[needed].names & definitions.keys())))
+            elif not finished[needed]:
+                circles.append([*path[path.index(needed) :], needed])
+    return order, circles

@@ -1,0 +1,472 @@
+"""Mechanisms to test with: every library mechanism in its variants, and random ones with fixed seeds.
+
+Random mechanisms are made from a seed alone, so that a failing one can be made again by its number. They use
+every joint, force and expression the model language has; parameters are named and depend on each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+import pendula
+from pendula import Model, System, library
+from pendula.errors import ModelError, NotSupported
+from pendula.system.sampling import random_states
+
+Array = NDArray[np.float64]
+
+# --- the library --------------------------------------------------------------------------------------
+
+VARIANTS: dict[str, Callable[[], Model]] = {
+    **{name: entry.make for name, entry in library.mechanisms().items()},
+    "pendulum: point": lambda: library.pendulum(kind="point"),
+    "pendulum: friction": lambda: library.pendulum(friction=0.3),
+    "pendulum: point with friction": lambda: library.pendulum(kind="point", friction=0.3),
+    "chain: 1 link": lambda: library.chain(links=1),
+    "chain: point": lambda: library.chain(links=4, kind="point"),
+    "chain: relative": lambda: library.chain(links=4, coordinates="relative"),
+    "chain: point, relative": lambda: library.chain(links=3, kind="point", coordinates="relative"),
+    "chain: springs": lambda: library.chain(links=3, stiffness=[5.0, 0.0, 3.0]),
+    "chain: springs and dampers, relative": lambda: library.chain(
+        links=3, stiffness=4.0, damping=0.3, coordinates="relative"
+    ),
+    "chain: springs and dampers": lambda: library.chain(links=3, stiffness=4.0, damping=0.3),
+    "chain: friction": lambda: library.chain(links=3, friction=0.2),
+    "chain: friction, relative": lambda: library.chain(links=3, friction=0.2, coordinates="relative"),
+    "chain: com-friction": lambda: library.chain(links=3, com_friction=0.4),
+    "chain: com-friction, relative": lambda: library.chain(links=3, com_friction=0.4, coordinates="relative"),
+    "chain: lists": lambda: library.chain(
+        links=3, mass=[1.0, 2.0, 0.5], length=[0.7, 1.1, 0.4], friction=[0.1, 0.2, 0.3], start=[0.3, "50deg", -1]
+    ),
+    "chain: given inertia": lambda: library.chain(links=2, com=[0.2, 0.4], inertia=[0.1, 0.3]),
+    "chain: com off centre": lambda: library.chain(links=3, com=0.3),
+    "chain: com off centre, printed inertia": lambda: library.chain(links=3, com=0.3, inertia_rule="printed"),
+    "chain: everything": lambda: library.chain(
+        links=4, com=[0.3, 0.5, 0.6, 0.2], stiffness=2.0, damping=0.1, friction=0.2, com_friction=0.3
+    ),
+    "spherical-pendulum: xy": lambda: library.spherical_pendulum(chart="xy"),
+    "spatial-rod: quaternion": lambda: library.spatial_rod(joint="quaternion"),
+    "spatial-rod: spatial": lambda: library.spatial_rod(start="spatial"),
+    "spatial-rod: quaternion, spatial": lambda: library.spatial_rod(joint="quaternion", start="spatial"),
+    "spatial-rod: printed inertia": lambda: library.spatial_rod(inertia_rule="printed"),
+    "four-bar: crossed": lambda: library.four_bar(branch="crossed"),
+}
+"""Every library mechanism, and its variants after a colon."""
+
+
+@lru_cache(maxsize=None)
+def library_system(name: str, formulation: str = "kane") -> System:
+    """A variant of the library, compiled once per session."""
+    return pendula.compile_system(VARIANTS[name](), formulation)
+
+
+# --- random mechanisms --------------------------------------------------------------------------------
+
+PARAMETERS = {"g": 9.81, "m": 0.8, "a": 0.6, "b": "a/2 + 0.1", "k": 7.0, "c": 0.35, "w": "2*sqrt(k/7)", "m2": "1.5*m"}
+
+_SEQUENCES = ("zyz", "xyz", "zxz", "yxz", "zyx", "xyx")
+_PAIRS = ("xy", "yz", "zx", "yx", "xz")
+
+
+class _Builder:
+    """Draws one mechanism."""
+
+    def __init__(self, seed: int, *, driven: bool = True, forces: bool = True, closed: bool | None = None) -> None:
+        self.rng = np.random.default_rng([seed, 20260])
+        self.seed = seed
+        self.flat = bool(self.rng.random() < 0.35)
+        self.count = int(self.rng.integers(1, 6))
+        self.driven = driven
+        self.forces = forces
+        self.closed = self._chance(0.35) if closed is None else closed
+        self.bodies: list[dict[str, Any]] = []
+        self.joints: list[dict[str, Any]] = []
+        self.initial: dict[str, Any] = {}
+
+    # -- small draws
+
+    def _chance(self, probability: float) -> bool:
+        return bool(self.rng.random() < probability)
+
+    def _pick(self, choices: Sequence[Any]) -> Any:
+        return choices[int(self.rng.integers(len(choices)))]
+
+    def _number(self, low: float = -1.0, high: float = 1.0) -> float:
+        return round(float(self.rng.uniform(low, high)), 3)
+
+    def _vector(self, size: float = 0.6) -> list[Any]:
+        x = [self._number(-size, size) for _ in range(3)]
+        return [*x[:2], 0] if self.flat else x
+
+    def _point(self) -> list[Any]:
+        """A point with an entry that is an expression now and then."""
+        x = self._vector()
+        if self._chance(0.4):
+            x[int(self.rng.integers(2))] = self._pick(("b", "-a/2", "0.4*a"))
+        return x
+
+    def _axis(self) -> list[Any]:
+        if self._chance(0.5):
+            return [list(row) for row in np.eye(3, dtype=int).tolist()][int(self.rng.integers(3))]
+        if self._chance(0.3):
+            return ["a", self._number(0.2, 1), "b"]
+        return [self._number(0.2, 1), self._number(), self._number()]
+
+    def _rotation(self) -> dict[str, Any]:
+        if self.flat:
+            return {"axis": [0, 0, 1], "angle": self._number(-2, 2)}
+        if self._chance(0.5):
+            return {"axis": self._axis(), "angle": self._pick(("a", "40deg", self._number(-2, 2)))}
+        sequence = self._pick(_SEQUENCES)
+        return {"sequence": sequence, "angles": [self._number(-2, 2) for _ in sequence]}
+
+    def _side(self, body: str, *, turned: bool = True) -> dict[str, Any]:
+        side: dict[str, Any] = {"body": body}
+        if self._chance(0.7):
+            side["position"] = self._point()
+        if turned and self._chance(0.5):
+            side["rotation"] = self._rotation()
+        return side
+
+    # -- bodies and joints
+
+    def _solid(self, name: str) -> dict[str, Any]:
+        mass = self._pick(("m", "m2", self._number(0.3, 2)))
+        kind = self._pick(("matrix", "rod", "box", "sphere", "disc", "diagonal"))
+        if kind == "rod":
+            axis = [*self._vector(1)[:2], 0 if self.flat else self._number()]
+            axis[0] = axis[0] or 1
+            return {"name": name, "rod": {"mass": mass, "length": "a", "axis": axis, "diameter": 0.1}}
+        if kind == "box":
+            return {"name": name, "box": {"mass": mass, "size": ["a", 0.3, "b"], "at": self._point()}}
+        if kind == "sphere":
+            return {"name": name, "sphere": {"mass": mass, "radius": 0.3, "at": self._point()}}
+        if kind == "disc":
+            normal = [0, 0, 1] if self.flat else [self._number(), self._number(), 1]
+            disc = {"mass": mass, "radius": "b", "normal": normal, "thickness": 0.05, "at": self._point()}
+            return {"name": name, "disc": disc}
+        # a cloud of points has an inertia that some body can have
+        r, m = self.rng.uniform(-0.4, 0.4, size=(6, 3)), self.rng.uniform(0.05, 0.4, size=6)
+        inertia = np.einsum("k,kij->ij", m, [(x @ x) * np.eye(3) - np.outer(x, x) for x in r]).round(5)
+        shape: Any = [*np.diag(inertia).tolist()] if kind == "diagonal" else inertia.tolist()
+        return {"name": name, "mass": mass, "com": self._point(), "inertia": shape}
+
+    def _tree(self) -> None:
+        kinds = ["revolute", "revolute", "prismatic", "planar", "fixed", "coordinates"]
+        if not self.flat:
+            kinds += ["revolute", "universal", "spherical", "euler", "free", "free euler", "coordinates"]
+        for i in range(self.count):
+            name, body = f"j{i + 1}", f"body {i + 1}"
+            kind = self._pick(kinds)
+            if self.count == 1 and kind == "fixed":
+                kind = "revolute"
+            on = "ground" if i == 0 or self._chance(0.15) else f"body {int(self.rng.integers(1, i + 1))}"
+            if "free" in kind and i > 0:
+                kind = "spherical" if kind == "free" else "euler"
+            self.bodies.append(self._solid(body))
+            self._joint(name, kind, self._side(on), self._side(body))
+
+    def _joint(self, name: str, kind: str, parent: dict[str, Any], child: dict[str, Any]) -> None:
+        joint: dict[str, Any] = {"name": name, "type": kind, "parent": parent, "child": child}
+        names = {"revolute": [name], "prismatic": [name], "planar": [f"{name}_x", f"{name}_y", f"{name}_angle"]}
+        names |= {"universal": [f"{name}_1", f"{name}_2"], "fixed": []}
+        coordinates = names.get(kind, [])
+        if kind == "revolute" and self.flat and self._chance(0.5):
+            joint |= {"measured_from": "ground", "axis": self._pick(([0, 0, 1], [0, 0, -1]))}
+        elif kind == "revolute":
+            joint["axis"] = [0, 0, self._pick((1, -1))] if self.flat else self._axis()
+        elif kind == "prismatic":
+            joint["axis"] = [*self._axis()[:2], 0] if self.flat else self._axis()
+            joint["axis"][0] = joint["axis"][0] or 1
+        elif kind == "universal":
+            joint["sequence"] = self._pick(_PAIRS)
+        elif kind in ("euler", "free euler"):
+            joint |= {"type": kind.replace("euler", "").strip() or "spherical", "euler": self._pick(_SEQUENCES)}
+            coordinates = [*([f"{name}_{x}" for x in "xyz"] if "free" in kind else []), *(f"{name}_{k}" for k in (1, 2, 3))]
+            self.initial[f"{name}_2"] = 0.8  # no sequence is singular there
+        elif kind in ("spherical", "free"):
+            self.initial[name] = {"axis": [1, self._number(), 2], "angle": self._number(-3, 3)}
+            coordinates = [f"{name}_{x}" for x in "xyz"] if kind == "free" else []
+        elif kind == "coordinates":
+            coordinates = self._chart(joint, name)
+        for coordinate in coordinates:
+            self.initial.setdefault(coordinate, self._number())
+        free = sum(len(j.get("_free", ())) for j in self.joints)
+        if self.driven and coordinates and kind not in ("spherical", "free") and free > 0 and self._chance(0.2):
+            chosen = self._pick(coordinates)
+            motion = self._pick(("w*t", "0.3*sin(w*t)", "0.2*t**2 - 0.1*cos(3*t)", "a*exp(-t)*sin(2*t)"))
+            joint["motion"] = {chosen: motion}
+            coordinates = [c for c in coordinates if c != chosen]
+            del self.initial[chosen]
+        joint["_free"] = coordinates if coordinates or kind not in ("spherical", "free") else ["ball"]
+        if self.driven and parent["body"] == "ground" and self._chance(0.25):
+            shake = self._pick(("0.1*sin(3*t)", "b*cos(w*t)", "0.2*t + 0.05*sin(t)"))
+            place = list(parent.get("position", [0, 0, 0]))
+            place[int(self.rng.integers(2 if self.flat else 3))] = shake
+            parent["position"] = place
+        self.joints.append(joint)
+
+    def _chart(self, joint: dict[str, Any], name: str) -> list[str]:
+        """A pose given by expressions: a bead on a wire, a surface, a rolling wheel, a moving wire."""
+        s, x, y = f"{name}s", f"{name}x", f"{name}y"
+        phase = f"{s} + 0.4*t" if self.driven and self._chance(0.3) else s
+        turn = {"axis": [0, 0, 1], "angle": f"0.7*{s}"}
+        if self.flat:
+            joint |= {"coordinates": [s], "position": [f"a*cos({phase})", f"0.5*sin(2*{s})", 0]}
+            joint |= {"rotation": turn} if self._chance(0.6) else {}
+            return [s]
+        kind = self._pick(("helix", "surface", "screw", "turned"))
+        if kind == "helix":
+            joint |= {"coordinates": [s], "position": [f"a*cos({phase})", f"a*sin({phase})", f"0.2*{s}"]}
+            return [s]
+        if kind == "surface":
+            height = f"0.3*({x}**2 + {y}**2) + 0.1*sin({x}*{y})"
+            joint |= {"coordinates": [x, y], "kinds": ["length", "length"], "position": [x, y, height]}
+            return [x, y]
+        if kind == "screw":
+            joint |= {"coordinates": [s], "kinds": ["angle"], "position": [0, 0, f"0.1*{s}"]}
+            joint |= {"rotation": {"axis": [0, 0, 1], "angle": phase}}
+            return [s]
+        angles = [x, f"{y} + 0.3*{x}", f"0.2*{x}*{y}"]
+        joint |= {"coordinates": [x, y], "kinds": ["angle", "angle"], "position": [f"0.2*sin({x})", 0, "b"]}
+        joint |= {"rotation": {"sequence": self._pick(_SEQUENCES), "angles": angles}}
+        return [x, y]
+
+    # -- forces
+
+    def _forces(self) -> list[dict[str, Any]]:
+        if not self.forces:
+            return []
+        makers = [self._spring, self._across, self._friction, self._load, self._torque, self._generalized]
+        makers += [self._across_slide, self._damper, self._spin]
+        found = [self._pick(makers)() for _ in range(int(self.rng.integers(0, 6)))]
+        return [f for f in found if f]
+
+    def _body(self) -> str:
+        return str(self._pick(self.bodies)["name"])
+
+    def _ends(self) -> dict[str, Any]:
+        first, second = "ground", self._body()
+        if len(self.bodies) > 1 and self._chance(0.6):
+            first, second = (str(b["name"]) for b in self.rng.permutation(np.array(self.bodies, dtype=object))[:2])
+        ends = {"from": {"body": first, "position": self._point()}, "to": {"body": second, "position": self._point()}}
+        if first == "ground":
+            ends["from"]["position"] = [1.7, *self._point()[1:]]  # away from the mechanism
+            if self.driven and self._chance(0.4):
+                ends["from"]["position"][1] = "0.2*sin(2*t)"
+        return ends
+
+    def _spring(self) -> dict[str, Any]:
+        spring = {"type": "spring", "stiffness": "k", **self._ends()}
+        spring |= {"length": self._pick((0.4, "b"))} if self._chance(0.6) else {}
+        return spring | ({"damping": "c"} if self._chance(0.5) else {})
+
+    def _damper(self) -> dict[str, Any]:
+        return {"type": "damper", "damping": self._number(0.1, 1), **self._ends()}
+
+    def _joint_with(self, types: Sequence[str]) -> dict[str, Any] | None:
+        found = [j for j in self.joints if j["type"] in types and (j["type"] != "spherical" or "euler" in j)]
+        return self._pick(found) if found else None
+
+    def _across(self) -> dict[str, Any] | None:
+        joint = self._joint_with(("revolute", "universal", "spherical", "planar"))
+        if joint is None:
+            return None
+        ending = {"revolute": "", "universal": "_2", "spherical": "_3", "planar": "_angle"}[joint["type"]]
+        spring = {"type": "torsion-spring", "joint": joint["name"], "coordinate": joint["name"] + ending}
+        return spring | {"stiffness": "2*k", "rest": self._pick((0, "20deg", 0.3)), "damping": self._pick((0, "c"))}
+
+    def _across_slide(self) -> dict[str, Any] | None:
+        joint = self._joint_with(("prismatic",))
+        if joint is None:
+            return None
+        return {"type": "spring", "joint": joint["name"], "stiffness": "k", "length": 0.2, "damping": "c/2"}
+
+    def _friction(self) -> dict[str, Any]:
+        return {"type": "friction", "joint": self._pick(self.joints)["name"], "coefficient": "c"}
+
+    def _value(self) -> Any:
+        """An expression of whatever there is to use."""
+        names = [c for j in self.joints for c in j["_free"] if c != "ball"]
+        speeds = [f"{n}_dot" for n in names] + [f"{j['name']}_wy" for j in self.joints if j["_free"] == ["ball"]]
+        q, v = (self._pick(names) if names else "0.5"), (self._pick(speeds) if speeds else "0.5")
+        return self._pick(
+            (
+                "F",
+                f"2*sin(t) - 0.3*{v}",
+                f"k*{q} if {q} < 0.3 else 0.3*k - c*{v}",
+                f"H*cos({q})",
+                f"min(max({q}, -0.4), 0.4) + abs({v})*0.1",
+                f"exp(-{q}**2) + tanh({v})/2",
+                1.5,
+            )
+        )
+
+    def _load(self) -> dict[str, Any]:
+        vector = [self._value(), self._value(), 0 if self.flat else self._value()]
+        place = {"position": self._point()} if self._chance(0.6) else {"at": "com"}
+        return {"type": "force", "body": self._body(), "vector": vector, "axes": self._pick(("world", "body")), **place}
+
+    def _torque(self) -> dict[str, Any]:
+        vector = [0, 0, self._value()] if self.flat else [self._value(), 0.3, self._value()]
+        return {"type": "torque", "body": self._body(), "vector": vector, "axes": self._pick(("world", "body"))}
+
+    def _generalized(self) -> dict[str, Any] | None:
+        names = [c for j in self.joints for c in j["_free"] if c != "ball"]
+        names += [f"{j['name']}_wz" for j in self.joints if j["_free"] == ["ball"]]
+        return {"type": "generalized", "coordinate": self._pick(names), "value": self._value()} if names else None
+
+    def _spin(self) -> dict[str, Any]:
+        if self._chance(0.5):
+            return {"type": "spin-drive", "body": self._body(), "position": [0.3, 0.2, 0], "coefficient": "c"}
+        body = self._pick([b for b in self.bodies if "rod" in b] or [None])
+        return {"type": "com-friction", "body": body["name"], "coefficient": "c"} if body else self._friction()
+
+    # -- all together
+
+    def model(self) -> Model:
+        self._tree()
+        if not any(j["_free"] for j in self.joints):
+            self.joints[0].pop("motion", None)
+            self.joints[0] |= {"type": "revolute", "_free": ["j1"]}
+            extra = ("coordinates", "position", "rotation", "kinds", "euler", "sequence")
+            self.joints[0] = {k: x for k, x in self.joints[0].items() if k not in extra}
+            self.initial = {k: x for k, x in self.initial.items() if not k.startswith("j1")}
+        forces = self._forces()
+        joints = [{k: x for k, x in j.items() if k != "_free"} for j in self.joints]
+        tilt = [self._number(-3, 3), "-g", 0 if self.flat else self._number(-3, 3)]
+        model = Model(
+            name=f"random mechanism {self.seed}",
+            gravity=tilt,
+            parameters=PARAMETERS,
+            inputs={"F": "1.2*cos(w*t) + a", "H": 0.7},
+            bodies=self.bodies,
+            joints=joints,
+            forces=forces,
+            initial=self.initial,
+        )
+        return self._with_loop(model) if self.closed else model
+
+    def _with_loop(self, model: Model) -> Model:
+        """The model with a closing joint that is closed at its initial state and not redundant, if one fits."""
+        rows = {"coincident": 2, "point-on-line": 1, "revolute": 2, "spherical": 2, "prismatic": 2}
+        if not self.flat:
+            rows = {"coincident": 3, "point-on-line": 2, "revolute": 5, "spherical": 3, "prismatic": 5}
+            rows |= {"universal": 4, "fixed": 6}
+        kinds = [k for k, m in rows.items() if m < len(model.speeds)]
+        if not kinds:
+            return model
+        # What closes a loop should be met about equally often, also the kinds that take many freedoms.
+        kinds = sorted(kinds, key=lambda k: (-rows[k], k)) if self._chance(0.5) else list(self.rng.permutation(kinds))
+        tree = pendula.compile_system(model)
+        start = tree.initial_state()
+        R, r = tree.poses(start.q, 0.0)
+        for kind in kinds[:3]:
+            closing = self._closing(str(kind), tree.layout.bodies, R, r)
+            try:
+                closed = model.with_changes(joints=[*model.joints, closing])
+                pendula.compile_system(closed)
+            except (ModelError, NotSupported):
+                continue
+            return closed
+        return model
+
+    def _closing(self, kind: str, bodies: Sequence[str], R: Array, r: Array) -> dict[str, Any]:
+        last = len(bodies) - 1
+        other = int(self.rng.integers(-1, last)) if last > 0 else -1
+        place = np.array(self._vector())
+        frame = Rotation.from_rotvec(self.rng.normal(size=3) * ([0, 0, 1] if self.flat else [1, 1, 1]))
+        point = r[last] + R[last] @ place
+        Rp, rp, name = (np.eye(3), np.zeros(3), "ground") if other < 0 else (R[other], r[other], bodies[other])
+        here = Rp.T @ (point - rp)
+        back = Rotation.from_matrix(Rp.T @ R[last]) * frame
+        child = {"body": bodies[last], "position": place.tolist(), "rotation": _axis_angle(frame)}
+        parent = {"body": name, "position": here.tolist(), "rotation": _axis_angle(back)}
+        if kind == "coincident":
+            for side in (child, parent):
+                del side["rotation"]
+        closing = {"name": "closure", "type": kind, "parent": parent, "child": child}
+        if kind not in ("coincident", "point-on-line"):
+            closing |= {"type": "loop", "kind": kind}
+        if kind in ("point-on-line", "prismatic", "revolute"):
+            in_plane = [1, 0, 0] if kind != "revolute" else [0, 0, 1]
+            closing["axis"] = in_plane if self.flat else self._axis()
+        return closing
+
+
+def _axis_angle(rotation: Rotation) -> dict[str, Any]:
+    turn = rotation.as_rotvec()
+    angle = float(np.linalg.norm(turn))
+    planar = abs(turn[0]) + abs(turn[1]) < 1e-12 * (1 + angle)
+    axis = [0, 0, 1 if turn[2] >= 0 else -1] if planar else (turn / angle).tolist()
+    return {"axis": axis, "angle": angle}
+
+
+def random_mechanism(seed: int, *, driven: bool = True, forces: bool = True, closed: bool | None = None) -> Model:
+    """The random mechanism of a seed: a tree of up to 5 bodies in the plane or in space, sometimes with a loop.
+
+    Args:
+        seed: which one.
+        driven: may have prescribed motions, shaken ground points and time inside joints.
+        forces: may have forces besides gravity.
+        closed: with a closing joint where one fits; None: for some seeds.
+    """
+    return _Builder(seed, driven=driven, forces=forces, closed=closed).model()
+
+
+# --- numbers that several tests need ------------------------------------------------------------------
+
+
+def states(system: System, count: int, seed: int = 1) -> tuple[Array, Array, Array]:
+    """Random consistent states: times, coordinates, speeds."""
+    return random_states(system, count, seed)
+
+
+def evaluate(system: System, entries: Sequence[Any], q: Any, v: Any, t: Any = 0.0) -> Array:
+    """Values of any expressions of the equations, one row per state."""
+    rows, batch = system._rows(q, v, t, None)
+    build = system._block("", lambda: list(entries))
+    native = build()
+    name = f"test {id(native)}"
+    system._programs[name] = native
+    try:
+        return system._evaluate(name, build, rows, None).reshape(*batch, len(entries))
+    finally:
+        del system._programs[name]
+
+
+def drive_forces(system: System, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
+    """Forces that the prescribed motions need, and the rates of those motions, one row per state."""
+    eq = system.equations
+    n, d, m = len(eq.v), len(eq.drives), eq.loop_rows
+    if d == 0:
+        return np.zeros((len(q), 0)), np.zeros((len(q), 0))
+    entries = [x for row in eq.drive_M for x in row] + [*eq.drive_f] + [x for row in eq.drive_G for x in row]
+    values = evaluate(system, [*entries, *(drive.rate for drive in eq.drives)], q, v, t)
+    M = values[:, : d * n].reshape(-1, d, n)
+    f = values[:, d * n : d * n + d]
+    G = values[:, d * n + d : d * n + d + m * d].reshape(len(q), m, d)
+    a, lam = system.accelerations(q, v, t), system.multipliers(q, v, t)
+    forces = np.einsum("kdn,kn->kd", M, a) - f - np.einsum("kmd,km->kd", G, lam)
+    return forces, values[:, -d:]
+
+
+_STENCIL = np.array([-1 / 60, 3 / 20, -3 / 4, 0.0, 3 / 4, -3 / 20, 1 / 60])
+"""Weights of the central difference of order 6 at -3h ... 3h."""
+
+
+def slope(function: Callable[[float], Array], h: float = 2e-3) -> Array:
+    """The derivative of a function of one number at zero, by the central difference of order 6."""
+    return sum(w * np.asarray(function(k * h)) for k, w in zip(range(-3, 4), _STENCIL, strict=True) if w) / h
+
+
+def along_motion(system: System, q: Array, v: Array, t: Array) -> Callable[[float], tuple[Array, Array, Array]]:
+    """The states a little later, to first order: q + s q', v + s v', t + s."""
+    rates, a = system.rates(q, v, t), system.accelerations(q, v, t)
+    return lambda s: (q + s * rates, v + s * a, t + s)
