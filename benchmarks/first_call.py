@@ -8,11 +8,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pendula
-
 from benchmarks.measure import Goal, Timing, duration
 from benchmarks.report import Report, Table
 
@@ -54,18 +54,26 @@ print(json.dumps(steps))
 
 def child(code: str, settings: Mapping[str, str] | None = None) -> tuple[float, float, str]:
     """CPU and wall time of a fresh Python, and what it printed."""
-    import time
-
     source = str(Path(pendula.__file__).resolve().parent.parent)
     paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(settings or {})}
-    before, start = os.times(), time.perf_counter()
+    before, start = _children(), time.perf_counter()
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
-    after, wall = os.times(), time.perf_counter() - start
+    cpu, wall = _children() - before, time.perf_counter() - start
     if done.returncode != 0:
         raise RuntimeError(f"a child process failed:\n{done.stderr[-2000:]}")
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
     return cpu, wall, done.stdout
+
+
+def _children() -> float:
+    """CPU time of all child processes so far."""
+    try:
+        import resource
+    except ImportError:
+        used = os.times()
+        return used.children_user + used.children_system
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def in_turn(codes: Mapping[str, str], rounds: int, settings: Mapping[str, str] | None = None) -> dict[str, Timing]:
@@ -131,5 +139,5 @@ def _first_run(report: Report, quick: bool) -> Table:
     return table
 
 
-def _steps(settings: Mapping[str, str]) -> Sequence[tuple[str, float]]:
+def _steps(settings: Mapping[str, str]) -> list[tuple[str, float]]:
     return [(name, seconds) for name, seconds in json.loads(child(_SIMULATE, settings)[2].splitlines()[-1])]

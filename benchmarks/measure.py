@@ -13,8 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-MOST_SAMPLES = 200  # of one side in one round
-
 
 @dataclass(frozen=True)
 class Timing:
@@ -65,40 +63,41 @@ class Side:
 
 
 def sample(side: Side) -> tuple[float, float]:
-    """CPU and wall time of one run.
-
-    What is on the heap already is kept out of garbage collections, so that neither side pays for the
-    objects of the other.
-    """
+    """CPU and wall time of one run."""
     given = side.prepare()
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = side.work(given)
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    del result
+    return cpu, wall
+
+
+@contextmanager
+def heap_set_aside() -> Iterator[None]:
+    """Keeps what is on the heap already out of garbage collections: no side pays for objects of another."""
     gc.collect()
     gc.freeze()
     try:
-        wall, cpu = time.perf_counter(), time.process_time()
-        result = side.work(given)
-        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-        del result
+        yield
     finally:
         gc.unfreeze()
-    return cpu, wall
 
 
 def interleave(sides: Mapping[str, Side], *, rounds: int = 5, share: float = 0.05) -> dict[str, Timing]:
     """Times several sides in turn, so that a slow phase of the machine meets all of them.
 
-    In every round each side runs at least once, and again until it has used ``share`` seconds.
+    In every round each side runs at least once, and again until ``share`` seconds have passed.
     """
     if rounds < 1:
         raise ValueError("at least one round is needed")
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in sides}
     for _ in range(rounds):
         for name, side in sides.items():
-            spent, count = 0.0, 0
-            while count == 0 or (spent < share and count < MOST_SAMPLES):
-                one = sample(side)
-                found[name].append(one)
-                spent += one[1]
-                count += 1
+            with heap_set_aside():
+                end = time.perf_counter() + share
+                found[name].append(sample(side))
+                while time.perf_counter() < end:
+                    found[name].append(sample(side))
     return {name: Timing(*zip(*samples, strict=True)) for name, samples in found.items()}
 
 

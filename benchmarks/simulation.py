@@ -7,13 +7,13 @@ from typing import Any
 
 import numba
 import numpy as np
-import pendula
-from pendula.numerics.native import Callback, address_of, call_native, doubles_at
-from pendula.system.system import System
 
+import pendula
 from benchmarks import peers
 from benchmarks.measure import Goal, Side, Timing, difference, duration, interleave, number, ratio
 from benchmarks.report import Report, Table
+from pendula.numerics.native import Callback, address_of, call_native, doubles_at
+from pendula.system.system import System
 
 QUESTION = "How fast is the 10-link run (10 s from 90 degrees, tolerance 1e-8)?"
 LINKS = 10
@@ -21,6 +21,7 @@ SPAN = 10.0
 TOL = 1e-8
 AGREE_AT = 1.0  # seconds; later the motion is chaotic and no two integrators agree
 AGREE = 1e-5
+CALLS = 1000
 OVER_SCIPY = 5.0
 OVER_SYMPY = 50.0
 OVER_SYMPY_LATER = 300.0  # with the recursive kernels to come
@@ -47,7 +48,7 @@ def lean_rhs(rhs: Callback, size: int) -> peers.Rhs:
         return out
 
     call.keep = (rhs, buffer)
-    return call  # type: ignore[no-any-return]
+    return call
 
 
 def ctypes_rhs(rhs: Callback, size: int) -> peers.Rhs:
@@ -70,8 +71,7 @@ def ctypes_rhs(rhs: Callback, size: int) -> peers.Rhs:
 def leanest(rhs: Callback, y0: np.ndarray) -> tuple[str, peers.Rhs]:
     """Whichever wrapper costs SciPy less here."""
     found = {"numba": lean_rhs(rhs, y0.size), "ctypes": ctypes_rhs(rhs, y0.size)}
-    sides = {name: Side(lambda _, f=f: [f(0.0, y0) for _ in range(2000)]) for name, f in found.items()}
-    times = interleave(sides, rounds=5, share=0.01)
+    times = interleave({name: _many(f, y0) for name, f in found.items()}, rounds=5, share=0.01)
     best = min(times, key=lambda name: times[name].best)
     return best, found[best]
 
@@ -109,7 +109,8 @@ def run(quick: bool) -> Report:
     evaluation = _evaluation(native, symbolic, y0)
 
     run_ours = ours(SPAN)
-    runs = {name: peers.scipy_run(f, y0, SPAN, TOL) for name, f in (("scipy", native), ("sympy", symbolic))}
+    functions = {"scipy": native, "sympy": symbolic}
+    runs = {name: peers.scipy_run(f, y0, SPAN, TOL) for name, f in functions.items()}
     rows = {"pendula": (run_ours.steps, run_ours.rhs_evaluations, run_ours.energy_drift)}
     for name, found in runs.items():
         rows[name] = (len(found.t) - 1, found.nfev, drift(system, found.t, found.y.T))
@@ -134,23 +135,34 @@ def run(quick: bool) -> Report:
         f"{number(ratio(times['scipy'].best_wall, inner))} and "
         f"{number(ratio(times['sympy'].best_wall, inner))} times faster. SciPy's wrapper of our function: {wrapper}."
     )
-    _compare(report, ours(AGREE_AT), {n: peers.scipy_run(f, y0, AGREE_AT, TOL) for n, f in (("scipy", native), ("sympy", symbolic))})
+    _compare(
+        report,
+        ours(AGREE_AT),
+        {n: peers.scipy_run(f, y0, AGREE_AT, TOL) for n, f in (("scipy", native), ("sympy", symbolic))},
+    )
     report.goals += [
         Goal("SciPy with the same function", report.figures["scipy"]["ratio"], "at least", OVER_SCIPY, " times"),
         Goal("SciPy with SymPy's function", report.figures["sympy"]["ratio"], "at least", OVER_SYMPY, " times"),
-        Goal("the same, recursive kernels to come", report.figures["sympy"]["ratio"], "at least", OVER_SYMPY_LATER, " times"),
     ]
+    report.notes.append(f"With the recursive kernels to come the last goal will be {OVER_SYMPY_LATER:g} times.")
     return report
 
 
 def _evaluation(native: peers.Rhs, symbolic: peers.Rhs, y0: np.ndarray) -> dict[str, Timing]:
     """One call of each right-hand side from Python."""
     y = y0 + np.linspace(0.0, 0.5, y0.size)
-    sides = {
-        "scipy": Side(lambda _: [native(0.0, y) for _ in range(1000)]),
-        "sympy": Side(lambda _: [symbolic(0.0, y) for _ in range(1000)]),
-    }
-    return {name: timing.per(1000) for name, timing in interleave(sides, rounds=3, share=0.02).items()}
+    sides = {"scipy": _many(native, y), "sympy": _many(symbolic, y)}
+    return {name: timing.per(CALLS) for name, timing in interleave(sides, rounds=3, share=0.02).items()}
+
+
+def _many(rhs: peers.Rhs, y: np.ndarray) -> Side:
+    """Many calls as one piece of work."""
+
+    def work(_: object) -> None:
+        for _ in range(CALLS):
+            rhs(0.0, y)
+
+    return Side(work)
 
 
 def _compare(report: Report, ours: Any, others: dict[str, Any]) -> None:

@@ -31,6 +31,7 @@ class Agreement:
 
     @property
     def passed(self) -> bool:
+        """Whether the two agree."""
         return self.max_difference <= TOLERANCE
 
 
@@ -72,7 +73,9 @@ def check(model: Model, *, names: Sequence[str] | None = None, states: int = 100
             gap = np.abs(x - results[b][quantity][0]).max(axis=1, initial=0.0) / scale
             state = int(np.argmax(gap))
             if not gap[state] <= worst:
-                point = ", ".join(f"{n} = {z:.4g}" for n, z in list(zip(first.layout.coordinates, q[state], strict=True))[:6])
+                point = ", ".join(
+                    f"{n} = {z:.4g}" for n, z in list(zip(first.layout.coordinates, q[state], strict=True))[:6]
+                )
                 worst, where = float(gap[state]), f"{quantity} at t = {t[state]:.4g}, {point}"
         pairs.append(Agreement(a, b, worst, where))
     return Certificate(model.name, chosen, states, tuple(pairs))

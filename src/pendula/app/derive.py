@@ -60,20 +60,23 @@ def check_command(model: str, settings: tuple[str, ...], states: int, seed: int,
 
     certificate = check(read_model(model, settings), states=states, seed=seed)
     if as_json:
-        rows = [{"a": p.a, "b": p.b, "max_difference": p.max_difference, "where": p.where} for p in certificate.pairs]
+        found = [{"a": p.a, "b": p.b, "max_difference": p.max_difference, "where": p.where} for p in certificate.pairs]
         echo_json(
             {
                 "model": certificate.model,
                 "formulations": list(certificate.formulations),
                 "states": certificate.states,
                 "tolerance": TOLERANCE,
-                "pairs": rows,
+                "pairs": found,
                 "passed": certificate.passed,
             }
         )
     else:
         click.echo(f"{certificate.model}: {' and '.join(certificate.formulations)} at {states} random states")
-        rows = [(f"{p.a} - {p.b}", number(p.max_difference, 3), "agree" if p.passed else "DISAGREE", p.where) for p in certificate.pairs]
+        rows = [
+            (f"{p.a} - {p.b}", number(p.max_difference, 3), "agree" if p.passed else "DISAGREE", p.where)
+            for p in certificate.pairs
+        ]
         click.echo(table(rows, ["pair", "largest difference", "verdict", "where it is largest"]))
         click.echo(f"\n{'passed' if certificate.passed else 'FAILED'}: relative differences, allowed {TOLERANCE:g}")
     if not certificate.passed:

@@ -27,7 +27,16 @@ def list_command(name: str | None, as_json: bool) -> None:
         raise UsageError(f'there is no library mechanism "{name}"; known are: {", ".join(entries)}')
     chosen = [entries[name]] if name is not None else list(entries.values())
     if as_json:
-        echo_json([{"name": e.name, "summary": e.summary, "arguments": {k: str(v) for k, v in e.arguments.items()}} for e in chosen])
+        echo_json(
+            [
+                {
+                    "name": e.name,
+                    "summary": e.summary,
+                    "arguments": {k: str(v) for k, v in e.arguments.items()},
+                }
+                for e in chosen
+            ]
+        )
     elif name is not None:
         click.echo(heading(name) + "\n")
         click.echo(inspect.getdoc(entries[name].make))
@@ -62,9 +71,22 @@ def describe(model: Model) -> str:
     closing = f" ({len(model.closures)} closing)" if model.closures else ""
     text.append(f"{count(len(model.bodies), 'body', 'bodies')}, {count(len(model.joints), 'joint')}{closing}")
     text.append(freedom(model))
-    text.append(f"units {model.units}; gravity [{', '.join(str(x) for x in model.gravity)}] {units.length}/{units.time}^2")
-    text += ["", table(_body_rows(model), ["body", f"mass [{units.mass}]", f"centre of mass [{units.length}]", f"inertia [{units.mass} {units.length}^2]"])]
-    rows = []
+    text.append(
+        f"units {model.units}; gravity [{', '.join(str(x) for x in model.gravity)}] {units.length}/{units.time}^2"
+    )
+    text += [
+        "",
+        table(
+            _body_rows(model),
+            [
+                "body",
+                f"mass [{units.mass}]",
+                f"centre of mass [{units.length}]",
+                f"inertia [{units.mass} {units.length}^2]",
+            ],
+        ),
+    ]
+    rows: list[tuple[Any, ...]] = []
     for joint in model.joints:
         names = ", ".join(c.name for c in joint.coordinates()) if hasattr(joint, "coordinates") else "-"
         rows.append((joint.name, joint.type, joint.parent.body, joint.child.body, names))
@@ -76,7 +98,10 @@ def describe(model: Model) -> str:
     kinds = {c.name: units.coordinate(c.kind) for c in model.coordinates}
     kinds |= {s.name: units.speed(s.kind) for s in model.speeds}
     if start:
-        text += ["", table([(n, v, kinds.get(n, "")) for n, v in start.items()], ["initial", "value", "unit"])]
+        text += [
+            "",
+            table([(n, v, kinds.get(n, "")) for n, v in start.items()], ["initial", "value", "unit"]),
+        ]
     if model.parameters:
         values = model.parameter_values
         rows = [(n, values[n], str(v) if isinstance(v, str) else "") for n, v in model.parameters.items()]
@@ -104,10 +129,10 @@ def freedom(model: Model) -> str:
 
 
 def _body_rows(model: Model) -> list[tuple[str, ...]]:
-    from pendula.model.base import parse
+    from pendula.model.expressions import parse
 
     values = model.parameter_values
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for body in model.bodies:
         properties = body.mass_properties()
         com = ", ".join(number(parse(x).evaluate(values), 4) for x in properties.com)

@@ -30,7 +30,9 @@ from pendula.present.tables import heading, number, table
 @click.option("--for", "duration", default=10.0, show_default=True, type=float, help="How long, in time units.")
 @click.option("--tol", default=1e-8, show_default=True, type=float, help="Tolerance of a step.")
 @click.option("--start", multiple=True, metavar="NAME=VALUE", help="Initial coordinate or speed, such as theta1=90deg.")
-@click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input: a number or an expression of t.")
+@click.option(
+    "--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input: a number or an expression of t."
+)
 @click.option("--samples", default=500, show_default=True, type=int, help="Equally spaced times to keep.")
 @click.option("--stepper", default="dop853", show_default=True, help="dop853 or rk45.")
 @formulation_option("kane")
@@ -123,7 +125,10 @@ def report(run: Any, wall: float, wrote: list[str]) -> str:
     lines = [heading(run.system.model.name), ""]
     facts = [
         ("outcome", f"{run.outcome}" + (f" ({run.detail})" if run.detail else "")),
-        ("time span", f"{number(float(run.energy.t[0]), 6)} to {number(float(run.energy.t[-1]), 6)} {units.time}"),
+        (
+            "time span",
+            f"{number(float(run.energy.t[0]), 6)} to {number(float(run.energy.t[-1]), 6)} {units.time}",
+        ),
         ("equations", f"{run.system.equations.formulation}, {len(layout.speeds)} speeds"),
         ("stepper", f"{run.stepper}, tolerance {run.tolerance:g}"),
         ("steps", f"{run.steps} accepted, {run.rejected} rejected, {run.rhs_evaluations} evaluations"),

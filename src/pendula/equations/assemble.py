@@ -37,7 +37,11 @@ def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
     quaternions = mechanism.unit_quaternions
     balls = [j.name for j in mechanism.model.tree if j.quaternion()]
     b = [-vec.total([x * rate for x, rate in zip(row[n:], rates, strict=True) if not is_zero(x)]) for row in blocks.G]
-    jacobi = vec.total([v * p for v, p in zip(mechanism.v, blocks.momenta, strict=False)]) - blocks.kinetic + blocks.potential
+    jacobi = (
+        vec.total([v * p for v, p in zip(mechanism.v, blocks.momenta, strict=False)])
+        - blocks.kinetic
+        + blocks.potential
+    )
     poses = {
         link.body: (tuple(tuple(row) for row in pose.R), tuple(pose.r))
         for link, pose in zip(mechanism.links, mechanism.poses, strict=True)

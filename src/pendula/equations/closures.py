@@ -79,15 +79,25 @@ def _rows_of(mechanism: Mechanism, joint: ClosingJoint) -> list[Row]:
             return [*world]
         case JointPointOnLine():
             first, second = perpendiculars(mechanism, mechanism.direction(joint.axis))
-            return [gap("its first normal", _axis(joint.parent, frame, first)), gap("its second normal", _axis(joint.parent, frame, second))]
+            return [
+                gap("its first normal", _axis(joint.parent, frame, first)),
+                gap("its second normal", _axis(joint.parent, frame, second)),
+            ]
         case JointLoop(kind="spherical"):
             return [*world]
         case JointLoop(kind="universal"):
             a, b = (AXES[letter] for letter in joint.sequence)
-            return [*world, AngleRow(f"{joint.name}: axes", _axis(joint.parent, frame, a), _axis(joint.child, other, b))]
+            return [
+                *world,
+                AngleRow(f"{joint.name}: axes", _axis(joint.parent, frame, a), _axis(joint.child, other, b)),
+            ]
         case JointLoop(kind="fixed"):
             turns = [
-                AngleRow(f"{joint.name}: turn about {n}", _axis(joint.parent, frame, AXES[a]), _axis(joint.child, other, AXES[b]))
+                AngleRow(
+                    f"{joint.name}: turn about {n}",
+                    _axis(joint.parent, frame, AXES[a]),
+                    _axis(joint.child, other, AXES[b]),
+                )
                 for n, a, b in (("z", "x", "y"), ("x", "y", "z"), ("y", "z", "x"))
             ]
             return [*world, *turns]

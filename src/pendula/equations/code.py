@@ -164,7 +164,11 @@ def _condition(e: Any, language: Language) -> str:
         words = {True: (" and ", " && "), False: (" or ", " || ")}[isinstance(e, se.And)]
         return "(" + words[language is C].join(_condition(a, language) for a in e.args) + ")"
     if isinstance(e, se.Not):
-        return f"(not {_condition(e.args[0], language)})" if language is PYTHON else f"(!{_condition(e.args[0], language)})"
+        return (
+            f"(not {_condition(e.args[0], language)})"
+            if language is PYTHON
+            else f"(!{_condition(e.args[0], language)})"
+        )
     sign = {"StrictLessThan": "<", "LessThan": "<="}[type(e).__name__]
     a, b = (_write(x, language)[0] for x in e.args)
     return f"({a} {sign} {b})"

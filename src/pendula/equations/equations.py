@@ -104,6 +104,11 @@ class Equations:
             terms += [x * rate for x, rate in zip(rows, rates, strict=True) if not is_zero(x)]
         return se.Add(*terms) if terms else 0
 
+    @property
+    def power_is_zero(self) -> bool:
+        """Whether there are no loads but gravity and springs."""
+        return bool(se.sympify(self.power) == 0)
+
     @cached_property
     def N(self) -> tuple[tuple[Expr, ...], ...]:
         """q' = N v + n."""

@@ -81,7 +81,8 @@ class _Derivation:
             absolute = isinstance(link.joint, JointRevolute) and link.joint.measured_from == "ground"
             for step, own in zip(self.m.relative_motion(k, here), link.motion, strict=True):
                 if absolute:
-                    assert isinstance(step, Turn) and isinstance(own, Turn)
+                    assert isinstance(step, Turn)
+                    assert isinstance(own, Turn)
                     motion, here = self._absolute_turn(motion, here, step, own, link.body)
                 else:
                     motion, here = self._step(motion, here, step, link.body)
@@ -110,7 +111,14 @@ class _Derivation:
             case Turn(axis, angle):
                 direction = self.tape.keep_all(vec.times(pose.R, axis), f"axis__{hint}")
                 slopes, rate, bend = self._template([angle])
-                return self._spun(motion, {k: (direction, x[0]) for k, x in slopes.items()}, direction, rate[0], bend[0], after), after
+                return self._spun(
+                    motion,
+                    {k: (direction, x[0]) for k, x in slopes.items()},
+                    direction,
+                    rate[0],
+                    bend[0],
+                    after,
+                ), after
             case TurnQuaternion(omega=omega):
                 columns = vec.transposed(after.R)
                 spin = self.tape.keep_all(vec.times(after.R, omega), f"spin__{hint}")
@@ -172,7 +180,13 @@ class _Derivation:
         return moved
 
     def _spun(
-        self, motion: Motion, own: dict[int, tuple[Any, Expr]], direction: Any, rate: Expr, bend: Expr, after: Pose
+        self,
+        motion: Motion,
+        own: dict[int, tuple[Any, Expr]],
+        direction: Any,
+        rate: Expr,
+        bend: Expr,
+        after: Pose,
     ) -> Motion:
         turned = Motion(after.r, dict(motion.W), dict(motion.V), motion.w, motion.v, motion.alpha, motion.a)
         for k, (axis, slope) in own.items():
@@ -187,8 +201,16 @@ class _Derivation:
         after = self.m.follow(pose, (step,), hint)
         k, speed, acceleration = self.rate_of[own.angle]
         axis = own.axis
-        W = {k: axis}
-        turned = Motion(after.r, W, dict(motion.V), vec.scale(speed, axis), motion.v, vec.scale(acceleration, axis), motion.a)
+        W: dict[int, vec.Vector] = {k: axis}
+        turned = Motion(
+            after.r,
+            W,
+            dict(motion.V),
+            vec.scale(speed, axis),
+            motion.v,
+            vec.scale(acceleration, axis),
+            motion.a,
+        )
         return turned, after
 
     def _at(self, body: str, place: vec.Vector) -> Motion:
@@ -340,7 +362,10 @@ class _Derivation:
                 momenta[k] += [vec.dot(pushed, center.v), vec.dot(W, spin)]
                 for j in active:
                     if j <= k and j < n:
-                        terms = [vec.dot(pushed, center.V.get(j, vec.NULL)), vec.dot(W, inertias.get(j, vec.NULL))]
+                        terms = [
+                            vec.dot(pushed, center.V.get(j, vec.NULL)),
+                            vec.dot(W, inertias.get(j, vec.NULL)),
+                        ]
                         mass_terms[k][j] += terms
             kinetic += [link.mass * vec.dot(center.v, center.v) / 2, vec.dot(body.w, spin) / 2]
         mass = [[vec.total(mass_terms[k][j]) for j in range(n)] for k in range(count)]
@@ -384,7 +409,9 @@ class _Derivation:
                 i, j = (k + 1) % 3, (k + 2) % 3
                 if diagonal[i] == diagonal[j]:
                     e, extra = columns[k], self.tape.keep(diagonal[k] - diagonal[i], f"dI__{hint}")
-                    matrix = [[extra * e[a] * e[b] + (diagonal[i] if a == b else 0) for b in range(3)] for a in range(3)]
+                    matrix = [
+                        [extra * e[a] * e[b] + (diagonal[i] if a == b else 0) for b in range(3)] for a in range(3)
+                    ]
                     return self._symmetric(matrix, hint)
         matrix = vec.product(vec.product(pose.R, inertia), columns)
         return self._symmetric(matrix, hint)

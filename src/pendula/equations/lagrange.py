@@ -20,7 +20,16 @@ from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
 from pendula.equations.closures import AngleRow, GapRow, Row, closure_rows, world_axis
 from pendula.equations.equations import PARTS, Equations
-from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Step, Turn, TurnQuaternion, quaternion_matrix
+from pendula.equations.mechanism import (
+    WORLD,
+    Mechanism,
+    Pose,
+    Shift,
+    Step,
+    Turn,
+    TurnQuaternion,
+    quaternion_matrix,
+)
 from pendula.equations.tape import Direction, Expr, is_zero
 from pendula.model.bodies import GROUND
 from pendula.model.model import Model
@@ -85,7 +94,9 @@ class _Derivation:
                     if here.flat:
                         vector, rate = vec.times(here.pose.R, vector), vec.times(here.pose.R, rate)  # type: ignore[assignment]
                     u = vec.add(here.u, vec.cross(here.w, vector), rate)
-                    here = Velocity(self.m.follow(here.pose, (step,), hint), here.w, self.tape.keep_all(u, f"u__{hint}"))
+                    here = Velocity(
+                        self.m.follow(here.pose, (step,), hint), here.w, self.tape.keep_all(u, f"u__{hint}")
+                    )
                 case Turn(axis, angle):
                     spin = vec.scale(self.in_time(angle), axis)
                     if here.flat and is_zero(axis[0]) and is_zero(axis[1]):
@@ -218,7 +229,10 @@ class _Derivation:
         weights, springs = self.potential_energies()
         momentum = [[self.by_speed[k](T) for T in kinetic] for k in range(count)]
 
-        mass = [[vec.total([self.by_speed[j](p) for p in momentum[k] if not is_zero(p)]) if j <= k else 0 for j in range(n)] for k in range(count)]
+        mass = [
+            [vec.total([self.by_speed[j](p) for p in momentum[k] if not is_zero(p)]) if j <= k else 0 for j in range(n)]
+            for k in range(count)
+        ]
         for k in range(n):
             for j in range(k + 1, n):
                 mass[k][j] = mass[j][k]
@@ -228,7 +242,9 @@ class _Derivation:
             terms = [-self.in_time(p) for p in momentum[k] if not is_zero(p)]
             terms += [self.virtual[k](T) for T in kinetic]
             inertia.append(vec.total(terms))
-        totals = [self.tape.keep(vec.total(row), f"p__{rate}") for row, rate in zip(momentum, self.m.rates, strict=True)]
+        totals = [
+            self.tape.keep(vec.total(row), f"p__{rate}") for row, rate in zip(momentum, self.m.rates, strict=True)
+        ]
         for ball in self.m.balls:  # Boltzmann-Hamel terms
             turning = vec.cross([self.m.v[k] for k in ball], [totals[k] for k in ball])
             for k, extra in zip(ball, turning, strict=True):
@@ -263,4 +279,4 @@ class _Derivation:
         return gather(self.m, Lagrange.name, blocks)
 
 
-__all__ = ["GROUND", "Direction", "Lagrange", "Any"]
+__all__ = ["GROUND", "Any", "Direction", "Lagrange"]

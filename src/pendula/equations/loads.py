@@ -115,7 +115,9 @@ def _loads_of(mechanism: Mechanism, force: Any, owner: str) -> list[Load]:
             length = getattr(force, "length", 0)
             if force.joint is not None:
                 return [_across(mechanism, force, stiffness, force.damping, length)]
-            ends = [(s.body, mechanism.place(s, f"{owner}_{k}")) for k, s in (("from", force.start), ("to", force.end))]
+            ends = [
+                (s.body, mechanism.place(s, f"{owner}_{k}")) for k, s in (("from", force.start), ("to", force.end)) if s
+            ]
             return [SpringBetween(ends[0], ends[1], constant(stiffness), constant(force.damping), constant(length))]
         case ForceFriction():
             return _friction(mechanism, force)
@@ -126,7 +128,9 @@ def _loads_of(mechanism: Mechanism, force: Any, owner: str) -> list[Load]:
             place = _place(mechanism, force)
             if all(is_zero(x) for x in place):
                 place_error = f'the point is the origin of "{force.body}", so it has no theta_hat'
-                raise ModelError([Problem(f"force {owner}", "at", place_error, 'name another point, such as at = "tip"')])
+                raise ModelError(
+                    [Problem(f"force {owner}", "at", place_error, 'name another point, such as at = "tip"')]
+                )
             return [SpinForce(force.body, place, _unit(mechanism, place), general(force.coefficient), False)]
         case ForceLoad():
             return [ForceAt(force.body, _place(mechanism, force), tuple(general(x) for x in force.vector), force.axes)]
@@ -137,7 +141,9 @@ def _loads_of(mechanism: Mechanism, force: Any, owner: str) -> list[Load]:
             name = force.coordinate if force.coordinate in names else f"{force.coordinate}_dot"
             if name not in names:
                 cause = f'"{force.coordinate}" is part of a quaternion'
-                raise ModelError([Problem(f"force {owner}", "coordinate", cause, "name one of the joint's angular speeds")])
+                raise ModelError(
+                    [Problem(f"force {owner}", "coordinate", cause, "name one of the joint's angular speeds")]
+                )
             return [OnCoordinate(names.index(name), general(force.value))]
     raise TypeError(f"no load for {force!r}")
 

@@ -16,9 +16,9 @@ import symengine as se
 from pendula.equations import vectors as vec
 from pendula.equations.tape import Direction, Expr, Tape, is_zero
 from pendula.equations.translate import jumps, number, translate
-from pendula.model.base import parse, unit_vector
+from pendula.model.base import unit_vector
 from pendula.model.bodies import GROUND
-from pendula.model.expressions import Expression
+from pendula.model.expressions import Expression, parse
 from pendula.model.joints import (
     Coordinate,
     JointCoordinates,
@@ -255,7 +255,7 @@ class Mechanism:
 
     def turns(self, rotation: Rotation | None, value: Any = None) -> tuple[Turn, ...]:
         """The turns of a rotation field."""
-        read = value or self.constant
+        read: Any = value or self.constant
         if rotation is None:
             return ()
         if rotation.sequence is not None:
@@ -274,7 +274,8 @@ class Mechanism:
             before += self.turns(joint.parent.rotation)
             back = [Turn(turn.axis, -turn.angle) for turn in reversed(self.turns(joint.child.rotation))]
             at = self.place(joint.child, joint.name)
-            after: list[Step] = [*back] + ([] if vec.all_zero(at) else [Shift((-at[0], -at[1], -at[2]))])
+            after: list[Step] = [*back]
+            after += [] if vec.all_zero(at) else [Shift((-at[0], -at[1], -at[2]))]
             links.append(
                 Link(
                     joint,
@@ -330,7 +331,9 @@ class Mechanism:
                 names["t"] = clock.position
             return translate(expression, {n: names[n] for n in expression.names})
 
-        x, y, z = (self.tape.keep(read(value), f"{joint.name}_{a}") for a, value in zip("xyz", joint.position, strict=True))
+        x, y, z = (
+            self.tape.keep(read(value), f"{joint.name}_{a}") for a, value in zip("xyz", joint.position, strict=True)
+        )
         return (Shift((x, y, z)), *self.turns(joint.rotation, read))
 
     def _coordinate(self, coordinate: Coordinate) -> Any:
@@ -398,7 +401,10 @@ class Mechanism:
 
     def named(self, matrix: vec.Matrix, hint: str) -> vec.Matrix:
         """A matrix with long entries named."""
-        return [[self.tape.keep(x, f"R__{hint}_{a}{b}") for b, x in zip("xyz", row, strict=True)] for a, row in zip("xyz", matrix, strict=True)]
+        return [
+            [self.tape.keep(x, f"R__{hint}_{a}{b}") for b, x in zip("xyz", row, strict=True)]
+            for a, row in zip("xyz", matrix, strict=True)
+        ]
 
     def point(self, body: str, place: vec.Vector) -> list[Expr]:
         """World position of a point given in body axes."""

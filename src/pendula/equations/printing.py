@@ -192,8 +192,40 @@ def _latex(eq: Equations) -> str:
 
 
 _GREEK = set(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega "
-    "Gamma Delta Theta Lambda Xi Sigma Upsilon Phi Psi Omega".split()
+    [
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "epsilon",
+        "zeta",
+        "eta",
+        "theta",
+        "iota",
+        "kappa",
+        "lambda",
+        "mu",
+        "nu",
+        "xi",
+        "rho",
+        "sigma",
+        "tau",
+        "upsilon",
+        "phi",
+        "chi",
+        "psi",
+        "omega",
+        "Gamma",
+        "Delta",
+        "Theta",
+        "Lambda",
+        "Xi",
+        "Sigma",
+        "Upsilon",
+        "Phi",
+        "Psi",
+        "Omega",
+    ]
 )
 
 
@@ -260,7 +292,12 @@ def _python(eq: Equations) -> str:
 def _c(eq: Equations) -> str:
     n, m = len(eq.v), eq.loop_rows
     head = [line.replace("*/", "* /") for line in _head(eq)]
-    lines = ["/* " + head[0], *(f"   {line}" for line in head[1:-1]), f"   {head[-1]} */", "#include <math.h>"]
+    lines = [
+        "/* " + head[0],
+        *(f"   {line}" for line in head[1:-1]),
+        f"   {head[-1]} */",
+        "#include <math.h>",
+    ]
     lines += ["#ifndef M_PI", "#define M_PI 3.14159265358979323846", "#endif", ""]
     lines += [
         "void dynamics(double t, const double *q, const double *v, const double *u, const double *p,",

@@ -109,11 +109,15 @@ def chain(
         raise ValueError(f"links must be a whole number from 1 to {MOST_BODIES}, found {links!r}")
     per = _PerLink(links)
     m, l, d, J = (per.names(s, x) for s, x in (("m", mass), ("l", length), ("d", com), ("J", inertia)))
-    k, c, b, mu = (per.names(s, x) for s, x in (("k", stiffness), ("c", damping), ("b", friction), ("mu", com_friction)))
+    k, c, b, mu = (
+        per.names(s, x) for s, x in (("k", stiffness), ("c", damping), ("b", friction), ("mu", com_friction))
+    )
     angles = [start] * links if isinstance(start, (int, float, str)) or start is None else list(start)
     if len(angles) != links:
         raise ValueError(f"start: {links} links need as many angles, found {len(angles)}")
-    bodies, joints, forces = [], [], []
+    bodies: list[object] = []
+    joints: list[object] = []
+    forces: list[dict[str, object]] = []
     for i in range(links):
         name, joint = f"link{i + 1}", f"theta{i + 1}"
         bodies.append(_link(name, kind, m[i], l[i], d[i], J[i], inertia_rule))
@@ -142,13 +146,17 @@ def chain(
 def _link(
     name: str, kind: str, m: Scalar | None, l: Scalar | None, d: Scalar | None, J: Scalar | None, rule: str
 ) -> dict[str, object]:
-    assert m is not None and l is not None
+    assert m is not None
+    assert l is not None
     if kind == "point":
         return _point_link(name, m, l, d)
     if J is None and d is not None and rule == "printed":
         J = f"({m})*(({l})**2 - 2*({l})*({d}) + 2*({d})**2)/6"
     rod: dict[str, object] = {"mass": m, "length": l}
-    return {"name": name, "rod": rod | ({"com": d} if d is not None else {}) | ({"inertia": J} if J is not None else {})}
+    return {
+        "name": name,
+        "rod": rod | ({"com": d} if d is not None else {}) | ({"inertia": J} if J is not None else {}),
+    }
 
 
 def double_pendulum() -> Model:
@@ -164,7 +172,13 @@ def double_pendulum() -> Model:
         parameters={"g": 32.2, "m": "5/g", "l": 2.0, "k1": 1000.0, "k2": 300.0, "c1": 5.0, "c2": 0.5},
         bodies=[{"name": n, "rod": {"mass": "m", "length": "l"}} for n in ("upper", "lower")],
         joints=[
-            {"name": "theta1", "type": "revolute", "parent": "ground", "child": "upper", "measured_from": "ground"},
+            {
+                "name": "theta1",
+                "type": "revolute",
+                "parent": "ground",
+                "child": "upper",
+                "measured_from": "ground",
+            },
             {
                 "name": "theta2",
                 "type": "revolute",

@@ -58,7 +58,7 @@ def spatial_rod(
         inertia_rule: "consistent" uses m d^2/16 + m a^2/12 about the mass centre; "printed" uses the paper's
             m d^2/16 + m a^2/3, which is the value about the end.
     """
-    angles = {"planar": ["90deg", "-45deg", 0], "spatial": ["-90deg", "-45deg", "-45deg"]}
+    angles: dict[str, list[Scalar]] = {"planar": ["90deg", "-45deg", 0], "spatial": ["-90deg", "-45deg", "-45deg"]}
     if start not in angles:
         raise ValueError(f'start is "planar" or "spatial", found {start!r}')
     share = {"consistent": "12", "printed": "3"}[inertia_rule]

@@ -1,27 +1,53 @@
-"""What all parts of a model share: frozen records, checked fields, errors in plain words."""
+"""What all parts of a model share: frozen records, the kinds of fields, errors in plain words."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, ClassVar
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, NoReturn, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, ValidationError, WithJsonSchema
 from pydantic._internal._model_construction import ModelMetaclass
 
 from pendula.errors import ModelError, Problem
 from pendula.model.expressions import Expression, parse
-from pendula.model.names import check_label, check_name
+from pendula.model.names import ExpressionError, check_label, check_name, quote
+from pendula.model.problems import class_name, problems_from, shown
+
+__all__ = [
+    "Description",
+    "Direction",
+    "Element",
+    "Label",
+    "Name",
+    "Scalar",
+    "StateName",
+    "Table",
+    "Title",
+    "Vector",
+    "exact",
+    "parse",
+    "unit_vector",
+]
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class _PlainErrors(ModelMetaclass):
     """Makes ``Body(...)`` raise ModelError; validation inside a larger model still collects everything."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if args:
+            cause = f"takes its fields by name, found {len(args)} value{'s' * (len(args) > 1)} without a name"
+            known = ", ".join(f"{name}=..." for name in list(cls.model_fields)[:3])  # type: ignore[attr-defined]
+            raise ModelError([Problem(class_name(cls), "", cause, f"write {cls.__name__}({known})")])
         try:
-            return super().__call__(*args, **kwargs)
+            return super().__call__(**kwargs)
         except ValidationError as error:
-            raise ModelError(problems_from(error, cls.__name__.lower(), kwargs)) from None
+            name = kwargs.get("name")
+            element = f"{class_name(cls)} {quote(name)}" if isinstance(name, str) else class_name(cls)
+            raise ModelError(problems_from(error, element, cls)) from None
 
 
 class Element(BaseModel, metaclass=_PlainErrors):
@@ -31,23 +57,70 @@ class Element(BaseModel, metaclass=_PlainErrors):
         frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True, use_attribute_docstrings=True
     )
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f'a {class_name(type(self))} cannot be changed: make a new one to set "{name}"')
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f'a {class_name(type(self))} cannot be changed: "{name}" stays')
+
+
+class Table(dict[K, V]):
+    """A dict that cannot be changed, so that a model stays as it was checked.
+
+    Example:
+        >>> Table(a=1) | {"b": 2}
+        {'a': 1, 'b': 2}
+        >>> Table(a=1).update(b=2)
+        Traceback (most recent call last):
+        ...
+        TypeError: this table belongs to a model and cannot be changed; make a copy with dict(...)
+    """
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("this table belongs to a model and cannot be changed; make a copy with dict(...)")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> tuple[type, tuple[dict[K, V]]]:
+        return type(self), (dict(self),)
+
+
+# -- kinds of fields --------------------------------------------------------------------------------
+
 
 def _scalar(value: Any) -> int | float | str:
     if isinstance(value, Expression):
-        value = value.to_text()
+        return value.to_text()
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a number of numpy
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError(f"must be a number or an expression in quotes, found {shown(value)}")
+    if type(value) is float and math.isfinite(value):
+        return value
     parse(value)
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def _vector(value: Any) -> Any:
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise ValueError(f"a vector is a list of three numbers or expressions, not {value!r}")
-    entries = [x.item() if hasattr(x, "item") else x for x in value]
+    entries = _listed(value)
+    if entries is None:
+        raise ValueError(f"must be a list of three numbers or expressions, found {shown(value)}")
     if len(entries) == 2:  # planar mechanisms: z is 0
         entries.append(0)
     if len(entries) != 3:
-        raise ValueError(f"a vector has 3 entries (or 2 in the plane), this one has {len(entries)}")
+        raise ValueError(f"must have 3 entries (or 2 in the plane), found {len(entries)}")
     return tuple(entries)
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """A list, tuple or array as a list; None for anything else."""
+    if hasattr(value, "tolist") and getattr(value, "shape", ()) != ():
+        value = value.tolist()
+    return list(value) if isinstance(value, (list, tuple)) else None
 
 
 def _direction(value: Any) -> Any:
@@ -57,125 +130,111 @@ def _direction(value: Any) -> Any:
     return entries
 
 
+def _inertia(value: Any) -> Any:
+    rows = _listed(value) or []
+    if len(rows) == 3 and not any(isinstance(row, (list, tuple, dict)) for row in rows):
+        return (rows[0], 0, 0), (0, rows[1], 0), (0, 0, rows[2])
+    listed = [_listed(row) or [] for row in rows]
+    if len(rows) != 3 or any(len(row) != 3 for row in listed):
+        raise ValueError(
+            f"must be [Ixx, Iyy, Izz] or a 3 by 3 matrix, about the centre of mass, found {shown(value)}"
+        )
+    return tuple(tuple(row) for row in listed)
+
+
 def _name(value: Any) -> str:
-    check_name(value, "name")
+    try:
+        check_name(value, "name")
+    except ExpressionError as error:
+        raise ValueError(str(error).removeprefix("name ")) from None
     return str(value)
 
 
 def _state_name(value: Any) -> str:
-    check_name(value, "name", allow_dot=True)
+    try:
+        check_name(value, "name", allow_dot=True)
+    except ExpressionError as error:
+        raise ValueError(str(error).removeprefix("name ")) from None
     return str(value)
 
 
 def _label(value: Any) -> str:
-    check_label(value, "name")
+    try:
+        check_label(value, "name")
+    except ExpressionError as error:
+        raise ValueError(str(error).removeprefix("name ")) from None
     return str(value)
 
 
-_SCALAR_SCHEMA = {"anyOf": [{"type": "number"}, {"type": "string"}]}
+def _text(value: Any, most: int, allowed: str = "") -> str:
+    if type(value) is not str:
+        raise ValueError(f"must be text in quotes, found {shown(value)}")
+    if len(value) > most:
+        raise ValueError(f"has {len(value)} characters, at most {most} are allowed")
+    for position, letter in enumerate(value, start=1):
+        if not letter.isprintable() and letter not in allowed:
+            raise ValueError(f"has {quote(letter)} at position {position}, which cannot be printed")
+    return value
 
-Scalar = Annotated[int | float | str, BeforeValidator(_scalar), WithJsonSchema(_SCALAR_SCHEMA)]
+
+def _title(value: Any) -> str:
+    text = _text(value, 100)
+    if not text.strip():
+        raise ValueError("is empty")
+    return text
+
+
+_NUMBER_OR_TEXT: dict[str, Any] = {"anyOf": [{"type": "number"}, {"type": "string"}]}
+_VECTOR = {"type": "array", "items": _NUMBER_OR_TEXT, "minItems": 2, "maxItems": 3}
+_ROW = {"type": "array", "items": _NUMBER_OR_TEXT, "minItems": 3, "maxItems": 3}
+_MATRIX = {"anyOf": [_ROW, {"type": "array", "items": _ROW, "minItems": 3, "maxItems": 3}]}
+_NAME = {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_]*$"}
+_LABEL = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9 ._-]*$"}
+
+Scalar = Annotated[int | float | str, PlainValidator(_scalar), WithJsonSchema(_NUMBER_OR_TEXT)]
 """A number, or an expression of parameters such as ``"m*l**2/12"``."""
 
-Vector = Annotated[tuple[Scalar, Scalar, Scalar], BeforeValidator(_vector)]
+Vector = Annotated[tuple[Scalar, Scalar, Scalar], BeforeValidator(_vector), WithJsonSchema(_VECTOR)]
 """Three scalars; two are taken as x, y with z = 0."""
 
-Direction = Annotated[tuple[Scalar, Scalar, Scalar], BeforeValidator(_direction)]
+Direction = Annotated[tuple[Scalar, Scalar, Scalar], BeforeValidator(_direction), WithJsonSchema(_VECTOR)]
 """A vector of which only the direction counts."""
 
-Name = Annotated[str, BeforeValidator(_name), Field(json_schema_extra={"pattern": "^[A-Za-z][A-Za-z0-9_]*$"})]
+Row = tuple[Scalar, Scalar, Scalar]
+
+Inertia = Annotated[tuple[Row, Row, Row], BeforeValidator(_inertia), WithJsonSchema(_MATRIX)]
+"""A 3 by 3 matrix of scalars; three are taken as its diagonal."""
+
+Name = Annotated[str, PlainValidator(_name), WithJsonSchema(_NAME)]
 """An identifier: it may reach generated code."""
 
-StateName = Annotated[str, BeforeValidator(_state_name)]
+StateName = Annotated[str, PlainValidator(_state_name), WithJsonSchema(_NAME)]
 """The name of a coordinate or, with ``_dot``, of its speed."""
 
-Label = Annotated[str, BeforeValidator(_label)]
+Label = Annotated[str, PlainValidator(_label), WithJsonSchema(_LABEL)]
 """A name for people: letters, digits, space, - _ and dot."""
 
+Title = Annotated[
+    str, PlainValidator(_title), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 100})
+]
+"""One line of text that can be printed."""
 
-def expression(value: int | float | str) -> Expression:
-    """The parsed form of a scalar field."""
-    return parse(value)
+Description = Annotated[
+    str,
+    PlainValidator(lambda value: _text(value, 5000, allowed="\n\t")),
+    WithJsonSchema({"type": "string", "maxLength": 5000}),
+]
+"""Some lines of text that can be printed."""
 
 
 def unit_vector(values: Sequence[float]) -> tuple[int | float, ...]:
     """The direction of a numeric vector with length one; exact 0 and 1 stay integers."""
-    length = math.sqrt(sum(x * x for x in values))
-    return tuple(exact(x / length) for x in values)
+    largest = max(abs(x) for x in values)
+    scaled = [x / largest for x in values]  # so that squares neither vanish nor overflow
+    length = math.hypot(*scaled)
+    return tuple(exact(x / length) for x in scaled)
 
 
 def exact(x: float) -> int | float:
     """Integers as int, so that zeros and ones vanish from the equations."""
     return int(x) if float(x).is_integer() and abs(x) < 1e15 else float(x)
-
-
-_SECTIONS = {"bodies": "body", "joints": "joint", "forces": "force"}
-
-
-def problems_from(error: ValidationError, element: str, data: Any) -> list[Problem]:
-    """Pydantic's findings as Problems that name the element and the field."""
-    problems = []
-    for finding in error.errors(include_url=False):
-        where, field = _place(finding["loc"], element, data)
-        problems.append(Problem(where, field, _cause(finding), _advice(finding)))
-    unique: dict[tuple[str, str, str], Problem] = {}
-    for problem in problems:
-        unique.setdefault((problem.element, problem.field, problem.cause), problem)
-    return list(unique.values())
-
-
-def _place(location: tuple[int | str, ...], element: str, data: Any) -> tuple[str, str]:
-    """Turns ('joints', 2, 'revolute', 'axis', 0) into ('joint "elbow"', 'axis[0]')."""
-    parts = list(location)
-    if parts and parts[0] in _SECTIONS and len(parts) > 1 and isinstance(parts[1], int):
-        kind, index = _SECTIONS[str(parts[0])], parts[1]
-        item = _item(data, str(parts[0]), index)
-        name = item.get("name") if isinstance(item, dict) else getattr(item, "name", None)
-        element = f'{kind} "{name}"' if isinstance(name, str) else f"{kind} number {index + 1}"
-        parts = parts[2:]
-        tag = item.get("type") if isinstance(item, dict) else getattr(item, "type", None)
-        if parts and parts[0] == tag:  # the tag of a discriminated union is no field
-            parts = parts[1:]
-    elif parts and parts[0] in ("parameters", "initial", "inputs") and len(parts) > 1:
-        element, parts = f'{str(parts[0]).removesuffix("s")} "{parts[1]}"', parts[2:]
-    elif isinstance(data, dict) and isinstance(data.get("name"), str) and element != "model":
-        element = f'{element} "{data["name"]}"'
-    field = ""
-    for part in parts:
-        if part in ("[key]", "function-after", "function-before"):
-            continue
-        field += f"[{part}]" if isinstance(part, int) else (f".{part}" if field else str(part))
-    return element, field
-
-
-def _item(data: Any, section: str, index: int) -> Any:
-    try:
-        return data[section][index]
-    except (KeyError, IndexError, TypeError):
-        return None
-
-
-def _cause(finding: Any) -> str:
-    kind, message, found = finding["type"], finding["msg"], finding.get("input")
-    shown = repr(found) if not isinstance(found, (dict, list, tuple)) else type(found).__name__
-    shown = shown if len(shown) <= 60 else shown[:57] + "..."
-    if kind == "missing":
-        return "is missing"
-    if kind == "extra_forbidden":
-        return "is not a field known here"
-    if kind in ("union_tag_invalid", "union_tag_not_found"):
-        expected = finding.get("ctx", {}).get("expected_tags", "")
-        tag = finding.get("ctx", {}).get("tag")
-        what = f"type {tag!r} is not known" if tag is not None else "has no type"
-        return f"{what}; known are {expected.replace(chr(39), '')}" if expected else what
-    if kind == "value_error":
-        return str(message).removeprefix("Value error, ")
-    return f"{message[0].lower()}{message[1:]}, found {shown}"
-
-
-def _advice(finding: Any) -> str:
-    if finding["type"] == "extra_forbidden":
-        return "check the spelling, or remove it; 'pendula schema' lists the fields"
-    if finding["type"] == "missing":
-        return f"add {finding['loc'][-1]} = ..."
-    return ""

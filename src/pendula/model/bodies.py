@@ -9,32 +9,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from pendula.model.base import Direction, Element, Label, Scalar, Vector, exact, unit_vector
+from pendula.model.base import (
+    Direction,
+    Element,
+    Inertia,
+    Label,
+    Row,
+    Scalar,
+    Table,
+    Vector,
+    exact,
+    unit_vector,
+)
+from pendula.model.names import quote
+from pendula.model.problems import shown
 
 GROUND = "ground"
-
-Row = tuple[Scalar, Scalar, Scalar]
-
-
-def _inertia(value: Any) -> Any:
-    rows = list(value) if isinstance(value, (list, tuple)) else value
-    if hasattr(rows, "tolist"):
-        rows = rows.tolist()
-    if isinstance(rows, list) and len(rows) == 3 and not any(isinstance(r, (list, tuple)) for r in rows):
-        return [[rows[0], 0, 0], [0, rows[1], 0], [0, 0, rows[2]]]
-    if not isinstance(rows, list) or len(rows) != 3 or any(len(r) != 3 for r in rows):
-        raise ValueError("inertia is [Ixx, Iyy, Izz] or a 3 by 3 matrix, about the centre of mass, in body axes")
-    return rows
-
-
-Inertia = Annotated[tuple[Row, Row, Row], BeforeValidator(_inertia)]
-
+SHORTHANDS = ("rod", "point", "disc", "box", "sphere")
+ROD_POINTS = ("start", "top", "end", "bottom", "tip")
 
 def _numbers(value: Any, what: str) -> tuple[float, ...]:
-    if not all(isinstance(x, (int, float)) for x in value):
-        raise ValueError(f"{what} takes numbers, not expressions, found {list(value)}")
+    for x in value:
+        if isinstance(x, str):
+            raise ValueError(f"{what}: takes numbers, not expressions, found {shown(x)}")
     return tuple(float(x) for x in value)
 
 
@@ -115,6 +114,17 @@ class Shape(Element):
     normal: Direction = (0, 0, 1)
     size: Vector = (0, 0, 0)
 
+    @model_validator(mode="after")
+    def _as_many_points(self) -> Shape:
+        count = len(self.points)
+        if self.kind == "rod" and count != 2:
+            raise ValueError(f"points: a rod has a start and an end, found {count} point{'s' * (count != 1)}")
+        if self.kind == "polyline" and count < 2:
+            raise ValueError(f"points: a polyline has at least two corners, found {count}")
+        if self.kind not in ("rod", "polyline") and count != 1:
+            raise ValueError(f"points: a {self.kind} has one point, its centre, found {count} points")
+        return self
+
 
 @dataclass(frozen=True)
 class MassProperties:
@@ -145,24 +155,28 @@ class Body(Element):
     disc: Disc | None = None
     box: Box | None = None
     sphere: Sphere | None = None
-    points: dict[Label, Vector] = Field(default_factory=dict)
+    points: Annotated[dict[Label, Vector], AfterValidator(Table)] = Field(default_factory=Table)
     """named points in body axes, for ``at = "..."``"""
     shapes: tuple[Shape, ...] = ()
     """what to draw; default: from the shorthand"""
 
     @model_validator(mode="after")
     def _one_description(self) -> Body:
-        given = [k for k in ("rod", "point", "disc", "box", "sphere") if getattr(self, k) is not None]
+        given = [k for k in SHORTHANDS if getattr(self, k) is not None]
         if self.name == GROUND:
-            raise ValueError('"ground" is there already and is not listed among the bodies')
+            raise ValueError('name: "ground" is there already and is not listed among the bodies')
         if self.mass is not None and given:
-            raise ValueError(f"mass is given twice: by mass and by {given[0]}; keep one of them")
+            raise ValueError(f"mass: is given twice, by mass and by {given[0]}; try to keep one of them")
         if len(given) > 1:
-            raise ValueError(f"mass is given by {' and by '.join(given)}; keep one of them")
+            raise ValueError(f"{given[1]}: mass is given by {' and by '.join(given)}; try to keep one of them")
         if self.mass is None and not given:
-            raise ValueError("mass is missing: give mass = ..., or one of rod, point, disc, box, sphere")
-        if given and (self.inertia is not None or any(self.com)):
-            raise ValueError(f"com and inertia follow from {given[0]}; remove them, or give mass instead")
+            raise ValueError(f"mass: is missing; try mass = ..., or one of {', '.join(SHORTHANDS)}")
+        for field, set_here in (("inertia", self.inertia is not None), ("com", any(x != 0 for x in self.com))):
+            if given and set_here:
+                raise ValueError(f"{field}: follows from {given[0]}; try to remove it, or to give mass instead")
+        for name in self.points:
+            if name in ("origin", "com") or (self.rod is not None and name in ROD_POINTS):
+                raise ValueError(f"points.{name}: {quote(name)} is a point of this body already; try another name")
         return self
 
     def mass_properties(self) -> MassProperties:
@@ -191,7 +205,7 @@ class Body(Element):
         if self.rod is not None:
             axis = unit_vector(_numbers(self.rod.axis, "axis"))
             end = _along(axis, self.rod.length)
-            found |= {"start": (0, 0, 0), "top": (0, 0, 0), "end": end, "bottom": end, "tip": end}
+            found |= {name: (0, 0, 0) if name in ("start", "top") else end for name in ROD_POINTS}
             found["center"] = _along(axis, f"({self.rod.length})/2")
         return found | dict(self.points)
 

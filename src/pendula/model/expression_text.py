@@ -100,8 +100,10 @@ def scan(text: str) -> tuple[str, dict[int, str]]:
     """
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"{quote(text)} has {len(text)} characters; the limit is {MAX_LENGTH}")
-    for offset, letter in enumerate(text):
-        if not " " <= letter <= "~":
+    if not (text.isascii() and text.isprintable()):
+        for offset, letter in enumerate(text):
+            if " " <= letter <= "~":
+                continue
             _refuse(text, offset + 1, f"found {quote(letter)}; write in one line of plain ASCII characters")
     if not text.strip():
         raise ExpressionError(f"the expression is empty; {_ALLOWED}")

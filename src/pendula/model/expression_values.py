@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 from pendula.model.expression_nodes import (
     COMPARISONS,
@@ -120,8 +120,7 @@ def _unknown_function(name: str) -> str:
     return f"{quote(name)} is not a known function{hint}; known are {' '.join(ARITY)}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Measure:
+class _Measure(NamedTuple):
     depth: int
     value: float | bool | Failure | None  # None where the part depends on a name
     digits: float  # of the exact value, were it multiplied out
@@ -134,6 +133,8 @@ def measure(node: Node, parts: tuple[_Measure, ...]) -> _Measure:
         raise ExpressionError(
             f"the expression is more than {MAX_DEPTH} levels deep; split it into parameters"
         )
+    if isinstance(node, Name) and node.id not in CONSTANTS:
+        return _Measure(depth, None, 1.0)
     digits = max(1.0, math.fsum(part.digits for part in parts))
     if isinstance(node, Number):
         digits = float(len(str(abs(node.value)))) if type(node.value) is int else 1.0
@@ -144,8 +145,7 @@ def measure(node: Node, parts: tuple[_Measure, ...]) -> _Measure:
                 f"exponent {quoted(node.b)} is {exponent:g}; the limit is {MAX_EXPONENT:g} in size"
             )
         digits = parts[0].digits * max(1.0, abs(exponent) if isinstance(exponent, float) else 1.0)
-    constant = not any(part.value is None for part in parts)
-    if not constant or (isinstance(node, Name) and node.id not in CONSTANTS):
+    if any(part.value is None for part in parts):
         return _Measure(depth, None, 1.0)
     value = value_of(node, tuple(part.value for part in parts), {})
     if isinstance(value, Failure):

@@ -38,6 +38,20 @@ class ForceTorsionSpring(_AcrossJoint):
     """angle at which the spring is slack [rad]"""
 
 
+def _check_place(force: ForceSpring | ForceDamper) -> None:
+    """A spring or damper is between two points or across a joint."""
+    ends = [force.start is not None, force.end is not None]
+    if any(ends) and force.joint is not None:
+        raise ValueError("joint: it goes between two points or across a joint, not both; try to keep one")
+    if any(ends) and not all(ends):
+        missing = "to" if ends[0] else "from"
+        raise ValueError(f"{missing}: is missing; try {missing} = {{ body = ..., at = ... }}")
+    if force.joint is None and not any(ends):
+        raise ValueError("joint: is missing; try joint = ..., or two points from = ... and to = ...")
+    if force.joint is None and force.coordinate is not None:
+        raise ValueError("coordinate: belongs to a joint, but this goes between points; try to remove it")
+
+
 class ForceSpring(Force):
     """A spring (with damping) between two points, or across a joint that slides.
 
@@ -58,9 +72,7 @@ class ForceSpring(Force):
 
     @model_validator(mode="after")
     def _one_place(self) -> ForceSpring:
-        points = self.start is not None and self.end is not None
-        if points == (self.joint is not None) or (self.start is None) != (self.end is None):
-            raise ValueError("a spring goes from = ... to = ... two points, or across joint = ...")
+        _check_place(self)
         return self
 
 
@@ -76,9 +88,7 @@ class ForceDamper(Force):
 
     @model_validator(mode="after")
     def _one_place(self) -> ForceDamper:
-        points = self.start is not None and self.end is not None
-        if points == (self.joint is not None) or (self.start is None) != (self.end is None):
-            raise ValueError("a damper goes from = ... to = ... two points, or across joint = ...")
+        _check_place(self)
         return self
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
-from pendula.model.base import Direction, Element, Label, Name, Scalar, Vector
+from pendula.model.base import Direction, Element, Label, Name, Scalar, Table, Vector
+from pendula.model.names import quote
+from pendula.model.problems import shown
 
 
 class Rotation(Element):
@@ -23,29 +25,42 @@ class Rotation(Element):
 
     axis: Direction | None = None
     angle: Scalar | None = None
-    sequence: str | None = None
+    sequence: Turns | None = None
     angles: tuple[Scalar, ...] = ()
 
     @model_validator(mode="after")
     def _one_form(self) -> Rotation:
         by_axis, by_sequence = self.axis is not None, self.sequence is not None
-        if by_axis == by_sequence:
-            raise ValueError("a rotation is { axis, angle } or { sequence, angles }")
-        if by_axis and (self.angle is None or self.angles):
-            raise ValueError("a rotation about an axis takes one angle")
+        if by_axis and (by_sequence or self.angles):
+            raise ValueError("is given twice: it is { axis, angle } or { sequence, angles }")
+        if by_sequence and self.angle is not None:
+            raise ValueError("angle: a sequence takes angles, a list")
+        if not by_axis and not by_sequence:
+            raise ValueError("axis: is missing; try { axis = ..., angle = ... } or { sequence = ..., angles = ... }")
+        if by_axis and self.angle is None:
+            raise ValueError("angle: is missing; try angle = ...")
         if self.sequence is not None:
-            check_sequence(self.sequence)
             if len(self.angles) != len(self.sequence):
-                raise ValueError(f'sequence "{self.sequence}" takes {len(self.sequence)} angles, found {len(self.angles)}')
+                wanted = f"sequence {quote(self.sequence)} takes {len(self.sequence)} angles"
+                raise ValueError(f"angles: {wanted}, found {len(self.angles)}")
         return self
 
 
-def check_sequence(sequence: str) -> None:
+def _turns(value: Any, counts: tuple[int, ...] = (1, 2, 3)) -> Any:
     """Refuses a sequence of turns that is not made of x, y, z, or repeats an axis at once."""
-    if not 1 <= len(sequence) <= 3 or any(a not in "xyz" for a in sequence):
-        raise ValueError(f'a sequence is one to three of the letters x, y, z, found "{sequence}"')
-    if any(a == b for a, b in zip(sequence, sequence[1:], strict=False)):
-        raise ValueError(f'sequence "{sequence}" turns twice about the same axis in a row')
+    if type(value) is not str:
+        raise ValueError(f'must be letters in quotes, such as "zyz", found {shown(value)}')
+    if len(value) not in counts or any(a not in "xyz" for a in value):
+        many = {(1, 2, 3): "one to three", (2,): "two", (3,): "three"}[counts]
+        raise ValueError(f"must be {many} of the letters x, y, z, found {quote(value)}")
+    if any(a == b for a, b in zip(value, value[1:], strict=False)):
+        raise ValueError(f"{quote(value)} turns twice about the same axis in a row")
+    return value
+
+
+Turns = Annotated[str, BeforeValidator(_turns)]
+TwoTurns = Annotated[str, BeforeValidator(lambda value: _turns(value, (2,)))]
+ThreeTurns = Annotated[str, BeforeValidator(lambda value: _turns(value, (3,)))]
 
 
 class Side(Element):
@@ -61,15 +76,29 @@ class Side(Element):
     @model_validator(mode="after")
     def _one_place(self) -> Side:
         if self.at is not None and self.position is not None:
-            raise ValueError("the point is given twice: by at and by position; keep one of them")
+            raise ValueError("at: the point is given twice, by at and by position; try to keep one of them")
         return self
 
 
+class _OrAlone:
+    """Tells the JSON schema that a table may be replaced by what its main field holds."""
+
+    def __init__(self, alone: dict[str, Any]) -> None:
+        self.alone = alone
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
+        return {"anyOf": [self.alone, handler(core_schema)]}
+
+
 def _side(value: Any) -> Any:
-    return {"body": value} if isinstance(value, str) else value
+    if isinstance(value, str):
+        return {"body": value}
+    if not isinstance(value, (dict, Side)):
+        raise ValueError(f"must be the name of a body, or {{ body = ..., at = ... }}, found {shown(value)}")
+    return value
 
 
-BodySide = Annotated[Side, BeforeValidator(_side)]
+BodySide = Annotated[Side, BeforeValidator(_side), _OrAlone({"type": "string"})]
 
 
 @dataclass(frozen=True)
@@ -96,7 +125,9 @@ class TreeJoint(Joint):
 
     names: tuple[Name, ...] = ()
     """names of the coordinates, in order; default: from the joint's name"""
-    motion: dict[str, Scalar] = Field(default_factory=dict)
+    motion: Annotated[
+        dict[str, Scalar], AfterValidator(Table), _OrAlone({"anyOf": [{"type": "number"}, {"type": "string"}]})
+    ] = Field(default_factory=Table)
     """prescribed coordinates as expressions of t; a joint with one coordinate takes the expression alone"""
 
     default_suffixes: ClassVar[tuple[str, ...]] = ()
@@ -109,18 +140,26 @@ class TreeJoint(Joint):
 
     @model_validator(mode="after")
     def _names_fit(self) -> TreeJoint:
+        self.check_own_fields()
         count = len(self.suffixes())
         if self.names and len(self.names) != count:
-            raise ValueError(f"names: this joint has {count} coordinates, found {len(self.names)} names")
+            raise ValueError(f"names: this joint has {_counted(count)}, found {len(self.names)} names")
         known = [c.name for c in self.coordinates()]
+        if self.motion and not known:
+            raise ValueError("motion: this joint has no coordinates")
+        if self.motion and self.quaternion():
+            raise ValueError('motion: a quaternion cannot be prescribed; try euler = "zyz"')
         for key in self.motion:
             if key == "" and count != 1:
-                raise ValueError(f"motion: say which coordinate, one of {', '.join(known)}")
+                raise ValueError(f"motion: this joint has {_counted(count)}; try one of {', '.join(known)}")
             if key != "" and key not in known:
-                raise ValueError(f'motion: "{key}" is not a coordinate of this joint; it has {", ".join(known)}')
-        if self.motion and self.quaternion():
-            raise ValueError("motion: the coordinates of a quaternion cannot be prescribed; use euler = \"zyz\"")
+                raise ValueError(
+                    f"motion: {quote(key)} is not a coordinate of this joint; try one of {', '.join(known)}"
+                )
         return self
+
+    def check_own_fields(self) -> None:
+        """Checks of one type of joint that come before those of all."""
 
     def suffixes(self) -> tuple[str, ...]:
         """Endings of the default coordinate names."""
@@ -146,6 +185,10 @@ class TreeJoint(Joint):
     def prescribed(self) -> dict[str, Scalar]:
         """Coordinate name -> expression of t."""
         return {key or self.coordinates()[0].name: value for key, value in self.motion.items()}
+
+
+def _counted(count: int) -> str:
+    return f"{count} coordinate{'s' * (count != 1)}" if count else "no coordinates"
 
 
 class JointFixed(TreeJoint):
@@ -186,33 +229,16 @@ class JointUniversal(TreeJoint):
     """Two turns in a row about the axes named by ``sequence``: the first fixed in the parent, the second in the child."""
 
     type: Literal["universal"] = "universal"
-    sequence: str = "xy"
+    sequence: TwoTurns = "xy"
     default_suffixes = ("_1", "_2")
     kinds = ("angle", "angle")
-
-    @field_validator("sequence")
-    @classmethod
-    def _two_turns(cls, value: str) -> str:
-        check_sequence(value)
-        if len(value) != 2:
-            raise ValueError(f'a universal joint turns about two axes, found "{value}"')
-        return value
 
 
 class _Orientation(TreeJoint):
     """Shared by spherical and free: a quaternion with body angular velocity, or Euler angles on request."""
 
-    euler: str | None = None
+    euler: ThreeTurns | None = None
     """three turns such as "zyz" (intrinsic); default: a quaternion with angular velocity in child axes"""
-
-    @field_validator("euler")
-    @classmethod
-    def _three_turns(cls, value: str | None) -> str | None:
-        if value is not None:
-            check_sequence(value)
-            if len(value) != 3:
-                raise ValueError(f'Euler angles are three turns, found "{value}"')
-        return value
 
     def quaternion(self) -> bool:
         return self.euler is None
@@ -269,15 +295,13 @@ class JointCoordinates(TreeJoint):
     position: Vector = (0, 0, 0)
     rotation: Rotation | None = None
 
-    @model_validator(mode="after")
-    def _own_names(self) -> JointCoordinates:
+    def check_own_fields(self) -> None:
         if not self.coordinates_:
-            raise ValueError("coordinates: give at least one coordinate name")
+            raise ValueError("coordinates: is empty; try at least one name of a coordinate")
         if self.names:
             raise ValueError("names: this joint names its coordinates in coordinates = [...]")
         if self.kinds_ and len(self.kinds_) != len(self.coordinates_):
-            raise ValueError(f"kinds: {len(self.coordinates_)} coordinates, found {len(self.kinds_)} kinds")
-        return self
+            raise ValueError(f"kinds: {_counted(len(self.coordinates_))}, found {len(self.kinds_)} kinds")
 
     def suffixes(self) -> tuple[str, ...]:
         return self.coordinates_
@@ -313,7 +337,7 @@ class JointLoop(ClosingJoint):
     kind: Literal["revolute", "prismatic", "universal", "spherical", "fixed"] = "revolute"
     axis: Direction = (0, 0, 1)
     """of a revolute or prismatic loop joint, in the joint frame"""
-    sequence: str = "xy"
+    sequence: TwoTurns = "xy"
     """of a universal loop joint"""
 
 

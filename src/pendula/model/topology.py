@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable
 
 from pendula.model.bodies import GROUND
@@ -13,13 +14,18 @@ def tree_order(joints: Iterable[Joint]) -> tuple[TreeJoint, ...]:
 
     Joints that cannot be reached from ground are left out; the checks report them.
     """
-    waiting = [j for j in joints if isinstance(j, TreeJoint)]
+    tree = [j for j in joints if isinstance(j, TreeJoint)]
+    hanging: dict[str, list[int]] = {}
+    for index, joint in enumerate(tree):
+        hanging.setdefault(joint.parent.body, []).append(index)
     placed, ordered = {GROUND}, []
-    while True:
-        ready = [j for j in waiting if j.parent.body in placed and j.child.body not in placed]
-        if not ready:
-            return tuple(ordered)
-        joint = ready[0]
+    ready = list(hanging.get(GROUND, ()))  # a heap: the first in the order given comes next
+    while ready:
+        joint = tree[heapq.heappop(ready)]
+        if joint.child.body in placed:
+            continue
         ordered.append(joint)
         placed.add(joint.child.body)
-        waiting.remove(joint)
+        for index in hanging.get(joint.child.body, ()):
+            heapq.heappush(ready, index)
+    return tuple(ordered)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pendula.model.names import quote
+
 _FORCE = {("m", "kg", "s"): "N", ("ft", "slug", "s"): "lb", ("mm", "t", "s"): "N", ("mm", "kg", "ms"): "kN"}
 _ENERGY = {"N": {"m": "J"}}
 
@@ -25,8 +27,9 @@ class Units:
     def from_label(cls, label: str) -> Units:
         """Splits ``length-mass-time``; raises ValueError for anything else."""
         parts = label.split("-")
-        if len(parts) != 3 or not all(p.isalpha() for p in parts):
-            raise ValueError(f'units name length, mass and time, such as "m-kg-s" or "ft-slug-s", found "{label}"')
+        if len(label) > 40 or len(parts) != 3 or not all(p.isalpha() for p in parts):
+            cause = f"must name length, mass and time, found {quote(label)}"
+            raise ValueError(f'{cause}; try "m-kg-s" or "ft-slug-s"')
         return cls(*parts)
 
     @property
@@ -50,4 +53,5 @@ class Units:
 
     def speed(self, kind: str) -> str:
         """Unit of the speed of a coordinate of the given kind."""
-        return {"angle": f"rad/{self.time}", "length": f"{self.length}/{self.time}"}.get(kind, f"1/{self.time}")
+        known = {"angle": f"rad/{self.time}", "length": f"{self.length}/{self.time}"}
+        return known.get(kind, f"1/{self.time}")

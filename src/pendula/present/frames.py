@@ -67,7 +67,15 @@ def _draw(axes: Any, scene: Scene, body: SceneBody, k: int, color: Any, strength
             axes.plot(*flat[0], mark, color=color, alpha=strength, markersize=7)
         else:
             width = 3.0 if isinstance(shape, sh.Rod) else 1.4
-            axes.plot(flat[:, 0], flat[:, 1], "-", color=color, alpha=strength, linewidth=width, solid_capstyle="round")
+            axes.plot(
+                flat[:, 0],
+                flat[:, 1],
+                "-",
+                color=color,
+                alpha=strength,
+                linewidth=width,
+                solid_capstyle="round",
+            )
 
 
 def _outline(shape: sh.Shape) -> Array:

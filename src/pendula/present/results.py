@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pendula.model.base import parse
-from pendula.model.bodies import GROUND, Shape as ModelShape
+from pendula.model.bodies import GROUND
+from pendula.model.bodies import Shape as ModelShape
+from pendula.model.expressions import parse
 from pendula.model.forces import ForceDamper, ForceSpring
 from pendula.model.joints import JointCoordinates, JointPrismatic, Side, TreeJoint
 from pendula.present import shapes as sh
@@ -87,7 +88,8 @@ class _Stage:
 
     def _account(self) -> str:
         run = self.run
-        return f"{run.outcome}; {run.steps} steps; energy drift {run.energy_drift:.2g} of {run.energy.scale:.4g} {self.model.unit_names.energy}"
+        scale = f"{run.energy.scale:.4g} {self.model.unit_names.energy}"
+        return f"{run.outcome}; {run.steps} steps; energy drift {run.energy_drift:.2g} of {scale}"
 
     def _numbers(self, vector: Any, t: float | None = None) -> tuple[float, float, float]:
         values = self.values if t is None else self.values | {"t": t}

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import symengine as se
 
-from pendula.equations.translate import jumps
 from pendula.errors import NoConvergence, UsageError
-from pendula.model.checks import _scalars
-from pendula.outcome import Outcome
 from pendula.numerics.stepping import integrate
+from pendula.outcome import Outcome
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, State
+from pendula.system.schedule import breakpoints, constant_rates
 from pendula.system.system import Parameters, System
 
 STEPPERS = ("dop853", "rk45")
-
-_JUMP = 1e-9  # a prescribed motion may jump by this much (relative) before it is refused
 
 
 def simulate(
@@ -110,9 +106,9 @@ def simulate(
     sampled = times is not None
     q, v = (run.sample_y[:, :nq], run.sample_y[:, nq : nq + nv]) if sampled else (step_q, step_v)
     position, velocity = _violations(system, run.t, step_q, step_v, vector)
-    error, violation = account.error / account.scale, position
+    deviation, violation = account.error / account.scale, position
     if sampled:
-        error = _sampled_error(system, run.sample_t, run.sample_y, account, vector)
+        deviation = _sampled_error(system, run.sample_t, run.sample_y, account, vector)
         violation = _violations(system, run.sample_t, q, v, vector)[0]
     outcome = run.outcome
     if outcome is Outcome.FINISHED and not np.all(np.isfinite(account.total)):
@@ -126,7 +122,7 @@ def simulate(
         outcome=outcome,
         detail=run.detail,
         energy=account,
-        energy_error=error,
+        energy_error=deviation,
         violation=violation if system.equations.g else None,
         constraint_violation=float(max(position.max(initial=0.0), violation.max(initial=0.0))),
         velocity_violation=float(velocity.max(initial=0.0)),
@@ -152,7 +148,9 @@ def _span(duration: float | None, t_span: Sequence[float] | None) -> tuple[float
     return float(span[0]), float(span[1])  # type: ignore[arg-type]
 
 
-def _start(system: System, given: State | Mapping[str, float] | None, t: float, vector: Array) -> tuple[State, tuple[str, ...]]:
+def _start(
+    system: System, given: State | Mapping[str, float] | None, t: float, vector: Array
+) -> tuple[State, tuple[str, ...]]:
     if isinstance(given, State):
         state = State(t, given.q, given.v, system.layout)
     else:
@@ -194,56 +192,11 @@ def _sampled_error(system: System, t: Array, y: Array, account: EnergyAccount, v
     return (energies.kinetic + energies.potential - account.total[0] - work) / account.scale
 
 
-# -- prescribed motions ---------------------------------------------------------------------------
-
-
-def breakpoints(system: System, vector: Array, span: tuple[float, float]) -> list[float]:
-    """Times at which a prescribed motion, an input or a load switches; refuses motions that jump there.
-
-    Raises:
-        UsageError: a prescribed position or rate jumps, which would need an infinite force.
-    """
-    values = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
-    low, high = min(span), max(span)
-    times: set[float] = set()
-    for drive in system.equations.drives:
-        for expression in drive.jumps:
-            at = float(se.sympify(expression).subs(values))
-            if low < at < high:
-                times.add(at)
-                _refuse_jump(drive, at, values, system)
-    names = {str(s): s for s in system.equations.p}
-    for _, expression in _scalars([*system.model.forces, *system.model.inputs.values()], ""):
-        for switch in jumps(expression, {n: names[n] for n in expression.names if n in names}):
-            at = float(se.sympify(switch).subs(values))
-            if low < at < high:
-                times.add(at)
-    return sorted(times)
-
-
-def _refuse_jump(drive: Any, at: float, values: dict[str, float], system: System) -> None:
-    t = system.equations.t
-    h = 1e-9 * max(1.0, abs(at))
-    position = se.sympify(drive.value)
-    for what, expression in (("position", position), ("rate", position.diff(t))):
-        before, after = (float(expression.subs(values | {"t": at + s})) for s in (-h, h))
-        slope = abs(float(expression.diff(t).subs(values | {"t": at - h}))) + abs(float(expression.diff(t).subs(values | {"t": at + h})))
-        allowed = 2 * h * slope + _JUMP * (1.0 + abs(before))
-        if abs(after - before) > allowed:
-            raise UsageError(
-                f'the prescribed {what} of "{drive.name}" jumps from {before:.6g} to {after:.6g} at t = {at:.6g}, '
-                "which needs an infinite force.\n  Try: pieces that meet in value and in slope."
-            )
-
-
 def _jacobi_drift(
     system: System, jacobi: Array, account: EnergyAccount, q: Array, v: Array, vector: Array
 ) -> float | None:
-    """Change of the Jacobi integral where it must be kept: drives at constant rates that are no more than a turn of the frame."""
-    eq = system.equations
-    if not eq.drives or se.sympify(eq.power) != 0:
-        return None
-    if any(se.sympify(d.value).diff(eq.t).diff(eq.t) != 0 for d in eq.drives):
+    """Change of the Jacobi integral, where prescribed motions at constant rates must keep it."""
+    if not system.equations.drives or not system.equations.power_is_zero or not constant_rates(system):
         return None
     # the integral is kept only if energy does not depend on time itself: look at states at two times
     index = np.linspace(0, len(q) - 1, min(len(q), 7)).astype(int)

@@ -56,7 +56,7 @@ def _close(system: System, q0: Array, t: float, parameters: Parameters) -> tuple
     def shifted(s: Array) -> Array:
         """q0 moved by N s (small turns of a ball joint multiply its quaternion)."""
         q = q0.copy()
-        for i, k in enumerate(system._speed_of()):
+        for i, k in enumerate(system.speed_of):
             if k >= 0:
                 q[i] += s[k]
         for at, k in system.balls:
@@ -101,7 +101,8 @@ def _compatible_speeds(system: System, q: Array, v: Array, t: float, parameters:
     left = np.abs(system.gaps(q, fixed, t, parameters=parameters)[1]).max()
     if not left < 1e-9 * (1.0 + np.abs(rate).max()):
         raise LoopNotClosed(
-            f"no speeds are compatible with the loops: a gap still opens at {left:.3g} {system.model.unit_names.speed('length')}.\n"
+            f"no speeds are compatible with the loops: a gap still opens at {left:.3g} "
+            f"{system.model.unit_names.speed('length')}.\n"
             "  Try: a pose that is not at a dead point, or a smaller prescribed rate."
         )
     return np.asarray(fixed)
@@ -115,7 +116,8 @@ def _gap_message(system: System, q: Array, t: float, parameters: Any) -> str:
     unit = system.model.unit_names.length
     bodies = sorted({joint.parent.body, joint.child.body})
     return (
-        f'joint "{name}" cannot close: {what} is {abs(g[worst]):.4g} {unit} off (tolerance {CLOSED:g}) at the best pose found.\n'
+        f'joint "{name}" cannot close: {what} is {abs(g[worst]):.4g} {unit} off (tolerance {CLOSED:g}) '
+        "at the best pose found.\n"
         f"  It joins: {', '.join(bodies)}.\n"
         "  Try: check the lengths, or start from a closer pose with --start or initial."
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations
-from pendula.errors import LoopNotClosed, ModelError, NotSupported, Problem, PendulaError
+from pendula.errors import LoopNotClosed, ModelError, NotSupported, PendulaError, Problem
 from pendula.model.model import Model
 from pendula.system.assembly import assemble
 from pendula.system.layout import State
@@ -81,14 +81,17 @@ def _fault(system: System, state: State) -> PendulaError | None:
     joints = sorted({s.joint for s in system.model.speeds if s.name.removesuffix("_dot") in names})
     what = "motion of " + ", ".join(names)
     advice = f"give mass or inertia to the bodies that joint {', '.join(joints)} moves"
-    return ModelError([Problem("model", "bodies", f"a {what} has no mass, so its acceleration is not determined", advice)])
+    return ModelError(
+        [Problem("model", "bodies", f"a {what} has no mass, so its acceleration is not determined", advice)]
+    )
 
 
 def _redundant(system: System, G: np.ndarray, rank: int) -> str:
     names = [n.split(":")[0] for n in system.equations.constraint_names[: len(G)]]
     joints = sorted(set(names))
     return (
-        f"the closing joints {', '.join(joints)} are redundant: {len(G)} constraint rows, but only {rank} independent ones.\n"
+        f"the closing joints {', '.join(joints)} are redundant: {len(G)} constraint rows, "
+        f"but only {rank} independent ones.\n"
         "  Their forces are not determined. Try: a closing joint with fewer constraints "
         '(for a planar mechanism built in space, "coincident" or "point-on-line" instead of a full loop joint).'
     )

@@ -208,7 +208,7 @@ def evaluate_rows(code, parameters, x, out):
 def solve_rows(context, x, accelerations, multipliers, status):
     """Accelerations and multipliers for every row [t, q, v, u] of x."""
     ctx = integers_at(context, SIZE)
-    nq, nv, nu, m, nd = ctx[NQ], ctx[NV], ctx[NU], ctx[ROWS], ctx[DRIVES]
+    nq, nv, m, nd = ctx[NQ], ctx[NV], ctx[ROWS], ctx[DRIVES]
     size = nv * nv + nv + nq + m * nv + m + 1 + 2 * nd + nd * nv + m * nd
     terms = doubles_at(ctx[TERMS], size)
     lam = doubles_at(ctx[MULTIPLIERS], m + 1)

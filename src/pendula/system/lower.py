@@ -32,7 +32,20 @@ _FUNCTIONS: dict[Any, str] = {
     wrapper.Log: "log",
 }
 _NAMED = {"floor": "floor", "ceiling": "ceil", "atan2": "atan2", "log": "log", "exp": "exp"}
-for _f in (se.sin, se.cos, se.tan, se.asin, se.acos, se.atan, se.sinh, se.cosh, se.tanh, se.asinh, se.acosh, se.atanh):
+for _f in (
+    se.sin,
+    se.cos,
+    se.tan,
+    se.asin,
+    se.acos,
+    se.atan,
+    se.sinh,
+    se.cosh,
+    se.tanh,
+    se.asinh,
+    se.acosh,
+    se.atanh,
+):
     _NAMED[_f.__name__.lower()] = _f.__name__.lower()
 
 
@@ -178,7 +191,7 @@ class Lowering:
         program = self.program
         if _boolean(e):
             return program.condition("true" if bool(e) else "false")
-        if isinstance(e, se.And) or isinstance(e, se.Or):
+        if isinstance(e, (se.And, se.Or)):
             kind = "and" if isinstance(e, se.And) else "or"
             parts = [self._condition(a) for a in e.args]
             result = parts[0]
@@ -196,4 +209,4 @@ class Lowering:
 
 
 def _boolean(e: Any) -> bool:
-    return isinstance(e, wrapper.BooleanAtom) or isinstance(e, bool)
+    return isinstance(e, (wrapper.BooleanAtom, bool))

@@ -250,7 +250,14 @@ class Program:
     def _call_rate(self, k: int, name: str, d: list[int]) -> int:
         args = self.parts(k)
         x, rate = args[0], d[0]
-        one, mul, sub, add, div, call = self.one, self.multiply, self.subtract, self.add, self.divide, self.call
+        one, mul, sub, add, div, call = (
+            self.one,
+            self.multiply,
+            self.subtract,
+            self.add,
+            self.divide,
+            self.call,
+        )
         if name in ("floor", "ceil"):
             return self.zero
         if name == "atan2":  # (x dy - y dx)/(x^2 + y^2) with arguments (y, x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from pendula.model.base import parse
+from pendula.model.expressions import parse
 from pendula.model.joints import Rotation
 
 Quaternion = tuple[float, float, float, float]
@@ -19,7 +19,8 @@ def quaternion_of(rotation: Rotation, values: Mapping[str, float]) -> Quaternion
             axis = tuple(1.0 if a == letter else 0.0 for a in "xyz")
             total = multiply(total, about(axis, parse(angle).evaluate(values)))
         return total
-    assert rotation.axis is not None and rotation.angle is not None
+    assert rotation.axis is not None
+    assert rotation.angle is not None
     axis = tuple(parse(x).evaluate(values) for x in rotation.axis)
     return about(axis, parse(rotation.angle).evaluate(values))
 

@@ -36,7 +36,8 @@ def random_states(system: System, count: int, seed: int = 0, *, spread: float = 
             width *= 0.7
         if misses > 40 * count + 400:
             raise PendulaError(
-                f"only {len(found)} of {count} random states are regular: the mass matrix or the constraints are singular nearly everywhere"
+                f"only {len(found)} of {count} random states are regular: "
+                "the mass matrix or the constraints are singular nearly everywhere"
             )
     return np.array([s.t for s in found]), np.array([s.q for s in found]), np.array([s.v for s in found])
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,26 +10,17 @@ import numpy as np
 import symengine as se
 
 from pendula.equations.equations import Equations
-from pendula.equations.motions import derive_motions
-from pendula.equations.translate import translate
 from pendula.errors import ComputationError, SingularPose, UsageError
-from pendula.model.base import parse
+from pendula.model.expressions import parse
 from pendula.model.joints import Rotation
 from pendula.model.model import Model
-from pendula.numerics.linear import kkt_work_shape
-from pendula.numerics.native import Callback
 from pendula.system import kernels as kn
+from pendula.system.dynamics import STATUS, Dynamics, Sizes, bind_dynamics
 from pendula.system.layout import Array, Layout, State
-from pendula.system.llvm import Native, compile_program
-from pendula.system.lower import Lowering
+from pendula.system.programs import Programs
 from pendula.system.rotations import quaternion_of
 
 Parameters = Mapping[str, float] | Sequence[float] | Array | None
-
-_STATUS = {
-    kn.SINGULAR_MASS: "the mass matrix is not positive definite there: a motion without mass, or a singular chart",
-    kn.SINGULAR_CONSTRAINTS: "the constraints lose rank there: a singular pose, or redundant constraints",
-}
 
 
 class Energies(NamedTuple):
@@ -50,34 +40,6 @@ class BodyMotion(NamedTuple):
     acceleration: Array
 
 
-@dataclass(frozen=True)
-class Compiled:
-    """A native program with its parameters prepared."""
-
-    native: Native
-    prepared: Array
-
-    @property
-    def context(self) -> int:
-        return int(self.prepared.ctypes.data)
-
-
-@dataclass
-class Dynamics:
-    """Right-hand side and projection as callbacks on private buffers; one per run, so runs do not meet."""
-
-    rhs: Callback
-    project: Callback | None
-    quadratures: int
-    status: Array
-    buffers: tuple[Any, ...]
-
-    @property
-    def failure(self) -> str | None:
-        """Why the right-hand side could not be solved, if it could not."""
-        return _STATUS.get(int(self.status[0]))
-
-
 class System:
     """Numeric functions of a mechanism. Made from ``Equations``; does not know which formulation made them.
 
@@ -95,7 +57,7 @@ class System:
         self.equations = equations
         self.model: Model = equations.model
         self.layout = Layout.of(self.model)
-        self._programs: dict[str, Native] = {}
+        self._programs = Programs(equations)
 
     # -- names and values -----------------------------------------------------------------------
 
@@ -114,7 +76,9 @@ class System:
             return np.array([values[name] for name in self.layout.parameters], dtype=float)
         vector = np.ascontiguousarray(parameters, dtype=float)
         if vector.shape != self.parameters.shape:
-            raise UsageError(f"parameters: expected {self.parameters.size} values in the order of the layout, got {vector.shape}")
+            raise UsageError(
+                f"parameters: expected {self.parameters.size} values in the order of the layout, got {vector.shape}"
+            )
         if not np.all(np.isfinite(vector)):
             name = self.layout.parameters[int(np.flatnonzero(~np.isfinite(vector))[0])]
             raise UsageError(f'parameter "{name}" is not finite')
@@ -157,107 +121,31 @@ class System:
         values = dict(zip(self.layout.parameters, self.parameter_vector(parameters).tolist(), strict=True))
         return np.array([parse(e).evaluate(values | {"t": float(t)}) for e in self.model.inputs.values()], dtype=float)
 
-    # -- programs -------------------------------------------------------------------------------
-
-    @cached_property
-    def _input_definitions(self) -> tuple[tuple[Any, Any], ...]:
-        """Inputs that are expressions of time, as definitions."""
-        eq = self.equations
-        names = {str(s): s for s in eq.p} | {"t": eq.t}
-        found = []
-        for symbol, value in zip(eq.u, self.model.inputs.values(), strict=True):
-            expression = parse(value)
-            if "t" in expression.names:
-                found.append((symbol, translate(expression, {n: names[n] for n in expression.names})))
-        return tuple(found)
-
-    def _lowering(self, *, inputs_in_time: bool = False, extra: Sequence[Any] = ()) -> Lowering:
-        eq = self.equations
-        in_time = {s for s, _ in self._input_definitions} if inputs_in_time else set()
-        slots = [se.Symbol(f"{s}__slot") if s in in_time else s for s in eq.u]
-        definitions = (*(self._input_definitions if inputs_in_time else ()), *eq.definitions)
-        return Lowering([eq.t, *eq.q, *eq.v, *slots, *extra], eq.p, definitions)
-
-    def _program(self, name: str, build: Callable[[], Native]) -> Native:
-        if name not in self._programs:
-            self._programs[name] = build()
-        return self._programs[name]
-
-    def _compiled(self, name: str, build: Callable[[], Native], parameters: Parameters) -> Compiled:
-        native = self._program(name, build)
-        buffer = np.empty(native.parameters + native.prepared)
-        buffer[: native.parameters] = self.parameter_vector(parameters)
-        if native.prepared:
-            out = buffer[native.parameters :].reshape(1, -1)
-            kn.evaluate_rows(native.prepare, 0, buffer[None, : native.parameters].copy(), out)
-        return Compiled(native, buffer)
+    # -- callbacks for steppers -----------------------------------------------------------------
 
     @property
     def has_power(self) -> bool:
         """Whether anything but gravity, springs and ideal joints does work."""
-        return bool(self.equations.drives) or se.sympify(self.equations.power) != 0
+        return bool(self.equations.drives) or not self.equations.power_is_zero
 
-    def _build_dynamics(self) -> Native:
-        eq = self.equations
-        low = self._lowering(inputs_in_time=True)
-        n, m = len(eq.v), eq.loop_rows
-        values, places = [], []
-        for i in range(n):
-            for j in range(n):
-                if m or j >= i:  # the Cholesky factorization reads the upper triangle
-                    values.append(low(eq.M[i][j]))
-                    places.append(i * n + j)
-        rest = [*eq.f, *eq.qdot, *(x for row in eq.G for x in row), *eq.c, eq.power]
-        rest += [d.rate for d in eq.drives] + [*eq.drive_f] + [x for row in eq.drive_M for x in row]
-        rest += [x for row in eq.drive_G for x in row]
-        values += [low(e) for e in rest]
-        places += range(n * n, n * n + len(rest))
-        return compile_program(low.program, values, places)
-
-    def _build_gaps(self) -> Native:
-        eq = self.equations
-        low = self._lowering(inputs_in_time=True)
-        entries = [*eq.g[: eq.loop_rows], *(x for row in eq.G for x in row), *eq.b, *(x for row in eq.M for x in row)]
-        return compile_program(low.program, [low(e) for e in entries])
+    @cached_property
+    def speed_of(self) -> list[int]:
+        """Index of the speed that is the rate of each coordinate, -1 for quaternions."""
+        speeds = {name: k for k, name in enumerate(self.layout.speeds)}
+        return [speeds.get(f"{name}_dot", -1) for name in self.layout.coordinates]
 
     def dynamics(self, parameters: Parameters = None) -> Dynamics:
         """Fresh callbacks for a run: the right-hand side, and the projection if there are constraints."""
         eq = self.equations
-        nq, nv, nu, m, nd = len(eq.q), len(eq.v), len(eq.u), eq.loop_rows, len(eq.drives)
-        code = self._compiled("dynamics", self._build_dynamics, parameters)
-        x = np.zeros(1 + nq + nv + nu)
-        constant = [0.0 if "t" in parse(e).names else None for e in self.model.inputs.values()]
-        x[1 + nq + nv :] = [v if c is None else c for v, c in zip(self.inputs_at(0.0, parameters), constant, strict=True)]
-        terms = np.zeros(nv * nv + nv + nq + m * nv + m + 1 + 2 * nd + nd * nv + m * nd)
-        rows, columns = kkt_work_shape(nv, m)
-        work, lam, status = np.zeros((rows + 1, columns)), np.zeros(m + 1), np.zeros(1, dtype=np.int64)
-        balls = np.array(self.balls, dtype=np.int64).reshape(-1, 2)
-        speed_of = np.array(self._speed_of(), dtype=np.int64)
-        context = np.zeros(kn.SIZE, dtype=np.int64)
-        context[kn.CODE], context[kn.PARAMETERS] = code.native.evaluate, code.context
-        context[[kn.NQ, kn.NV, kn.NU, kn.ROWS, kn.DRIVES]] = nq, nv, nu, m, nd
-        quadratures = int(self.has_power)
-        context[kn.QUADRATURES], context[kn.BALLS], context[kn.MAX_PASSES] = quadratures, len(balls), 12
-        for entry, array in ((kn.X, x), (kn.TERMS, terms), (kn.WORK, work), (kn.MULTIPLIERS, lam), (kn.STATUS, status)):
-            context[entry] = array.ctypes.data
-        context[kn.BALL_AT], context[kn.SPEED_OF] = balls.ctypes.data, speed_of.ctypes.data
-        keep: list[Any] = [code, x, terms, work, lam, status, balls, speed_of, context]
-        if m:
-            gaps = self._compiled("gaps", self._build_gaps, parameters)
-            values = np.zeros(2 * m + m * nv + nv * nv + nv)
-            context[kn.GAPS_CODE], context[kn.GAPS_PARAMETERS] = gaps.native.evaluate, gaps.context
-            context[kn.GAPS] = values.ctypes.data
-            keep += [gaps, values]
-        found = Dynamics(None, None, quadratures, status, tuple(keep))  # type: ignore[arg-type]
-        found.rhs = Callback(kn.right_hand_side.address, context.ctypes.data, found)
-        if m or len(balls):
-            found.project = Callback(kn.project.address, context.ctypes.data, found)
-        return found
-
-    def _speed_of(self) -> list[int]:
-        """Index of the speed that is the rate of each coordinate, -1 for quaternions."""
-        speeds = {name: k for k, name in enumerate(self.layout.speeds)}
-        return [speeds.get(f"{name}_dot", -1) for name in self.layout.coordinates]
+        return bind_dynamics(
+            self._programs,
+            Sizes(len(eq.q), len(eq.v), len(eq.u), eq.loop_rows, len(eq.drives)),
+            self.parameter_vector(parameters),
+            self.inputs_at(0.0, parameters),
+            balls=self.balls,
+            speed_of=self.speed_of,
+            has_power=self.has_power,
+        )
 
     # -- evaluation -----------------------------------------------------------------------------
 
@@ -267,7 +155,9 @@ class System:
         v = np.zeros((*q.shape[:-1], len(self.layout.speeds))) if v is None else np.asarray(v, dtype=float)
         for name, array, names in (("q", q, self.layout.coordinates), ("v", v, self.layout.speeds)):
             if array.shape[-1:] != (len(names),):
-                raise UsageError(f"{name} must end in {len(names)} entries ({', '.join(names[:6])}), got shape {array.shape}")
+                raise UsageError(
+                    f"{name} must end in {len(names)} entries ({', '.join(names[:6])}), got shape {array.shape}"
+                )
         u = self._input_rows(t, inputs)
         blocks = [t[..., None], q, v, u, *(np.asarray(e, dtype=float) for e in extra)]
         batch = np.broadcast_shapes(*(b.shape[:-1] for b in blocks))
@@ -283,46 +173,36 @@ class System:
             return np.array([inputs.get(name, value) for name, value in values.items()], dtype=float)
         if inputs is not None:
             return np.asarray(inputs, dtype=float)
-        if not self._input_definitions:
+        if not self._programs.inputs_in_time:
             return self.inputs_at(0.0)
         flat = [self.inputs_at(x) for x in t.ravel()]
         return np.array(flat).reshape(*t.shape, len(self.layout.inputs))
 
-    def _evaluate(self, name: str, build: Callable[[], Native], rows: Array, parameters: Parameters) -> Array:
-        code = self._compiled(name, build, parameters)
-        out = np.empty((len(rows), code.native.outputs))
-        kn.evaluate_rows(code.native.evaluate, code.context, rows, out)
-        return out
-
-    def _block(self, name: str, entries: Callable[[], Sequence[Any]]) -> Callable[[], Native]:
-        def build() -> Native:
-            low = self._lowering()
-            return compile_program(low.program, [low(e) for e in entries()])
-
-        return build
+    def _block(self, name: str, entries: Any, rows: Array, parameters: Parameters) -> Array:
+        """Some entries of the equations at every row."""
+        return self._programs.block(name, self.parameter_vector(parameters), entries).rows(rows)
 
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """M, shape (..., speeds, speeds)."""
         rows, batch = self._rows(q, None, t, None)
         n = len(self.layout.speeds)
-        build = self._block("M", lambda: [x for row in self.equations.M for x in row])
-        return self._evaluate("M", build, rows, parameters).reshape(*batch, n, n)
+        entries = [x for row in self.equations.M for x in row]
+        return self._block("M", lambda: entries, rows, parameters).reshape(*batch, n, n)
 
     def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """f of M v' = f + G^T lam, shape (..., speeds)."""
         rows, batch = self._rows(q, v, t, inputs)
-        return self._evaluate("f", self._block("f", lambda: self.equations.f), rows, parameters).reshape(*batch, -1)
+        return self._block("f", lambda: self.equations.f, rows, parameters).reshape(*batch, -1)
 
     def rates(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """q' = N v + n, shape (..., coordinates)."""
         rows, batch = self._rows(q, v, t, None)
-        return self._evaluate("qdot", self._block("qdot", lambda: self.equations.qdot), rows, parameters).reshape(*batch, -1)
+        return self._block("qdot", lambda: self.equations.qdot, rows, parameters).reshape(*batch, -1)
 
     def _solve(self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters) -> tuple[Array, Array]:
         eq = self.equations
-        given = self._rows(q, v, t, inputs)
-        rows, batch = given
-        if inputs is not None and self._input_definitions:
+        rows, batch = self._rows(q, v, t, inputs)
+        if inputs is not None and self._programs.inputs_in_time:
             return self._solve_with_inputs(rows, batch, parameters)
         dynamics = self.dynamics(parameters)
         a, lam = np.empty((len(rows), len(eq.v))), np.empty((len(rows), eq.loop_rows))
@@ -332,7 +212,7 @@ class System:
         if bad.size:
             state = dict(zip(self.layout.coordinates, rows[bad[0], 1 : 1 + len(eq.q)], strict=True))
             where = ", ".join(f"{k} = {x:.6g}" for k, x in list(state.items())[:6])
-            raise SingularPose(f"the accelerations are not determined at {where}: {_STATUS[int(status[bad[0]])]}")
+            raise SingularPose(f"the accelerations are not determined at {where}: {STATUS[int(status[bad[0]])]}")
         if not np.all(np.isfinite(a)):
             raise ComputationError("the accelerations are not finite: check the state and the parameters")
         return a.reshape(*batch, -1), lam.reshape(*batch, -1)
@@ -342,7 +222,7 @@ class System:
         eq = self.equations
         n, m = len(eq.v), eq.loop_rows
         entries = [x for row in eq.M for x in row] + [*eq.f] + [x for row in eq.G for x in row] + [*eq.c]
-        terms = self._evaluate("terms", self._block("terms", lambda: entries), rows, parameters)
+        terms = self._block("terms", lambda: entries, rows, parameters)
         kkt, right = np.zeros((len(rows), n + m, n + m)), np.zeros((len(rows), n + m))
         kkt[:, :n, :n] = terms[:, : n * n].reshape(-1, n, n)
         right[:, :n] = terms[:, n * n : n * n + n]
@@ -352,7 +232,9 @@ class System:
         found = np.linalg.solve(kkt, right[..., None])[..., 0]
         return found[:, :n].reshape(*batch, n), found[:, n:].reshape(*batch, m)
 
-    def accelerations(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
+    def accelerations(
+        self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
+    ) -> Array:
         """v', shape (..., speeds).
 
         Raises:
@@ -368,14 +250,14 @@ class System:
         """Kinetic and potential energy and the Jacobi integral, each of the batch's shape."""
         eq = self.equations
         rows, batch = self._rows(q, v, t, None)
-        build = self._block("energies", lambda: [eq.kinetic, eq.potential, eq.jacobi])
-        out = self._evaluate("energies", build, rows, parameters).reshape(*batch, 3)
+        entries = [eq.kinetic, eq.potential, eq.jacobi]
+        out = self._block("energies", lambda: entries, rows, parameters).reshape(*batch, 3)
         return Energies(out[..., 0], out[..., 1], out[..., 2])
 
     def power(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """Power of friction, damping, inputs and applied loads."""
         rows, batch = self._rows(q, v, t, inputs)
-        return self._evaluate("power", self._block("power", lambda: [self.equations.power]), rows, parameters).reshape(batch)
+        return self._block("power", lambda: [self.equations.power], rows, parameters).reshape(batch)
 
     def poses(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
         """R_WB of shape (..., bodies, 3, 3) and origins in world axes of shape (..., bodies, 3)."""
@@ -388,7 +270,7 @@ class System:
                 flat += [x for row in R for x in row] + list(r)
             return flat
 
-        out = self._evaluate("poses", self._block("poses", entries), rows, parameters)
+        out = self._block("poses", entries, rows, parameters)
         out = out.reshape(*batch, len(self.layout.bodies), 12)
         return out[..., :9].reshape(*out.shape[:-1], 3, 3), out[..., 9:]
 
@@ -398,12 +280,14 @@ class System:
         rows, batch = self._rows(q, v, t, None)
 
         def entries() -> list[Any]:
-            speeds = [se.Add(*[x * v for x, v in zip(row, eq.v, strict=True)]) - b for row, b in zip(eq.G, eq.b, strict=True)]
+            speeds = [
+                se.Add(*[x * v for x, v in zip(row, eq.v, strict=True)]) - b for row, b in zip(eq.G, eq.b, strict=True)
+            ]
             return [*eq.g, *speeds]
 
         if not eq.g:
             return np.zeros((*batch, 0)), np.zeros((*batch, 0))
-        out = self._evaluate("g", self._block("g", entries), rows, parameters).reshape(*batch, -1)
+        out = self._block("g", entries, rows, parameters).reshape(*batch, -1)
         return out[..., : len(eq.g)], out[..., len(eq.g) :]
 
     def constraint_jacobian(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
@@ -412,30 +296,32 @@ class System:
         m, n = self.equations.loop_rows, len(self.layout.speeds)
         if m == 0:
             return np.zeros((*batch, 0, n))
-        build = self._block("G", lambda: [x for row in self.equations.G for x in row])
-        return self._evaluate("G", build, rows, parameters).reshape(*batch, m, n)
+        entries = [x for row in self.equations.G for x in row]
+        return self._block("G", lambda: entries, rows, parameters).reshape(*batch, m, n)
 
     def body_motion(self, q: Any, v: Any, a: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> BodyMotion:
         """Velocities and accelerations of all bodies in world axes, for given v' (default 0)."""
         n = len(self.layout.speeds)
         rows, batch = self._rows(q, v, t, None, extra=[np.zeros(n) if a is None else a])
-
-        def build() -> Native:
-            motions = derive_motions(self.model)
-            eq = self.equations
-            low = Lowering([eq.t, *eq.q, *eq.v, *eq.u, *motions.accelerations], eq.p, motions.definitions)
-            flat = [x for body in self.layout.bodies for vector in motions.motions[body] for x in vector]
-            return compile_program(low.program, [low(e) for e in flat])
-
-        out = self._evaluate("motion", build, rows, parameters).reshape(*batch, len(self.layout.bodies), 4, 3)
+        out = self._programs.motion(self.parameter_vector(parameters)).rows(rows)
+        out = out.reshape(*batch, len(self.layout.bodies), 4, 3)
         return BodyMotion(out[..., 0, :], out[..., 1, :], out[..., 2, :], out[..., 3, :])
 
     # -- exact derivatives ----------------------------------------------------------------------
 
     def residual_jacobian(
-        self, by: str, q: Any, v: Any, a: Any, lam: Any = None, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
+        self,
+        by: str,
+        q: Any,
+        v: Any,
+        a: Any,
+        lam: Any = None,
+        t: Any = 0.0,
+        *,
+        inputs: Any = None,
+        parameters: Parameters = None,
     ) -> tuple[Array, Array]:
-        """Exact derivatives of M a - f - G^T lam and of G a - c by ``q``, ``v``, ``u`` or ``p``, with a and lam held."""
+        """Exact derivatives of M a - f - G^T lam and of G a - c by ``q``, ``v``, ``u`` or ``p`` (a and lam held)."""
         eq = self.equations
         n, m = len(eq.v), eq.loop_rows
         lam = np.zeros(m) if lam is None else lam
@@ -446,35 +332,9 @@ class System:
         count = len(choices[by])
         if count == 0:
             return np.zeros((*batch, n, 0)), np.zeros((*batch, m, 0))
-        out = self._evaluate(f"residual by {by}", lambda: self._build_residual_jacobian(choices[by]), rows, parameters)
+        out = self._programs.residual_jacobian(by, self.parameter_vector(parameters)).rows(rows)
         out = out.reshape(*batch, n + m, count)
         return out[..., :n, :], out[..., n:, :]
-
-    def _build_residual_jacobian(self, by: Sequence[Any]) -> Native:
-        eq = self.equations
-        a = [se.Symbol(f"a__{s}") for s in eq.v]
-        lam = [se.Symbol(f"lam__{r}") for r in range(eq.loop_rows)]
-        low = self._lowering(extra=[*a, *lam])
-        program = low.program
-        outputs = []
-        values = [low(x) for x in a]
-        forces = [low(x) for x in lam]
-        G = [[low(x) for x in row] for row in eq.G]
-        for i, row in enumerate(eq.M):
-            total = program.negate(low(eq.f[i]))
-            for x, value in zip(row, values, strict=True):
-                total = program.add(total, program.multiply(low(x), value))
-            for slope, force in zip(G, forces, strict=True):
-                total = program.subtract(total, program.multiply(slope[i], force))
-            outputs.append(total)
-        for slope, c in zip(G, eq.c, strict=True):
-            total = program.negate(low(c))
-            for x, value in zip(slope, values, strict=True):
-                total = program.add(total, program.multiply(x, value))
-            outputs.append(total)
-        order = program.needed(outputs)
-        columns = [program.tangent(outputs, {low(x): program.one}, order) for x in by]
-        return compile_program(program, [column[i] for i in range(len(outputs)) for column in columns])
 
     def acceleration_jacobian(
         self, by: str, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
@@ -482,7 +342,10 @@ class System:
         """Exact derivatives of v' by ``q``, ``v``, ``u`` or ``p``, shape (..., speeds, count)."""
         a, lam = self._solve(q, v, t, inputs, parameters)
         top, bottom = self.residual_jacobian(by, q, v, a, lam, t, inputs=inputs, parameters=parameters)
-        M, G = self.mass_matrix(q, t, parameters=parameters), self.constraint_jacobian(q, t, parameters=parameters)
+        M, G = (
+            self.mass_matrix(q, t, parameters=parameters),
+            self.constraint_jacobian(q, t, parameters=parameters),
+        )
         n, m = M.shape[-1], G.shape[-2]
         batch = top.shape[:-2]
         kkt = np.zeros((*batch, n + m, n + m))

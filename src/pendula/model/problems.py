@@ -1,0 +1,179 @@
+"""Findings about a model in plain words: what a message shows, and what pydantic found, as Problems."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from pendula.errors import Problem
+from pendula.model.names import nearest, quote
+
+MOST_SHOWN = 8  # names that a message lists
+
+
+def shown(value: Any) -> str:
+    """A value as an error message shows it: short, in one line, of any type and size."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**40 else f"an integer of {value.bit_length()} bits"
+    if isinstance(value, float):
+        return repr(float(value))
+    if isinstance(value, (datetime.date, datetime.time)):
+        return f"the date or time {value.isoformat()}"
+    if isinstance(value, Mapping):
+        return "a table"
+    if isinstance(value, (list, tuple)):
+        return f"a list of {len(value)}" if value else "an empty list"
+    return f"an object of type {type(value).__name__}"
+
+
+def listing(names: Iterable[str]) -> str:
+    """Some names, the first of them if they are many."""
+    names = list(names)
+    return ", ".join(names[:MOST_SHOWN]) + (", ..." if len(names) > MOST_SHOWN else "")
+
+
+def unknown(kind: str, name: str, known: Iterable[str], *, element: str, place: str = "") -> Problem:
+    """The problem that a name is not there, with the nearest one that is."""
+    known = sorted(set(known))
+    near = nearest(name, known)
+    advice = f"did you mean {quote(near)}?" if near else f"known are: {listing(known)}" if known else ""
+    return Problem(element, place, f"there is no {kind} {quote(name)}", advice)
+
+
+def class_name(cls: type) -> str:
+    """What a class of the model describes, in one word: ``joint`` for ``JointRevolute``."""
+    for family in ("Joint", "Force"):
+        if cls.__name__.lstrip("_").startswith(family):
+            return family.lower()
+    return cls.__name__.lstrip("_").lower()
+
+
+# -- what pydantic found ----------------------------------------------------------------------------
+
+
+def problems_from(error: ValidationError, element: str, cls: type | None) -> list[Problem]:
+    """Pydantic's findings as Problems that name the element and the field.
+
+    Args:
+        error: what pydantic raised.
+        element: how messages name the thing that was read.
+        cls: its class, to propose fields that are there; None if that is not known.
+    """
+    unique: dict[str, Problem] = {}
+    for finding in error.errors(include_url=False):
+        path = [part for part in finding["loc"] if part not in ("[key]", "function-before", "function-after")]
+        field, cause, advice = _words(finding, path, cls)
+        problem = Problem(element, field, cause, advice)
+        unique.setdefault(f"{problem.field}: {problem.cause}", problem)
+    return list(unique.values())
+
+
+def field_text(path: Iterable[int | str]) -> str:
+    """Turns ('angles', 1) into 'angles[1]' and ('parent', 'body') into 'parent.body'."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif part:
+            plain = part if re.fullmatch(r"[A-Za-z0-9_ -]{1,64}", part) else quote(part)
+            text += f".{plain}" if text else plain
+    return text
+
+
+def _words(finding: Any, path: list[int | str], cls: type | None) -> tuple[str, str, str]:
+    """Field, cause and advice for one finding."""
+    kind, found, context = finding["type"], finding.get("input"), finding.get("ctx", {})
+    field = field_text(path)
+    if kind == "missing":
+        return field, "is missing", f"add {path[-1]} = ..."
+    if kind == "extra_forbidden":
+        return field, "is not a field known here", _spelling(path, cls)
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        types = re.findall(r"'([^']*)'", context.get("expected_tags", ""))
+        return _type_words(field, context.get("tag"), types)
+    if kind == "value_error":
+        return _split(field, str(finding["msg"]).removeprefix("Value error, "), cls)
+    if kind == "literal_error":
+        choices = re.findall(r"'([^']*)'", context.get("expected", ""))
+        near = nearest(found, choices) if isinstance(found, str) else ""
+        cause = f"must be one of {', '.join(choices)}, found {shown(found)}"
+        return field, cause, f"did you mean {quote(near)}?" if near else ""
+    if kind == "string_type":
+        return field, f"must be text in quotes, found {shown(found)}", ""
+    if kind in ("tuple_type", "list_type"):
+        return field, f"must be a list, found {shown(found)}", "write it in brackets: [...]"
+    if kind in ("dict_type", "model_type", "model_attributes_type"):
+        return field, f"must be a table of fields, found {shown(found)}", "write it in braces: { ... }"
+    message = str(finding["msg"])
+    return field, f"{message[:1].lower()}{message[1:]}, found {shown(found)}", ""
+
+
+def _type_words(field: str, tag: Any, types: list[str]) -> tuple[str, str, str]:
+    place = f"{field}.type" if field else "type"
+    if tag is None:
+        return place, "is missing", f"add type = ..., one of {', '.join(types)}" if types else "add type = ..."
+    near = nearest(str(tag), types)
+    advice = f"did you mean {quote(near)}?" if near else f"known are: {', '.join(types)}"
+    return place, f"there is no type {quote(str(tag))}", advice
+
+
+
+
+def _split(field: str, message: str, cls: type | None) -> tuple[str, str, str]:
+    """A message of our own checks, which may begin with the field and end with what to try."""
+    start, colon, rest = message.partition(": ")
+    if colon and cls is not None and start.split(".")[0] in _fields(cls):
+        field, message = (f"{field}.{start}" if field else start), rest
+    cause, found, advice = message.partition(". Try ")
+    if not found:
+        cause, found, advice = message.partition("; try ")
+    return field, cause, advice.removesuffix(".")
+
+
+def _spelling(path: list[int | str], cls: type | None) -> str:
+    """Advice for a field that is not there: the nearest of those that are."""
+    owner = cls
+    for part in path[:-1]:
+        owner = _class_of(owner, part) if isinstance(part, str) else owner
+    fields = _fields(owner) if owner is not None else []
+    near = nearest(str(path[-1]), fields)
+    if near:
+        return f"did you mean {quote(near)}?"
+    return f"remove it; known are: {', '.join(fields)}" if fields else "remove it"
+
+
+def _fields(cls: type | None) -> list[str]:
+    """Fields of a class as a model file writes them."""
+    if cls is None or not issubclass(cls, BaseModel):
+        return []
+    return [field.alias or name for name, field in cls.model_fields.items()]
+
+
+def _class_of(cls: type | None, field: str) -> type | None:
+    """The class of the record that a field holds."""
+    if cls is None or not issubclass(cls, BaseModel):
+        return None
+    for name, info in cls.model_fields.items():
+        if field in (name, info.alias):
+            return _record_in(info.annotation)
+    return None
+
+
+def _record_in(annotation: Any) -> type | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in get_args(annotation):
+        found = _record_in(inner)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,112 @@
+"""Right-hand side and projection of a system as callbacks for a stepper, on buffers of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pendula.numerics.linear import kkt_work_shape
+from pendula.numerics.native import Callback
+from pendula.system import kernels as kn
+from pendula.system.layout import Array
+from pendula.system.programs import Programs
+
+STATUS = {
+    kn.SINGULAR_MASS: ("the mass matrix is not positive definite there: a motion without mass, or a singular chart"),
+    kn.SINGULAR_CONSTRAINTS: ("the constraints lose rank there: a singular pose, or redundant constraints"),
+}
+"""What a status of the kernels means."""
+
+_MOST_PASSES = 12  # Newton steps of a projection
+
+
+@dataclass
+class Dynamics:
+    """Right-hand side and projection as callbacks on private buffers; one per run, so runs do not meet."""
+
+    rhs: Callback
+    project: Callback | None
+    quadratures: int
+    status: Array
+    buffers: tuple[Any, ...]
+
+    @property
+    def failure(self) -> str | None:
+        """Why the right-hand side could not be solved, if it could not."""
+        return STATUS.get(int(self.status[0]))
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers of coordinates, speeds, inputs, constraint rows and prescribed motions."""
+
+    q: int
+    v: int
+    u: int
+    rows: int
+    drives: int
+
+    @property
+    def terms(self) -> int:
+        """Length of the array of terms that the dynamics program writes."""
+        n, m, d = self.v, self.rows, self.drives
+        return n * n + n + self.q + m * n + m + 1 + 2 * d + d * n + m * d
+
+
+def bind_dynamics(
+    programs: Programs,
+    sizes: Sizes,
+    parameters: Array,
+    inputs: Array,
+    *,
+    balls: list[tuple[int, int]],
+    speed_of: list[int],
+    has_power: bool,
+) -> Dynamics:
+    """Fresh callbacks for one run.
+
+    Args:
+        inputs: constant values of the inputs (those that depend on time are part of the program).
+        balls: for every quaternion, index of its first coordinate and of its first angular speed.
+        speed_of: index of the speed that is the rate of each coordinate, -1 for quaternions.
+        has_power: whether the work done is integrated along.
+    """
+    nq, nv, m = sizes.q, sizes.v, sizes.rows
+    code = programs.dynamics(parameters)
+    x = np.zeros(1 + nq + nv + sizes.u)
+    x[1 + nq + nv :] = inputs
+    rows, columns = kkt_work_shape(nv, m)
+    arrays = {
+        kn.X: x,
+        kn.TERMS: np.zeros(sizes.terms),
+        kn.WORK: np.zeros((rows + 1, columns)),
+        kn.MULTIPLIERS: np.zeros(m + 1),
+        kn.STATUS: np.zeros(1, dtype=np.int64),
+        kn.BALL_AT: np.array(balls, dtype=np.int64).reshape(-1, 2),
+        kn.SPEED_OF: np.array(speed_of, dtype=np.int64),
+    }
+    context = np.zeros(kn.SIZE, dtype=np.int64)
+    context[kn.CODE], context[kn.PARAMETERS] = code.native.evaluate, code.context
+    context[[kn.NQ, kn.NV, kn.NU, kn.ROWS, kn.DRIVES]] = nq, nv, sizes.u, m, sizes.drives
+    context[[kn.QUADRATURES, kn.BALLS, kn.MAX_PASSES]] = int(has_power), len(balls), _MOST_PASSES
+    keep: list[Any] = [code, context]
+    if m:
+        gaps = programs.gaps(parameters)
+        context[kn.GAPS_CODE], context[kn.GAPS_PARAMETERS] = gaps.native.evaluate, gaps.context
+        arrays[kn.GAPS] = np.zeros(2 * m + m * nv + nv * nv + nv)
+        keep.append(gaps)
+    for entry, array in arrays.items():
+        context[entry] = array.ctypes.data
+    found = Dynamics(
+        None,  # type: ignore[arg-type]
+        None,
+        int(has_power),
+        arrays[kn.STATUS],
+        (*keep, *arrays.values()),
+    )
+    found.rhs = Callback(kn.right_hand_side.address, context.ctypes.data, found)
+    if m or balls:
+        found.project = Callback(kn.project.address, context.ctypes.data, found)
+    return found

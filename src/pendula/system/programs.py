@@ -1,0 +1,158 @@
+"""The native programs of a system, each built from the equations when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import symengine as se
+
+from pendula.equations.equations import Equations
+from pendula.equations.motions import derive_motions
+from pendula.equations.translate import translate
+from pendula.model.expressions import parse
+from pendula.system import kernels as kn
+from pendula.system.layout import Array
+from pendula.system.llvm import Native, compile_program
+from pendula.system.lower import Lowering
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A native program with its parameters prepared."""
+
+    native: Native
+    prepared: Array
+
+    @property
+    def context(self) -> int:
+        """Address of the prepared parameters."""
+        return int(self.prepared.ctypes.data)
+
+    def rows(self, x: Array) -> Array:
+        """The outputs for every row of inputs."""
+        out = np.empty((len(x), self.native.outputs))
+        kn.evaluate_rows(self.native.evaluate, self.context, x, out)
+        return out
+
+
+class Programs:
+    """Compiles blocks of the equations on first use and keeps them. Inputs of all: t, q, v, u, then extras."""
+
+    def __init__(self, equations: Equations) -> None:
+        self._equations = equations
+        self._known: dict[str, Native] = {}
+
+    def bind(self, name: str, parameters: Array, build: Callable[[], Native]) -> Compiled:
+        """The program of that name with parameters prepared; built if it is not there yet."""
+        native = self._known.get(name)
+        if native is None:
+            native = self._known[name] = build()
+        buffer = np.empty(native.parameters + native.prepared)
+        buffer[: native.parameters] = parameters
+        if native.prepared:
+            out = buffer[native.parameters :].reshape(1, -1)
+            kn.evaluate_rows(native.prepare, 0, buffer[None, : native.parameters].copy(), out)
+        return Compiled(native, buffer)
+
+    def block(self, name: str, parameters: Array, entries: Callable[[], Sequence[Any]]) -> Compiled:
+        """A program whose outputs are some entries of the equations."""
+
+        def build() -> Native:
+            low = self._lowering()
+            return compile_program(low.program, [low(e) for e in entries()])
+
+        return self.bind(name, parameters, build)
+
+    @cached_property
+    def inputs_in_time(self) -> tuple[tuple[Any, Any], ...]:
+        """Inputs that are expressions of time, as definitions."""
+        eq = self._equations
+        names = {str(s): s for s in eq.p} | {"t": eq.t}
+        found = []
+        for symbol, value in zip(eq.u, eq.model.inputs.values(), strict=True):
+            expression = parse(value)
+            if "t" in expression.names:
+                found.append((symbol, translate(expression, {n: names[n] for n in expression.names})))
+        return tuple(found)
+
+    def _lowering(self, *, inputs_in_time: bool = False, extra: Sequence[Any] = ()) -> Lowering:
+        eq = self._equations
+        in_time = {s for s, _ in self.inputs_in_time} if inputs_in_time else set()
+        slots = [se.Symbol(f"{s}__slot") if s in in_time else s for s in eq.u]
+        definitions = (*(self.inputs_in_time if inputs_in_time else ()), *eq.definitions)
+        return Lowering([eq.t, *eq.q, *eq.v, *slots, *extra], eq.p, definitions)
+
+    def dynamics(self, parameters: Array) -> Compiled:
+        """M, f, q', G, c, power and the rows of prescribed motions, as the right-hand side wants them."""
+        return self.bind("dynamics", parameters, self._build_dynamics)
+
+    def _build_dynamics(self) -> Native:
+        eq = self._equations
+        low = self._lowering(inputs_in_time=True)
+        n, m = len(eq.v), eq.loop_rows
+        values, places = [], []
+        for i in range(n):
+            for j in range(n):
+                if m or j >= i:  # the Cholesky factorization reads the upper triangle
+                    values.append(low(eq.M[i][j]))
+                    places.append(i * n + j)
+        rest = [*eq.f, *eq.qdot, *(x for row in eq.G for x in row), *eq.c, eq.power]
+        rest += [d.rate for d in eq.drives] + [*eq.drive_f] + [x for row in eq.drive_M for x in row]
+        rest += [x for row in eq.drive_G for x in row]
+        values += [low(e) for e in rest]
+        places += range(n * n, n * n + len(rest))
+        return compile_program(low.program, values, places)
+
+    def gaps(self, parameters: Array) -> Compiled:
+        """g, G, b and M, as the projection wants them."""
+        eq = self._equations
+        entries = [*eq.g[: eq.loop_rows], *(x for row in eq.G for x in row), *eq.b]
+        return self.block("gaps", parameters, lambda: [*entries, *(x for row in eq.M for x in row)])
+
+    def motion(self, parameters: Array) -> Compiled:
+        """Velocities and accelerations of all bodies; v' comes in as an extra."""
+
+        def build() -> Native:
+            eq = self._equations
+            found = derive_motions(eq.model)
+            low = Lowering([eq.t, *eq.q, *eq.v, *eq.u, *found.accelerations], eq.p, found.definitions)
+            bodies = [j.child.body for j in eq.model.tree]
+            flat = [x for body in bodies for vector in found.motions[body] for x in vector]
+            return compile_program(low.program, [low(e) for e in flat])
+
+        return self.bind("motion", parameters, build)
+
+    def residual_jacobian(self, by: str, parameters: Array) -> Compiled:
+        """Derivatives of M a - f - G^T lam and of G a - c; a and lam come in as extras."""
+        eq = self._equations
+        symbols = {"q": eq.q, "v": eq.v, "u": eq.u, "p": eq.p}[by]
+        return self.bind(f"residual by {by}", parameters, lambda: self._build_residual_jacobian(symbols))
+
+    def _build_residual_jacobian(self, by: Sequence[Any]) -> Native:
+        eq = self._equations
+        a = [se.Symbol(f"a__{s}") for s in eq.v]
+        lam = [se.Symbol(f"lam__{r}") for r in range(eq.loop_rows)]
+        low = self._lowering(extra=[*a, *lam])
+        program = low.program
+        values, forces = [low(x) for x in a], [low(x) for x in lam]
+        G = [[low(x) for x in row] for row in eq.G]
+        outputs = []
+        for i, row in enumerate(eq.M):
+            total = program.negate(low(eq.f[i]))
+            for x, value in zip(row, values, strict=True):
+                total = program.add(total, program.multiply(low(x), value))
+            for slope, force in zip(G, forces, strict=True):
+                total = program.subtract(total, program.multiply(slope[i], force))
+            outputs.append(total)
+        for slope, c in zip(G, eq.c, strict=True):
+            total = program.negate(low(c))
+            for x, value in zip(slope, values, strict=True):
+                total = program.add(total, program.multiply(x, value))
+            outputs.append(total)
+        order = program.needed(outputs)
+        columns = [program.tangent(outputs, {low(x): program.one}, order) for x in by]
+        return compile_program(program, [column[i] for i in range(len(outputs)) for column in columns])
