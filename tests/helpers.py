@@ -362,16 +362,17 @@ class _Builder:
         if not self.flat:
             rows = {"coincident": 3, "point-on-line": 2, "revolute": 5, "spherical": 3, "prismatic": 5}
             rows |= {"universal": 4, "fixed": 6}
-        kinds = [k for k, m in rows.items() if m < len(model.speeds)]
+        # Ordered by seed, so that every kind has its turn, also those that take away many freedoms.
+        order = sorted(rows, key=lambda k: (-rows[k], k))
+        order = order[self.seed % len(order) :] + order[: self.seed % len(order)]
+        kinds = [k for k in order if rows[k] < len(model.speeds)]
         if not kinds:
             return model
-        # What closes a loop should be met about equally often, also the kinds that take many freedoms.
-        kinds = sorted(kinds, key=lambda k: (-rows[k], k)) if self._chance(0.5) else list(self.rng.permutation(kinds))
         tree = pendula.compile_system(model)
         start = tree.initial_state()
         R, r = tree.poses(start.q, 0.0)
         for kind in kinds[:3]:
-            closing = self._closing(str(kind), tree.layout.bodies, R, r)
+            closing = self._closing(kind, tree.layout.bodies, R, r)
             try:
                 closed = model.with_changes(joints=[*model.joints, closing])
                 if _moves(pendula.compile_system(closed)):
@@ -508,3 +509,24 @@ def along_motion(system: System, q: Array, v: Array, t: Array) -> Callable[[floa
     """The states a little later, to first order: q + s q', v + s v', t + s."""
     rates, a = system.rates(q, v, t), system.accelerations(q, v, t)
     return lambda s: (q + s * rates, v + s * a, t + s)
+
+
+WORST_CONDITION = 1e5
+"""States whose equations are conditioned worse are left out of comparisons: rounding is amplified by that much."""
+
+
+def regular(system: System, t: Array, q: Array, v: Array) -> tuple[Array, Array, Array]:
+    """Those states at which the equations M v' - G^T lam = f, G v' = c are well conditioned after scaling."""
+    M, G = system.mass_matrix(q, t), system.constraint_jacobian(q, t)
+    keep = [_condition(a, b) < WORST_CONDITION for a, b in zip(M, G, strict=True)]
+    return t[keep], q[keep], v[keep]
+
+
+def _condition(M: Array, G: Array) -> float:
+    scale = np.sqrt(np.where(np.diag(M) > 1e-12, np.diag(M), 1.0))
+    rows = np.linalg.norm(G / scale, axis=1)[:, None]
+    if not np.all(rows > 1e-9):
+        return np.inf
+    slopes = G / scale / rows
+    kkt = np.block([[M / np.outer(scale, scale), slopes.T], [slopes, np.zeros((len(G), len(G)))]])
+    return float(np.linalg.cond(kkt))

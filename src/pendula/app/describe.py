@@ -46,7 +46,7 @@ def list_command(name: str | None, as_json: bool) -> None:
         width = max(len(e.name) for e in chosen) + 2
         for e in chosen:
             click.echo(f"{e.name:<{width}}{textwrap.shorten(e.summary, 80 - width, placeholder=' ...')}")
-        click.echo("\npendula list NAME tells more; pendula show NAME shows bodies, joints and parameters")
+        click.echo("\npendula list NAME tells more, pendula show NAME shows what it is made of")
 
 
 @click.command("show")

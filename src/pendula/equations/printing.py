@@ -249,20 +249,23 @@ def _intermediate_names(form: Any, known: dict[Any, str]) -> dict[Any, str]:
 # -- code -----------------------------------------------------------------------------------------
 
 
+# Arguments and results of generated code end in two underscores, which no name of a model can.
+
+
 def _unpack(eq: Equations) -> list[tuple[str, str]]:
     pairs = []
     for array, symbols in (("q", eq.q), ("v", eq.v), ("u", eq.u), ("p", eq.p)):
-        pairs += [(str(s), f"{array}[{k}]") for k, s in enumerate(symbols)]
+        pairs += [(str(s), f"{array}__[{k}]") for k, s in enumerate(symbols)]
     return pairs
 
 
 def _outputs(eq: Equations) -> list[tuple[str, Any]]:
     n = len(eq.v)
-    found = [(f"M[{i * n + j}]", x) for i, row in enumerate(eq.M) for j, x in enumerate(row)]
-    found += [(f"f[{i}]", x) for i, x in enumerate(eq.f)]
-    found += [(f"qdot[{i}]", x) for i, x in enumerate(eq.qdot)]
-    found += [(f"G[{r * n + j}]", x) for r, row in enumerate(eq.G) for j, x in enumerate(row)]
-    return found + [(f"c[{r}]", x) for r, x in enumerate(eq.c)]
+    found = [(f"M__[{i * n + j}]", x) for i, row in enumerate(eq.M) for j, x in enumerate(row)]
+    found += [(f"f__[{i}]", x) for i, x in enumerate(eq.f)]
+    found += [(f"qdot__[{i}]", x) for i, x in enumerate(eq.qdot)]
+    found += [(f"G__[{r * n + j}]", x) for r, row in enumerate(eq.G) for j, x in enumerate(row)]
+    return found + [(f"c__[{r}]", x) for r, x in enumerate(eq.c)]
 
 
 def _head(eq: Equations) -> list[str]:
@@ -273,20 +276,20 @@ def _head(eq: Equations) -> list[str]:
     for letter, symbols in (("q", eq.q), ("v", eq.v), ("u", eq.u), ("p", eq.p)):
         lines.append(f"{letter}: {names(symbols)}")
     lines.append("p defaults: " + ", ".join(f"{x!r}" for x in eq.model.parameter_values.values()))
-    lines.append("M and G are stored by rows.")
+    lines.append("Arguments end in two underscores; M__ and G__ are stored by rows.")
     return lines
 
 
 def _python(eq: Equations) -> str:
     n, m = len(eq.v), eq.loop_rows
     lines = ['"""' + _head(eq)[0], "", *_head(eq)[1:], '"""', "", "import math", "", ""]
-    lines += ["def dynamics(t, q, v, u, p):", '    """Lists M, f, qdot, G, c."""']
+    lines += ["def dynamics(t, q__, v__, u__, p__):", '    """Lists M, f, qdot, G, c."""']
     lines += [f"    {name} = {source}" for name, source in _unpack(eq)]
     lines += [f"    {symbol} = {code.write(e, code.PYTHON)}" for symbol, e in _used(eq)]
     sizes = (("M", n * n), ("f", n), ("qdot", len(eq.q)), ("G", m * n), ("c", m))
-    lines += [f"    {name} = [0.0] * {size}" for name, size in sizes]
+    lines += [f"    {name}__ = [0.0] * {size}" for name, size in sizes]
     lines += [f"    {name} = {code.write(e, code.PYTHON)}" for name, e in _outputs(eq) if not is_zero(e)]
-    return "\n".join([*lines, "    return M, f, qdot, G, c"])
+    return "\n".join([*lines, "    return M__, f__, qdot__, G__, c__"])
 
 
 def _c(eq: Equations) -> str:
@@ -300,11 +303,11 @@ def _c(eq: Equations) -> str:
     ]
     lines += ["#ifndef M_PI", "#define M_PI 3.14159265358979323846", "#endif", ""]
     lines += [
-        "void dynamics(double t, const double *q, const double *v, const double *u, const double *p,",
-        f"              double *M /* {n * n} */, double *f /* {n} */, double *qdot /* {len(eq.q)} */,",
-        f"              double *G /* {m * n} */, double *c /* {m} */)",
+        "void dynamics(double t, const double *q__, const double *v__, const double *u__, const double *p__,",
+        f"              double *M__ /* {n * n} */, double *f__ /* {n} */, double *qdot__ /* {len(eq.q)} */,",
+        f"              double *G__ /* {m * n} */, double *c__ /* {m} */)",
         "{",
-        "    (void)t; (void)q; (void)v; (void)u; (void)p; (void)G; (void)c;",
+        "    (void)t; (void)q__; (void)v__; (void)u__; (void)p__; (void)G__; (void)c__;",
     ]
     used = _used(eq)
     outputs = _outputs(eq)

@@ -79,8 +79,8 @@ class Table(dict[K, V]):
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError("this table belongs to a model and cannot be changed; make a copy with dict(...)")
 
-    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
-    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
@@ -136,9 +136,7 @@ def _inertia(value: Any) -> Any:
         return (rows[0], 0, 0), (0, rows[1], 0), (0, 0, rows[2])
     listed = [_listed(row) or [] for row in rows]
     if len(rows) != 3 or any(len(row) != 3 for row in listed):
-        raise ValueError(
-            f"must be [Ixx, Iyy, Izz] or a 3 by 3 matrix, about the centre of mass, found {shown(value)}"
-        )
+        raise ValueError(f"must be [Ixx, Iyy, Izz] or a 3 by 3 matrix, about the centre of mass, found {shown(value)}")
     return tuple(tuple(row) for row in listed)
 
 
@@ -214,9 +212,7 @@ StateName = Annotated[str, PlainValidator(_state_name), WithJsonSchema(_NAME)]
 Label = Annotated[str, PlainValidator(_label), WithJsonSchema(_LABEL)]
 """A name for people: letters, digits, space, - _ and dot."""
 
-Title = Annotated[
-    str, PlainValidator(_title), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 100})
-]
+Title = Annotated[str, PlainValidator(_title), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 100})]
 """One line of text that can be printed."""
 
 Description = Annotated[

@@ -30,6 +30,7 @@ GROUND = "ground"
 SHORTHANDS = ("rod", "point", "disc", "box", "sphere")
 ROD_POINTS = ("start", "top", "end", "bottom", "tip")
 
+
 def _numbers(value: Any, what: str) -> tuple[float, ...]:
     for x in value:
         if isinstance(x, str):

@@ -245,9 +245,7 @@ def _plan(
     column = node.col_offset
 
     # Conditions: comparisons joined by and, or, not.
-    if isinstance(node, ast.Compare | ast.BoolOp) or (
-        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-    ):
+    if isinstance(node, ast.Compare | ast.BoolOp) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
         if not as_condition:
             _refuse(text, column, "a comparison is only allowed as condition in a if condition else b")
         if isinstance(node, ast.BoolOp):

@@ -58,9 +58,7 @@ def check_node(node: Node, parts: tuple[bool, ...]) -> bool:
     elif isinstance(node, And | Or) and len(parts) < 2:
         raise ExpressionError(f"{type(node).__name__} needs at least two conditions")
     expected = (
-        (True, False, False)
-        if isinstance(node, Conditional)
-        else (isinstance(node, And | Or | Not),) * len(parts)
+        (True, False, False) if isinstance(node, Conditional) else (isinstance(node, And | Or | Not),) * len(parts)
     )
     if parts != expected:
         kind = type(node).__name__
@@ -130,9 +128,7 @@ def measure(node: Node, parts: tuple[_Measure, ...]) -> _Measure:
     """Refuse trees that are too deep, and constants without a value or huge in exact arithmetic."""
     depth = 1 + max((part.depth for part in parts), default=0)
     if depth > MAX_DEPTH:
-        raise ExpressionError(
-            f"the expression is more than {MAX_DEPTH} levels deep; split it into parameters"
-        )
+        raise ExpressionError(f"the expression is more than {MAX_DEPTH} levels deep; split it into parameters")
     if isinstance(node, Name) and node.id not in CONSTANTS:
         return _Measure(depth, None, 1.0)
     digits = max(1.0, math.fsum(part.digits for part in parts))
@@ -141,9 +137,7 @@ def measure(node: Node, parts: tuple[_Measure, ...]) -> _Measure:
     elif isinstance(node, Power) and parts[1].value is not None:
         exponent = parts[1].value
         if isinstance(exponent, float) and abs(exponent) > MAX_EXPONENT:
-            raise ExpressionError(
-                f"exponent {quoted(node.b)} is {exponent:g}; the limit is {MAX_EXPONENT:g} in size"
-            )
+            raise ExpressionError(f"exponent {quoted(node.b)} is {exponent:g}; the limit is {MAX_EXPONENT:g} in size")
         digits = parts[0].digits * max(1.0, abs(exponent) if isinstance(exponent, float) else 1.0)
     if any(part.value is None for part in parts):
         return _Measure(depth, None, 1.0)

@@ -315,7 +315,7 @@ def _parse(value: object) -> Expression:
     else:
         raise ExpressionError(f"expected a number or an expression in plain text, found {kind.__name__}")
     check_number(number)
-    return _parse_number(repr(number), type(number))
+    return _parse_number(repr(number))
 
 
 # A model reads the same short texts and numbers again and again.
@@ -323,9 +323,10 @@ _CACHED = 8192
 
 
 @lru_cache(maxsize=_CACHED)
-def _parse_number(text: str, kind: type[int] | type[float]) -> Expression:
+def _parse_number(text: str) -> Expression:
     # The text is the key, because 0.0 and -0.0 are equal.
-    return Expression(text, Number(kind(text)), as_read=True)
+    number = float(text) if set(text) & set(".en") else int(text)
+    return Expression(text, Number(number), as_read=True)
 
 
 @lru_cache(maxsize=_CACHED)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,9 +14,14 @@ from pydantic import BaseModel
 
 from pendula.errors import ModelError, Problem
 from pendula.model.model import Model
+from pendula.model.problems import shown
 
-LARGEST_FILE = 5_000_000
+LARGEST_FILE = 2_000_000
 """Bytes."""
+MOST_DOTS = 20
+"""Parts of one dotted key; the reader of TOML takes very long for keys of thousands of parts."""
+
+_LONG_KEY = re.compile(rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MOST_DOTS}}}""")
 
 
 def load(path: str | Path) -> Model:
@@ -23,16 +30,22 @@ def load(path: str | Path) -> Model:
     Raises:
         ModelError: the file cannot be read or the model is wrong; lists every problem with element and field.
     """
-    path = Path(path)
-    source = str(path)
+    if not isinstance(path, (str, os.PathLike)):
+        raise ModelError([Problem("file", "", f"must be given by its path, found {shown(path)}")])
+    source = _printable(str(path))
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise ModelError([Problem("file", "", f"it is larger than {LARGEST_FILE} bytes")], source=source)
-        text = path.read_bytes().decode("utf-8")
+        with open(path, "rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:  # ValueError: a path that no file can have
+        reason = getattr(error, "strerror", None) or error
+        raise ModelError([Problem("file", "", f"it cannot be read: {reason}")], source=source) from None
+    if len(content) > LARGEST_FILE:
+        raise ModelError([Problem("file", "", f"it is larger than {LARGEST_FILE} bytes")], source=source)
+    try:
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ModelError([Problem("file", "", f"it is not UTF-8 text (byte {error.start})")], source=source) from None
-    except OSError as error:
-        raise ModelError([Problem("file", "", f"it cannot be read: {error.strerror or error}")], source=source) from None
+        cause = f"it is not UTF-8 text (byte {error.start + 1} of {len(content)})"
+        raise ModelError([Problem("file", "", cause, "save it as UTF-8")], source=source) from None
     return loads(text, source=source)
 
 
@@ -46,35 +59,55 @@ def loads(text: str, *, source: str = "model text") -> Model:
         pendula.errors.ModelError: model text: model: bodies: there are no bodies
               Try: add at least one body and the joint that holds it
     """
+    if not isinstance(text, str):
+        raise ModelError([Problem("model", "", f"must be text, found {shown(text)}")], source=source)
+    return from_data(_toml(text, source), source=source)
+
+
+def _toml(text: str, source: str) -> dict[str, Any]:
+    """TOML text as plain data."""
+    if len(text) > LARGEST_FILE:
+        raise ModelError([Problem("file", "", f"it is larger than {LARGEST_FILE} bytes")], source=source)
+    if _LONG_KEY.search(text):
+        cause = f"it is not a model: a key has more than {MOST_DOTS} parts joined by dots"
+        raise ModelError([Problem("file", "", cause)], source=source)
     try:
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ModelError([Problem("file", "", f"it is not valid TOML: {error}")], source=source) from None
-    return from_data(data, source=source)
+        return tomllib.loads(text)
+    except RecursionError:
+        cause = "it is not a model: tables and lists are nested too deeply"
+    except ValueError as error:  # also from integers of thousands of digits
+        cause = f"it is not valid TOML: {_printable(str(error))}"
+    raise ModelError([Problem("file", "", cause)], source=source)
+
+
+def _printable(text: str) -> str:
+    """Text in one line, with what cannot be printed escaped."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 
 def from_data(data: Mapping[str, Any], *, source: str = "model data") -> Model:
     """A model from plain data (dicts, lists, numbers, strings)."""
-    fields = set(Model.model_fields)
-    strange = [Problem("model", str(k), "is not a field known here", f"known are: {', '.join(sorted(fields))}") for k in data if k not in fields]
-    known = {str(k): v for k, v in data.items() if k in fields}
     try:
-        model = Model(**known)
+        return Model.model_validate(data)
     except ModelError as error:
-        raise ModelError([*strange, *error.problems], source=source) from None
-    if strange:
-        raise ModelError(strange, source=source)
-    return model
+        raise error.in_file(source) from None
 
 
 def to_data(model: Model) -> dict[str, Any]:
     """A model as plain data; what has its default value is left out."""
-    data = _plain(model)
+    data: dict[str, Any] = _plain(model)
     for section, original in (("joints", model.joints), ("forces", model.forces)):
-        for item, element in zip(data.get(section, []), original, strict=False):
-            item["type"] = element.type
-    ordered = ["name", "description", "units", "gravity", "parameters", "inputs", "bodies", "joints", "forces", "initial"]
-    return {k: data[k] for k in ordered if k in data}
+        entries = [_with_type(item, e.type) for item, e in zip(data.get(section, []), original, strict=False)]
+        if entries:
+            data[section] = entries
+    tables = ("parameters", "inputs", "bodies", "joints", "forces", "initial")
+    return {k: data[k] for k in ("name", "description", "units", "gravity", *tables) if k in data}
+
+
+def _with_type(item: dict[str, Any], kind: str) -> dict[str, Any]:
+    """The fields of an element with its type after its name."""
+    name = {"name": item["name"]} if "name" in item else {}
+    return {**name, "type": kind, **item}
 
 
 def _plain(value: Any) -> Any:
@@ -100,32 +133,35 @@ def _motion(motion: Mapping[str, Any]) -> Any:
 def dumps(model: Model) -> str:
     """A model as TOML text; ``loads`` gives back an equal model."""
     data = to_data(model)
-    lines: list[str] = []
-    tables = []
+    lines = [f"{key} = {_value(value)}" for key, value in data.items() if not _is_section(value)]
     for key, value in data.items():
         if isinstance(value, dict):
-            tables.append((key, value))
-        elif isinstance(value, list) and value and isinstance(value[0], dict):
-            tables.append((key, value))  # type: ignore[arg-type]
-        else:
-            lines.append(f"{key} = {_value(value)}")
-    for key, value in tables:
-        for entry in value if isinstance(value, list) else [value]:
-            lines += ["", f"[[{key}]]" if isinstance(value, list) else f"[{key}]"]
-            lines += [f"{_key(k)} = {_value(v)}" for k, v in entry.items()]
+            lines += ["", f"[{key}]", *_entries(value)]
+        elif _is_section(value):
+            for entry in value:
+                lines += ["", f"[[{key}]]", *_entries(entry)]
     return "\n".join(lines) + "\n"
+
+
+def _is_section(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
+
+
+def _entries(table: dict[str, Any]) -> list[str]:
+    return [f"{_key(name)} = {_value(value)}" for name, value in table.items()]
 
 
 def save(model: Model, path: str | Path) -> None:
     """Writes a model file."""
     try:
         Path(path).write_text(dumps(model), encoding="utf-8")
-    except OSError as error:
-        raise ModelError([Problem("file", "", f"it cannot be written: {error.strerror or error}")], source=str(path)) from None
+    except (OSError, ValueError) as error:
+        cause = f"it cannot be written: {getattr(error, 'strerror', None) or error}"
+        raise ModelError([Problem("file", "", cause)], source=_printable(str(path))) from None
 
 
 def _key(key: str) -> str:
-    return key if key and all(c.isalnum() and c.isascii() or c in "_-" for c in key) else json.dumps(key)
+    return key if key and all((c.isalnum() and c.isascii()) or c in "_-" for c in key) else json.dumps(key)
 
 
 def _value(value: Any) -> str:
@@ -147,4 +183,7 @@ def schema() -> dict[str, Any]:
     found = Model.model_json_schema(by_alias=True)
     found["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     found["title"] = "Pendula model"
+    for part in found.get("$defs", {}).values():
+        if "const" in part.get("properties", {}).get("type", {}):  # joints and forces must say their type
+            part["required"] = sorted({*part.get("required", ()), "type"})
     return found

@@ -8,6 +8,7 @@ the parent-side frame. Tree joints place a body; closing joints tie two bodies t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
@@ -39,10 +40,9 @@ class Rotation(Element):
             raise ValueError("axis: is missing; try { axis = ..., angle = ... } or { sequence = ..., angles = ... }")
         if by_axis and self.angle is None:
             raise ValueError("angle: is missing; try angle = ...")
-        if self.sequence is not None:
-            if len(self.angles) != len(self.sequence):
-                wanted = f"sequence {quote(self.sequence)} takes {len(self.sequence)} angles"
-                raise ValueError(f"angles: {wanted}, found {len(self.angles)}")
+        if self.sequence is not None and len(self.angles) != len(self.sequence):
+            wanted = f"sequence {quote(self.sequence)} takes {len(self.sequence)} angles"
+            raise ValueError(f"angles: {wanted}, found {len(self.angles)}")
         return self
 
 
@@ -53,7 +53,7 @@ def _turns(value: Any, counts: tuple[int, ...] = (1, 2, 3)) -> Any:
     if len(value) not in counts or any(a not in "xyz" for a in value):
         many = {(1, 2, 3): "one to three", (2,): "two", (3,): "three"}[counts]
         raise ValueError(f"must be {many} of the letters x, y, z, found {quote(value)}")
-    if any(a == b for a, b in zip(value, value[1:], strict=False)):
+    if any(a == b for a, b in pairwise(value)):
         raise ValueError(f"{quote(value)} turns twice about the same axis in a row")
     return value
 
@@ -226,7 +226,7 @@ class JointPlanar(TreeJoint):
 
 
 class JointUniversal(TreeJoint):
-    """Two turns in a row about the axes named by ``sequence``: the first fixed in the parent, the second in the child."""
+    """Two turns about the axes named by ``sequence``, the first fixed in the parent, the second in the child."""
 
     type: Literal["universal"] = "universal"
     sequence: TwoTurns = "xy"
@@ -241,6 +241,7 @@ class _Orientation(TreeJoint):
     """three turns such as "zyz" (intrinsic); default: a quaternion with angular velocity in child axes"""
 
     def quaternion(self) -> bool:
+        """Whether the orientation is a quaternion with body angular velocity."""
         return self.euler is None
 
 
@@ -255,12 +256,15 @@ class JointSpherical(_Orientation):
     type: Literal["spherical"] = "spherical"
 
     def suffixes(self) -> tuple[str, ...]:
+        """Endings of the default coordinate names."""
         return _EULER if self.euler else _QUATERNION
 
     def coordinate_kinds(self) -> tuple[str, ...]:
+        """What each coordinate measures."""
         return ("angle",) * 3 if self.euler else ("quaternion",) * 4
 
     def speeds(self) -> tuple[Coordinate, ...]:
+        """Names and kinds of the speeds."""
         if self.euler:
             return super().speeds()
         return tuple(Coordinate(self.name + s, "angle", self.name) for s in _OMEGA)
@@ -272,12 +276,15 @@ class JointFree(_Orientation):
     type: Literal["free"] = "free"
 
     def suffixes(self) -> tuple[str, ...]:
+        """Endings of the default coordinate names."""
         return ("_x", "_y", "_z") + (_EULER if self.euler else _QUATERNION)
 
     def coordinate_kinds(self) -> tuple[str, ...]:
+        """What each coordinate measures."""
         return ("length",) * 3 + (("angle",) * 3 if self.euler else ("quaternion",) * 4)
 
     def speeds(self) -> tuple[Coordinate, ...]:
+        """Names and kinds of the speeds."""
         if self.euler:
             return super().speeds()
         shifts = tuple(Coordinate(f"{c.name}_dot", "length", self.name) for c in self.coordinates()[:3])
@@ -296,6 +303,7 @@ class JointCoordinates(TreeJoint):
     rotation: Rotation | None = None
 
     def check_own_fields(self) -> None:
+        """Coordinates are named here, and as many kinds are given."""
         if not self.coordinates_:
             raise ValueError("coordinates: is empty; try at least one name of a coordinate")
         if self.names:
@@ -304,10 +312,12 @@ class JointCoordinates(TreeJoint):
             raise ValueError(f"kinds: {_counted(len(self.coordinates_))}, found {len(self.kinds_)} kinds")
 
     def suffixes(self) -> tuple[str, ...]:
+        """Endings of the default coordinate names."""
         return self.coordinates_
 
     def coordinates(self) -> tuple[Coordinate, ...]:
-        kinds = self.kinds_ or ("length",) * len(self.coordinates_)
+        """Names and kinds of the coordinates, prescribed ones included."""
+        kinds: tuple[Any, ...] = self.kinds_ or ("length",) * len(self.coordinates_)
         return tuple(Coordinate(n, k, self.name) for n, k in zip(self.coordinates_, kinds, strict=True))
 
 

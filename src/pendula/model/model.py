@@ -6,74 +6,33 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Discriminator, Field, ModelWrapValidatorHandler, Tag, model_validator
 
-from pendula.errors import ModelError
-from pendula.model.base import Element, Name, Scalar, StateName, Vector, _PlainErrors, parse, problems_from
+from pendula.errors import ModelError, Problem
+from pendula.model.base import Description, Element, Name, Scalar, StateName, Table, Title, Vector, parse
 from pendula.model.bodies import Body
-from pendula.model.checks import Parts, check_parts
-from pendula.model.expressions import evaluate_parameters
+from pendula.model.checks import check_parts, first_problems, unknown
+from pendula.model.expressions import ExpressionError
 from pendula.model.forces import AnyForce
 from pendula.model.joints import AnyJoint, ClosingJoint, Coordinate, Rotation, TreeJoint
+from pendula.model.parameters import ParameterError, evaluate_parameters
+from pendula.model.problems import shown
+from pendula.model.reading import UnitsLabel, read_fields
 from pendula.model.topology import tree_order
 from pendula.model.units import Units
 
-_ADAPTERS: dict[str, TypeAdapter[Any]] = {
-    "bodies": TypeAdapter(Body),
-    "joints": TypeAdapter(AnyJoint),
-    "forces": TypeAdapter(AnyForce),
-}
+
+def _start_kind(value: Any) -> str:
+    return "rotation" if isinstance(value, (Mapping, Rotation)) else "number"
 
 
-class _CheckedModel(_PlainErrors):
-    """Runs the checks that need the whole model, and reports them together with those of single fields."""
+Start = Annotated[Annotated[Scalar, Tag("number")] | Annotated[Rotation, Tag("rotation")], Discriminator(_start_kind)]
+"""A number for a coordinate or speed, or a rotation for a ball joint."""
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        try:
-            model = super(_PlainErrors, cls).__call__(*args, **kwargs)
-        except ValidationError as error:
-            problems = problems_from(error, "model", kwargs)
-            raise ModelError([*problems, *check_parts(_what_is_left(kwargs))]) from None
-        problems = check_parts(model.parts())
-        if problems:
-            raise ModelError(problems)
-        return model
+Numbers = Annotated[dict[Name, Scalar], AfterValidator(Table)]
 
 
-def _what_is_left(data: Mapping[str, Any]) -> Parts:
-    """The elements that are sound by themselves, for checks across elements when some are not."""
-    kept: dict[str, tuple[Any, ...]] = {}
-    names: dict[str, tuple[str, ...]] = {}
-    for section, adapter in _ADAPTERS.items():
-        given = data.get(section, ())
-        items = list(given) if isinstance(given, (list, tuple)) else []
-        sound = []
-        for item in items:
-            try:
-                sound.append(adapter.validate_python(item))
-            except ValidationError:
-                continue
-        kept[section] = tuple(sound)
-        found = [x.get("name") if isinstance(x, dict) else getattr(x, "name", None) for x in items]
-        names[section] = tuple(n for n in found if isinstance(n, str))
-    tables = {k: dict(v) if isinstance(v := data.get(k, {}), dict) else {} for k in ("parameters", "inputs")}
-    return Parts(
-        bodies=kept["bodies"],
-        joints=kept["joints"],
-        forces=kept["forces"],
-        parameters=tables["parameters"],
-        inputs=tables["inputs"],
-        body_names=names["bodies"],
-        joint_names=names["joints"],
-        complete=False,
-    )
-
-
-def _initial_entry(value: Any) -> Any:
-    return Rotation(**value) if isinstance(value, dict) else value
-
-
-class Model(Element, metaclass=_CheckedModel):
+class Model(Element):
     """A mechanism, checked when it is made and frozen afterwards.
 
     Numbers may be expressions of the parameters. Gravity is never implied: say ``[0, 0, 0]`` for none.
@@ -90,37 +49,37 @@ class Model(Element, metaclass=_CheckedModel):
         ['theta']
     """
 
-    name: Annotated[str, StringConstraints(min_length=1, max_length=100)]
-    description: Annotated[str, StringConstraints(max_length=5000)] = ""
-    units: Annotated[str, StringConstraints(max_length=40)] = "m-kg-s"
+    name: Title
+    description: Description = ""
+    units: UnitsLabel = "m-kg-s"
     """label of the units of length, mass and time, for outputs; numbers are used as they are"""
     gravity: Vector
     """acceleration of gravity in world axes [length/time^2]"""
-    parameters: dict[Name, Scalar] = Field(default_factory=dict)
+    parameters: Numbers = Field(default_factory=Table)
     """named numbers, usable in every numeric field; they may refer to each other"""
-    inputs: dict[Name, Scalar] = Field(default_factory=dict)
+    inputs: Numbers = Field(default_factory=Table)
     """named inputs u with their values: numbers, or expressions of t and parameters"""
     bodies: tuple[Body, ...] = ()
     joints: tuple[AnyJoint, ...] = ()
     forces: tuple[AnyForce, ...] = ()
-    initial: dict[StateName, Annotated[Scalar | Rotation, BeforeValidator(_initial_entry)]] = Field(default_factory=dict)
+    initial: Annotated[dict[StateName, Start], AfterValidator(Table)] = Field(default_factory=Table)
     """coordinates and speeds at the start; a ball joint takes a rotation under the joint's name"""
 
-    def parts(self) -> Parts:
-        """The elements as the checks want them."""
-        return Parts(
-            bodies=self.bodies,
-            joints=self.joints,
-            forces=self.forces,
-            parameters=dict(self.parameters),
-            inputs=dict(self.inputs),
-            initial=dict(self.initial),
-            gravity=self.gravity,
-            units=self.units,
-            body_names=tuple(b.name for b in self.bodies),
-            joint_names=tuple(j.name for j in self.joints),
-            complete=True,
-        )
+    @model_validator(mode="wrap")
+    @classmethod
+    def _checked(cls, data: Any, make: ModelWrapValidatorHandler[Model]) -> Model:
+        """Reads and checks everything by itself first, so that all problems are reported together."""
+        if isinstance(data, Model):
+            return data
+        if not isinstance(data, Mapping):
+            raise ModelError([Problem("model", "", f"must be a table of fields, found {shown(data)}")])
+        reading = read_fields(data)
+        problems = reading.problems
+        if reading.values:
+            problems = [*problems, *check_parts(reading.parts())]
+        if problems:
+            raise ModelError(first_problems(problems))
+        return make(reading.values)
 
     # -- what follows from the description ------------------------------------------------------
 
@@ -152,25 +111,46 @@ class Model(Element, metaclass=_CheckedModel):
 
     def parameters_with(self, changes: Mapping[str, float]) -> dict[str, float]:
         """Numeric value of every parameter when some are changed; those that depend on them follow."""
-        from pendula.model.checks import unknown
+        self._know_parameters(changes)
+        try:
+            return evaluate_parameters({n: parse(changes.get(n, value)) for n, value in self.parameters.items()})
+        except ParameterError as error:
+            raise ModelError(Problem(f'parameter "{name}"', "", cause) for name, cause in error.problems) from None
+        except ExpressionError as error:
+            raise ModelError([Problem("parameters", "", str(error))]) from None
 
-        bad = [unknown("parameter", n, self.parameters, element="parameters") for n in changes if n not in self.parameters]
+    def _know_parameters(self, names: Mapping[str, Any]) -> None:
+        known = self.parameters
+        bad = [unknown("parameter", str(n), known, element="parameters") for n in names if n not in known]
         if bad:
-            raise ModelError(bad)
-        return evaluate_parameters({n: parse(changes.get(n, value)) for n, value in self.parameters.items()})
+            raise ModelError(first_problems(bad))
 
     @cached_property
     def unit_names(self) -> Units:
         """Names of the units for outputs."""
         return Units.from_label(self.units)
 
+    @cached_property
+    def bodies_by_name(self) -> dict[str, Body]:
+        """The bodies by name."""
+        return {body.name: body for body in self.bodies}
+
+    @cached_property
+    def joints_by_name(self) -> dict[str, Any]:
+        """The joints by name."""
+        return {joint.name: joint for joint in self.joints}
+
     def body(self, name: str) -> Body:
         """The body of that name."""
-        return next(b for b in self.bodies if b.name == name)
+        if name not in self.bodies_by_name:
+            raise ModelError([unknown("body", str(name), self.bodies_by_name, element="model")])
+        return self.bodies_by_name[name]
 
     def joint(self, name: str) -> Any:
         """The joint of that name."""
-        return next(j for j in self.joints if j.name == name)
+        if name not in self.joints_by_name:
+            raise ModelError([unknown("joint", str(name), self.joints_by_name, element="model")])
+        return self.joints_by_name[name]
 
     def with_changes(self, **changes: Any) -> Model:
         """A copy with some fields replaced, checked again."""
@@ -179,9 +159,5 @@ class Model(Element, metaclass=_CheckedModel):
 
     def with_parameters(self, values: Mapping[str, int | float | str]) -> Model:
         """A copy with new defaults for some parameters."""
-        from pendula.model.checks import unknown
-
-        for name in values:
-            if name not in self.parameters:
-                raise ModelError([unknown("parameter", name, self.parameters, element="parameters")])
+        self._know_parameters(values)
         return self.with_changes(parameters=dict(self.parameters) | dict(values))

@@ -132,9 +132,7 @@ def check_label(label: str, what: str) -> None:
         >>> check_label("upper arm no. 2", "body")
     """
     if type(label) is not str:
-        raise ExpressionError(
-            f'{_titled(what)} must be plain text, found {type(label).__name__}. Try "arm 1".'
-        )
+        raise ExpressionError(f'{_titled(what)} must be plain text, found {type(label).__name__}. Try "arm 1".')
     fault = _label_fault(label)
     if fault:
         raise ExpressionError(f'{_titled(what)} {quote(label)} {fault}. Try "{_cleaned_label(label)}".')
@@ -188,9 +186,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def _likeness(name: str, other: str) -> int:
     """A quick measure of how alike two names are: equal letters from the front and from the back."""
     front = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, other, strict=False)))
-    back = sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name[::-1], other[::-1], strict=False))
-    )
+    back = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name[::-1], other[::-1], strict=False)))
     return front + back - abs(len(name) - len(other))
 
 

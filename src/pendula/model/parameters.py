@@ -60,9 +60,7 @@ def values_and_problems(
         also: names of parameters whose definition could not be read; what depends on them has no value, and
             that is no problem of its own.
     """
-    problems = [
-        problem for name, e in definitions.items() for problem in _name_problems(name, e, definitions, also)
-    ]
+    problems = [problem for name, e in definitions.items() for problem in _name_problems(name, e, definitions, also)]
     order, circles = _evaluation_order(definitions)
     for circle in circles:
         links = circle if len(circle) <= 12 else [*circle[:6], "...", *circle[-5:]]

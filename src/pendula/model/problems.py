@@ -13,6 +13,7 @@ from pendula.errors import Problem
 from pendula.model.names import nearest, quote
 
 MOST_SHOWN = 8  # names that a message lists
+_PLAIN_NAME = re.compile("[A-Za-z0-9_ -]{1,64}")
 
 
 def shown(value: Any) -> str:
@@ -44,7 +45,7 @@ def listing(names: Iterable[str]) -> str:
 
 def unknown(kind: str, name: str, known: Iterable[str], *, element: str, place: str = "") -> Problem:
     """The problem that a name is not there, with the nearest one that is."""
-    known = sorted(set(known))
+    known = sorted({other for other in known if _PLAIN_NAME.fullmatch(other)})
     near = nearest(name, known)
     advice = f"did you mean {quote(near)}?" if near else f"known are: {listing(known)}" if known else ""
     return Problem(element, place, f"there is no {kind} {quote(name)}", advice)
@@ -85,7 +86,7 @@ def field_text(path: Iterable[int | str]) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
         elif part:
-            plain = part if re.fullmatch(r"[A-Za-z0-9_ -]{1,64}", part) else quote(part)
+            plain = part if _PLAIN_NAME.fullmatch(part) else quote(part)
             text += f".{plain}" if text else plain
     return text
 
@@ -102,7 +103,7 @@ def _words(finding: Any, path: list[int | str], cls: type | None) -> tuple[str, 
         types = re.findall(r"'([^']*)'", context.get("expected_tags", ""))
         return _type_words(field, context.get("tag"), types)
     if kind == "value_error":
-        return _split(field, str(finding["msg"]).removeprefix("Value error, "), cls)
+        return _split(field, str(finding["msg"]).removeprefix("Value error, "), _class_at(path, cls))
     if kind == "literal_error":
         choices = re.findall(r"'([^']*)'", context.get("expected", ""))
         near = nearest(found, choices) if isinstance(found, str) else ""
@@ -127,8 +128,6 @@ def _type_words(field: str, tag: Any, types: list[str]) -> tuple[str, str, str]:
     return place, f"there is no type {quote(str(tag))}", advice
 
 
-
-
 def _split(field: str, message: str, cls: type | None) -> tuple[str, str, str]:
     """A message of our own checks, which may begin with the field and end with what to try."""
     start, colon, rest = message.partition(": ")
@@ -142,14 +141,18 @@ def _split(field: str, message: str, cls: type | None) -> tuple[str, str, str]:
 
 def _spelling(path: list[int | str], cls: type | None) -> str:
     """Advice for a field that is not there: the nearest of those that are."""
-    owner = cls
-    for part in path[:-1]:
-        owner = _class_of(owner, part) if isinstance(part, str) else owner
-    fields = _fields(owner) if owner is not None else []
+    fields = _fields(_class_at(path[:-1], cls))
     near = nearest(str(path[-1]), fields)
     if near:
         return f"did you mean {quote(near)}?"
     return f"remove it; known are: {', '.join(fields)}" if fields else "remove it"
+
+
+def _class_at(path: list[int | str], cls: type | None) -> type | None:
+    """The class of the record at a path inside a record of the given class."""
+    for part in path:
+        cls = _class_of(cls, part) if isinstance(part, str) else cls
+    return cls
 
 
 def _fields(cls: type | None) -> list[str]:

@@ -1,0 +1,276 @@
+"""From plain data to the elements of a model, each read by itself so that one bad element hides no other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, get_args
+
+from pydantic import AfterValidator, TypeAdapter, ValidationError
+
+from pendula.errors import Problem
+from pendula.model.base import Description, Element, Name, Scalar, StateName, Title, Vector
+from pendula.model.bodies import Body
+from pendula.model.forces import AnyForce
+from pendula.model.joints import AnyJoint, Rotation
+from pendula.model.names import nearest, quote
+from pendula.model.parts import Parts, Unread
+from pendula.model.problems import field_text, problems_from, shown
+from pendula.model.units import Units
+
+MOST_BODIES = 5000
+MOST_PARAMETERS = 8 * MOST_BODIES
+MOST_VALUES = 200_000
+"""Numbers, texts and tables in one model."""
+MOST_TEXT = 300_000
+"""Characters of all different texts of a model together."""
+DEEPEST = 12
+"""Tables and lists inside each other."""
+
+
+def _known_units(label: str) -> str:
+    Units.from_label(label)
+    return label
+
+
+UnitsLabel = Annotated[Title, AfterValidator(_known_units)]
+
+_PLAIN: dict[str, TypeAdapter[Any]] = {
+    "name": TypeAdapter(Title),
+    "description": TypeAdapter(Description),
+    "units": TypeAdapter(UnitsLabel),
+    "gravity": TypeAdapter(Vector),
+}
+_REQUIRED = {
+    "name": 'add name = "..."',
+    "gravity": "add gravity = [0, -9.81, 0], or [0, 0, 0] for none",
+}
+_LISTS: dict[str, tuple[str, int]] = {
+    "bodies": ("body", MOST_BODIES),
+    "joints": ("joint", 2 * MOST_BODIES),
+    "forces": ("force", 4 * MOST_BODIES),
+}
+_TABLES: dict[str, tuple[str, TypeAdapter[Any], int]] = {
+    "parameters": ("parameter", TypeAdapter(Name), MOST_PARAMETERS),
+    "inputs": ("input", TypeAdapter(Name), MOST_PARAMETERS),
+    "initial": ("initial", TypeAdapter(StateName), 20 * MOST_BODIES),
+}
+_SCALAR: TypeAdapter[Any] = TypeAdapter(Scalar)
+_ROTATION: TypeAdapter[Any] = TypeAdapter(Rotation)
+FIELDS = (*_PLAIN, *_TABLES, *_LISTS)
+"""Fields of a model."""
+
+
+def _classes(union: Any) -> dict[str, type[Element]]:
+    """The classes of joints or forces by type."""
+    return {cls.model_fields["type"].default: cls for cls in get_args(get_args(union)[0])}
+
+
+_CLASSES: dict[str, dict[str, type[Element]]] = {"joints": _classes(AnyJoint), "forces": _classes(AnyForce)}
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {
+    cls: TypeAdapter(cls) for cls in (Body, *_CLASSES["joints"].values(), *_CLASSES["forces"].values())
+}
+
+
+@dataclass
+class Reading:
+    """What was read: values of the fields, what is left for checks across elements, and problems."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    labels: dict[str, list[str]] = field(default_factory=dict)
+    unread: dict[str, list[Any]] = field(default_factory=dict)
+
+    def parts(self) -> Parts:
+        """The elements as the checks want them."""
+        pairs: dict[str, Any] = {k: tuple(zip(self.labels[k], self.values[k], strict=True)) for k in _LISTS}
+        tables: dict[str, Any] = {name: self.values[name] for name in _TABLES}
+        return Parts(
+            **pairs,
+            **tables,
+            gravity=self.values.get("gravity", ()),
+            unread_bodies=tuple(n for x in self.unread["bodies"] if (n := _name_of(x)) is not None),
+            unread_joints=tuple(_unread_joint(x) for x in self.unread["joints"]),
+            unread_parameters=frozenset(self.unread["parameters"]),
+            unread_inputs=frozenset(self.unread["inputs"]),
+        )
+
+
+def read_fields(data: Mapping[str, Any]) -> Reading:
+    """Reads every field and element of a model by itself."""
+    reading = Reading()
+    reading.problems += _strange_fields(data)
+    large = list(_too_large(data))
+    if large:
+        reading.problems += large
+        reading.values = {}
+        return reading
+    for name, adapter in _PLAIN.items():
+        if name in data:
+            found = _read(adapter, data[name], reading.problems, "model", None, name)
+            if found is not None:
+                reading.values[name] = found
+        elif name in _REQUIRED:
+            reading.problems.append(Problem("model", name, "is missing", _REQUIRED[name]))
+    for section in _TABLES:
+        _read_table(section, data.get(section, {}), reading)
+    for section in _LISTS:
+        _read_list(section, data.get(section, []), reading)
+    if not data.get("bodies", []) and not any(p.field == "bodies" for p in reading.problems):
+        advice = "add at least one body and the joint that holds it"
+        reading.problems.append(Problem("model", "bodies", "there are no bodies", advice))
+    return reading
+
+
+def _strange_fields(data: Mapping[str, Any]) -> Iterator[Problem]:
+    strange = [name for name in data if name not in FIELDS]
+    for name in strange[:200]:
+        near = nearest(str(name), FIELDS)
+        advice = f"did you mean {quote(near)}?" if near else f"known are: {', '.join(FIELDS)}"
+        yield Problem("model", field_text([str(name)]) or '""', "is not a field known here", advice)
+
+
+def _too_large(data: Mapping[str, Any]) -> Iterator[Problem]:
+    limits = {section: limit[-1] for section, limit in (*_LISTS.items(), *_TABLES.items())}
+    for section, most in limits.items():
+        entries = data.get(section, ())
+        if isinstance(entries, (Mapping, list, tuple)) and len(entries) > most:
+            cause = f"{len(entries)} {section} are more than the {most} allowed"
+            yield Problem("model", section, cause, "split the model")
+    count, depth = 0, 0
+    texts: set[str] = set()
+    level: list[Any] = [data]
+    while level and count <= MOST_VALUES and depth <= DEEPEST:
+        count += len(level)
+        texts.update(value for value in level if isinstance(value, str))
+        depth += 1
+        level = [entry for value in level for entry in _inside(value)]
+    if count > MOST_VALUES:
+        yield Problem("model", "", f"it has more than {MOST_VALUES} numbers and texts", "split the model")
+    elif level:
+        yield Problem("model", "", f"tables and lists are nested more than {DEEPEST} levels deep")
+    elif (length := sum(map(len, texts))) > MOST_TEXT:
+        cause = f"its texts have {length} characters together, at most {MOST_TEXT} are allowed"
+        yield Problem("model", "", cause, "name repeated parts of expressions as parameters")
+
+
+def _inside(value: Any) -> Any:
+    return value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
+
+
+def _read(
+    adapter: TypeAdapter[Any], value: Any, problems: list[Problem], element: str, cls: type | None, prefix: str = ""
+) -> Any:
+    """The value as the adapter reads it, or None and its problems."""
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        for p in problems_from(error, element, cls):
+            place = p.field if not prefix else prefix + (p.field if p.field[:1] in ("", "[") else f".{p.field}")
+            problems.append(Problem(p.element, place, p.cause, p.advice))
+        return None
+
+
+def _read_table(section: str, data: Any, reading: Reading) -> None:
+    kind, names, _ = _TABLES[section]
+    sound: dict[str, Any] = {}
+    unread: list[str] = []
+    reading.values[section], reading.unread[section] = sound, unread
+    if not isinstance(data, Mapping):
+        cause = f"must be a table of names and values, found {shown(data)}"
+        reading.problems.append(Problem("model", section, cause, f"write [{section}] in single brackets"))
+        return
+    for name, value in data.items():
+        element = f"{kind} {quote(name) if isinstance(name, str) else shown(name)}"
+        before = len(reading.problems)
+        _read(names, name, reading.problems, element, None, "name")
+        rotation = section == "initial" and isinstance(value, (Mapping, Rotation))
+        adapter, cls = (_ROTATION, Rotation) if rotation else (_SCALAR, None)
+        found = _read(adapter, value, reading.problems, element, cls)
+        if len(reading.problems) == before:
+            sound[name] = found
+        elif isinstance(name, str):
+            unread.append(name)
+
+
+def _read_list(section: str, data: Any, reading: Reading) -> None:
+    kind, _ = _LISTS[section]
+    sound: list[Any] = []
+    labels: list[str] = []
+    unread: list[Any] = []
+    reading.values[section], reading.labels[section], reading.unread[section] = sound, labels, unread
+    if not isinstance(data, (list, tuple)):
+        cause = f"must be a list, found {shown(data)}"
+        reading.problems.append(Problem("model", section, cause, f"write [[{section}]] in double brackets"))
+        return
+    for index, item in enumerate(data):
+        label = _label(kind, item, index)
+        if _has_type(section, item, label, reading.problems):
+            cls = Body if section == "bodies" else _CLASSES[section][_field(item, "type")]
+            found = _read(_ADAPTERS[cls], item, reading.problems, label, cls)
+            if found is not None:
+                sound.append(found)
+                labels.append(label)
+                continue
+        unread.append(item)
+
+
+def _has_type(section: str, item: Any, label: str, problems: list[Problem]) -> bool:
+    """Whether an element is a table that says what it is; what is wrong otherwise goes to the problems."""
+    if not isinstance(item, (dict, Element)):
+        cause = f"must be a table of fields, found {shown(item)}"
+        problems.append(Problem(label, "", cause, f"write [[{section}]] and its fields below"))
+        return False
+    types = _CLASSES.get(section)
+    kind = _field(item, "type")
+    if types is None or (isinstance(kind, str) and kind in types):
+        return True
+    if kind is None:
+        problems.append(Problem(label, "type", "is missing", f"add type = ..., one of {', '.join(types)}"))
+    elif not isinstance(kind, str):
+        cause = f"must be text in quotes, found {shown(kind)}"
+        problems.append(Problem(label, "type", cause, f"one of {', '.join(types)}"))
+    else:
+        near = nearest(kind, types)
+        advice = f"did you mean {quote(near)}?" if near else f"known are: {', '.join(types)}"
+        problems.append(Problem(label, "type", f"there is no {label.split()[0]} type {quote(kind)}", advice))
+    return False
+
+
+def _field(item: Any, name: str) -> Any:
+    return item.get(name) if isinstance(item, dict) else getattr(item, name, None)
+
+
+def _name_of(item: Any) -> str | None:
+    name = _field(item, "name") if isinstance(item, (dict, Element)) else None
+    return name if isinstance(name, str) else None
+
+
+def _label(kind: str, item: Any, index: int) -> str:
+    """How messages name a body, joint or force."""
+    name = _name_of(item)
+    if name:
+        return f"{kind} {quote(name)}"
+    what = _field(item, "type") if isinstance(item, (dict, Element)) else None
+    known = isinstance(what, str) and re.fullmatch("[a-z-]{1,20}", what)
+    return f"{kind} number {index + 1} ({what})" if known else f"{kind} number {index + 1}"
+
+
+def _unread_joint(item: Any) -> Unread:
+    if not isinstance(item, dict):
+        return Unread("", "", "", frozenset())
+    sides = {}
+    for place in ("parent", "child"):
+        side = item.get(place)
+        body = side.get("body") if isinstance(side, dict) else getattr(side, "body", side)
+        sides[place] = body if isinstance(body, str) else ""
+    names = [*_texts(item.get("names")), *_texts(item.get("coordinates"))]
+    return Unread(_name_of(item) or "", sides["parent"], sides["child"], frozenset(names))
+
+
+def _texts(value: Any) -> list[str]:
+    return [x for x in value if isinstance(x, str)] if isinstance(value, (list, tuple)) else []
+
+
+__all__ = ["FIELDS", "MOST_BODIES", "MOST_PARAMETERS", "Reading", "UnitsLabel", "read_fields"]

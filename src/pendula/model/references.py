@@ -1,0 +1,186 @@
+"""Checks of what elements say about each other: bodies, points, joints, coordinates, and who places whom."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from pendula.errors import Problem
+from pendula.model.bodies import GROUND
+from pendula.model.forces import (
+    ForceComFriction,
+    ForceFriction,
+    ForceGeneralized,
+    ForceLoad,
+    ForceSpinDrive,
+    ForceSpring,
+    ForceTorque,
+    ForceTorsionSpring,
+)
+from pendula.model.joints import Side, TreeJoint
+from pendula.model.names import nearest, quote
+from pendula.model.parts import Parts
+from pendula.model.problems import listing, unknown
+
+
+def sides(item: Any) -> Iterator[tuple[str, Side]]:
+    """The sides of a joint or force, each with its name in a model file."""
+    for name, place in (("parent", "parent"), ("child", "child"), ("start", "from"), ("end", "to")):
+        side = getattr(item, name, None)
+        if isinstance(side, Side):
+            yield place, side
+
+
+def check_references(parts: Parts) -> Iterator[Problem]:
+    """Bodies, points, joints and coordinates that are named but not there."""
+    for element, joint in parts.joints:
+        for place, side in sides(joint):
+            yield from _side(parts, element, place, side)
+        if joint.parent.body == joint.child.body:
+            cause = f"parent and child are the same body {quote(joint.child.body)}"
+            yield Problem(element, "child", cause, "name two bodies, or ground and a body")
+    for element, force in parts.forces:
+        for place, side in sides(force):
+            yield from _side(parts, element, place, side)
+            if side.rotation is not None:
+                cause = "a force acts at a point, which has no rotation"
+                yield Problem(element, f"{place}.rotation", cause, "remove it")
+        if isinstance(force, (ForceLoad, ForceTorque, ForceComFriction, ForceSpinDrive)):
+            yield from _acted_on(parts, element, force)
+        if isinstance(force, ForceGeneralized):
+            yield from _generalized(parts, element, force.coordinate)
+        elif getattr(force, "joint", None) is not None:
+            yield from _across(parts, element, force)
+
+
+def _side(parts: Parts, element: str, place: str, side: Side) -> Iterator[Problem]:
+    if side.body not in parts.places:
+        yield unknown("body", side.body, parts.places, element=element, place=f"{place}.body")
+    elif side.at is not None:
+        yield from _point(parts, element, f"{place}.at", side.body, side.at)
+
+
+def _point(parts: Parts, element: str, place: str, body: str, at: str) -> Iterator[Problem]:
+    points: Collection[str] = {"origin"} if body == GROUND else ()
+    if body in parts.body:
+        points = parts.body[body].named_points()
+    if points and at not in points:
+        near = nearest(at, points)
+        advice = f"did you mean {quote(near)}?" if near else f"known are: {listing(sorted(points))}"
+        if body == GROUND:
+            advice = "give its coordinates: position = [x, y, z]"
+        yield Problem(element, place, f"there is no point {quote(at)} on {quote(body)}", advice)
+
+
+def _acted_on(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
+    at = getattr(force, "at", None)
+    if force.body not in parts.places:
+        yield unknown("body", force.body, parts.places, element=element, place="body")
+    elif force.body == GROUND:
+        yield Problem(element, "body", "a force on ground does nothing", "name a body")
+    elif at is not None:
+        yield from _point(parts, element, "at", force.body, at)
+    if at is not None and getattr(force, "position", None) is not None:
+        yield Problem(element, "at", "the point is given twice, by at and by position", "keep one of them")
+
+
+def _generalized(parts: Parts, element: str, name: str) -> Iterator[Problem]:
+    found = parts.state.get(name)
+    if found is None and not parts.may_exist(name):
+        known = [c.name for c in parts.state.values() if c.kind != "quaternion" and not c.name.endswith("_dot")]
+        yield unknown("coordinate", name, known, element=element, place="coordinate")
+    elif found is not None and found.kind == "quaternion":
+        speeds = [c.name for c in parts.joint[found.joint].speeds()[-3:]]
+        cause = f"{quote(name)} is part of a quaternion, on which no force can act"
+        yield Problem(element, "coordinate", cause, f"name one of {', '.join(speeds)}: the value is then a torque")
+
+
+def _across(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
+    if force.joint not in parts.joint_names:
+        yield unknown("joint", force.joint, parts.joint_names, element=element, place="joint")
+        return
+    joint = parts.joint.get(force.joint)
+    if joint is None:
+        return
+    name = quote(joint.name)
+    if not isinstance(joint, TreeJoint):
+        cause = f"joint {name} closes a loop and has no coordinate"
+        yield Problem(element, "joint", cause, "name a joint that places a body")
+    elif not joint.coordinates():
+        yield Problem(element, "joint", f"joint {name} cannot move: it has no coordinate", "name another joint")
+    elif not isinstance(force, ForceFriction):
+        yield from _coordinate_choice(force, joint, element)
+
+
+def _coordinate_choice(force: Any, joint: TreeJoint, element: str) -> Iterator[Problem]:
+    """A spring across a joint acts on one of its angles or lengths."""
+    kinds = {c.name: c.kind for c in joint.coordinates() if c.kind != "quaternion"}
+    name = quote(joint.name)
+    if not kinds:
+        advice = 'give the joint euler = "zyz", or put a spring between two points'
+        yield Problem(element, "joint", f"joint {name} has a quaternion, no angle to act on", advice)
+    elif force.coordinate is None and len(kinds) != 1:
+        advice = f"add coordinate = ..., one of {', '.join(kinds)}"
+        yield Problem(element, "coordinate", f"is missing: joint {name} has {len(kinds)} of them", advice)
+    elif force.coordinate is not None and force.coordinate not in kinds:
+        problem = unknown("coordinate", force.coordinate, kinds, element=element, place="coordinate")
+        yield Problem(element, "coordinate", f"{problem.cause} in joint {name}", problem.advice)
+    else:
+        chosen = force.coordinate or next(iter(kinds))
+        if isinstance(force, ForceTorsionSpring) and kinds[chosen] == "length":
+            yield Problem(element, "type", f"{quote(chosen)} is a length, not an angle", 'use type = "spring"')
+        if isinstance(force, ForceSpring) and kinds[chosen] == "angle":
+            cause = f"{quote(chosen)} is an angle, not a length"
+            yield Problem(element, "type", cause, 'use type = "torsion-spring"')
+
+
+# -- who places whom --------------------------------------------------------------------------------
+
+
+def check_connection(parts: Parts) -> Iterator[Problem]:
+    """Every body is placed by one joint, in a tree that starts at ground."""
+    placed_by: dict[str, TreeJoint] = {}
+    for element, joint in parts.tree_joints:
+        child = joint.child.body
+        if child == GROUND:
+            cause = "ground cannot be the child of a joint"
+            yield Problem(element, "child", cause, "swap parent and child")
+        elif child in placed_by:
+            other = quote(placed_by[child].name)
+            cause = f"body {quote(child)} is placed by joint {other} already, so this joint closes a loop"
+            advice = 'use a closing joint: type = "coincident", "point-on-line" or "loop"'
+            yield Problem(element, "child", cause, advice)
+        else:
+            placed_by[child] = joint
+    parent_of = {child: parts.meant(joint.parent.body) for child, joint in placed_by.items()}
+    vague = False  # whether a joint that could not be read may place any body
+    for unread in parts.unread_joints:
+        vague = vague or not unread.child
+        parent_of.setdefault(parts.meant(unread.child), parts.meant(unread.parent))
+    for joint in placed_by.values():
+        parent_of.setdefault(parts.meant(joint.child.body), parts.meant(joint.parent.body))
+    yield from _circles(parent_of, placed_by)
+    tied = {side.body for _, j in parts.joints if not isinstance(j, TreeJoint) for _, side in sides(j)}
+    for element, body in parts.bodies:
+        if body.name not in parent_of and not vague:
+            cause = "only closing joints hold it, and these do not place a body" if body.name in tied else ""
+            advice = 'add a joint with this body as child; type = "free" lets it fly'
+            yield Problem(element, "", cause or "it is connected to nothing", advice)
+
+
+def _circles(parent_of: dict[str, str], placed_by: dict[str, TreeJoint]) -> Iterator[Problem]:
+    """Bodies that place each other in a circle, each circle once."""
+    finished: set[str] = {GROUND}
+    for start in parent_of:
+        path: dict[str, None] = {}
+        body = start
+        while body in parent_of and body not in finished and body not in path:
+            path[body] = None
+            body = parent_of[body]
+        names = list(path)
+        circle = names[names.index(body) :] if body in path else []
+        joints = [placed_by[name].name for name in circle if name in placed_by]
+        if len(circle) > 1 and joints:
+            cause = f"joints {listing(joints)} place their bodies in a circle that is not connected to ground"
+            yield Problem(f"joint {quote(joints[0])}", "parent", cause, "connect one of these bodies to ground")
+        finished.update(path)

@@ -1,0 +1,133 @@
+"""Checks of expressions: which names each may use, and whether it has a value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from pendula.errors import Problem
+from pendula.model.base import Element
+from pendula.model.bodies import GROUND
+from pendula.model.expressions import Expression, ExpressionError, parse
+from pendula.model.joints import JointCoordinates, Side
+from pendula.model.names import nearest, quote
+from pendula.model.parts import Parts
+from pendula.model.references import sides
+
+_NO_EXPRESSION = ("name", "type", "sequence", "body", "at", "kind", "axes", "joint", "coordinate")
+
+Places = Iterable[tuple[str, Expression]]
+
+
+def scalars(value: Any, place: str) -> Iterator[tuple[str, Expression]]:
+    """Every expression below a field, with the place it stands at."""
+    if isinstance(value, Element):
+        if isinstance(value, Side):
+            return
+        for name in type(value).model_fields:
+            if name not in _NO_EXPRESSION:
+                yield from scalars(getattr(value, name), f"{place}.{name}" if place else name)
+    elif isinstance(value, (tuple, list)):
+        for k, entry in enumerate(value):
+            yield from scalars(entry, f"{place}[{k}]")
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from scalars(entry, f"{place}.{key}" if key else place)
+    elif isinstance(value, (int, float, str)) and not isinstance(value, bool):
+        yield place, parse(value)
+
+
+def check_expressions(parts: Parts) -> Iterator[Problem]:
+    """Names that an expression may not use, and expressions without a finite value."""
+    for name, message in parts.parameter_problems:
+        cause, _, advice = message.partition("; did you mean ")
+        yield Problem(f"parameter {quote(name)}", "", cause, f"did you mean {advice}" if advice else "")
+    use = _Use(parts)
+    for name, value in parts.inputs.items():
+        yield from use.with_time(f"input {quote(name)}", scalars(value, ""))
+    yield from use.constant("model", scalars(parts.gravity, "gravity"))
+    for name, value in parts.initial.items():
+        yield from use.constant(f"initial {quote(name)}", scalars(value, ""))
+    for element, body in parts.bodies:
+        yield from use.constant(element, scalars(body, ""))
+    for element, joint in parts.joints:
+        yield from _in_joint(use, element, joint)
+    for element, force in parts.forces:
+        yield from _in_force(use, element, force)
+
+
+def _in_joint(use: _Use, element: str, joint: Any) -> Iterator[Problem]:
+    yield from _in_sides(use, element, joint)
+    yield from use.constant(element, scalars(getattr(joint, "axis", ()), "axis"))
+    yield from use.with_time(element, scalars(getattr(joint, "motion", {}), "motion"))
+    if isinstance(joint, JointCoordinates):
+        own = {*joint.coordinates_, "t"}
+        words = "parameters, t and the joint's own coordinates"
+        yield from use.check(element, scalars(joint.position, "position"), own, words)
+        if joint.rotation is not None:
+            yield from use.constant(element, scalars(joint.rotation.axis, "rotation.axis"))
+            yield from use.check(element, scalars(joint.rotation.angle, "rotation.angle"), own, words)
+            yield from use.check(element, scalars(joint.rotation.angles, "rotation.angles"), own, words)
+
+
+def _in_force(use: _Use, element: str, force: Any) -> Iterator[Problem]:
+    yield from _in_sides(use, element, force)
+    for place, expression in scalars(force, ""):
+        check = use.constant if place.startswith("position") else use.anything
+        yield from check(element, [(place, expression)])
+
+
+def _in_sides(use: _Use, element: str, item: Any) -> Iterator[Problem]:
+    for place, side in sides(item):
+        check = use.with_time if side.body == GROUND else use.constant
+        yield from check(element, scalars(side.position, f"{place}.position"))
+        yield from use.constant(element, scalars(side.rotation, f"{place}.rotation"))
+
+
+class _Use:
+    """Checks expressions against the names they may use; finite values are looked for once per text."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.known = parts.constants
+        self.others = {*parts.state, *parts.inputs, *parts.unread_inputs, "t"}
+        self.good: set[str] = set()
+
+    def constant(self, element: str, found: Places) -> Iterator[Problem]:
+        """Expressions of parameters."""
+        return self.check(element, found, (), "parameters")
+
+    def with_time(self, element: str, found: Places) -> Iterator[Problem]:
+        """Expressions of parameters and time."""
+        return self.check(element, found, ("t",), "parameters and t")
+
+    def anything(self, element: str, found: Places) -> Iterator[Problem]:
+        """Expressions of everything there is."""
+        return self.check(element, found, self.others, "parameters, inputs, coordinates, speeds and t")
+
+    def check(self, element: str, found: Places, more: Collection[str], words: str) -> Iterator[Problem]:
+        """Expressions of parameters and some more names."""
+        for place, expression in found:
+            if expression.is_number:
+                continue
+            missing = sorted(name for name in expression.names if name not in self.known and name not in more)
+            for name in missing:
+                if not (self.parts.may_exist(name) and more is self.others):
+                    yield self._missing(element, place, expression, name, more, words)
+            if not missing and expression.text not in self.good and expression.names <= self.parts.values.keys():
+                try:
+                    expression.evaluate(self.parts.values)
+                    self.good.add(expression.text)
+                except ExpressionError as error:
+                    yield Problem(element, place, str(error), "check the values of the parameters")
+
+    def _missing(
+        self, element: str, place: str, expression: Expression, name: str, more: Collection[str], words: str
+    ) -> Problem:
+        where = "" if str(expression) == name else f" in {quote(str(expression))}"
+        if name in self.others:
+            cause = f"{quote(name)}{where} cannot be used here; it may use {words}"
+            return Problem(element, place, cause, "write it with parameters" if name != "t" else "remove t")
+        near = nearest(name, {*self.known, *more})
+        advice = f"did you mean {quote(near)}?" if near else f"add {quote(name)} to [parameters]"
+        return Problem(element, place, f"{quote(name)}{where} is not known; it may use {words}", advice)

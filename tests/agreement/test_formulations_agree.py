@@ -1,0 +1,214 @@
+"""Formulations share poses and nothing else, so where they agree they are right: on every library mechanism in
+every variant, and on random mechanisms."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import pendula
+from pendula.analysis import agreement
+from pendula.equations.derive import formulations
+from tests.helpers import VARIANTS, Array, drive_forces, library_system, random_mechanism, regular, states
+
+AGREES = 1e-10
+"""Relative difference: round-off (1e-16) of some hundred operations, times a condition of at most 1e5."""
+STATES = 100
+NAMES = tuple(formulations())
+
+OPEN_SEEDS = range(26)
+CLOSED_SEEDS = range(1000, 1016)
+MORE_SEEDS = range(2000, 2200)
+
+
+def _relative(x: Array, y: Array, floor: Array | float = 0.0) -> float:
+    """Largest difference of rows, each relative to its own size or to a floor where that is larger."""
+    x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
+    if x.size == 0:
+        return 0.0
+    size = np.maximum(np.maximum(np.abs(x).max(axis=1), np.abs(y).max(axis=1)), floor)
+    gap = np.abs(x - y).max(axis=1)
+    assert np.all(np.isfinite(gap))
+    return float((gap / np.maximum(size, 1e-300)).max())
+
+
+def _differences(a: pendula.System, b: pendula.System, t: Array, q: Array, v: Array) -> dict[str, float]:
+    """Everything two formulations have in common, as the largest relative difference."""
+    first, second = a.accelerations(q, v, t), b.accelerations(q, v, t)
+    one, two = a.body_motion(q, v, first, t), a.body_motion(q, v, second, t)
+    size = [np.abs(x.reshape(len(q), -1)).max(axis=1) for x in (one.angular_velocity, one.velocity)]
+    E1, E2 = a.energies(q, v, t), b.energies(q, v, t)
+    total = np.abs(E1.kinetic) + np.abs(E1.potential)
+    effort, other = drive_forces(a, q, v, t)[0], drive_forces(b, q, v, t)[0]
+    found = {
+        "speeds": _relative(first, second),
+        "bodies": _relative(one.acceleration, two.acceleration, size[0] * size[1]),
+        "turning": _relative(one.angular_acceleration, two.angular_acceleration, size[0] ** 2),
+        "kinetic": _relative(E1.kinetic, E2.kinetic, total),
+        "potential": _relative(E1.potential, E2.potential, total),
+        "jacobi": _relative(E1.jacobi, E2.jacobi, total),
+        "power": _relative(a.power(q, v, t), b.power(q, v, t), total),
+        "drives": _relative(effort, other, 1.0),
+        "mass matrix": _relative(a.mass_matrix(q, t), b.mass_matrix(q, t)),
+        "poses": _relative(a.poses(q, t)[1], b.poses(q, t)[1], 1.0),
+    }
+    if a.equations.loop_rows:
+        lam, mu = a.multipliers(q, v, t), b.multipliers(q, v, t)
+        found["multipliers"] = _relative(lam, mu)
+        force = [np.einsum("kri,kr->ki", s.constraint_jacobian(q, t), x) for s, x in ((a, lam), (b, mu))]
+        found["constraint forces"] = _relative(force[0], force[1])
+        found["gaps"] = _relative(a.gaps(q, v, t)[0] + 1.0, b.gaps(q, v, t)[0] + 1.0)
+        found["gap rates"] = _relative(a.gaps(q, v, t)[1] + 1.0, b.gaps(q, v, t)[1] + 1.0)
+    return found
+
+
+def _assert_agree(systems: dict[str, pendula.System], t: Array, q: Array, v: Array) -> None:
+    for a, b in combinations(systems, 2):
+        found = _differences(systems[a], systems[b], t, q, v)
+        bad = {what: gap for what, gap in found.items() if not gap <= AGREES}
+        assert not bad, f"{a} and {b} differ: {bad}"
+
+
+def _assert_mass_is_positive(system: pendula.System, t: Array, q: Array) -> None:
+    """M is symmetric, and positive definite on the motions that the constraints allow."""
+    M, G = system.mass_matrix(q, t), system.constraint_jacobian(q, t)
+    np.testing.assert_allclose(M, np.swapaxes(M, 1, 2), rtol=0, atol=1e-13 * np.abs(M).max())
+    for mass, slopes in zip(M, G, strict=True):
+        free = np.linalg.svd(slopes)[2][len(slopes) :].T if len(slopes) else np.eye(len(mass))
+        assert np.linalg.eigvalsh(free.T @ mass @ free)[0] > 0
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_formulations_agree_on_library_mechanism(name: str) -> None:
+    systems = {f: library_system(name, f) for f in NAMES}
+    t, q, v = regular(systems[NAMES[0]], *states(systems[NAMES[0]], STATES))
+    assert len(t) >= STATES // 2
+    _assert_agree(systems, t, q, v)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_mass_matrix_of_library_mechanism_is_symmetric_and_positive_on_allowed_motions(name: str) -> None:
+    for formulation in NAMES:
+        system = library_system(name, formulation)
+        t, q, _ = states(system, 20, seed=3)
+        _assert_mass_is_positive(system, t, q)
+
+
+@pytest.mark.parametrize("name", ["double-pendulum", "hoop-bead", "four-bar", "spatial-rod: quaternion, spatial"])
+def test_certificate_of_library_mechanism_passes(name: str) -> None:
+    certificate = pendula.check(VARIANTS[name](), states=STATES)
+    assert certificate.passed
+    assert certificate.formulations == NAMES
+    assert len(certificate.pairs) == len(NAMES) * (len(NAMES) - 1) // 2
+    assert all(0 <= pair.max_difference <= AGREES for pair in certificate.pairs)
+
+
+def _check_random(seed: int, *, closed: bool | None = None) -> None:
+    model = random_mechanism(seed, closed=closed)
+    systems = {f: pendula.compile_system(model, f) for f in NAMES}
+    first = systems[NAMES[0]]
+    t, q, v = regular(first, *states(first, 20))
+    assert len(t) >= 1
+    _assert_agree(systems, t, q, v)
+    _assert_mass_is_positive(first, t, q)
+
+
+@pytest.mark.parametrize("seed", OPEN_SEEDS)
+def test_formulations_agree_on_random_mechanism(seed: int) -> None:
+    _check_random(seed)
+
+
+@pytest.mark.parametrize("seed", CLOSED_SEEDS)
+def test_formulations_agree_on_random_mechanism_with_a_loop(seed: int) -> None:
+    _check_random(seed, closed=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MORE_SEEDS)
+def test_formulations_agree_on_more_random_mechanisms(seed: int) -> None:
+    _check_random(seed, closed=seed % 3 == 0 or None)
+
+
+def _elements(model: pendula.Model) -> set[str]:
+    """Joints, forces and ways to use them that a model has."""
+    seen = {f.type for f in model.forces} | {j.type for j in model.joints}
+    seen |= {"driven" for j in model.joints if getattr(j, "motion", None)}
+    seen |= {f"loop {j.kind}" for j in model.joints if j.type == "loop"}
+    seen |= {"shaken" for j in model.joints if j.parent.body == "ground" and "t" in str(j.parent.position)}
+    seen |= {"euler" for j in model.joints if getattr(j, "euler", None)}
+    seen |= {"quaternion" for j in model.joints if not j.closing and j.quaternion()}
+    seen |= {"absolute" for j in model.joints if getattr(j, "measured_from", "") == "ground"}
+    return seen
+
+
+def test_random_mechanisms_use_every_joint_and_force() -> None:
+    """The generator would be no good if it never drew some of them."""
+    seen = set().union(*(_elements(random_mechanism(s, closed=False)) for s in [*OPEN_SEEDS, *CLOSED_SEEDS]))
+    joints = {"revolute", "prismatic", "planar", "universal", "spherical", "free", "fixed", "coordinates"}
+    forces = {"spring", "torsion-spring", "damper", "friction", "force", "torque", "generalized", "spin-drive"}
+    rest = {"driven", "shaken", "euler", "quaternion", "absolute", "com-friction"}
+    assert joints | forces | rest <= seen
+
+
+@pytest.mark.slow
+def test_random_mechanisms_use_every_closing_joint() -> None:
+    seen = set().union(*(_elements(random_mechanism(s, closed=True)) for s in [*CLOSED_SEEDS, *MORE_SEEDS[:60]]))
+    kinds = ("revolute", "prismatic", "spherical", "universal", "fixed")
+    assert {"coincident", "point-on-line", *(f"loop {k}" for k in kinds)} <= seen
+
+
+# --- where formulations must not be trusted blindly ---------------------------------------------------
+
+
+def _pendulum(**changes: object) -> pendula.Model:
+    return pendula.library.pendulum().with_changes(**changes)
+
+
+@pytest.mark.parametrize("stiffness", ["2*(1 + theta**2)", "2 + sin(t)", "1 + 0.1*theta_dot**2", "2*F"])
+def test_spring_with_a_stiffness_that_varies_is_refused_or_agreed_on(stiffness: str) -> None:
+    """k(q) (q - rest) has the potential k q^2/2 only if k is constant."""
+    try:
+        model = _pendulum(
+            inputs={"F": "cos(t)"}, forces=[{"type": "torsion-spring", "joint": "theta", "stiffness": stiffness}]
+        )
+        systems = {f: pendula.compile_system(model, f) for f in NAMES}
+    except pendula.PendulaError:
+        return
+    _assert_agree(systems, *states(systems[NAMES[0]], 10))
+    run = pendula.simulate(systems[NAMES[0]], 3.0, tol=1e-10)
+    assert run.energy_drift < 1e-7
+
+
+def test_names_of_joint_and_body_cannot_meet_inside_the_equations() -> None:
+    """A shaken joint "c" makes a motion c__x; the cosine of a body "x" must not get the same name."""
+
+    def model(joint: str, body: str) -> pendula.Model:
+        parent = {"body": "ground", "position": ["0.3*sin(t)", 0, 0]}
+        return pendula.library.pendulum().with_changes(
+            bodies=[{"name": body, "rod": {"mass": "m", "length": "l"}}],
+            joints=[{"name": joint, "type": "revolute", "parent": parent, "child": body}],
+            initial={},
+        )
+
+    q, v, t = np.array([[0.4]]), np.array([[1.0]]), np.array([1.0])
+    plain = pendula.compile_system(model("theta", "link"))
+    for formulation in NAMES:
+        system = pendula.compile_system(model("c", "x"), formulation)
+        np.testing.assert_allclose(system.accelerations(q, v, t), plain.accelerations(q, v, t), rtol=1e-13)
+        np.testing.assert_allclose(system.energies(q, v, t).kinetic, plain.energies(q, v, t).kinetic, rtol=1e-13)
+
+
+def test_a_difference_that_is_not_a_number_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = agreement._quantities
+
+    def broken(system: pendula.System, *args: Array) -> dict[str, tuple[Array, Array]]:
+        found = real(system, *args)
+        if system.equations.formulation == NAMES[1]:
+            first = next(iter(found))
+            found[first] = (found[first][0] * np.nan, found[first][1])
+        return found
+
+    monkeypatch.setattr(agreement, "_quantities", broken)
+    assert not pendula.check(pendula.library.pendulum(), states=3).passed

@@ -1,0 +1,140 @@
+"""Bad commands end in exit code 2 and one message that names the cause; never in a traceback."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pendula.app.main import main  # noqa: F401  (imported before the clock starts)
+
+LONGEST = 5.0  # seconds; generous, to catch what hangs
+
+GOOD = """
+name = "swing"
+gravity = [0, "-g", 0]
+[parameters]
+g = 9.81
+[[bodies]]
+name = "link"
+rod = { mass = 1, length = 1 }
+[[joints]]
+name = "theta"
+type = "revolute"
+parent = "ground"
+child = "link"
+"""
+
+CASES = {
+    "unknown command": (["simulat", "chain"], ['"simulat"', "simulate"]),
+    "unknown command far off": (["frobnicate"], ['"frobnicate"']),
+    "unknown option": (["simulate", "chain", "--speed", "3"], ["--speed"]),
+    "no model": (["simulate"], ["MODEL"]),
+    "two models": (["show", "chain", "pendulum"], ["pendulum"]),
+    "unknown mechanism": (["show", "chian"], ['"chian"', '"chain"']),
+    "unknown mechanism far off": (["derive", "zzz"], ['"zzz"', "pendulum"]),
+    "missing file": (["show", "nothing.toml"], ["nothing.toml", "cannot be read"]),
+    "missing file in folder": (["simulate", "no/such/file.toml"], ["no/such/file.toml"]),
+    "folder as model": (["show", "."], ["."]),
+    "folder with toml name": (["show", "folder.toml"], ["folder.toml"]),
+    "invalid toml": (["show", "broken.toml"], ["broken.toml", "not valid TOML"]),
+    "not text": (["show", "bytes.toml"], ["bytes.toml", "UTF-8"]),
+    "empty file": (["show", "empty.toml"], ["empty.toml", "name", "missing"]),
+    "bad model": (["simulate", "bad.toml"], ["bad.toml", 'body "link"', "length"]),
+    "setting without value": (["show", "chain", "-p", "links"], ["NAME=VALUE", '"links"']),
+    "setting without name": (["show", "chain", "-p", "=3"], ["NAME=VALUE"]),
+    "setting twice": (["show", "chain", "-p", "links=3", "-p", "links=4"], ['"links"', "twice"]),
+    "unknown parameter": (["show", "chain", "-p", "lenks=3"], ['"lenks"', '"links"']),
+    "unknown parameter of a file": (["show", "good.toml", "-p", "gg=1"], ['"gg"', '"g"']),
+    "word for a number": (["show", "chain", "-p", "links=ten"], ["links", "whole number"]),
+    "fraction of a link": (["show", "chain", "-p", "links=2.5"], ["links", "whole number"]),
+    "no links": (["show", "chain", "-p", "links=0"], ["links"]),
+    "negative links": (["show", "chain", "-p", "links=-3"], ["links"]),
+    "too many links": (["show", "chain", "-p", "links=100000000"], ["links"]),
+    "wrong choice": (["show", "chain", "-p", "kind=rope"], ["kind", "rod", "point"]),
+    "wrong chart": (["show", "spherical-pendulum", "-p", "chart=polar"], ["chart", "angles", "xy"]),
+    "list of wrong length": (["show", "chain", "-p", "links=3", "-p", "mass=1,2"], ["3 links"]),
+    "negative mass": (["show", "pendulum", "-p", "m=-1"], ["mass", "negative"]),
+    "zero length": (["show", "pendulum", "-p", "l=0"], ["length"]),
+    "value is no expression": (["show", "pendulum", "-p", "m=1+"], ["m"]),
+    "value is hostile": (["show", "pendulum", "-p", "m=__import__('os').system('true')"], ["m"]),
+    "value is not finite": (["show", "pendulum", "-p", "m=1e999"], ["m"]),
+    "value divides by zero": (["show", "pendulum", "-p", "m=1/(l-l)"], ["m"]),
+    "unknown formulation": (["derive", "pendulum", "--formulation", "hamilton"], ['"hamilton"', "lagrange", "kane"]),
+    "unknown format": (["derive", "pendulum", "--format", "pdf"], ['"pdf"', "latex"]),
+    "unknown stepper": (["simulate", "pendulum", "--stepper", "euler"], ['"euler"', "dop853"]),
+    "duration is a word": (["simulate", "pendulum", "--for", "long"], ["--for", "long"]),
+    "duration is negative": (["simulate", "pendulum", "--for", "-1"], ["--for"]),
+    "duration is not a number": (["simulate", "pendulum", "--for", "nan"], ["--for"]),
+    "duration is infinite": (["simulate", "pendulum", "--for", "inf"], ["--for"]),
+    "tolerance is zero": (["simulate", "pendulum", "--tol", "0"], ["tolerance"]),
+    "tolerance is negative": (["simulate", "pendulum", "--tol", "-1e-8"], ["tolerance"]),
+    "tolerance is too small": (["simulate", "pendulum", "--tol", "1e-30"], ["tolerance"]),
+    "tolerance is nan": (["simulate", "pendulum", "--tol", "nan"], ["tolerance"]),
+    "start of unknown": (["simulate", "pendulum", "--start", "thetta=1"], ['"thetta"', '"theta"']),
+    "start without value": (["simulate", "pendulum", "--start", "theta"], ["--start"]),
+    "start is no number": (["simulate", "pendulum", "--start", "theta=high"], ["theta", "high"]),
+    "start is hostile": (["simulate", "pendulum", "--start", "theta=open('x')"], ["theta"]),
+    "start at a singular chart": (["simulate", "spherical-pendulum", "--start", "theta=0"], ["theta = 0", "mass matrix"]),
+    "start outside the chart": (["simulate", "spherical-pendulum", "-p", "chart=xy", "--start", "x=2"], ["not"]),
+    "loop that cannot close": (["simulate", "four-bar", "-p", "d=9"], ["acos"]),
+    "one sample": (["simulate", "pendulum", "--samples", "1"], ["samples"]),
+    "negative samples": (["simulate", "pendulum", "--samples", "-5"], ["samples"]),
+    "too many samples": (["simulate", "pendulum", "--samples", "999999999999"], ["samples"]),
+    "no steps": (["simulate", "pendulum", "--max-steps", "0"], ["max_steps"]),
+    "unknown input": (["simulate", "cart-pole", "--input", "G=1"], ['"G"', "F"]),
+    "input of a model without": (["simulate", "pendulum", "--input", "F=1"], ['"F"', "none"]),
+    "input is hostile": (["simulate", "cart-pole", "--input", "F=().__class__"], ["F"]),
+    "input uses a coordinate": (["simulate", "cart-pole", "--input", "F=x"], ["F", '"x"']),
+    "output is a folder": (["simulate", "pendulum", "-o", "folder.toml"], ["-o", "folder.toml"]),
+    "output cannot be written": (["simulate", "pendulum", "--plot", "good.toml/x.png"], ["--plot"]),
+    "page cannot be written": (["simulate", "pendulum", "--animate", "good.toml/x.html"], ["--animate"]),
+    "no states": (["check", "pendulum", "--states", "0"], ["--states"]),
+    "bad seed": (["check", "pendulum", "--seed", "-1"], ["--seed"]),
+    "unknown in list": (["list", "banana"], ['"banana"']),
+    "massless motion": (["simulate", "massless.toml"], ["no mass"]),
+    "nothing moves": (["simulate", "still.toml"], ["nothing can move"]),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, pendula):
+    (tmp_path / "folder.toml").mkdir()
+    (tmp_path / "good.toml").write_text(GOOD)
+    (tmp_path / "broken.toml").write_text("name = [")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00name")
+    (tmp_path / "empty.toml").write_text("")
+    (tmp_path / "bad.toml").write_text(GOOD.replace("length = 1", "length = 0"))
+    (tmp_path / "massless.toml").write_text(GOOD.replace("rod = { mass = 1, length = 1 }", "mass = 0"))
+    (tmp_path / "still.toml").write_text(GOOD.replace("revolute", "fixed"))
+    return pendula
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_command_ends_in_one_clear_message(folder, case):
+    arguments, words = CASES[case]
+    before = time.monotonic()
+    result = folder(*arguments)
+    assert time.monotonic() - before < LONGEST + 30  # the first command of a process may compile kernels
+    assert result.code == 2, (result.code, result.out, result.err)
+    assert result.err.startswith("error: ")
+    assert result.err.count("error: ") == 1
+    assert "Traceback" not in result.err
+    for word in words:
+        assert word in result.err, result.err
+
+
+def test_there_are_enough_bad_commands():
+    assert len(CASES) >= 60
+
+
+def test_an_internal_error_is_called_one(folder, monkeypatch):
+    import pendula.app.options
+
+    def broken(*args):
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(pendula.app.options, "pairs", broken)
+    result = folder("show", "pendulum")
+    assert result.code == 3
+    assert "internal error: RuntimeError: boom" in result.err

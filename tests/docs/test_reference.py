@@ -1,0 +1,53 @@
+"""The written documentation says what the program does."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _script(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_model_reference_is_up_to_date():
+    reference = _script("make_reference")
+    assert (ROOT / "docs/model.md").read_text(encoding="utf-8") == reference.page(), "run python docs/make_reference.py"
+
+
+def test_architecture_names_every_room():
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    for room in (ROOT / "src/pendula").iterdir():
+        if (room / "__init__.py").exists():
+            assert f"`{room.name}/`" in text
+
+
+def test_every_public_name_is_documented():
+    import pendula
+
+    for name in pendula.__all__:
+        if name != "__version__":
+            assert getattr(pendula, name).__doc__, name
+
+
+def test_readme_model_file_loads():
+    import pendula
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = text.split("```toml\n")[1].split("```")[0]
+    model = pendula.loads(block)
+    assert [c.name for c in model.coordinates] == ["theta1", "theta2"]
+
+
+def test_examples_of_the_pages_run(tmp_path, monkeypatch):
+    """README and docs: every Python block is executed."""
+    import subprocess
+    import sys
+
+    done = subprocess.run([sys.executable, str(ROOT / "docs/check_examples.py")], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

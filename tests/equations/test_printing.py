@@ -1,0 +1,174 @@
+"""Printed equations are the equations: every format is read back and compared with the compiled system."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import math
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import pendula
+from pendula.equations import code
+from pendula.equations.counts import count
+from pendula.equations.printing import print_equations
+from pendula.library import mechanisms
+from pendula.system.sampling import random_states
+
+ROUNDING = 1e-11  # same arithmetic in another order, at states that are not near a singular chart
+NAMES = sorted(mechanisms())
+
+PIECEWISE = pendula.Model(
+    name="pulled and stopped",
+    gravity=[0, "-g", 0],
+    parameters={"g": 9.81, "k": 3, "w": 2},
+    inputs={"F": 0.5},
+    bodies=[{"name": "cart", "box": {"mass": 2, "size": [1, 1, 1]}}, {"name": "pole", "rod": {"mass": 1, "length": 1}}],
+    joints=[
+        {"name": "x", "type": "prismatic", "parent": {"body": "ground", "position": ["0.1*cos(w*t) if t < pi/w else -0.1", 0]}, "child": "cart"},
+        {"name": "theta", "type": "revolute", "parent": "cart", "child": "pole"},
+    ],
+    forces=[
+        {"type": "generalized", "coordinate": "x", "value": "F - k*abs(x)*x + min(x, 0.3, theta) - atan2(x, 2) if x < 1 and t > 0.2 or not x > 0 else exp(-x)"},
+        {"type": "generalized", "coordinate": "theta", "value": "sign(theta)*sqrt(1 + theta**2) + floor(theta) + theta_dot**3/7 - 2**theta"},
+        {"type": "spring", "from": {"body": "ground", "position": [0, 2]}, "to": {"body": "pole", "at": "tip"}, "stiffness": "k", "length": 1},
+    ],
+)
+
+
+CASES = [(name, formulation) for name in (*NAMES, "piecewise") for formulation in ("lagrange", "kane")]
+
+
+@pytest.fixture(scope="module", params=CASES, ids="-".join)
+def case(request):
+    name, formulation = request.param
+    model = PIECEWISE if name == "piecewise" else mechanisms()[name].make()
+    system = pendula.compile_system(model, formulation)
+    t, q, v = random_states(system, 4, seed=3)
+    u = np.array([0.3] * len(system.layout.inputs))
+    return system, t, q, v, u
+
+
+def _expected(system, t, q, v, u):
+    M = system.mass_matrix(q, t)
+    f = system.forces(q, v, t, inputs=u)
+    return M, f, system.rates(q, v, t), system.constraint_jacobian(q, t)
+
+
+def _close(found, expected):
+    expected = np.asarray(expected)
+    scale = np.abs(expected).max(initial=0.0) + 1e-12
+    assert np.abs(np.asarray(found).reshape(expected.shape) - expected).max(initial=0.0) <= ROUNDING * scale
+
+
+def test_python_source_gives_the_same_terms(case):
+    system, t, q, v, u = case
+    namespace: dict = {}
+    exec(print_equations(system.equations, "python"), namespace)
+    for k in range(len(t)):
+        M, f, qdot, G, c = namespace["dynamics"](t[k], q[k], v[k], u, system.parameters)
+        expected = _expected(system, t[k], q[k], v[k], u)
+        for found, value in zip((M, f, qdot, G), expected, strict=True):
+            _close(found, value)
+        assert len(c) == system.equations.loop_rows
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
+def test_c_source_compiles_without_warnings_and_gives_the_same_terms(case, tmp_path):
+    system, t, q, v, u = case
+    source, library = tmp_path / "dynamics.c", tmp_path / "dynamics.so"
+    source.write_text(print_equations(system.equations, "c"))
+    flags = ["-std=c99", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
+    subprocess.run(["cc", *flags, str(source), "-o", str(library), "-lm"], check=True, capture_output=True)
+    call = ctypes.CDLL(str(library)).dynamics
+    pointer = np.ctypeslib.ndpointer(dtype=float, flags="C")
+    call.argtypes = [ctypes.c_double] + [pointer] * 9
+    call.restype = None
+    n, m = len(system.layout.speeds), system.equations.loop_rows
+    for k in range(len(t)):
+        out = [np.zeros(max(size, 1)) for size in (n * n, n, q.shape[1], m * n, m)]
+        inputs = u if len(u) else np.zeros(1)
+        call(t[k], np.ascontiguousarray(q[k]), np.ascontiguousarray(v[k]), inputs, system.parameters, *out)
+        for found, value in zip(out, _expected(system, t[k], q[k], v[k], u), strict=False):
+            _close(found[: value.size], value)
+
+
+def test_json_expressions_evaluate_to_the_same_terms(case):
+    system, t, q, v, u = case
+    data = json.loads(print_equations(system.equations, "json"))
+    assert data["coordinates"] == list(system.layout.coordinates)
+    functions = {name: getattr(math, name) for name in dir(math) if not name.startswith("_")}
+    for k in range(len(t)):
+        values = functions | {"t": t[k]} | dict(data["parameters"])
+        for names, numbers in ((data["coordinates"], q[k]), (data["speeds"], v[k]), (data["inputs"], u)):
+            values |= dict(zip(names, numbers, strict=True))
+        for name, text in data["definitions"]:
+            values[name] = eval(text, {"__builtins__": {}}, values)
+        M = [[eval(x, {"__builtins__": {}}, values) for x in row] for row in data["M"]]
+        f = [eval(x, {"__builtins__": {}}, values) for x in data["f"]]
+        expected = _expected(system, t[k], q[k], v[k], u)
+        _close(M, expected[0])
+        _close(f, expected[1])
+        parts = np.sum([[eval(x, {"__builtins__": {}}, values) for x in rows] for rows in data["parts"].values()], axis=0)
+        _close(parts, expected[1])
+
+
+def test_text_of_the_double_pendulum_is_that_of_the_paper():
+    """Paper 001, eqs. 8 and 9, term by term."""
+    text = print_equations(pendula.derive(pendula.library.double_pendulum(), "lagrange"))
+    for line in (
+        "M[theta1_dot, theta1_dot] = 4*l**2*m/3",
+        "M[theta2_dot, theta1_dot] = l**2*m*cos(theta1 - theta2)/2",
+        "M[theta2_dot, theta2_dot] = l**2*m/3",
+        "f[theta1_dot] = -3*g*l*m*sin(theta1)/2",
+        "f[theta2_dot] = -g*l*m*sin(theta2)/2",
+    ):
+        assert line in text
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "spatial-rod"])
+@pytest.mark.parametrize("formulation", ["lagrange", "kane"])
+def test_text_fits_80_columns_where_it_can(name, formulation):
+    for line in print_equations(pendula.derive(mechanisms()[name].make(), formulation)).splitlines():
+        assert len(line) <= 80 or " " not in line.strip()
+
+
+def test_latex_is_balanced_and_uses_greek_letters():
+    text = print_equations(pendula.derive(pendula.library.double_pendulum(), "lagrange"), "latex")
+    assert text.count("{") == text.count("}")
+    assert text.count(r"\begin{") == text.count(r"\end{")
+    assert r"\dot{\theta}_{2}" in text
+    assert r"\cos{\left(\theta_{1} - \theta_{2} \right)}" in text
+
+
+def test_unknown_format_is_refused():
+    with pytest.raises(pendula.UsageError, match="pdf"):
+        print_equations(pendula.derive(pendula.library.pendulum()), "pdf")
+
+
+def test_counts_are_exact_for_a_case_counted_by_hand():
+    """M = l^2 m/3: two products, a power and nothing shared; f = -g l m sin(theta)/2."""
+    sizes = count(pendula.derive(pendula.library.pendulum(kind="point"), "lagrange"))
+    assert sizes.operations_shared <= sizes.operations_written_out
+    assert sizes.terms >= 2
+
+
+def test_counts_of_a_long_chain_do_not_overflow():
+    """SymEngine's own counter wraps at 2^32; ours are whole numbers of any size."""
+    sizes = count(pendula.derive(pendula.library.chain(links=30, coordinates="relative"), "kane"))
+    assert sizes.operations_written_out > 20 * sizes.operations_shared > 0
+
+
+def test_code_writer_keeps_precedence():
+    import symengine as se
+
+    x, y = se.symbols("x y")
+    rng = np.random.default_rng(0)
+    for e in (-(x + y), x - (y - 1), -x / (y + 2) ** 2, (x + y) ** 3 / 7, 2 ** (-x), se.sqrt(x * x + 1) ** -3, -(x**2), x ** (y + 2), se.exp(-x)):
+        for _ in range(3):
+            a, b = rng.uniform(0.5, 2, size=2)
+            value = eval(code.write(e, code.PYTHON), {"math": math, "x": a, "y": b})
+            assert value == pytest.approx(float(e.subs({x: a, y: b})), rel=1e-13)
