@@ -101,9 +101,17 @@ def test_friction_and_dampers_never_feed_energy(name: str) -> None:
     assert np.all(system.power(q, v, t) < 0)
 
 
+def test_friction_at_the_mass_centre_takes_energy_from_a_chain_of_equal_rods() -> None:
+    """Its power is then -mu (l/2) |sum of theta_i' theta_hat_i|^2."""
+    system = library_system("chain: com-friction")
+    t, q, v = states(system, 50, seed=9)
+    total = np.stack([np.sum(v * np.cos(q), axis=1), np.sum(v * np.sin(q), axis=1)])
+    np.testing.assert_allclose(system.power(q, v, t), -0.4 / 2 * np.sum(total**2, axis=0), rtol=1e-12)
+
+
 def test_friction_at_the_mass_centre_can_feed_energy_for_a_moment() -> None:
     """Paper 003's friction acts on a link's own rate, not on the velocity of its mass centre."""
-    system = library_system("chain: com-friction")
+    system = pendula.compile_system(pendula.library.chain(links=3, com=0.2, com_friction=0.4))
     t, q, v = states(system, 200, seed=9)
     power = system.power(q, v, t)
     assert np.any(power > 0)

@@ -133,7 +133,7 @@ def test_rates_of_a_quaternion_keep_its_length(name: str) -> None:
 def test_a_positive_angle_turns_by_the_right_hand_rule(axis: list[int], body: str, world: str, angle: float) -> None:
     """A turn about x takes the body's y axis towards the world's z axis, and so on around."""
     joint = {"name": "j", "type": "revolute", "axis": axis, "parent": "ground", "child": "box"}
-    system = pendula.compile_system(_with_joint({}).with_changes(joints=[joint]))
+    system = pendula.compile_system(_with_joint({"type": "revolute"}).with_changes(joints=[joint]))
     R = system.poses([angle])[0][0]
     assert R["xyz".index(world), "xyz".index(body)] == pytest.approx(np.sin(angle))
     assert R["xyz".index(body), "xyz".index(body)] == pytest.approx(np.cos(angle))

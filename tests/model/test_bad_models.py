@@ -1,8 +1,8 @@
+# ruff: noqa: E501
 """Bad model files are refused at once, with file, element, field and cause, and nothing but ModelError."""
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,6 +103,16 @@ def joint(fields: str) -> str:
     return body("mass = 1\ninertia = [1, 1, 1]", fields)
 
 
+def turned(rotation: str) -> str:
+    """The base model with one more body on a turned frame."""
+    return joint('type = "fixed"').replace('"ground"\nchild', f'{{ body = "ground", rotation = {rotation} }}\nchild')
+
+
+def spring_on(joint_text: str, fields: str = "") -> str:
+    """A model with a torsion spring across its joint "hold"."""
+    return f'{joint_text}\n[[forces]]\nname = "extra"\ntype = "torsion-spring"\njoint = "hold"\n{fields}'
+
+
 def initial(line: str, more: str = "") -> str:
     return changed("elbow_dot = 0.5", f"elbow_dot = 0.5\n{line}") + more
 
@@ -148,6 +158,8 @@ UPPER, LOWER, EXTRA = 'body "upper"', 'body "lower"', 'body "extra"'
 SHOULDER, ELBOW, HOLD = 'joint "shoulder"', 'joint "elbow"', 'joint "hold"'
 HINGE, FORCE = 'force "hinge"', 'force "extra"'
 
+# A table: one line for each bad model.
+# fmt: off
 FIELDS = [
     # -- the top of the file
     Bad("empty", "", MODEL, "gravity", "is missing", "add gravity = [0, -9.81, 0]", others=2),
@@ -248,7 +260,7 @@ FIELDS = [
     Bad("misspelt body field", changed('mass = "2*m"', 'mas = "2*m"'), LOWER, "mas", "is not a field", 'did you mean "mass"?'),
     Bad("misspelt rod field", changed('length = "l"', 'lenght = "l"'), UPPER, "rod.lenght", "is not a field", '"length"?', others=1),
     Bad("nameless body", changed('name = "lower"\n', ""), "body number 2", "name", "is missing", others=1),
-    Bad("body name number", changed('name = "lower"', "name = 7"), "body number 2", "name", "must be plain text, found int", others=1),
+    Bad("body name number", changed('name = "lower"', "name = 7"), "body number 2", "name", "must be text in quotes, found 7", others=1),
     Bad("body name empty", changed('name = "lower"', 'name = ""'), "body number 2", "name", "is empty", others=1),
     Bad("body name html", body("mass = 1").replace('name = "extra"', 'name = "<script>"'), 'body "<script>"', "name", 'has "<"', others=1),
     Bad("body name newline", changed('name = "lower"', r'name = "a\nb"'), r'body "a\nb"', "name", r'has "\n" at position 2', others=1),
@@ -341,14 +353,14 @@ FIELDS = [
     Bad("parent is child", joint('type = "fixed"').replace('parent = "ground"\nchild = "extra"', 'parent = "extra"\nchild = "extra"'), HOLD, "child", 'the same body "extra"'),
     Bad("circle", changed('parent = { body = "ground", position = [0, 1, 0] }', 'parent = "lower"'), SHOULDER, "parent", "shoulder, elbow place their bodies in a circle"),
     Bad("closing itself", added(PIN.replace('parent = "ground"', 'parent = "lower"')), 'joint "pin"', "child", 'the same body "lower"'),
-    Bad("rotation both", joint('type = "fixed"').replace('parent = "ground"', 'parent = { body = "ground", rotation = { axis = [0, 0, 1], angle = 1, sequence = "z", angles = [1] } }'), HOLD, "parent.rotation", "is given twice"),
-    Bad("rotation neither", joint('type = "fixed"').replace('parent = "ground"', 'parent = { body = "ground", rotation = {} }'), HOLD, "parent.rotation.axis", "is missing"),
-    Bad("rotation count", joint('type = "fixed"').replace('parent = "ground"', 'parent = { body = "ground", rotation = { sequence = "zyz", angles = [1, 2] } }'), HOLD, "parent.rotation.angles", 'sequence "zyz" takes 3 angles, found 2'),
-    Bad("rotation xx", joint('type = "fixed"').replace('parent = "ground"', 'parent = { body = "ground", rotation = { sequence = "xxy", angles = [1, 2, 3] } }'), HOLD, "parent.rotation.sequence", '"xxy" turns twice about the same axis'),
-    Bad("rotation letters", joint('type = "fixed"').replace('parent = "ground"', 'parent = { body = "ground", rotation = { sequence = "abc", angles = [1, 2, 3] } }'), HOLD, "parent.rotation.sequence", "must be one to three of the letters x, y, z"),
-    Bad("rotation without angle", joint('type = "fixed"').replace('parent = "ground"', 'parent = { body = "ground", rotation = { axis = [0, 0, 1] } }'), HOLD, "parent.rotation.angle", "is missing"),
-    Bad("rotation vanishing axis", joint('type = "fixed"').replace('parent = "ground"', 'parent = { body = "ground", rotation = { axis = ["zero", 0], angle = 1 } }'), HOLD, "parent.rotation.axis", "its length is 0"),
-    Bad("rotation of time", joint('type = "fixed"').replace('parent = "ground"', 'parent = { body = "ground", rotation = { axis = [0, 0, 1], angle = "t" } }'), HOLD, "parent.rotation.angle", '"t" cannot be used here'),
+    Bad("rotation both", turned('{ axis = [0, 0, 1], angle = 1, sequence = "z", angles = [1] }'), HOLD, "parent.rotation", "is given twice"),
+    Bad("rotation neither", turned('{}'), HOLD, "parent.rotation.axis", "is missing"),
+    Bad("rotation count", turned('{ sequence = "zyz", angles = [1, 2] }'), HOLD, "parent.rotation.angles", 'sequence "zyz" takes 3 angles, found 2'),
+    Bad("rotation xx", turned('{ sequence = "xxy", angles = [1, 2, 3] }'), HOLD, "parent.rotation.sequence", '"xxy" turns twice about the same axis'),
+    Bad("rotation letters", turned('{ sequence = "abc", angles = [1, 2, 3] }'), HOLD, "parent.rotation.sequence", "must be one to three of the letters x, y, z"),
+    Bad("rotation without angle", turned('{ axis = [0, 0, 1] }'), HOLD, "parent.rotation.angle", "is missing"),
+    Bad("rotation vanishing axis", turned('{ axis = ["zero", 0], angle = 1 }'), HOLD, "parent.rotation.axis", "its length is 0"),
+    Bad("rotation of time", turned('{ axis = [0, 0, 1], angle = "t" }'), HOLD, "parent.rotation.angle", '"t" cannot be used here'),
     Bad("measured from ground", joint('type = "revolute"\naxis = [1, 0, 0]\nmeasured_from = "ground"'), HOLD, "measured_from", "only where all turns before it are about z", '"parent"'),
     Bad("measured from ground later", changed("axis = [0, 0, 1]", "axis = [0, 1, 1]", 'child = "lower"', 'child = "lower"\nmeasured_from = "ground"'), ELBOW, "measured_from", "about z"),
     Bad("measured from wall", joint('type = "revolute"\nmeasured_from = "groud"'), HOLD, "measured_from", 'must be one of parent, ground, found "groud"', '"ground"?'),
@@ -385,10 +397,10 @@ FIELDS = [
     Bad("friction on fixed", added(FIXED + '[[forces]]\ntype = "friction"\njoint = "weld"\ncoefficient = 1'), "force number 3 (friction)", "joint", 'joint "weld" cannot move'),
     Bad("spring across pin", added(PIN + '[[forces]]\ntype = "spring"\njoint = "pin"'), "force number 3 (spring)", "joint", "closes a loop and has no coordinate"),
     Bad("spring across ball", added(BALL + '[[forces]]\ntype = "torsion-spring"\njoint = "swing"'), "force number 3 (torsion-spring)", "joint", "has a quaternion, no angle to act on"),
-    Bad("spring on which", joint('type = "universal"') + '\n[[forces]]\nname = "extra"\ntype = "torsion-spring"\njoint = "hold"', FORCE, "coordinate", 'is missing: joint "hold" has 2 of them', "hold_1, hold_2"),
-    Bad("spring coordinate", joint('type = "universal"') + '\n[[forces]]\nname = "extra"\ntype = "torsion-spring"\njoint = "hold"\ncoordinate = "hold_3"', FORCE, "coordinate", 'there is no coordinate "hold_3" in joint "hold"'),
+    Bad("spring on which", spring_on(joint('type = "universal"')), FORCE, "coordinate", 'is missing: joint "hold" has 2 of them', "hold_1, hold_2"),
+    Bad("spring coordinate", spring_on(joint('type = "universal"'), 'coordinate = "hold_3"'), FORCE, "coordinate", 'there is no coordinate "hold_3" in joint "hold"'),
     Bad("spring on angle", force('type = "spring"\njoint = "elbow"'), FORCE, "type", '"elbow" is an angle, not a length', "torsion-spring"),
-    Bad("torsion on length", joint('type = "prismatic"') + '\n[[forces]]\nname = "extra"\ntype = "torsion-spring"\njoint = "hold"', FORCE, "type", '"hold" is a length', '"spring"'),
+    Bad("torsion on length", spring_on(joint('type = "prismatic"')), FORCE, "type", '"hold" is a length', '"spring"'),
     Bad("spring nowhere", force('type = "spring"\nstiffness = 1'), FORCE, "joint", "is missing"),
     Bad("spring half", force('type = "spring"\nfrom = "upper"'), FORCE, "to", "is missing"),
     Bad("spring both", force('type = "spring"\nfrom = "upper"\nto = "lower"\njoint = "elbow"'), FORCE, "joint", "not both"),
@@ -408,6 +420,8 @@ FIELDS = [
     Bad("generalized quaternion", added(BALL + '[[forces]]\nname = "extra"\ntype = "generalized"\ncoordinate = "swing_q0"\nvalue = 1'), FORCE, "coordinate", "is part of a quaternion", "swing_wx"),
     Bad("generalized value", changed('value = "torque"', "value = { a = 1 }"), "force number 2 (generalized)", "value", "found a table"),
     Bad("stiffness divides", changed('stiffness = "k"', 'stiffness = "k/zero"'), HINGE, "stiffness", "division by zero"),
+    Bad("rod length divides", changed('"l" }', '"l/zero" }'), UPPER, "rod.length", "division by zero"),
+    Bad("inertia divides", changed("[1, 0.5, 1.2]", '["m/zero", 1, 1]'), LOWER, "inertia[0][0]", "division by zero"),
     # -- start
     Bad("initial unknown", initial("elbo = 1"), 'initial "elbo"', "", 'there is no coordinate or speed "elbo"', '"elbow"?'),
     Bad("initial prescribed", initial("hold = 1", "\n" + joint('type = "prismatic"\nmotion = "t"')[len(BASE) :]), 'initial "hold"', "", "its motion is prescribed"),
@@ -426,6 +440,7 @@ FIELDS = [
     Bad("initial without value", changed('"90deg"', '"1/zero"'), 'initial "shoulder"', "", "division by zero"),
     Bad("initial hostile", initial('"a\\nb" = 1'), r'initial "a\nb"', "name", r'has "\n"'),
 ]
+# fmt: on
 
 
 def refused(path: Path | str) -> ModelError:

@@ -136,10 +136,11 @@ def _listing(title: str, items: Sequence[str]) -> list[str]:
     return [*lines, row.rstrip()]
 
 
-def _used(eq: Equations) -> list[tuple[Any, Any]]:
-    """The intermediates that M, f, G, b, c, g and q' need, in order."""
-    outputs = [x for row in eq.M for x in row] + [x for row in eq.G for x in row]
-    outputs += [*eq.f, *eq.b, *eq.c, *eq.g, *eq.qdot]
+def _used(eq: Equations, outputs: Sequence[Any] | None = None) -> list[tuple[Any, Any]]:
+    """The intermediates that some outputs need (default: M, f, G, b, c, g and q'), in order."""
+    if outputs is None:
+        outputs = [*(x for row in eq.M for x in row), *(x for row in eq.G for x in row)]
+        outputs += [*eq.f, *eq.b, *eq.c, *eq.g, *eq.qdot]
     table = {s: se.sympify(e) for s, e in eq.definitions}
     wanted: set[Any] = set()
     stack = [s for e in outputs for s in se.sympify(e).free_symbols]
@@ -285,7 +286,8 @@ def _python(eq: Equations) -> str:
     lines = ['"""' + _head(eq)[0], "", *_head(eq)[1:], '"""', "", "import math", "", ""]
     lines += ["def dynamics(t, q__, v__, u__, p__):", '    """Lists M, f, qdot, G, c."""']
     lines += [f"    {name} = {source}" for name, source in _unpack(eq)]
-    lines += [f"    {symbol} = {code.write(e, code.PYTHON)}" for symbol, e in _used(eq)]
+    used = _used(eq, [e for _, e in _outputs(eq)])
+    lines += [f"    {symbol} = {code.write(e, code.PYTHON)}" for symbol, e in used]
     sizes = (("M", n * n), ("f", n), ("qdot", len(eq.q)), ("G", m * n), ("c", m))
     lines += [f"    {name}__ = [0.0] * {size}" for name, size in sizes]
     lines += [f"    {name} = {code.write(e, code.PYTHON)}" for name, e in _outputs(eq) if not is_zero(e)]
@@ -309,8 +311,8 @@ def _c(eq: Equations) -> str:
         "{",
         "    (void)t; (void)q__; (void)v__; (void)u__; (void)p__; (void)G__; (void)c__;",
     ]
-    used = _used(eq)
     outputs = _outputs(eq)
+    used = _used(eq, [e for _, e in outputs])
     needed = {str(s) for _, e in (*used, *outputs) for s in se.sympify(e).free_symbols}
     lines += [f"    const double {name} = {source};" for name, source in _unpack(eq) if name in needed]
     lines += [f"    const double {symbol} = {code.write(e, code.C)};" for symbol, e in used]

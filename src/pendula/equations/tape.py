@@ -34,6 +34,8 @@ class Tape:
         self._names: dict[Expr, Any] = {}
         self._taken: set[str] = set()
         self._free: dict[Any, tuple[Any, ...]] = {}
+        self._bits: dict[Any, int] = {}
+        self._reach: dict[Any, int] = {}
         self._trig: dict[Expr, tuple[Expr, Expr]] = {}
         self._turn: dict[Any, tuple[Expr, Expr]] = {}  # symbol -> (derivative by the angle, the angle)
 
@@ -79,12 +81,43 @@ class Tape:
             found = self._trig[angle] = (c, s)
         return found
 
-    def free(self, symbol: Any) -> tuple[Any, ...]:
-        """Symbols in the definition of a symbol."""
-        found = self._free.get(symbol)
+    def symbols(self, expression: Expr) -> tuple[Any, ...]:
+        """Symbols that occur in an expression."""
+        found = self._free.get(expression)
         if found is None:
-            found = self._free[symbol] = tuple(se.sympify(self.definitions[symbol]).free_symbols)
+            found = self._free[expression] = tuple(expression.free_symbols)
         return found
+
+    def reach(self, symbol: Any) -> int:
+        """The base symbols a symbol depends on, through all names, as bits of a number."""
+        found = self._reach.get(symbol)
+        if found is None:
+            if symbol not in self.definitions:
+                found = self.bit(symbol)
+            else:  # names are defined in order, so what they need is not deep once asked in order
+                found = self._gather(symbol)
+            self._reach[symbol] = found
+        return found
+
+    def bit(self, symbol: Any) -> int:
+        """The bit that stands for a base symbol."""
+        return self._bits.setdefault(symbol, 1 << len(self._bits))
+
+    def _gather(self, symbol: Any) -> int:
+        stack = [symbol]
+        while stack:
+            top = stack[-1]
+            parts = self.symbols(se.sympify(self.definitions[top]))
+            missing = [s for s in parts if s in self.definitions and s not in self._reach]
+            if missing:
+                stack.extend(missing)
+                continue
+            total = 0
+            for s in parts:
+                total |= self._reach[s] if s in self._reach else self.bit(s)
+            self._reach[top] = total
+            stack.pop()
+        return self._reach[symbol]
 
     def _unique(self, hint: str) -> str:
         base = re.sub(r"[^A-Za-z0-9_]", "_", hint)
@@ -106,58 +139,60 @@ class Direction:
         self._tape = tape
         self._hint = hint
         self._known: dict[Any, Expr] = dict(seeds)
+        self._mask = 0
+        for symbol in seeds:
+            self._mask |= tape.bit(symbol)
 
     def __call__(self, expression: Expr) -> Expr:
         """The derivative of an expression of base symbols and names."""
         if isinstance(expression, (int, float)):
             return 0
         if type(expression) is se.Symbol:
-            self._settle(expression)
-            return self._known[expression]
-        symbols = tuple(expression.free_symbols)
-        for symbol in symbols:
-            self._settle(symbol)
-        return self._chain(expression, symbols)
+            return self._rate(expression)
+        return self._chain(expression, self._tape.symbols(expression))
 
     def all(self, expressions: Iterable[Expr]) -> list[Expr]:
         """Derivatives of the entries of a vector."""
         return [self(e) for e in expressions]
 
     def _chain(self, expression: Expr, symbols: Iterable[Any]) -> Expr:
+        """Sum of slope times rate over the symbols that change along this direction."""
         terms = []
+        mask, reach = self._mask, self._tape.reach
         for symbol in symbols:
-            rate = self._known[symbol]
-            if not is_zero(rate):
-                terms.append(expression.diff(symbol) * rate)
+            if reach(symbol) & mask:
+                rate = self._rate(symbol)
+                if not is_zero(rate):
+                    terms.append(expression.diff(symbol) * rate)
         if not terms:
             return 0
         return terms[0] if len(terms) == 1 else se.Add(*terms)
 
-    def _settle(self, symbol: Any) -> None:
-        """Finds the derivative of a symbol and of everything it is made of, without recursion."""
-        if symbol in self._known:
-            return
+    def _rate(self, symbol: Any) -> Expr:
+        """The derivative of a symbol; everything it is made of is found first, without recursion."""
+        known = self._known.get(symbol)
+        if known is not None:
+            return known
+        tape, mask = self._tape, self._mask
+        if not tape.reach(symbol) & mask:
+            return 0
         stack = [symbol]
-        tape = self._tape
         while stack:
             top = stack[-1]
             if top in self._known:
                 stack.pop()
                 continue
-            if top not in tape.definitions:
-                self._known[top] = 0
-                stack.pop()
-                continue
-            missing = [s for s in tape.free(top) if s not in self._known]
             turn = tape._turn.get(top)
-            if turn is not None:  # the angle may itself hold names
-                missing = [s for s in se.sympify(turn[1]).free_symbols if s not in self._known]
+            source = se.sympify(turn[1] if turn is not None else tape.definitions[top])
+            parts = tape.symbols(source)
+            missing = [s for s in parts if s not in self._known and tape.reach(s) & mask]
             if missing:
                 stack.extend(missing)
                 continue
+            rate = self._chain(source, parts)
             if turn is not None:
-                rate = self._chain(turn[1], se.sympify(turn[1]).free_symbols)
                 self._known[top] = 0 if is_zero(rate) else turn[0] * rate
             else:
-                self._known[top] = tape.keep(self._chain(tape.definitions[top], tape.free(top)), f"{top}_{self._hint}")
+                self._known[top] = tape.keep(rate, f"{top}_{self._hint}")
             stack.pop()
+        return self._known[symbol]

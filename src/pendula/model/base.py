@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, NoReturn, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, ValidationError, WithJsonSchema
@@ -141,27 +141,25 @@ def _inertia(value: Any) -> Any:
 
 
 def _name(value: Any) -> str:
-    try:
-        check_name(value, "name")
-    except ExpressionError as error:
-        raise ValueError(str(error).removeprefix("name ")) from None
-    return str(value)
+    return _checked_name(value, check_name)
 
 
 def _state_name(value: Any) -> str:
-    try:
-        check_name(value, "name", allow_dot=True)
-    except ExpressionError as error:
-        raise ValueError(str(error).removeprefix("name ")) from None
-    return str(value)
+    return _checked_name(value, lambda name, what: check_name(name, what, allow_dot=True))
 
 
 def _label(value: Any) -> str:
+    return _checked_name(value, check_label)
+
+
+def _checked_name(value: Any, check: Callable[[str, str], None]) -> str:
+    if type(value) is not str:
+        raise ValueError(f"must be text in quotes, found {shown(value)}")
     try:
-        check_label(value, "name")
+        check(value, "name")
     except ExpressionError as error:
         raise ValueError(str(error).removeprefix("name ")) from None
-    return str(value)
+    return value
 
 
 def _text(value: Any, most: int, allowed: str = "") -> str:

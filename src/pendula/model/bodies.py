@@ -167,17 +167,17 @@ class Body(Element):
         if self.name == GROUND:
             raise ValueError('name: "ground" is there already and is not listed among the bodies')
         if self.mass is not None and given:
-            raise ValueError(f"mass: is given twice, by mass and by {given[0]}; try to keep one of them")
+            raise ValueError(f"mass: is given twice, by mass and by {given[0]}; try: keep one of them")
         if len(given) > 1:
-            raise ValueError(f"{given[1]}: mass is given by {' and by '.join(given)}; try to keep one of them")
+            raise ValueError(f"{given[1]}: mass is given by {' and by '.join(given)}; try: keep one of them")
         if self.mass is None and not given:
-            raise ValueError(f"mass: is missing; try mass = ..., or one of {', '.join(SHORTHANDS)}")
+            raise ValueError(f"mass: is missing; try: mass = ..., or one of {', '.join(SHORTHANDS)}")
         for field, set_here in (("inertia", self.inertia is not None), ("com", any(x != 0 for x in self.com))):
             if given and set_here:
-                raise ValueError(f"{field}: follows from {given[0]}; try to remove it, or to give mass instead")
+                raise ValueError(f"{field}: follows from {given[0]}; try: remove it, or give mass instead")
         for name in self.points:
             if name in ("origin", "com") or (self.rod is not None and name in ROD_POINTS):
-                raise ValueError(f"points.{name}: {quote(name)} is a point of this body already; try another name")
+                raise ValueError(f"points.{name}: {quote(name)} is a point of this body already; try: use another name")
         return self
 
     def mass_properties(self) -> MassProperties:

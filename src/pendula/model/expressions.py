@@ -339,4 +339,5 @@ def _parse_text(text: str) -> Expression:
     try:
         return Expression(text, root, as_read=True)
     except ExpressionError as error:
-        raise ExpressionError(f"{quote(text)}: {error}") from None
+        twice = str(error).startswith(quote(text))
+        raise ExpressionError(str(error) if twice else f"{quote(text)}: {error}") from None

@@ -42,14 +42,14 @@ def _check_place(force: ForceSpring | ForceDamper) -> None:
     """A spring or damper is between two points or across a joint."""
     ends = [force.start is not None, force.end is not None]
     if any(ends) and force.joint is not None:
-        raise ValueError("joint: it goes between two points or across a joint, not both; try to keep one")
+        raise ValueError("joint: it goes between two points or across a joint, not both; try: keep one of them")
     if any(ends) and not all(ends):
         missing = "to" if ends[0] else "from"
-        raise ValueError(f"{missing}: is missing; try {missing} = {{ body = ..., at = ... }}")
+        raise ValueError(f"{missing}: is missing; try: {missing} = {{ body = ..., at = ... }}")
     if force.joint is None and not any(ends):
-        raise ValueError("joint: is missing; try joint = ..., or two points from = ... and to = ...")
+        raise ValueError("joint: is missing; try: joint = ..., or two points from = ... and to = ...")
     if force.joint is None and force.coordinate is not None:
-        raise ValueError("coordinate: belongs to a joint, but this goes between points; try to remove it")
+        raise ValueError("coordinate: belongs to a joint, but this goes between points; try: remove it")
 
 
 class ForceSpring(Force):

@@ -37,9 +37,9 @@ class Rotation(Element):
         if by_sequence and self.angle is not None:
             raise ValueError("angle: a sequence takes angles, a list")
         if not by_axis and not by_sequence:
-            raise ValueError("axis: is missing; try { axis = ..., angle = ... } or { sequence = ..., angles = ... }")
+            raise ValueError("axis: is missing; try: { axis = ..., angle = ... } or { sequence = ..., angles = ... }")
         if by_axis and self.angle is None:
-            raise ValueError("angle: is missing; try angle = ...")
+            raise ValueError("angle: is missing; try: angle = ...")
         if self.sequence is not None and len(self.angles) != len(self.sequence):
             wanted = f"sequence {quote(self.sequence)} takes {len(self.sequence)} angles"
             raise ValueError(f"angles: {wanted}, found {len(self.angles)}")
@@ -76,7 +76,7 @@ class Side(Element):
     @model_validator(mode="after")
     def _one_place(self) -> Side:
         if self.at is not None and self.position is not None:
-            raise ValueError("at: the point is given twice, by at and by position; try to keep one of them")
+            raise ValueError("at: the point is given twice, by at and by position; try: keep one of them")
         return self
 
 
@@ -148,13 +148,13 @@ class TreeJoint(Joint):
         if self.motion and not known:
             raise ValueError("motion: this joint has no coordinates")
         if self.motion and self.quaternion():
-            raise ValueError('motion: a quaternion cannot be prescribed; try euler = "zyz"')
+            raise ValueError('motion: a quaternion cannot be prescribed; try: euler = "zyz"')
         for key in self.motion:
             if key == "" and count != 1:
-                raise ValueError(f"motion: this joint has {_counted(count)}; try one of {', '.join(known)}")
+                raise ValueError(f"motion: this joint has {_counted(count)}; try: one of {', '.join(known)}")
             if key != "" and key not in known:
                 raise ValueError(
-                    f"motion: {quote(key)} is not a coordinate of this joint; try one of {', '.join(known)}"
+                    f"motion: {quote(key)} is not a coordinate of this joint; try: one of {', '.join(known)}"
                 )
         return self
 
@@ -305,7 +305,7 @@ class JointCoordinates(TreeJoint):
     def check_own_fields(self) -> None:
         """Coordinates are named here, and as many kinds are given."""
         if not self.coordinates_:
-            raise ValueError("coordinates: is empty; try at least one name of a coordinate")
+            raise ValueError("coordinates: is empty; try: name at least one coordinate")
         if self.names:
             raise ValueError("names: this joint names its coordinates in coordinates = [...]")
         if self.kinds_ and len(self.kinds_) != len(self.coordinates_):

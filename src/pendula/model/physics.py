@@ -15,6 +15,7 @@ from pendula.model.joints import JointCoordinates, JointRevolute, Rotation, Tree
 from pendula.model.names import quote
 from pendula.model.parts import Parts
 from pendula.model.problems import listing, unknown
+from pendula.model.usage import scalars
 
 _DIRECTIONS = ("axis", "normal")
 _SIZES = {  # field of a shorthand -> whether it may be zero
@@ -180,15 +181,20 @@ def _turning_point(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
 
 def _body(parts: Parts, element: str, body: Body) -> Iterator[Problem]:
     shorthand = next((name for name in SHORTHANDS if getattr(body, name) is not None), "")
+    part = getattr(body, shorthand) if shorthand else body
     bad = list(_sizes(parts, element, body, shorthand)) if shorthand else []
     yield from bad
-    properties = body.mass_properties()
     field = f"{shorthand}." if shorthand else ""
-    mass = _values(parts, [properties.mass])
+    mass = _values(parts, [part.mass])
     if mass is not None and mass[0] < 0:
         yield Problem(element, f"{field}mass", f"must not be negative, found {mass[0]:g}")
-    elif mass is not None and not bad:
-        yield from _inertia(parts, element, f"{field}inertia", properties, mass[0])
+    elif mass is not None and not bad and _has_values(parts, part):
+        yield from _inertia(parts, element, f"{field}inertia", body.mass_properties(), mass[0])
+
+
+def _has_values(parts: Parts, part: Any) -> bool:
+    """Whether all numbers of a body or shorthand have values; what has none is reported elsewhere."""
+    return _values(parts, [str(expression) for _, expression in scalars(part, "")]) is not None
 
 
 def _sizes(parts: Parts, element: str, body: Body, shorthand: str) -> Iterator[Problem]:

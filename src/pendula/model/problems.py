@@ -33,7 +33,7 @@ def shown(value: Any) -> str:
     if isinstance(value, Mapping):
         return "a table"
     if isinstance(value, (list, tuple)):
-        return f"a list of {len(value)}" if value else "an empty list"
+        return f"a list of {len(value)} entr{'y' if len(value) == 1 else 'ies'}" if value else "an empty list"
     return f"an object of type {type(value).__name__}"
 
 
@@ -135,7 +135,7 @@ def _split(field: str, message: str, cls: type | None) -> tuple[str, str, str]:
         field, message = (f"{field}.{start}" if field else start), rest
     cause, found, advice = message.partition(". Try ")
     if not found:
-        cause, found, advice = message.partition("; try ")
+        cause, found, advice = message.partition("; try: ")
     return field, cause, advice.removesuffix(".")
 
 

@@ -29,7 +29,7 @@ class Units:
         parts = label.split("-")
         if len(label) > 40 or len(parts) != 3 or not all(p.isalpha() for p in parts):
             cause = f"must name length, mass and time, found {quote(label)}"
-            raise ValueError(f'{cause}; try "m-kg-s" or "ft-slug-s"')
+            raise ValueError(f'{cause}; try: "m-kg-s" or "ft-slug-s"')
         return cls(*parts)
 
     @property
