@@ -377,7 +377,7 @@ FIELDS = [
     Bad("motion of state", joint('type = "prismatic"\nmotion = "elbow"'), HOLD, "motion", '"elbow" cannot be used here'),
     Bad("motion unknown name", joint('type = "prismatic"\nmotion = "kk*t"'), HOLD, "motion", '"kk" in "kk*t" is not known', '"k"?'),
     Bad("motion list", joint('type = "prismatic"\nmotion = [1]'), HOLD, "motion", "found a list of 1"),
-    Bad("names count", joint('type = "planar"\nnames = ["a"]'), HOLD, "names", "this joint has 3 coordinates, found 1 names"),
+    Bad("names count", joint('type = "planar"\nnames = ["a"]'), HOLD, "names", "this joint has 3 coordinates, found 1 name"),
     Bad("names hostile", joint('type = "prismatic"\nnames = ["a;b"]'), HOLD, "names[0]", 'has ";" at position 2'),
     Bad("coordinates missing", joint('type = "coordinates"'), HOLD, "coordinates", "is missing"),
     Bad("coordinates empty", joint('type = "coordinates"\ncoordinates = []'), HOLD, "coordinates", "is empty"),

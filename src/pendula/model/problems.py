@@ -136,7 +136,7 @@ def _split(field: str, message: str, cls: type | None) -> tuple[str, str, str]:
     cause, found, advice = message.partition(". Try ")
     if not found:
         cause, found, advice = message.partition("; try: ")
-    return field, cause, advice.removesuffix(".")
+    return field, cause, advice[:-1] if advice.endswith('".') else advice
 
 
 def _spelling(path: list[int | str], cls: type | None) -> str:

@@ -65,7 +65,8 @@ def _draw(system: System, start: State, rng: np.random.Generator, width: float) 
 
 
 def _condition(M: Array) -> float:
-    scale = np.sqrt(np.diag(M))
-    if not np.all(scale > 0):
+    diagonal = np.diag(M)
+    if not np.all(diagonal > 0):
         return np.inf
+    scale = np.sqrt(diagonal)
     return float(np.linalg.cond(M / np.outer(scale, scale)))
