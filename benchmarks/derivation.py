@@ -69,7 +69,7 @@ def run(quick: bool) -> Report:
 
 
 def _against_sympy(report: Report, sizes: tuple[int, ...]) -> Table:
-    table = Table(["links", "by", "derive", "times faster", "definitions", "operations", "differs by"])
+    table = Table(["links", "by", "derive", "times faster", "names", "operations", "differs by"])
     for n in sizes:
         chain = partial(pendula.library.chain, links=n)
         sides = {f: Side(partial(_derive, f), chain) for f in FORMULATIONS}

@@ -114,8 +114,8 @@ def run(quick: bool) -> Report:
     rows = {"pendula": (run_ours.steps, run_ours.rhs_evaluations, run_ours.energy_drift)}
     for name, found in runs.items():
         rows[name] = (len(found.t) - 1, found.nfev, drift(system, found.t, found.y.T))
-    labels = {"pendula": "pendula.simulate", "scipy": "SciPy, same function", "sympy": "SciPy, SymPy's function"}
-    table = Table(["DOP853", "CPU", "wall", "ratio", "steps", "calls", "drift", "one call"])
+    labels = {"pendula": "pendula.simulate", "scipy": "SciPy, our function", "sympy": "SciPy, SymPy's"}
+    table = Table(["DOP853", "CPU", "wall", "ratio", "steps", "calls", "drift", "1 call"])
     for name, label in labels.items():
         steps, calls, lost = rows[name]
         timing = times[name]

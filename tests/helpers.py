@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -63,10 +63,20 @@ VARIANTS: dict[str, Callable[[], Model]] = {
 """Every library mechanism, and its variants after a colon."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def library_system(name: str, formulation: str = "kane") -> System:
     """A variant of the library, compiled once per session."""
     return pendula.compile_system(VARIANTS[name](), formulation)
+
+
+def has_ball(name: str) -> bool:
+    """Whether a variant has a joint with a quaternion; known without compiling."""
+    return any(joint.quaternion() for joint in VARIANTS[name]().tree)
+
+
+def is_driven(name: str) -> bool:
+    """Whether a variant has a prescribed motion; known without compiling."""
+    return any(joint.prescribed() for joint in VARIANTS[name]().tree)
 
 
 # --- random mechanisms --------------------------------------------------------------------------------
@@ -191,7 +201,10 @@ class _Builder:
             joint["sequence"] = self._pick(_PAIRS)
         elif kind in ("euler", "free euler"):
             joint |= {"type": kind.replace("euler", "").strip() or "spherical", "euler": self._pick(_SEQUENCES)}
-            coordinates = [*([f"{name}_{x}" for x in "xyz"] if "free" in kind else []), *(f"{name}_{k}" for k in (1, 2, 3))]
+            coordinates = [
+                *([f"{name}_{x}" for x in "xyz"] if "free" in kind else []),
+                *(f"{name}_{k}" for k in (1, 2, 3)),
+            ]
             self.initial[f"{name}_2"] = 0.8  # no sequence is singular there
         elif kind in ("spherical", "free"):
             self.initial[name] = {"axis": [1, self._number(), 2], "angle": self._number(-3, 3)}
@@ -292,7 +305,8 @@ class _Builder:
         return {"type": "spring", "joint": joint["name"], "stiffness": "k", "length": 0.2, "damping": "c/2"}
 
     def _friction(self) -> dict[str, Any]:
-        return {"type": "friction", "joint": self._pick(self.joints)["name"], "coefficient": "c"}
+        movable = [j for j in self.joints if j["type"] != "fixed"]
+        return {"type": "friction", "joint": self._pick(movable)["name"], "coefficient": "c"}
 
     def _value(self) -> Any:
         """An expression of whatever there is to use."""
@@ -437,9 +451,9 @@ def random_mechanism(seed: int, *, driven: bool = True, forces: bool = True, clo
 # --- numbers that several tests need ------------------------------------------------------------------
 
 
-def states(system: System, count: int, seed: int = 1) -> tuple[Array, Array, Array]:
+def states(system: System, count: int, seed: int = 1, *, spread: float = 1.0) -> tuple[Array, Array, Array]:
     """Random consistent states: times, coordinates, speeds."""
-    return random_states(system, count, seed)
+    return random_states(system, count, seed, spread=spread)
 
 
 class Compiled:
@@ -452,7 +466,9 @@ class Compiled:
         definitions: names that the expressions use.
     """
 
-    def __init__(self, symbols: Sequence[Any], parameters: Sequence[Any], entries: Sequence[Any], definitions: Any = ()):
+    def __init__(
+        self, symbols: Sequence[Any], parameters: Sequence[Any], entries: Sequence[Any], definitions: Any = ()
+    ):
         low = Lowering(symbols, parameters, definitions)
         self.native = compile_program(low.program, [low(e) for e in entries])
         self.outputs = len(entries)

@@ -47,7 +47,36 @@ _WHERE = {
 }
 _MODULES = ("library",)
 
-__all__ = ["__version__", "library", *sorted(_WHERE)]
+__all__ = [
+    "Body",
+    "Equations",
+    "LoopNotClosed",
+    "Model",
+    "ModelError",
+    "NoConvergence",
+    "NotSupported",
+    "Outcome",
+    "PendulaError",
+    "SingularPose",
+    "State",
+    "System",
+    "Trajectory",
+    "UsageError",
+    "__version__",
+    "animate",
+    "assemble",
+    "check",
+    "compile_system",
+    "derive",
+    "dumps",
+    "library",
+    "load",
+    "loads",
+    "plot",
+    "print_equations",
+    "save",
+    "simulate",
+]
 
 if TYPE_CHECKING:
     from pendula import library

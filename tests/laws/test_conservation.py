@@ -174,13 +174,6 @@ ACCOUNTS: dict[str, Model] = {
     "four bars with a torque": library.four_bar().with_changes(
         forces=[{"type": "generalized", "coordinate": "crank", "value": "5*sin(2*t) - 0.5*crank_dot"}]
     ),
-    "four bars with a prescribed crank": library.four_bar().with_changes(
-        joints=[
-            {"name": "crank", "type": "revolute", "parent": "ground", "child": "crank", "motion": "crank0 + 4*t"},
-            *library.four_bar().joints[1:],
-        ],
-        initial={k: x for k, x in library.four_bar().initial.items() if not k.startswith("crank")},
-    ),
 }
 
 

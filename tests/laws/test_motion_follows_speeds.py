@@ -9,7 +9,7 @@ import pytest
 
 import pendula
 from pendula import Model
-from tests.helpers import VARIANTS, Array, along_motion, library_system, random_mechanism, slope, states
+from tests.helpers import VARIANTS, Array, along_motion, has_ball, library_system, random_mechanism, slope, states
 
 MOVES = 1e-8
 """Truncation of a difference of order 6 with h = 2e-3 (some 1e-14) and round-off over h (1e-13), with room for
@@ -119,7 +119,7 @@ def test_rotation_matrices_are_proper_rotations(joint: dict[str, Any]) -> None:
     np.testing.assert_allclose(np.linalg.det(R), 1.0, rtol=1e-13)
 
 
-@pytest.mark.parametrize("name", [n for n in VARIANTS if library_system(n).balls])
+@pytest.mark.parametrize("name", [n for n in VARIANTS if has_ball(n)])
 def test_rates_of_a_quaternion_keep_its_length(name: str) -> None:
     system = library_system(name)
     _, q, v = states(system, 20)
@@ -129,7 +129,9 @@ def test_rates_of_a_quaternion_keep_its_length(name: str) -> None:
 
 
 @pytest.mark.parametrize("angle", [0.4, -1.9])
-@pytest.mark.parametrize(("axis", "body", "world"), [([1, 0, 0], "y", "z"), ([0, 1, 0], "z", "x"), ([0, 0, 1], "x", "y")])
+@pytest.mark.parametrize(
+    ("axis", "body", "world"), [([1, 0, 0], "y", "z"), ([0, 1, 0], "z", "x"), ([0, 0, 1], "x", "y")]
+)
 def test_a_positive_angle_turns_by_the_right_hand_rule(axis: list[int], body: str, world: str, angle: float) -> None:
     """A turn about x takes the body's y axis towards the world's z axis, and so on around."""
     joint = {"name": "j", "type": "revolute", "axis": axis, "parent": "ground", "child": "box"}

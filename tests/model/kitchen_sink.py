@@ -34,7 +34,7 @@ box = { mass = 2, size = [0.4, 0.2, 0], at = [0.1, 0, 0] }
 
 [[bodies]]
 name = "wheel"
-disc = { mass = 1.5, radius = "half", normal = [0, 0, -1], thickness = 0.05, at = [0, 0] }
+disc = { mass = 1.5, radius = "half", normal = [0, 0, -1], thickness = 0.05, at = [0, 0.1] }
 
 [[bodies]]
 name = "plate"
@@ -207,7 +207,7 @@ vector = ["-u_dot", 0]
 type = "torque"
 body = "wheel"
 vector = [0, 0, "-0.1*sign(spin_dot)"]
-axes = "world"
+axes = "body"
 
 [[forces]]
 type = "generalized"

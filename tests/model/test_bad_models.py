@@ -12,7 +12,7 @@ import pytest
 import pendula
 from pendula.errors import ModelError, Problem
 
-LONGEST = 5.0  # seconds that a refusal may take
+LONGEST = 5.0  # seconds that a refusal may take (of processor time: other work on the machine does not count)
 
 BASE = """\
 name = "double pendulum"
@@ -445,10 +445,10 @@ FIELDS = [
 
 def refused(path: Path | str) -> ModelError:
     """Loads a bad file: it must be refused in time, with a text that fits on a terminal."""
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ModelError) as caught:
         pendula.load(path)
-    assert time.perf_counter() - start < LONGEST
+    assert time.process_time() - start < LONGEST
     error = caught.value
     assert all(line.isprintable() for line in str(error).splitlines()), str(error)
     assert error.__cause__ is None

@@ -242,9 +242,7 @@ def test_integers_stay_exact() -> None:
     assert parse("-3").root == Number(-3)
 
 
-@pytest.mark.parametrize(
-    "value", [True, False, math.nan, math.inf, -math.inf, 10**301, -(10**301), None, 1j, b"1"]
-)
+@pytest.mark.parametrize("value", [True, False, math.nan, math.inf, -math.inf, 10**301, -(10**301), None, 1j, b"1"])
 def test_other_values_are_refused(value: Any) -> None:
     with pytest.raises(ExpressionError):
         parse(value)
@@ -346,10 +344,7 @@ def test_fold_translates_from_the_leaves_up() -> None:
         return f"({' '.join((head or type(node).__name__.lower(), *parts))})"
 
     text = parse("a*sin(b, ) - 2 if a < 1 or not b > 2 else -a**2").fold(prefix)
-    assert (
-        text
-        == "(conditional (or (< a 1) (not (> b 2))) (subtract (multiply a (sin b)) 2) (negate (power a 2)))"
-    )
+    assert text == "(conditional (or (< a 1) (not (> b 2))) (subtract (multiply a (sin b)) 2) (negate (power a 2)))"
 
 
 def test_substitute_replaces_all_names_at_once() -> None:

@@ -52,9 +52,7 @@ def forbidden(events: list[tuple[str, tuple[Any, ...]]]) -> list[tuple[str, tupl
     allowed, and nothing else is either.
     """
     return [
-        (event, arguments)
-        for event, arguments in events
-        if not (event == "compile" and arguments[1] == "<expression>")
+        (event, arguments) for event, arguments in events if not (event == "compile" and arguments[1] == "<expression>")
     ]
 
 

@@ -71,8 +71,9 @@ def check(model: Model, *, names: Sequence[str] | None = None, states: int = 100
         worst, where = -1.0, ""
         for quantity, (x, scale) in results[a].items():
             gap = np.abs(x - results[b][quantity][0]).max(axis=1, initial=0.0) / scale
+            gap = np.where(np.isfinite(gap), gap, np.inf)
             state = int(np.argmax(gap))
-            if not gap[state] <= worst:
+            if gap[state] > worst:
                 point = ", ".join(
                     f"{n} = {z:.4g}" for n, z in list(zip(first.layout.coordinates, q[state], strict=True))[:6]
                 )

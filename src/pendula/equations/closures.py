@@ -7,13 +7,16 @@ fixed in a body or in the world) or ``direction . direction`` (two directions st
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import symengine as se
 
 from pendula.equations import vectors as vec
 from pendula.equations.mechanism import AXES, WORLD, Mechanism, Pose
-from pendula.equations.tape import Expr
+from pendula.equations.tape import Expr, is_zero
+from pendula.errors import ModelError, Problem
 from pendula.model.bodies import GROUND
 from pendula.model.joints import ClosingJoint, JointCoincident, JointLoop, JointPointOnLine, Side
 
@@ -114,6 +117,27 @@ def _rows_of(mechanism: Mechanism, joint: ClosingJoint) -> list[Row]:
             normals = [gap(f"normal {k}", _axis(joint.parent, frame, n)) for k, n in ((1, first), (2, second))]
             return [*normals, *tilt, spin]
     raise TypeError(f"no rows for {joint!r}")
+
+
+def holds_by_itself(mechanism: Mechanism, row: Row, gap: Expr, slopes: Sequence[Expr]) -> bool:
+    """Whether no motion changes a row, so that it can be left out (the z gap of a planar loop).
+
+    Raises:
+        ModelError: no motion changes it, but it is not zero: the joint can never close.
+    """
+    if not all(is_zero(x) for x in slopes):
+        return False
+    values: dict[Any, Expr] = dict(mechanism.model.parameter_values)
+    found = se.sympify(gap)
+    while named := [s for s in found.free_symbols if s in mechanism.tape.definitions]:
+        found = found.subs({s: mechanism.tape.definitions[s] for s in named})
+    found = found.subs(values)
+    size = abs(float(found)) if not found.free_symbols else 0.0
+    if size > 1e-9:
+        name, _, what = row.name.partition(": ")
+        cause = f"{what} is {size:.6g}, and no motion of the mechanism changes it"
+        raise ModelError([Problem(f'joint "{name}"', "", cause, "check the positions and rotations of its two sides")])
+    return True
 
 
 def side_frame(mechanism: Mechanism, side: Side) -> vec.Matrix:

@@ -36,8 +36,8 @@ def derive(model: Model, formulation: str = DEFAULT) -> Equations:
 
     Example:
         >>> from pendula import library
-        >>> derive(library.pendulum(), "lagrange").M[0][0]
-        (1/3)*l**2*m
+        >>> derive(library.cart_pole(), "lagrange").M[0]
+        (M + m, (1/2)*l*m*c__pole)
     """
     known = formulations()
     if formulation not in known:

@@ -19,7 +19,7 @@ import symengine as se
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.closures import AngleRow, Axis, GapRow, Point, Row, closure_rows, world_axis
+from pendula.equations.closures import AngleRow, Axis, GapRow, Point, Row, closure_rows, holds_by_itself, world_axis
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Turn, TurnQuaternion
 from pendula.equations.tape import Expr, is_zero
@@ -347,6 +347,7 @@ class _Derivation:
         rows = self._forces()
         kinetic: list[Expr] = []
         momenta: list[list[Expr]] = [[] for _ in range(count)]
+        products = _Products()
         for link, pose, body in zip(self.m.links, self.m.poses, self.bodies, strict=True):
             center = self._named(self._at(link.body, link.com), f"{link.body}_com")
             inertia = self._world_inertia(link.inertia, pose, link.body)
@@ -362,11 +363,10 @@ class _Derivation:
                 momenta[k] += [vec.dot(pushed, center.v), vec.dot(W, spin)]
                 for j in active:
                     if j <= k and j < n:
-                        terms = [
-                            vec.dot(pushed, center.V.get(j, vec.NULL)),
-                            vec.dot(W, inertias.get(j, vec.NULL)),
-                        ]
-                        mass_terms[k][j] += terms
+                        if j in center.V:
+                            mass_terms[k][j].append(products(pushed, center.V[j]))
+                        if j in inertias and k in body.W:
+                            mass_terms[k][j].append(vec.dot(W, inertias[j]))
             kinetic += [link.mass * vec.dot(center.v, center.v) / 2, vec.dot(body.w, spin) / 2]
         mass = [[vec.total(mass_terms[k][j]) for j in range(n)] for k in range(count)]
         for k in range(n):
@@ -376,8 +376,8 @@ class _Derivation:
         names, g, G, c = [], [], [], []
         for row in self.rows:
             gap, slopes, bias = self._constraint(row)
-            if all(is_zero(x) for x in slopes):
-                continue  # holds by itself
+            if holds_by_itself(self.m, row, gap, slopes):
+                continue
             names.append(row.name)
             g.append(gap)
             G.append(slopes)
@@ -435,6 +435,20 @@ class _Derivation:
                 gap = vec.subtract(self.m.point(*load.end), self.m.point(*load.start))
                 terms.append(load.stiffness * (se.sqrt(vec.dot(gap, gap)) - load.length) ** 2 / 2)
         return vec.total(terms)
+
+
+class _Products:
+    """Scalar products, each built once: in a chain most bodies have the same partial velocities."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Expr, ...], Expr] = {}
+
+    def __call__(self, a: vec.Vector, b: vec.Vector) -> Expr:
+        key = (*a, *b)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = vec.dot(a, b)
+        return found
 
 
 def _of(point: Point) -> tuple[str, tuple[Expr, ...]]:

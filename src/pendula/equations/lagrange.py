@@ -18,7 +18,7 @@ import symengine as se
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.closures import AngleRow, GapRow, Row, closure_rows, world_axis
+from pendula.equations.closures import AngleRow, GapRow, Row, closure_rows, holds_by_itself, world_axis
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.mechanism import (
     WORLD,
@@ -258,8 +258,8 @@ class _Derivation:
         for row in self.rows:
             gap = self._row(row)
             slopes = [self.virtual[k](gap) for k in range(count)]
-            if all(is_zero(x) for x in slopes):
-                continue  # holds by itself
+            if holds_by_itself(self.m, row, gap, slopes):
+                continue
             rate = self.tape.name(se.sympify(self.in_time(gap)), f"rate__{row.name.split(':')[0]}")
             names.append(row.name)
             g.append(gap)

@@ -106,7 +106,7 @@ def collect_loads(mechanism: Mechanism) -> list[Load]:
 
 
 def _loads_of(mechanism: Mechanism, force: Any, owner: str) -> list[Load]:
-    constant, general = mechanism.general, mechanism.general
+    constant, general = mechanism.constant, mechanism.general
     match force:
         case ForceTorsionSpring():
             return [_across(mechanism, force, force.stiffness, force.damping, force.rest)]
@@ -118,7 +118,7 @@ def _loads_of(mechanism: Mechanism, force: Any, owner: str) -> list[Load]:
             ends = [
                 (s.body, mechanism.place(s, f"{owner}_{k}")) for k, s in (("from", force.start), ("to", force.end)) if s
             ]
-            return [SpringBetween(ends[0], ends[1], constant(stiffness), constant(force.damping), constant(length))]
+            return [SpringBetween(ends[0], ends[1], constant(stiffness), general(force.damping), constant(length))]
         case ForceFriction():
             return _friction(mechanism, force)
         case ForceComFriction():
@@ -187,8 +187,8 @@ def _on_coordinate(
         turn = mechanism.relative_motion(k, mechanism.follow(parent, link.before, link.body))[0]
         assert isinstance(turn, Turn)
         stretch = turn.angle
-    read = mechanism.general
-    return SpringAcross(k, coordinate, stretch, read(stiffness), read(damping), read(rest))
+    read = mechanism.constant
+    return SpringAcross(k, coordinate, stretch, read(stiffness), mechanism.general(damping), read(rest))
 
 
 def _friction(mechanism: Mechanism, force: ForceFriction) -> list[Load]:

@@ -231,7 +231,9 @@ class Mechanism:
     def _drive(self, name: str, kind: str, value: Expression) -> Drive:
         names = {**self.constants, "t": self.t}
         used = {n: names[n] for n in value.names}
-        symbols = (se.Symbol(name), se.Symbol(f"{name}_dot"), se.Symbol(f"{name}__ddot"))
+        if "__" in name:  # not a coordinate of the model
+            name = self.tape.unique(name)
+        symbols = (se.Symbol(name), se.Symbol(f"{name}_dot"), se.Symbol(self.tape.unique(f"{name}__ddot")))
         drive = Drive(name, kind, *symbols, translate(value, used), tuple(jumps(value, self.constants)))
         self.drives.append(drive)
         return drive

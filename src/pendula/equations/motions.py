@@ -34,7 +34,7 @@ def derive_motions(model: Model) -> BodyMotions:
     """Body velocities and accelerations as expressions of t, q, v, v', p."""
     mechanism = Mechanism(model)
     tape = mechanism.tape
-    accelerations = [se.Symbol(f"a__{v}") for v in mechanism.v]
+    accelerations = [se.Symbol(f"{v}'") for v in mechanism.v]
     first = mechanism.in_time()
     second = mechanism.in_time(accelerations=dict(zip(mechanism.v, accelerations, strict=True)))
     motions = {}

@@ -46,7 +46,7 @@ class Tape:
             return expression
         known = self._names.get(expression)
         if known is None:
-            known = se.Symbol(self._unique(hint))
+            known = se.Symbol(self.unique(hint))
             self._names[expression] = known
             self.definitions[known] = expression
         return known
@@ -119,7 +119,8 @@ class Tape:
             stack.pop()
         return self._reach[symbol]
 
-    def _unique(self, hint: str) -> str:
+    def unique(self, hint: str) -> str:
+        """A name like the hint that nothing else has, and that no name of a model can be."""
         base = re.sub(r"[^A-Za-z0-9_]", "_", hint)
         base = base if "__" in base else f"z__{base}"  # user names have no double underscore
         name, k = base, 2

@@ -18,8 +18,13 @@ NULL: Vector = (0, 0, 0)
 def total(terms: Sequence[Expr]) -> Expr:
     """The sum of many terms, built at once."""
     kept = [x for x in terms if not is_zero(x)]
-    if len(kept) < 3:
-        return sum(kept, 0)
+    match len(kept):
+        case 0:
+            return 0
+        case 1:
+            return kept[0]
+        case 2:
+            return kept[0] + kept[1]
     return se.Add(*kept)
 
 

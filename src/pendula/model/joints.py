@@ -143,7 +143,9 @@ class TreeJoint(Joint):
         self.check_own_fields()
         count = len(self.suffixes())
         if self.names and len(self.names) != count:
-            raise ValueError(f"names: this joint has {_counted(count)}, found {len(self.names)} name{'s' * (len(self.names) != 1)}")
+            raise ValueError(
+                f"names: this joint has {_counted(count)}, found {len(self.names)} name{'s' * (len(self.names) != 1)}"
+            )
         known = [c.name for c in self.coordinates()]
         if self.motion and not known:
             raise ValueError("motion: this joint has no coordinates")

@@ -7,13 +7,13 @@ body is only ever shown to people and may therefore be freer (:func:`check_label
 
 from __future__ import annotations
 
+import bisect
 import difflib
-import heapq
 import keyword
 import re
+import string
 import unicodedata
 from collections.abc import Iterable, Mapping
-from itertools import takewhile
 from types import MappingProxyType
 
 from pendula.errors import PendulaError
@@ -33,6 +33,7 @@ MAX_NAME_LENGTH = 64
 """Longest name or label, in characters."""
 
 _COMPARED = 60  # names that nearest() looks at closely
+_LETTERS = string.ascii_letters + string.digits + "_"
 
 CONSTANT_NAMES = frozenset({"pi", "deg", "rad"})
 """Constants of the expression language; ``deg`` is pi/180 and ``rad`` is 1."""
@@ -170,24 +171,33 @@ def quote(text: str) -> str:
 def nearest(name: str, known: Iterable[str]) -> str:
     """The known name most like a mistaken one; empty if none is close.
 
-    Among very many names only those that look alike at a glance are compared, so that it stays quick.
+    Among very many names only likely ones are compared, so that it stays quick: those one mistake away, then
+    neighbours in the alphabet.
 
     Example:
         >>> nearest("uper", ["lower", "upper"])
         'upper'
     """
-    choices = sorted(set(known))
-    if len(choices) > _COMPARED:
-        choices = heapq.nlargest(_COMPARED, choices, key=lambda other: _likeness(name, other))
-    close = difflib.get_close_matches(name[:MAX_NAME_LENGTH], choices, n=1)
+    name = name[:MAX_NAME_LENGTH]
+    unsorted = set(known)
+    if len(unsorted) > _COMPARED:
+        choices = sorted(unsorted & _one_mistake_away(name))
+        if not choices:
+            ordered = sorted(unsorted)
+            at = bisect.bisect(ordered, name)
+            choices = ordered[max(0, at - _COMPARED // 2) : at + _COMPARED // 2]
+    else:
+        choices = sorted(unsorted)
+    close = difflib.get_close_matches(name, choices, n=1)
     return close[0] if close else ""
 
 
-def _likeness(name: str, other: str) -> int:
-    """A quick measure of how alike two names are: equal letters from the front and from the back."""
-    front = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, other, strict=False)))
-    back = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name[::-1], other[::-1], strict=False)))
-    return front + back - abs(len(name) - len(other))
+def _one_mistake_away(name: str) -> set[str]:
+    """Names with one letter too many, missing, wrong, or swapped with the next."""
+    cuts = [(name[:k], name[k:]) for k in range(len(name) + 1)]
+    found = {a + b[1:] for a, b in cuts}
+    found |= {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
+    return found | {a + letter + rest for a, b in cuts for letter in _LETTERS for rest in (b, b[1:])}
 
 
 def _titled(what: str) -> str:

@@ -10,6 +10,8 @@ from pendula.model.names import ExpressionError, check_name, nearest, quote
 if TYPE_CHECKING:
     from pendula.model.expressions import Expression
 
+MOST_HINTS = 100  # problems for which a likely name is looked for
+
 
 class ParameterError(ExpressionError):
     """Parameters that have no values.
@@ -60,7 +62,9 @@ def values_and_problems(
         also: names of parameters whose definition could not be read; what depends on them has no value, and
             that is no problem of its own.
     """
-    problems = [problem for name, e in definitions.items() for problem in _name_problems(name, e, definitions, also)]
+    problems: list[tuple[str, str]] = []
+    for name, expression in definitions.items():
+        problems += _name_problems(name, expression, definitions, also, hints=len(problems) < MOST_HINTS)
     order, circles = _evaluation_order(definitions)
     for circle in circles:
         links = circle if len(circle) <= 12 else [*circle[:6], "...", *circle[-5:]]
@@ -77,14 +81,15 @@ def values_and_problems(
 
 
 def _name_problems(
-    name: str, expression: Expression, definitions: Mapping[str, Expression], also: Collection[str]
+    name: str, expression: Expression, definitions: Mapping[str, Expression], also: Collection[str], *, hints: bool
 ) -> Iterator[tuple[str, str]]:
+    """A bad name, and names in its expression that are no parameters."""
     try:
         check_name(name, "parameter")
     except ExpressionError as error:
         yield name, str(error)
-    for unknown in sorted(expression.names - definitions.keys() - set(also)):
-        near = nearest(unknown, definitions)
+    for unknown in sorted(n for n in expression.names if n not in definitions and n not in also):
+        near = nearest(unknown, definitions) if hints else ""
         if unknown == "t":
             hint = "; a parameter is constant and cannot depend on the time"
         else:
@@ -102,7 +107,7 @@ def _evaluation_order(definitions: Mapping[str, Expression]) -> tuple[list[str],
             continue
         finished[start] = False
         path = [start]
-        needs = [iter(sorted(definitions[start].names & definitions.keys()))]
+        needs = [iter(_needs(definitions, start))]
         while path:
             needed = next(needs[-1], None)
             if needed is None:
@@ -112,7 +117,11 @@ def _evaluation_order(definitions: Mapping[str, Expression]) -> tuple[list[str],
             elif needed not in finished:
                 finished[needed] = False
                 path.append(needed)
-                needs.append(iter(sorted(definitions[needed].names & definitions.keys())))
+                needs.append(iter(_needs(definitions, needed)))
             elif not finished[needed]:
                 circles.append([*path[path.index(needed) :], needed])
     return order, circles
+
+
+def _needs(definitions: Mapping[str, Expression], name: str) -> list[str]:
+    return sorted(other for other in definitions[name].names if other in definitions)

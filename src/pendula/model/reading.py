@@ -23,8 +23,8 @@ MOST_BODIES = 5000
 MOST_PARAMETERS = 8 * MOST_BODIES
 MOST_VALUES = 200_000
 """Numbers, texts and tables in one model."""
-MOST_TEXT = 300_000
-"""Characters of all different texts of a model together."""
+MOST_TEXT = 200_000
+"""Characters of all different texts of a model together, names not counted."""
 DEEPEST = 12
 """Tables and lists inside each other."""
 
@@ -68,9 +68,8 @@ def _classes(union: Any) -> dict[str, type[Element]]:
 
 
 _CLASSES: dict[str, dict[str, type[Element]]] = {"joints": _classes(AnyJoint), "forces": _classes(AnyForce)}
-_ADAPTERS: dict[type, TypeAdapter[Any]] = {
-    cls: TypeAdapter(cls) for cls in (Body, *_CLASSES["joints"].values(), *_CLASSES["forces"].values())
-}
+_ELEMENTS: list[type[Element]] = [Body, *_CLASSES["joints"].values(), *_CLASSES["forces"].values()]
+_ADAPTERS: dict[type[Element], TypeAdapter[Any]] = {cls: TypeAdapter(cls) for cls in _ELEMENTS}
 
 
 @dataclass
@@ -117,7 +116,8 @@ def read_fields(data: Mapping[str, Any]) -> Reading:
         _read_table(section, data.get(section, {}), reading)
     for section in _LISTS:
         _read_list(section, data.get(section, []), reading)
-    if not data.get("bodies", []) and not any(p.field == "bodies" for p in reading.problems):
+    bodies = data.get("bodies", [])
+    if isinstance(bodies, (list, tuple)) and not bodies:
         advice = "add at least one body and the joint that holds it"
         reading.problems.append(Problem("model", "bodies", "there are no bodies", advice))
     return reading
@@ -132,8 +132,9 @@ def _strange_fields(data: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _too_large(data: Mapping[str, Any]) -> Iterator[Problem]:
-    limits = {section: limit[-1] for section, limit in (*_LISTS.items(), *_TABLES.items())}
-    for section, most in limits.items():
+    limits = [(name, most) for name, (_, most) in _LISTS.items()]
+    limits += [(name, most) for name, (_, _, most) in _TABLES.items()]
+    for section, most in limits:
         entries = data.get(section, ())
         if isinstance(entries, (Mapping, list, tuple)) and len(entries) > most:
             cause = f"{len(entries)} {section} are more than the {most} allowed"
@@ -150,7 +151,7 @@ def _too_large(data: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem("model", "", f"it has more than {MOST_VALUES} numbers and texts", "split the model")
     elif level:
         yield Problem("model", "", f"tables and lists are nested more than {DEEPEST} levels deep")
-    elif (length := sum(map(len, texts))) > MOST_TEXT:
+    elif (length := sum(len(text) for text in texts if len(text) > 64 or not text.isidentifier())) > MOST_TEXT:
         cause = f"its texts have {length} characters together, at most {MOST_TEXT} are allowed"
         yield Problem("model", "", cause, "name repeated parts of expressions as parameters")
 
@@ -207,7 +208,7 @@ def _read_list(section: str, data: Any, reading: Reading) -> None:
     for index, item in enumerate(data):
         label = _label(kind, item, index)
         if _has_type(section, item, label, reading.problems):
-            cls = Body if section == "bodies" else _CLASSES[section][_field(item, "type")]
+            cls: type[Element] = Body if section == "bodies" else _CLASSES[section][_field(item, "type")]
             found = _read(_ADAPTERS[cls], item, reading.problems, label, cls)
             if found is not None:
                 sound.append(found)

@@ -196,7 +196,9 @@ def _jacobi_drift(
     system: System, jacobi: Array, account: EnergyAccount, q: Array, v: Array, vector: Array
 ) -> float | None:
     """Change of the Jacobi integral, where prescribed motions at constant rates must keep it."""
-    if not system.equations.drives or not system.equations.power_is_zero or not constant_rates(system):
+    if not system.equations.drives or not constant_rates(system):
+        return None
+    if np.any(system.power(q, v, account.t, parameters=vector)):
         return None
     # the integral is kept only if energy does not depend on time itself: look at states at two times
     index = np.linspace(0, len(q) - 1, min(len(q), 7)).astype(int)

@@ -7,6 +7,7 @@ import numpy as np
 from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations
 from pendula.errors import LoopNotClosed, ModelError, NotSupported, PendulaError, Problem
+from pendula.model.expressions import parse
 from pendula.model.model import Model
 from pendula.system.assembly import assemble
 from pendula.system.layout import State
@@ -65,10 +66,12 @@ def _fault(system: System, state: State) -> PendulaError | None:
     free = np.eye(M.shape[0])
     if len(G):
         _, sizes, rows = np.linalg.svd(G)
-        rank = int(np.sum(sizes > 1e-9 * sizes[0])) if sizes.size else 0
+        rank = int(np.sum(sizes > 1e-9 * max(sizes[0], _extent(system, state))))
         if rank < len(G):
             return NotSupported(_redundant(system, G, rank))
         free = rows[rank:].T
+        if free.shape[1] == 0 and system.equations.drives:
+            return None  # prescribed motions move it all
         if free.shape[1] == 0:
             return ModelError([Problem("model", "joints", "the closing joints leave no motion: it is a structure")])
     scale = np.sqrt(np.where(np.diag(M) > 0, np.diag(M), 1.0))
@@ -84,6 +87,15 @@ def _fault(system: System, state: State) -> PendulaError | None:
     return ModelError(
         [Problem("model", "bodies", f"a {what} has no mass, so its acceleration is not determined", advice)]
     )
+
+
+def _extent(system: System, state: State) -> float:
+    """A length typical of the mechanism, by which rows that are zero but for rounding are told."""
+    _, origins = system.poses(state.q, state.t)
+    values = system.model.parameter_values
+    points = [p for body in system.model.bodies for p in body.named_points().values()]
+    lengths = [abs(parse(x).evaluate(values)) for p in points for x in p]
+    return float(max([np.abs(origins).max(initial=0.0), *lengths]))
 
 
 def _redundant(system: System, G: np.ndarray, rank: int) -> str:

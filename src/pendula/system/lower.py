@@ -175,6 +175,10 @@ class Lowering:
             x = self._lower(e.args[0])
             positive = self.program.condition("le", self.program.zero, x)
             return self.program.select(positive, x, self.program.negate(x))
+        if type(e).__name__.lower() == "sign":
+            x, program = self._lower(e.args[0]), self.program
+            below = program.select(program.condition("lt", x, program.zero), program.constant(-1.0), program.zero)
+            return program.select(program.condition("lt", program.zero, x), program.one, below)
         if name is None:
             raise PendulaError(f"{type(e).__name__} cannot be compiled: {str(e)[:80]}")
         return self.program.call(name, *(self._lower(a) for a in e.args))

@@ -8,7 +8,7 @@ are taken operation by operation in forward mode, so nothing ever grows beyond i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 CONSTANT, PARAMETER, STATE = 0, 1, 2
 """What a value depends on: nothing, parameters only, or the state."""
@@ -32,8 +32,11 @@ _UNARY = {
     "floor": math.floor,
     "ceil": math.ceil,
 }
-FUNCTIONS = frozenset(_UNARY) | {"atan2", "pow"}
+_NUMERIC: dict[str, Callable[..., float]] = {**_UNARY, "atan2": math.atan2, "pow": math.pow}
+FUNCTIONS = frozenset(_NUMERIC)
 """Functions a program may call."""
+
+_COMPARE = {"lt": lambda a, b: a < b, "le": lambda a, b: a <= b}
 
 Op = tuple[object, ...]
 
@@ -161,10 +164,10 @@ class Program:
     def call(self, name: str, *args: int) -> int:
         """A function of one or two values."""
         numbers = [self.value(k) for k in args]
-        if name in _UNARY and numbers[0] is not None:
+        if all(x is not None for x in numbers):
             try:
-                return self.constant(_UNARY[name](numbers[0]))
-            except (ValueError, OverflowError):
+                return self.constant(_NUMERIC[name](*numbers))
+            except (ValueError, OverflowError, ZeroDivisionError):
                 return self.constant(math.nan)
         return self._of(("call", name, *args), *args)
 
@@ -174,7 +177,24 @@ class Program:
         """lt, le (a < b, a <= b), and, or, not, true, false."""
         if kind in ("true", "false"):
             return self._new(("cond", kind), CONSTANT)
-        return self._of(("cond", kind, *args), *args)
+        if kind in _COMPARE:
+            a, b = (self.value(k) for k in args)
+            if a is not None and b is not None:
+                return self.condition("true" if _COMPARE[kind](a, b) else "false")
+        elif kind == "not" and self._truth(args[0]) is not None:
+            return self.condition("false" if self._truth(args[0]) else "true")
+        elif kind in ("and", "or"):
+            decides = kind == "or"  # the truth that decides the whole
+            for this, other in (args, args[::-1]):
+                truth = self._truth(this)
+                if truth is not None:
+                    return this if truth is decides else other
+        # never set apart with the parameters: prepared values are numbers, not truths
+        return self._new(("cond", kind, *args), STATE)
+
+    def _truth(self, k: int) -> bool | None:
+        """Whether a condition always holds, never holds, or depends."""
+        return {"true": True, "false": False}.get(str(self.ops[k][1]))
 
     def select(self, condition: int, a: int, b: int) -> int:
         """a where the condition holds, else b."""

@@ -82,7 +82,7 @@ class Programs:
     def _lowering(self, *, inputs_in_time: bool = False, extra: Sequence[Any] = ()) -> Lowering:
         eq = self._equations
         in_time = {s for s, _ in self.inputs_in_time} if inputs_in_time else set()
-        slots = [se.Symbol(f"{s}__slot") if s in in_time else s for s in eq.u]
+        slots = [se.Symbol(f"{s}'") if s in in_time else s for s in eq.u]
         definitions = (*(self.inputs_in_time if inputs_in_time else ()), *eq.definitions)
         return Lowering([eq.t, *eq.q, *eq.v, *slots, *extra], eq.p, definitions)
 
@@ -134,8 +134,8 @@ class Programs:
 
     def _build_residual_jacobian(self, by: Sequence[Any]) -> Native:
         eq = self._equations
-        a = [se.Symbol(f"a__{s}") for s in eq.v]
-        lam = [se.Symbol(f"lam__{r}") for r in range(eq.loop_rows)]
+        a = [se.Symbol(f"{s}'") for s in eq.v]
+        lam = [se.Symbol(f"lam'{r}") for r in range(eq.loop_rows)]
         low = self._lowering(extra=[*a, *lam])
         program = low.program
         values, forces = [low(x) for x in a], [low(x) for x in lam]

@@ -49,8 +49,8 @@ class System:
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.pendulum())
-        >>> system.accelerations([0.0], [0.0])
-        array([0.])
+        >>> system.accelerations([0.5], [0.0]).round(3)
+        array([-7.055])
     """
 
     def __init__(self, equations: Equations) -> None:
@@ -149,7 +149,9 @@ class System:
 
     # -- evaluation -----------------------------------------------------------------------------
 
-    def _rows(self, q: Any, v: Any, t: Any, inputs: Any, extra: Sequence[Any] = ()) -> tuple[Array, tuple[int, ...]]:
+    def _rows(
+        self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters, extra: Sequence[Any] = ()
+    ) -> tuple[Array, tuple[int, ...]]:
         """One row [t, q, v, u, ...] per state, and the batch shape."""
         q, t = np.asarray(q, dtype=float), np.asarray(t, dtype=float)
         v = np.zeros((*q.shape[:-1], len(self.layout.speeds))) if v is None else np.asarray(v, dtype=float)
@@ -158,24 +160,27 @@ class System:
                 raise UsageError(
                     f"{name} must end in {len(names)} entries ({', '.join(names[:6])}), got shape {array.shape}"
                 )
-        u = self._input_rows(t, inputs)
+        u = self._input_rows(t, inputs, parameters)
         blocks = [t[..., None], q, v, u, *(np.asarray(e, dtype=float) for e in extra)]
         batch = np.broadcast_shapes(*(b.shape[:-1] for b in blocks))
         rows = np.concatenate([np.broadcast_to(b, (*batch, b.shape[-1])) for b in blocks], axis=-1)
         return np.ascontiguousarray(rows.reshape(-1, rows.shape[-1])), batch
 
-    def _input_rows(self, t: Array, inputs: Any) -> Array:
+    def _input_rows(self, t: Array, inputs: Any, parameters: Parameters) -> Array:
+        names = self.layout.inputs
         if isinstance(inputs, Mapping):
-            values = dict(zip(self.layout.inputs, self.inputs_at(0.0).tolist(), strict=True))
-            unknown = set(inputs) - set(values)
+            unknown = sorted(set(inputs) - set(names))
             if unknown:
-                raise UsageError(f'there is no input "{sorted(unknown)[0]}"; known are {", ".join(values) or "none"}')
-            return np.array([inputs.get(name, value) for name, value in values.items()], dtype=float)
+                raise UsageError(f'there is no input "{unknown[0]}"; known are {", ".join(names) or "none"}')
+            rows = np.array(self._input_rows(t, None, parameters))
+            for name, value in inputs.items():
+                rows[..., names.index(name)] = value
+            return rows
         if inputs is not None:
             return np.asarray(inputs, dtype=float)
         if not self._programs.inputs_in_time:
-            return self.inputs_at(0.0)
-        flat = [self.inputs_at(x) for x in t.ravel()]
+            return self.inputs_at(0.0, parameters)
+        flat = [self.inputs_at(x, parameters) for x in t.ravel()]
         return np.array(flat).reshape(*t.shape, len(self.layout.inputs))
 
     def _block(self, name: str, entries: Any, rows: Array, parameters: Parameters) -> Array:
@@ -184,24 +189,26 @@ class System:
 
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """M, shape (..., speeds, speeds)."""
-        rows, batch = self._rows(q, None, t, None)
+        rows, batch = self._rows(q, None, t, None, parameters)
         n = len(self.layout.speeds)
         entries = [x for row in self.equations.M for x in row]
         return self._block("M", lambda: entries, rows, parameters).reshape(*batch, n, n)
 
     def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """f of M v' = f + G^T lam, shape (..., speeds)."""
-        rows, batch = self._rows(q, v, t, inputs)
-        return self._block("f", lambda: self.equations.f, rows, parameters).reshape(*batch, -1)
+        rows, batch = self._rows(q, v, t, inputs, parameters)
+        return self._block("f", lambda: self.equations.f, rows, parameters).reshape(*batch, len(self.layout.speeds))
 
     def rates(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """q' = N v + n, shape (..., coordinates)."""
-        rows, batch = self._rows(q, v, t, None)
-        return self._block("qdot", lambda: self.equations.qdot, rows, parameters).reshape(*batch, -1)
+        rows, batch = self._rows(q, v, t, None, parameters)
+        return self._block("qdot", lambda: self.equations.qdot, rows, parameters).reshape(
+            *batch, len(self.layout.coordinates)
+        )
 
     def _solve(self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters) -> tuple[Array, Array]:
         eq = self.equations
-        rows, batch = self._rows(q, v, t, inputs)
+        rows, batch = self._rows(q, v, t, inputs, parameters)
         if inputs is not None and self._programs.inputs_in_time:
             return self._solve_with_inputs(rows, batch, parameters)
         dynamics = self.dynamics(parameters)
@@ -215,7 +222,7 @@ class System:
             raise SingularPose(f"the accelerations are not determined at {where}: {STATUS[int(status[bad[0]])]}")
         if not np.all(np.isfinite(a)):
             raise ComputationError("the accelerations are not finite: check the state and the parameters")
-        return a.reshape(*batch, -1), lam.reshape(*batch, -1)
+        return a.reshape(*batch, len(eq.v)), lam.reshape(*batch, eq.loop_rows)
 
     def _solve_with_inputs(self, rows: Array, batch: tuple[int, ...], parameters: Parameters) -> tuple[Array, Array]:
         """Inputs given as numbers where the model has them as expressions of time: plain dense solves."""
@@ -224,12 +231,18 @@ class System:
         entries = [x for row in eq.M for x in row] + [*eq.f] + [x for row in eq.G for x in row] + [*eq.c]
         terms = self._block("terms", lambda: entries, rows, parameters)
         kkt, right = np.zeros((len(rows), n + m, n + m)), np.zeros((len(rows), n + m))
-        kkt[:, :n, :n] = terms[:, : n * n].reshape(-1, n, n)
+        kkt[:, :n, :n] = terms[:, : n * n].reshape(len(rows), n, n)
         right[:, :n] = terms[:, n * n : n * n + n]
-        G = terms[:, n * n + n : n * n + n + m * n].reshape(-1, m, n)
+        G = terms[:, n * n + n : n * n + n + m * n].reshape(len(rows), m, n)
         kkt[:, n:, :n], kkt[:, :n, n:] = G, -np.swapaxes(G, 1, 2)
         right[:, n:] = terms[:, n * n + n + m * n :]
-        found = np.linalg.solve(kkt, right[..., None])[..., 0]
+        try:
+            found = np.linalg.solve(kkt, right[..., None])[..., 0]
+        except np.linalg.LinAlgError:
+            status = STATUS[kn.SINGULAR_CONSTRAINTS if m else kn.SINGULAR_MASS]
+            raise SingularPose(f"the accelerations are not determined at one of the states: {status}") from None
+        if not np.all(np.isfinite(found)):
+            raise ComputationError("the accelerations are not finite: check the state and the parameters")
         return found[:, :n].reshape(*batch, n), found[:, n:].reshape(*batch, m)
 
     def accelerations(
@@ -249,19 +262,19 @@ class System:
     def energies(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Energies:
         """Kinetic and potential energy and the Jacobi integral, each of the batch's shape."""
         eq = self.equations
-        rows, batch = self._rows(q, v, t, None)
+        rows, batch = self._rows(q, v, t, None, parameters)
         entries = [eq.kinetic, eq.potential, eq.jacobi]
         out = self._block("energies", lambda: entries, rows, parameters).reshape(*batch, 3)
         return Energies(out[..., 0], out[..., 1], out[..., 2])
 
     def power(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """Power of friction, damping, inputs and applied loads."""
-        rows, batch = self._rows(q, v, t, inputs)
+        rows, batch = self._rows(q, v, t, inputs, parameters)
         return self._block("power", lambda: [self.equations.power], rows, parameters).reshape(batch)
 
     def poses(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
         """R_WB of shape (..., bodies, 3, 3) and origins in world axes of shape (..., bodies, 3)."""
-        rows, batch = self._rows(q, None, t, None)
+        rows, batch = self._rows(q, None, t, None, parameters)
 
         def entries() -> list[Any]:
             flat: list[Any] = []
@@ -277,7 +290,7 @@ class System:
     def gaps(self, q: Any, v: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
         """How far constraints are violated: g (loops, then quaternions) and G v - b."""
         eq = self.equations
-        rows, batch = self._rows(q, v, t, None)
+        rows, batch = self._rows(q, v, t, None, parameters)
 
         def entries() -> list[Any]:
             speeds = [
@@ -287,12 +300,12 @@ class System:
 
         if not eq.g:
             return np.zeros((*batch, 0)), np.zeros((*batch, 0))
-        out = self._block("g", entries, rows, parameters).reshape(*batch, -1)
+        out = self._block("g", entries, rows, parameters).reshape(*batch, len(eq.g) + len(eq.G))
         return out[..., : len(eq.g)], out[..., len(eq.g) :]
 
     def constraint_jacobian(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """G, shape (..., loop rows, speeds)."""
-        rows, batch = self._rows(q, None, t, None)
+        rows, batch = self._rows(q, None, t, None, parameters)
         m, n = self.equations.loop_rows, len(self.layout.speeds)
         if m == 0:
             return np.zeros((*batch, 0, n))
@@ -302,7 +315,7 @@ class System:
     def body_motion(self, q: Any, v: Any, a: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> BodyMotion:
         """Velocities and accelerations of all bodies in world axes, for given v' (default 0)."""
         n = len(self.layout.speeds)
-        rows, batch = self._rows(q, v, t, None, extra=[np.zeros(n) if a is None else a])
+        rows, batch = self._rows(q, v, t, None, parameters, extra=[np.zeros(n) if a is None else a])
         out = self._programs.motion(self.parameter_vector(parameters)).rows(rows)
         out = out.reshape(*batch, len(self.layout.bodies), 4, 3)
         return BodyMotion(out[..., 0, :], out[..., 1, :], out[..., 2, :], out[..., 3, :])
@@ -325,7 +338,7 @@ class System:
         eq = self.equations
         n, m = len(eq.v), eq.loop_rows
         lam = np.zeros(m) if lam is None else lam
-        rows, batch = self._rows(q, v, t, inputs, extra=[a, lam])
+        rows, batch = self._rows(q, v, t, inputs, parameters, extra=[a, lam])
         choices = {"q": eq.q, "v": eq.v, "u": eq.u, "p": eq.p}
         if by not in choices:
             raise UsageError(f'derivatives are taken by "q", "v", "u" or "p", not "{by}"')
