@@ -386,7 +386,7 @@ class _Builder:
         start = tree.initial_state()
         R, r = tree.poses(start.q, 0.0)
         for kind in kinds[:3]:
-            closing = self._closing(kind, tree.layout.bodies, R, r)
+            closing = self.closing(kind, tree.layout.bodies, R, r)
             try:
                 closed = model.with_changes(joints=[*model.joints, closing])
                 if _moves(pendula.compile_system(closed)):
@@ -395,9 +395,11 @@ class _Builder:
                 continue
         return model
 
-    def _closing(self, kind: str, bodies: Sequence[str], R: Array, r: Array) -> dict[str, Any]:
+    def closing(self, kind: str, bodies: Sequence[str], R: Array, r: Array, other: int | None = None) -> dict[str, Any]:
+        """A closing joint between the last body and another (-1: ground) that is closed at the given poses."""
         last = len(bodies) - 1
-        other = int(self.rng.integers(-1, last)) if last > 0 else -1
+        if other is None:
+            other = int(self.rng.integers(-1, last)) if last > 0 else -1
         place = np.array(self._vector())
         frame = Rotation.from_rotvec(self.rng.normal(size=3) * ([0, 0, 1] if self.flat else [1, 1, 1]))
         point = r[last] + R[last] @ place
@@ -418,12 +420,39 @@ class _Builder:
         return closing
 
 
+CLOSING = ("coincident", "point-on-line", "revolute", "prismatic", "universal", "spherical", "fixed")
+"""Every way to close a loop in space."""
+
+
+def closed_chain(kind: str) -> Model:
+    """Three bodies on ball joints, one of them in Euler angles, tied back to ground by a closing joint."""
+    builder = _Builder(77, driven=False, closed=False)
+    builder.flat = False
+    builder.bodies = [builder._solid(f"body {i + 1}") for i in range(3)]
+    for i, ball in enumerate(("spherical", "euler", "spherical")):
+        parent = "ground" if i == 0 else f"body {i}"
+        builder._joint(f"j{i + 1}", ball, builder._side(parent), builder._side(f"body {i + 1}"))
+    joints = [{k: x for k, x in j.items() if k != "_free"} for j in builder.joints]
+    tree = Model(
+        name=f"chain closed by {kind}",
+        gravity=[0.5, "-g", 0.3],
+        parameters=PARAMETERS,
+        bodies=builder.bodies,
+        joints=joints,
+        initial=builder.initial,
+    )
+    system = pendula.compile_system(tree)
+    poses = system.poses(system.initial_state().q)
+    return tree.with_changes(joints=[*tree.joints, builder.closing(kind, system.layout.bodies, *poses, other=-1)])
+
+
 def _moves(system: System) -> bool:
     """Whether the loops stay closed in time with constraints that are clearly independent."""
     for t in (0.0, 0.7):
         state = pendula.assemble(system, system.initial_state(t=t)).state
         system.accelerations(state.q, state.v, t)
-        if np.linalg.svd(system.constraint_jacobian(state.q, t), compute_uv=False).min() < 1e-3:
+        sizes = np.linalg.svd(system.constraint_jacobian(state.q, t), compute_uv=False)
+        if sizes.size == 0 or sizes.min() < 1e-3:
             return False
     return True
 

@@ -11,7 +11,17 @@ import pytest
 import pendula
 from pendula.analysis import agreement
 from pendula.equations.derive import formulations
-from tests.helpers import VARIANTS, Array, drive_forces, library_system, random_mechanism, regular, states
+from tests.helpers import (
+    CLOSING,
+    VARIANTS,
+    Array,
+    closed_chain,
+    drive_forces,
+    library_system,
+    random_mechanism,
+    regular,
+    states,
+)
 
 AGREES = 1e-10
 """Relative difference: round-off (1e-16) of some hundred operations, times a condition of at most 1e5."""
@@ -39,13 +49,15 @@ def _differences(a: pendula.System, b: pendula.System, t: Array, q: Array, v: Ar
     first, second = a.accelerations(q, v, t), b.accelerations(q, v, t)
     one, two = a.body_motion(q, v, first, t), a.body_motion(q, v, second, t)
     size = [np.abs(x.reshape(len(q), -1)).max(axis=1) for x in (one.angular_velocity, one.velocity)]
+    # bodies are about one length unit large: a turn that vanishes is measured against the shift
+    turning = size[0] ** 2 + np.abs(one.acceleration.reshape(len(q), -1)).max(axis=1)
     E1, E2 = a.energies(q, v, t), b.energies(q, v, t)
     total = np.abs(E1.kinetic) + np.abs(E1.potential)
     effort, other = drive_forces(a, q, v, t)[0], drive_forces(b, q, v, t)[0]
     found = {
         "speeds": _relative(first, second),
         "bodies": _relative(one.acceleration, two.acceleration, size[0] * size[1]),
-        "turning": _relative(one.angular_acceleration, two.angular_acceleration, size[0] ** 2),
+        "turning": _relative(one.angular_acceleration, two.angular_acceleration, turning),
         "kinetic": _relative(E1.kinetic, E2.kinetic, total),
         "potential": _relative(E1.potential, E2.potential, total),
         "jacobi": _relative(E1.jacobi, E2.jacobi, total),
@@ -152,11 +164,16 @@ def test_random_mechanisms_use_every_joint_and_force() -> None:
     assert joints | forces | rest <= seen
 
 
-@pytest.mark.slow
-def test_random_mechanisms_use_every_closing_joint() -> None:
-    seen = set().union(*(_elements(random_mechanism(s, closed=True)) for s in [*CLOSED_SEEDS, *MORE_SEEDS[:60]]))
-    kinds = ("revolute", "prismatic", "spherical", "universal", "fixed")
-    assert {"coincident", "point-on-line", *(f"loop {k}" for k in kinds)} <= seen
+@pytest.mark.parametrize("kind", CLOSING)
+def test_formulations_agree_on_every_closing_joint_in_space(kind: str) -> None:
+    model = closed_chain(kind)
+    systems = {f: pendula.compile_system(model, f) for f in NAMES}
+    rows = {"coincident": 3, "point-on-line": 2, "universal": 4, "spherical": 3, "fixed": 6}.get(kind, 5)
+    assert {s.equations.loop_rows for s in systems.values()} == {rows}
+    t, q, v = regular(systems[NAMES[0]], *states(systems[NAMES[0]], 20))
+    assert len(t) >= 5
+    _assert_agree(systems, t, q, v)
+    _assert_mass_is_positive(systems[NAMES[0]], t, q)
 
 
 # --- where formulations must not be trusted blindly ---------------------------------------------------
@@ -198,6 +215,11 @@ def test_names_of_joint_and_body_cannot_meet_inside_the_equations() -> None:
         system = pendula.compile_system(model("c", "x"), formulation)
         np.testing.assert_allclose(system.accelerations(q, v, t), plain.accelerations(q, v, t), rtol=1e-13)
         np.testing.assert_allclose(system.energies(q, v, t).kinetic, plain.energies(q, v, t).kinetic, rtol=1e-13)
+
+
+def test_rounding_in_a_turn_that_vanishes_is_no_difference() -> None:
+    """A loop that keeps its bodies from turning: their angular accelerations are rounding against rounding."""
+    assert pendula.check(random_mechanism(2145, closed=True), states=20, seed=1).passed
 
 
 def test_a_difference_that_is_not_a_number_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -394,7 +394,7 @@ FIELDS = [
     Bad("force field", force('type = "friction"\njoint = "elbow"\ncoeficient = 1'), FORCE, "coeficient", "is not a field", '"coefficient"?', others=1),
     Bad("unknown joint", changed('joint = "elbow"', 'joint = "elbw"'), HINGE, "joint", 'there is no joint "elbw"', 'did you mean "elbow"?'),
     Bad("friction unknown joint", force('type = "friction"\njoint = "sholder"\ncoefficient = 1'), FORCE, "joint", 'no joint "sholder"', '"shoulder"?'),
-    Bad("friction on fixed", added(FIXED + '[[forces]]\ntype = "friction"\njoint = "weld"\ncoefficient = 1'), "force number 3 (friction)", "joint", 'joint "weld" cannot move'),
+    Bad("damper on fixed", added(FIXED + '[[forces]]\ntype = "damper"\njoint = "weld"\ndamping = 1'), "force number 3 (damper)", "joint", 'joint "weld" cannot move'),
     Bad("spring across pin", added(PIN + '[[forces]]\ntype = "spring"\njoint = "pin"'), "force number 3 (spring)", "joint", "closes a loop and has no coordinate"),
     Bad("spring across ball", added(BALL + '[[forces]]\ntype = "torsion-spring"\njoint = "swing"'), "force number 3 (torsion-spring)", "joint", "has a quaternion, no angle to act on"),
     Bad("spring on which", spring_on(joint('type = "universal"')), FORCE, "coordinate", 'is missing: joint "hold" has 2 of them', "hold_1, hold_2"),

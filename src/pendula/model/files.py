@@ -16,7 +16,7 @@ from pendula.errors import ModelError, Problem
 from pendula.model.model import Model
 from pendula.model.problems import shown
 
-LARGEST_FILE = 2_000_000
+LARGEST_FILE = 4_000_000
 """Bytes."""
 MOST_DOTS = 20
 """Parts of one dotted key; the reader of TOML takes very long for keys of thousands of parts."""

@@ -48,6 +48,10 @@ def _values(parts: Parts, entries: Sequence[Any], *, strict: bool = False) -> li
     """
     values = []
     for entry in entries:
+        known = parts.values.get(entry) if isinstance(entry, str) else float(entry)
+        if known is not None:  # a parameter or a number: most are
+            values.append(known)
+            continue
         try:
             expression = parse(entry)
             if not expression.names <= parts.values.keys():
@@ -194,7 +198,7 @@ def _body(parts: Parts, element: str, body: Body) -> Iterator[Problem]:
 
 def _has_values(parts: Parts, part: Any) -> bool:
     """Whether all numbers of a body or shorthand have values; what has none is reported elsewhere."""
-    return _values(parts, [str(expression) for _, expression in scalars(part, "")]) is not None
+    return _values(parts, [expression.text for _, expression in scalars(part, "")]) is not None
 
 
 def _sizes(parts: Parts, element: str, body: Body, shorthand: str) -> Iterator[Problem]:

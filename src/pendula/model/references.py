@@ -106,9 +106,7 @@ def _across(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
     if not isinstance(joint, TreeJoint):
         cause = f"joint {name} closes a loop and has no coordinate"
         yield Problem(element, "joint", cause, "name a joint that places a body")
-    elif not joint.coordinates():
-        yield Problem(element, "joint", f"joint {name} cannot move: it has no coordinate", "name another joint")
-    elif not isinstance(force, ForceFriction):
+    elif not isinstance(force, ForceFriction):  # friction acts on all coordinates of a joint, be there none
         yield from _coordinate_choice(force, joint, element)
 
 
@@ -116,7 +114,9 @@ def _coordinate_choice(force: Any, joint: TreeJoint, element: str) -> Iterator[P
     """A spring across a joint acts on one of its angles or lengths."""
     kinds = {c.name: c.kind for c in joint.coordinates() if c.kind != "quaternion"}
     name = quote(joint.name)
-    if not kinds:
+    if not joint.coordinates():
+        yield Problem(element, "joint", f"joint {name} cannot move: it has no coordinate", "name another joint")
+    elif not kinds:
         advice = 'give the joint euler = "zyz", or put a spring between two points'
         yield Problem(element, "joint", f"joint {name} has a quaternion, no angle to act on", advice)
     elif force.coordinate is None and len(kinds) != 1:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from pendula.errors import Problem
+from pendula.model import expressions as ex
 from pendula.model.base import Element
 from pendula.model.bodies import GROUND
 from pendula.model.expressions import Expression, ExpressionError, parse
@@ -60,6 +61,7 @@ def _in_joint(use: _Use, element: str, joint: Any) -> Iterator[Problem]:
     yield from _in_sides(use, element, joint)
     yield from use.constant(element, scalars(getattr(joint, "axis", ()), "axis"))
     yield from use.with_time(element, scalars(getattr(joint, "motion", {}), "motion"))
+    yield from _smooth(element, scalars(getattr(joint, "motion", {}), "motion"))
     if isinstance(joint, JointCoordinates):
         own = {*joint.coordinates_, "t"}
         words = "parameters, t and the joint's own coordinates"
@@ -73,7 +75,9 @@ def _in_joint(use: _Use, element: str, joint: Any) -> Iterator[Problem]:
 def _in_force(use: _Use, element: str, force: Any) -> Iterator[Problem]:
     yield from _in_sides(use, element, force)
     for place, expression in scalars(force, ""):
-        check = use.constant if place.startswith("position") else use.anything
+        # a spring has a potential only if its stiffness and its slack length do not change
+        fixed = place.startswith("position") or place in ("stiffness", "rest", "length")
+        check = use.constant if fixed else use.anything
         yield from check(element, [(place, expression)])
 
 
@@ -81,7 +85,36 @@ def _in_sides(use: _Use, element: str, item: Any) -> Iterator[Problem]:
     for place, side in sides(item):
         check = use.with_time if side.body == GROUND else use.constant
         yield from check(element, scalars(side.position, f"{place}.position"))
+        if side.body == GROUND:
+            yield from _smooth(element, scalars(side.position, f"{place}.position"))
         yield from use.constant(element, scalars(side.rotation, f"{place}.rotation"))
+
+
+_MAY_JUMP = ("abs", "sign", "min", "max", "floor", "ceil")
+
+
+def _smooth(element: str, found: Places) -> Iterator[Problem]:
+    """Prescribed motions may switch only where it can be told: at ``t < ...`` with a fixed time."""
+    for place, expression in found:
+        if "t" in expression.names:
+            fault = expression.fold(_fault_in_time)[1]
+            if fault:
+                advice = "write the pieces with conditions on t, such as a*cos(w*t) if t < pi/w else -a"
+                yield Problem(element, place, f"{fault}, so it may jump where that cannot be told", advice)
+
+
+def _fault_in_time(node: ex.Node, parts: tuple[tuple[bool, str], ...]) -> tuple[bool, str]:
+    """(depends on t, what is wrong with it) of a part of an expression."""
+    timed = any(depends for depends, _ in parts) or node == ex.Name("t")
+    fault = next((text for _, text in parts if text), "")
+    if isinstance(node, ex.Call) and node.function in _MAY_JUMP and timed:
+        fault = fault or f"a prescribed motion uses {node.function} of time"
+    if isinstance(node, ex.Compare) and timed:
+        plain = [side == ex.Name("t") for side in (node.a, node.b)]
+        steady = [not depends for depends, _ in parts]
+        if not ((plain[0] and steady[1]) or (plain[1] and steady[0])):
+            fault = fault or "a prescribed motion has a condition that is not t against a fixed time"
+    return timed, fault
 
 
 class _Use:

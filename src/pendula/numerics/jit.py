@@ -168,9 +168,7 @@ def compiled(function: Callable[..., Any] | None = None, /, *, allocates: bool =
     return decorate if function is None else decorate(function)
 
 
-def compiled_part(
-    function: Callable[..., Any] | None = None, /, *, allocates: bool = False, **options: Any
-) -> Any:
+def compiled_part(function: Callable[..., Any] | None = None, /, *, allocates: bool = False, **options: Any) -> Any:
     """Like :func:`compiled`, for functions that only compiled code calls: no Python entry, no own file.
 
     The machine code of a caller contains that of its parts, so one cache entry, the caller's, is enough.
@@ -204,9 +202,7 @@ class CompiledCallback:
         with _lock:
             if self._native is None:
                 target, settings = self.__wrapped__, self._settings
-                self._native = _decorate(
-                    lambda cache: numba.cfunc(CALLBACK_SIGNATURE, cache=cache, **settings)(target)
-                )
+                self._native = _decorate(lambda cache: numba.cfunc(CALLBACK_SIGNATURE, cache=cache, **settings)(target))
         return int(self._native.address)
 
     def bind(self, context: np.ndarray | int = 0, *keep: object) -> Callback:
@@ -216,9 +212,7 @@ class CompiledCallback:
         """
         if isinstance(context, np.ndarray):
             if not context.flags.c_contiguous:
-                raise ValueError(
-                    "the context array of a callback must be contiguous; use numpy.ascontiguousarray"
-                )
+                raise ValueError("the context array of a callback must be contiguous; use numpy.ascontiguousarray")
             return Callback(self.address, context.ctypes.data, (self, context, *keep))
         return Callback(self.address, int(context), (self, *keep))
 

@@ -15,9 +15,9 @@ import numpy as np
 from pendula.numerics import explicit, runge_kutta
 from pendula.numerics.explicit import advance
 from pendula.numerics.native import Callback
-from pendula.outcome import Outcome
 from pendula.numerics.runge_kutta import Run
 from pendula.numerics.tableaus import METHODS, Tableau
+from pendula.outcome import Outcome
 
 TIGHTEST_RTOL = 1e-14
 FIRST_STRETCH = 16  # step attempts before the speed of the right-hand side is known
@@ -183,9 +183,7 @@ def integrate(
         y=start,
         **arrays,
     )
-    return _run(
-        run, tableau, method, 0.0 if first_step is None else float(first_step), rhs, project, on_progress
-    )
+    return _run(run, tableau, method, 0.0 if first_step is None else float(first_step), rhs, project, on_progress)
 
 
 def _run(
@@ -228,9 +226,7 @@ def _run(
     )
 
 
-def _drive(
-    run: Run, tableau: Tableau, first_step: float, stored: _Stored, on_progress: Progress | None
-) -> None:
+def _drive(run: Run, tableau: Tableau, first_step: float, stored: _Stored, on_progress: Progress | None) -> None:
     """Run in stretches until something ends the run.
 
     A function of its own because Python may raise KeyboardInterrupt on the jump at the end of a loop,
@@ -258,9 +254,7 @@ def _doubled(rows: np.ndarray) -> np.ndarray:
     return longer
 
 
-def _explain(
-    outcome: Outcome, code: int, run: Run, rhs: Callback, project: Callback | None
-) -> tuple[Outcome, str]:
+def _explain(outcome: Outcome, code: int, run: Run, rhs: Callback, project: Callback | None) -> tuple[Outcome, str]:
     """The outcome, refined by what the right-hand side says about itself, and the numbers behind it."""
     t, where = run.real[runge_kutta.T], run.real[runge_kutta.WHERE]
     component = int(run.counter[runge_kutta.COMPONENT])
@@ -315,9 +309,7 @@ def _check_settings(
     if not TIGHTEST_RTOL <= rtol <= 1.0:
         raise ValueError(f"rtol must lie between {TIGHTEST_RTOL:g} and 1, got {rtol!r}")
     if not 0 <= quadratures <= n:
-        raise ValueError(
-            f"quadratures must lie between 0 and the number of components {n}, got {quadratures!r}"
-        )
+        raise ValueError(f"quadratures must lie between 0 and the number of components {n}, got {quadratures!r}")
     if max_steps < 1:
         raise ValueError(f"max_steps must be at least 1, got {max_steps!r}")
     if first_step is not None and not 0.0 < first_step < np.inf:

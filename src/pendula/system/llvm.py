@@ -25,9 +25,7 @@ import llvmlite.binding as llvm
 
 from pendula.system.program import PARAMETER, STATE, Program
 
-_LARGE = (
-    6_000  # operations; beyond this the quick code generator is used (measured: 6 times quicker, 1.5 times slower code)
-)
+_LARGE = 6_000  # operations; beyond this the quick code generator is used; 6 times quicker, its code 1.5 times slower
 _BLOCK = 500  # operations per basic block: code generation is superlinear in the size of a block
 _INTRINSICS = {"sin", "cos", "exp", "log", "sqrt", "floor", "ceil", "pow"}
 

@@ -8,7 +8,7 @@ import symengine as se
 
 from pendula.equations.translate import jumps
 from pendula.errors import UsageError
-from pendula.model.checks import _scalars
+from pendula.model.usage import scalars
 from pendula.system.layout import Array
 from pendula.system.system import System
 
@@ -31,7 +31,7 @@ def breakpoints(system: System, vector: Array, span: tuple[float, float]) -> lis
                 times.add(at)
                 _refuse_jump(drive, at, values, system)
     names = {str(s): s for s in system.equations.p}
-    for _, expression in _scalars([*system.model.forces, *system.model.inputs.values()], ""):
+    for _, expression in scalars([*system.model.forces, *system.model.inputs.values()], ""):
         for switch in jumps(expression, {n: names[n] for n in expression.names if n in names}):
             at = float(se.sympify(switch).subs(values))
             if low < at < high:
