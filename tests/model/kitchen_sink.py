@@ -144,7 +144,7 @@ rest = "10deg"
 [[forces]]
 type = "spring"
 joint = "s"
-stiffness = "5 + s**2"
+stiffness = "5 + m**2"
 damping = 0.1
 length = "half"
 
