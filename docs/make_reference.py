@@ -81,7 +81,12 @@ def page() -> str:
     lines += ["## Bodies", "", text(bodies.Body), "", *fields(bodies.Body), ""]
     for kind in (bodies.Rod, bodies.Point, bodies.Disc, bodies.Box, bodies.Sphere, bodies.Shape):
         lines += [f"### {kind.__name__.lower()}", "", text(kind), "", *fields(kind), ""]
-    lines += ["## Joints", "", "Every joint has `name`, `type`, `parent` and `child` (sides). Joints that place a body may have", ""]
+    lines += [
+        "## Joints",
+        "",
+        "Every joint has `name`, `type`, `parent` and `child` (sides). Joints that place a body may have",
+        "",
+    ]
     lines += ["`names` (of the coordinates) and `motion` (prescribed, as expressions of t).", ""]
     for kind in members(joints.AnyJoint):
         lines += [f"### {kind.model_fields['type'].default}", "", text(kind), ""]
@@ -91,7 +96,10 @@ def page() -> str:
     for kind in members(forces.AnyForce):
         lines += [f"### {kind.model_fields['type'].default}", "", text(kind), "", *fields(kind, skip=("type",)), ""]
     lines += ["## Expressions", "", "Numbers, names, `+ - * / **`, brackets, `a if t < t1 else b`, and", ""]
-    lines += ["- functions: " + ", ".join(f"`{f}`" for f in sorted(FUNCTIONS)), "- constants: " + ", ".join(f"`{c}`" for c in CONSTANTS)]
+    lines += [
+        "- functions: " + ", ".join(f"`{f}`" for f in sorted(FUNCTIONS)),
+        "- constants: " + ", ".join(f"`{c}`" for c in CONSTANTS),
+    ]
     lines += ["- angles: `90deg` is `90*deg`"]
     return "\n".join(lines) + "\n"
 

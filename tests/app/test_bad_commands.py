@@ -75,7 +75,10 @@ CASES = {
     "start without value": (["simulate", "pendulum", "--start", "theta"], ["--start"]),
     "start is no number": (["simulate", "pendulum", "--start", "theta=high"], ["theta", "high"]),
     "start is hostile": (["simulate", "pendulum", "--start", "theta=open('x')"], ["theta"]),
-    "start at a singular chart": (["simulate", "spherical-pendulum", "--start", "theta=0"], ["theta = 0", "mass matrix"]),
+    "start at a singular chart": (
+        ["simulate", "spherical-pendulum", "--start", "theta=0"],
+        ["theta = 0", "mass matrix"],
+    ),
     "start outside the chart": (["simulate", "spherical-pendulum", "-p", "chart=xy", "--start", "x=2"], ["not"]),
     "loop that cannot close": (["simulate", "four-bar", "-p", "d=9"], ["acos"]),
     "one sample": (["simulate", "pendulum", "--samples", "1"], ["samples"]),

@@ -40,7 +40,9 @@ def test_help_is_quick_and_loads_no_numpy():
 
 
 def test_import_loads_nothing_heavy():
-    code = "import pendula, sys; print(sorted({'numpy', 'sympy', 'numba', 'pydantic', 'matplotlib'} & set(sys.modules)))"
+    code = (
+        "import pendula, sys; print(sorted({'numpy', 'sympy', 'numba', 'pydantic', 'matplotlib'} & set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -80,7 +82,9 @@ def test_show_fits_the_terminal_and_names_units(pendula, name):
 
 
 def test_show_counts_the_freedom_of_a_loop(pendula):
-    assert "1 degree of freedom by count (3 coordinates, 3 speeds, 2 constraint rows)" in pendula("show", "four-bar").out
+    assert (
+        "1 degree of freedom by count (3 coordinates, 3 speeds, 2 constraint rows)" in pendula("show", "four-bar").out
+    )
 
 
 @pytest.mark.parametrize("name", LIBRARY)
@@ -182,7 +186,21 @@ def test_simulate_json_has_the_fields_other_tools_rely_on(pendula):
 
 
 def test_simulate_start_and_parameters_change_the_motion(pendula):
-    out = pendula("simulate", "pendulum", "-p", "kind=point", "-p", "l=2", "--start", "theta=0.1deg", "--for", "2", "--json", "--samples", "2").out
+    out = pendula(
+        "simulate",
+        "pendulum",
+        "-p",
+        "kind=point",
+        "-p",
+        "l=2",
+        "--start",
+        "theta=0.1deg",
+        "--for",
+        "2",
+        "--json",
+        "--samples",
+        "2",
+    ).out
     data = json.loads(out)
     # small swing of a point mass: theta = A cos(sqrt(g/l) t), up to terms of order A^3 = 5e-9
     expected = math.radians(0.1) * math.cos(math.sqrt(9.81 / 2) * 2)
@@ -198,7 +216,18 @@ def test_simulate_takes_inputs_as_expressions_of_time(pendula):
 
 def test_simulate_writes_run_plot_and_page(pendula, tmp_path):
     result = pendula(
-        "simulate", "chain", "-p", "links=3", "--for", "1", "-o", "out/run.npz", "--plot", "out/run.png", "--animate", "out/run.html"
+        "simulate",
+        "chain",
+        "-p",
+        "links=3",
+        "--for",
+        "1",
+        "-o",
+        "out/run.npz",
+        "--plot",
+        "out/run.png",
+        "--animate",
+        "out/run.html",
     )
     assert result.code == 0, result.err
     with np.load(tmp_path / "out/run.npz", allow_pickle=False) as run:

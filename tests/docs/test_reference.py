@@ -49,5 +49,11 @@ def test_examples_of_the_pages_run(tmp_path, monkeypatch):
     import subprocess
     import sys
 
-    done = subprocess.run([sys.executable, str(ROOT / "docs/check_examples.py")], capture_output=True, text=True, cwd=tmp_path, check=False)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "docs/check_examples.py")],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr

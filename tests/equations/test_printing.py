@@ -28,13 +28,32 @@ PIECEWISE = pendula.Model(
     inputs={"F": 0.5},
     bodies=[{"name": "cart", "box": {"mass": 2, "size": [1, 1, 1]}}, {"name": "pole", "rod": {"mass": 1, "length": 1}}],
     joints=[
-        {"name": "x", "type": "prismatic", "parent": {"body": "ground", "position": ["0.1*cos(w*t) if t < pi/w else -0.1", 0]}, "child": "cart"},
+        {
+            "name": "x",
+            "type": "prismatic",
+            "parent": {"body": "ground", "position": ["0.1*cos(w*t) if t < pi/w else -0.1", 0]},
+            "child": "cart",
+        },
         {"name": "theta", "type": "revolute", "parent": "cart", "child": "pole"},
     ],
     forces=[
-        {"type": "generalized", "coordinate": "x", "value": "F - k*abs(x)*x + min(x, 0.3, theta) - atan2(x, 2) if x < 1 and t > 0.2 or not x > 0 else exp(-x)"},
-        {"type": "generalized", "coordinate": "theta", "value": "sign(theta)*sqrt(1 + theta**2) + floor(theta) + theta_dot**3/7 - 2**theta"},
-        {"type": "spring", "from": {"body": "ground", "position": [0, 2]}, "to": {"body": "pole", "at": "tip"}, "stiffness": "k", "length": 1},
+        {
+            "type": "generalized",
+            "coordinate": "x",
+            "value": "F - k*abs(x)*x + min(x, 0.3, theta) - atan2(x, 2) if x < 1 and t > 0.2 or not x > 0 else exp(-x)",
+        },
+        {
+            "type": "generalized",
+            "coordinate": "theta",
+            "value": "sign(theta)*sqrt(1 + theta**2) + floor(theta) + theta_dot**3/7 - 2**theta",
+        },
+        {
+            "type": "spring",
+            "from": {"body": "ground", "position": [0, 2]},
+            "to": {"body": "pole", "at": "tip"},
+            "stiffness": "k",
+            "length": 1,
+        },
     ],
 )
 
@@ -112,7 +131,9 @@ def test_json_expressions_evaluate_to_the_same_terms(case):
         expected = _expected(system, t[k], q[k], v[k], u)
         _close(M, expected[0])
         _close(f, expected[1])
-        parts = np.sum([[eval(x, {"__builtins__": {}}, values) for x in rows] for rows in data["parts"].values()], axis=0)
+        parts = np.sum(
+            [[eval(x, {"__builtins__": {}}, values) for x in rows] for rows in data["parts"].values()], axis=0
+        )
         _close(parts, expected[1])
 
 
@@ -167,7 +188,17 @@ def test_code_writer_keeps_precedence():
 
     x, y = se.symbols("x y")
     rng = np.random.default_rng(0)
-    for e in (-(x + y), x - (y - 1), -x / (y + 2) ** 2, (x + y) ** 3 / 7, 2 ** (-x), se.sqrt(x * x + 1) ** -3, -(x**2), x ** (y + 2), se.exp(-x)):
+    for e in (
+        -(x + y),
+        x - (y - 1),
+        -x / (y + 2) ** 2,
+        (x + y) ** 3 / 7,
+        2 ** (-x),
+        se.sqrt(x * x + 1) ** -3,
+        -(x**2),
+        x ** (y + 2),
+        se.exp(-x),
+    ):
         for _ in range(3):
             a, b = rng.uniform(0.5, 2, size=2)
             value = eval(code.write(e, code.PYTHON), {"math": math, "x": a, "y": b})

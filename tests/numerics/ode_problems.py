@@ -70,9 +70,7 @@ PROBLEMS = {
         (0.994, 0.0, 0.0, -2.00158510637908252240537862224),
         17.0652165601579625588917206249,
     ),
-    "van der pol": Problem(
-        _van_der_pol, lambda t, y: [y[1], 5.0 * (1 - y[0] ** 2) * y[1] - y[0]], (2.0, 0.0), 20.0
-    ),
+    "van der pol": Problem(_van_der_pol, lambda t, y: [y[1], 5.0 * (1 - y[0] ** 2) * y[1] - y[0]], (2.0, 0.0), 20.0),
     "stiffish": Problem(_stiffish, lambda t, y: [-50.0 * (y[0] - math.cos(t)), y[0] - y[1]], (0.0, 1.0), 5.0),
     "pendulum": Problem(_pendulum, lambda t, y: [y[1], -9.81 * math.sin(y[0])], (3.0, 0.0), 10.0),
 }

@@ -28,11 +28,7 @@ print(jit.cache_directory, sum(cholesky_factor.stats.cache_hits.values()), jit.c
 
 
 def run_probe(**environment):
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("PENDULA_CACHE_DIR", "XDG_CACHE_HOME")
-    }
+    kept = {name: value for name, value in os.environ.items() if name not in ("PENDULA_CACHE_DIR", "XDG_CACHE_HOME")}
     source = str(Path(jit.__file__).parents[2])
     kept["PYTHONPATH"] = os.pathsep.join([source, kept.get("PYTHONPATH", "")])
     done = subprocess.run(

@@ -91,9 +91,7 @@ def test_kkt_solution_satisfies_both_equations_even_if_mass_is_semidefinite(n, d
     status, a, lam = run_kkt(M, G, f, c)
     assert status == SOLVED
     residual = full @ np.r_[a, lam] - np.r_[f, c]
-    assert np.max(np.abs(residual)) < BACKWARD_ERROR * np.linalg.norm(full) * (
-        1.0 + np.linalg.norm(np.r_[a, lam])
-    )
+    assert np.max(np.abs(residual)) < BACKWARD_ERROR * np.linalg.norm(full) * (1.0 + np.linalg.norm(np.r_[a, lam]))
 
 
 def test_kkt_survives_wildly_different_units():

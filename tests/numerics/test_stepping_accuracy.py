@@ -7,9 +7,9 @@ import pytest
 from ode_problems import PROBLEMS, oscillator, pendulum_with_work, switched
 from scipy.integrate import solve_ivp
 
-from pendula.outcome import Outcome
 from pendula.numerics.stepping import integrate
 from pendula.numerics.tableaus import DOP853, METHODS, RK45, dense_matrix
+from pendula.outcome import Outcome
 
 STEP_COUNT_MARGIN = 0.02  # same controller; rounding may tip a step on problems that amplify it
 
@@ -44,12 +44,10 @@ def test_step_counts_equal_those_of_scipy(name, method, tolerance):
 @pytest.mark.parametrize("name", ["van der pol", "stiffish", "pendulum"])
 def test_end_states_agree_with_a_tight_reference(name, method):
     problem = PROBLEMS[name]
-    ours = integrate(
-        problem.callback.bind(), problem.y0, (0.0, problem.t_end), rtol=1e-10, atol=1e-10, method=method
-    )
-    reference = solve_ivp(
-        problem.python, (0.0, problem.t_end), problem.y0, method="DOP853", rtol=3e-14, atol=1e-14
-    ).y[:, -1]
+    ours = integrate(problem.callback.bind(), problem.y0, (0.0, problem.t_end), rtol=1e-10, atol=1e-10, method=method)
+    reference = solve_ivp(problem.python, (0.0, problem.t_end), problem.y0, method="DOP853", rtol=3e-14, atol=1e-14).y[
+        :, -1
+    ]
     assert np.max(np.abs(ours.y[-1] - reference)) < 1e-6
 
 

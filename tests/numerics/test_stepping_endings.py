@@ -19,9 +19,9 @@ from ode_problems import (
 )
 
 from pendula.numerics.native import Callback
-from pendula.outcome import Outcome
 from pendula.numerics.stepping import integrate
 from pendula.numerics.tableaus import METHODS
+from pendula.outcome import Outcome
 
 LOOSE = {"rtol": 1e-8, "atol": 1e-8}
 ROUNDING = 1e-14

@@ -51,9 +51,7 @@ def test_angles_are_drawn_in_degrees():
 def test_lengths_and_angles_have_their_own_panels():
     both = run(2)
     units = {"theta1": "m", "theta2": "rad"}
-    mixed = run(
-        2, coordinate_units=units, speed_units={name + "'": unit + "/s" for name, unit in units.items()}
-    )
+    mixed = run(2, coordinate_units=units, speed_units={name + "'": unit + "/s" for name, unit in units.items()})
     assert len(plot_run(both).axes) == 3
     labels = [ax.get_ylabel() for ax in plot_run(mixed).axes]
     assert labels == ["length [m]", "angle [deg]", "rate [m/s]", "rate [rad/s]", "error"]

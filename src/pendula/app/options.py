@@ -66,7 +66,7 @@ def read_model(model: str, settings: tuple[str, ...] = ()) -> Model:
     arguments = {n: _argument(n, v, hints.get(n)) for n, v in given.items() if n in entry.arguments}
     try:
         made = entry.make(**arguments)
-    except (ValueError, TypeError, KeyError) as error:
+    except (UsageError, TypeError, KeyError) as error:
         raise UsageError(f"{model}: {error}") from None
     except ModelError as error:
         raise error.in_file(f"library mechanism {model}") from None

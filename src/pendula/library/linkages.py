@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pendula.errors import UsageError
 from pendula.model.base import Scalar
 from pendula.model.model import Model
 
@@ -21,7 +22,7 @@ def four_bar(*, branch: Literal["open", "crossed"] = "open", crank_rate: Scalar 
     """
     signs = {"open": ("+", "-"), "crossed": ("-", "+")}
     if branch not in signs:
-        raise ValueError(f'branch is "open" or "crossed", found {branch!r}')
+        raise UsageError(f'branch is "open" or "crossed", found {branch!r}')
     first, second = signs[branch]
     return Model(
         name="four-bar linkage",

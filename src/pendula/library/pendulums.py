@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from pendula.errors import UsageError
 from pendula.model.base import Scalar
 from pendula.model.checks import MOST_BODIES
 from pendula.model.model import Model
@@ -65,7 +66,7 @@ class _PerLink:
             return [symbol] * self.links
         values = list(value)
         if len(values) != self.links:
-            raise ValueError(f"{symbol}: {self.links} links need as many values, found {len(values)}")
+            raise UsageError(f"{symbol}: {self.links} links need as many values, found {len(values)}")
         self.parameters |= {f"{symbol}{k + 1}": x for k, x in enumerate(values)}
         return [f"{symbol}{k + 1}" for k in range(self.links)]
 
@@ -106,7 +107,7 @@ def chain(
         start: initial angle of every link from hanging straight down.
     """
     if not isinstance(links, int) or not 1 <= links <= MOST_BODIES:
-        raise ValueError(f"links must be a whole number from 1 to {MOST_BODIES}, found {links!r}")
+        raise UsageError(f"links must be a whole number from 1 to {MOST_BODIES}, found {links!r}")
     per = _PerLink(links)
     m, l, d, J = (per.names(s, x) for s, x in (("m", mass), ("l", length), ("d", com), ("J", inertia)))
     k, c, b, mu = (
@@ -114,7 +115,7 @@ def chain(
     )
     angles = [start] * links if isinstance(start, (int, float, str)) or start is None else list(start)
     if len(angles) != links:
-        raise ValueError(f"start: {links} links need as many angles, found {len(angles)}")
+        raise UsageError(f"start: {links} links need as many angles, found {len(angles)}")
     bodies: list[object] = []
     joints: list[object] = []
     forces: list[dict[str, object]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pendula.errors import UsageError
 from pendula.model.base import Scalar
 from pendula.model.model import Model
 
@@ -29,7 +30,7 @@ def spherical_pendulum(*, chart: Literal["angles", "xy"] = "angles") -> Model:
         joint = {"coordinates": ["x", "y"], "position": ["x", "y", "-sqrt(l**2 - x**2 - y**2)"]}
         initial = {"x": "l/2", "y_dot": "l"}
     else:
-        raise ValueError(f'chart is "angles" or "xy", found {chart!r}')
+        raise UsageError(f'chart is "angles" or "xy", found {chart!r}')
     return Model(
         name="spherical pendulum",
         gravity=[0, 0, "-g"],
@@ -60,7 +61,7 @@ def spatial_rod(
     """
     angles: dict[str, list[Scalar]] = {"planar": ["90deg", "-45deg", 0], "spatial": ["-90deg", "-45deg", "-45deg"]}
     if start not in angles:
-        raise ValueError(f'start is "planar" or "spatial", found {start!r}')
+        raise UsageError(f'start is "planar" or "spatial", found {start!r}')
     share = {"consistent": "12", "printed": "3"}[inertia_rule]
     across = f"m*d**2/16 + m*a**2/{share}"
     ball: dict[str, object] = {"name": "ball", "type": "spherical", "parent": "ground", "child": "rod"}

@@ -319,7 +319,7 @@ def _parse(value: object) -> Expression:
 
 
 # A model reads the same short texts and numbers again and again.
-_CACHED = 8192
+_CACHED = 20_000
 
 
 @lru_cache(maxsize=_CACHED)
