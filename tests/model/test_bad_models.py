@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Bad model files are refused at once, with file, element, field and cause, and nothing but ModelError."""
 
 from __future__ import annotations

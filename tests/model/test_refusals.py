@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """What is no model at all, too large, hostile or wrong in many places: one ModelError, quickly, with all problems."""
 
 from __future__ import annotations
