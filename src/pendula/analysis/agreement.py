@@ -10,7 +10,7 @@ import numpy as np
 
 from pendula.equations.derive import formulations
 from pendula.model.model import Model
-from pendula.system.build import compile_system
+from pendula.system.build import compile_system, typical_length
 from pendula.system.layout import Array
 from pendula.system.sampling import random_states
 from pendula.system.system import System
@@ -93,11 +93,12 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
     motion = system.body_motion(q, v, a, t)
     energies = system.energies(q, v, t)
     speed, turning = _size(motion.velocity), _size(motion.angular_velocity)
+    linear, length = _size(motion.acceleration), max(typical_length(system, q, t), 1e-300)
     total = energies.kinetic + np.abs(energies.potential) + 1e-300
     mass = system.mass_matrix(q, t).reshape(count, -1)
     found = {
         "acceleration of the mass centres": _against(motion.acceleration, speed * turning),
-        "angular acceleration of the bodies": _against(motion.angular_acceleration, turning**2),
+        "angular acceleration of the bodies": _against(motion.angular_acceleration, turning**2 + linear / length),
         "mass matrix": (mass, _size(mass)),
         "kinetic energy": (energies.kinetic[:, None], total),
         "potential energy": (energies.potential[:, None], total),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pendula.equations import vectors as vec
+from pendula.equations.closures import closure_senses
 from pendula.equations.equations import Equations, Rows, drive_definitions
 from pendula.equations.mechanism import Mechanism
 from pendula.equations.tape import Expr, is_zero
@@ -46,6 +47,7 @@ def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
         link.body: (tuple(tuple(row) for row in pose.R), tuple(pose.r))
         for link, pose in zip(mechanism.links, mechanism.poses, strict=True)
     }
+    senses = closure_senses(mechanism)
     return Equations(
         model=mechanism.model,
         formulation=formulation,
@@ -66,6 +68,7 @@ def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
         b=tuple(b),
         c=tuple(blocks.c),
         constraint_names=(*blocks.names, *(f"{name}: unit quaternion" for name in balls)),
+        senses=tuple(senses),
         kinetic=blocks.kinetic,
         potential=blocks.potential,
         jacobi=jacobi,

@@ -119,6 +119,29 @@ def _rows_of(mechanism: Mechanism, joint: ClosingJoint) -> list[Row]:
     raise TypeError(f"no rows for {joint!r}")
 
 
+def closure_senses(mechanism: Mechanism) -> list[tuple[str, Expr]]:
+    """Products of directions that must be positive where a loop is closed the right way round.
+
+    Rows that keep directions perpendicular also hold when one side is turned over; these products tell.
+    """
+    found = []
+    for joint in mechanism.model.closures:
+        if not isinstance(joint, JointLoop) or joint.kind in ("spherical", "universal"):
+            continue
+        frame, other = side_frame(mechanism, joint.parent), side_frame(mechanism, joint.child)
+        axis = mechanism.direction(joint.axis)
+        directions: list[tuple[Expr, ...]] = {
+            "revolute": [axis],
+            "prismatic": [axis, perpendiculars(mechanism, axis)[0]],
+            "fixed": [AXES["x"], AXES["y"], AXES["z"]],
+        }[joint.kind]
+        for direction in directions:
+            pair = [_axis(joint.parent, frame, direction), _axis(joint.child, other, direction)]
+            a, b = (world_axis(mechanism, x) for x in pair)
+            found.append((joint.name, vec.dot(a, b)))
+    return found
+
+
 def holds_by_itself(mechanism: Mechanism, row: Row, gap: Expr, slopes: Sequence[Expr]) -> bool:
     """Whether no motion changes a row, so that it can be left out (the z gap of a planar loop).
 

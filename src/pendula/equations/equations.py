@@ -55,6 +55,8 @@ class Equations:
     c: tuple[Expr, ...]
     constraint_names: tuple[str, ...]
     """what each row of g says"""
+    senses: tuple[tuple[str, Expr], ...]
+    """(closing joint, product of directions that is positive when the loop is closed the right way round)"""
     kinetic: Expr
     potential: Expr
     jacobi: Expr

@@ -163,7 +163,7 @@ def _link(
 def double_pendulum() -> Model:
     """Two equal bars with spring-dampers in both joints: paper 001, examples 2 to 7, with its data.
 
-    Closed forms: with undamped joints the natural frequencies are 21.4407 and 94.9784 rad/s. Its equations
+    Closed forms: with undamped joints the natural frequencies are 21.4405 and 94.9784 rad/s. Its equations
     of motion are eqs. 8 and 9 of the paper.
     """
     return Model(

@@ -92,7 +92,7 @@ def hoop_bead() -> Model:
     """A bead in a hoop that turns at a constant rate about its vertical diameter: paper 001, example 1.
 
     Closed forms: theta'' + (c/m) theta' - Omega^2 sin(theta) cos(theta) + (g/r) sin(theta) = 0 (eq. 5). Rest at
-    0 and pi, and at +-acos(g/(r Omega^2)) when Omega^2 > g/r (58.6 deg to 60.6 deg for the data here: 60.62 deg).
+    0 and pi, and at +-acos(g/(r Omega^2)) when Omega^2 > g/r (60.63 deg for the data here).
     With c = 0 the Jacobi integral m r^2 theta'^2/2 - m r^2 Omega^2 sin^2(theta)/2 - m g r cos(theta) is kept.
     """
     return Model(

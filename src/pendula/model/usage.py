@@ -65,6 +65,8 @@ def _in_joint(use: _Use, element: str, joint: Any) -> Iterator[Problem]:
     if isinstance(joint, JointCoordinates):
         own = {*joint.coordinates_, "t"}
         words = "parameters, t and the joint's own coordinates"
+        pose = [*scalars(joint.position, "position"), *scalars(joint.rotation, "rotation")]
+        yield from _smooth(element, pose, switches=False)
         yield from use.check(element, scalars(joint.position, "position"), own, words)
         if joint.rotation is not None:
             yield from use.constant(element, scalars(joint.rotation.axis, "rotation.axis"))
@@ -93,13 +95,20 @@ def _in_sides(use: _Use, element: str, item: Any) -> Iterator[Problem]:
 _MAY_JUMP = ("abs", "sign", "min", "max", "floor", "ceil")
 
 
-def _smooth(element: str, found: Places) -> Iterator[Problem]:
-    """Prescribed motions may switch only where it can be told: at ``t < ...`` with a fixed time."""
+def _smooth(element: str, found: Places, *, switches: bool = True) -> Iterator[Problem]:
+    """Prescribed motions may switch only where it can be told: at ``t < ...`` with a fixed time.
+
+    Inside the pose of a joint (``switches`` false) not even there, since the jump would depend on coordinates.
+    """
     for place, expression in found:
         if "t" in expression.names:
             fault = expression.fold(_fault_in_time)[1]
+            if not fault and not switches and expression.fold(_compares_time)[1]:
+                fault = "the pose of a joint has a condition on t"
             if fault:
                 advice = "write the pieces with conditions on t, such as a*cos(w*t) if t < pi/w else -a"
+                if not switches:
+                    advice = "prescribe the coordinate of a joint of its own instead (motion = ...)"
                 yield Problem(element, place, f"{fault}, so it may jump where that cannot be told", advice)
 
 
@@ -115,6 +124,12 @@ def _fault_in_time(node: ex.Node, parts: tuple[tuple[bool, str], ...]) -> tuple[
         if not ((plain[0] and steady[1]) or (plain[1] and steady[0])):
             fault = fault or "a prescribed motion has a condition that is not t against a fixed time"
     return timed, fault
+
+
+def _compares_time(node: ex.Node, parts: tuple[tuple[bool, bool], ...]) -> tuple[bool, bool]:
+    """(depends on t, has a comparison that does)."""
+    timed = any(depends for depends, _ in parts) or node == ex.Name("t")
+    return timed, any(found for _, found in parts) or (isinstance(node, ex.Compare) and timed)
 
 
 class _Use:

@@ -18,6 +18,9 @@ from pendula.system.system import Parameters, System
 
 STEPPERS = ("dop853", "rk45")
 
+UNTRUSTED = 1e-3
+"""Energy drift beyond which a run gets a warning among its notes."""
+
 
 def simulate(
     system: System,
@@ -72,6 +75,12 @@ def simulate(
     span = _span(duration, t_span)
     if stepper not in STEPPERS:
         raise UsageError(f'there is no stepper "{stepper}"; choose one of {", ".join(STEPPERS)}')
+    for name, value, known in (
+        ("constraints", constraints, ("projection", "none")),
+        ("on_failure", on_failure, ("return", "raise")),
+    ):
+        if value not in known:
+            raise UsageError(f'{name} is one of {", ".join(known)}, found "{value}"')
     if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1:
         raise UsageError(f"the tolerance must lie between 1e-14 and 1, found {tol!r}")
     vector = system.parameter_vector(parameters)
@@ -113,6 +122,9 @@ def simulate(
     outcome = run.outcome
     if outcome is Outcome.FINISHED and not np.all(np.isfinite(account.total)):
         outcome = Outcome.NOT_FINITE
+    worst = max(account.drift, float(np.abs(deviation).max(initial=0.0)))
+    if worst > UNTRUSTED:
+        notes += (f"energy is off by {worst:.2g} of its scale: do not trust this run (a singular chart, or too loose)",)
     if on_failure == "raise" and not outcome.ok:
         raise NoConvergence(f"{outcome}: {run.detail}", last=run.y[-1])
     return Trajectory(
@@ -152,6 +164,12 @@ def _start(
     system: System, given: State | Mapping[str, float] | None, t: float, vector: Array
 ) -> tuple[State, tuple[str, ...]]:
     if isinstance(given, State):
+        names, own = (given.layout.coordinates, given.layout.speeds), (system.layout.coordinates, system.layout.speeds)
+        if names != own:
+            found = ", ".join(names[0][:6])
+            raise UsageError(
+                f"the initial state belongs to another system: it has {found}; expected {', '.join(own[0][:6])}"
+            )
         state = State(t, given.q, given.v, system.layout)
     else:
         state = system.initial_state(vector, t=t).replace(given or {})

@@ -73,6 +73,13 @@ def _close(system: System, q0: Array, t: float, parameters: Parameters) -> tuple
     q = shifted(result.x)
     if not result.converged:
         raise LoopNotClosed(_gap_message(system, q, t, parameters), last=q, residual=result.residual_norm)
+    if wrong := system.turned_over(q, t, parameters=parameters):
+        raise LoopNotClosed(
+            f'joint "{wrong[0]}" closes from this start only with its two sides turned over against each other.\n'
+            "  Try: a pose in which they point the same way, with --start or initial.",
+            last=q,
+            residual=result.residual_norm,
+        )
     return q, float(result.residual_norm)
 
 

@@ -10,7 +10,7 @@ from pendula.errors import LoopNotClosed, ModelError, NotSupported, PendulaError
 from pendula.model.expressions import parse
 from pendula.model.model import Model
 from pendula.system.assembly import assemble
-from pendula.system.layout import State
+from pendula.system.layout import Array, State
 from pendula.system.system import System
 
 _TRIES = 6
@@ -66,7 +66,7 @@ def _fault(system: System, state: State) -> PendulaError | None:
     free = np.eye(M.shape[0])
     if len(G):
         _, sizes, rows = np.linalg.svd(G)
-        rank = int(np.sum(sizes > 1e-9 * max(sizes[0], _extent(system, state))))
+        rank = int(np.sum(sizes > 1e-9 * max(sizes[0], typical_length(system, state.q, state.t))))
         if rank < len(G):
             return NotSupported(_redundant(system, G, rank))
         free = rows[rank:].T
@@ -89,9 +89,9 @@ def _fault(system: System, state: State) -> PendulaError | None:
     )
 
 
-def _extent(system: System, state: State) -> float:
-    """A length typical of the mechanism, by which rows that are zero but for rounding are told."""
-    _, origins = system.poses(state.q, state.t)
+def typical_length(system: System, q: Array, t: Array | float) -> float:
+    """A length typical of the mechanism, by which numbers that are zero but for rounding are told."""
+    _, origins = system.poses(q, t)
     values = system.model.parameter_values
     points = [p for body in system.model.bodies for p in body.named_points().values()]
     lengths = [abs(parse(x).evaluate(values)) for p in points for x in p]

@@ -303,6 +303,15 @@ class System:
         out = self._block("g", entries, rows, parameters).reshape(*batch, len(eq.g) + len(eq.G))
         return out[..., : len(eq.g)], out[..., len(eq.g) :]
 
+    def turned_over(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> list[str]:
+        """Closing joints that are closed with one side turned over, at one state."""
+        senses = self.equations.senses
+        if not senses:
+            return []
+        rows, _ = self._rows(q, None, t, None, parameters)
+        values = self._block("senses", lambda: [e for _, e in senses], rows, parameters)[0]
+        return sorted({name for (name, _), value in zip(senses, values, strict=True) if not value > 0})
+
     def constraint_jacobian(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """G, shape (..., loop rows, speeds)."""
         rows, batch = self._rows(q, None, t, None, parameters)
