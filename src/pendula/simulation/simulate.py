@@ -166,10 +166,8 @@ def _start(
     if isinstance(given, State):
         names, own = (given.layout.coordinates, given.layout.speeds), (system.layout.coordinates, system.layout.speeds)
         if names != own:
-            found = ", ".join(names[0][:6])
-            raise UsageError(
-                f"the initial state belongs to another system: it has {found}; expected {', '.join(own[0][:6])}"
-            )
+            there, here = (", ".join(x[0][:6]) for x in (names, own))
+            raise UsageError(f"the initial state belongs to another system: it has {there}; this one has {here}")
         state = State(t, given.q, given.v, system.layout)
     else:
         state = system.initial_state(vector, t=t).replace(given or {})
