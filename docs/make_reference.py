@@ -26,8 +26,9 @@ A model file is TOML. A *scalar* is a number or an expression of parameters in q
 
 
 def text(kind: Any) -> str:
-    """The first paragraph of a class, in one line."""
-    return " ".join((inspect.getdoc(kind) or "").split("\n\n")[0].split())
+    """The description of a class, without its example."""
+    described = (inspect.getdoc(kind) or "").split("Example:")[0].strip()
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in described.split("\n\n"))
 
 
 def shown(annotation: Any) -> str:

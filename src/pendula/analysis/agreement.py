@@ -10,7 +10,7 @@ import numpy as np
 
 from pendula.equations.derive import formulations
 from pendula.model.model import Model
-from pendula.system.build import compile_system, typical_length
+from pendula.system.build import compile_system
 from pendula.system.layout import Array
 from pendula.system.sampling import random_states
 from pendula.system.system import System
@@ -93,7 +93,7 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
     motion = system.body_motion(q, v, a, t)
     energies = system.energies(q, v, t)
     speed, turning = _size(motion.velocity), _size(motion.angular_velocity)
-    linear, length = _size(motion.acceleration), max(typical_length(system, q, t), 1e-300)
+    linear, length = _size(motion.acceleration), system.typical_length()
     total = energies.kinetic + np.abs(energies.potential) + 1e-300
     mass = system.mass_matrix(q, t).reshape(count, -1)
     found = {
@@ -104,6 +104,8 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
         "potential energy": (energies.potential[:, None], total),
         "power of loads": _against(system.power(q, v, t)[:, None], total),
     }
+    if system.equations.drives:
+        found["force of prescribed motions"] = _against(system.drive_forces(q, v, t), np.zeros(count))
     if system.equations.loop_rows:
         lam = system.multipliers(q, v, t)
         forces = np.einsum("kri,kr->ki", system.constraint_jacobian(q, t), lam)

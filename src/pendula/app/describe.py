@@ -39,7 +39,9 @@ def list_command(name: str | None, as_json: bool) -> None:
         )
     elif name is not None:
         click.echo(heading(name) + "\n")
-        click.echo(inspect.getdoc(entries[name].make))
+        for line in (inspect.getdoc(entries[name].make) or "").splitlines():
+            indent = " " * (len(line) - len(line.lstrip()))
+            click.echo(textwrap.fill(line, 80, subsequent_indent=indent, drop_whitespace=True) if line else "")
         defaults = ", ".join(f"{k}={v}" for k, v in entries[name].arguments.items() if v is not None)
         click.echo(f"\nDefaults: {defaults}" if defaults else "\nIt takes no arguments; parameters: see pendula show.")
     else:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 import time
 from collections.abc import Callable
 from typing import Any
 
 import click
 
+from pendula.app.describe import count
 from pendula.app.options import (
     echo_json,
     formulation_option,
@@ -61,6 +63,8 @@ def simulate_command(
     from pendula.errors import UsageError
 
     files = {"-o": output, "--plot": plot_file, "--animate": animation}
+    if animation is not None and not animation.lower().endswith((".html", ".htm")):
+        raise UsageError(f'--animate writes a page: its name must end in .html, found "{animation}"')
     paths = {option: writable(name, option) for option, name in files.items()}
     if not 0 <= duration < float("inf"):
         raise UsageError(f"--for takes a time that is not negative, found {duration}")
@@ -106,6 +110,8 @@ def _write(run: Any, paths: dict[str, Any]) -> list[str]:
     if paths["-o"] is not None:
         run.save(paths["-o"])
         wrote.append(str(paths["-o"]))
+    if len(run) < 2 and (paths["--plot"] is not None or paths["--animate"] is not None):
+        click.echo("note: no plot or animation was written, since the run kept only one state", err=True)
     if len(run) > 1 and paths["--plot"] is not None:
         from pendula.present.results import plot
 
@@ -129,7 +135,7 @@ def report(run: Any, wall: float, wrote: list[str]) -> str:
             "time span",
             f"{number(float(run.energy.t[0]), 6)} to {number(float(run.energy.t[-1]), 6)} {units.time}",
         ),
-        ("equations", f"{run.system.equations.formulation}, {len(layout.speeds)} speeds"),
+        ("equations", f"{run.system.equations.formulation}, {count(len(layout.speeds), 'speed')}"),
         ("stepper", f"{run.stepper}, tolerance {run.tolerance:g}"),
         ("steps", f"{run.steps} accepted, {run.rejected} rejected, {run.rhs_evaluations} evaluations"),
         ("energy drift", f"{run.energy_drift:.2e} of {number(run.energy.scale, 6)} {units.energy}"),
@@ -141,7 +147,7 @@ def report(run: Any, wall: float, wrote: list[str]) -> str:
     facts.append(("seconds", f"{run.seconds:.4f} integrating, {wall:.2f} in all"))
     width = max(len(name) for name, _ in facts) + 2
     lines += [f"{name:<{width}}{text}" for name, text in facts]
-    lines += [f"note: {note}" for note in run.notes]
+    lines += [textwrap.fill(f"note: {note}", 80, subsequent_indent="  ") for note in run.notes]
     names = [*layout.coordinates, *layout.speeds]
     if len(run) and len(names) <= 24:
         rows = [(n, float(run[n][0]), float(run[n][-1]), layout.units[n]) for n in names]

@@ -69,6 +69,7 @@ def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
         c=tuple(blocks.c),
         constraint_names=(*blocks.names, *(f"{name}: unit quaternion" for name in balls)),
         senses=tuple(senses),
+        fixed_gaps=tuple(mechanism.fixed_gaps),
         kinetic=blocks.kinetic,
         potential=blocks.potential,
         jacobi=jacobi,

@@ -145,6 +145,8 @@ def closure_senses(mechanism: Mechanism) -> list[tuple[str, Expr]]:
 def holds_by_itself(mechanism: Mechanism, row: Row, gap: Expr, slopes: Sequence[Expr]) -> bool:
     """Whether no motion changes a row, so that it can be left out (the z gap of a planar loop).
 
+    A gap that depends on parameters is noted in ``mechanism.fixed_gaps``, to be looked at again when they change.
+
     Raises:
         ModelError: no motion changes it, but it is not zero: the joint can never close.
     """
@@ -154,6 +156,8 @@ def holds_by_itself(mechanism: Mechanism, row: Row, gap: Expr, slopes: Sequence[
     found = se.sympify(gap)
     while named := [s for s in found.free_symbols if s in mechanism.tape.definitions]:
         found = found.subs({s: mechanism.tape.definitions[s] for s in named})
+    if found.free_symbols:
+        mechanism.fixed_gaps.append((row.name, found))
     found = found.subs(values)
     size = abs(float(found)) if not found.free_symbols else 0.0
     if size > 1e-9:

@@ -57,10 +57,12 @@ class Equations:
     """what each row of g says"""
     senses: tuple[tuple[str, Expr], ...]
     """(closing joint, product of directions that is positive when the loop is closed the right way round)"""
+    fixed_gaps: tuple[tuple[str, Expr], ...]
+    """(constraint, its gap) for constraints that no motion changes: they hold or not by the parameters"""
     kinetic: Expr
     potential: Expr
     jacobi: Expr
-    """v . dT/dv - T + V: kept when prescribed motions enter only through constant rates"""
+    """v . dT/dv - T + V: kept when prescribed motions enter only through constant rates, and move no constraint"""
     drives: tuple[Drive, ...]
     drive_M: tuple[tuple[Expr, ...], ...]
     """force a prescribed motion needs = drive_M v' - drive f - drive_G^T lam"""

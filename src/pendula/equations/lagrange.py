@@ -11,7 +11,6 @@ otherwise, which keeps the energies short.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import symengine as se
 
@@ -30,8 +29,7 @@ from pendula.equations.mechanism import (
     TurnQuaternion,
     quaternion_matrix,
 )
-from pendula.equations.tape import Direction, Expr, is_zero
-from pendula.model.bodies import GROUND
+from pendula.equations.tape import Expr, is_zero
 from pendula.model.model import Model
 
 
@@ -45,6 +43,7 @@ class Velocity:
 
     @property
     def flat(self) -> bool:
+        """Whether vectors are written in world axes."""
         return self.pose.theta is not None
 
 
@@ -277,6 +276,3 @@ class _Derivation:
             momenta=totals,
         )
         return gather(self.m, Lagrange.name, blocks)
-
-
-__all__ = ["GROUND", "Any", "Direction", "Lagrange"]

@@ -10,7 +10,6 @@ import symengine as se
 from pendula.equations.mechanism import WORLD, Mechanism, Turn
 from pendula.equations.tape import Expr, is_zero
 from pendula.errors import ModelError, Problem
-from pendula.model.bodies import GROUND
 from pendula.model.forces import (
     ForceComFriction,
     ForceDamper,
@@ -123,7 +122,9 @@ def _loads_of(mechanism: Mechanism, force: Any, owner: str) -> list[Load]:
             return _friction(mechanism, force)
         case ForceComFriction():
             place = mechanism.links[mechanism.index[force.body]].com
-            return [SpinForce(force.body, place, _unit(mechanism, place), -general(force.coefficient), True)]
+            return [
+                SpinForce(force.body, place, _unit(mechanism, force.body, place), -general(force.coefficient), True)
+            ]
         case ForceSpinDrive():
             place = _place(mechanism, force)
             if all(is_zero(x) for x in place):
@@ -131,7 +132,9 @@ def _loads_of(mechanism: Mechanism, force: Any, owner: str) -> list[Load]:
                 raise ModelError(
                     [Problem(f"force {owner}", "at", place_error, 'name another point, such as at = "tip"')]
                 )
-            return [SpinForce(force.body, place, _unit(mechanism, place), general(force.coefficient), False)]
+            return [
+                SpinForce(force.body, place, _unit(mechanism, force.body, place), general(force.coefficient), False)
+            ]
         case ForceLoad():
             return [ForceAt(force.body, _place(mechanism, force), tuple(general(x) for x in force.vector), force.axes)]
         case ForceTorque():
@@ -158,12 +161,11 @@ def _place(mechanism: Mechanism, force: Any) -> tuple[Expr, ...]:
     return (0, 0, 0)
 
 
-def _unit(mechanism: Mechanism, place: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Unit vector toward a place; along a body axis it is exact."""
+def _unit(mechanism: Mechanism, body: str, place: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Unit vector from a body's origin toward a place; along a rod, whose length is positive, it is exact."""
     alive = [k for k, x in enumerate(place) if not is_zero(x)]
-    if len(alive) == 1:
-        value = mechanism.model.parameter_values
-        number = float(se.sympify(place[alive[0]]).subs(value))
+    if len(alive) == 1 and mechanism.model.body(body).rod is not None:
+        number = float(se.sympify(place[alive[0]]).subs(mechanism.model.parameter_values))
         return tuple((1 if number > 0 else -1) if k == alive[0] else 0 for k in range(3))
     length = se.sqrt(se.Add(*[x**2 for x in place]))
     return tuple(0 if is_zero(x) else x / length for x in place)
@@ -202,6 +204,3 @@ def _friction(mechanism: Mechanism, force: ForceFriction) -> list[Load]:
         a, b, c = (speeds.index(s.name) for s in joint.speeds()[-3:])
         loads.append(BallFriction((a, b, c), mechanism.general(force.coefficient)))
     return loads
-
-
-__all__ = ["GROUND", "Load", "collect_loads"]

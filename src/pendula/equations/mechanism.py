@@ -20,7 +20,6 @@ from pendula.model.base import unit_vector
 from pendula.model.bodies import GROUND
 from pendula.model.expressions import Expression, parse
 from pendula.model.joints import (
-    Coordinate,
     JointCoordinates,
     JointFree,
     JointPlanar,
@@ -122,6 +121,7 @@ class Mechanism:
         self.q = [se.Symbol(c.name) for c in model.coordinates]
         self.v = [se.Symbol(s.name) for s in model.speeds]
         self.drives: list[Drive] = []
+        self.fixed_gaps: list[tuple[str, Expr]] = []
         self._driven: dict[str, Drive] = {}
         for joint in model.tree:
             kinds = {c.name: c.kind for c in joint.coordinates()}
@@ -296,7 +296,7 @@ class Mechanism:
 
     def _motion(self, joint: TreeJoint) -> tuple[Step, ...]:
         """The joint's own motion from its parent-side frame to its child-side frame."""
-        q = [self._coordinate(c) for c in joint.coordinates()]
+        q = [se.Symbol(c.name) for c in joint.coordinates()]
         speeds = [se.Symbol(s.name) for s in joint.speeds()]
         match joint:
             case JointRevolute():
@@ -337,9 +337,6 @@ class Mechanism:
             self.tape.keep(read(value), f"{joint.name}_{a}") for a, value in zip("xyz", joint.position, strict=True)
         )
         return (Shift((x, y, z)), *self.turns(joint.rotation, read))
-
-    def _coordinate(self, coordinate: Coordinate) -> Any:
-        return se.Symbol(coordinate.name)
 
     # -- poses ----------------------------------------------------------------------------------
 

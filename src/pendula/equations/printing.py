@@ -19,7 +19,7 @@ from pendula.errors import UsageError
 FORMATS = ("text", "latex", "python", "c", "json")
 
 _WORDS = {
-    "inertia": "centrifugal and Coriolis terms",
+    "inertia": "centrifugal and Coriolis terms (and inertia of prescribed motions)",
     "gravity": "gravity",
     "springs": "springs",
     "dissipation": "friction and damping",

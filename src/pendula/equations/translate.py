@@ -41,10 +41,6 @@ def _larger(*args: Expr) -> Expr:
     return most
 
 
-def _steps(function: Callable[[Expr], Expr]) -> Callable[[Expr], Expr]:
-    return lambda x: function(x)
-
-
 _FUNCTIONS: dict[str, Callable[..., Expr]] = {
     "sin": se.sin,
     "cos": se.cos,
@@ -66,8 +62,8 @@ _FUNCTIONS: dict[str, Callable[..., Expr]] = {
     "sign": _sign,
     "min": _smaller,
     "max": _larger,
-    "floor": _steps(se.floor),
-    "ceil": _steps(se.ceiling),
+    "floor": se.floor,
+    "ceil": se.ceiling,
     "hypot": lambda *args: se.sqrt(se.Add(*[x**2 for x in args])),
 }
 

@@ -217,7 +217,10 @@ class Body(Element):
         if self.rod is not None:
             return (Shape(kind="rod", points=((0, 0, 0), self.named_points()["end"]), radius=_half(self.rod.diameter)),)
         if self.point is not None:
-            return (Shape(kind="point", points=(self.point.at,)),)
+            bob = Shape(kind="point", points=(self.point.at,))
+            if all(x == 0 for x in self.point.at):
+                return (bob,)
+            return (Shape(kind="rod", points=((0, 0, 0), self.point.at)), bob)
         if self.disc is not None:
             return (Shape(kind="disc", points=(self.disc.at,), radius=self.disc.radius, normal=self.disc.normal),)
         if self.box is not None:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from pendula.model.base import Direction, Element, Label, Name, Scalar, Vector
+from pendula.model.base import Element, Label, Name, Scalar, Vector
 from pendula.model.joints import BodySide
 
 
@@ -167,19 +167,4 @@ AnyForce = Annotated[
     | ForceTorque
     | ForceGeneralized,
     Field(discriminator="type"),
-]
-
-__all__ = [
-    "AnyForce",
-    "Direction",
-    "Force",
-    "ForceComFriction",
-    "ForceDamper",
-    "ForceFriction",
-    "ForceGeneralized",
-    "ForceLoad",
-    "ForceSpinDrive",
-    "ForceSpring",
-    "ForceTorque",
-    "ForceTorsionSpring",
 ]

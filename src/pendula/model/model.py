@@ -16,6 +16,8 @@ from pendula.model.expressions import ExpressionError
 from pendula.model.forces import AnyForce
 from pendula.model.joints import AnyJoint, ClosingJoint, Coordinate, Rotation, TreeJoint
 from pendula.model.parameters import ParameterError, evaluate_parameters
+from pendula.model.parts import Parts
+from pendula.model.physics import check_physics
 from pendula.model.problems import shown
 from pendula.model.reading import UnitsLabel, read_fields
 from pendula.model.topology import tree_order
@@ -113,11 +115,20 @@ class Model(Element):
         """Numeric value of every parameter when some are changed; those that depend on them follow."""
         self._know_parameters(changes)
         try:
-            return evaluate_parameters({n: parse(changes.get(n, value)) for n, value in self.parameters.items()})
+            values = evaluate_parameters({n: parse(changes.get(n, value)) for n, value in self.parameters.items()})
         except ParameterError as error:
             raise ModelError(Problem(f'parameter "{name}"', "", cause) for name, cause in error.problems) from None
         except ExpressionError as error:
             raise ModelError([Problem("parameters", "", str(error))]) from None
+        parts = Parts(
+            bodies=tuple((f'body "{b.name}"', b) for b in self.bodies),
+            joints=tuple((f'joint "{j.name}"', j) for j in self.joints),
+            forces=tuple((f'force "{f.name}"' if f.name else f"force {f.type}", f) for f in self.forces),
+            parameters=values,
+        )
+        if problems := list(check_physics(parts)):
+            raise ModelError(problems, source="with the parameters given")
+        return values
 
     def _know_parameters(self, names: Mapping[str, Any]) -> None:
         known = self.parameters

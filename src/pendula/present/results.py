@@ -11,12 +11,13 @@ from pendula.model.bodies import GROUND
 from pendula.model.bodies import Shape as ModelShape
 from pendula.model.expressions import parse
 from pendula.model.forces import ForceDamper, ForceSpring
-from pendula.model.joints import JointCoordinates, JointPrismatic, Side, TreeJoint
+from pendula.model.joints import JointCoordinates, JointPrismatic, Side
 from pendula.present import shapes as sh
 from pendula.present.player import write_animation
 from pendula.present.plots import RunSeries, plot_run
 from pendula.present.scene import Scene, SceneBody, SceneLink
 from pendula.simulation.trajectory import Trajectory
+from pendula.system.rotations import quaternion_of, turned
 
 Array = Any
 
@@ -138,6 +139,8 @@ class _Stage:
         """A line along which the body slides, a little longer than the motion."""
         start = np.array(self._numbers(joint.parent.position) if joint.parent.position else (0.0, 0.0, 0.0))
         axis = np.array(self._numbers(joint.axis))
+        if joint.parent.rotation is not None:
+            axis = turned(quaternion_of(joint.parent.rotation, self.values), axis)
         axis /= np.linalg.norm(axis)
         along = (self.r[:, self.index[joint.child.body]] - start) @ axis
         low, high = float(along.min()), float(along.max())
@@ -166,8 +169,8 @@ class _Stage:
                 links.append(SceneLink(kind, self._path(force.start), self._path(force.end)))
         for joint in self.model.tree:
             if isinstance(joint, JointCoordinates) and joint.parent.body == GROUND:
-                links.append(SceneLink("string", self._path(joint.parent), self.r[:, self.index[joint.child.body]]))
+                start, end = self._path(joint.parent), self.r[:, self.index[joint.child.body]]
+                length = np.linalg.norm(end - start, axis=1)
+                if np.ptp(length) < 1e-6 * length.max(initial=0.0):  # a string keeps its length, a wire does not
+                    links.append(SceneLink("string", start, end))
         return links
-
-
-__all__ = ["TreeJoint", "animate", "plot", "scene_of"]

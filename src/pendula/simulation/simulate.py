@@ -12,8 +12,9 @@ from pendula.numerics.stepping import integrate
 from pendula.outcome import Outcome
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.assembly import assemble
+from pendula.system.build import compile_system
 from pendula.system.layout import Array, State
-from pendula.system.schedule import breakpoints, constant_rates
+from pendula.system.schedule import breakpoints, constant_rates, moves_constraints
 from pendula.system.system import Parameters, System
 
 STEPPERS = ("dop853", "rk45")
@@ -29,6 +30,7 @@ def simulate(
     t_span: Sequence[float] | None = None,
     initial_state: State | Mapping[str, float] | None = None,
     parameters: Parameters = None,
+    inputs: Mapping[str, float | str] | None = None,
     tol: float = 1e-8,
     atol: float | None = None,
     stepper: str = "dop853",
@@ -45,10 +47,11 @@ def simulate(
 
     Args:
         system: compiled equations.
-        duration: how long, from t = 0; or give ``t_span``.
+        duration: how long, from t = 0 or from the time of a given State; or give ``t_span``.
         t_span: first and last time.
         initial_state: a State, or changes to the model's initial state by name.
         parameters: changes of parameters by name, or all values as an array.
+        inputs: values of inputs by name: numbers, or expressions of t and parameters in text.
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
         stepper: "dop853" (order 8) or "rk45" (order 5).
         samples: number of equally spaced times, or the times, at which the trajectory is wanted; default: at
@@ -72,7 +75,12 @@ def simulate(
         >>> print(run.outcome)
         finished: reached the final time
     """
-    span = _span(duration, t_span)
+    if not isinstance(system, System):
+        raise UsageError(f"simulate takes a compiled system, found {type(system).__name__}; use compile_system(model)")
+    if inputs:
+        system = _with_inputs(system, inputs)
+    first = initial_state.t if isinstance(initial_state, State) else 0.0
+    span = _span(duration, t_span, first)
     if stepper not in STEPPERS:
         raise UsageError(f'there is no stepper "{stepper}"; choose one of {", ".join(STEPPERS)}')
     for name, value, known in (
@@ -122,6 +130,8 @@ def simulate(
     outcome = run.outcome
     if outcome is Outcome.FINISHED and not np.all(np.isfinite(account.total)):
         outcome = Outcome.NOT_FINITE
+    if not float(max(account.kinetic.max(), np.ptp(account.potential))) > 0:
+        notes += ("nothing moves and no energy changes, so the energy drift is given without scale",)
     worst = max(account.drift, float(np.abs(deviation).max(initial=0.0)))
     if worst > UNTRUSTED:
         notes += (f"energy is off by {worst:.2g} of its scale: do not trust this run (a singular chart, or too loose)",)
@@ -151,13 +161,25 @@ def simulate(
     )
 
 
-def _span(duration: float | None, t_span: Sequence[float] | None) -> tuple[float, float]:
+def _with_inputs(system: System, inputs: Mapping[str, float | str]) -> System:
+    """The same mechanism with other inputs, derived again."""
+    unknown = [n for n in inputs if n not in system.model.inputs]
+    if unknown:
+        known = ", ".join(system.model.inputs) or "none"
+        raise UsageError(f'there is no input "{unknown[0]}"; known are: {known}')
+    model = system.model.with_changes(inputs=dict(system.model.inputs) | dict(inputs))
+    return compile_system(model, system.equations.formulation)
+
+
+def _span(duration: float | None, t_span: Sequence[float] | None, first: float) -> tuple[float, float]:
     if (duration is None) == (t_span is None):
         raise UsageError("give either a duration or t_span = (first, last)")
-    span = (0.0, duration) if t_span is None else tuple(t_span)
+    if duration is not None and not isinstance(duration, (int, float, np.floating, np.integer)):
+        raise UsageError(f"the duration must be a number, found {duration!r}")
+    span = (first, first + duration) if duration is not None else tuple(t_span or ())
     if len(span) != 2 or not all(isinstance(x, (int, float, np.floating, np.integer)) and np.isfinite(x) for x in span):
         raise UsageError(f"the time span must be two finite numbers, found {span!r}")
-    return float(span[0]), float(span[1])  # type: ignore[arg-type]
+    return float(span[0]), float(span[1])
 
 
 def _start(
@@ -169,19 +191,24 @@ def _start(
             there, here = (", ".join(x[0][:6]) for x in (names, own))
             raise UsageError(f"the initial state belongs to another system: it has {there}; this one has {here}")
         state = State(t, given.q, given.v, system.layout)
+        written: set[str] = set()
+        early = (f"the initial state is of t = {given.t:g}, and is used at t = {t:g}",) if given.t != t else ()
     else:
+        if given is not None and not isinstance(given, Mapping):
+            raise UsageError(f"initial_state is a State or values by name, found {type(given).__name__}")
         state = system.initial_state(vector, t=t).replace(given or {})
+        written, early = {*system.model.initial, *(given or {})}, ()
     if not (np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.v))):
         bad = [n for n in state if not np.isfinite(state[n])]
         raise UsageError(f'the initial value of "{bad[0]}" is not finite')
-    found = assemble(system, state, parameters=vector)
+    found = assemble(system, state, parameters=vector, keep=written)
     if not found.moved:
-        return found.state, ()
+        return found.state, early
     largest = sorted(found.moved.items(), key=lambda item: -abs(item[1]))[:4]
     unit = system.layout.units
     text = ", ".join(f"{n} by {x:.3g} {unit[n]}" for n, x in largest)
     more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""
-    return found.state, (f"the initial state was moved to satisfy the constraints: {text}{more}",)
+    return found.state, (*early, f"the initial state was moved to satisfy the constraints: {text}{more}")
 
 
 def _sample_times(samples: int | Sequence[float] | Array | None, span: tuple[float, float]) -> Array | None:
@@ -190,7 +217,7 @@ def _sample_times(samples: int | Sequence[float] | Array | None, span: tuple[flo
     if isinstance(samples, (int, np.integer)):
         if samples < 2 or samples > 10_000_000:
             raise UsageError(f"samples must be between 2 and 10000000, found {samples}")
-        return np.linspace(span[0], span[1], int(samples))
+        return np.linspace(span[0], span[1], int(samples)) if span[0] != span[1] else np.array([span[0]])
     return np.asarray(samples, dtype=float)
 
 
@@ -212,7 +239,7 @@ def _jacobi_drift(
     system: System, jacobi: Array, account: EnergyAccount, q: Array, v: Array, vector: Array
 ) -> float | None:
     """Change of the Jacobi integral, where prescribed motions at constant rates must keep it."""
-    if not system.equations.drives or not constant_rates(system):
+    if not system.equations.drives or not constant_rates(system) or moves_constraints(system):
         return None
     if np.any(system.power(q, v, account.t, parameters=vector)):
         return None

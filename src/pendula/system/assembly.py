@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,11 @@ from pendula.numerics.newton import solve_least_change
 from pendula.system.layout import Array, State
 from pendula.system.system import Parameters, System
 
-CLOSED = 1e-12
-"""Largest gap of an assembled loop, in the model's length unit (and for directions, as a sine)."""
+CLOSED = 1e-15
+"""Gap at which a loop counts as closed, relative to the size of the mechanism (for directions, as a sine)."""
+
+CLOSED_ENOUGH = 1e-11
+"""Largest relative gap that is accepted where rounding does not let it become smaller."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +31,10 @@ class Assembly:
     """largest gap left"""
 
 
-def assemble(system: System, state: State, *, parameters: Parameters = None) -> Assembly:
+def assemble(system: System, state: State, *, parameters: Parameters = None, keep: Collection[str] = ()) -> Assembly:
     """The consistent state nearest to a given one: loops closed, speeds compatible with them.
+
+    Coordinates and speeds named in ``keep`` are held where that is possible; otherwise all may move.
 
     Raises:
         LoopNotClosed: no consistent state was found; names the joint, the gap and the bodies involved.
@@ -41,17 +47,43 @@ def assemble(system: System, state: State, *, parameters: Parameters = None) -> 
             raise LoopNotClosed(f'the quaternion of "{system.layout.coordinates[at]}" is zero, so it is no rotation')
         q[at : at + 4] /= length
     gap = 0.0
+    _check_fixed_gaps(system, parameters)
     if eq.loop_rows:
-        q, gap = _close(system, q, state.t, parameters)
-        v = _compatible_speeds(system, q, v, state.t, parameters)
+        q, gap = _close(system, q, state.t, parameters, keep)
+        v = _compatible_speeds(system, q, v, state.t, parameters, keep)
+    if wrong := system.turned_over(q, state.t, parameters=parameters):
+        raise LoopNotClosed(
+            f'joint "{wrong[0]}" closes from this start only with its two sides turned over against each other.\n'
+            "  Try: a pose in which they point the same way, with --start or initial.",
+            last=q,
+            residual=gap,
+        )
     found = State(state.t, q, v, system.layout)
     changes = {n: found[n] - state[n] for n in found}
     moved = {n: float(x) for n, x in changes.items() if abs(x) > 1e-9}
     return Assembly(found, moved, gap)
 
 
-def _close(system: System, q0: Array, t: float, parameters: Parameters) -> tuple[Array, float]:
+def _check_fixed_gaps(system: System, parameters: Parameters) -> None:
+    """Constraints that no motion changes must hold for the parameters of this run too."""
+    fixed = system.equations.fixed_gaps
+    if not fixed:
+        return
+    gaps = system.fixed_gaps(parameters)
+    worst = int(np.argmax(np.abs(gaps)))
+    if not abs(gaps[worst]) < 1e-9:
+        name, _, what = fixed[worst][0].partition(": ")
+        raise LoopNotClosed(
+            f'joint "{name}" cannot close: {what} is {abs(gaps[worst]):.6g} for these parameters, '
+            "and no motion changes it.\n"
+            "  Try: check the parameters its two sides depend on."
+        )
+
+
+def _close(system: System, q0: Array, t: float, parameters: Parameters, keep: Collection[str]) -> tuple[Array, float]:
     m = system.equations.loop_rows
+    length = system.typical_length(parameters)
+    scale = np.array([length if "gap" in name else 1.0 for name in system.equations.constraint_names[:m]])
 
     def shifted(s: Array) -> Array:
         """q0 moved by N s (small turns of a ball joint multiply its quaternion)."""
@@ -67,19 +99,17 @@ def _close(system: System, q0: Array, t: float, parameters: Parameters) -> tuple
         q = shifted(s)
         g, _ = system.gaps(q, None, t, parameters=parameters)
         G = system.constraint_jacobian(q, t, parameters=parameters)
-        return g[:m], G
+        return g[:m] / scale, G / scale[:, None]
 
-    result = solve_least_change(residual, np.zeros(len(system.layout.speeds)), tol=CLOSED, max_iterations=60)
+    held = [name.removesuffix("_dot") in keep for name in system.layout.speeds]
+    start = np.zeros(len(held))
+    weights = np.where(held, np.inf, 1.0)
+    result = solve_least_change(residual, start, tol=CLOSED, max_iterations=60, weights=weights)
+    if not result.residual_norm <= CLOSED_ENOUGH:
+        result = solve_least_change(residual, start, tol=CLOSED, max_iterations=60)
     q = shifted(result.x)
-    if not result.converged:
+    if not result.residual_norm <= CLOSED_ENOUGH:
         raise LoopNotClosed(_gap_message(system, q, t, parameters), last=q, residual=result.residual_norm)
-    if wrong := system.turned_over(q, t, parameters=parameters):
-        raise LoopNotClosed(
-            f'joint "{wrong[0]}" closes from this start only with its two sides turned over against each other.\n'
-            "  Try: a pose in which they point the same way, with --start or initial.",
-            last=q,
-            residual=result.residual_norm,
-        )
     return q, float(result.residual_norm)
 
 
@@ -100,10 +130,16 @@ def _turned(q: Array, s: Array) -> Array:
     )
 
 
-def _compatible_speeds(system: System, q: Array, v: Array, t: float, parameters: Parameters) -> Array:
+def _compatible_speeds(
+    system: System, q: Array, v: Array, t: float, parameters: Parameters, keep: Collection[str]
+) -> Array:
     _, rate = system.gaps(q, v, t, parameters=parameters)
     G = system.constraint_jacobian(q, t, parameters=parameters)
-    change, *_ = np.linalg.lstsq(G, -rate, rcond=None)
+    free = np.array([name not in keep for name in system.layout.speeds])
+    change = np.zeros(len(free))
+    change[free] = np.linalg.lstsq(G[:, free], -rate, rcond=None)[0]
+    if np.abs(G @ change + rate).max() > 1e-9 * (1.0 + np.abs(rate).max()):
+        change = np.linalg.lstsq(G, -rate, rcond=None)[0]
     fixed = v + change
     left = np.abs(system.gaps(q, fixed, t, parameters=parameters)[1]).max()
     if not left < 1e-9 * (1.0 + np.abs(rate).max()):
@@ -123,8 +159,8 @@ def _gap_message(system: System, q: Array, t: float, parameters: Any) -> str:
     unit = system.model.unit_names.length
     bodies = sorted({joint.parent.body, joint.child.body})
     return (
-        f'joint "{name}" cannot close: {what} is {abs(g[worst]):.4g} {unit} off (tolerance {CLOSED:g}) '
-        "at the best pose found.\n"
+        f'joint "{name}" cannot close: {what} is {abs(g[worst]):.4g} {unit} off '
+        f"(allowed: {CLOSED_ENOUGH:g} of its size) at the best pose found.\n"
         f"  It joins: {', '.join(bodies)}.\n"
         "  Try: check the lengths, or start from a closer pose with --start or initial."
     )

@@ -7,10 +7,9 @@ import numpy as np
 from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations
 from pendula.errors import LoopNotClosed, ModelError, NotSupported, PendulaError, Problem
-from pendula.model.expressions import parse
 from pendula.model.model import Model
 from pendula.system.assembly import assemble
-from pendula.system.layout import Array, State
+from pendula.system.layout import State
 from pendula.system.system import System
 
 _TRIES = 6
@@ -66,7 +65,7 @@ def _fault(system: System, state: State) -> PendulaError | None:
     free = np.eye(M.shape[0])
     if len(G):
         _, sizes, rows = np.linalg.svd(G)
-        rank = int(np.sum(sizes > 1e-9 * max(sizes[0], typical_length(system, state.q, state.t))))
+        rank = int(np.sum(sizes > 1e-9 * max(sizes[0], system.typical_length())))
         if rank < len(G):
             return NotSupported(_redundant(system, G, rank))
         free = rows[rank:].T
@@ -89,21 +88,12 @@ def _fault(system: System, state: State) -> PendulaError | None:
     )
 
 
-def typical_length(system: System, q: Array, t: Array | float) -> float:
-    """A length typical of the mechanism, by which numbers that are zero but for rounding are told."""
-    _, origins = system.poses(q, t)
-    values = system.model.parameter_values
-    points = [p for body in system.model.bodies for p in body.named_points().values()]
-    lengths = [abs(parse(x).evaluate(values)) for p in points for x in p]
-    return float(max([np.abs(origins).max(initial=0.0), *lengths]))
-
-
 def _redundant(system: System, G: np.ndarray, rank: int) -> str:
     names = [n.split(":")[0] for n in system.equations.constraint_names[: len(G)]]
     joints = sorted(set(names))
     return (
         f"the closing joints {', '.join(joints)} are redundant: {len(G)} constraint rows, "
         f"but only {rank} independent ones.\n"
-        "  Their forces are not determined. Try: a closing joint with fewer constraints "
-        '(for a planar mechanism built in space, "coincident" or "point-on-line" instead of a full loop joint).'
+        "  Their forces are not determined. Try: a closing joint with fewer constraints (for a planar mechanism built "
+        'in space: "point-on-line" with its axis across the plane, or "coincident" in place of a full loop joint).'
     )

@@ -64,6 +64,7 @@ def bind_dynamics(
     balls: list[tuple[int, int]],
     speed_of: list[int],
     has_power: bool,
+    length: float,
 ) -> Dynamics:
     """Fresh callbacks for one run.
 
@@ -72,6 +73,7 @@ def bind_dynamics(
         balls: for every quaternion, index of its first coordinate and of its first angular speed.
         speed_of: index of the speed that is the rate of each coordinate, -1 for quaternions.
         has_power: whether the work done is integrated along.
+        length: a length typical of the mechanism, by which gaps are judged.
     """
     nq, nv, m = sizes.q, sizes.v, sizes.rows
     code = programs.dynamics(parameters)
@@ -86,6 +88,7 @@ def bind_dynamics(
         kn.STATUS: np.zeros(1, dtype=np.int64),
         kn.BALL_AT: np.array(balls, dtype=np.int64).reshape(-1, 2),
         kn.SPEED_OF: np.array(speed_of, dtype=np.int64),
+        kn.LENGTH: np.array([length]),
     }
     context = np.zeros(kn.SIZE, dtype=np.int64)
     context[kn.CODE], context[kn.PARAMETERS] = code.native.evaluate, code.context

@@ -15,14 +15,15 @@ from pendula.numerics.native import address_of, call_native, doubles_at, integer
 # Entries of the context
 (
     CODE, PARAMETERS, NQ, NV, NU, ROWS, DRIVES, QUADRATURES, BALLS,
-    X, TERMS, WORK, MULTIPLIERS, STATUS, BALL_AT, SPEED_OF, GAPS_CODE, GAPS_PARAMETERS, GAPS, MAX_PASSES,
+    X, TERMS, WORK, MULTIPLIERS, STATUS, BALL_AT, SPEED_OF, GAPS_CODE, GAPS_PARAMETERS, GAPS, MAX_PASSES, LENGTH,
     SIZE,
-) = range(21)  # fmt: skip
+) = range(22)  # fmt: skip
 
 FINE, SINGULAR_MASS, SINGULAR_CONSTRAINTS = 0, 1, 2
 
-CLOSED = 1e-14  # a loop is closed when no gap exceeds this
-CLOSED_ENOUGH = 1e-9  # projection failed if a gap stays larger than this
+CLOSED = 1e-15  # a loop is closed when no gap exceeds this times the size of the mechanism
+CLOSED_ENOUGH = 1e-9  # projection failed if a gap stays larger than this times that size
+NEGLIGIBLE = 1e-13  # a row of G smaller than this times that size constrains nothing
 
 
 @compiled_part(allocates=True)
@@ -40,6 +41,13 @@ def solve_terms(ctx, terms, lam):
     start = nv * nv + nv + nq
     G = doubles_at(at + 8 * start, (m, nv))
     c = terms[start + m * nv : start + m * nv + m]
+    least = NEGLIGIBLE * doubles_at(ctx[LENGTH], 1)[0]
+    for r in range(m):  # the solver scales rows, so a row that is zero but for rounding must be told here
+        largest = 0.0
+        for j in range(nv):
+            largest = max(largest, abs(G[r, j]))
+        if largest <= least:
+            return SINGULAR_CONSTRAINTS
     work = doubles_at(ctx[WORK], (nv + m + 3, nv + m))
     a = work[nv + m + 2, :nv]
     if solve_kkt(M, G, f, c, nv, m, work, a, lam) != SOLVED:
@@ -158,6 +166,7 @@ def project(out, inp, context):
         zeros = gaps[2 * m + m * nv + nv * nv :]
         work = doubles_at(ctx[WORK], (nv + m + 3, nv + m))
         shift, lam = work[nv + m + 2, :nv], doubles_at(ctx[MULTIPLIERS], m + 1)
+        length = doubles_at(ctx[LENGTH], 1)[0]
         best = np.inf
         for step in range(ctx[MAX_PASSES]):
             for i in range(nq):
@@ -173,7 +182,7 @@ def project(out, inp, context):
             if not after < 1e300:
                 status = 1.0
                 break
-            if after <= CLOSED or (step > 1 and after >= 0.5 * best):
+            if after <= CLOSED * length or (step > 1 and after >= 0.5 * best):
                 break
             best = min(best, after)
             for r in range(m):
@@ -182,7 +191,7 @@ def project(out, inp, context):
                 status = 1.0
                 break
             move(ctx, q, shift)
-        if status == 0.0 and after > CLOSED_ENOUGH:
+        if status == 0.0 and after > CLOSED_ENOUGH * length:
             status = 1.0
         if status == 0.0:  # speeds: G (v + shift) = b at the projected position
             b = gaps[m + m * nv : 2 * m + m * nv]

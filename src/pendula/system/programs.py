@@ -34,6 +34,8 @@ class Compiled:
 
     def rows(self, x: Array) -> Array:
         """The outputs for every row of inputs."""
+        if x.shape[1] != self.native.inputs:  # native code would read past the row
+            raise ValueError(f"a program with {self.native.inputs} inputs got rows of {x.shape[1]}")
         out = np.empty((len(x), self.native.outputs))
         kn.evaluate_rows(self.native.evaluate, self.context, x, out)
         return out

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
 
 from pendula.model.expressions import parse
 from pendula.model.joints import Rotation
@@ -42,3 +45,9 @@ def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
         w * r + y * p + z * q - x * s,
         w * s + z * p + x * r - y * q,
     )
+
+
+def turned(q: Quaternion, vector: Any) -> Any:
+    """A vector turned by a unit quaternion."""
+    w, axis = q[0], np.array(q[1:])
+    return vector + 2 * np.cross(axis, np.cross(axis, vector) + w * np.asarray(vector))

@@ -6,6 +6,7 @@ from typing import Any
 
 import symengine as se
 
+from pendula.equations.tape import is_zero
 from pendula.equations.translate import jumps
 from pendula.errors import UsageError
 from pendula.model.usage import scalars
@@ -60,3 +61,8 @@ def constant_rates(system: System) -> bool:
     """Whether every prescribed motion has a constant rate."""
     eq = system.equations
     return all(se.sympify(d.value).diff(eq.t).diff(eq.t) == 0 for d in eq.drives)
+
+
+def moves_constraints(system: System) -> bool:
+    """Whether a prescribed motion moves a closing joint, so that constraint forces do work."""
+    return any(not is_zero(x) for row in system.equations.drive_G for x in row)

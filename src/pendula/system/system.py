@@ -72,7 +72,7 @@ class System:
         if parameters is None:
             return self.parameters
         if isinstance(parameters, Mapping):
-            values = self.model.parameters_with(parameters)
+            values = self.model.parameters_with(parameters)  # refuses what makes no mechanical sense
             return np.array([values[name] for name in self.layout.parameters], dtype=float)
         vector = np.ascontiguousarray(parameters, dtype=float)
         if vector.shape != self.parameters.shape:
@@ -116,12 +116,32 @@ class System:
                 found.append((self.layout.coordinates.index(first), self.layout.speeds.index(speed)))
         return found
 
+    @cached_property
+    def _no_inputs(self) -> Array:
+        """Zeros, for blocks that do not use inputs."""
+        return np.zeros(len(self.layout.inputs))
+
+    def _constant_inputs(self, parameters: Parameters) -> Array:
+        """Values of the inputs that do not depend on time; zeros for the others, which programs do not read."""
+        values = dict(zip(self.layout.parameters, self.parameter_vector(parameters).tolist(), strict=True))
+        expressions = [parse(e) for e in self.model.inputs.values()]
+        return np.array([0.0 if "t" in e.names else e.evaluate(values) for e in expressions], dtype=float)
+
     def inputs_at(self, t: float, parameters: Parameters = None) -> Array:
         """Values of the inputs at a time."""
         values = dict(zip(self.layout.parameters, self.parameter_vector(parameters).tolist(), strict=True))
         return np.array([parse(e).evaluate(values | {"t": float(t)}) for e in self.model.inputs.values()], dtype=float)
 
     # -- callbacks for steppers -----------------------------------------------------------------
+
+    def typical_length(self, parameters: Parameters = None) -> float:
+        """A length typical of the mechanism, by which gaps that are zero but for rounding are told."""
+        values = dict(zip(self.layout.parameters, self.parameter_vector(parameters).tolist(), strict=True))
+        points = [p for body in self.model.bodies for p in body.named_points().values()]
+        sides = [s.position for j in self.model.joints for s in (j.parent, j.child) if s.position is not None]
+        scalars = [parse(x) for p in (*points, *sides) for x in p]
+        found = max((abs(e.evaluate(values)) for e in scalars if "t" not in e.names), default=0.0)
+        return found if 0.0 < found < np.inf else 1.0
 
     @property
     def has_power(self) -> bool:
@@ -141,16 +161,17 @@ class System:
             self._programs,
             Sizes(len(eq.q), len(eq.v), len(eq.u), eq.loop_rows, len(eq.drives)),
             self.parameter_vector(parameters),
-            self.inputs_at(0.0, parameters),
+            self._constant_inputs(parameters),
             balls=self.balls,
             speed_of=self.speed_of,
             has_power=self.has_power,
+            length=self.typical_length(parameters) if eq.loop_rows else 1.0,
         )
 
     # -- evaluation -----------------------------------------------------------------------------
 
     def _rows(
-        self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters, extra: Sequence[Any] = ()
+        self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters, extra: Sequence[tuple[Any, int]] = ()
     ) -> tuple[Array, tuple[int, ...]]:
         """One row [t, q, v, u, ...] per state, and the batch shape."""
         q, t = np.asarray(q, dtype=float), np.asarray(t, dtype=float)
@@ -161,23 +182,40 @@ class System:
                     f"{name} must end in {len(names)} entries ({', '.join(names[:6])}), got shape {array.shape}"
                 )
         u = self._input_rows(t, inputs, parameters)
-        blocks = [t[..., None], q, v, u, *(np.asarray(e, dtype=float) for e in extra)]
-        batch = np.broadcast_shapes(*(b.shape[:-1] for b in blocks))
+        extras = [(np.asarray(array, dtype=float), count) for array, count in extra]
+        for array, count in extras:
+            if array.shape[-1:] != (count,):
+                raise UsageError(f"an argument must end in {count} entries, got shape {array.shape}")
+        blocks = [t[..., None], q, v, u, *(array for array, _ in extras)]
+        try:
+            batch = np.broadcast_shapes(*(b.shape[:-1] for b in blocks))
+        except ValueError:
+            shapes = ", ".join(str(b.shape[:-1]) for b in blocks)
+            raise UsageError(f"the batch shapes of t, q, v, u do not fit together: {shapes}") from None
         rows = np.concatenate([np.broadcast_to(b, (*batch, b.shape[-1])) for b in blocks], axis=-1)
         return np.ascontiguousarray(rows.reshape(-1, rows.shape[-1])), batch
 
     def _input_rows(self, t: Array, inputs: Any, parameters: Parameters) -> Array:
+        """Values of the inputs: as given, by name, or those of the model at the times t."""
         names = self.layout.inputs
         if isinstance(inputs, Mapping):
             unknown = sorted(set(inputs) - set(names))
             if unknown:
                 raise UsageError(f'there is no input "{unknown[0]}"; known are {", ".join(names) or "none"}')
-            rows = np.array(self._input_rows(t, None, parameters))
-            for name, value in inputs.items():
+            base = self._input_rows(t, None, parameters)
+            given = {name: np.asarray(value, dtype=float) for name, value in inputs.items()}
+            shape = np.broadcast_shapes(base.shape[:-1], *(value.shape for value in given.values()))
+            rows = np.array(np.broadcast_to(base, (*shape, len(names))))
+            for name, value in given.items():
                 rows[..., names.index(name)] = value
             return rows
         if inputs is not None:
-            return np.asarray(inputs, dtype=float)
+            found = np.atleast_1d(np.asarray(inputs, dtype=float))
+            if found.shape[-1:] != (len(names),):
+                raise UsageError(
+                    f"inputs must end in {len(names)} entries ({', '.join(names)}), got shape {found.shape}"
+                )
+            return found
         if not self._programs.inputs_in_time:
             return self.inputs_at(0.0, parameters)
         flat = [self.inputs_at(x, parameters) for x in t.ravel()]
@@ -189,7 +227,7 @@ class System:
 
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """M, shape (..., speeds, speeds)."""
-        rows, batch = self._rows(q, None, t, None, parameters)
+        rows, batch = self._rows(q, None, t, self._no_inputs, parameters)
         n = len(self.layout.speeds)
         entries = [x for row in self.equations.M for x in row]
         return self._block("M", lambda: entries, rows, parameters).reshape(*batch, n, n)
@@ -201,7 +239,7 @@ class System:
 
     def rates(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """q' = N v + n, shape (..., coordinates)."""
-        rows, batch = self._rows(q, v, t, None, parameters)
+        rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
         return self._block("qdot", lambda: self.equations.qdot, rows, parameters).reshape(
             *batch, len(self.layout.coordinates)
         )
@@ -262,7 +300,7 @@ class System:
     def energies(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Energies:
         """Kinetic and potential energy and the Jacobi integral, each of the batch's shape."""
         eq = self.equations
-        rows, batch = self._rows(q, v, t, None, parameters)
+        rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
         entries = [eq.kinetic, eq.potential, eq.jacobi]
         out = self._block("energies", lambda: entries, rows, parameters).reshape(*batch, 3)
         return Energies(out[..., 0], out[..., 1], out[..., 2])
@@ -274,7 +312,7 @@ class System:
 
     def poses(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
         """R_WB of shape (..., bodies, 3, 3) and origins in world axes of shape (..., bodies, 3)."""
-        rows, batch = self._rows(q, None, t, None, parameters)
+        rows, batch = self._rows(q, None, t, self._no_inputs, parameters)
 
         def entries() -> list[Any]:
             flat: list[Any] = []
@@ -290,7 +328,7 @@ class System:
     def gaps(self, q: Any, v: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
         """How far constraints are violated: g (loops, then quaternions) and G v - b."""
         eq = self.equations
-        rows, batch = self._rows(q, v, t, None, parameters)
+        rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
 
         def entries() -> list[Any]:
             speeds = [
@@ -303,18 +341,36 @@ class System:
         out = self._block("g", entries, rows, parameters).reshape(*batch, len(eq.g) + len(eq.G))
         return out[..., : len(eq.g)], out[..., len(eq.g) :]
 
+    def fixed_gaps(self, parameters: Parameters = None) -> Array:
+        """Gaps of the constraints that no motion changes."""
+        entries = [gap for _, gap in self.equations.fixed_gaps]
+        rows, _ = self._rows(np.zeros(len(self.layout.coordinates)), None, 0.0, self._no_inputs, parameters)
+        return self._block("fixed gaps", lambda: entries, rows, parameters)[0]
+
+    def drive_forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
+        """Force or torque that each prescribed motion needs, shape (..., prescribed motions)."""
+        eq = self.equations
+        n, m, d = len(eq.v), eq.loop_rows, len(eq.drives)
+        a, lam = self._solve(q, v, t, inputs, parameters)
+        rows, batch = self._rows(q, v, t, inputs, parameters)
+        entries = [*eq.drive_f, *(x for row in eq.drive_M for x in row), *(x for row in eq.drive_G for x in row)]
+        out = self._block("drive forces", lambda: entries, rows, parameters).reshape(*batch, d + d * n + m * d)
+        f, M = out[..., :d], out[..., d : d + d * n].reshape(*batch, d, n)
+        G = out[..., d + d * n :].reshape(*batch, m, d)
+        return np.einsum("...dn,...n->...d", M, a) - f - np.einsum("...md,...m->...d", G, lam)
+
     def turned_over(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> list[str]:
         """Closing joints that are closed with one side turned over, at one state."""
         senses = self.equations.senses
         if not senses:
             return []
-        rows, _ = self._rows(q, None, t, None, parameters)
+        rows, _ = self._rows(q, None, t, self._no_inputs, parameters)
         values = self._block("senses", lambda: [e for _, e in senses], rows, parameters)[0]
         return sorted({name for (name, _), value in zip(senses, values, strict=True) if not value > 0})
 
     def constraint_jacobian(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """G, shape (..., loop rows, speeds)."""
-        rows, batch = self._rows(q, None, t, None, parameters)
+        rows, batch = self._rows(q, None, t, self._no_inputs, parameters)
         m, n = self.equations.loop_rows, len(self.layout.speeds)
         if m == 0:
             return np.zeros((*batch, 0, n))
@@ -324,7 +380,8 @@ class System:
     def body_motion(self, q: Any, v: Any, a: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> BodyMotion:
         """Velocities and accelerations of all bodies in world axes, for given v' (default 0)."""
         n = len(self.layout.speeds)
-        rows, batch = self._rows(q, v, t, None, parameters, extra=[np.zeros(n) if a is None else a])
+        extra = [(np.zeros(n) if a is None else a, n)]
+        rows, batch = self._rows(q, v, t, self._no_inputs, parameters, extra=extra)
         out = self._programs.motion(self.parameter_vector(parameters)).rows(rows)
         out = out.reshape(*batch, len(self.layout.bodies), 4, 3)
         return BodyMotion(out[..., 0, :], out[..., 1, :], out[..., 2, :], out[..., 3, :])
@@ -347,7 +404,7 @@ class System:
         eq = self.equations
         n, m = len(eq.v), eq.loop_rows
         lam = np.zeros(m) if lam is None else lam
-        rows, batch = self._rows(q, v, t, inputs, parameters, extra=[a, lam])
+        rows, batch = self._rows(q, v, t, inputs, parameters, extra=[(a, n), (lam, m)])
         choices = {"q": eq.q, "v": eq.v, "u": eq.u, "p": eq.p}
         if by not in choices:
             raise UsageError(f'derivatives are taken by "q", "v", "u" or "p", not "{by}"')
@@ -361,7 +418,10 @@ class System:
     def acceleration_jacobian(
         self, by: str, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
     ) -> Array:
-        """Exact derivatives of v' by ``q``, ``v``, ``u`` or ``p``, shape (..., speeds, count)."""
+        """Exact derivatives of v' by ``q``, ``v``, ``u`` or ``p``, shape (..., speeds, count).
+
+        By ``p`` each parameter moves alone: inputs and other parameters that depend on it are held.
+        """
         a, lam = self._solve(q, v, t, inputs, parameters)
         top, bottom = self.residual_jacobian(by, q, v, a, lam, t, inputs=inputs, parameters=parameters)
         M, G = (
