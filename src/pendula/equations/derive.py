@@ -7,6 +7,7 @@ from typing import Protocol
 from pendula.equations.equations import Equations
 from pendula.equations.kane import Kane
 from pendula.equations.lagrange import Lagrange
+from pendula.equations.newton_euler import NewtonEuler
 from pendula.errors import UsageError
 from pendula.model.model import Model
 
@@ -23,7 +24,7 @@ class Formulation(Protocol):
 
 def formulations() -> dict[str, Formulation]:
     """All formulations by name."""
-    found: list[Formulation] = [Lagrange(), Kane()]
+    found: list[Formulation] = [Lagrange(), Kane(), NewtonEuler()]
     return {f.name: f for f in found}
 
 
@@ -32,7 +33,7 @@ DEFAULT = Kane.name
 
 
 def derive(model: Model, formulation: str = DEFAULT) -> Equations:
-    """Equations of motion of a model, symbolic, by the formulation of that name ("lagrange" or "kane").
+    """Equations of motion of a model, symbolic, by a formulation: "lagrange", "kane" or "newton-euler".
 
     Example:
         >>> from pendula import library
