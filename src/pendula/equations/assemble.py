@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pendula.equations import vectors as vec
-from pendula.equations.closures import closure_senses
+from pendula.equations.closures import Constraints, closure_senses
 from pendula.equations.equations import Equations, Rows, drive_definitions
 from pendula.equations.mechanism import Mechanism
 from pendula.equations.tape import Expr, is_zero
@@ -19,11 +19,7 @@ class Blocks:
     mass: Sequence[Sequence[Expr]]
     """every rate by every free speed"""
     parts: Mapping[str, Sequence[Expr]]
-    g: Sequence[Expr]
-    G: Sequence[Sequence[Expr]]
-    """every constraint by every rate"""
-    c: Sequence[Expr]
-    names: Sequence[str]
+    constraints: Constraints
     kinetic: Expr
     potential: Expr
     momenta: Sequence[Expr]
@@ -37,7 +33,10 @@ def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
     rates = [d.rate for d in drives]
     quaternions = mechanism.unit_quaternions
     balls = [j.name for j in mechanism.model.tree if j.quaternion()]
-    b = [-vec.total([x * rate for x, rate in zip(row[n:], rates, strict=True) if not is_zero(x)]) for row in blocks.G]
+    b = [
+        -vec.total([x * rate for x, rate in zip(row[n:], rates, strict=True) if not is_zero(x)])
+        for row in blocks.constraints.G
+    ]
     jacobi = (
         vec.total([v * p for v, p in zip(mechanism.v, blocks.momenta, strict=False)])
         - blocks.kinetic
@@ -63,11 +62,11 @@ def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
             free={name: tuple(rows[:n]) for name, rows in blocks.parts.items()},
             driven={name: tuple(rows[n:]) for name, rows in blocks.parts.items()},
         ),
-        g=(*blocks.g, *quaternions),
-        G=tuple(tuple(row[:n]) for row in blocks.G),
+        g=(*blocks.constraints.g, *quaternions),
+        G=tuple(tuple(row[:n]) for row in blocks.constraints.G),
         b=tuple(b),
-        c=tuple(blocks.c),
-        constraint_names=(*blocks.names, *(f"{name}: unit quaternion" for name in balls)),
+        c=tuple(blocks.constraints.c),
+        constraint_names=(*blocks.constraints.names, *(f"{name}: unit quaternion" for name in balls)),
         senses=tuple(senses),
         fixed_gaps=tuple(mechanism.fixed_gaps),
         kinetic=blocks.kinetic,
@@ -75,6 +74,6 @@ def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
         jacobi=jacobi,
         drives=tuple(drives),
         drive_M=tuple(tuple(row[:n]) for row in blocks.mass[n:]),
-        drive_G=tuple(tuple(row[n:]) for row in blocks.G),
+        drive_G=tuple(tuple(row[n:]) for row in blocks.constraints.G),
         poses=poses,
     )

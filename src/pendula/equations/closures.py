@@ -7,7 +7,7 @@ fixed in a body or in the world) or ``direction . direction`` (two directions st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,6 +140,29 @@ def closure_senses(mechanism: Mechanism) -> list[tuple[str, Expr]]:
             a, b = (world_axis(mechanism, x) for x in pair)
             found.append((joint.name, vec.dot(a, b)))
     return found
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Rows of the constraints by every rate: g, G and c, with their names."""
+
+    names: tuple[str, ...]
+    g: tuple[Expr, ...]
+    G: tuple[tuple[Expr, ...], ...]
+    c: tuple[Expr, ...]
+
+
+def constraint_rows(
+    mechanism: Mechanism, rows: Sequence[Row], find: Callable[[Row], tuple[Expr, Sequence[Expr], Expr]]
+) -> Constraints:
+    """All rows that some motion changes, each found by a formulation as (gap, slopes, c)."""
+    kept = []
+    for row in rows:
+        gap, slopes, bias = find(row)
+        if not holds_by_itself(mechanism, row, gap, slopes):
+            kept.append((row.name, gap, tuple(slopes), bias))
+    names, g, G, c = zip(*kept, strict=True) if kept else ((), (), (), ())
+    return Constraints(names, g, G, c)
 
 
 def holds_by_itself(mechanism: Mechanism, row: Row, gap: Expr, slopes: Sequence[Expr]) -> bool:

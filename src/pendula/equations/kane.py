@@ -19,7 +19,7 @@ import symengine as se
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.closures import AngleRow, Axis, GapRow, Point, Row, closure_rows, holds_by_itself, world_axis
+from pendula.equations.closures import AngleRow, Axis, GapRow, Point, Row, closure_rows, constraint_rows, world_axis
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Turn, TurnQuaternion
 from pendula.equations.tape import Expr, is_zero
@@ -373,24 +373,13 @@ class _Derivation:
             for j in range(k + 1, n):
                 mass[k][j] = mass[j][k]
 
-        names, g, G, c = [], [], [], []
-        for row in self.rows:
-            gap, slopes, bias = self._constraint(row)
-            if holds_by_itself(self.m, row, gap, slopes):
-                continue
-            names.append(row.name)
-            g.append(gap)
-            G.append(slopes)
-            c.append(bias)
+        constraints = constraint_rows(self.m, self.rows, self._constraint)
         blocks = Blocks(
             mass=mass,
             parts={part: [vec.total(terms) for terms in lists] for part, lists in rows.items()},
-            g=g,
-            G=G,
-            c=c,
-            names=names,
+            constraints=constraints,
             kinetic=vec.total(kinetic),
-            potential=self._potential(),
+            potential=ld.potential_energy(self.m, self.loads),
             momenta=[vec.total(terms) for terms in momenta],
         )
         return gather(self.m, Kane.name, blocks)
@@ -422,19 +411,6 @@ class _Derivation:
             for j in range(i + 1):
                 named[i, j] = named[j, i] = self.tape.keep(se.sympify(matrix[i][j]), f"I__{hint}_{'xyz'[j]}{'xyz'[i]}")
         return [[named[i, j] for j in range(3)] for i in range(3)]
-
-    def _potential(self) -> Expr:
-        gravity = self.m.constants_of(self.m.model.gravity)
-        terms: list[Expr] = []
-        for link in self.m.links:
-            terms.append(-link.mass * vec.dot(gravity, self.m.point(link.body, link.com)))
-        for load in self.loads:
-            if isinstance(load, ld.SpringAcross):
-                terms.append(load.stiffness * (load.stretch - load.rest) ** 2 / 2)
-            elif isinstance(load, ld.SpringBetween) and not is_zero(load.stiffness):
-                gap = vec.subtract(self.m.point(*load.end), self.m.point(*load.start))
-                terms.append(load.stiffness * (se.sqrt(vec.dot(gap, gap)) - load.length) ** 2 / 2)
-        return vec.total(terms)
 
 
 class _Products:

@@ -17,7 +17,7 @@ import symengine as se
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.closures import AngleRow, GapRow, Row, closure_rows, holds_by_itself, world_axis
+from pendula.equations.closures import AngleRow, GapRow, Row, closure_rows, constraint_rows, world_axis
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.mechanism import (
     WORLD,
@@ -219,6 +219,12 @@ class _Derivation:
             case AngleRow(a=a, b=b):
                 return vec.dot(world_axis(self.m, a), world_axis(self.m, b))
 
+    def _constraint(self, row: Row) -> tuple[Expr, list[Expr], Expr]:
+        """Gap, its slope along every rate, and minus its second rate with v' = 0."""
+        gap = self._row(row)
+        rate = self.tape.name(se.sympify(self.in_time(gap)), f"rate__{row.name.split(':')[0]}")
+        return gap, [direction(gap) for direction in self.virtual], -self.in_time(rate)
+
     # -- all together ---------------------------------------------------------------------------
 
     def equations(self) -> Equations:
@@ -253,24 +259,11 @@ class _Derivation:
         parts["gravity"] = [vec.total([-self.virtual[k](V) for V in weights]) for k in range(count)]
         parts["springs"] = [vec.total([-self.virtual[k](V) for V in springs]) for k in range(count)]
 
-        names, g, G, c = [], [], [], []
-        for row in self.rows:
-            gap = self._row(row)
-            slopes = [self.virtual[k](gap) for k in range(count)]
-            if holds_by_itself(self.m, row, gap, slopes):
-                continue
-            rate = self.tape.name(se.sympify(self.in_time(gap)), f"rate__{row.name.split(':')[0]}")
-            names.append(row.name)
-            g.append(gap)
-            G.append(slopes)
-            c.append(-self.in_time(rate))
+        constraints = constraint_rows(self.m, self.rows, self._constraint)
         blocks = Blocks(
             mass=mass,
             parts={part: parts[part] for part in PARTS},
-            g=g,
-            G=G,
-            c=c,
-            names=names,
+            constraints=constraints,
             kinetic=vec.total(kinetic),
             potential=vec.total(weights + springs),
             momenta=totals,

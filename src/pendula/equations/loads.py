@@ -7,6 +7,7 @@ from typing import Any
 
 import symengine as se
 
+from pendula.equations import vectors as vec
 from pendula.equations.mechanism import WORLD, Mechanism, Turn
 from pendula.equations.tape import Expr, is_zero
 from pendula.errors import ModelError, Problem
@@ -102,6 +103,19 @@ def collect_loads(mechanism: Mechanism) -> list[Load]:
     for number, force in enumerate(mechanism.model.forces):
         loads += _loads_of(mechanism, force, f"force{number + 1}")
     return loads
+
+
+def potential_energy(mechanism: Mechanism, loads: list[Load]) -> Expr:
+    """Energy of gravity and of the springs, from positions alone."""
+    gravity = mechanism.constants_of(mechanism.model.gravity)
+    terms = [-link.mass * vec.dot(gravity, mechanism.point(link.body, link.com)) for link in mechanism.links]
+    for load in loads:
+        if isinstance(load, SpringAcross):
+            terms.append(load.stiffness * (load.stretch - load.rest) ** 2 / 2)
+        elif isinstance(load, SpringBetween) and not is_zero(load.stiffness):
+            gap = vec.subtract(mechanism.point(*load.end), mechanism.point(*load.start))
+            terms.append(load.stiffness * (se.sqrt(vec.dot(gap, gap)) - load.length) ** 2 / 2)
+    return vec.total(terms)
 
 
 def _loads_of(mechanism: Mechanism, force: Any, owner: str) -> list[Load]:

@@ -19,7 +19,7 @@ import symengine as se
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.closures import AngleRow, GapRow, Point, Row, closure_rows, holds_by_itself, world_axis
+from pendula.equations.closures import AngleRow, GapRow, Point, Row, closure_rows, constraint_rows, world_axis
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.mechanism import (
     WORLD,
@@ -428,26 +428,15 @@ class _Derivation:
         for part in PARTS[1:]:
             found = rows.get(part, [{} for _ in range(count)])
             parts[part] = [vec.total([form.get(BIAS, 0), *direct[part][i]]) for i, form in enumerate(found)]
-        names, g, G, c = [], [], [], []
-        for row in self.rows:
-            gap, slopes, bias = self._constraint(row)
-            if holds_by_itself(self.m, row, gap, slopes):
-                continue
-            names.append(row.name)
-            g.append(gap)
-            G.append(slopes)
-            c.append(bias)
+        constraints = constraint_rows(self.m, self.rows, self._constraint)
         momenta = [form.get(BIAS, 0) for form in rows["momentum"]]
         kinetic = self._kinetic()
         blocks = Blocks(
             mass=mass,
             parts=parts,
-            g=g,
-            G=G,
-            c=c,
-            names=names,
+            constraints=constraints,
             kinetic=kinetic,
-            potential=self._potential(),
+            potential=ld.potential_energy(self.m, self.loads),
             momenta=momenta,
         )
         return gather(self.m, NewtonEuler.name, blocks)
@@ -458,17 +447,6 @@ class _Derivation:
             here = self.bodies[k]
             u = vec.add(here.u, vec.cross(here.w, self._center(k)))
             terms += [link.mass * vec.dot(u, u) / 2, vec.dot(here.w, self._spin_inertia(k, here.w)) / 2]
-        return vec.total(terms)
-
-    def _potential(self) -> Expr:
-        gravity = self.m.constants_of(self.m.model.gravity)
-        terms = [-link.mass * vec.dot(gravity, self.m.point(link.body, link.com)) for link in self.m.links]
-        for load in self.loads:
-            if isinstance(load, ld.SpringAcross):
-                terms.append(load.stiffness * (load.stretch - load.rest) ** 2 / 2)
-            elif isinstance(load, ld.SpringBetween) and not is_zero(load.stiffness):
-                gap = vec.subtract(self.m.point(*load.end), self.m.point(*load.start))
-                terms.append(load.stiffness * (se.sqrt(vec.dot(gap, gap)) - load.length) ** 2 / 2)
         return vec.total(terms)
 
 
