@@ -171,10 +171,16 @@ def test_unknown_format_is_refused():
 
 
 def test_counts_are_exact_for_a_case_counted_by_hand():
-    """M = l^2 m/3: two products, a power and nothing shared; f = -g l m sin(theta)/2."""
-    sizes = count(pendula.derive(pendula.library.pendulum(kind="point"), "lagrange"))
-    assert sizes.operations_shared <= sizes.operations_written_out
-    assert sizes.terms >= 2
+    """M = l^2 m c^2 + l^2 m s^2 and f = -g l m s, with c = cos(theta), s = sin(theta).
+
+    Written out: each term of M has 2 squares and 2 products, one sum, a cosine and a sine: 11; f has 4 products and a
+    sine: 5. The square of l and the sine are shared: 2 less.
+    """
+    equations = pendula.derive(pendula.library.pendulum(kind="point"), "kane")
+    assert str(equations.M[0][0]) == "l**2*m*c__link**2 + l**2*m*s__link**2"
+    assert str(equations.f[0]) == "-g*l*m*s__link"
+    sizes = count(equations)
+    assert (sizes.terms, sizes.operations_written_out, sizes.operations_shared, sizes.names) == (3, 16, 14, 2)
 
 
 def test_counts_of_a_long_chain_do_not_overflow():

@@ -131,7 +131,13 @@ def _motion(motion: Mapping[str, Any]) -> Any:
 
 
 def dumps(model: Model) -> str:
-    """A model as TOML text; ``loads`` gives back an equal model."""
+    """A model as TOML text; ``loads`` gives back an equal model.
+
+    Example:
+        >>> from pendula import library
+        >>> loads(dumps(library.pendulum())) == library.pendulum()
+        True
+    """
     data = to_data(model)
     lines = [f"{key} = {_value(value)}" for key, value in data.items() if not _is_section(value)]
     for key, value in data.items():
@@ -152,7 +158,16 @@ def _entries(table: dict[str, Any]) -> list[str]:
 
 
 def save(model: Model, path: str | Path) -> None:
-    """Writes a model file."""
+    """Writes a model file.
+
+    Example:
+        >>> import tempfile
+        >>> from pendula import library
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     save(library.pendulum(), f"{folder}/swing.toml")
+        ...     load(f"{folder}/swing.toml").name
+        'pendulum'
+    """
     try:
         Path(path).write_text(dumps(model), encoding="utf-8")
     except (OSError, ValueError) as error:

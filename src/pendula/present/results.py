@@ -23,7 +23,14 @@ Array = Any
 
 
 def plot(trajectory: Trajectory, path: str | Path | None = None) -> Any:
-    """A figure of coordinates, rates and errors over time; written as PNG if a path is given."""
+    """A figure of coordinates, rates and errors over time; written as PNG if a path is given.
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate(pendula.compile_system(pendula.library.pendulum()), 1.0, samples=20)
+        >>> len(plot(run).axes)
+        3
+    """
     layout = trajectory.layout
     units = layout.units
     system = trajectory.system
@@ -46,7 +53,15 @@ def plot(trajectory: Trajectory, path: str | Path | None = None) -> Any:
 
 
 def animate(trajectory: Trajectory, path: str | Path) -> Path:
-    """Writes a self-contained HTML page that plays the motion."""
+    """Writes a self-contained HTML page that plays the motion.
+
+    Example:
+        >>> import tempfile, pendula
+        >>> run = pendula.simulate(pendula.compile_system(pendula.library.pendulum()), 1.0, samples=20)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     animate(run, f"{folder}/swing.html").name
+        'swing.html'
+    """
     return write_animation(scene_of(trajectory), path)
 
 

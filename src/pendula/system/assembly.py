@@ -38,6 +38,13 @@ def assemble(system: System, state: State, *, parameters: Parameters = None, kee
 
     Raises:
         LoopNotClosed: no consistent state was found; names the joint, the gap and the bodies involved.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.four_bar())
+        >>> rough = system.initial_state().replace({"rocker": 3.9})
+        >>> sorted(assemble(system, rough, keep={"crank", "coupler", "crank_dot"}).moved)
+        ['rocker']
     """
     eq = system.equations
     q, v = np.array(state.q, dtype=float), np.array(state.v, dtype=float)
