@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pendula.equations import vectors as vec
 from pendula.equations.closures import Constraints, closure_senses
-from pendula.equations.equations import Equations, Rows, drive_definitions
+from pendula.equations.equations import Equations, Rows, Transmitted, drive_definitions
 from pendula.equations.mechanism import Mechanism
 from pendula.equations.tape import Expr, is_zero
 
@@ -24,6 +24,7 @@ class Blocks:
     potential: Expr
     momenta: Sequence[Expr]
     """dT/dv for every rate"""
+    transmitted: Sequence[Transmitted] = ()
 
 
 def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
@@ -76,4 +77,5 @@ def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
         drive_M=tuple(tuple(row[:n]) for row in blocks.mass[n:]),
         drive_G=tuple(tuple(row[n:]) for row in blocks.constraints.G),
         poses=poses,
+        transmitted=tuple(blocks.transmitted),
     )

@@ -32,6 +32,19 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Transmitted:
+    """What a joint transmits from its parent side to its child side: world axes, at the child side's point.
+
+    Expressions may use ``Equations.acceleration_symbols`` and ``Equations.multiplier_symbols`` besides the state.
+    Springs and other loads along the joint's free directions may be included or not: reactions are taken across them.
+    """
+
+    joint: str
+    force: tuple[Expr, ...]
+    torque: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
 class Equations:
     """Equations of motion as named symbolic blocks. Made by a formulation; see :func:`pendula.derive`."""
 
@@ -69,6 +82,8 @@ class Equations:
     drive_G: tuple[tuple[Expr, ...], ...]
     poses: Mapping[str, tuple[tuple[tuple[Expr, ...], ...], tuple[Expr, ...]]]
     """body -> (R_WB, r_W)"""
+    transmitted: tuple[Transmitted, ...] = ()
+    """by joint, from formulations that find reactions; empty from the others"""
 
     def __post_init__(self) -> None:
         n, m = len(self.v), len(self.G)
@@ -117,6 +132,16 @@ class Equations:
     def N(self) -> tuple[tuple[Expr, ...], ...]:
         """q' = N v + n."""
         return tuple(tuple(se.sympify(rate).diff(v) for v in self.v) for rate in self.qdot)
+
+    @property
+    def acceleration_symbols(self) -> tuple[Any, ...]:
+        """Symbols that stand for v' where expressions are linear in it."""
+        return tuple(se.Symbol(f"{v}'") for v in self.v)
+
+    @property
+    def multiplier_symbols(self) -> tuple[Any, ...]:
+        """Symbols that stand for lam where expressions are linear in it."""
+        return tuple(se.Symbol(f"lam'{r}") for r in range(self.loop_rows))
 
     @property
     def loop_rows(self) -> int:

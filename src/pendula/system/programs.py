@@ -136,8 +136,7 @@ class Programs:
 
     def _build_residual_jacobian(self, by: Sequence[Any]) -> Native:
         eq = self._equations
-        a = [se.Symbol(f"{s}'") for s in eq.v]
-        lam = [se.Symbol(f"lam'{r}") for r in range(eq.loop_rows)]
+        a, lam = eq.acceleration_symbols, eq.multiplier_symbols
         low = self._lowering(extra=[*a, *lam])
         program = low.program
         values, forces = [low(x) for x in a], [low(x) for x in lam]
