@@ -63,23 +63,28 @@ def check(model: Model, *, names: Sequence[str] | None = None, states: int = 100
     """
     chosen = tuple(names or formulations())
     systems = {name: compile_system(model, name) for name in chosen}
-    first = systems[chosen[0]]
+    first = systems[chosen[0]].in_joints
     t, q, v = random_states(first, states, seed)
     results = {name: _quantities(system, t, q, v) for name, system in systems.items()}
     pairs = []
     for a, b in combinations(chosen, 2):
         worst, where = -1.0, ""
-        for quantity, (x, scale) in results[a].items():
-            gap = np.abs(x - results[b][quantity][0]).max(axis=1, initial=0.0) / scale
+        for quantity in results[a].keys() & results[b].keys():
+            (x, scale), (y, other) = results[a][quantity], results[b][quantity]
+            gap = np.abs(x - y).max(axis=1, initial=0.0) / np.maximum(scale, other)
             gap = np.where(np.isfinite(gap), gap, np.inf)
             state = int(np.argmax(gap))
             if gap[state] > worst:
-                point = ", ".join(
-                    f"{n} = {z:.4g}" for n, z in list(zip(first.layout.coordinates, q[state], strict=True))[:6]
-                )
-                worst, where = float(gap[state]), f"{quantity} at t = {t[state]:.4g}, {point}"
+                worst, where = float(gap[state]), f"{quantity} at {_shown(first, t[state], q[state], v[state])}"
         pairs.append(Agreement(a, b, worst, where))
     return Certificate(model.name, chosen, states, tuple(pairs))
+
+
+def _shown(system: System, t: float, q: Array, v: Array) -> str:
+    """A state in a line."""
+    values = [*zip(system.layout.coordinates, q, strict=True), *zip(system.layout.speeds, v, strict=True)]
+    shown = ", ".join(f"{name} = {x:.4g}" for name, x in values[:6])
+    return f"t = {t:.4g}, {shown}" + (f" and {len(values) - 6} more" if len(values) > 6 else "")
 
 
 def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple[Array, Array]]:
@@ -89,24 +94,26 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
     total, so that rounding in a zero does not count as a difference.
     """
     count = len(t)
+    q, v = system.from_joints(q, v, t)
     a = system.accelerations(q, v, t)
     motion = system.body_motion(q, v, a, t)
     energies = system.energies(q, v, t)
     speed, turning = _size(motion.velocity), _size(motion.angular_velocity)
     linear, length = _size(motion.acceleration), system.typical_length()
     total = energies.kinetic + np.abs(energies.potential) + 1e-300
-    mass = system.mass_matrix(q, t).reshape(count, -1)
     found = {
         "acceleration of the mass centres": _against(motion.acceleration, speed * turning),
         "angular acceleration of the bodies": _against(motion.angular_acceleration, turning**2 + linear / length),
-        "mass matrix": (mass, _size(mass)),
         "kinetic energy": (energies.kinetic[:, None], total),
         "potential energy": (energies.potential[:, None], total),
         "power of loads": _against(system.power(q, v, t)[:, None], total),
     }
+    if not system.equations.nodes:  # the same coordinates as the others
+        mass = system.mass_matrix(q, t).reshape(count, -1)
+        found["mass matrix"] = (mass, _size(mass))
     if system.equations.drives:
         found["force of prescribed motions"] = _against(system.drive_forces(q, v, t), np.zeros(count))
-    if system.equations.loop_rows:
+    if system.equations.loop_rows and not system.equations.nodes:
         lam = system.multipliers(q, v, t)
         forces = np.einsum("kri,kr->ki", system.constraint_jacobian(q, t), lam)
         found["constraint forces"] = _against(forces, np.zeros(count))

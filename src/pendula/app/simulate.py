@@ -127,7 +127,7 @@ def _write(run: Any, paths: dict[str, Any]) -> list[str]:
 
 def report(run: Any, wall: float, wrote: list[str]) -> str:
     """The account of a run, in 80 columns."""
-    layout, units = run.layout, run.system.model.unit_names
+    layout, units = run.joint_layout, run.system.model.unit_names
     lines = [heading(run.system.model.name), ""]
     facts = [
         ("outcome", f"{run.outcome}" + (f" ({run.detail})" if run.detail else "")),
@@ -135,7 +135,7 @@ def report(run: Any, wall: float, wrote: list[str]) -> str:
             "time span",
             f"{number(float(run.energy.t[0]), 6)} to {number(float(run.energy.t[-1]), 6)} {units.time}",
         ),
-        ("equations", f"{run.system.equations.formulation}, {count(len(layout.speeds), 'speed')}"),
+        ("equations", f"{run.system.equations.formulation}, {count(len(run.layout.speeds), 'speed')}"),
         ("stepper", f"{run.stepper}, tolerance {run.tolerance:g}"),
         ("steps", f"{run.steps} accepted, {run.rejected} rejected, {run.rhs_evaluations} evaluations"),
         ("energy drift", f"{run.energy_drift:.2e} of {number(run.energy.scale, 6)} {units.energy}"),
@@ -158,7 +158,7 @@ def report(run: Any, wall: float, wrote: list[str]) -> str:
 
 
 def _data(run: Any) -> dict[str, Any]:
-    layout = run.layout
+    layout = run.joint_layout
     names = [*layout.coordinates, *layout.speeds]
     return {
         "model": run.system.model.name,

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pendula.equations import vectors as vec
 from pendula.equations.closures import Constraints, closure_senses
-from pendula.equations.equations import Equations, Rows, Transmitted, drive_definitions
+from pendula.equations.equations import Equations, Node, Rows, Transmitted, drive_definitions
+from pendula.equations.matrix import Matrix, columns, entries, rows
 from pendula.equations.mechanism import Mechanism
-from pendula.equations.tape import Expr, is_zero
+from pendula.equations.tape import Expr
 
 
 @dataclass(frozen=True)
 class Blocks:
     """What a formulation finds. Rows belong to all rates: the free speeds first, then the prescribed motions."""
 
-    mass: Sequence[Sequence[Expr]]
+    mass: Matrix
     """every rate by every free speed"""
     parts: Mapping[str, Sequence[Expr]]
     constraints: Constraints
@@ -25,6 +26,8 @@ class Blocks:
     momenta: Sequence[Expr]
     """dT/dv for every rate"""
     transmitted: Sequence[Transmitted] = ()
+    nodes: Sequence[Node] = ()
+    readings: Mapping[str, Expr] = field(default_factory=dict)
 
 
 def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
@@ -33,11 +36,11 @@ def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
     drives = mechanism.drives
     rates = [d.rate for d in drives]
     quaternions = mechanism.unit_quaternions
-    balls = [j.name for j in mechanism.model.tree if j.quaternion()]
-    b = [
-        -vec.total([x * rate for x, rate in zip(row[n:], rates, strict=True) if not is_zero(x)])
-        for row in blocks.constraints.G
-    ]
+    G, driven_G = columns(blocks.constraints.G, 0, n), columns(blocks.constraints.G, n, n + len(drives))
+    moved: list[list[Expr]] = [[] for _ in range(len(G))]
+    for i, k, x in entries(driven_G):
+        moved[i].append(x * rates[k])
+    b = [-vec.total(terms) for terms in moved]
     jacobi = (
         vec.total([v * p for v, p in zip(mechanism.v, blocks.momenta, strict=False)])
         - blocks.kinetic
@@ -58,24 +61,29 @@ def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
         u=tuple(mechanism.inputs),
         p=tuple(mechanism.parameters),
         qdot=tuple(mechanism.qdot),
-        M=tuple(tuple(row[:n]) for row in blocks.mass[:n]),
+        M=columns(rows(blocks.mass, 0, n), 0, n),
         parts=Rows(
-            free={name: tuple(rows[:n]) for name, rows in blocks.parts.items()},
-            driven={name: tuple(rows[n:]) for name, rows in blocks.parts.items()},
+            free={name: tuple(part[:n]) for name, part in blocks.parts.items()},
+            driven={name: tuple(part[n:]) for name, part in blocks.parts.items()},
         ),
         g=(*blocks.constraints.g, *quaternions),
-        G=tuple(tuple(row[:n]) for row in blocks.constraints.G),
+        G=G,
         b=tuple(b),
         c=tuple(blocks.constraints.c),
-        constraint_names=(*blocks.constraints.names, *(f"{name}: unit quaternion" for name in balls)),
+        constraint_names=(*blocks.constraints.names, *(f"{at.owner}: unit quaternion" for at in mechanism.quaternions)),
         senses=tuple(senses),
         fixed_gaps=tuple(mechanism.fixed_gaps),
         kinetic=blocks.kinetic,
         potential=blocks.potential,
         jacobi=jacobi,
         drives=tuple(drives),
-        drive_M=tuple(tuple(row[:n]) for row in blocks.mass[n:]),
-        drive_G=tuple(tuple(row[n:]) for row in blocks.constraints.G),
+        drive_M=columns(rows(blocks.mass, n, n + len(drives)), 0, n),
+        drive_G=driven_G,
         poses=poses,
+        coordinates=tuple(mechanism.coordinates),
+        speeds=tuple(mechanism.speeds),
+        quaternions=tuple(mechanism.quaternions),
         transmitted=tuple(blocks.transmitted),
+        nodes=tuple(blocks.nodes),
+        readings=blocks.readings,
     )

@@ -14,6 +14,7 @@ from typing import Any
 import symengine as se
 
 from pendula.equations import vectors as vec
+from pendula.equations.matrix import Matrix
 from pendula.equations.mechanism import AXES, WORLD, Mechanism, Pose
 from pendula.equations.tape import Expr, is_zero
 from pendula.errors import ModelError, Problem
@@ -148,7 +149,7 @@ class Constraints:
 
     names: tuple[str, ...]
     g: tuple[Expr, ...]
-    G: tuple[tuple[Expr, ...], ...]
+    G: Matrix
     c: tuple[Expr, ...]
 
 

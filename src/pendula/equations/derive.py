@@ -7,6 +7,7 @@ from typing import Protocol
 from pendula.equations.equations import Equations
 from pendula.equations.kane import Kane
 from pendula.equations.lagrange import Lagrange
+from pendula.equations.maximal import Maximal
 from pendula.equations.newton_euler import NewtonEuler
 from pendula.errors import UsageError
 from pendula.model.model import Model
@@ -24,7 +25,7 @@ class Formulation(Protocol):
 
 def formulations() -> dict[str, Formulation]:
     """All formulations by name."""
-    found: list[Formulation] = [Lagrange(), Kane(), NewtonEuler()]
+    found: list[Formulation] = [Lagrange(), Kane(), NewtonEuler(), Maximal()]
     return {f.name: f for f in found}
 
 

@@ -8,15 +8,17 @@ All entries are expressions of t, q, v, u, p and of named intermediates defined 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import symengine as se
 
-from pendula.equations.mechanism import Drive, Mechanism
+from pendula.equations.matrix import Matrix, Sparse
+from pendula.equations.mechanism import Drive, Mechanism, Quaternion
 from pendula.equations.tape import Expr, is_zero
 from pendula.errors import PendulaError
+from pendula.model.joints import Coordinate
 from pendula.model.model import Model
 
 PARTS = ("inertia", "gravity", "springs", "dissipation", "applied")
@@ -29,6 +31,24 @@ class Rows:
 
     free: Mapping[str, tuple[Expr, ...]]
     driven: Mapping[str, tuple[Expr, ...]]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A body with the joint that carries it, where every body has coordinates of its own.
+
+    Its unknowns are coupled to those of its parent only through the rows of its joint, which is what lets
+    accelerations be found from the tips to ground in time proportional to the number of bodies.
+    """
+
+    parent: int
+    """index of the parent's node, -1 for ground"""
+    speeds: tuple[int, int]
+    """first and last + 1 of its speeds: those of the body, then those the joint keeps"""
+    body: int
+    """how many of them are the body's"""
+    rows: tuple[int, int]
+    """first and last + 1 of the rows of its joint"""
 
 
 @dataclass(frozen=True)
@@ -59,11 +79,11 @@ class Equations:
     p: tuple[Any, ...]
     qdot: tuple[Expr, ...]
     """N v + n"""
-    M: tuple[tuple[Expr, ...], ...]
+    M: Matrix
     parts: Rows
     g: tuple[Expr, ...]
     """loop rows first (as many as G has), then one row for every quaternion"""
-    G: tuple[tuple[Expr, ...], ...]
+    G: Matrix
     b: tuple[Expr, ...]
     c: tuple[Expr, ...]
     constraint_names: tuple[str, ...]
@@ -77,18 +97,28 @@ class Equations:
     jacobi: Expr
     """v . dT/dv - T + V: kept when prescribed motions enter only through constant rates, and move no constraint"""
     drives: tuple[Drive, ...]
-    drive_M: tuple[tuple[Expr, ...], ...]
+    drive_M: Matrix
     """force a prescribed motion needs = drive_M v' - drive f - drive_G^T lam"""
-    drive_G: tuple[tuple[Expr, ...], ...]
+    drive_G: Matrix
     poses: Mapping[str, tuple[tuple[tuple[Expr, ...], ...], tuple[Expr, ...]]]
     """body -> (R_WB, r_W)"""
+    coordinates: tuple[Coordinate, ...]
+    """name and kind of every entry of q"""
+    speeds: tuple[Coordinate, ...]
+    """name and kind of every entry of v"""
+    quaternions: tuple[Quaternion, ...]
+    """where quaternions stand in q and v"""
     transmitted: tuple[Transmitted, ...] = ()
     """by joint, from formulations that find reactions; empty from the others"""
+    nodes: tuple[Node, ...] = ()
+    """the tree of bodies, where each has coordinates of its own; empty where q are the joints' coordinates"""
+    readings: Mapping[str, Expr] = field(default_factory=dict)
+    """the joints' coordinates and speeds, where each body has coordinates of its own"""
 
     def __post_init__(self) -> None:
         n, m = len(self.v), len(self.G)
-        shapes = (len(self.M) == n, all(len(row) == n for row in self.M), len(self.qdot) == len(self.q))
-        rows = (all(len(row) == n for row in self.G), len(self.b) == m, len(self.c) == m, len(self.g) >= m)
+        shapes = (len(self.M) == n, _wide(self.M, n), len(self.qdot) == len(self.q))
+        rows = (_wide(self.G, n), len(self.b) == m, len(self.c) == m, len(self.g) >= m)
         if not all(shapes + rows):
             raise PendulaError(f"{self.formulation}: blocks do not fit together (speeds {n}, constraint rows {m})")
         self._check_order()
@@ -161,6 +191,10 @@ class Equations:
             expression = se.sympify(expression)
             table[symbol] = expression.subs({s: table[s] for s in expression.free_symbols if s in table})
         return table
+
+
+def _wide(matrix: Matrix, n: int) -> bool:
+    return matrix.width == n if isinstance(matrix, Sparse) else all(len(row) == n for row in matrix)
 
 
 def _sum_parts(parts: Mapping[str, Sequence[Expr]], count: int) -> tuple[Expr, ...]:

@@ -50,7 +50,7 @@ class SpringAcross:
 
 @dataclass(frozen=True)
 class BallFriction:
-    """Torque -coefficient omega in a ball joint; ``speeds`` are the indices of its angular speeds."""
+    """Torque -coefficient omega in a ball joint; ``speeds`` are the indices of its angular speeds among the joints'."""
 
     speeds: tuple[int, int, int]
     coefficient: Expr
@@ -88,7 +88,7 @@ class SpinForce:
 
 @dataclass(frozen=True)
 class OnCoordinate:
-    """An expression that acts on one generalized speed (index among all rates)."""
+    """An expression that acts on one generalized speed (index among the joints' rates)."""
 
     rate: int
     value: Expr
@@ -154,7 +154,7 @@ def _loads_of(mechanism: Mechanism, force: Any, owner: str) -> list[Load]:
         case ForceTorque():
             return [TorqueOn(force.body, tuple(general(x) for x in force.vector), force.axes)]
         case ForceGeneralized():
-            names = [str(r) for r in mechanism.rates]
+            names = [str(r) for r in mechanism.joint_rates]
             name = force.coordinate if force.coordinate in names else f"{force.coordinate}_dot"
             if name not in names:
                 cause = f'"{force.coordinate}" is part of a quaternion'

@@ -7,9 +7,10 @@ nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import symengine as se
 
@@ -20,6 +21,7 @@ from pendula.model.base import unit_vector
 from pendula.model.bodies import GROUND
 from pendula.model.expressions import Expression, parse
 from pendula.model.joints import (
+    Coordinate,
     JointCoordinates,
     JointFree,
     JointPlanar,
@@ -93,6 +95,14 @@ class Link:
     inertia: tuple[tuple[Expr, ...], ...]
 
 
+class Quaternion(NamedTuple):
+    """Where a quaternion stands: index of its first coordinate and of its first angular speed."""
+
+    owner: str
+    first: int
+    speed: int
+
+
 @dataclass(frozen=True)
 class Pose:
     """Where a frame is: ``R`` turns its axes into world axes, ``r`` is its origin in world axes.
@@ -120,6 +130,7 @@ class Mechanism:
         self.constants: dict[str, Expr] = {str(s): s for s in self.parameters}
         self.q = [se.Symbol(c.name) for c in model.coordinates]
         self.v = [se.Symbol(s.name) for s in model.speeds]
+        self.joint_q, self.joint_v = tuple(self.q), tuple(self.v)
         self.drives: list[Drive] = []
         self.fixed_gaps: list[tuple[str, Expr]] = []
         self._driven: dict[str, Drive] = {}
@@ -137,9 +148,29 @@ class Mechanism:
         """All generalized speeds: the free ones, then the rates of the prescribed motions."""
         return [*self.v, *(d.rate for d in self.drives)]
 
+    @property
+    def joint_rates(self) -> list[Any]:
+        """Rates of the joints' coordinates: the free ones, then those of the prescribed motions."""
+        return [*self.joint_v, *(d.rate for d in self.drives)]
+
+    @property
+    def coordinates(self) -> Sequence[Coordinate]:
+        """Name and kind of every entry of q."""
+        return self.model.coordinates
+
+    @property
+    def speeds(self) -> Sequence[Coordinate]:
+        """Name and kind of every entry of v."""
+        return self.model.speeds
+
     @cached_property
     def qdot(self) -> list[Expr]:
         """Rates of the free coordinates in terms of the speeds: N v."""
+        return [self.joint_qdot[c.name] for c in self.model.coordinates]
+
+    @cached_property
+    def joint_qdot(self) -> dict[str, Expr]:
+        """Rates of the joints' free coordinates in terms of the joints' speeds."""
         rates: dict[str, Expr] = {}
         for joint in self.model.tree:
             free = [c for c in joint.coordinates() if c.name not in self._driven]
@@ -153,7 +184,7 @@ class Mechanism:
                     rates[c.name] = rate
             else:
                 rates |= {c.name: s for c, s in zip(free, speeds, strict=True)}
-        return [rates[c.name] for c in self.model.coordinates]
+        return rates
 
     @cached_property
     def balls(self) -> list[tuple[int, int, int]]:
@@ -167,13 +198,19 @@ class Mechanism:
         return found
 
     @cached_property
+    def quaternions(self) -> list[Quaternion]:
+        """Every quaternion among the coordinates."""
+        q, v = ([x.name for x in names] for names in (self.model.coordinates, self.model.speeds))
+        return [
+            Quaternion(j.name, q.index(j.coordinates()[-4].name), v.index(j.speeds()[-3].name))
+            for j in self.model.tree
+            if j.quaternion()
+        ]
+
+    @property
     def unit_quaternions(self) -> list[Expr]:
-        """One row |quaternion|^2 - 1 for every joint with a quaternion."""
-        rows = []
-        for joint in self.model.tree:
-            if joint.quaternion():
-                rows.append(se.Add(*[se.Symbol(c.name) ** 2 for c in joint.coordinates()[-4:]]) - 1)
-        return rows
+        """One row |quaternion|^2 - 1 for every quaternion."""
+        return [se.Add(*[x**2 for x in self.q[at.first : at.first + 4]]) - 1 for at in self.quaternions]
 
     def in_time(self, *, accelerations: dict[Any, Expr] | None = None) -> Direction:
         """The rate in time; speeds are held constant unless their ``accelerations`` are given."""
@@ -209,7 +246,7 @@ class Mechanism:
     def general(self, value: int | float | str) -> Expr:
         """A field that may use everything: t, coordinates, speeds, parameters, inputs."""
         names: dict[str, Expr] = {**self.constants, "t": self.t}
-        names |= {str(s): s for s in (*self.q, *self.v, *self.inputs)}
+        names |= {str(s): s for s in (*self.joint_q, *self.joint_v, *self.inputs)}
         for drive in self._driven.values():
             names[drive.name], names[f"{drive.name}_dot"] = drive.position, drive.rate
         expression = _parse(value)

@@ -17,7 +17,6 @@ from pendula.equations import vectors as vec
 from pendula.equations.equations import drive_definitions
 from pendula.equations.mechanism import Mechanism
 from pendula.equations.tape import Expr
-from pendula.model.model import Model
 
 
 @dataclass(frozen=True)
@@ -30,9 +29,8 @@ class BodyMotions:
     motions: Mapping[str, tuple[tuple[Expr, ...], ...]]
 
 
-def derive_motions(model: Model) -> BodyMotions:
+def derive_motions(mechanism: Mechanism) -> BodyMotions:
     """Body velocities and accelerations as expressions of t, q, v, v', p."""
-    mechanism = Mechanism(model)
     tape = mechanism.tape
     accelerations = [se.Symbol(f"{v}'") for v in mechanism.v]
     first = mechanism.in_time()

@@ -31,7 +31,7 @@ def plot(trajectory: Trajectory, path: str | Path | None = None) -> Any:
         >>> len(plot(run).axes)
         3
     """
-    layout = trajectory.layout
+    layout = trajectory.joint_layout
     units = layout.units
     system = trajectory.system
     run = RunSeries(

@@ -187,16 +187,17 @@ def _start(
 ) -> tuple[State, tuple[str, ...]]:
     if isinstance(given, State):
         names, own = (given.layout.coordinates, given.layout.speeds), (system.layout.coordinates, system.layout.speeds)
-        if names != own:
+        joints = (system.joint_layout.coordinates, system.joint_layout.speeds)
+        if names not in (own, joints):
             there, here = (", ".join(x[0][:6]) for x in (names, own))
             raise UsageError(f"the initial state belongs to another system: it has {there}; this one has {here}")
-        state = State(t, given.q, given.v, system.layout)
+        state = State(t, given.q, given.v, system.layout if names == own else system.joint_layout)
         written: set[str] = set()
         early = (f"the initial state is of t = {given.t:g}, and is used at t = {t:g}",) if given.t != t else ()
     else:
         if given is not None and not isinstance(given, Mapping):
             raise UsageError(f"initial_state is a State or values by name, found {type(given).__name__}")
-        state = system.initial_state(vector, t=t).replace(given or {})
+        state = system.initial_joint_state(vector, t=t).replace(given or {})
         written, early = {*system.model.initial, *(given or {})}, ()
     if not (np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.v))):
         bad = [n for n in state if not np.isfinite(state[n])]
@@ -205,7 +206,7 @@ def _start(
     if not found.moved:
         return found.state, early
     largest = sorted(found.moved.items(), key=lambda item: -abs(item[1]))[:4]
-    unit = system.layout.units
+    unit = {**system.layout.units, **system.joint_layout.units}
     text = ", ".join(f"{n} by {x:.3g} {unit[n]}" for n, x in largest)
     more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""
     return found.state, (*early, f"the initial state was moved to satisfy the constraints: {text}{more}")

@@ -92,8 +92,18 @@ class Trajectory:
 
     @property
     def layout(self) -> Layout:
-        """Names and units."""
+        """Names and units of what is integrated: the columns of ``q`` and ``v``."""
         return self.system.layout
+
+    @property
+    def joint_layout(self) -> Layout:
+        """Names and units of the joints' coordinates and speeds: what a run is read by."""
+        return self.system.joint_layout
+
+    @cached_property
+    def joints(self) -> tuple[Array, Array]:
+        """Coordinates and speeds of the joints over time, whatever was integrated."""
+        return self.system.to_joints(self.q, self.v, self.t, parameters=self.parameters)
 
     @property
     def energy_drift(self) -> float:
@@ -101,6 +111,9 @@ class Trajectory:
         return max(self.energy.drift, float(np.abs(self.energy_error).max(initial=0.0)))
 
     def __getitem__(self, name: str) -> Array:
+        if name in (*self.joint_layout.coordinates, *self.joint_layout.speeds):
+            which, k = self.joint_layout.position(name)
+            return self.joints[0 if which == "q" else 1][:, k]
         which, k = self.layout.position(name)
         return self.q[:, k] if which == "q" else self.v[:, k]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,12 +47,18 @@ def assemble(system: System, state: State, *, parameters: Parameters = None, kee
         ['rocker']
     """
     eq = system.equations
+    if eq.nodes and state.layout == system.joint_layout:  # the joints decide what moves least
+        if system.model.closures:
+            found = assemble(system.in_joints, state, parameters=parameters, keep=keep)
+        else:
+            balls = [
+                state.layout.coordinates.index(j.coordinates()[-4].name) for j in system.model.tree if j.quaternion()
+            ]
+            q = _with_unit_quaternions(np.array(state.q, dtype=float), balls, state.layout.coordinates)
+            found = Assembly(State(state.t, q, state.v, state.layout), {}, 0.0)
+        return Assembly(system.placed(found.state, parameters), found.moved, found.gap)
     q, v = np.array(state.q, dtype=float), np.array(state.v, dtype=float)
-    for at, _ in system.balls:
-        length = np.linalg.norm(q[at : at + 4])
-        if not length > 0:
-            raise LoopNotClosed(f'the quaternion of "{system.layout.coordinates[at]}" is zero, so it is no rotation')
-        q[at : at + 4] /= length
+    q = _with_unit_quaternions(q, [at for at, _ in system.balls], system.layout.coordinates)
     gap = 0.0
     _check_fixed_gaps(system, parameters)
     if eq.loop_rows:
@@ -65,10 +71,30 @@ def assemble(system: System, state: State, *, parameters: Parameters = None, kee
             last=q,
             residual=gap,
         )
-    found = State(state.t, q, v, system.layout)
-    changes = {n: found[n] - state[n] for n in found}
+    result = State(state.t, q, v, system.layout)
+    changes = {n: result[n] - state[n] for n in result}
     moved = {n: float(x) for n, x in changes.items() if abs(x) > 1e-9}
-    return Assembly(found, moved, gap)
+    return Assembly(result, moved, gap)
+
+
+def _assemble_joints(system: System, state: State, parameters: Parameters, keep: Collection[str]) -> Assembly:
+    """Closes loops in the joints' coordinates, then places the bodies."""
+    if system.model.closures:
+        found = assemble(system.in_joints, state, parameters=parameters, keep=keep)
+        return Assembly(system.placed(found.state, parameters), found.moved, found.gap)
+    names = state.layout.coordinates
+    balls = [names.index(j.coordinates()[-4].name) for j in system.model.tree if j.quaternion()]
+    q = _with_unit_quaternions(np.array(state.q, dtype=float), balls, names)
+    return Assembly(system.placed(State(state.t, q, state.v, state.layout), parameters), {}, 0.0)
+
+
+def _with_unit_quaternions(q: Array, balls: Sequence[int], names: Sequence[str]) -> Array:
+    for at in balls:
+        length = np.linalg.norm(q[at : at + 4])
+        if not length > 0:
+            raise LoopNotClosed(f'the quaternion of "{names[at]}" is zero, so it is no rotation')
+        q[at : at + 4] /= length
+    return q
 
 
 def _check_fixed_gaps(system: System, parameters: Parameters) -> None:

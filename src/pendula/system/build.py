@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
+
 import numpy as np
 
 from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations
-from pendula.errors import LoopNotClosed, ModelError, NotSupported, PendulaError, Problem
+from pendula.errors import ComputationError, LoopNotClosed, ModelError, NotSupported, PendulaError, Problem
 from pendula.model.model import Model
 from pendula.system.assembly import assemble
 from pendula.system.layout import State
@@ -33,7 +36,20 @@ def compile_system(model: Model | Equations, formulation: str = DEFAULT) -> Syst
     equations = model if isinstance(model, Equations) else derive(model, formulation)
     system = System(equations)
     _check_well_posed(system)
+    if system.tree is not None and not _solves_by_bodies(system):
+        return System(equations, by_bodies=False)  # massless bodies that only a loop holds
     return system
+
+
+def _solves_by_bodies(system: System) -> bool:
+    """Whether accelerations can be found from the tips to ground, at one of some poses."""
+    for state in _poses(system):
+        try:
+            system.accelerations(state.q, state.v, state.t)
+        except ComputationError:
+            continue
+        return True
+    return False
 
 
 def _check_well_posed(system: System) -> None:
@@ -41,20 +57,25 @@ def _check_well_posed(system: System) -> None:
     layout = system.layout
     if not layout.speeds:
         raise ModelError([Problem("model", "joints", "nothing can move: there are no free coordinates")])
-    rng = np.random.default_rng(12345)
-    start = system.initial_state()
+    if system.tree is not None and system.free_motions > 0 and _solves_by_bodies(system):
+        return
     last: PendulaError | None = None
-    for k in range(_TRIES):
-        q = start.q if k == 0 else start.q + rng.uniform(-0.7, 0.7, size=start.q.size)
-        try:
-            state = assemble(system, State(0.1 * k, q, start.v, layout)).state
-        except LoopNotClosed:
-            continue
+    for state in _poses(system):
         last = _fault(system, state)
         if last is None:
             return
     if last is not None:
         raise last
+
+
+def _poses(system: System) -> Iterator[State]:
+    """Some consistent states around the initial one."""
+    rng = np.random.default_rng(12345)
+    start = system.initial_joint_state()
+    for k in range(_TRIES):
+        q = start.q if k == 0 else start.q + rng.uniform(-0.7, 0.7, size=start.q.size)
+        with suppress(LoopNotClosed):
+            yield assemble(system, State(0.1 * k, q, start.v, start.layout)).state
 
 
 def _fault(system: System, state: State) -> PendulaError | None:

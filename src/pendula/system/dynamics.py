@@ -19,7 +19,7 @@ STATUS = {
 }
 """What a status of the kernels means."""
 
-_MOST_PASSES = 12  # Newton steps of a projection
+MOST_PASSES = 12  # Newton steps of a projection
 
 
 @dataclass
@@ -93,7 +93,7 @@ def bind_dynamics(
     context = np.zeros(kn.SIZE, dtype=np.int64)
     context[kn.CODE], context[kn.PARAMETERS] = code.native.evaluate, code.context
     context[[kn.NQ, kn.NV, kn.NU, kn.ROWS, kn.DRIVES]] = nq, nv, sizes.u, m, sizes.drives
-    context[[kn.QUADRATURES, kn.BALLS, kn.MAX_PASSES]] = int(has_power), len(balls), _MOST_PASSES
+    context[[kn.QUADRATURES, kn.BALLS, kn.MAX_PASSES]] = int(has_power), len(balls), MOST_PASSES
     keep: list[Any] = [code, context]
     if m:
         gaps = programs.gaps(parameters)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pendula.errors import UsageError
+from pendula.model.joints import Coordinate
 from pendula.model.model import Model
 
 Array = Any  # numpy array of float64
@@ -30,19 +31,23 @@ class Layout:
     time_unit: str
 
     @classmethod
-    def of(cls, model: Model) -> Layout:
-        """The layout of a model in minimal coordinates."""
+    def of(
+        cls, model: Model, coordinates: Sequence[Coordinate] | None = None, speeds: Sequence[Coordinate] | None = None
+    ) -> Layout:
+        """The layout of a model in the joints' coordinates, or in those given."""
+        coordinates = model.coordinates if coordinates is None else coordinates
+        speeds = model.speeds if speeds is None else speeds
         names = model.unit_names
-        units = {c.name: names.coordinate(c.kind) for c in model.coordinates}
-        units |= {s.name: names.speed(s.kind) for s in model.speeds}
+        units = {c.name: names.coordinate(c.kind) for c in coordinates}
+        units |= {s.name: names.speed(s.kind) for s in speeds}
         return cls(
-            coordinates=tuple(c.name for c in model.coordinates),
-            speeds=tuple(s.name for s in model.speeds),
+            coordinates=tuple(c.name for c in coordinates),
+            speeds=tuple(s.name for s in speeds),
             inputs=tuple(model.inputs),
             parameters=tuple(model.parameters),
             bodies=tuple(j.child.body for j in model.tree),
-            coordinate_kinds=tuple(c.kind for c in model.coordinates),
-            speed_kinds=tuple(s.kind for s in model.speeds),
+            coordinate_kinds=tuple(c.kind for c in coordinates),
+            speed_kinds=tuple(s.kind for s in speeds),
             units=units,
             time_unit=names.time,
         )

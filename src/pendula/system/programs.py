@@ -11,6 +11,9 @@ import numpy as np
 import symengine as se
 
 from pendula.equations.equations import Equations
+from pendula.equations.free_bodies import FreeBodies, derive_placement
+from pendula.equations.matrix import entries
+from pendula.equations.mechanism import Mechanism
 from pendula.equations.motions import derive_motions
 from pendula.equations.translate import translate
 from pendula.model.expressions import parse
@@ -18,6 +21,7 @@ from pendula.system import kernels as kn
 from pendula.system.layout import Array
 from pendula.system.llvm import Native, compile_program
 from pendula.system.lower import Lowering
+from pendula.system.tree_layout import TreeLayout
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,53 @@ class Programs:
         places += range(n * n, n * n + len(rest))
         return compile_program(low.program, values, places)
 
+    def tree_dynamics(self, parameters: Array, tree: TreeLayout) -> Compiled:
+        """M, G, f and c by nodes, then q', power and the rows of prescribed motions."""
+
+        def build() -> Native:
+            eq = self._equations
+            low = self._lowering(inputs_in_time=True)
+            values, places = tree.matrix_entries(eq)
+            start = tree.matrix_size
+            more, where = tree.vector_places(start, eq.f, eq.c)
+            rest = [*eq.qdot, eq.power, *(d.rate for d in eq.drives), *eq.drive_f]
+            start += tree.unknowns + tree.border
+            values, places = [*values, *more, *rest], [*places, *where, *range(start, start + len(rest))]
+            for r, d, x in entries(eq.drive_G):
+                values.append(x)
+                places.append(start + len(rest) + r * len(eq.drives) + d)
+            return compile_program(low.program, [low(e) for e in values], places)
+
+        return self.bind("tree dynamics", parameters, build)
+
+    def tree_gaps(self, parameters: Array, tree: TreeLayout) -> Compiled:
+        """M and G by nodes, then -g and b - G v, as the projection wants them."""
+
+        def build() -> Native:
+            eq = self._equations
+            low = self._lowering()
+            values, places = tree.matrix_entries(eq)
+            moved: list[list[Any]] = [[b] for b in eq.b]
+            for r, j, x in entries(eq.G):
+                moved[r].append(-x * eq.v[j])
+            for k, rows in enumerate(([-x for x in eq.g[: eq.loop_rows]], [se.Add(*terms) for terms in moved])):
+                start = tree.matrix_size + k * (tree.unknowns + tree.border)
+                more, where = tree.vector_places(start, None, rows)
+                values, places = [*values, *more], [*places, *where]
+            return compile_program(low.program, [low(e) for e in values], places)
+
+        return self.bind("tree gaps", parameters, build)
+
+    def placement(self, parameters: Array) -> Compiled:
+        """Coordinates and speeds of the bodies from those of the joints."""
+
+        def build() -> Native:
+            found = derive_placement(self._equations.model)
+            low = Lowering(found.inputs, self._equations.p, found.definitions)
+            return compile_program(low.program, [low(e) for e in (*found.q, *found.v)], rare=True)
+
+        return self.bind("placement", parameters, build)
+
     def gaps(self, parameters: Array) -> Compiled:
         """g, G, b and M, as the projection wants them."""
         eq = self._equations
@@ -120,7 +171,7 @@ class Programs:
 
         def build() -> Native:
             eq = self._equations
-            found = derive_motions(eq.model)
+            found = derive_motions(FreeBodies(eq.model) if eq.nodes else Mechanism(eq.model))
             low = Lowering([eq.t, *eq.q, *eq.v, *eq.u, *found.accelerations], eq.p, found.definitions)
             bodies = [j.child.body for j in eq.model.tree]
             flat = [x for body in bodies for vector in found.motions[body] for x in vector]

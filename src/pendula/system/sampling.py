@@ -22,6 +22,9 @@ def random_states(system: System, count: int, seed: int = 0, *, spread: float = 
     Raises:
         PendulaError: too few good states were found.
     """
+    if system.equations.nodes:
+        t, q, v = random_states(system.in_joints, count, seed, spread=spread)
+        return t, *system.from_joints(q, v, t)
     rng = np.random.default_rng(seed)
     start = system.initial_state()
     found: list[State] = []

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import symengine as se
 
+from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
+from pendula.equations.matrix import Matrix, entries
 from pendula.errors import ComputationError, SingularPose, UsageError
 from pendula.model.expressions import parse
 from pendula.model.joints import Rotation
 from pendula.model.model import Model
 from pendula.system import kernels as kn
+from pendula.system import tree_kernels as tk
 from pendula.system.dynamics import STATUS, Dynamics, Sizes, bind_dynamics
 from pendula.system.layout import Array, Layout, State
 from pendula.system.programs import Programs
 from pendula.system.rotations import quaternion_of
+from pendula.system.tree_dynamics import bind_tree
+from pendula.system.tree_layout import TreeLayout
 
 Parameters = Mapping[str, float] | Sequence[float] | Array | None
 
@@ -53,10 +58,12 @@ class System:
         array([-7.055])
     """
 
-    def __init__(self, equations: Equations) -> None:
+    def __init__(self, equations: Equations, *, by_bodies: bool = True) -> None:
         self.equations = equations
+        self._by_bodies = by_bodies and bool(equations.nodes)
         self.model: Model = equations.model
-        self.layout = Layout.of(self.model)
+        self.layout = Layout.of(self.model, equations.coordinates, equations.speeds)
+        self.joint_layout = Layout.of(self.model) if equations.nodes else self.layout
         self._programs = Programs(equations)
 
     # -- names and values -----------------------------------------------------------------------
@@ -85,14 +92,24 @@ class System:
         return vector
 
     def state(self, values: Mapping[str, float] | None = None, *, t: float = 0.0) -> State:
-        """A state with the given coordinates and speeds, all others at zero (quaternions at no rotation)."""
-        q, v = np.zeros(len(self.layout.coordinates)), np.zeros(len(self.layout.speeds))
-        for at, _ in self.balls:
-            q[at] = 1.0
-        return State(t, q, v, self.layout).replace(values or {})
+        """A state with the given joint coordinates and speeds, all others at zero (quaternions at no rotation)."""
+        return self.placed(self.joint_state(values, t=t))
+
+    def joint_state(self, values: Mapping[str, float] | None = None, *, t: float = 0.0) -> State:
+        """The same in the joints' coordinates, whatever the coordinates of the equations are."""
+        layout = self.joint_layout
+        q, v = np.zeros(len(layout.coordinates)), np.zeros(len(layout.speeds))
+        for joint in self.model.tree:
+            if joint.quaternion():
+                q[layout.coordinates.index(joint.coordinates()[-4].name)] = 1.0
+        return State(t, q, v, layout).replace(values or {})
 
     def initial_state(self, parameters: Parameters = None, *, t: float = 0.0) -> State:
         """The initial state of the model, as it is written there (a loop may not be closed exactly)."""
+        return self.placed(self.initial_joint_state(parameters, t=t), parameters)
+
+    def initial_joint_state(self, parameters: Parameters = None, *, t: float = 0.0) -> State:
+        """The initial state in the joints' coordinates."""
         vector = self.parameter_vector(parameters)
         values = dict(zip(self.layout.parameters, vector.tolist(), strict=True))
         numbers: dict[str, float] = {}
@@ -104,17 +121,51 @@ class System:
                 numbers |= dict(zip(names, quaternion, strict=True))
             else:
                 numbers[name] = parse(given).evaluate(values)
-        return self.state(numbers, t=t)
+        return self.joint_state(numbers, t=t)
 
-    @cached_property
+    @property
     def balls(self) -> list[tuple[int, int]]:
         """For every quaternion: index of its first coordinate, index of its first angular speed."""
-        found = []
-        for joint in self.model.tree:
-            if joint.quaternion():
-                first, speed = joint.coordinates()[-4].name, joint.speeds()[-3].name
-                found.append((self.layout.coordinates.index(first), self.layout.speeds.index(speed)))
-        return found
+        return [(at.first, at.speed) for at in self.equations.quaternions]
+
+    # -- coordinates of the joints and of the bodies ----------------------------------------------
+
+    def placed(self, state: State, parameters: Parameters = None) -> State:
+        """A state of the joints in the coordinates of the equations (the same, unless bodies have their own)."""
+        if state.layout is self.layout or not self.equations.nodes:
+            return state
+        q, v = self.from_joints(state.q, state.v, state.t, parameters=parameters)
+        return State(state.t, q, v, self.layout)
+
+    def from_joints(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
+        """Coordinates and speeds of the equations for those of the joints."""
+        q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        if not self.equations.nodes:
+            return q, v
+        t = np.asarray(t, dtype=float)
+        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], t.shape)
+        blocks = [np.broadcast_to(x, (*batch, x.shape[-1])) for x in (t[..., None], q, v)]
+        rows = np.concatenate(blocks, axis=-1).reshape(-1, 1 + q.shape[-1] + v.shape[-1])
+        out = self._programs.placement(self.parameter_vector(parameters)).rows(np.ascontiguousarray(rows))
+        out = out.reshape(*batch, -1)
+        n = len(self.layout.coordinates)
+        return out[..., :n], out[..., n:]
+
+    def to_joints(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
+        """Coordinates and speeds of the joints for those of the equations."""
+        if not self.equations.nodes:
+            return np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
+        names = (*self.joint_layout.coordinates, *self.joint_layout.speeds)
+        entries = [self.equations.readings[name] for name in names]
+        out = self._block("joints", lambda: entries, rows, parameters).reshape(*batch, len(names))
+        n = len(self.joint_layout.coordinates)
+        return out[..., :n], out[..., n:]
+
+    @cached_property
+    def in_joints(self) -> System:
+        """A system of the same model in the joints' coordinates; this one, if they are its own."""
+        return System(derive(self.model)) if self.equations.nodes else self
 
     @cached_property
     def _no_inputs(self) -> Array:
@@ -154,14 +205,25 @@ class System:
         speeds = {name: k for k, name in enumerate(self.layout.speeds)}
         return [speeds.get(f"{name}_dot", -1) for name in self.layout.coordinates]
 
+    @cached_property
+    def tree(self) -> TreeLayout | None:
+        """How accelerations are found body by body; None where all equations are solved at once."""
+        return TreeLayout.of(self.equations) if self._by_bodies else None
+
+    @property
+    def free_motions(self) -> int:
+        """Speeds less constraint rows: independent motions, where no row is redundant."""
+        return len(self.equations.v) - self.equations.loop_rows
+
     def dynamics(self, parameters: Parameters = None) -> Dynamics:
         """Fresh callbacks for a run: the right-hand side, and the projection if there are constraints."""
         eq = self.equations
-        return bind_dynamics(
+        bind = bind_dynamics if self.tree is None else partial(bind_tree, tree=self.tree)
+        return bind(
             self._programs,
-            Sizes(len(eq.q), len(eq.v), len(eq.u), eq.loop_rows, len(eq.drives)),
-            self.parameter_vector(parameters),
-            self._constant_inputs(parameters),
+            sizes=Sizes(len(eq.q), len(eq.v), len(eq.u), eq.loop_rows, len(eq.drives)),
+            parameters=self.parameter_vector(parameters),
+            inputs=self._constant_inputs(parameters),
             balls=self.balls,
             speed_of=self.speed_of,
             has_power=self.has_power,
@@ -229,8 +291,17 @@ class System:
         """M, shape (..., speeds, speeds)."""
         rows, batch = self._rows(q, None, t, self._no_inputs, parameters)
         n = len(self.layout.speeds)
-        entries = [x for row in self.equations.M for x in row]
-        return self._block("M", lambda: entries, rows, parameters).reshape(*batch, n, n)
+        return self._matrix("M", self.equations.M, rows, parameters).reshape(*batch, n, n)
+
+    def _matrix(self, name: str, matrix: Matrix, rows: Array, parameters: Parameters) -> Array:
+        """A matrix of the equations at every row; zeros are not computed."""
+        found = list(entries(matrix))
+        width = len(self.layout.speeds)
+        out = np.zeros((len(rows), len(matrix) * width))
+        if found:
+            values = self._block(name, lambda: [x for _, _, x in found], rows, parameters)
+            out[:, [i * width + j for i, j, _ in found]] = values
+        return out
 
     def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """f of M v' = f + G^T lam, shape (..., speeds)."""
@@ -252,7 +323,8 @@ class System:
         dynamics = self.dynamics(parameters)
         a, lam = np.empty((len(rows), len(eq.v))), np.empty((len(rows), eq.loop_rows))
         status = np.zeros(len(rows), dtype=np.int64)
-        kn.solve_rows(dynamics.rhs.context, rows, a, lam, status)
+        solve = kn.solve_rows if self.tree is None else tk.solve_rows
+        solve(dynamics.rhs.context, rows, a, lam, status)
         bad = np.flatnonzero(status)
         if bad.size:
             state = dict(zip(self.layout.coordinates, rows[bad[0], 1 : 1 + len(eq.q)], strict=True))
@@ -330,15 +402,15 @@ class System:
         eq = self.equations
         rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
 
-        def entries() -> list[Any]:
-            speeds = [
-                se.Add(*[x * v for x, v in zip(row, eq.v, strict=True)]) - b for row, b in zip(eq.G, eq.b, strict=True)
-            ]
-            return [*eq.g, *speeds]
+        def values() -> list[Any]:
+            terms: list[list[Any]] = [[-b] for b in eq.b]
+            for r, j, x in entries(eq.G):
+                terms[r].append(x * eq.v[j])
+            return [*eq.g, *(se.Add(*row) for row in terms)]
 
         if not eq.g:
             return np.zeros((*batch, 0)), np.zeros((*batch, 0))
-        out = self._block("g", entries, rows, parameters).reshape(*batch, len(eq.g) + len(eq.G))
+        out = self._block("g", values, rows, parameters).reshape(*batch, len(eq.g) + len(eq.G))
         return out[..., : len(eq.g)], out[..., len(eq.g) :]
 
     def fixed_gaps(self, parameters: Parameters = None) -> Array:
@@ -374,8 +446,7 @@ class System:
         m, n = self.equations.loop_rows, len(self.layout.speeds)
         if m == 0:
             return np.zeros((*batch, 0, n))
-        entries = [x for row in self.equations.G for x in row]
-        return self._block("G", lambda: entries, rows, parameters).reshape(*batch, m, n)
+        return self._matrix("G", self.equations.G, rows, parameters).reshape(*batch, m, n)
 
     def body_motion(self, q: Any, v: Any, a: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> BodyMotion:
         """Velocities and accelerations of all bodies in world axes, for given v' (default 0)."""

@@ -1,0 +1,78 @@
+"""Right-hand side and projection of a mechanism whose bodies have coordinates of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pendula.numerics.native import Callback
+from pendula.system import kernels as kn
+from pendula.system import tree_kernels as tk
+from pendula.system.dynamics import MOST_PASSES, Dynamics, Sizes
+from pendula.system.layout import Array
+from pendula.system.programs import Programs
+from pendula.system.tree_layout import TreeLayout
+
+
+def bind_tree(
+    programs: Programs,
+    tree: TreeLayout,
+    sizes: Sizes,
+    parameters: Array,
+    inputs: Array,
+    *,
+    balls: list[tuple[int, int]],
+    speed_of: list[int],
+    has_power: bool,
+    length: float,
+) -> Dynamics:
+    """Fresh callbacks for one run; arguments as for ``bind_dynamics``."""
+    nq, nv, ny, m = sizes.q, sizes.v, tree.unknowns, tree.border
+    code, gaps = programs.tree_dynamics(parameters, tree), programs.tree_gaps(parameters, tree)
+    x = np.zeros(1 + nq + nv + sizes.u)
+    x[1 + nq + nv :] = inputs
+    terms = tree.matrix_size + ny + m + nq + 1 + 2 * sizes.drives + sizes.rows * sizes.drives
+    arrays = {
+        kn.X: x,
+        kn.TERMS: np.zeros(terms),
+        kn.GAPS: np.zeros(tree.matrix_size + 2 * (ny + m)),
+        kn.WORK: np.zeros(nv),
+        kn.MULTIPLIERS: np.zeros(sizes.rows + 1),
+        kn.STATUS: np.zeros(1, dtype=np.int64),
+        kn.BALL_AT: np.array(balls, dtype=np.int64).reshape(-1, 2),
+        kn.SPEED_OF: np.array(speed_of, dtype=np.int64),
+        kn.LENGTH: np.array([length]),
+        tk.NODES: tree.nodes,
+        tk.SPEED_AT: tree.speed_at,
+        tk.ROW_AT: tree.row_at,
+        tk.Z: np.zeros((ny, 1 + m)),
+        tk.CARRY: np.zeros(tree.carry + 1),
+        tk.ADDED: np.zeros(tree.added + 1),
+        tk.WIDE: np.zeros((tree.largest, tree.widest)),
+        tk.SIZES: np.zeros(tree.largest + m),
+        tk.SMALL: np.zeros((m + 1, m + 1)),
+        tk.NU: np.zeros(m + 1),
+    }
+    context = np.zeros(tk.SIZE, dtype=np.int64)
+    context[kn.CODE], context[kn.PARAMETERS] = code.native.evaluate, code.context
+    context[kn.GAPS_CODE], context[kn.GAPS_PARAMETERS] = gaps.native.evaluate, gaps.context
+    context[[kn.NQ, kn.NV, kn.NU, kn.ROWS, kn.DRIVES]] = nq, nv, sizes.u, sizes.rows, sizes.drives
+    context[[kn.QUADRATURES, kn.BALLS, kn.MAX_PASSES]] = int(has_power), len(balls), MOST_PASSES
+    context[[tk.NODE_COUNT, tk.BLOCKS, tk.COUPLINGS]] = len(tree.nodes), tree.blocks, tree.couplings
+    context[[tk.UNKNOWNS, tk.BORDER]] = ny, m
+    context[[tk.CARRY_SIZE, tk.ADDED_SIZE, tk.LARGEST, tk.WIDEST]] = tree.carry, tree.added, tree.largest, tree.widest
+    for entry, array in arrays.items():
+        context[entry] = array.ctypes.data
+    keep: list[Any] = [code, gaps, context, *arrays.values()]
+    found = Dynamics(
+        None,  # type: ignore[arg-type]
+        None,
+        int(has_power),
+        arrays[kn.STATUS],
+        tuple(keep),
+    )
+    found.rhs = Callback(tk.right_hand_side.address, context.ctypes.data, found)
+    if sizes.rows or balls:
+        found.project = Callback(tk.project.address, context.ctypes.data, found)
+    return found
