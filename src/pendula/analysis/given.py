@@ -327,6 +327,21 @@ class _Reader:
 
 
 @dataclass(frozen=True)
+class Points:
+    """States at which both sides are compared: times, coordinates, speeds and inputs, and one set of parameters."""
+
+    t: Array
+    q: Array
+    v: Array
+    u: Array
+    p: Array
+
+    def chosen(self, which: Any) -> Points:
+        """Some of the states: a slice or a list of indices."""
+        return Points(self.t[which], self.q[which], self.v[which], self.u[which], self.p)
+
+
+@dataclass(frozen=True)
 class Numbers:
     """Equations at every state: A x + b = 0, with x the accelerations of the model, then the unknowns.
 
@@ -344,14 +359,14 @@ class Numbers:
     f: Array | None = None
 
 
-def evaluate(given: Given, system: System, t: Array, q: Array, v: Array) -> Numbers:
+def evaluate(given: Given, system: System, at: Points) -> Numbers:
     """The given equations as numbers at every state.
 
     Raises:
         UsageError: an equation is not linear in the accelerations, or has no finite value at a state.
     """
-    n, size, states = len(system.layout.speeds), len(system.layout.speeds) + len(given.unknowns), len(t)
-    names = _names(given, system, t, q, v)
+    n, size, states = len(system.layout.speeds), len(system.layout.speeds) + len(given.unknowns), len(at.t)
+    names = _names(given, system, at)
     for name, expression in given.define.items():
         names[name] = _affine(given, f"define: {name}", expression, names)
     basis = _basis(given, system, names)
@@ -386,30 +401,28 @@ def _mass_form(given: Given, names: Mapping[str, Affine], basis: Array | None, s
     return Numbers(M @ basis, -f, basis, M, f)
 
 
-def _names(given: Given, system: System, t: Array, q: Array, v: Array) -> dict[str, Affine]:
+def _names(given: Given, system: System, at: Points) -> dict[str, Affine]:
     """What every name stands for, abbreviations excepted."""
     layout = system.layout
-    names = {name: Affine(np.array(x)) for name, x in zip(layout.parameters, system.parameters, strict=True)}
-    names["t"] = Affine(t)
-    if layout.inputs:
-        inputs = np.array([system.inputs_at(x) for x in t])
-        names |= {name: Affine(inputs[:, k]) for k, name in enumerate(layout.inputs)}
+    names = {name: Affine(np.array(x)) for name, x in zip(layout.parameters, at.p, strict=True)}
+    names["t"] = Affine(at.t)
+    names |= {name: Affine(at.u[:, k]) for k, name in enumerate(layout.inputs)}
     unit = np.eye(len(layout.speeds) + len(given.unknowns))
-    model = {name: Affine(q[:, k]) for k, name in enumerate(layout.coordinates)}
+    model = {name: Affine(at.q[:, k]) for k, name in enumerate(layout.coordinates)}
     for k, speed in enumerate(layout.speeds):
-        model |= {speed: Affine(v[:, k]), acceleration_name(speed): Affine(np.array(0.0), unit[k])}
+        model |= {speed: Affine(at.v[:, k]), acceleration_name(speed): Affine(np.array(0.0), unit[k])}
     names |= model
     names |= {name: Affine(np.array(0.0), unit[len(layout.speeds) + k]) for k, name in enumerate(given.unknowns)}
     for own, expression in given.coordinates.items():  # all of the model's, whatever names they replace
-        names |= _own_names(given, own, expression, system, q, v)
+        names |= _own_names(given, own, expression, system, at)
     return names
 
 
-def _own_names(given: Given, own: str, expression: Expression, system: System, q: Array, v: Array) -> dict[str, Affine]:
+def _own_names(given: Given, own: str, expression: Expression, system: System, at: Points) -> dict[str, Affine]:
     """An own coordinate, its speed and its acceleration: linear in those of the model."""
     layout = system.layout
     unit = np.eye(len(layout.coordinates))
-    names = {name: Affine(np.array(x)) for name, x in zip(layout.parameters, system.parameters, strict=True)}
+    names = {name: Affine(np.array(x)) for name, x in zip(layout.parameters, at.p, strict=True)}
     names |= {name: Affine(np.array(0.0), unit[k]) for k, name in enumerate(layout.coordinates)}
     entry = f"coordinates: {own}"
     try:
@@ -423,8 +436,8 @@ def _own_names(given: Given, own: str, expression: Expression, system: System, q
         if k >= 0:
             speeds[k] = factor
     return {
-        own: Affine(found.constant + q @ found.coefficients),
-        f"{own}_dot": Affine(v @ speeds[: len(layout.speeds)]),
+        own: Affine(found.constant + at.q @ found.coefficients),
+        f"{own}_dot": Affine(at.v @ speeds[: len(layout.speeds)]),
         f"{own}_ddot": Affine(np.array(0.0), speeds),
     }
 
