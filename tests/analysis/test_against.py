@@ -318,6 +318,32 @@ def test_own_coordinates_from_the_horizontal_and_in_another_order():
     assert check_against(model, given).passed
 
 
+def test_order_numbers_the_rows_of_the_mass_matrix():
+    (a, b), (c, d) = DOUBLE["M"]
+    turned = changed(M=[[d, c], [b, a]], f=DOUBLE["f"][::-1])
+    assert not check_against(library.double_pendulum(), turned).passed
+    assert check_against(library.double_pendulum(), {**turned, "order": ["theta2", "theta1"]}).passed
+
+
+def test_a_long_chain_written_out_passes_and_a_wrong_term_is_found():
+    """Eight equal rods: a_ij = m l^2 (n - max(i, j) + 1/2), 1/3 on the diagonal; one term of damping too many."""
+    n = 8
+    links = range(1, n + 1)
+    define = {f"a{i}_{j}": f"m*l**2*({n - max(i, j)} + {'1/3' if i == j else '1/2'})" for i in links for j in links}
+    term = "a{0}_{1}*(theta{1}_ddot*cos(theta{0} - theta{1}) + theta{1}_dot**2*sin(theta{0} - theta{1}))"
+    equations = [
+        " + ".join(term.format(i, j) for j in links) + f" + m*g*l*({n - i} + 1/2)*sin(theta{i}) = 0" for i in links
+    ]
+    model = library.chain(links=n)
+    assert check_against(model, {"equations": equations, "define": define}, states=20).passed
+    equations[1] += " - 0.01*theta4_dot"
+    found = check_against(model, {"equations": equations, "define": define}, states=20)
+    assert {name: abs(x) for name, x in found.counterexample.items() if x != 0} == {"theta4_dot": 1.0}
+    rows = [d for d in found.differences if d.what.startswith("equation")]
+    assert [d.what for d in rows] == ["equation 2: terms without accelerations"]
+    assert abs(rows[0].theirs - rows[0].ours) == pytest.approx(0.01)
+
+
 def test_reactions_as_unknowns():
     """A rod by Newton and Euler about its mass centre, with the force of the pivot unknown."""
     right = {
@@ -513,6 +539,34 @@ def test_bad_equations_are_refused_by_name(name, tmp_path):
     assert message.startswith("given equations: ")
     for word in words:
         assert word in message, message
+
+
+def test_a_long_row_of_abbreviations_is_followed_to_the_cause():
+    define = {"d0": "1/(m - m)"} | {f"d{k}": f"d{k - 1} + 1" for k in range(1, 3000)}
+    with pytest.raises(UsageError, match="division by zero"):
+        check_against(library.pendulum(), {"equations": ["theta_ddot + d2999"], "define": define}, states=2)
+
+
+def test_too_much_is_refused_before_it_takes_long(monkeypatch):
+    monkeypatch.setattr("pendula.analysis.given.MOST_PARTS", 1000)
+    define = {f"d{k}": "+".join(["m"] * 100) for k in range(6)}  # 6 times 199 parts
+    with pytest.raises(UsageError, match="more than 1000 parts together"):
+        check_against(library.pendulum(), {"equations": [RIGHT], "define": define}, states=2)
+
+
+@pytest.mark.parametrize("value", [None, True, float("nan"), float("inf"), [], {}, 10**400, b"x", object()])
+@pytest.mark.parametrize("key", ["equations", "M", "f", "accelerations", "define", "coordinates", "order", "unknowns"])
+def test_values_of_any_type_are_refused_in_one_error(key, value):
+    base = {"M": [["m*l**2/3"]], "f": ["-m*g*l/2*sin(theta)"]}
+    if key == "equations" or key == "unknowns":
+        base = {"equations": [RIGHT]}
+    if key == "accelerations":
+        base = {}
+    for bad in (value, [value], {"theta_ddot": value}, [[value]]):
+        if (key == "M" and bad in ([], [[]])) or bad == {} or bad == []:
+            continue  # an empty table or list may be left out
+        with pytest.raises(UsageError, match="given equations: "):
+            check_against(library.pendulum(), {**base, key: bad}, states=2)
 
 
 def test_equations_that_depend_on_each_other_are_refused():

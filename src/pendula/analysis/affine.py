@@ -88,13 +88,17 @@ def affine(expression: ex.Expression, names: Mapping[str, Affine]) -> Affine:
     """
 
     def handle(node: ex.Node, parts: tuple[Affine, ...]) -> Affine:
-        with np.errstate(all="ignore"):
-            return _finite(_value(node, parts, names))
+        value = _value(node, parts, names)
+        return value if isinstance(node, ex.Name) else _finite(value)
 
-    return expression.fold(handle)
+    with np.errstate(all="ignore"):
+        return expression.fold(handle)
 
 
 def _finite(x: Affine) -> Affine:
+    """The same with nan for what is not finite."""
+    if np.isfinite(x.constant).all() and (x.coefficients is None or np.isfinite(x.coefficients).all()):
+        return x
     coefficients = x.coefficients
     if coefficients is not None:
         coefficients = np.where(np.isfinite(coefficients), coefficients, np.nan)

@@ -34,6 +34,9 @@ from pendula.system.system import System
 FORMS = ("equations", "M", "accelerations")
 KEYS = ("title", *FORMS, "f", "define", "coordinates", "order", "unknowns")
 
+MOST_PARTS = 300_000
+"""Numbers, names and operations in one file."""
+
 _EQUALS = re.compile(r"(?<![<>=!])=(?!=)")
 
 
@@ -117,6 +120,7 @@ class _Reader:
         self.data, self.source, self.layout = data, source, system.layout
         self.rates = {c for c, k in zip(system.layout.coordinates, system.speed_of, strict=True) if k >= 0}
         self.accelerations = [acceleration_name(speed) for speed in self.layout.speeds]
+        self.parts = 0
 
     def refuse(self, entry: str, cause: str) -> NoReturn:
         _refuse(self.source, entry, cause)
@@ -193,6 +197,9 @@ class _Reader:
             expression = parse(value)
         except ExpressionError as error:
             self.refuse(entry, str(error))
+        self.parts += expression.fold(lambda node, parts: 1 + sum(parts))
+        if self.parts > MOST_PARTS:
+            self.refuse("", f"the expressions have more than {MOST_PARTS} parts together; check fewer links")
         for name in sorted(expression.names - known):
             near = nearest(name, known)
             hint = f"did you mean {quote(near)}?" if near else f"known are: {listing(sorted(known))}"
@@ -250,8 +257,9 @@ class _Reader:
         try:
             ordered = list(graphlib.TopologicalSorter(needs).static_order())
         except graphlib.CycleError as error:
-            circle = " -> ".join(reversed(error.args[1]))
-            self.refuse("define", f"abbreviations refer to each other in a circle: {circle}")
+            circle = list(reversed(error.args[1]))
+            links = circle if len(circle) <= 8 else [*circle[:4], "...", *circle[-3:]]
+            self.refuse("define", f"abbreviations refer to each other in a circle: {' -> '.join(links)}")
         return {name: found[name] for name in ordered}
 
     def _order(self, coordinates: Mapping[str, Expression], *, needed: bool) -> list[str]:
@@ -261,7 +269,7 @@ class _Reader:
         if "order" in self.data:
             order = self._list("order", count, "coordinates")
             for name in order:
-                if name not in {*model, *coordinates}:
+                if not isinstance(name, str) or name not in {*model, *coordinates}:
                     near = nearest(str(name), {*model, *coordinates})
                     hint = f"did you mean {quote(near)}?" if near else f"known are: {listing(model)}"
                     self.refuse("order", f"there is no coordinate {shown(name)}; {hint}")
@@ -467,15 +475,19 @@ def _check_finite(
 
 
 def _reason(given: Given, expression: Expression, names: Mapping[str, Affine], state: int) -> str:
-    """Why an expression has no value at a state; empty if it has one."""
-    values: dict[str, float] = {}
-    for name in sorted(expression.names):
-        constant = names[name].constant
-        values[name] = float(constant if np.ndim(constant) == 0 else constant[state])
-        if not np.isfinite(values[name]):
-            return _reason(given, given.define[name], names, state) if name in given.define else f"{name} is not finite"
+    """Why an expression has no value at a state; empty if it has one. Follows abbreviations to the first cause."""
+    while True:
+        values = {name: _at(names[name].constant, state) for name in sorted(expression.names)}
+        missing = [name for name, x in values.items() if not np.isfinite(x) and name in given.define]
+        if not missing:
+            break
+        expression = given.define[missing[0]]
     try:
         expression.evaluate(values)
     except ExpressionError as error:
         return str(error)
     return ""
+
+
+def _at(x: Array, state: int) -> float:
+    return float(x if np.ndim(x) == 0 else x[state])
