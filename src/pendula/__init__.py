@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "Body": "pendula.model.bodies",
+    "Comparison": "pendula.analysis.against",
     "Equations": "pendula.equations.equations",
     "LoopNotClosed": "pendula.errors",
     "Model": "pendula.model.model",
@@ -34,6 +35,7 @@ _WHERE = {
     "UsageError": "pendula.errors",
     "assemble": "pendula.system.assembly",
     "check": "pendula.analysis.agreement",
+    "check_against": "pendula.analysis.against",
     "compile_system": "pendula.system.build",
     "derive": "pendula.equations.derive",
     "load": "pendula.model.files",
@@ -49,6 +51,7 @@ _MODULES = ("library",)
 
 __all__ = [
     "Body",
+    "Comparison",
     "Equations",
     "LoopNotClosed",
     "Model",
@@ -66,6 +69,7 @@ __all__ = [
     "animate",
     "assemble",
     "check",
+    "check_against",
     "compile_system",
     "derive",
     "dumps",
@@ -80,6 +84,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from pendula import library
+    from pendula.analysis.against import Comparison, check_against
     from pendula.analysis.agreement import check
     from pendula.equations.derive import derive
     from pendula.equations.equations import Equations

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+import textwrap
 
 import click
 
@@ -15,7 +17,8 @@ from pendula.app.options import (
     read_model,
     writable,
 )
-from pendula.present.tables import number, table
+from pendula.model.model import Model
+from pendula.present.tables import WIDTH, number, table
 
 
 @click.command("derive")
@@ -48,17 +51,31 @@ def derive_command(
 @click.command("check")
 @model_argument
 @parameter_option
+@click.option("--against", metavar="FILE", help="Equations of your own (TOML) to compare with those of MODEL.")
 @click.option("--states", default=100, show_default=True, type=click.IntRange(1, 100_000), help="Random states.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31), help="Of the random states.")
 @json_option
-def check_command(model: str, settings: tuple[str, ...], states: int, seed: int, as_json: bool) -> None:
+def check_command(
+    model: str, settings: tuple[str, ...], against: str | None, states: int, seed: int, as_json: bool
+) -> None:
     """Derive MODEL by every formulation and compare them at random states.
 
-    Exits with 1 if they disagree.
+    With --against, compare the equations in FILE with those of MODEL instead: M and f, accelerations, or equations
+    that contain the accelerations. Exits with 1 if they disagree, and says where.
     """
+    made = read_model(model, settings)
+    passed = (
+        _formulations(made, states, seed, as_json) if against is None else _own(made, against, states, seed, as_json)
+    )
+    if not passed:
+        sys.exit(1)
+
+
+def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
+    """Prints the certificate of a model; whether all formulations agree."""
     from pendula.analysis.agreement import TOLERANCE, check
 
-    certificate = check(read_model(model, settings), states=states, seed=seed)
+    certificate = check(model, states=states, seed=seed)
     if as_json:
         found = [{"a": p.a, "b": p.b, "max_difference": p.max_difference, "where": p.where} for p in certificate.pairs]
         echo_json(
@@ -71,13 +88,56 @@ def check_command(model: str, settings: tuple[str, ...], states: int, seed: int,
                 "passed": certificate.passed,
             }
         )
-    else:
-        click.echo(f"{certificate.model}: {' and '.join(certificate.formulations)} at {states} random states")
-        rows = [
-            (f"{p.a} - {p.b}", number(p.max_difference, 3), "agree" if p.passed else "DISAGREE", p.where)
-            for p in certificate.pairs
+        return certificate.passed
+    click.echo(f"{certificate.model}: {' and '.join(certificate.formulations)} at {states} random states")
+    rows = [
+        (f"{p.a} - {p.b}", number(p.max_difference, 3), "agree" if p.passed else "DISAGREE", p.where)
+        for p in certificate.pairs
+    ]
+    click.echo(table(rows, ["pair", "largest difference", "verdict", "where it is largest"]))
+    click.echo(f"\n{'passed' if certificate.passed else 'FAILED'}: relative differences, allowed {TOLERANCE:g}")
+    for pair in certificate.pairs:
+        if not pair.passed:  # in full: cells of the table are shortened
+            click.echo(_paragraph(f"{pair.a} and {pair.b} disagree most in the {pair.where}"))
+    return certificate.passed
+
+
+def _own(model: Model, against: str, states: int, seed: int, as_json: bool) -> bool:
+    """Prints how given equations compare with those of a model; whether they agree."""
+    from pendula.analysis.against import TOLERANCE, check_against
+
+    found = check_against(model, against, states=states, seed=seed)
+    if as_json:
+        echo_json(
+            {
+                "model": found.model,
+                "against": found.source,
+                "states": found.states,
+                "tolerance": TOLERANCE,
+                "passed": found.passed,
+                "max_difference": found.max_difference,
+                "counterexample": found.counterexample,
+                "difference": [{"what": d.what, "ours": d.ours, "theirs": d.theirs} for d in found.differences],
+                "sentence": found.sentence,
+                "remark": found.remark,
+            }
+        )
+        return found.passed
+    click.echo(_paragraph(found.sentence))
+    if found.counterexample is not None:
+        angles = {c.name for c in model.coordinates if c.kind == "angle"}
+        state = [
+            (n, x, f"{number(math.degrees(x))} deg" if n in angles else "") for n, x in found.counterexample.items()
         ]
-        click.echo(table(rows, ["pair", "largest difference", "verdict", "where it is largest"]))
-        click.echo(f"\n{'passed' if certificate.passed else 'FAILED'}: relative differences, allowed {TOLERANCE:g}")
-    if not certificate.passed:
-        sys.exit(1)
+        click.echo("\n" + table(state, ["counterexample", "value", ""]))
+        click.echo("\n" + table([(d.what, d.ours, d.theirs) for d in found.differences], ["what", "model", "given"]))
+    if found.remark:
+        click.echo("\n" + _paragraph(found.remark))
+    verdict = "passed" if found.passed else "FAILED"
+    click.echo(f"\n{verdict}: relative difference {number(found.max_difference, 3)}, allowed {TOLERANCE:g}")
+    return found.passed
+
+
+def _paragraph(text: str) -> str:
+    """Text in lines that fit the page."""
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -27,7 +27,7 @@ _SUMMARIES = {
     "new": "Write a model file to start from.",
     "schema": "JSON schema of model files, for editors.",
     "derive": "Equations of motion: text, LaTeX, Python, C or JSON.",
-    "check": "All formulations against each other: the certificate.",
+    "check": "All formulations against each other, or your equations.",
     "simulate": "Motion from the initial state, with plot and animation.",
 }
 

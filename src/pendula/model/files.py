@@ -30,6 +30,22 @@ def load(path: str | Path) -> Model:
     Raises:
         ModelError: the file cannot be read or the model is wrong; lists every problem with element and field.
     """
+    text, source = _read(path)
+    return loads(text, source=source)
+
+
+def read_toml(path: str | Path) -> tuple[dict[str, Any], str]:
+    """Plain data of any TOML file, and the name of the file for messages.
+
+    Raises:
+        ModelError: the file cannot be read, is too large or is not TOML.
+    """
+    text, source = _read(path)
+    return _toml(text, source), source
+
+
+def _read(path: str | Path) -> tuple[str, str]:
+    """Text of a file, and its name for messages."""
     if not isinstance(path, (str, os.PathLike)):
         raise ModelError([Problem("file", "", f"must be given by its path, found {shown(path)}")])
     source = _printable(str(path))
@@ -46,7 +62,7 @@ def load(path: str | Path) -> Model:
     except UnicodeDecodeError as error:
         cause = f"it is not UTF-8 text (byte {error.start + 1} of {len(content)})"
         raise ModelError([Problem("file", "", cause, "save it as UTF-8")], source=source) from None
-    return loads(text, source=source)
+    return text, source
 
 
 def loads(text: str, *, source: str = "model text") -> Model:
