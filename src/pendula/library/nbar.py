@@ -172,10 +172,11 @@ def _step(length: Scalar | None, turn: str, angle: Scalar) -> str:
 
 def _sum(plan: _Plan, name: str, terms: list[str]) -> Scalar:
     """The name of a parameter that holds the sum; long sums are added up in parts."""
-    if len(terms) > _TERMS:
+    level = 0
+    while len(terms) > _TERMS:
+        level += 1
         pieces = [terms[k : k + _TERMS] for k in range(0, len(terms), _TERMS)]
-        terms = [str(_sum(plan, f"{name}_{k + 1}", piece)) for k, piece in enumerate(pieces)]
-        return _sum(plan, name, terms)
+        terms = [str(_sum(plan, f"{name}_{level}_{k + 1}", piece)) for k, piece in enumerate(pieces)]
     plan.parameters[name] = " + ".join(terms).replace("+ -", "- ")
     return name
 
