@@ -18,6 +18,7 @@ from scipy.spatial.transform import Rotation
 import pendula
 from pendula import Model, System, library
 from pendula.errors import PendulaError
+from pendula.model.expressions import parse
 from pendula.system.llvm import compile_program
 from pendula.system.lower import Lowering
 from pendula.system.sampling import random_states
@@ -59,6 +60,23 @@ VARIANTS: dict[str, Callable[[], Model]] = {
     "spatial-rod: quaternion, spatial": lambda: library.spatial_rod(joint="quaternion", start="spatial"),
     "spatial-rod: printed inertia": lambda: library.spatial_rod(inertia_rule="printed"),
     "four-bar: crossed": lambda: library.four_bar(branch="crossed"),
+    "four-bar: pumpjack": lambda: library.four_bar(preset="pumpjack"),
+    "four-bar: double-crank": lambda: library.four_bar(preset="double-crank"),
+    "four-bar: double-rocker": lambda: library.four_bar(preset="double-rocker"),
+    "four-bar: triple-rocker": lambda: library.four_bar(preset="triple-rocker"),
+    "four-bar: spin-driven": lambda: library.four_bar(drive=0.05),
+    "slider-crank: massless": lambda: library.slider_crank(slider_mass=0, offset=0.4),
+    "slider-crank: left": lambda: library.slider_crank(offset=-0.3, side="left"),
+    "linkage: 4 bars": lambda: library.linkage(bars=4),
+    "linkage: given last": lambda: library.linkage(bars=5, last_length=1.3),
+    "linkage: given last, crossed": lambda: library.linkage(bars=5, last_length=1.3, branch="crossed"),
+    "linkage: lists": lambda: library.linkage(
+        bars=5, mass=[1, 2, 3], length=[0.5, 1, 0.7], com=[0.2, 0.4, 0.3], pivot=[1.5, 0.2], start=[0.1, 1, "120deg"]
+    ),
+    "linkage: friction": lambda: library.linkage(bars=5, friction=0.2),
+    "driven-linkage: 5 bars": lambda: library.driven_linkage(bars=5, direction="50deg"),
+    "driven-chain: 1 link": lambda: library.driven_chain(links=1, amplitude=0.2, direction="40deg", rate=5, start=1),
+    "driven-chain: relative": lambda: library.driven_chain(links=3, coordinates="relative", kind="point"),
 }
 """Every library mechanism, and its variants after a colon."""
 
@@ -75,8 +93,10 @@ def has_ball(name: str) -> bool:
 
 
 def is_driven(name: str) -> bool:
-    """Whether a variant has a prescribed motion; known without compiling."""
-    return any(joint.prescribed() for joint in VARIANTS[name]().tree)
+    """Whether a variant has a prescribed motion or a moving ground point; known without compiling."""
+    model = VARIANTS[name]()
+    places = [x for j in model.joints for side in (j.parent, j.child) for x in side.position or ()]
+    return any(j.prescribed() for j in model.tree) or any("t" in parse(x).names for x in places)
 
 
 # --- random mechanisms --------------------------------------------------------------------------------

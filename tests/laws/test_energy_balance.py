@@ -29,7 +29,11 @@ SPREAD = 0.5
 """Keeps the x, y chart of the spherical pendulum away from its edge, where everything bends over short lengths."""
 
 
-def _assert_energy_changes_by_work(system: pendula.System, t: Array, q: Array, v: Array) -> None:
+STEP = {"inverted-chain": 2e-5}
+"""Steps of the difference, where not 2e-3: this base is shaken at 500 rad/s."""
+
+
+def _assert_energy_changes_by_work(system: pendula.System, t: Array, q: Array, v: Array, h: float = 2e-3) -> None:
     later = along_motion(system, q, v, t)
 
     def energy(s: float) -> Array:
@@ -44,13 +48,13 @@ def _assert_energy_changes_by_work(system: pendula.System, t: Array, q: Array, v
     a = system.accelerations(q, v, t)
     size = 1.0 + np.abs(found.kinetic) + np.abs(found.potential) + np.abs(power) + np.abs(driven)
     size = size * (1.0 + np.abs(v).max(axis=1) + np.abs(a).max(axis=1) * 0.1)
-    assert np.max(np.abs(slope(energy) - power - driven) / size) < BALANCED
+    assert np.max(np.abs(slope(energy, h) - power - driven) / size) < BALANCED
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_energy_of_library_mechanism_changes_by_the_power_of_loads_and_drives(name: str) -> None:
     system = library_system(name)
-    _assert_energy_changes_by_work(system, *regular(system, *states(system, 10, seed=5)))
+    _assert_energy_changes_by_work(system, *regular(system, *states(system, 10, seed=5)), h=STEP.get(name, 2e-3))
 
 
 @pytest.mark.parametrize("formulation", formulations())

@@ -39,16 +39,34 @@ def list_command(name: str | None, as_json: bool) -> None:
         )
     elif name is not None:
         click.echo(heading(name) + "\n")
-        for line in (inspect.getdoc(entries[name].make) or "").splitlines():
-            indent = " " * (len(line) - len(line.lstrip()))
-            click.echo(textwrap.fill(line, 80, subsequent_indent=indent, drop_whitespace=True) if line else "")
+        click.echo(_reflow(inspect.getdoc(entries[name].make) or ""))
         defaults = ", ".join(f"{k}={v}" for k, v in entries[name].arguments.items() if v is not None)
-        click.echo(f"\nDefaults: {defaults}" if defaults else "\nIt takes no arguments; parameters: see pendula show.")
+        closing = f"Defaults: {defaults}" if defaults else "It takes no arguments; parameters: see pendula show."
+        click.echo("\n" + textwrap.fill(closing, 80, break_on_hyphens=False))
     else:
         width = max(len(e.name) for e in chosen) + 2
         for e in chosen:
             click.echo(f"{e.name:<{width}}{textwrap.shorten(e.summary, 80 - width, placeholder=' ...')}")
         click.echo("\npendula list NAME tells more, pendula show NAME shows what it is made of")
+
+
+def _reflow(text: str) -> str:
+    """A docstring with its paragraphs and its list of arguments wrapped to the terminal."""
+    pieces: list[str] = []
+    for line in text.splitlines():
+        before = pieces[-1] if pieces else ""
+        indent, first = (len(x) - len(x.lstrip()) for x in (line, before))
+        goes_on = indent > first if first else indent == 0 and not before.endswith("Args:")
+        if line and before and goes_on:
+            pieces[-1] = f"{before} {line.strip()}"
+        else:
+            pieces.append(line)
+    return "\n".join(_wrapped(piece) for piece in pieces)
+
+
+def _wrapped(piece: str) -> str:
+    indent = " " * (len(piece) - len(piece.lstrip()))
+    return textwrap.fill(piece, 80, subsequent_indent=indent * 2, break_on_hyphens=False)
 
 
 @click.command("show")

@@ -10,8 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pendula.library.linkages import four_bar
-from pendula.library.pendulums import cart_pole, chain, double_pendulum, pendulum
+from pendula.library.driven import driven_chain, inverted_chain
+from pendula.library.linkages import four_bar, grashof, slider_crank
+from pendula.library.nbar import driven_linkage, linkage
+from pendula.library.pendulums import cart_pole, chain, double_pendulum, double_physical_pendulum, pendulum
 from pendula.library.spatial import free_body, heavy_top, hoop_bead, spatial_rod, spherical_pendulum
 from pendula.model.model import Model
 
@@ -20,12 +22,19 @@ __all__ = [
     "cart_pole",
     "chain",
     "double_pendulum",
+    "double_physical_pendulum",
+    "driven_chain",
+    "driven_linkage",
     "four_bar",
     "free_body",
+    "grashof",
     "heavy_top",
     "hoop_bead",
+    "inverted_chain",
+    "linkage",
     "mechanisms",
     "pendulum",
+    "slider_crank",
     "spatial_rod",
     "spherical_pendulum",
 ]
@@ -60,11 +69,17 @@ def mechanisms() -> dict[str, Entry]:
         pendulum,
         chain,
         double_pendulum,
+        double_physical_pendulum,
+        driven_chain,
+        inverted_chain,
         cart_pole,
         spherical_pendulum,
         spatial_rod,
         hoop_bead,
         four_bar,
+        slider_crank,
+        linkage,
+        driven_linkage,
         free_body,
         heavy_top,
     )

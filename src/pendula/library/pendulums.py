@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
-from pendula.errors import UsageError
+from pendula.library.arguments import LinkNumbers, PerLink, choose, listed, whole
 from pendula.model.base import Scalar
 from pendula.model.checks import MOST_BODIES
 from pendula.model.model import Model
-
-PerLink = Scalar | Sequence[Scalar] | None
 
 
 def pendulum(*, kind: Literal["rod", "point"] = "rod", friction: Scalar = 0, start: Scalar = "90deg") -> Model:
@@ -25,9 +22,10 @@ def pendulum(*, kind: Literal["rod", "point"] = "rod", friction: Scalar = 0, sta
         friction: viscous friction in the pivot [torque time/rad].
         start: initial angle from hanging straight down.
     """
+    choose("kind", kind, ("rod", "point"))
     body: dict[str, object] = {"name": "link", "rod": {"mass": "m", "length": "l"}}
     if kind == "point":
-        body = _point_link("link", "m", "l")
+        body = point_link("link", "m", "l")
     forces = [{"type": "friction", "joint": "theta", "coefficient": "c"}] if friction != 0 else []
     parameters: dict[str, Scalar] = {"m": 1.0, "l": 1.0, "g": 9.81}
     if friction != 0:
@@ -43,32 +41,12 @@ def pendulum(*, kind: Literal["rod", "point"] = "rod", friction: Scalar = 0, sta
     )
 
 
-def _point_link(name: str, mass: Scalar, length: Scalar, com: Scalar | None = None) -> dict[str, object]:
+def point_link(name: str, mass: Scalar, length: Scalar, com: Scalar | None = None) -> dict[str, object]:
     """A massless link with a point mass at its end (or at ``com``)."""
     tip = [0, f"-({length})", 0]
     place = tip if com is None else [0, f"-({com})", 0]
     shapes = [{"kind": "rod", "points": [[0, 0, 0], tip]}, {"kind": "point", "points": [place]}]
     return {"name": name, "point": {"mass": mass, "at": place}, "points": {"tip": tip}, "shapes": shapes}
-
-
-class _PerLink:
-    """Turns a number for all links, or a list with one per link, into parameter names."""
-
-    def __init__(self, links: int) -> None:
-        self.links = links
-        self.parameters: dict[str, Scalar] = {}
-
-    def names(self, symbol: str, value: PerLink) -> list[Scalar | None]:
-        if value is None:
-            return [None] * self.links
-        if isinstance(value, (int, float, str)):
-            self.parameters[symbol] = value
-            return [symbol] * self.links
-        values = list(value)
-        if len(values) != self.links:
-            raise UsageError(f"{symbol}: {self.links} links need as many values, found {len(values)}")
-        self.parameters |= {f"{symbol}{k + 1}": x for k, x in enumerate(values)}
-        return [f"{symbol}{k + 1}" for k in range(self.links)]
 
 
 def chain(
@@ -87,7 +65,9 @@ def chain(
     coordinates: Literal["absolute", "relative"] = "absolute",
     start: PerLink = "90deg",
 ) -> Model:
-    """A pendulum of any number of links, as in paper 003 (nominal: 10 rods of 1 m and 1 kg, from 90 degrees).
+    """A pendulum of any number of links: paper 003.
+
+    Nominal in the paper: 10 rods of 1 m and 1 kg, from 90 degrees.
 
     Closed forms: 2^n equilibria without springs; as n grows, the frequencies of a hanging chain of length L
     approach j/2 sqrt(g/L) with j the zeros of the Bessel function J0.
@@ -106,22 +86,22 @@ def chain(
         coordinates: angles from the vertical, or each from the link before.
         start: initial angle of every link from hanging straight down.
     """
-    if not isinstance(links, int) or not 1 <= links <= MOST_BODIES:
-        raise UsageError(f"links must be a whole number from 1 to {MOST_BODIES}, found {links!r}")
-    per = _PerLink(links)
+    whole("links", links, 1, MOST_BODIES)
+    choose("kind", kind, ("rod", "point"))
+    choose("inertia_rule", inertia_rule, ("consistent", "printed"))
+    choose("coordinates", coordinates, ("absolute", "relative"))
+    per = LinkNumbers(links)
     m, l, d, J = (per.names(s, x) for s, x in (("m", mass), ("l", length), ("d", com), ("J", inertia)))
     k, c, b, mu = (
         per.names(s, x) for s, x in (("k", stiffness), ("c", damping), ("b", friction), ("mu", com_friction))
     )
-    angles = [start] * links if isinstance(start, (int, float, str)) or start is None else list(start)
-    if len(angles) != links:
-        raise UsageError(f"start: {links} links need as many angles, found {len(angles)}")
+    angles = [start] * links if start is None or isinstance(start, (int, float, str)) else listed("start", start, links)
     bodies: list[object] = []
     joints: list[object] = []
     forces: list[dict[str, object]] = []
     for i in range(links):
         name, joint = f"link{i + 1}", f"theta{i + 1}"
-        bodies.append(_link(name, kind, m[i], l[i], d[i], J[i], inertia_rule))
+        bodies.append(link_body(name, kind, m[i], l[i], d[i], J[i], inertia_rule))
         above: object = "ground" if i == 0 else {"body": f"link{i}", "at": "tip"}
         frame = "ground" if coordinates == "absolute" else "parent"
         joints.append({"name": joint, "type": "revolute", "parent": above, "child": name, "measured_from": frame})
@@ -144,13 +124,14 @@ def chain(
     )
 
 
-def _link(
+def link_body(
     name: str, kind: str, m: Scalar | None, l: Scalar | None, d: Scalar | None, J: Scalar | None, rule: str
 ) -> dict[str, object]:
+    """A link that hangs from its origin: a rod, or a point mass on a massless link."""
     assert m is not None
     assert l is not None
     if kind == "point":
-        return _point_link(name, m, l, d)
+        return point_link(name, m, l, d)
     if J is None and d is not None and rule == "printed":
         J = f"({m})*(({l})**2 - 2*({l})*({d}) + 2*({d})**2)/6"
     rod: dict[str, object] = {"mass": m, "length": l}
@@ -161,7 +142,9 @@ def _link(
 
 
 def double_pendulum() -> Model:
-    """Two equal bars with spring-dampers in both joints: paper 001, examples 2 to 7, with its data.
+    """Two equal bars with spring-dampers: paper 001.
+
+    Its examples 2 to 7, with their data; the spring-dampers are in both joints.
 
     Closed forms: with undamped joints the natural frequencies are 21.4405 and 94.9784 rad/s. Its equations
     of motion are eqs. 8 and 9 of the paper.
@@ -195,8 +178,51 @@ def double_pendulum() -> Model:
     )
 
 
+def double_physical_pendulum() -> Model:
+    """Two rigid bodies hinged in a row: paper 004.
+
+    The paper prints no numbers; the data are ours. As in the paper, the inertias J1 and J2 are about the hinges, c1
+    and c2 are the distances from hinge to mass centre, l1 is that between the hinges, and both angles are measured
+    from straight down.
+
+    Closed forms: with D = m2 l1 c2 and q = angle of the first minus angle of the second body,
+    (J1 + m2 l1^2) phi1'' + D cos q phi2'' + D sin q phi2'^2 + (m1 c1 + m2 l1) g sin phi1 = 0 and
+    J2 phi2'' + D cos q phi1'' - D sin q phi1'^2 + m2 g c2 sin phi2 = 0. They follow from the paper's method after
+    the corrections of its eqs. 3, 41, 42 and 66.
+    """
+    parameters: dict[str, Scalar] = {"g": 9.81, "m1": 2.0, "c1": 0.35, "J1": 0.4, "l1": 0.8}
+    parameters |= {"m2": 1.5, "c2": 0.3, "J2": 0.25, "l2": 0.7}
+    bodies: list[object] = []
+    joints: list[object] = []
+    for i, parent in ((1, "ground"), (2, {"body": "body 1", "at": "hinge"})):
+        inertia = f"J{i} - m{i}*c{i}**2"
+        bodies.append(
+            {
+                "name": f"body {i}",
+                "mass": f"m{i}",
+                "com": [0, f"-c{i}", 0],
+                "inertia": [inertia, 0, inertia],
+                "points": {"hinge" if i == 1 else "tip": [0, f"-l{i}", 0]},
+                "shapes": [
+                    {"kind": "rod", "points": [[0, 0, 0], [0, f"-l{i}", 0]]},
+                    {"kind": "point", "points": [[0, f"-c{i}", 0]]},
+                ],
+            }
+        )
+        joint = {"name": f"phi{i}", "type": "revolute", "parent": parent, "child": f"body {i}"}
+        joints.append(joint | {"measured_from": "ground"})
+    return Model(
+        name="double physical pendulum",
+        gravity=[0, "-g", 0],
+        parameters=parameters,
+        bodies=bodies,
+        joints=joints,
+        initial={"phi1": "60deg", "phi2": "20deg"},
+    )
+
+
 def cart_pole() -> Model:
-    """A cart on a straight rail with a rod hinged to it, pushed by the input F.
+    """A cart on a rail with a rod hinged to it, pushed by F.
 
     Closed forms: x is cyclic, so without F the momentum along the rail is kept; about the hanging pole the
     frequency is sqrt(m g (l/2) (M + m)/(J (M + m) - (m l/2)^2)) with J = m l^2/3.

@@ -10,7 +10,9 @@ from pendula.model.model import Model
 
 
 def spherical_pendulum(*, chart: Literal["angles", "xy"] = "angles") -> Model:
-    """A point mass on a massless rod free to swing in space: the benchmark of paper 000 (gravity along -z).
+    """A point mass on a rod, free to swing in space: paper 000.
+
+    The rod is massless; gravity is along -z.
 
     Closed forms: about the bottom both frequencies are sqrt(g/l) = 3.132091952673165 rad/s; conical
     motion at angle theta turns at sqrt(g/(l cos theta)); the moment of momentum about the vertical is kept.
@@ -47,7 +49,9 @@ def spatial_rod(
     start: Literal["planar", "spatial"] = "planar",
     inertia_rule: Literal["consistent", "printed"] = "consistent",
 ) -> Model:
-    """A round rod on a ball joint: paper 002, ZYZ angles phi, theta, psi; z points down.
+    """A round rod on a ball joint: paper 002.
+
+    ZYZ angles phi, theta, psi; z points down.
 
     Closed forms: the planar start swings as a rod, small swings about hanging down at
     sqrt((a/2) g/(a^2/3 + d^2/16)) = 3.834 rad/s; the moment of momentum about z is kept. ZYZ angles are
@@ -89,7 +93,9 @@ def spatial_rod(
 
 
 def hoop_bead() -> Model:
-    """A bead in a hoop that turns at a constant rate about its vertical diameter: paper 001, example 1.
+    """A bead in a turning hoop: paper 001, example 1.
+
+    The hoop turns at a constant rate about its vertical diameter.
 
     Closed forms: theta'' + (c/m) theta' - Omega^2 sin(theta) cos(theta) + (g/r) sin(theta) = 0 (eq. 5). Rest at
     0 and pi, and at +-acos(g/(r Omega^2)) when Omega^2 > g/r (60.63 deg for the data here).
@@ -132,7 +138,9 @@ def hoop_bead() -> Model:
 
 
 def free_body() -> Model:
-    """A box in free flight, turning nearly about its middle axis (which is unstable).
+    """A box in free flight, turning about its middle axis.
+
+    Nearly about it, and that turn is unstable.
 
     Closed forms: momentum, moment of momentum about the mass centre and kinetic energy are kept; the mass
     centre moves straight; Euler's equations hold for the angular velocity in body axes.

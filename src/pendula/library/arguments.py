@@ -1,0 +1,77 @@
+"""Arguments of library mechanisms: read, checked, and turned into parameters of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pendula.errors import UsageError
+from pendula.model.base import Scalar, parse
+from pendula.model.expressions import ExpressionError
+from pendula.model.parameters import ParameterError, evaluate_parameters
+
+PerLink = Scalar | Sequence[Scalar] | None
+"""One value for all links, or a list with one for each."""
+
+
+def is_one(value: object) -> bool:
+    """Whether an argument is one value for all links, not a list."""
+    return isinstance(value, (int, float, str))
+
+
+class LinkNumbers:
+    """Turns a number for all links, or a list with one per link, into parameter names."""
+
+    def __init__(self, links: int) -> None:
+        self.links = links
+        self.parameters: dict[str, Scalar] = {}
+
+    def names(self, symbol: str, value: PerLink) -> list[Scalar | None]:
+        """The parameter of each link: the symbol alone, or numbered from 1."""
+        if value is None:
+            return [None] * self.links
+        if isinstance(value, (int, float, str)):
+            self.parameters[symbol] = value
+            return [symbol] * self.links
+        values = listed(symbol, value, self.links)
+        self.parameters |= {f"{symbol}{k + 1}": x for k, x in enumerate(values)}
+        return [f"{symbol}{k + 1}" for k in range(self.links)]
+
+
+def listed(what: str, values: Sequence[Scalar], count: int) -> list[Scalar]:
+    """The values as a list, refused unless there are as many as links."""
+    found = list(values)
+    if len(found) != count:
+        raise UsageError(f"{what}: {count} links need as many values, found {len(found)}")
+    return found
+
+
+def choose(what: str, value: str, choices: Sequence[str]) -> None:
+    """Refuses a word that is not among the choices."""
+    if value not in choices:
+        names = [f'"{c}"' for c in choices]
+        raise UsageError(f"{what} is {', '.join(names[:-1])} or {names[-1]}, found {value!r}")
+
+
+def whole(what: str, value: int, least: int, most: int) -> None:
+    """Refuses what is not a whole number in the range."""
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise UsageError(f"{what} must be a whole number from {least} to {most}, found {value!r}")
+
+
+def value_of(what: str, value: Scalar, parameters: Mapping[str, Scalar] | None = None) -> float:
+    """The number behind an argument, which may be an expression such as ``"90deg"`` or of the parameters."""
+    try:
+        known = evaluate_parameters({n: parse(x) for n, x in (parameters or {}).items()})
+        return parse(value).evaluate(known)
+    except ParameterError as error:
+        raise UsageError("; ".join(f"{name}: {cause}" for name, cause in error.problems)) from None
+    except ExpressionError as error:
+        raise UsageError(f"{what}: {error}") from None
+
+
+def positive(what: str, value: Scalar) -> float:
+    """The number behind an argument that must be greater than zero."""
+    found = value_of(what, value)
+    if not found > 0:
+        raise UsageError(f"{what} must be greater than 0, found {value}")
+    return found
