@@ -8,6 +8,7 @@ from pendula.equations.equations import Equations
 from pendula.equations.kane import Kane
 from pendula.equations.lagrange import Lagrange
 from pendula.equations.newton_euler import NewtonEuler
+from pendula.equations.projection import Projection
 from pendula.errors import UsageError
 from pendula.model.model import Model
 
@@ -24,7 +25,7 @@ class Formulation(Protocol):
 
 def formulations() -> dict[str, Formulation]:
     """All formulations by name."""
-    found: list[Formulation] = [Lagrange(), Kane(), NewtonEuler()]
+    found: list[Formulation] = [Lagrange(), Kane(), NewtonEuler(), Projection()]
     return {f.name: f for f in found}
 
 
@@ -33,7 +34,8 @@ DEFAULT = Kane.name
 
 
 def derive(model: Model, formulation: str = DEFAULT) -> Equations:
-    """Equations of motion of a model, symbolic, by a formulation: "lagrange", "kane" or "newton-euler".
+    """Equations of motion of a model, symbolic, by a formulation: "lagrange", "kane", "newton-euler" or
+    "projection".
 
     Example:
         >>> from pendula import library
