@@ -1,0 +1,336 @@
+"""Bodies as if they were free, and how the velocity of each follows from that of the body that carries it.
+
+The reference point of a body is its side of the joint that carries it. Velocities are V = L_tau v + driven; the
+columns of L_tau, V itself and its rate with v' = 0 are found from body to body. See ``projection.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import symengine as se
+
+from pendula.equations import vectors as vec
+from pendula.equations.mechanism import (
+    WORLD,
+    Link,
+    Mechanism,
+    Pose,
+    Shift,
+    Step,
+    Turn,
+    TurnQuaternion,
+    quaternion_matrix,
+)
+from pendula.equations.tape import Expr
+
+Columns = Mapping[int, vec.Vector]
+"""Three rows of L_tau: index of a rate -> column. Columns that are not there are zero."""
+
+
+@dataclass(frozen=True)
+class Wrench:
+    """A force and its moment about a body's reference point, in the axes in use."""
+
+    force: vec.Vector
+    moment: vec.Vector
+
+    def __add__(self, other: Wrench) -> Wrench:
+        return Wrench(vec.add(self.force, other.force), vec.add(self.moment, other.moment))
+
+    def times(self, factor: Expr) -> Wrench:
+        """The same, a factor as large."""
+        return Wrench(vec.scale(factor, self.force), vec.scale(factor, self.moment))
+
+    def work(self, v: vec.Vector, w: vec.Vector) -> list[Expr]:
+        """Its power on a velocity, as two terms."""
+        return [vec.dot(v, self.force), vec.dot(w, self.moment)]
+
+
+@dataclass(frozen=True)
+class Passage:
+    """How a body's velocity follows from that of its parent.
+
+    ``arm`` and all that slides are in the parent's axes, all that spins in the body's own; ``turn`` leads from the
+    body's axes to the parent's.
+    """
+
+    turn: vec.Matrix
+    arm: vec.Vector
+    slide: vec.Vector
+    bend: vec.Vector
+    """rate of ``slide`` with v' = 0"""
+    slides: Columns
+    spin: vec.Vector
+    spin_rate: vec.Vector
+    spins: Columns
+
+
+@dataclass(frozen=True)
+class FreeBody:
+    """Mass properties about the reference point, and the velocities of the body with their rates when v' = 0."""
+
+    pose: Pose
+    """only its axes and angle are used"""
+    place: vec.Vector
+    """the reference point in body axes"""
+    mass: Expr = 0
+    S: vec.Vector = vec.NULL
+    J: vec.Matrix = (vec.NULL,) * 3
+    v: vec.Vector = vec.NULL
+    w: vec.Vector = vec.NULL
+    dv: vec.Vector = vec.NULL
+    dw: vec.Vector = vec.NULL
+    V: Columns = field(default_factory=dict)
+    W: Columns = field(default_factory=dict)
+
+    @property
+    def flat(self) -> bool:
+        """Whether components are in world axes."""
+        return self.pose.theta is not None
+
+    def momentum(self, v: vec.Vector, w: vec.Vector) -> Wrench:
+        """M_free times a velocity."""
+        push = vec.add(vec.scale(self.mass, v), vec.cross(w, self.S))
+        return Wrench(push, vec.add(vec.cross(self.S, v), vec.times(self.J, w)))
+
+    def omega_terms(self) -> Wrench:
+        """Omega times the velocity: what is quadratic in it."""
+        whirl = vec.cross(self.w, vec.cross(self.w, self.S))
+        twist = vec.cross(self.w, vec.times(self.J, self.w))
+        if self.flat:
+            return Wrench(whirl, twist)
+        carried = vec.cross(self.w, self.v)
+        return Wrench(vec.add(vec.scale(self.mass, carried), whirl), vec.add(vec.cross(self.S, carried), twist))
+
+    def to_axes(self, body_vector: vec.Vector) -> vec.Vector:
+        """Body components in the axes in use."""
+        return vec.times(self.pose.R, body_vector) if self.flat else body_vector
+
+    def from_world(self, vector: vec.Vector) -> vec.Vector:
+        """World components in the axes in use."""
+        return vector if self.flat else vec.times(vec.transposed(self.pose.R), vector)
+
+    def to_world(self, vector: vec.Vector) -> vec.Vector:
+        """Components in the axes in use as world components."""
+        return vector if self.flat else vec.times(self.pose.R, vector)
+
+    def arm(self, place: vec.Vector) -> vec.Vector:
+        """From the reference point to a place of the body, in the axes in use."""
+        return self.to_axes(vec.subtract(place, self.place))
+
+
+class FreeBodies:
+    """All bodies of a mechanism with their columns of L_tau."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.m = mechanism
+        self.tape = mechanism.tape
+        self.in_time = mechanism.in_time()
+        self.index_of = {str(rate): k for k, rate in enumerate(mechanism.rates)}
+        self.passages: list[Passage] = []
+        self.bodies: list[FreeBody] = []
+        self._bits = [self.tape.bit(rate) for rate in mechanism.rates]
+        self._virtual: dict[int, Any] = {}
+        for link, pose in zip(mechanism.links, mechanism.poses, strict=True):
+            self._add_body(link, pose)
+
+    def _parent(self, link: Link) -> FreeBody:
+        return self.bodies[link.parent] if link.parent >= 0 else FreeBody(WORLD, vec.NULL)
+
+    def slopes(self, expressions: Sequence[Expr]) -> dict[int, list[Expr]]:
+        """Columns by rate of a joint's own expressions: d expression = column k times rate k."""
+        rates = [se.sympify(x) for x in self.in_time.all(expressions)]
+        seen = 0
+        for rate in rates:
+            for symbol in self.tape.symbols(rate):
+                seen |= self.tape.reach(symbol)
+        found = {}
+        for k, bit in enumerate(self._bits):
+            if seen & bit:
+                if k not in self._virtual:
+                    self._virtual[k] = self.m.virtual(k)
+                slopes = self._virtual[k].all(expressions)
+                if not vec.all_zero(slopes):
+                    found[k] = slopes
+        return found
+
+    def _passage(self, link: Link, parent: FreeBody) -> tuple[Passage, Expr | None]:
+        """The joint from the parent's reference point to the body's, and the body's angle while it is flat."""
+        walk = _Walk(self, link.body, parent)
+        for step in link.before:
+            walk.step(step)
+        for step in self.m.relative_motion(self.m.index[link.body], walk.pose):
+            walk.step(step)
+        for step in link.after:
+            if not isinstance(step, Shift):  # the last shift leads from the reference point to the body's origin
+                walk.step(step)
+        return walk.passage(), walk.pose.theta
+
+    def _add_body(self, link: Link, pose: Pose) -> None:
+        parent = self._parent(link)
+        passage, theta = self._passage(link, parent)
+        place = _reference(link)
+        mass, S, J = self._mass_properties(link, place, pose)
+        move = self._flat_motion if theta is not None else self._motion
+        v, w, dv, dw, V, W = move(link, parent, passage, theta)
+        keep, hint = self.tape.keep_all, link.body
+        body = FreeBody(
+            pose,
+            place,
+            mass,
+            S,
+            J,
+            keep(v, f"v__{hint}"),
+            keep(w, f"w__{hint}"),
+            keep(dv, f"dv__{hint}"),
+            keep(dw, f"dw__{hint}"),
+            {k: keep(x, f"V__{hint}_{self.m.rates[k]}") for k, x in V.items() if not vec.all_zero(x)},
+            {k: keep(x, f"W__{hint}_{self.m.rates[k]}") for k, x in W.items() if not vec.all_zero(x)},
+        )
+        self.passages.append(passage)
+        self.bodies.append(body)
+
+    def _carried(self, parent: FreeBody, passage: Passage) -> tuple[vec.Vector, vec.Vector, dict[int, vec.Vector]]:
+        """Velocity of the body's reference point in the parent's axes, its rate with v' = 0, its columns."""
+        arm, slide = passage.arm, passage.slide
+        v = vec.add(parent.v, vec.cross(parent.w, arm), slide)
+        dv = vec.add(parent.dv, vec.cross(parent.dw, arm), vec.cross(parent.w, slide), passage.bend)
+        if parent.flat:  # arm and slide turn in world axes
+            dv = vec.add(dv, vec.cross(parent.w, vec.cross(parent.w, arm)), vec.cross(parent.w, slide))
+        V: dict[int, vec.Vector] = {}
+        for k in {**parent.V, **parent.W, **passage.slides}:
+            swing = vec.cross(parent.W.get(k, vec.NULL), arm)
+            V[k] = vec.add(parent.V.get(k, vec.NULL), swing, passage.slides.get(k, vec.NULL))
+        return v, dv, V
+
+    def _flat_motion(self, link: Link, parent: FreeBody, passage: Passage, theta: Expr) -> Any:
+        """In world axes: the rate of turning is that of the absolute angle."""
+        v, dv, V = self._carried(parent, passage)
+        rate = self.in_time(theta)
+        W = {k: [0, 0, slope[0]] for k, slope in self.slopes([theta]).items()}
+        return v, [0, 0, rate], dv, [0, 0, self.in_time(rate)], V, W
+
+    def _motion(self, link: Link, parent: FreeBody, passage: Passage, theta: None) -> Any:
+        """In body axes. Components of a vector that is carried along change by -turning x vector."""
+        back = vec.transposed(passage.turn)
+        hint = link.body
+        v, dv, V = self._carried(parent, passage)
+        carried = self.tape.keep_all(vec.times(back, parent.w), f"wp__{hint}")
+        w = self.tape.keep_all(vec.add(carried, passage.spin), f"w__{hint}")
+        v = self.tape.keep_all(vec.times(back, self.tape.keep_all(v, f"vp__{hint}")), f"v__{hint}")
+        dv = self.tape.keep_all(dv, f"dvp__{hint}")
+        turning = w if parent.flat else passage.spin  # of the body's axes seen from the parent's
+        dv = vec.subtract(vec.times(back, dv), vec.cross(turning, v))
+        dw = vec.subtract(vec.times(back, parent.dw), vec.cross(passage.spin, carried))
+        dw = vec.add(dw, passage.spin_rate)
+        V = {k: vec.times(back, self.tape.keep_all(x, f"Vp__{hint}")) for k, x in V.items()}
+        W = {k: vec.times(back, x) for k, x in parent.W.items()}
+        for k, x in passage.spins.items():
+            W[k] = vec.add(W.get(k, vec.NULL), x)
+        return v, w, dv, dw, V, W
+
+    def _mass_properties(self, link: Link, place: vec.Vector, pose: Pose) -> tuple[Expr, vec.Vector, vec.Matrix]:
+        """Mass, static moment and inertia about the reference point, in the axes in use."""
+        c = vec.subtract(link.com, place)
+        S, J = vec.scale(link.mass, c), self._inertia(link, c)
+        if pose.theta is not None:  # only turning about z is met: one column is enough
+            column = vec.times(pose.R, [row[2] for row in J])
+            S, J = vec.times(pose.R, S), [[0, 0, x] for x in column]
+        return link.mass, self.tape.keep_all(S, f"S__{link.body}"), J
+
+    def _inertia(self, link: Link, c: vec.Vector) -> vec.Matrix:
+        """Inertia about the reference point in body axes: I + m (c.c 1 - c c^T)."""
+        square = vec.dot(c, c)
+        matrix: list[list[Expr]] = [[0] * 3 for _ in range(3)]
+        for i in range(3):
+            for j in range(i + 1):
+                spread = square - c[i] * c[j] if i == j else -c[i] * c[j]
+                whole = se.expand(link.inertia[i][j] + link.mass * spread)
+                matrix[i][j] = matrix[j][i] = self.tape.keep(whole, f"J__{link.body}_{'xyz'[j]}{'xyz'[i]}")
+        return matrix
+
+
+class _Walk:
+    """Follows the steps of a joint and gathers its passage.
+
+    Shifts come before the turns of a joint, so they are fixed in the parent; turning is gathered in the axes
+    that the turns so far have left.
+    """
+
+    def __init__(self, free: FreeBodies, body: str, parent: FreeBody) -> None:
+        self._free = free
+        self._body = body
+        self._hint = body if parent.flat else f"{body}_rel"
+        self.pose = parent.pose if parent.flat else Pose(vec.IDENTITY, vec.NULL)
+        self._arm: vec.Vector = vec.scale(-1, vec.times(self.pose.R, parent.place))
+        self._slide: vec.Vector = vec.NULL
+        self._bend: vec.Vector = vec.NULL
+        self._slides: dict[int, vec.Vector] = {}
+        self._spin: vec.Vector = vec.NULL
+        self._spin_rate: vec.Vector = vec.NULL
+        self._spins: dict[int, vec.Vector] = {}
+
+    def step(self, step: Step) -> None:
+        """Goes one step further."""
+        match step:
+            case Shift(vector):
+                self._shift(vector)
+            case Turn(axis, angle):
+                rate = self._free.in_time(angle)
+                columns = {k: vec.scale(x[0], axis) for k, x in self._free.slopes([angle]).items()}
+                bend = vec.scale(self._free.in_time(rate), axis)
+                self._turn(step, vec.scale(rate, axis), bend, columns)
+            case TurnQuaternion(omega=omega):
+                units = {self._free.index_of[str(s)]: e for s, e in zip(omega, vec.IDENTITY, strict=True)}
+                self._turn(step, omega, vec.NULL, units)
+
+    def passage(self) -> Passage:
+        """What was gathered."""
+        keep = self._free.tape.keep_all
+        return Passage(
+            vec.IDENTITY if self.pose.theta is not None else self.pose.R,
+            keep(self._arm, f"arm__{self._body}"),
+            keep(self._slide, f"slide__{self._body}"),
+            keep(self._bend, f"bend__{self._body}"),
+            {k: keep(x, f"slide__{self._body}_{self._free.m.rates[k]}") for k, x in self._slides.items()},
+            keep(self._spin, f"spin__{self._body}"),
+            keep(self._spin_rate, f"dspin__{self._body}"),
+            {k: keep(x, f"spin__{self._body}_{self._free.m.rates[k]}") for k, x in self._spins.items()},
+        )
+
+    def _shift(self, vector: vec.Vector) -> None:
+        free, R = self._free, self.pose.R
+        rate = free.in_time.all(vector)
+        self._arm = vec.add(self._arm, vec.times(R, vector))
+        self._slide = vec.add(self._slide, vec.times(R, rate))
+        self._bend = vec.add(self._bend, vec.times(R, free.in_time.all(rate)))
+        for k, column in free.slopes(vector).items():
+            self._slides[k] = vec.add(self._slides.get(k, vec.NULL), vec.times(R, column))
+
+    def _turn(self, step: Turn | TurnQuaternion, spin: vec.Vector, bend: vec.Vector, columns: Columns) -> None:
+        """Writes what was gathered in the axes after a turn, (A^T x)' = A^T x' - spin x A^T x, and adds the turn."""
+        if self._spins:
+            back = vec.transposed(self._matrix(step))
+            carried = vec.times(back, self._spin)
+            rate = vec.subtract(vec.times(back, self._spin_rate), vec.cross(spin, carried))
+            self._spin, self._spin_rate = carried, rate
+            self._spins = {k: vec.times(back, x) for k, x in self._spins.items()}
+        self._spin = vec.add(self._spin, spin)
+        self._spin_rate = vec.add(self._spin_rate, bend)
+        for k, column in columns.items():
+            self._spins[k] = vec.add(self._spins.get(k, vec.NULL), column)
+        self.pose = self._free.m.follow(self.pose, (step,), self._hint)
+
+    def _matrix(self, step: Turn | TurnQuaternion) -> vec.Matrix:
+        if isinstance(step, Turn):
+            return self._free.m.turn_matrix(step.axis, step.angle, self._hint)
+        return self._free.m.named(quaternion_matrix(step.quaternion), f"{self._hint}_joint")
+
+
+def _reference(link: Link) -> vec.Vector:
+    """The body's side of the joint that carries it, in body axes."""
+    shifts = [step.vector for step in link.after if isinstance(step, Shift)]
+    return vec.scale(-1, shifts[0]) if shifts else vec.NULL
