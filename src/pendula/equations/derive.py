@@ -9,6 +9,7 @@ from pendula.equations.kane import Kane
 from pendula.equations.lagrange import Lagrange
 from pendula.equations.maximal import Maximal
 from pendula.equations.newton_euler import NewtonEuler
+from pendula.equations.projection import Projection
 from pendula.errors import UsageError
 from pendula.model.model import Model
 
@@ -25,7 +26,7 @@ class Formulation(Protocol):
 
 def formulations() -> dict[str, Formulation]:
     """All formulations by name."""
-    found: list[Formulation] = [Lagrange(), Kane(), NewtonEuler(), Maximal()]
+    found: list[Formulation] = [Lagrange(), Kane(), NewtonEuler(), Maximal(), Projection()]
     return {f.name: f for f in found}
 
 
@@ -34,7 +35,8 @@ DEFAULT = Kane.name
 
 
 def derive(model: Model, formulation: str = DEFAULT) -> Equations:
-    """Equations of motion of a model, symbolic, by a formulation: "lagrange", "kane" or "newton-euler".
+    """Equations of motion of a model, symbolic, by a formulation: "lagrange", "kane", "newton-euler" or
+    "projection".
 
     Example:
         >>> from pendula import library

@@ -126,6 +126,7 @@ class Equations:
     def _check_order(self) -> None:
         """Every name is defined before it is used, and nothing is left that cannot be computed."""
         known = {self.t, *self.q, *self.v, *self.u, *self.p}
+        known |= {*self.acceleration_symbols, *self.multiplier_symbols}  # for what joints transmit
         for symbol, expression in self.definitions:
             missing = se.sympify(expression).free_symbols - known
             if missing:

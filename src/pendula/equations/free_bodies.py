@@ -1,387 +1,336 @@
-"""A model in which every body has coordinates of its own: position of its mass centre, and its orientation.
+"""Bodies as if they were free, and how the velocity of each follows from that of the body that carries it.
 
-Bodies that stay in the x-y plane have (x, y, theta); others a position in world axes and a quaternion, with the
-velocity in world axes and the angular velocity in body axes as speeds. Joints hold them together by constraints.
-A joint's own coordinates are then either *read* from the two bodies (the angle of a hinge in the plane) or
-*kept* as further coordinates (the angle of a hinge in space, which counts full turns and cannot be read).
+The reference point of a body is its side of the joint that carries it. Velocities are V = L_tau v + driven; the
+columns of L_tau, V itself and its rate with v' = 0 are found from body to body. See ``projection.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import symengine as se
 
 from pendula.equations import vectors as vec
-from pendula.equations.equations import drive_definitions
 from pendula.equations.mechanism import (
     WORLD,
     Link,
     Mechanism,
     Pose,
-    Quaternion,
     Shift,
     Step,
     Turn,
     TurnQuaternion,
     quaternion_matrix,
 )
-from pendula.equations.tape import Direction, Expr
-from pendula.model.joints import Coordinate, JointFree, JointPlanar, JointRevolute, JointSpherical
-from pendula.model.model import Model
+from pendula.equations.tape import Expr
 
-PLANAR = ("x", "y", "theta")
-SPATIAL = ("x", "y", "z", "q0", "q1", "q2", "q3")
-SPATIAL_SPEEDS = ("x_dot", "y_dot", "z_dot", "wx", "wy", "wz")
-KINDS = {"x": "length", "y": "length", "z": "length", "theta": "angle"}
+Columns = Mapping[int, vec.Vector]
+"""Three rows of L_tau: index of a rate -> column. Columns that are not there are zero."""
+
+
+@dataclass(frozen=True)
+class Wrench:
+    """A force and its moment about a body's reference point, in the axes in use."""
+
+    force: vec.Vector
+    moment: vec.Vector
+
+    def __add__(self, other: Wrench) -> Wrench:
+        return Wrench(vec.add(self.force, other.force), vec.add(self.moment, other.moment))
+
+    def times(self, factor: Expr) -> Wrench:
+        """The same, a factor as large."""
+        return Wrench(vec.scale(factor, self.force), vec.scale(factor, self.moment))
+
+    def work(self, v: vec.Vector, w: vec.Vector) -> list[Expr]:
+        """Its power on a velocity, as two terms."""
+        return [vec.dot(v, self.force), vec.dot(w, self.moment)]
+
+
+@dataclass(frozen=True)
+class Passage:
+    """How a body's velocity follows from that of its parent.
+
+    ``arm`` and all that slides are in the parent's axes, all that spins in the body's own; ``turn`` leads from the
+    body's axes to the parent's.
+    """
+
+    turn: vec.Matrix
+    arm: vec.Vector
+    slide: vec.Vector
+    bend: vec.Vector
+    """rate of ``slide`` with v' = 0"""
+    slides: Columns
+    spin: vec.Vector
+    spin_rate: vec.Vector
+    spins: Columns
 
 
 @dataclass(frozen=True)
 class FreeBody:
-    """A body as it moves on its own: indices of its coordinates and speeds, and its motion in world axes."""
+    """Mass properties about the reference point, and the velocities of the body with their rates when v' = 0."""
 
-    flat: bool
-    q: tuple[int, ...]
-    v: tuple[int, ...]
-    kept_q: tuple[int, ...]
-    """coordinates of its joint that are kept"""
-    kept_v: tuple[int, ...]
-    center: tuple[Expr, Expr, Expr]
     pose: Pose
-    W: dict[int, vec.Vector]
-    """angular velocity per unit of a speed"""
-    V: dict[int, vec.Vector]
-    """velocity of the mass centre per unit of a speed"""
-    w: vec.Vector
-    velocity: vec.Vector
-
-
-GROUND_BODY = FreeBody(True, (), (), (), (), (0, 0, 0), WORLD, {}, {}, vec.NULL, vec.NULL)
-
-
-class FreeBodies(Mechanism):
-    """The mechanism with its bodies' own coordinates as q and v."""
-
-    def __init__(self, model: Model) -> None:
-        super().__init__(model)
-        joints = Mechanism(model)
-        self.flats = [_is_flat(joints, k) for k in range(len(self.links))]
-        self._heights = [_height(joints, k) if flat else 0 for k, flat in enumerate(self.flats)]
-        self._coordinates: list[Coordinate] = []
-        self._speeds: list[Coordinate] = []
-        self.q, self.v = [], []
-        self._rates: list[Expr] = []
-        self._seeds: list[dict[Any, Expr]] = []
-        self._quaternions: list[Quaternion] = []
-        self._taken = {x.name for j in model.tree for x in (*j.coordinates(), *j.speeds())}
-        self._taken |= {*model.parameters, *model.inputs}
-        self.bodies: list[FreeBody] = [self._body(k) for k in range(len(self.links))]
-        self.readings: dict[str, Expr] = {}
-        for k in range(len(self.links)):
-            self._read(k)
-
-    # -- what replaces the joints' coordinates ---------------------------------------------------
+    """only its axes and angle are used"""
+    place: vec.Vector
+    """the reference point in body axes"""
+    mass: Expr = 0
+    S: vec.Vector = vec.NULL
+    J: vec.Matrix = (vec.NULL,) * 3
+    v: vec.Vector = vec.NULL
+    w: vec.Vector = vec.NULL
+    dv: vec.Vector = vec.NULL
+    dw: vec.Vector = vec.NULL
+    V: Columns = field(default_factory=dict)
+    W: Columns = field(default_factory=dict)
 
     @property
-    def coordinates(self) -> Sequence[Coordinate]:
-        """Name and kind of every entry of q."""
-        return self._coordinates
+    def flat(self) -> bool:
+        """Whether components are in world axes."""
+        return self.pose.theta is not None
 
-    @property
-    def speeds(self) -> Sequence[Coordinate]:
-        """Name and kind of every entry of v."""
-        return self._speeds
+    def momentum(self, v: vec.Vector, w: vec.Vector) -> Wrench:
+        """M_free times a velocity."""
+        push = vec.add(vec.scale(self.mass, v), vec.cross(w, self.S))
+        return Wrench(push, vec.add(vec.cross(self.S, v), vec.times(self.J, w)))
 
-    @cached_property
-    def qdot(self) -> list[Expr]:
-        """Rates of the coordinates in terms of the speeds."""
-        return self._rates
+    def omega_terms(self) -> Wrench:
+        """Omega times the velocity: what is quadratic in it."""
+        whirl = vec.cross(self.w, vec.cross(self.w, self.S))
+        twist = vec.cross(self.w, vec.times(self.J, self.w))
+        if self.flat:
+            return Wrench(whirl, twist)
+        carried = vec.cross(self.w, self.v)
+        return Wrench(vec.add(vec.scale(self.mass, carried), whirl), vec.add(vec.cross(self.S, carried), twist))
 
-    @cached_property
-    def quaternions(self) -> list[Quaternion]:
-        """Every quaternion among the coordinates."""
-        return self._quaternions
+    def to_axes(self, body_vector: vec.Vector) -> vec.Vector:
+        """Body components in the axes in use."""
+        return vec.times(self.pose.R, body_vector) if self.flat else body_vector
 
-    def virtual(self, k: int) -> Direction:
-        """The virtual displacement that belongs to speed or drive k."""
-        if k < len(self.v):
-            return Direction(self.tape, self._seeds[k], f"by_{self.v[k]}")
-        drive = self.drives[k - len(self.v)]
-        return Direction(self.tape, {drive.position: 1}, f"by_{drive.rate}")
+    def from_world(self, vector: vec.Vector) -> vec.Vector:
+        """World components in the axes in use."""
+        return vector if self.flat else vec.times(vec.transposed(self.pose.R), vector)
 
-    @cached_property
-    def poses(self) -> list[Pose]:
-        """World pose of every link's body axes."""
-        return [body.pose for body in self.bodies]
+    def to_world(self, vector: vec.Vector) -> vec.Vector:
+        """Components in the axes in use as world components."""
+        return vector if self.flat else vec.times(self.pose.R, vector)
 
-    def parent_of(self, k: int) -> FreeBody:
-        """The body that carries joint k."""
-        parent = self.links[k].parent
-        return self.bodies[parent] if parent >= 0 else GROUND_BODY
+    def arm(self, place: vec.Vector) -> vec.Vector:
+        """From the reference point to a place of the body, in the axes in use."""
+        return self.to_axes(vec.subtract(place, self.place))
 
-    def parent_frame(self, k: int) -> Pose:
-        """The joint's frame on its parent side, in world axes."""
-        return self.follow(self.parent_of(k).pose, self.links[k].before, self.links[k].body)
 
-    def child_frame(self, k: int) -> Pose:
-        """The joint's frame on its child side, in world axes."""
-        back: list[Step] = []
-        for step in reversed(self.links[k].after):
-            if isinstance(step, Shift):
-                x, y, z = vec.scale(-1, step.vector)
-                back.append(Shift((x, y, z)))
-            else:
-                assert isinstance(step, Turn)
-                back.append(Turn(step.axis, -step.angle))
-        return self.follow(self.bodies[k].pose, tuple(back), self.links[k].body)
+class FreeBodies:
+    """All bodies of a mechanism with their columns of L_tau."""
 
-    # -- bodies ---------------------------------------------------------------------------------
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.m = mechanism
+        self.tape = mechanism.tape
+        self.in_time = mechanism.in_time()
+        self.index_of = {str(rate): k for k, rate in enumerate(mechanism.rates)}
+        self.passages: list[Passage] = []
+        self.bodies: list[FreeBody] = []
+        self._bits = [self.tape.bit(rate) for rate in mechanism.rates]
+        self._virtual: dict[int, Any] = {}
+        for link, pose in zip(mechanism.links, mechanism.poses, strict=True):
+            self._add_body(link, pose)
 
-    def _name(self, body: str, endings: Sequence[str]) -> str:
-        """A beginning for the names of a body's coordinates that no name of the model meets."""
-        start = body
-        while any(name in self._taken for e in endings for name in (f"{start}_{e}", f"{start}_{e}_dot")):
-            start += "_com"
-        self._taken |= {f"{start}_{e}" for e in endings}
-        return start
+    def _parent(self, link: Link) -> FreeBody:
+        return self.bodies[link.parent] if link.parent >= 0 else FreeBody(WORLD, vec.NULL)
 
-    def _add(self, name: str, kind: str, owner: str) -> Any:
-        self._coordinates.append(Coordinate(name, kind, owner))  # type: ignore[arg-type]
-        self.q.append(se.Symbol(name))
-        return self.q[-1]
+    def slopes(self, expressions: Sequence[Expr]) -> dict[int, list[Expr]]:
+        """Columns by rate of a joint's own expressions: d expression = column k times rate k."""
+        rates = [se.sympify(x) for x in self.in_time.all(expressions)]
+        seen = 0
+        for rate in rates:
+            for symbol in self.tape.symbols(rate):
+                seen |= self.tape.reach(symbol)
+        found = {}
+        for k, bit in enumerate(self._bits):
+            if seen & bit:
+                if k not in self._virtual:
+                    self._virtual[k] = self.m.virtual(k)
+                slopes = self._virtual[k].all(expressions)
+                if not vec.all_zero(slopes):
+                    found[k] = slopes
+        return found
 
-    def _add_speed(self, name: str, kind: str, owner: str) -> Any:
-        self._speeds.append(Coordinate(name, kind, owner))  # type: ignore[arg-type]
-        self.v.append(se.Symbol(name))
-        return self.v[-1]
+    def _passage(self, link: Link, parent: FreeBody) -> tuple[Passage, Expr | None]:
+        """The joint from the parent's reference point to the body's, and the body's angle while it is flat."""
+        walk = _Walk(self, link.body, parent)
+        for step in link.before:
+            walk.step(step)
+        for step in self.m.relative_motion(self.m.index[link.body], walk.pose):
+            walk.step(step)
+        for step in link.after:
+            if not isinstance(step, Shift):  # the last shift leads from the reference point to the body's origin
+                walk.step(step)
+        return walk.passage(), walk.pose.theta
 
-    def _body(self, k: int) -> FreeBody:
-        link = self.links[k]
-        flat = self.flats[k]
-        first_q, first_v = len(self.q), len(self.v)
-        start = self._name(link.body, PLANAR if flat else (*SPATIAL, *SPATIAL_SPEEDS))
-        made = self._planar(k, start) if flat else self._spatial(k, start)
-        own_q, own_v = len(self.q), len(self.v)
-        if not self._can_read(link, k):
-            self._keep(link)
-        return FreeBody(
-            flat,
-            tuple(range(first_q, own_q)),
-            tuple(range(first_v, own_v)),
-            tuple(range(own_q, len(self.q))),
-            tuple(range(own_v, len(self.v))),
-            *made,
+    def _add_body(self, link: Link, pose: Pose) -> None:
+        parent = self._parent(link)
+        passage, theta = self._passage(link, parent)
+        place = _reference(link)
+        mass, S, J = self._mass_properties(link, place, pose)
+        move = self._flat_motion if theta is not None else self._motion
+        v, w, dv, dw, V, W = move(link, parent, passage, theta)
+        keep, hint = self.tape.keep_all, link.body
+        body = FreeBody(
+            pose,
+            place,
+            mass,
+            S,
+            J,
+            keep(v, f"v__{hint}"),
+            keep(w, f"w__{hint}"),
+            keep(dv, f"dv__{hint}"),
+            keep(dw, f"dw__{hint}"),
+            {k: keep(x, f"V__{hint}_{self.m.rates[k]}") for k, x in V.items() if not vec.all_zero(x)},
+            {k: keep(x, f"W__{hint}_{self.m.rates[k]}") for k, x in W.items() if not vec.all_zero(x)},
+        )
+        self.passages.append(passage)
+        self.bodies.append(body)
+
+    def _carried(self, parent: FreeBody, passage: Passage) -> tuple[vec.Vector, vec.Vector, dict[int, vec.Vector]]:
+        """Velocity of the body's reference point in the parent's axes, its rate with v' = 0, its columns."""
+        arm, slide = passage.arm, passage.slide
+        v = vec.add(parent.v, vec.cross(parent.w, arm), slide)
+        dv = vec.add(parent.dv, vec.cross(parent.dw, arm), vec.cross(parent.w, slide), passage.bend)
+        if parent.flat:  # arm and slide turn in world axes
+            dv = vec.add(dv, vec.cross(parent.w, vec.cross(parent.w, arm)), vec.cross(parent.w, slide))
+        V: dict[int, vec.Vector] = {}
+        for k in {**parent.V, **parent.W, **passage.slides}:
+            swing = vec.cross(parent.W.get(k, vec.NULL), arm)
+            V[k] = vec.add(parent.V.get(k, vec.NULL), swing, passage.slides.get(k, vec.NULL))
+        return v, dv, V
+
+    def _flat_motion(self, link: Link, parent: FreeBody, passage: Passage, theta: Expr) -> Any:
+        """In world axes: the rate of turning is that of the absolute angle."""
+        v, dv, V = self._carried(parent, passage)
+        rate = self.in_time(theta)
+        W = {k: [0, 0, slope[0]] for k, slope in self.slopes([theta]).items()}
+        return v, [0, 0, rate], dv, [0, 0, self.in_time(rate)], V, W
+
+    def _motion(self, link: Link, parent: FreeBody, passage: Passage, theta: None) -> Any:
+        """In body axes. Components of a vector that is carried along change by -turning x vector."""
+        back = vec.transposed(passage.turn)
+        hint = link.body
+        v, dv, V = self._carried(parent, passage)
+        carried = self.tape.keep_all(vec.times(back, parent.w), f"wp__{hint}")
+        w = self.tape.keep_all(vec.add(carried, passage.spin), f"w__{hint}")
+        v = self.tape.keep_all(vec.times(back, self.tape.keep_all(v, f"vp__{hint}")), f"v__{hint}")
+        dv = self.tape.keep_all(dv, f"dvp__{hint}")
+        turning = w if parent.flat else passage.spin  # of the body's axes seen from the parent's
+        dv = vec.subtract(vec.times(back, dv), vec.cross(turning, v))
+        dw = vec.subtract(vec.times(back, parent.dw), vec.cross(passage.spin, carried))
+        dw = vec.add(dw, passage.spin_rate)
+        V = {k: vec.times(back, self.tape.keep_all(x, f"Vp__{hint}")) for k, x in V.items()}
+        W = {k: vec.times(back, x) for k, x in parent.W.items()}
+        for k, x in passage.spins.items():
+            W[k] = vec.add(W.get(k, vec.NULL), x)
+        return v, w, dv, dw, V, W
+
+    def _mass_properties(self, link: Link, place: vec.Vector, pose: Pose) -> tuple[Expr, vec.Vector, vec.Matrix]:
+        """Mass, static moment and inertia about the reference point, in the axes in use."""
+        c = vec.subtract(link.com, place)
+        S, J = vec.scale(link.mass, c), self._inertia(link, c)
+        if pose.theta is not None:  # only turning about z is met: one column is enough
+            column = vec.times(pose.R, [row[2] for row in J])
+            S, J = vec.times(pose.R, S), [[0, 0, x] for x in column]
+        return link.mass, self.tape.keep_all(S, f"S__{link.body}"), J
+
+    def _inertia(self, link: Link, c: vec.Vector) -> vec.Matrix:
+        """Inertia about the reference point in body axes: I + m (c.c 1 - c c^T)."""
+        square = vec.dot(c, c)
+        matrix: list[list[Expr]] = [[0] * 3 for _ in range(3)]
+        for i in range(3):
+            for j in range(i + 1):
+                spread = square - c[i] * c[j] if i == j else -c[i] * c[j]
+                whole = se.expand(link.inertia[i][j] + link.mass * spread)
+                matrix[i][j] = matrix[j][i] = self.tape.keep(whole, f"J__{link.body}_{'xyz'[j]}{'xyz'[i]}")
+        return matrix
+
+
+class _Walk:
+    """Follows the steps of a joint and gathers its passage.
+
+    Shifts come before the turns of a joint, so they are fixed in the parent; turning is gathered in the axes
+    that the turns so far have left.
+    """
+
+    def __init__(self, free: FreeBodies, body: str, parent: FreeBody) -> None:
+        self._free = free
+        self._body = body
+        self._hint = body if parent.flat else f"{body}_rel"
+        self.pose = parent.pose if parent.flat else Pose(vec.IDENTITY, vec.NULL)
+        self._arm: vec.Vector = vec.scale(-1, vec.times(self.pose.R, parent.place))
+        self._slide: vec.Vector = vec.NULL
+        self._bend: vec.Vector = vec.NULL
+        self._slides: dict[int, vec.Vector] = {}
+        self._spin: vec.Vector = vec.NULL
+        self._spin_rate: vec.Vector = vec.NULL
+        self._spins: dict[int, vec.Vector] = {}
+
+    def step(self, step: Step) -> None:
+        """Goes one step further."""
+        match step:
+            case Shift(vector):
+                self._shift(vector)
+            case Turn(axis, angle):
+                rate = self._free.in_time(angle)
+                columns = {k: vec.scale(x[0], axis) for k, x in self._free.slopes([angle]).items()}
+                bend = vec.scale(self._free.in_time(rate), axis)
+                self._turn(step, vec.scale(rate, axis), bend, columns)
+            case TurnQuaternion(omega=omega):
+                units = {self._free.index_of[str(s)]: e for s, e in zip(omega, vec.IDENTITY, strict=True)}
+                self._turn(step, omega, vec.NULL, units)
+
+    def passage(self) -> Passage:
+        """What was gathered."""
+        keep = self._free.tape.keep_all
+        return Passage(
+            vec.IDENTITY if self.pose.theta is not None else self.pose.R,
+            keep(self._arm, f"arm__{self._body}"),
+            keep(self._slide, f"slide__{self._body}"),
+            keep(self._bend, f"bend__{self._body}"),
+            {k: keep(x, f"slide__{self._body}_{self._free.m.rates[k]}") for k, x in self._slides.items()},
+            keep(self._spin, f"spin__{self._body}"),
+            keep(self._spin_rate, f"dspin__{self._body}"),
+            {k: keep(x, f"spin__{self._body}_{self._free.m.rates[k]}") for k, x in self._spins.items()},
         )
 
-    def _planar(self, k: int, start: str) -> tuple[Any, ...]:
-        link = self.links[k]
-        x, y, theta = (self._add(f"{start}_{e}", KINDS[e], link.joint.name) for e in PLANAR)
-        first = len(self.v)
-        speeds = [self._add_speed(f"{start}_{e}_dot", KINDS[e], link.joint.name) for e in PLANAR]
-        self._rates += speeds
-        self._seeds += [{s: 1} for s in (x, y, theta)]
-        c, s = self.tape.trig(theta, link.body)
-        R = ((c, -s, 0), (s, c, 0), (0, 0, 1))
-        height = self._heights[k]
-        com = vec.times(R, link.com)
-        r = self.tape.keep_all([x - com[0], y - com[1], height - com[2]], f"r__{link.body}")
-        W = {first + 2: [0, 0, 1]}
-        V = {first: [1, 0, 0], first + 1: [0, 1, 0]}
-        return (x, y, height), Pose(R, r, theta), W, V, [0, 0, speeds[2]], [speeds[0], speeds[1], 0]
+    def _shift(self, vector: vec.Vector) -> None:
+        free, R = self._free, self.pose.R
+        rate = free.in_time.all(vector)
+        self._arm = vec.add(self._arm, vec.times(R, vector))
+        self._slide = vec.add(self._slide, vec.times(R, rate))
+        self._bend = vec.add(self._bend, vec.times(R, free.in_time.all(rate)))
+        for k, column in free.slopes(vector).items():
+            self._slides[k] = vec.add(self._slides.get(k, vec.NULL), vec.times(R, column))
 
-    def _spatial(self, k: int, start: str) -> tuple[Any, ...]:
-        link = self.links[k]
-        owner = link.joint.name
-        x, y, z = (self._add(f"{start}_{e}", "length", owner) for e in SPATIAL[:3])
-        self._quaternions.append(Quaternion(link.body, len(self.q), len(self.v) + 3))
-        w, a, b, c = (self._add(f"{start}_{e}", "quaternion", owner) for e in SPATIAL[3:])
-        first = len(self.v)
-        velocity = [self._add_speed(f"{start}_{e}", "length", owner) for e in SPATIAL_SPEEDS[:3]]
-        omega = [self._add_speed(f"{start}_{e}", "angle", owner) for e in SPATIAL_SPEEDS[3:]]
-        self._rates += velocity
-        turning = [
-            {w: -a / 2, a: w / 2, b: c / 2, c: -b / 2},
-            {w: -b / 2, a: -c / 2, b: w / 2, c: a / 2},
-            {w: -c / 2, a: b / 2, b: -a / 2, c: w / 2},
-        ]
-        self._rates += [vec.total([t[s] * o for t, o in zip(turning, omega, strict=True)]) for s in (w, a, b, c)]
-        self._seeds += [{s: 1} for s in (x, y, z)] + turning
-        R = self.named(quaternion_matrix((w, a, b, c)), link.body)
-        r = self.tape.keep_all(vec.subtract((x, y, z), vec.times(R, link.com)), f"r__{link.body}")
-        columns = vec.transposed(R)
-        W = {first + 3 + i: columns[i] for i in range(3)}
-        V = {first + i: vec.IDENTITY[i] for i in range(3)}
-        spin = self.tape.keep_all(vec.times(R, omega), f"w__{link.body}")
-        return (x, y, z), Pose(R, r), W, V, spin, velocity
+    def _turn(self, step: Turn | TurnQuaternion, spin: vec.Vector, bend: vec.Vector, columns: Columns) -> None:
+        """Writes what was gathered in the axes after a turn, (A^T x)' = A^T x' - spin x A^T x, and adds the turn."""
+        if self._spins:
+            back = vec.transposed(self._matrix(step))
+            carried = vec.times(back, self._spin)
+            rate = vec.subtract(vec.times(back, self._spin_rate), vec.cross(spin, carried))
+            self._spin, self._spin_rate = carried, rate
+            self._spins = {k: vec.times(back, x) for k, x in self._spins.items()}
+        self._spin = vec.add(self._spin, spin)
+        self._spin_rate = vec.add(self._spin_rate, bend)
+        for k, column in columns.items():
+            self._spins[k] = vec.add(self._spins.get(k, vec.NULL), column)
+        self.pose = self._free.m.follow(self.pose, (step,), self._hint)
 
-    # -- joints' coordinates: read or kept --------------------------------------------------------
-
-    def _can_read(self, link: Link, k: int) -> bool:
-        joint = link.joint
-        if not joint.coordinates():
-            return True
-        if joint.prescribed():
-            return False
-        if isinstance(joint, (JointRevolute, JointPlanar)):
-            return self.flats[k]
-        return isinstance(joint, (JointSpherical, JointFree)) and joint.quaternion() and not self.flats[k]
-
-    def _keep(self, link: Link) -> None:
-        """The joint's free coordinates become coordinates of the mechanism."""
-        joint = link.joint
-        prescribed = joint.prescribed()
-        for c in joint.coordinates():
-            if c.name not in prescribed:
-                self._rates.append(self.joint_qdot[c.name])
-                symbol = self._add(c.name, c.kind, joint.name)
-                self._seeds.append({symbol: 1})
-        for s in joint.speeds():
-            if s.name.removesuffix("_dot") not in prescribed:
-                self._add_speed(s.name, s.kind, joint.name)
-
-    def _read(self, k: int) -> None:
-        """Names of the joint's coordinates and speeds, defined by how its two bodies stand and move."""
-        link, body = self.links[k], self.bodies[k]
-        joint = link.joint
-        if body.kept_v or not joint.coordinates() or joint.prescribed():
-            for x in (*joint.coordinates(), *joint.speeds()):
-                if x.name.removesuffix("_dot") not in joint.prescribed():
-                    self.readings[x.name] = se.Symbol(x.name)
-            return
-        A, B = self.parent_frame(k), self.child_frame(k)
-        values: list[Expr] = []
-        speeds: list[Expr] = []
-        parent = self.parent_of(k)
-        if isinstance(joint, (JointPlanar, JointFree)):
-            gap = self.tape.keep_all(vec.subtract(B.r, A.r), f"gap__{joint.name}")
-            back = vec.transposed(A.R)
-            place = self.tape.keep_all(vec.times(back, gap), f"at__{joint.name}")
-            values += place[: 2 if isinstance(joint, JointPlanar) else 3]
-            start = self.moving(parent, B.r) if link.parent >= 0 else self.in_time().all(A.r)
-            relative = vec.subtract(self.moving(body, B.r), start)
-            speeds += vec.times(back, relative)[: len(values)]
-        if isinstance(joint, (JointRevolute, JointPlanar)):
-            assert A.theta is not None
-            assert B.theta is not None
-            turn, spin = B.theta - A.theta, body.w[2] - parent.w[2]
-            if isinstance(joint, JointRevolute):
-                sense = self.direction(joint.axis)[2]
-                if joint.measured_from == "ground":
-                    turn, spin = B.theta, body.w[2]
-                turn, spin = sense * turn, sense * spin
-            values.append(turn)
-            speeds.append(spin)
-        else:
-            values += self._relative_quaternion(k)
-            speeds += vec.times(vec.transposed(B.R), vec.subtract(body.w, parent.w))
-        for c, value in zip((*joint.coordinates(), *joint.speeds()), (*values, *speeds), strict=True):
-            symbol = se.Symbol(c.name)
-            self.tape.definitions[symbol] = value
-            self.readings[c.name] = symbol
-
-    def moving(self, body: FreeBody, point: Sequence[Expr]) -> vec.Vector:
-        """Velocity of the point of a body that is at a world position."""
-        return vec.add(body.velocity, vec.cross(body.w, vec.subtract(point, body.center)))
-
-    def _relative_quaternion(self, k: int) -> list[Expr]:
-        link = self.links[k]
-        parent: vec.Vector = (1, 0, 0, 0)
-        if link.parent >= 0:
-            parent = _body_quaternion(self, link.parent)
-        A = _turned_quaternion(parent, link.before)
-        back = tuple(Turn(s.axis, -s.angle) for s in reversed(link.after) if isinstance(s, Turn))
-        B = _turned_quaternion(_body_quaternion(self, k), back)
-        conjugate = (A[0], *vec.scale(-1, A[1:]))
-        return [self.tape.keep(x, f"turn__{link.joint.name}") for x in times(conjugate, B)]
-
-
-def times(a: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
-    """Product of quaternions, scalar first."""
-    (w, *u), (s, *v) = a, b
-    scalar = vec.total([w * s, -vec.dot(u, v)])
-    return [scalar, *vec.add(vec.scale(w, v), vec.scale(s, u), vec.cross(u, v))]
-
-
-def _body_quaternion(m: FreeBodies, k: int) -> list[Expr]:
-    body = m.bodies[k]
-    if body.flat:
-        half = m.q[body.q[2]] / 2
-        return [se.cos(half), 0, 0, se.sin(half)]
-    return [m.q[i] for i in body.q[3:]]
-
-
-def _turned_quaternion(start: Sequence[Expr], steps: Sequence[Step]) -> list[Expr]:
-    """A quaternion after the turns of some steps."""
-    for step in steps:
+    def _matrix(self, step: Turn | TurnQuaternion) -> vec.Matrix:
         if isinstance(step, Turn):
-            half = se.sympify(step.angle) / 2
-            start = times(start, [se.cos(half), *vec.scale(se.sin(half), step.axis)])
-        elif isinstance(step, TurnQuaternion):
-            start = times(start, step.quaternion)
-    return list(start)
+            return self._free.m.turn_matrix(step.axis, step.angle, self._hint)
+        return self._free.m.named(quaternion_matrix(step.quaternion), f"{self._hint}_joint")
 
 
-def _is_flat(joints: Mechanism, k: int) -> bool:
-    """Whether a body stays in a plane parallel to x-y, so that x, y and an angle tell where it is."""
-    pose = joints.poses[k]
-    if pose.theta is None:
-        return False
-    moving = 0
-    for symbol in (*joints.q, *(d.position for d in joints.drives)):
-        moving |= joints.tape.bit(symbol)
-    height = se.sympify(joints.point(joints.links[k].body, joints.links[k].com)[2])
-    return not any(joints.tape.reach(s) & moving for s in height.free_symbols)
-
-
-def _height(joints: Mechanism, k: int) -> Expr:
-    """Height of a flat body's mass centre, which only parameters decide."""
-    height = se.sympify(joints.point(joints.links[k].body, joints.links[k].com)[2])
-    while named := [s for s in height.free_symbols if s in joints.tape.definitions]:
-        height = height.subs({s: joints.tape.definitions[s] for s in named})
-    return height
-
-
-@dataclass(frozen=True)
-class Placement:
-    """The bodies' own coordinates and speeds as expressions of the joints'."""
-
-    definitions: tuple[tuple[Any, Expr], ...]
-    inputs: tuple[Any, ...]
-    """t, then the joints' coordinates and speeds"""
-    q: tuple[Expr, ...]
-    v: tuple[Expr, ...]
-
-
-def derive_placement(model: Model) -> Placement:
-    """Where every body is and how it moves, from the joints' coordinates and speeds."""
-    joints, bodies = Mechanism(model), FreeBodies(model)
-    tape, rate = joints.tape, joints.in_time()
-    turns: list[list[Expr]] = []
-    q: list[Expr] = []
-    v: list[Expr] = []
-    for k, (link, body) in enumerate(zip(joints.links, bodies.bodies, strict=True)):
-        pose = joints.poses[k]
-        parent = turns[link.parent] if link.parent >= 0 else [1, 0, 0, 0]
-        center = tape.keep_all(joints.point(link.body, link.com), f"c__{link.body}")
-        if body.flat:
-            assert pose.theta is not None
-            half = se.sympify(pose.theta) / 2
-            turns.append([se.cos(half), 0, 0, se.sin(half)])
-            q += [center[0], center[1], pose.theta]
-            v += [*rate.all(center)[:2], rate(se.sympify(pose.theta))]
-        else:
-            frame = joints.follow(joints.poses[link.parent] if link.parent >= 0 else WORLD, link.before, link.body)
-            steps = (*link.before, *joints.relative_motion(k, frame), *link.after)
-            turn = [tape.keep(x, f"turn__{link.body}") for x in _turned_quaternion(parent, steps)]
-            turns.append(turn)
-            change = rate.all(turn)
-            spin = times((turn[0], *vec.scale(-1, turn[1:])), change)[1:]
-            q += [*center, *turn]
-            v += [*rate.all(center), *vec.scale(2, spin)]
-        q += [bodies.q[i] for i in body.kept_q]
-        v += [bodies.v[i] for i in body.kept_v]
-    definitions = (*drive_definitions(joints), *tape.definitions.items())
-    return Placement(definitions, (joints.t, *joints.q, *joints.v), tuple(q), tuple(v))
+def _reference(link: Link) -> vec.Vector:
+    """The body's side of the joint that carries it, in body axes."""
+    shifts = [step.vector for step in link.after if isinstance(step, Shift)]
+    return vec.scale(-1, shifts[0]) if shifts else vec.NULL

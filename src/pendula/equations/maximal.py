@@ -21,9 +21,9 @@ import symengine as se
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
+from pendula.equations.body_coordinates import GROUND_BODY, BodyCoordinates, FreeBody
 from pendula.equations.closures import AngleRow, Axis, Constraints, GapRow, Point, Row, closure_rows, constraint_rows
 from pendula.equations.equations import PARTS, Equations, Node, Transmitted
-from pendula.equations.free_bodies import GROUND_BODY, FreeBodies, FreeBody
 from pendula.equations.matrix import Sparse, entries
 from pendula.equations.mechanism import Pose, Shift, Step, Turn, TurnQuaternion
 from pendula.equations.tape import Expr, is_zero
@@ -43,7 +43,7 @@ class Maximal:
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""
-        return _Derivation(FreeBodies(model)).equations()
+        return _Derivation(BodyCoordinates(model)).equations()
 
 
 @dataclass
@@ -86,7 +86,7 @@ def merged(first: Mapping[int, vec.Vector], second: Mapping[int, vec.Vector], si
 
 
 class _Derivation:
-    def __init__(self, mechanism: FreeBodies) -> None:
+    def __init__(self, mechanism: BodyCoordinates) -> None:
         self.m = mechanism
         self.tape = mechanism.tape
         self.loads = ld.collect_loads(mechanism)  # loads and closing joints may prescribe motions of ground points,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import symengine as se
 
+from pendula.equations.body_coordinates import BodyCoordinates, derive_placement
 from pendula.equations.equations import Equations
-from pendula.equations.free_bodies import FreeBodies, derive_placement
 from pendula.equations.matrix import entries
 from pendula.equations.mechanism import Mechanism
 from pendula.equations.motions import derive_motions
@@ -171,7 +171,7 @@ class Programs:
 
         def build() -> Native:
             eq = self._equations
-            found = derive_motions(FreeBodies(eq.model) if eq.nodes else Mechanism(eq.model))
+            found = derive_motions(BodyCoordinates(eq.model) if eq.nodes else Mechanism(eq.model))
             low = Lowering([eq.t, *eq.q, *eq.v, *eq.u, *found.accelerations], eq.p, found.definitions)
             bodies = [j.child.body for j in eq.model.tree]
             flat = [x for body in bodies for vector in found.motions[body] for x in vector]

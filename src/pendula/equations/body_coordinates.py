@@ -1,0 +1,387 @@
+"""A model in which every body has coordinates of its own: position of its mass centre, and its orientation.
+
+Bodies that stay in the x-y plane have (x, y, theta); others a position in world axes and a quaternion, with the
+velocity in world axes and the angular velocity in body axes as speeds. Joints hold them together by constraints.
+A joint's own coordinates are then either *read* from the two bodies (the angle of a hinge in the plane) or
+*kept* as further coordinates (the angle of a hinge in space, which counts full turns and cannot be read).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import symengine as se
+
+from pendula.equations import vectors as vec
+from pendula.equations.equations import drive_definitions
+from pendula.equations.mechanism import (
+    WORLD,
+    Link,
+    Mechanism,
+    Pose,
+    Quaternion,
+    Shift,
+    Step,
+    Turn,
+    TurnQuaternion,
+    quaternion_matrix,
+)
+from pendula.equations.tape import Direction, Expr
+from pendula.model.joints import Coordinate, JointFree, JointPlanar, JointRevolute, JointSpherical
+from pendula.model.model import Model
+
+PLANAR = ("x", "y", "theta")
+SPATIAL = ("x", "y", "z", "q0", "q1", "q2", "q3")
+SPATIAL_SPEEDS = ("x_dot", "y_dot", "z_dot", "wx", "wy", "wz")
+KINDS = {"x": "length", "y": "length", "z": "length", "theta": "angle"}
+
+
+@dataclass(frozen=True)
+class FreeBody:
+    """A body as it moves on its own: indices of its coordinates and speeds, and its motion in world axes."""
+
+    flat: bool
+    q: tuple[int, ...]
+    v: tuple[int, ...]
+    kept_q: tuple[int, ...]
+    """coordinates of its joint that are kept"""
+    kept_v: tuple[int, ...]
+    center: tuple[Expr, Expr, Expr]
+    pose: Pose
+    W: dict[int, vec.Vector]
+    """angular velocity per unit of a speed"""
+    V: dict[int, vec.Vector]
+    """velocity of the mass centre per unit of a speed"""
+    w: vec.Vector
+    velocity: vec.Vector
+
+
+GROUND_BODY = FreeBody(True, (), (), (), (), (0, 0, 0), WORLD, {}, {}, vec.NULL, vec.NULL)
+
+
+class BodyCoordinates(Mechanism):
+    """The mechanism with its bodies' own coordinates as q and v."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        joints = Mechanism(model)
+        self.flats = [_is_flat(joints, k) for k in range(len(self.links))]
+        self._heights = [_height(joints, k) if flat else 0 for k, flat in enumerate(self.flats)]
+        self._coordinates: list[Coordinate] = []
+        self._speeds: list[Coordinate] = []
+        self.q, self.v = [], []
+        self._rates: list[Expr] = []
+        self._seeds: list[dict[Any, Expr]] = []
+        self._quaternions: list[Quaternion] = []
+        self._taken = {x.name for j in model.tree for x in (*j.coordinates(), *j.speeds())}
+        self._taken |= {*model.parameters, *model.inputs}
+        self.bodies: list[FreeBody] = [self._body(k) for k in range(len(self.links))]
+        self.readings: dict[str, Expr] = {}
+        for k in range(len(self.links)):
+            self._read(k)
+
+    # -- what replaces the joints' coordinates ---------------------------------------------------
+
+    @property
+    def coordinates(self) -> Sequence[Coordinate]:
+        """Name and kind of every entry of q."""
+        return self._coordinates
+
+    @property
+    def speeds(self) -> Sequence[Coordinate]:
+        """Name and kind of every entry of v."""
+        return self._speeds
+
+    @cached_property
+    def qdot(self) -> list[Expr]:
+        """Rates of the coordinates in terms of the speeds."""
+        return self._rates
+
+    @cached_property
+    def quaternions(self) -> list[Quaternion]:
+        """Every quaternion among the coordinates."""
+        return self._quaternions
+
+    def virtual(self, k: int) -> Direction:
+        """The virtual displacement that belongs to speed or drive k."""
+        if k < len(self.v):
+            return Direction(self.tape, self._seeds[k], f"by_{self.v[k]}")
+        drive = self.drives[k - len(self.v)]
+        return Direction(self.tape, {drive.position: 1}, f"by_{drive.rate}")
+
+    @cached_property
+    def poses(self) -> list[Pose]:
+        """World pose of every link's body axes."""
+        return [body.pose for body in self.bodies]
+
+    def parent_of(self, k: int) -> FreeBody:
+        """The body that carries joint k."""
+        parent = self.links[k].parent
+        return self.bodies[parent] if parent >= 0 else GROUND_BODY
+
+    def parent_frame(self, k: int) -> Pose:
+        """The joint's frame on its parent side, in world axes."""
+        return self.follow(self.parent_of(k).pose, self.links[k].before, self.links[k].body)
+
+    def child_frame(self, k: int) -> Pose:
+        """The joint's frame on its child side, in world axes."""
+        back: list[Step] = []
+        for step in reversed(self.links[k].after):
+            if isinstance(step, Shift):
+                x, y, z = vec.scale(-1, step.vector)
+                back.append(Shift((x, y, z)))
+            else:
+                assert isinstance(step, Turn)
+                back.append(Turn(step.axis, -step.angle))
+        return self.follow(self.bodies[k].pose, tuple(back), self.links[k].body)
+
+    # -- bodies ---------------------------------------------------------------------------------
+
+    def _name(self, body: str, endings: Sequence[str]) -> str:
+        """A beginning for the names of a body's coordinates that no name of the model meets."""
+        start = body
+        while any(name in self._taken for e in endings for name in (f"{start}_{e}", f"{start}_{e}_dot")):
+            start += "_com"
+        self._taken |= {f"{start}_{e}" for e in endings}
+        return start
+
+    def _add(self, name: str, kind: str, owner: str) -> Any:
+        self._coordinates.append(Coordinate(name, kind, owner))  # type: ignore[arg-type]
+        self.q.append(se.Symbol(name))
+        return self.q[-1]
+
+    def _add_speed(self, name: str, kind: str, owner: str) -> Any:
+        self._speeds.append(Coordinate(name, kind, owner))  # type: ignore[arg-type]
+        self.v.append(se.Symbol(name))
+        return self.v[-1]
+
+    def _body(self, k: int) -> FreeBody:
+        link = self.links[k]
+        flat = self.flats[k]
+        first_q, first_v = len(self.q), len(self.v)
+        start = self._name(link.body, PLANAR if flat else (*SPATIAL, *SPATIAL_SPEEDS))
+        made = self._planar(k, start) if flat else self._spatial(k, start)
+        own_q, own_v = len(self.q), len(self.v)
+        if not self._can_read(link, k):
+            self._keep(link)
+        return FreeBody(
+            flat,
+            tuple(range(first_q, own_q)),
+            tuple(range(first_v, own_v)),
+            tuple(range(own_q, len(self.q))),
+            tuple(range(own_v, len(self.v))),
+            *made,
+        )
+
+    def _planar(self, k: int, start: str) -> tuple[Any, ...]:
+        link = self.links[k]
+        x, y, theta = (self._add(f"{start}_{e}", KINDS[e], link.joint.name) for e in PLANAR)
+        first = len(self.v)
+        speeds = [self._add_speed(f"{start}_{e}_dot", KINDS[e], link.joint.name) for e in PLANAR]
+        self._rates += speeds
+        self._seeds += [{s: 1} for s in (x, y, theta)]
+        c, s = self.tape.trig(theta, link.body)
+        R = ((c, -s, 0), (s, c, 0), (0, 0, 1))
+        height = self._heights[k]
+        com = vec.times(R, link.com)
+        r = self.tape.keep_all([x - com[0], y - com[1], height - com[2]], f"r__{link.body}")
+        W = {first + 2: [0, 0, 1]}
+        V = {first: [1, 0, 0], first + 1: [0, 1, 0]}
+        return (x, y, height), Pose(R, r, theta), W, V, [0, 0, speeds[2]], [speeds[0], speeds[1], 0]
+
+    def _spatial(self, k: int, start: str) -> tuple[Any, ...]:
+        link = self.links[k]
+        owner = link.joint.name
+        x, y, z = (self._add(f"{start}_{e}", "length", owner) for e in SPATIAL[:3])
+        self._quaternions.append(Quaternion(link.body, len(self.q), len(self.v) + 3))
+        w, a, b, c = (self._add(f"{start}_{e}", "quaternion", owner) for e in SPATIAL[3:])
+        first = len(self.v)
+        velocity = [self._add_speed(f"{start}_{e}", "length", owner) for e in SPATIAL_SPEEDS[:3]]
+        omega = [self._add_speed(f"{start}_{e}", "angle", owner) for e in SPATIAL_SPEEDS[3:]]
+        self._rates += velocity
+        turning = [
+            {w: -a / 2, a: w / 2, b: c / 2, c: -b / 2},
+            {w: -b / 2, a: -c / 2, b: w / 2, c: a / 2},
+            {w: -c / 2, a: b / 2, b: -a / 2, c: w / 2},
+        ]
+        self._rates += [vec.total([t[s] * o for t, o in zip(turning, omega, strict=True)]) for s in (w, a, b, c)]
+        self._seeds += [{s: 1} for s in (x, y, z)] + turning
+        R = self.named(quaternion_matrix((w, a, b, c)), link.body)
+        r = self.tape.keep_all(vec.subtract((x, y, z), vec.times(R, link.com)), f"r__{link.body}")
+        columns = vec.transposed(R)
+        W = {first + 3 + i: columns[i] for i in range(3)}
+        V = {first + i: vec.IDENTITY[i] for i in range(3)}
+        spin = self.tape.keep_all(vec.times(R, omega), f"w__{link.body}")
+        return (x, y, z), Pose(R, r), W, V, spin, velocity
+
+    # -- joints' coordinates: read or kept --------------------------------------------------------
+
+    def _can_read(self, link: Link, k: int) -> bool:
+        joint = link.joint
+        if not joint.coordinates():
+            return True
+        if joint.prescribed():
+            return False
+        if isinstance(joint, (JointRevolute, JointPlanar)):
+            return self.flats[k]
+        return isinstance(joint, (JointSpherical, JointFree)) and joint.quaternion() and not self.flats[k]
+
+    def _keep(self, link: Link) -> None:
+        """The joint's free coordinates become coordinates of the mechanism."""
+        joint = link.joint
+        prescribed = joint.prescribed()
+        for c in joint.coordinates():
+            if c.name not in prescribed:
+                self._rates.append(self.joint_qdot[c.name])
+                symbol = self._add(c.name, c.kind, joint.name)
+                self._seeds.append({symbol: 1})
+        for s in joint.speeds():
+            if s.name.removesuffix("_dot") not in prescribed:
+                self._add_speed(s.name, s.kind, joint.name)
+
+    def _read(self, k: int) -> None:
+        """Names of the joint's coordinates and speeds, defined by how its two bodies stand and move."""
+        link, body = self.links[k], self.bodies[k]
+        joint = link.joint
+        if body.kept_v or not joint.coordinates() or joint.prescribed():
+            for x in (*joint.coordinates(), *joint.speeds()):
+                if x.name.removesuffix("_dot") not in joint.prescribed():
+                    self.readings[x.name] = se.Symbol(x.name)
+            return
+        A, B = self.parent_frame(k), self.child_frame(k)
+        values: list[Expr] = []
+        speeds: list[Expr] = []
+        parent = self.parent_of(k)
+        if isinstance(joint, (JointPlanar, JointFree)):
+            gap = self.tape.keep_all(vec.subtract(B.r, A.r), f"gap__{joint.name}")
+            back = vec.transposed(A.R)
+            place = self.tape.keep_all(vec.times(back, gap), f"at__{joint.name}")
+            values += place[: 2 if isinstance(joint, JointPlanar) else 3]
+            start = self.moving(parent, B.r) if link.parent >= 0 else self.in_time().all(A.r)
+            relative = vec.subtract(self.moving(body, B.r), start)
+            speeds += vec.times(back, relative)[: len(values)]
+        if isinstance(joint, (JointRevolute, JointPlanar)):
+            assert A.theta is not None
+            assert B.theta is not None
+            turn, spin = B.theta - A.theta, body.w[2] - parent.w[2]
+            if isinstance(joint, JointRevolute):
+                sense = self.direction(joint.axis)[2]
+                if joint.measured_from == "ground":
+                    turn, spin = B.theta, body.w[2]
+                turn, spin = sense * turn, sense * spin
+            values.append(turn)
+            speeds.append(spin)
+        else:
+            values += self._relative_quaternion(k)
+            speeds += vec.times(vec.transposed(B.R), vec.subtract(body.w, parent.w))
+        for c, value in zip((*joint.coordinates(), *joint.speeds()), (*values, *speeds), strict=True):
+            symbol = se.Symbol(c.name)
+            self.tape.definitions[symbol] = value
+            self.readings[c.name] = symbol
+
+    def moving(self, body: FreeBody, point: Sequence[Expr]) -> vec.Vector:
+        """Velocity of the point of a body that is at a world position."""
+        return vec.add(body.velocity, vec.cross(body.w, vec.subtract(point, body.center)))
+
+    def _relative_quaternion(self, k: int) -> list[Expr]:
+        link = self.links[k]
+        parent: vec.Vector = (1, 0, 0, 0)
+        if link.parent >= 0:
+            parent = _body_quaternion(self, link.parent)
+        A = _turned_quaternion(parent, link.before)
+        back = tuple(Turn(s.axis, -s.angle) for s in reversed(link.after) if isinstance(s, Turn))
+        B = _turned_quaternion(_body_quaternion(self, k), back)
+        conjugate = (A[0], *vec.scale(-1, A[1:]))
+        return [self.tape.keep(x, f"turn__{link.joint.name}") for x in times(conjugate, B)]
+
+
+def times(a: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
+    """Product of quaternions, scalar first."""
+    (w, *u), (s, *v) = a, b
+    scalar = vec.total([w * s, -vec.dot(u, v)])
+    return [scalar, *vec.add(vec.scale(w, v), vec.scale(s, u), vec.cross(u, v))]
+
+
+def _body_quaternion(m: BodyCoordinates, k: int) -> list[Expr]:
+    body = m.bodies[k]
+    if body.flat:
+        half = m.q[body.q[2]] / 2
+        return [se.cos(half), 0, 0, se.sin(half)]
+    return [m.q[i] for i in body.q[3:]]
+
+
+def _turned_quaternion(start: Sequence[Expr], steps: Sequence[Step]) -> list[Expr]:
+    """A quaternion after the turns of some steps."""
+    for step in steps:
+        if isinstance(step, Turn):
+            half = se.sympify(step.angle) / 2
+            start = times(start, [se.cos(half), *vec.scale(se.sin(half), step.axis)])
+        elif isinstance(step, TurnQuaternion):
+            start = times(start, step.quaternion)
+    return list(start)
+
+
+def _is_flat(joints: Mechanism, k: int) -> bool:
+    """Whether a body stays in a plane parallel to x-y, so that x, y and an angle tell where it is."""
+    pose = joints.poses[k]
+    if pose.theta is None:
+        return False
+    moving = 0
+    for symbol in (*joints.q, *(d.position for d in joints.drives)):
+        moving |= joints.tape.bit(symbol)
+    height = se.sympify(joints.point(joints.links[k].body, joints.links[k].com)[2])
+    return not any(joints.tape.reach(s) & moving for s in height.free_symbols)
+
+
+def _height(joints: Mechanism, k: int) -> Expr:
+    """Height of a flat body's mass centre, which only parameters decide."""
+    height = se.sympify(joints.point(joints.links[k].body, joints.links[k].com)[2])
+    while named := [s for s in height.free_symbols if s in joints.tape.definitions]:
+        height = height.subs({s: joints.tape.definitions[s] for s in named})
+    return height
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The bodies' own coordinates and speeds as expressions of the joints'."""
+
+    definitions: tuple[tuple[Any, Expr], ...]
+    inputs: tuple[Any, ...]
+    """t, then the joints' coordinates and speeds"""
+    q: tuple[Expr, ...]
+    v: tuple[Expr, ...]
+
+
+def derive_placement(model: Model) -> Placement:
+    """Where every body is and how it moves, from the joints' coordinates and speeds."""
+    joints, bodies = Mechanism(model), BodyCoordinates(model)
+    tape, rate = joints.tape, joints.in_time()
+    turns: list[list[Expr]] = []
+    q: list[Expr] = []
+    v: list[Expr] = []
+    for k, (link, body) in enumerate(zip(joints.links, bodies.bodies, strict=True)):
+        pose = joints.poses[k]
+        parent = turns[link.parent] if link.parent >= 0 else [1, 0, 0, 0]
+        center = tape.keep_all(joints.point(link.body, link.com), f"c__{link.body}")
+        if body.flat:
+            assert pose.theta is not None
+            half = se.sympify(pose.theta) / 2
+            turns.append([se.cos(half), 0, 0, se.sin(half)])
+            q += [center[0], center[1], pose.theta]
+            v += [*rate.all(center)[:2], rate(se.sympify(pose.theta))]
+        else:
+            frame = joints.follow(joints.poses[link.parent] if link.parent >= 0 else WORLD, link.before, link.body)
+            steps = (*link.before, *joints.relative_motion(k, frame), *link.after)
+            turn = [tape.keep(x, f"turn__{link.body}") for x in _turned_quaternion(parent, steps)]
+            turns.append(turn)
+            change = rate.all(turn)
+            spin = times((turn[0], *vec.scale(-1, turn[1:])), change)[1:]
+            q += [*center, *turn]
+            v += [*rate.all(center), *vec.scale(2, spin)]
+        q += [bodies.q[i] for i in body.kept_q]
+        v += [bodies.v[i] for i in body.kept_v]
+    definitions = (*drive_definitions(joints), *tape.definitions.items())
+    return Placement(definitions, (joints.t, *joints.q, *joints.v), tuple(q), tuple(v))
