@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.errors import NotSupported
 from pendula.model.bodies import GROUND
 from pendula.model.expressions import parse
 from pendula.model.joints import ClosingJoint, JointCoincident, JointLoop, JointPointOnLine, Side, TreeJoint
@@ -99,6 +100,10 @@ class Freedoms:
         found: dict[str, dict[str, Array]] = {joint.name: {} for joint in self.joints}
         owner = {speed.name: joint.name for joint in self.model.tree for speed in joint.speeds()}
         names = self.system.layout.speeds
+        foreign = [name for name in names if name not in owner]
+        if foreign:
+            cause = f'speed "{foreign[0]}" belongs to no joint'
+            raise NotSupported(f"free directions of joints are found from speeds of the joints; {cause}")
         rest = self._motion(np.zeros(len(names)))
         for k, speed in enumerate(names):
             unit = self._motion(np.eye(len(names))[k])

@@ -13,7 +13,7 @@ import numpy as np
 
 from pendula.analysis.joint_freedoms import DEPENDENT, Freedoms
 from pendula.equations.newton_euler import NewtonEuler
-from pendula.errors import UsageError
+from pendula.errors import NotSupported, UsageError
 from pendula.model.model import Model
 from pendula.model.units import Units
 from pendula.simulation.trajectory import Trajectory
@@ -95,11 +95,15 @@ class Reactions:
     points: Array
     """child side's points in world axes (times, joints, 3)"""
     motors: Mapping[str, Array]
-    """prescribed motion -> force, torque or (for explicit time in a chart) power that it needs, over time"""
+    """prescribed motion -> force or torque that it needs over time (for explicit time in a chart: power)"""
     motor_units: Mapping[str, str]
     indeterminate: tuple[Indeterminate, ...]
     planar: bool
-    """whether all moves in the x-y plane: forces along z and torques about x, y are then only shown if there are any"""
+    """whether all moves in the x-y plane and nothing loads it across: Fz, Tx and Ty are zero throughout"""
+    length: float
+    """a length typical of the mechanism, by which torques are compared with forces"""
+    largest: float
+    """size of the largest force, or torque over length, that is transmitted anywhere"""
     formulation: str
     """the formulation by which forces were found"""
     simulated_by: str
@@ -170,6 +174,7 @@ def reactions(system: System, trajectory: Trajectory) -> Reactions:
 
     Raises:
         UsageError: the trajectory belongs to another mechanism, or kept no states.
+        NotSupported: the trajectory is in other coordinates than the formulation that finds the forces.
         SingularPose: forces are not determined at a state of the run.
 
     Example:
@@ -194,8 +199,8 @@ def reactions(system: System, trajectory: Trajectory) -> Reactions:
         "world": (force, torque),
         "body": tuple(np.einsum("tjab,tja->tjb", axes, x) for x in (force, torque)),
     }
-    loaded = _loads_across(force, torque, freedoms.length)
-    notes = _blank(in_axes, names, axes, freedoms, in_plane=freedoms.planar and not loaded)
+    planar = freedoms.planar and not _loads_across(force, torque, freedoms.length)
+    notes = _blank(in_axes, names, axes, freedoms, in_plane=planar)
     motors, motor_units = _motors(solver, trajectory)
     return Reactions(
         t=t,
@@ -208,7 +213,9 @@ def reactions(system: System, trajectory: Trajectory) -> Reactions:
         motors=motors,
         motor_units=motor_units,
         indeterminate=notes,
-        planar=freedoms.planar,
+        planar=planar,
+        length=freedoms.length,
+        largest=max(float(np.abs(x).max(initial=0.0)) for x in (carried.force, carried.torque / freedoms.length)),
         formulation=solver.equations.formulation,
         simulated_by=trajectory.system.equations.formulation,
         model=solver.model.name,
@@ -228,8 +235,17 @@ def _solver(system: System, trajectory: Trajectory) -> System:
     name = system.equations.formulation if system.equations.transmitted else NewtonEuler.name
     for known in (system, trajectory.system):
         if known.equations.formulation == name and known.model == ran:
-            return known
-    return compile_system(ran, name)
+            found = known
+            break
+    else:
+        found = compile_system(ran, name)
+    if (found.layout.coordinates, found.layout.speeds) != (trajectory.layout.coordinates, trajectory.layout.speeds):
+        ran_by = trajectory.system.equations.formulation
+        raise NotSupported(
+            f'forces by "{name}" are found in other coordinates than those of a run by "{ran_by}"; '
+            "try: simulate and find reactions by the same formulation"
+        )
+    return found
 
 
 def _same_but_inputs(a: Model, b: Model) -> bool:
@@ -284,10 +300,19 @@ def _motors(system: System, trajectory: Trajectory) -> tuple[dict[str, Array], d
     units = system.model.unit_names
     known = {"angle": units.torque, "length": units.force, "time": f"{units.energy}/{units.time}"}
     values = system.drive_forces(trajectory.q, trajectory.v, trajectory.t, parameters=trajectory.parameters)
+    names = [_motor_name(drive.name) for drive in drives]
     return (
-        {drive.name: values[:, k] for k, drive in enumerate(drives)},
-        {drive.name: known.get(drive.kind, "") for drive in drives},
+        {name: values[:, k] for k, name in enumerate(names)},
+        {name: known.get(drive.kind, "") for name, drive in zip(names, drives, strict=True)},
     )
+
+
+def _motor_name(drive: str) -> str:
+    """A name for people: that of the coordinate, or whose point is moved on ground and along which axis."""
+    owner, sign, what = drive.partition("__")
+    if not sign:
+        return drive
+    return f"{owner}: explicit time" if what.startswith("clock") else f"{owner}: moved along {what}"
 
 
 def _largest(t: Array, size: Array) -> tuple[float | None, float | None]:
