@@ -273,6 +273,23 @@ def test_ideal_joints_do_no_work(seed: int) -> None:
         assert np.all(np.abs(power) <= 1e-9 * size + 1e-9)
 
 
+@pytest.mark.parametrize("seed", range(24))
+def test_free_directions_by_speeds_are_those_of_the_frames(seed: int) -> None:
+    """Velocities of the bodies on one side, the joint's axes on the other."""
+    system = pendula.compile_system(random_mechanism(seed, forces=False))
+    t, q, _ = states(system, 3, seed)
+    freedoms = Freedoms(system, q, t, system.parameters)
+    for joint in system.model.tree:
+        if joint.type == "coordinates":
+            continue
+        expected = freedoms._span(freedoms._tree_freedoms(joint))
+        found = freedoms.directions(joint.name)
+        assert found.shape == expected.shape
+        # the same span: the same projector
+        both = [x @ np.swapaxes(x, 1, 2) for x in (found, expected)]
+        np.testing.assert_allclose(both[0], both[1], atol=1e-9, err_msg=joint.name)
+
+
 def impulse_error(system: System, run: pendula.Trajectory, joints: list[str]) -> Array:
     """Impulse of ground reactions and weight less the change of momentum, over a whole run."""
     found = pendula.reactions(system, run)

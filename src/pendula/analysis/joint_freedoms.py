@@ -1,7 +1,9 @@
 """Along which directions joints let their two sides move, and which forces a closed loop cannot tell apart.
 
-Everything is found from poses and body velocities at given states, so it holds for every formulation. A twist is
-(velocity of the child's material point at the joint less that of the parent's, relative angular velocity), a wrench
+Everything is found from poses and body velocities at given states, so it holds for every formulation. Where speeds
+are those of the joints, free directions are the motions they give; else they are read off the frames of the joints.
+
+A twist is (velocity of the child's material point at the joint less that of the parent's, relative angular velocity), a wrench
 (force, torque about that point), both in world axes: their product is the power of the joint. To compare lengths
 with angles both are scaled by a length typical of the mechanism, which leaves the power as it is.
 """
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +20,21 @@ import numpy as np
 from pendula.errors import NotSupported
 from pendula.model.bodies import GROUND
 from pendula.model.expressions import parse
-from pendula.model.joints import ClosingJoint, JointCoincident, JointLoop, JointPointOnLine, Side, TreeJoint
+from pendula.model.joints import (
+    ClosingJoint,
+    JointCoincident,
+    JointFixed,
+    JointFree,
+    JointLoop,
+    JointPlanar,
+    JointPointOnLine,
+    JointPrismatic,
+    JointRevolute,
+    JointSpherical,
+    JointUniversal,
+    Side,
+    TreeJoint,
+)
 from pendula.system.layout import Array
 from pendula.system.rotations import quaternion_of, turned
 from pendula.system.system import BodyMotion, System
@@ -47,7 +64,9 @@ class Freedoms:
         self.joints: tuple[TreeJoint | ClosingJoint, ...] = (*self.model.tree, *self.model.closures)
         self.children = {joint.name: self._place(joint.child) for joint in self.joints}
         self._centers = self._find_centers()
-        self._relative = self._find_relative()
+        minimal = system.layout.speeds == tuple(speed.name for speed in self.model.speeds)
+        free = self._free_by_speeds() if minimal else self._free_by_frames()
+        self._directions = {name: self._span(columns) for name, columns in free.items()}
 
     # -- where things are -----------------------------------------------------------------------
 
@@ -95,22 +114,22 @@ class Freedoms:
         w = motion.angular_velocity[:, k]
         return np.concatenate([motion.velocity[:, k] + np.cross(w, point - self._centers[:, k]), w], axis=1)
 
-    def _find_relative(self) -> dict[str, dict[str, Array]]:
-        """Joint -> speed -> twist per unit of it: a tree joint by its own speeds, a closing joint by all."""
-        found: dict[str, dict[str, Array]] = {joint.name: {} for joint in self.joints}
-        owner = {speed.name: joint.name for joint in self.model.tree for speed in joint.speeds()}
-        names = self.system.layout.speeds
-        foreign = [name for name in names if name not in owner]
-        if foreign:
-            cause = f'speed "{foreign[0]}" belongs to no joint'
-            raise NotSupported(f"free directions of joints are found from speeds of the joints; {cause}")
-        rest = self._motion(np.zeros(len(names)))
-        for k, speed in enumerate(names):
-            unit = self._motion(np.eye(len(names))[k])
-            motion = BodyMotion(*(a - b for a, b in zip(unit, rest, strict=True)))
-            for joint in (owner[speed], *(j.name for j in self.model.closures)):
-                found[joint][speed] = self.twist(motion, joint)
+    def _free_by_speeds(self) -> dict[str, list[Array]]:
+        """Joint -> scaled twists: per unit of each of its own speeds, or of a closing joint from its frames."""
+        found = {j.name: self._closing_freedoms(j) for j in self.model.closures}
+        found |= {joint.name: [] for joint in self.model.tree}
+        count = len(self.model.speeds)
+        rest = self._motion(np.zeros(count))
+        for unit, speed in zip(np.eye(count), self.model.speeds, strict=True):
+            moved = self._motion(unit)
+            motion = BodyMotion(*(a - b for a, b in zip(moved, rest, strict=True)))
+            found[speed.joint].append(self.scaled(self.twist(motion, speed.joint)))
         return found
+
+    def _free_by_frames(self) -> dict[str, list[Array]]:
+        """The same from the frames of all joints, for systems whose speeds are not those of the joints."""
+        found = {j.name: self._closing_freedoms(j) for j in self.model.closures}
+        return found | {j.name: self._tree_freedoms(j) for j in self.model.tree}
 
     def _motion(self, v: Array) -> BodyMotion:
         return self.system.body_motion(self.q, v, None, self.t, parameters=self.parameters)
@@ -121,14 +140,45 @@ class Freedoms:
 
     def directions(self, name: str) -> Array:
         """Orthonormal scaled free directions of a joint, shape (times, 6, freedoms); zero where they coincide."""
-        joint = self.model.joint(name)
-        if isinstance(joint, ClosingJoint):
-            free = self._closing_freedoms(joint)
-        else:
-            free = [self.scaled(twist) for twist in self._relative[name].values()]
-        if not free:
-            return np.zeros((len(self.t), 6, 0))
-        return orthonormal(np.stack(free, axis=-1))
+        return self._directions[name]
+
+    def _span(self, columns: list[Array]) -> Array:
+        return orthonormal(np.stack(columns, axis=-1)) if columns else np.zeros((len(self.t), 6, 0))
+
+    def _tree_freedoms(self, joint: TreeJoint) -> list[Array]:
+        """Scaled free directions of a tree joint, one for each coordinate that is not prescribed."""
+        parent, child = self._frame(joint.parent), self._frame(joint.child)
+        x, y, z = np.eye(3)
+        match joint:
+            case JointFixed():
+                return []
+            case JointRevolute():
+                every = [_spin(child(joint.axis))]
+            case JointPrismatic():
+                every = [_slide(parent(joint.axis))]
+            case JointPlanar():
+                every = [_slide(parent(x)), _slide(parent(y)), _spin(child(z))]
+            case JointUniversal():
+                every = [_spin(axis) for axis in self._axes(joint, joint.sequence)]
+            case JointSpherical() | JointFree():
+                axes = self._axes(joint, joint.euler) if joint.euler else [child(axis) for axis in (x, y, z)]
+                every = [_slide(parent(axis)) for axis in (x, y, z)] if isinstance(joint, JointFree) else []
+                every = [*every, *(_spin(axis) for axis in axes)]
+            case _:
+                cause = f'those of joint "{joint.name}" are given by expressions of coordinates'
+                raise NotSupported(f"free directions are found from frames or from speeds of the joints; {cause}")
+        if joint.quaternion():  # never prescribed
+            return every
+        prescribed = joint.prescribed()
+        return [twist for twist, c in zip(every, joint.coordinates(), strict=True) if c.name not in prescribed]
+
+    def _axes(self, joint: TreeJoint, sequence: str) -> list[Array]:
+        """World axes of a sequence of turns: the first is fixed in the parent, the last in the child."""
+        letters = [np.eye(3)["xyz".index(a)] for a in sequence]
+        first, last = self._frame(joint.parent)(letters[0]), self._frame(joint.child)(letters[-1])
+        if len(letters) == 2:
+            return [first, last]
+        return [first, np.cross(first, last), last]  # the middle one is perpendicular to both
 
     def _closing_freedoms(self, joint: ClosingJoint) -> list[Array]:
         """Scaled free directions of a closing joint: turns about its point, then slides."""
@@ -209,35 +259,49 @@ class Freedoms:
         return _basis(np.eye(6) - free @ np.swapaxes(free, 1, 2))
 
     def _powers(self, carried: dict[str, Array]) -> Array:
-        """Power of the wrenches of closing joints per unit of every speed, shape (times, wrenches, speeds).
+        """Power of the wrenches of closing joints on every free direction of the tree joints that hold them together.
 
-        Speeds are scaled to the same effect, so that what is small is small beside 1.
+        A free direction moves all beyond its joint as one body. Shape (times, wrenches, directions).
         """
-        twists = {n: np.stack([self.scaled(x) for x in self._relative[n].values()], axis=-1) for n in carried}
-        size = np.max([np.abs(x).max(axis=(0, 1)) for x in twists.values()], axis=0)
-        largest = float(size.max()) or 1.0
-        scale = np.where(size > DEPENDENT * largest, size, largest)
-        return np.concatenate([np.swapaxes(carried[n], 1, 2) @ (twists[n] / scale) for n in carried], axis=1)
+        columns = []
+        for joint in self.model.tree:
+            free = self._directions[joint.name] / np.repeat([1.0, self.length], 3)[:, None]
+            signs = {name: self._sign(joint, name) for name in carried}
+            if free.shape[-1] == 0 or not any(signs.values()):
+                continue
+            rows = []
+            for name, wrenches in carried.items():
+                arm = self.children[name].point - self.children[joint.name].point
+                slide = free[:, :3] + np.cross(free[:, 3:], arm[..., None], axis=1)
+                moved = np.concatenate([slide, self.length * free[:, 3:]], axis=1)
+                rows.append(signs[name] * np.swapaxes(wrenches, 1, 2) @ moved)
+            columns.append(np.concatenate(rows, axis=1))
+        if not columns:
+            return np.zeros((len(self.t), sum(w.shape[-1] for w in carried.values()), 1))
+        return np.concatenate(columns, axis=-1)
+
+    def _sign(self, joint: TreeJoint, closure: str) -> int:
+        """1 if a tree joint moves the child side of a closing joint, -1 if its parent side, 0 if both or none."""
+        beyond, closing = self._beyond[joint.name], self.model.joint(closure)
+        return int(closing.child.body in beyond) - int(closing.parent.body in beyond)
 
     def _passed_on(self, joint: TreeJoint, shares: dict[str, Array]) -> Array:
         """What a tree joint carries to balance the forces that closing joints exert on all beyond it."""
-        beyond = self._beyond(joint)
         point = self.children[joint.name].point
         total = np.zeros((len(self.t), 6))
         for name, wrench in shares.items():
-            closure = self.model.joint(name)
-            sign = int(closure.parent.body in beyond) - int(closure.child.body in beyond)
             force, torque = wrench[:, :3], wrench[:, 3:]
             moment = torque + np.cross(self.children[name].point - point, force)
-            total += sign * np.concatenate([force, moment], axis=1)
+            total -= self._sign(joint, name) * np.concatenate([force, moment], axis=1)
         return total
 
-    def _beyond(self, joint: TreeJoint) -> set[str]:
-        """The bodies that a joint carries."""
-        found = {joint.child.body}
-        for other in self.model.tree:  # parents come before children
-            if other.parent.body in found:
-                found.add(other.child.body)
+    @cached_property
+    def _beyond(self) -> dict[str, set[str]]:
+        """Tree joint -> the bodies it carries."""
+        found: dict[str, set[str]] = {}
+        for joint in reversed(self.model.tree):  # children before parents
+            further = [found[j.name] for j in self.model.tree if j.parent.body == joint.child.body]
+            found[joint.name] = {joint.child.body}.union(*further)
         return found
 
 

@@ -181,8 +181,8 @@ def reactions(system: System, trajectory: Trajectory) -> Reactions:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.pendulum(start=0))
         >>> hanging = pendula.reactions(system, pendula.simulate(system, 1.0, samples=3))
-        >>> hanging["theta"].force.round(3)[0].tolist(), hanging.formulation  # its weight
-        ([0.0, 9.81, 0.0], 'newton-euler')
+        >>> hanging["theta"].force[0, 1].round(3), hanging.formulation  # its weight
+        (np.float64(9.81), 'newton-euler')
     """
     solver = _solver(system, trajectory)
     q, v, t, p = trajectory.q, trajectory.v, trajectory.t, trajectory.parameters
