@@ -3,9 +3,9 @@
 Everything is found from poses and body velocities at given states, so it holds for every formulation. Where speeds
 are those of the joints, free directions are the motions they give; else they are read off the frames of the joints.
 
-A twist is (velocity of the child's material point at the joint less that of the parent's, relative angular velocity), a wrench
-(force, torque about that point), both in world axes: their product is the power of the joint. To compare lengths
-with angles both are scaled by a length typical of the mechanism, which leaves the power as it is.
+A twist is (velocity of the child's material point at the joint less that of the parent's, relative angular
+velocity), a wrench (force, torque about that point), both in world axes: their product is the power of the joint. To
+compare lengths with angles both are scaled by a length typical of the mechanism, which leaves the power as it is.
 """
 
 from __future__ import annotations
