@@ -28,6 +28,7 @@ _WHERE = {
     "NotSupported": "pendula.errors",
     "Outcome": "pendula.outcome",
     "PendulaError": "pendula.errors",
+    "Reactions": "pendula.analysis.reactions",
     "SingularPose": "pendula.errors",
     "State": "pendula.system.layout",
     "System": "pendula.system.system",
@@ -42,6 +43,7 @@ _WHERE = {
     "loads": "pendula.model.files",
     "plot": "pendula.present.results",
     "print_equations": "pendula.equations.printing",
+    "reactions": "pendula.analysis.reactions",
     "save": "pendula.model.files",
     "dumps": "pendula.model.files",
     "simulate": "pendula.simulation.simulate",
@@ -60,6 +62,7 @@ __all__ = [
     "NotSupported",
     "Outcome",
     "PendulaError",
+    "Reactions",
     "SingularPose",
     "State",
     "System",
@@ -78,6 +81,7 @@ __all__ = [
     "loads",
     "plot",
     "print_equations",
+    "reactions",
     "save",
     "simulate",
 ]
@@ -86,6 +90,7 @@ if TYPE_CHECKING:
     from pendula import library
     from pendula.analysis.against import Comparison, check_against
     from pendula.analysis.agreement import check
+    from pendula.analysis.reactions import Reactions, reactions
     from pendula.equations.derive import derive
     from pendula.equations.equations import Equations
     from pendula.equations.printing import print_equations

@@ -20,6 +20,7 @@ _COMMANDS = {
     "derive": "pendula.app.derive",
     "check": "pendula.app.derive",
     "simulate": "pendula.app.simulate",
+    "reactions": "pendula.app.reactions",
 }
 _SUMMARIES = {
     "list": "Library mechanisms, one line each.",
@@ -29,6 +30,7 @@ _SUMMARIES = {
     "derive": "Equations of motion: text, LaTeX, Python, C or JSON.",
     "check": "All formulations against each other, or your equations.",
     "simulate": "Motion from the initial state, with plot and animation.",
+    "reactions": "Forces and torques at every joint along the motion.",
 }
 
 

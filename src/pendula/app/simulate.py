@@ -66,6 +66,35 @@ def simulate_command(
     if animation is not None and not animation.lower().endswith((".html", ".htm")):
         raise UsageError(f'--animate writes a page: its name must end in .html, found "{animation}"')
     paths = {option: writable(name, option) for option, name in files.items()}
+    run, wall = perform(
+        model, settings, duration, tol, start, inputs, samples, stepper, formulation, max_steps, quiet=as_json
+    )
+    wrote = _write(run, paths)
+    if as_json:
+        echo_json(_data(run))
+    else:
+        click.echo(report(run, wall, wrote))
+    if not run.outcome.ok:
+        sys.exit(1)
+
+
+def perform(
+    model: str,
+    settings: tuple[str, ...],
+    duration: float,
+    tol: float,
+    start: tuple[str, ...],
+    inputs: tuple[str, ...],
+    samples: int,
+    stepper: str,
+    formulation: str,
+    max_steps: int,
+    *,
+    quiet: bool,
+) -> tuple[Any, float]:
+    """The run that the options ask for, and the seconds it took with derivation and compilation."""
+    from pendula.errors import UsageError
+
     if not 0 <= duration < float("inf"):
         raise UsageError(f"--for takes a time that is not negative, found {duration}")
     found = read_model(model, settings)
@@ -80,7 +109,7 @@ def simulate_command(
     from pendula.system.build import compile_system
 
     before = time.perf_counter()
-    with _Progress(quiet=as_json) as progress:
+    with _Progress(quiet=quiet) as progress:
         progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
         system = compile_system(found, formulation)
         progress.say(f"simulating {found.name}")
@@ -94,14 +123,7 @@ def simulate_command(
             max_steps=max_steps,
             on_progress=progress.update,
         )
-    wall = time.perf_counter() - before
-    wrote = _write(run, paths)
-    if as_json:
-        echo_json(_data(run))
-    else:
-        click.echo(report(run, wall, wrote))
-    if not run.outcome.ok:
-        sys.exit(1)
+    return run, time.perf_counter() - before
 
 
 def _write(run: Any, paths: dict[str, Any]) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any
 import symengine as se
 
 from pendula.equations import vectors as vec
+from pendula.equations.equations import Transmitted, multiplier_symbols
 from pendula.equations.matrix import Matrix
 from pendula.equations.mechanism import AXES, WORLD, Mechanism, Pose
 from pendula.equations.tape import Expr, is_zero
@@ -164,6 +165,28 @@ def constraint_rows(
             kept.append((row.name, gap, tuple(slopes), bias))
     names, g, G, c = zip(*kept, strict=True) if kept else ((), (), (), ())
     return Constraints(names, g, G, c)
+
+
+def closures_transmit(mechanism: Mechanism, rows: Sequence[Row], constraints: Constraints) -> list[Transmitted]:
+    """What every closing joint exerts on its child side, in terms of the multipliers of its rows.
+
+    The force acts at the child's point. It does the work lam (G v) on every motion, as the constraint force
+    + G^T lam does; a row that was left out transmits nothing.
+    """
+    multipliers = dict(zip(constraints.names, multiplier_symbols(len(constraints.names)), strict=True))
+    forces: dict[str, list[vec.Vector]] = {joint.name: [vec.NULL] for joint in mechanism.model.closures}
+    torques: dict[str, list[vec.Vector]] = {name: [vec.NULL] for name in forces}
+    for row in rows:
+        joint = row.name.partition(": ")[0]
+        if row.name not in multipliers:
+            continue
+        if isinstance(row, GapRow):
+            forces[joint].append(vec.scale(multipliers[row.name], world_axis(mechanism, row.axis)))
+        else:
+            # a . b changes by (w_child - w_parent) . (b x a)
+            across = vec.cross(world_axis(mechanism, row.b), world_axis(mechanism, row.a))
+            torques[joint].append(vec.scale(multipliers[row.name], across))
+    return [Transmitted(name, tuple(vec.add(*forces[name])), tuple(vec.add(*torques[name]))) for name in forces]
 
 
 def holds_by_itself(mechanism: Mechanism, row: Row, gap: Expr, slopes: Sequence[Expr]) -> bool:

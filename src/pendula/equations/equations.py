@@ -167,12 +167,12 @@ class Equations:
     @property
     def acceleration_symbols(self) -> tuple[Any, ...]:
         """Symbols that stand for v' where expressions are linear in it."""
-        return tuple(se.Symbol(f"{v}'") for v in self.v)
+        return acceleration_symbols(self.v)
 
     @property
     def multiplier_symbols(self) -> tuple[Any, ...]:
         """Symbols that stand for lam where expressions are linear in it."""
-        return tuple(se.Symbol(f"lam'{r}") for r in range(self.loop_rows))
+        return multiplier_symbols(self.loop_rows)
 
     @property
     def loop_rows(self) -> int:
@@ -196,6 +196,16 @@ class Equations:
 
 def _wide(matrix: Matrix, n: int) -> bool:
     return matrix.width == n if isinstance(matrix, Sparse) else all(len(row) == n for row in matrix)
+
+
+def acceleration_symbols(speeds: Sequence[Any]) -> tuple[Any, ...]:
+    """Symbols that stand for the accelerations of the given speeds."""
+    return tuple(se.Symbol(f"{v}'") for v in speeds)
+
+
+def multiplier_symbols(count: int) -> tuple[Any, ...]:
+    """Symbols that stand for the multipliers of that many constraint rows."""
+    return tuple(se.Symbol(f"lam'{r}") for r in range(count))
 
 
 def _sum_parts(parts: Mapping[str, Sequence[Expr]], count: int) -> tuple[Expr, ...]:

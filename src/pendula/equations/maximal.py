@@ -22,8 +22,18 @@ from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
 from pendula.equations.body_coordinates import GROUND_BODY, BodyCoordinates, FreeBody
-from pendula.equations.closures import AngleRow, Axis, Constraints, GapRow, Point, Row, closure_rows, constraint_rows
-from pendula.equations.equations import PARTS, Equations, Node, Transmitted
+from pendula.equations.closures import (
+    AngleRow,
+    Axis,
+    Constraints,
+    GapRow,
+    Point,
+    Row,
+    closure_rows,
+    closures_transmit,
+    constraint_rows,
+)
+from pendula.equations.equations import PARTS, Equations, Node, Transmitted, multiplier_symbols
 from pendula.equations.matrix import Sparse, entries
 from pendula.equations.mechanism import Pose, Shift, Step, Turn, TurnQuaternion
 from pendula.equations.tape import Expr, is_zero
@@ -410,7 +420,7 @@ class _Derivation:
             kinetic=kinetic,
             potential=ld.potential_energy(self.m, self.loads),
             momenta=momenta,
-            transmitted=self._transmitted(nodes, lever),
+            transmitted=[*self._transmitted(nodes, lever), *closures_transmit(self.m, self.closures, constraints)],
             nodes=nodes,
             readings=self.m.readings,
         )
@@ -430,8 +440,9 @@ class _Derivation:
 
     def _transmitted(self, nodes: list[Node], lever: list[tuple[str, list[Any], list[Any]]]) -> list[Transmitted]:
         found = []
+        multipliers = multiplier_symbols(nodes[-1].rows[1])
         for node, (joint, forces, torques) in zip(nodes, lever, strict=True):
-            lam = [se.Symbol(f"lam'{r}") for r in range(*node.rows)]
+            lam = multipliers[slice(*node.rows)]
             force = vec.add(vec.NULL, *(vec.scale(x, f) for x, f in zip(lam, forces, strict=True)))
             torque = vec.add(vec.NULL, *(vec.scale(x, t) for x, t in zip(lam, torques, strict=True)))
             found.append(Transmitted(joint, tuple(force), tuple(torque)))

@@ -19,8 +19,18 @@ import symengine as se
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.closures import AngleRow, GapRow, Point, Row, closure_rows, constraint_rows, world_axis
-from pendula.equations.equations import PARTS, Equations
+from pendula.equations.closures import (
+    AngleRow,
+    Constraints,
+    GapRow,
+    Point,
+    Row,
+    closure_rows,
+    closures_transmit,
+    constraint_rows,
+    world_axis,
+)
+from pendula.equations.equations import PARTS, Equations, Transmitted, acceleration_symbols, multiplier_symbols
 from pendula.equations.mechanism import (
     WORLD,
     Mechanism,
@@ -112,6 +122,7 @@ class _Derivation:
         self.freedoms: list[Freedom] = []
         self.turns: list[vec.Matrix] = []  # from a body's axes to those of its parent
         self.arms: list[vec.Vector] = []  # from the parent's origin to the body's, in the parent's axes
+        self.units: dict[str, list[dict[str, Wrench]]] = {}  # by row: what a unit multiplier loads the joints with
         for k in range(len(mechanism.links)):
             self._outward(k)
 
@@ -400,6 +411,7 @@ class _Derivation:
             torque = self.tape.keep_all(vec.cross(a, b), "cross__closure")
             self._apply(own, "unit", row.a.body, vec.NULL, vec.NULL, torque)
             self._apply(own, "unit", row.b.body, vec.NULL, vec.NULL, vec.scale(-1, torque))
+        self.units[row.name] = own
         for i, forms in enumerate(self.balances(own).get("unit", [])):
             slopes[i] = slopes[i] + forms.get(BIAS, 0)
         rate = self.tape.name(se.sympify(self.in_time(gap)), "rate__closure")
@@ -413,7 +425,7 @@ class _Derivation:
         own: list[dict[str, Wrench]] = []
         for k in range(len(self.m.links)):
             rate, momentum = self._momentum_rate(k)
-            own.append({"inertia": rate, "momentum": momentum})
+            own.append({"inertia": rate, "momentum": momentum} | self._wobble(k))
         direct: dict[str, list[list[Expr]]] = {part: [[] for _ in range(count)] for part in PARTS}
         self._apply_loads(own, direct)
         rows = self.balances(own)
@@ -438,8 +450,56 @@ class _Derivation:
             kinetic=kinetic,
             potential=ld.potential_energy(self.m, self.loads),
             momenta=momenta,
+            transmitted=[*self._transmitted(own, constraints), *closures_transmit(self.m, self.rows, constraints)],
         )
         return gather(self.m, NewtonEuler.name, blocks)
+
+    # -- what joints transmit -------------------------------------------------------------------
+
+    def _wobble(self, k: int) -> dict[str, Wrench]:
+        """Moments across the plane that a body of unsymmetric inertia needs to turn about z: they move nothing."""
+        link, here = self.m.links[k], self.bodies[k]
+        products = (link.inertia[0][2], link.inertia[1][2], 0)
+        if not here.flat or vec.all_zero(products):
+            return {}
+        arm = self.tape.keep_all(vec.times(here.pose.R, products), f"h__{link.body}")
+        moment = added(
+            mapped(here.alpha, lambda x: vec.scale(x[2], arm)),
+            {BIAS: vec.scale(here.w[2], vec.cross(here.w, arm))},
+        )
+        return {"wobble": Wrench({}, moment)}
+
+    def _transmitted(self, totals: list[dict[str, Wrench]], constraints: Constraints) -> list[Transmitted]:
+        """What each tree joint exerts on its child: rate of momentum of all beyond it less the loads on it."""
+        multipliers = multiplier_symbols(len(constraints.names))
+        found = []
+        for k, link in enumerate(self.m.links):
+            here, name = self.bodies[k], link.joint.name
+            shares: list[tuple[Expr, Wrench]] = []
+            for part, wrench in totals[k].items():
+                if part != "momentum":
+                    shares.append((1 if part in ("inertia", "wobble") else -1, wrench))
+            for row, multiplier in zip(constraints.names, multipliers, strict=True):
+                shares += [(-multiplier, wrench) for wrench in self.units[row][k].values()]
+            force = self._combined([(factor, wrench.force) for factor, wrench in shares], f"F__{link.body}")
+            moment = self._combined([(factor, wrench.moment) for factor, wrench in shares], f"T__{link.body}")
+            arm = self._axes_of(k, self.m.place(link.joint.child, name))
+            torque: vec.Vector = vec.subtract(moment, vec.cross(arm, force))
+            if not here.flat:
+                force, torque = vec.times(here.pose.R, force), vec.times(here.pose.R, torque)
+            found.append(Transmitted(name, tuple(force), tuple(torque)))
+        return found
+
+    def _combined(self, shares: Sequence[tuple[Expr, Form]], hint: str) -> vec.Vector:
+        """A sum of linear forms, with symbols for v'. What prescribed motions add is in the BIAS of each form."""
+        accelerations = acceleration_symbols(self.m.v)
+        terms: list[vec.Vector] = [vec.NULL]
+        for factor, form in shares:
+            for i, vector in form.items():
+                if i < len(accelerations):
+                    symbol = accelerations[i] if i != BIAS else 1
+                    terms.append(vec.scale(factor * symbol, self.tape.keep_all(vector, hint)))
+        return vec.add(*terms)
 
     def _kinetic(self) -> Expr:
         terms = []

@@ -43,7 +43,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import symengine as se
 
@@ -57,10 +56,11 @@ from pendula.equations.closures import (
     Point,
     Row,
     closure_rows,
+    closures_transmit,
     constraint_rows,
     world_axis,
 )
-from pendula.equations.equations import PARTS, Equations, Transmitted
+from pendula.equations.equations import PARTS, Equations, Transmitted, multiplier_symbols
 from pendula.equations.free_bodies import Columns, FreeBodies, FreeBody, Wrench
 from pendula.equations.mechanism import Mechanism
 from pendula.equations.tape import Expr, is_zero
@@ -344,9 +344,9 @@ class _Derivation:
     def _multiplied(self, constraints: Constraints) -> dict[int, list[Wrench]]:
         """What the multipliers of the closing joints do to the free bodies."""
         found: dict[int, list[Wrench]] = {}
-        for r, name in enumerate(constraints.names):
+        for name, lam in zip(constraints.names, multiplier_symbols(len(constraints.names)), strict=True):
             for k, wrench in self.free_rows[name].wrenches.items():
-                found.setdefault(k, []).append(wrench.times(multiplier_symbol(r)))
+                found.setdefault(k, []).append(wrench.times(lam))
         return found
 
     def _accelerations(self) -> list[tuple[vec.Vector, vec.Vector]]:
@@ -425,7 +425,7 @@ class _Derivation:
             kinetic=vec.total(kinetic),
             potential=ld.potential_energy(self.m, self.loads),
             momenta=[vec.total(terms) for terms in momenta],
-            transmitted=[*self._tree_joints(constraints), *closing_joints(self.m, self.rows, constraints)],
+            transmitted=[*self._tree_joints(constraints), *closures_transmit(self.m, self.rows, constraints)],
         )
         return gather(self.m, Projection.name, blocks)
 
@@ -433,34 +433,6 @@ class _Derivation:
         body, hint = self.bodies[k], self.m.links[k].body
         wrench = body.momentum(body.v, body.w)
         return Wrench(self.tape.keep_all(wrench.force, f"p__{hint}"), self.tape.keep_all(wrench.moment, f"h__{hint}"))
-
-
-def closing_joints(mechanism: Mechanism, rows: Sequence[Row], constraints: Constraints) -> list[Transmitted]:
-    """What closing joints transmit, from their multipliers: lam times direction, and lam times the rows' torques.
-
-    A gap's multiplier pushes the child's point along the direction of the gap; an angle's turns the child about
-    -(a x b), a and b the two directions that stay perpendicular. Rows that hold by themselves carry nothing here.
-    """
-    index = {name: r for r, name in enumerate(constraints.names)}
-    found = []
-    for joint in mechanism.model.closures:
-        force, torque = vec.NULL, vec.NULL
-        for row in rows:
-            if row.name.partition(": ")[0] != joint.name or row.name not in index:
-                continue
-            lam = multiplier_symbol(index[row.name])
-            if isinstance(row, GapRow):
-                force = vec.add(force, vec.scale(lam, world_axis(mechanism, row.axis)))
-            else:
-                across = vec.cross(world_axis(mechanism, row.b), world_axis(mechanism, row.a))
-                torque = vec.add(torque, vec.scale(lam, mechanism.tape.keep_all(across, "cross__closure")))
-        found.append(Transmitted(joint.name, tuple(force), tuple(torque)))
-    return found
-
-
-def multiplier_symbol(r: int) -> Any:
-    """The symbol of ``Equations.multiplier_symbols`` for row r."""
-    return se.Symbol(f"lam'{r}")
 
 
 def _across(load: ld.SpringAcross, rate: Expr) -> tuple[Expr, Expr]:

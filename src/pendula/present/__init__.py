@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pendula.present.player import animation_html, write_animation
-    from pendula.present.plots import RunSeries, plot_run
+    from pendula.present.plots import ForceSeries, RunSeries, plot_forces, plot_run
     from pendula.present.scene import Scene, SceneBody, SceneLink
     from pendula.present.shapes import Box, Disc, Pivot, Point, Polyline, Ring, Rod, SceneError, Shape, Sphere
     from pendula.present.tables import display_width, heading, number, table
 
 _HOMES = {
     "player": ("animation_html", "write_animation"),
-    "plots": ("RunSeries", "plot_run"),
+    "plots": ("ForceSeries", "RunSeries", "plot_forces", "plot_run"),
     "scene": ("Scene", "SceneBody", "SceneLink"),
     "shapes": (
         "Box", "Disc", "Pivot", "Point", "Polyline", "Ring", "Rod", "SceneError", "Shape", "Sphere",
@@ -29,6 +29,7 @@ _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names
 __all__ = [
     "Box",
     "Disc",
+    "ForceSeries",
     "Pivot",
     "Point",
     "Polyline",
@@ -45,6 +46,7 @@ __all__ = [
     "display_width",
     "heading",
     "number",
+    "plot_forces",
     "plot_run",
     "table",
     "write_animation",

@@ -1,4 +1,4 @@
-"""Plots of a run: coordinates, rates and errors over one time axis.
+"""Plots over one time axis: coordinates, rates and errors of a run; forces in joints.
 
 Figures are made without pyplot, so they leave no global state behind and need no display. Colours can be told
 apart by colour-blind readers: a fixed set for a few lines, a ramp that gets steadily lighter for many.
@@ -81,17 +81,61 @@ def plot_run(run: RunSeries, path: str | os.PathLike[str] | None = None, *, dpi:
     Raises:
         ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     panels = [*_panels(run.coordinates, run.coordinate_units), *_panels(run.speeds, run.speed_units)]
-    count = len(panels) + 1
-    figure = Figure(figsize=(9.0, 1.3 + 2.15 * count), dpi=dpi, layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
-    axes: list[Axes] = list(figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0])
+    figure, axes = _sheet(len(panels) + 1, dpi)
     for ax, (unit, signals) in zip(axes, panels, strict=False):
         _draw_signals(figure, ax, run.t, unit, signals)
     _draw_errors(axes[-1], run)
+    _finish(figure, axes, run)
+    if path is not None:
+        figure.savefig(path, dpi=dpi)
+    return figure
+
+
+@dataclass(frozen=True, eq=False)
+class ForceSeries:
+    """Sizes of forces over time, by joint, in panels such as "force [N]". A value that is nan is not drawn."""
+
+    title: str
+    subtitle: str
+    t: Array
+    panels: Mapping[str, Mapping[str, Array]]
+    time_unit: str = "s"
+
+
+def plot_forces(series: ForceSeries, path: str | os.PathLike[str] | None = None, *, dpi: float = 110) -> Figure:
+    """Figure of forces: one panel for each kind, one line for each joint or motor.
+
+    Args:
+        series: the signals.
+        path: file to write, PNG unless its name ends otherwise; nothing is written by default.
+        dpi: dots per inch of the file.
+
+    Raises:
+        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
+    """
+    figure, axes = _sheet(len(series.panels), dpi)
+    for ax, (label, signals) in zip(axes, series.panels.items(), strict=True):
+        _draw_signals(figure, ax, series.t, "", signals)
+        _word(ax.set_ylabel(label))
+    _finish(figure, axes, series)
+    if path is not None:
+        figure.savefig(path, dpi=dpi)
+    return figure
+
+
+def _sheet(count: int, dpi: float) -> tuple[Figure, list[Axes]]:
+    """An empty figure with panels below each other."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 1.3 + 2.15 * count), dpi=dpi, layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    return figure, list(figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0])
+
+
+def _finish(figure: Figure, axes: list[Axes], run: RunSeries | ForceSeries) -> None:
+    """Grids, the time axis and titles."""
     for ax in axes:
         _dress(ax)
     figure.align_ylabels(axes)
@@ -101,9 +145,6 @@ def plot_run(run: RunSeries, path: str | os.PathLike[str] | None = None, *, dpi:
     _word(figure.suptitle(run.title or " ", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
     if run.subtitle:
         _word(axes[0].set_title(run.subtitle, loc="left", fontsize=9.5, color=MUTED))
-    if path is not None:
-        figure.savefig(path, dpi=dpi)
-    return figure
 
 
 def _panels(signals: Mapping[str, Array], units: Mapping[str, str]) -> list[tuple[str, dict[str, Array]]]:

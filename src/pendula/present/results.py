@@ -1,4 +1,4 @@
-"""Results of a simulation as pictures: a plot of the run, and the mechanism in motion."""
+"""Results as pictures: plots of a run and of the forces in joints, and the mechanism in motion."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis.reactions import Reactions
 from pendula.model.bodies import GROUND
 from pendula.model.bodies import Shape as ModelShape
 from pendula.model.expressions import parse
@@ -14,7 +15,7 @@ from pendula.model.forces import ForceDamper, ForceSpring
 from pendula.model.joints import JointCoordinates, JointPrismatic, Side
 from pendula.present import shapes as sh
 from pendula.present.player import write_animation
-from pendula.present.plots import RunSeries, plot_run
+from pendula.present.plots import ForceSeries, RunSeries, plot_forces, plot_run
 from pendula.present.scene import Scene, SceneBody, SceneLink
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.rotations import quaternion_of, turned
@@ -22,8 +23,10 @@ from pendula.system.rotations import quaternion_of, turned
 Array = Any
 
 
-def plot(trajectory: Trajectory, path: str | Path | None = None) -> Any:
-    """A figure of coordinates, rates and errors over time; written as PNG if a path is given.
+def plot(result: Trajectory | Reactions, path: str | Path | None = None) -> Any:
+    """A figure of a result over time; written as PNG if a path is given.
+
+    A trajectory shows coordinates, rates and errors; reactions show the sizes of forces and torques by joint.
 
     Example:
         >>> import pendula
@@ -31,6 +34,9 @@ def plot(trajectory: Trajectory, path: str | Path | None = None) -> Any:
         >>> len(plot(run).axes)
         3
     """
+    if isinstance(result, Reactions):
+        return plot_forces(_force_series(result), path)
+    trajectory = result
     layout = trajectory.joint_layout
     units = layout.units
     system = trajectory.system
@@ -50,6 +56,27 @@ def plot(trajectory: Trajectory, path: str | Path | None = None) -> Any:
         time_unit=layout.time_unit,
     )
     return plot_run(run, path)
+
+
+def _force_series(found: Reactions) -> ForceSeries:
+    """Sizes of forces and torques by joint, then what motors need, by unit."""
+    units = found.units
+    joints = [found[name] for name in found.joints]
+    panels: dict[str, dict[str, Array]] = {
+        f"|force| [{units.force}]": {j.joint: j.force_size for j in joints},
+        f"|torque| [{units.torque}]": {j.joint: j.torque_size for j in joints},
+    }
+    for name, values in found.motors.items():
+        unit = found.motor_units[name]
+        panels.setdefault(f"motor [{unit}]" if unit else "motor", {})[name] = values
+    note = f"; {len(found.indeterminate)} components not determined, not drawn" if found.indeterminate else ""
+    return ForceSeries(
+        title=f"{found.model}: reactions",
+        subtitle=f"forces by {found.formulation}, motion by {found.simulated_by}{note}",
+        t=found.t,
+        panels=panels,
+        time_unit=units.time,
+    )
 
 
 def animate(trajectory: Trajectory, path: str | Path) -> Path:

@@ -179,6 +179,17 @@ class Programs:
 
         return self.bind("motion", parameters, build)
 
+    def transmitted(self, parameters: Array) -> Compiled:
+        """Force and torque in every joint; v' and lam come in as extras."""
+
+        def build() -> Native:
+            eq = self._equations
+            low = self._lowering(extra=[*eq.acceleration_symbols, *eq.multiplier_symbols])
+            flat = [x for joint in eq.transmitted for x in (*joint.force, *joint.torque)]
+            return compile_program(low.program, [low(e) for e in flat])
+
+        return self.bind("transmitted", parameters, build)
+
     def residual_jacobian(self, by: str, parameters: Array) -> Compiled:
         """Derivatives of M a - f - G^T lam and of G a - c; a and lam come in as extras."""
         eq = self._equations

@@ -12,7 +12,7 @@ import symengine as se
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.equations.matrix import Matrix, entries
-from pendula.errors import ComputationError, SingularPose, UsageError
+from pendula.errors import ComputationError, NotSupported, SingularPose, UsageError
 from pendula.model.expressions import parse
 from pendula.model.joints import Rotation
 from pendula.model.model import Model
@@ -43,6 +43,14 @@ class BodyMotion(NamedTuple):
     velocity: Array
     angular_acceleration: Array
     acceleration: Array
+
+
+class Wrenches(NamedTuple):
+    """What joints transmit to their child side in world axes, each of shape (..., joints, 3)."""
+
+    force: Array
+    torque: Array
+    """about the child side's point"""
 
 
 class System:
@@ -456,6 +464,25 @@ class System:
         out = self._programs.motion(self.parameter_vector(parameters)).rows(rows)
         out = out.reshape(*batch, len(self.layout.bodies), 4, 3)
         return BodyMotion(out[..., 0, :], out[..., 1, :], out[..., 2, :], out[..., 3, :])
+
+    def transmitted(
+        self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
+    ) -> Wrenches:
+        """What every joint of ``equations.transmitted`` exerts on its child side, springs in the joint included.
+
+        Raises:
+            NotSupported: the formulation does not find forces in joints.
+        """
+        eq = self.equations
+        if not eq.transmitted:
+            raise NotSupported(f'the formulation "{eq.formulation}" does not find forces in joints; try: newton-euler')
+        a, lam = self._solve(q, v, t, inputs, parameters)
+        rows, batch = self._rows(q, v, t, inputs, parameters, extra=[(a, len(eq.v)), (lam, eq.loop_rows)])
+        out = self._programs.transmitted(self.parameter_vector(parameters)).rows(rows)
+        if not np.all(np.isfinite(out)):
+            raise ComputationError("forces in joints are not finite: check the state and the parameters")
+        out = out.reshape(*batch, len(eq.transmitted), 2, 3)
+        return Wrenches(out[..., 0, :], out[..., 1, :])
 
     # -- exact derivatives ----------------------------------------------------------------------
 

@@ -1,0 +1,533 @@
+"""Reactions against closed forms, free bodies solved by hand, and the laws that forces in joints obey."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import simpson
+
+import pendula
+from pendula import Model, System, library
+from pendula.analysis.joint_freedoms import Freedoms, left_null_space
+from pendula.equations.derive import formulations
+from pendula.errors import NotSupported, PendulaError, UsageError
+from pendula.model.bodies import GROUND
+from pendula.model.expressions import parse
+from tests.helpers import CLOSING, VARIANTS, Array, closed_chain, random_mechanism, regular, states
+
+ROUNDING = 1e-10
+"""Forces follow from the state by one linear solve: rounding, amplified by the condition of the equations."""
+
+
+def finds_forces(name: str) -> bool:
+    """Whether a formulation finds forces in joints."""
+    return bool(pendula.derive(library.pendulum(), name).transmitted)
+
+
+FINDERS = [name for name in formulations() if finds_forces(name)]
+
+
+@cache
+def run_of(name: str, duration: float = 3.0, samples: int = 200) -> tuple[System, pendula.Trajectory]:
+    system = pendula.compile_system(VARIANTS[name](), "newton-euler")
+    return system, pendula.simulate(system, duration, tol=1e-10, samples=samples)
+
+
+def numbers(system: System, vector: Any) -> Array:
+    values = system.model.parameter_values
+    return np.array([parse(x).evaluate(values) for x in vector], dtype=float)
+
+
+# --- closed forms -------------------------------------------------------------------------------------
+
+
+def test_each_joint_of_a_hanging_chain_carries_the_weight_below_it() -> None:
+    mass = [1.0, 2.5, 0.3, 4.0, 1.7]
+    system = pendula.compile_system(library.chain(links=5, mass=mass, start=0), "newton-euler")
+    found = pendula.reactions(system, pendula.simulate(system, 1.0, samples=4))
+    for k in range(5):
+        joint = found[f"theta{k + 1}"]
+        np.testing.assert_allclose(joint.force, [[0, 9.81 * sum(mass[k:]), 0]] * 4, rtol=1e-13, atol=1e-13)
+        assert np.all(joint.torque == 0)
+
+
+@pytest.mark.parametrize("name", ["pendulum", "pendulum: point", "pendulum: friction"])
+def test_pivot_force_of_a_swinging_pendulum_is_the_closed_form(name: str) -> None:
+    """Along the link m (g cos + r th'^2), across it m (g sin + r th''); r to the mass centre, th'' by moments."""
+    system, run = run_of(name)
+    found = pendula.reactions(system, run)["theta"]
+    m = l = 1.0
+    g, friction = 9.81, 0.3 if "friction" in name else 0.0
+    r, inertia = (l / 2, m * l**2 / 3) if name != "pendulum: point" else (l, m * l**2)
+    angle, rate = run["theta"], run["theta_dot"]
+    acceleration = -(m * g * r * np.sin(angle) + friction * rate) / inertia
+    outward = np.stack([np.sin(angle), -np.cos(angle), 0 * angle], axis=1)
+    forward = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    along, across = m * (g * np.cos(angle) + r * rate**2), m * (g * np.sin(angle) + r * acceleration)
+    expected = -along[:, None] * outward + across[:, None] * forward
+    np.testing.assert_allclose(found.force, expected, atol=ROUNDING)
+    np.testing.assert_allclose(found.torque, 0, atol=ROUNDING)
+    # in body axes the link hangs along -y
+    np.testing.assert_allclose(found.force_body, np.stack([across, along, 0 * along], axis=1), atol=ROUNDING)
+
+
+@pytest.mark.parametrize("name", ["spherical-pendulum", "spherical-pendulum: xy"])
+def test_tension_of_a_spherical_pendulum_is_the_closed_form(name: str) -> None:
+    system, run = run_of(name)
+    found = pendula.reactions(system, run)["swing"]
+    _, r = system.poses(run.q, run.t)
+    speed = system.body_motion(run.q, run.v, None, run.t).velocity[:, 0]
+    bob = r[:, 0]  # at distance 1 from the pivot; mass 1
+    tension = np.sum(speed**2, axis=1) - 9.81 * bob[:, 2]
+    np.testing.assert_allclose(found.force, -tension[:, None] * bob, atol=ROUNDING)
+    np.testing.assert_allclose(found.torque, 0, atol=ROUNDING)
+
+
+def driven_rod(**changes: Any) -> Model:
+    """A rod driven about its end, and a free pendulum beside it so that something can move."""
+    driven = {"name": "drive", "type": "revolute", "parent": "ground", "child": "rod", "motion": "0.8*sin(3*t)"}
+    loose = {"name": "loose", "type": "revolute", "parent": "ground", "child": "other"}
+    return Model(
+        name="driven rod",
+        gravity=[0, -9.81, 0],
+        bodies=[{"name": b, "rod": {"mass": 2.0, "length": 1.5}} for b in ("rod", "other")],
+        joints=[driven, loose],
+        **changes,
+    )
+
+
+def test_a_motor_supplies_inertia_and_weight_of_a_driven_rod() -> None:
+    system = pendula.compile_system(driven_rod(), "newton-euler")
+    found = pendula.reactions(system, pendula.simulate(system, 2.0, samples=50))
+    angle, rate = 0.8 * np.sin(3 * found.t), 2.4 * np.cos(3 * found.t)
+    acceleration = -9 * angle
+    torque = 2.0 * 1.5**2 / 3 * acceleration + 2.0 * 9.81 * 0.75 * np.sin(angle)
+    np.testing.assert_allclose(found.motors["drive"], torque, atol=ROUNDING)
+    np.testing.assert_allclose(found["drive"].torque[:, 2], torque, atol=ROUNDING)
+    np.testing.assert_allclose(found["drive"].force_body[:, 1], 2 * (9.81 * np.cos(angle) + 0.75 * rate**2))
+    assert np.all(np.abs(found["loose"].torque) < ROUNDING)
+    assert found.motor_units == {"drive": "N m"}
+
+
+def test_motor_of_the_hoop_closes_the_energy_account() -> None:
+    """Work of the torque that keeps the hoop turning = change of energy + heat of friction."""
+    model = library.hoop_bead()
+    system = pendula.compile_system(model, "newton-euler")
+    run = pendula.simulate(system, 2.0, tol=1e-11, samples=2001)
+    found = pendula.reactions(system, run)
+    rate = model.parameter_values["Omega"]
+    work = simpson(found.motors["spin"] * rate, x=run.t)
+    heat = simpson(model.parameter_values["c"] * run["theta_dot"] ** 2, x=run.t)
+    energies = system.energies(run.q, run.v, run.t)
+    total = energies.kinetic + energies.potential
+    assert abs(work) > 1
+    assert work == pytest.approx(total[-1] - total[0] + heat, abs=1e-8)
+    np.testing.assert_allclose(found["spin"].torque[:, 2], found.motors["spin"], atol=ROUNDING)
+
+
+# --- what is not part of a reaction -------------------------------------------------------------------
+
+
+def test_a_torsion_spring_is_transmitted_but_is_no_reaction() -> None:
+    system = pendula.compile_system(library.chain(links=2, stiffness=40.0, damping=0.5), "newton-euler")
+    run = pendula.simulate(system, 1.0, samples=30)
+    carried = system.transmitted(run.q, run.v, run.t)
+    stretch = run["theta2"] - run["theta1"], run["theta2_dot"] - run["theta1_dot"]
+    np.testing.assert_allclose(carried.torque[:, 1, 2], -40 * stretch[0] - 0.5 * stretch[1], atol=ROUNDING)
+    np.testing.assert_allclose(carried.torque[:, 0, 2], -40 * run["theta1"] - 0.5 * run["theta1_dot"], atol=ROUNDING)
+    found = pendula.reactions(system, run)
+    np.testing.assert_allclose(found.torque_world, 0, atol=ROUNDING)
+    np.testing.assert_allclose(found.force_world, carried.force, atol=ROUNDING)
+
+
+def test_friction_is_transmitted_but_is_no_reaction() -> None:
+    system, run = run_of("pendulum: friction")
+    carried = system.transmitted(run.q, run.v, run.t)
+    np.testing.assert_allclose(carried.torque[:, 0, 2], -0.3 * run["theta_dot"], atol=ROUNDING)
+    np.testing.assert_allclose(pendula.reactions(system, run).torque_world, 0, atol=ROUNDING)
+
+
+def test_a_spring_in_a_slider_is_no_reaction_and_the_guide_carries_the_rest() -> None:
+    """A block on a guide at 30 degrees: the guide carries m g cos across, and the moment of the offset weight."""
+    tilt = np.radians(30)
+    model = Model(
+        name="block",
+        gravity=[0, -9.81, 0],
+        bodies=[{"name": "block", "mass": 3.0, "com": [0.2, 0, 0], "inertia": [1, 1, 1]}],
+        joints=[{"name": "s", "type": "prismatic", "axis": [np.cos(tilt), np.sin(tilt), 0], "parent": "ground", "child": "block"}],
+        forces=[{"type": "spring", "joint": "s", "stiffness": 50.0, "length": 0.1}],
+        initial={"s": 0.3},
+    )  # fmt: skip
+    system = pendula.compile_system(model, "newton-euler")
+    run = pendula.simulate(system, 1.0, samples=10)
+    found = pendula.reactions(system, run)["s"]
+    across = np.array([-np.sin(tilt), np.cos(tilt), 0])
+    np.testing.assert_allclose(found.force, [3 * 9.81 * np.cos(tilt) * across] * 10, atol=ROUNDING)
+    acceleration = (-50 * (run["s"] - 0.1) - 3 * 9.81 * np.sin(tilt)) / 3
+    needed = np.cross([0.2, 0, 0], 3 * acceleration[:, None] * [np.cos(tilt), np.sin(tilt), 0])
+    np.testing.assert_allclose(found.torque, needed - np.cross([0.2, 0, 0], [0, -3 * 9.81, 0]), atol=ROUNDING)
+
+
+def test_a_screw_holds_what_does_no_work_on_its_motion() -> None:
+    """A nut on a vertical screw under its weight: the wrench left has no power on the screw's own motion."""
+    model = Model(
+        name="screw",
+        gravity=[0, 0, -9.81],
+        bodies=[{"name": "nut", "mass": 2.0, "com": [0.1, 0, 0], "inertia": [0.1, 0.1, 0.2]}],
+        joints=[
+            {
+                "name": "screw",
+                "type": "coordinates",
+                "coordinates": ["s"],
+                "kinds": ["angle"],
+                "position": [0, 0, "0.05*s"],
+                "rotation": {"axis": [0, 0, 1], "angle": "s"},
+                "parent": "ground",
+                "child": "nut",
+            }
+        ],
+        forces=[{"type": "generalized", "coordinate": "s", "value": 0.7}],
+        initial={"s_dot": 2.0},
+    )
+    system = pendula.compile_system(model, "newton-euler")
+    run = pendula.simulate(system, 1.0, samples=10)
+    carried, found = system.transmitted(run.q, run.v, run.t), pendula.reactions(system, run)["screw"]
+    power = 0.05 * carried.force[:, 0, 2] + carried.torque[:, 0, 2]
+    np.testing.assert_allclose(power, 0.7, atol=ROUNDING)  # the drive in the joint
+    np.testing.assert_allclose(0.05 * found.force[:, 2] + found.torque[:, 2], 0, atol=ROUNDING)
+    np.testing.assert_allclose(found.force[:, :2], carried.force[:, 0, :2], atol=ROUNDING)
+
+
+# --- laws ---------------------------------------------------------------------------------------------
+
+
+def unbalanced(system: System, t: Array, q: Array, v: Array) -> Array:
+    """Per body: forces and torques of its joints and its weight, less its rate of momentum; relative to the largest.
+
+    Masses, inertias and places are read from the model, accelerations from the poses: nothing of a formulation.
+    """
+    model, layout = system.model, system.layout
+    carried = system.transmitted(q, v, t)
+    motion = system.body_motion(q, v, system.accelerations(q, v, t), t)
+    freedoms = Freedoms(system, q, t, system.parameters)
+    R, r = system.poses(q, t)
+    gravity = numbers(system, model.gravity)
+    force, torque = np.zeros((2, len(t), len(layout.bodies), 3))
+    scale = np.full(len(t), 1e-9)
+    centers = np.zeros_like(force)
+    for k, name in enumerate(layout.bodies):
+        properties = model.body(name).mass_properties()
+        mass = float(numbers(system, [properties.mass, 0, 0])[0])
+        centers[:, k] = r[:, k] + R[:, k] @ numbers(system, properties.com)
+        inertia = R[:, k] @ np.array([numbers(system, row) for row in properties.inertia]) @ np.swapaxes(R[:, k], 1, 2)
+        w = motion.angular_velocity[:, k]
+        spin = np.einsum("tij,tj->ti", inertia, w)
+        force[:, k] = mass * (gravity - motion.acceleration[:, k])
+        torque[:, k] = -np.einsum("tij,tj->ti", inertia, motion.angular_acceleration[:, k]) - np.cross(w, spin)
+    for k, transmitted in enumerate(system.equations.transmitted):
+        joint = model.joint(transmitted.joint)
+        F, T = carried.force[:, k], carried.torque[:, k]
+        scale = np.maximum(scale, np.abs(np.concatenate([F, T], axis=1)).max(axis=1))
+        point = freedoms.children[joint.name].point
+        for side, sign in ((joint.child, 1), (joint.parent, -1)):
+            if side.body != GROUND:
+                b = layout.bodies.index(side.body)
+                force[:, b] += sign * F
+                torque[:, b] += sign * (T + np.cross(point - centers[:, b], F))
+    return np.abs(np.concatenate([force, torque], axis=-1)).max(axis=(1, 2)) / scale
+
+
+@pytest.mark.parametrize("formulation", FINDERS)
+@pytest.mark.parametrize("seed", range(24))
+def test_every_body_of_a_random_mechanism_balances(seed: int, formulation: str) -> None:
+    system = pendula.compile_system(random_mechanism(seed, forces=False), formulation)
+    t, q, v = regular(system, *states(system, 8, seed))
+    assert unbalanced(system, t, q, v).max(initial=0.0) < 1e-9
+
+
+@pytest.mark.parametrize("formulation", FINDERS)
+@pytest.mark.parametrize("kind", CLOSING)
+def test_every_body_of_a_closed_chain_balances(kind: str, formulation: str) -> None:
+    system = pendula.compile_system(closed_chain(kind), formulation)
+    t, q, v = regular(system, *states(system, 5))
+    assert len(t)
+    assert unbalanced(system, t, q, v).max() < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_ideal_joints_do_no_work(seed: int) -> None:
+    """The power of what each joint transmits over the relative velocity of its sides, joint by joint."""
+    system = pendula.compile_system(random_mechanism(seed, forces=False, driven=False), "newton-euler")
+    t, q, v = regular(system, *states(system, 8, seed))
+    carried = system.transmitted(q, v, t)
+    motion = system.body_motion(q, v, None, t)
+    freedoms = Freedoms(system, q, t, system.parameters)
+    for k, transmitted in enumerate(system.equations.transmitted):
+        twist = freedoms.twist(motion, transmitted.joint)
+        wrench = np.concatenate([carried.force[:, k], carried.torque[:, k]], axis=1)
+        power = np.sum(wrench * twist, axis=1)
+        size = np.linalg.norm(wrench, axis=1) * np.linalg.norm(twist, axis=1)
+        assert np.all(np.abs(power) <= 1e-9 * size + 1e-9)
+
+
+def impulse_error(system: System, run: pendula.Trajectory, joints: list[str]) -> Array:
+    """Impulse of ground reactions and weight less the change of momentum, over a whole run."""
+    found = pendula.reactions(system, run)
+    model = system.model
+    masses = [numbers(system, [model.body(b).mass_properties().mass, 0, 0])[0] for b in system.layout.bodies]
+    weight = sum(masses) * numbers(system, model.gravity)
+    force = sum(found[name].force for name in joints) + weight
+    velocity = system.body_motion(run.q, run.v, None, run.t).velocity
+    momentum = np.einsum("b,tbi->ti", masses, velocity)
+    assert np.abs(momentum[-1] - momentum[0]).max() > 0.1
+    return simpson(force, x=run.t, axis=0) - (momentum[-1] - momentum[0])
+
+
+def test_ground_reactions_and_weight_change_the_momentum_of_a_four_bar() -> None:
+    system = pendula.compile_system(library.four_bar(), "newton-euler")
+    run = pendula.simulate(system, 1.0, tol=1e-11, samples=2001)
+    np.testing.assert_allclose(impulse_error(system, run, ["crank", "rocker"]), 0, atol=1e-7)
+
+
+def test_ground_reactions_and_weight_change_the_momentum_of_a_spatial_tree() -> None:
+    rods = [{"name": f"rod {k}", "rod": {"mass": 1.0 + k, "length": 0.7, "diameter": 0.1}} for k in range(4)]
+    joints: list[dict[str, Any]] = [
+        {"name": "ball", "type": "spherical", "parent": "ground", "child": "rod 0"},
+        {"name": "hinge", "type": "revolute", "axis": [1, 0, 1], "parent": {"body": "rod 0", "at": "end"}, "child": "rod 1"},
+        {"name": "cross", "type": "universal", "parent": {"body": "rod 0", "at": "end"}, "child": "rod 2"},
+        {"name": "aside", "type": "universal", "parent": {"body": "ground", "position": [1, 1, 0]}, "child": "rod 3"},
+    ]  # fmt: skip
+    model = Model(
+        name="tree in space", gravity=[0, -9.81, 0], bodies=rods, joints=joints,
+        initial={"ball": {"axis": [1, 0, 2], "angle": 1.0}, "hinge": 0.5, "cross_1": 0.4, "aside_1": 1.0, "ball_wy": 2.0},
+    )  # fmt: skip
+    system = pendula.compile_system(model, "newton-euler")
+    run = pendula.simulate(system, 1.0, tol=1e-11, samples=2001)
+    np.testing.assert_allclose(impulse_error(system, run, ["ball", "aside"]), 0, atol=1e-7)
+
+
+# --- loops --------------------------------------------------------------------------------------------
+
+
+def test_four_bar_reactions_are_those_of_its_free_bodies() -> None:
+    """Three bars, nine equations of motion; eight unknown pin forces, solved by least squares."""
+    system, run = run_of("four-bar", 2.0, 50)
+    found = pendula.reactions(system, run)
+    motion = system.body_motion(run.q, run.v, system.accelerations(run.q, run.v, run.t), run.t)
+    lengths = {"crank": 1.0, "coupler": 2.0, "rocker": 2.2}  # masses are the same numbers
+    pins = ["crank", "coupler", "rocker", "pin"]
+    ends = {"crank": ("crank", "coupler"), "coupler": ("coupler", "pin"), "rocker": ("rocker", "pin")}
+    signs = {"crank": (1, -1), "coupler": (1, 1), "rocker": (1, -1)}
+    for k in range(len(run.t)):
+        A, b = np.zeros((9, 8)), np.zeros(9)
+        for i, (bar, length) in enumerate(lengths.items()):
+            angle = run[bar][k]
+            half = length / 2 * np.array([np.sin(angle), -np.cos(angle)])
+            for pin, sign, arm in zip(ends[bar], signs[bar], (-half, half), strict=True):
+                column = 2 * pins.index(pin)
+                A[3 * i : 3 * i + 2, column : column + 2] = sign * np.eye(2)
+                A[3 * i + 2, column : column + 2] = sign * np.array([-arm[1], arm[0]])
+            b[3 * i : 3 * i + 2] = length * (motion.acceleration[k, i, :2] + [0, 9.81])
+            b[3 * i + 2] = length**3 / 12 * motion.angular_acceleration[k, i, 2]
+        x, *_ = np.linalg.lstsq(A, b, rcond=None)
+        np.testing.assert_allclose(A @ x, b, atol=1e-9)
+        np.testing.assert_allclose(found.force_world[k, :, :2].ravel(), x, atol=1e-8)
+    assert found.joints == ("crank", "coupler", "rocker", "pin")
+    assert np.all(found.force_world[..., 2] == 0)
+    assert np.abs(found.torque_world).max() < ROUNDING
+    assert found.planar
+    assert found.indeterminate == ()
+
+
+@pytest.mark.parametrize("formulation", [name for name in FINDERS if name != "newton-euler"])
+def test_formulations_agree_on_the_reactions_of_a_four_bar(formulation: str) -> None:
+    system, run = run_of("four-bar", 2.0, 50)
+    first = pendula.reactions(system, run)
+    other = pendula.compile_system(library.four_bar(), formulation)
+    same = other.layout.speeds == system.layout.speeds
+    second = pendula.reactions(other, run if same else pendula.simulate(other, 2.0, tol=1e-10, samples=50))
+    assert second.formulation == formulation
+    near = 1e-9 if same else 1e-5  # runs in other coordinates differ by their tolerance
+    for name in first.joints:
+        a, b = first[name], second[name]
+        np.testing.assert_allclose(b.force, a.force, rtol=near, atol=near * first.largest)
+        np.testing.assert_allclose(b.torque, a.torque, atol=near * first.largest)
+
+
+@pytest.mark.parametrize("formulation", [name for name in formulations() if name not in FINDERS])
+def test_other_formulations_borrow_newton_euler_and_say_so(formulation: str) -> None:
+    system = pendula.compile_system(library.four_bar(), formulation)
+    run = pendula.simulate(system, 0.5, samples=10)
+    found = pendula.reactions(system, run)
+    assert (found.formulation, found.simulated_by) == ("newton-euler", formulation)
+    direct = pendula.compile_system(library.four_bar(), "newton-euler").transmitted(run.q, run.v, run.t)
+    np.testing.assert_allclose(found.force_world, direct.force, atol=ROUNDING)
+    with pytest.raises(NotSupported, match="newton-euler"):
+        system.transmitted(run.q, run.v, run.t)
+
+
+def three_cranks() -> Model:
+    """A beam on three parallel cranks of equal length: one more than it needs."""
+    bars = [{"name": n, "rod": {"mass": 1.0, "length": 1.0}} for n in ("a", "b", "c")]
+    beam = {"name": "beam", "rod": {"mass": 2.0, "length": 2.0, "axis": [1, 0, 0]}}
+
+    def crank(k: int, name: str) -> dict[str, Any]:
+        parent = {"body": "ground", "position": [k, 0, 0]}
+        return {"name": f"pivot_{name}", "type": "revolute", "parent": parent, "child": name}
+
+    def pin(k: int, name: str) -> dict[str, Any]:
+        child = {"body": name, "at": "end"}
+        return {"name": f"pin_{name}", "type": "coincident", "parent": {"body": "beam", "position": [k, 0, 0]}, "child": child}  # fmt: skip
+
+    hinge = {"name": "pin_a", "type": "revolute", "measured_from": "ground", "parent": {"body": "a", "at": "end"}, "child": "beam"}  # fmt: skip
+    angles = dict.fromkeys(("pivot_a", "pivot_b", "pivot_c"), 0.5)
+    joints = [crank(0, "a"), crank(1, "b"), crank(2, "c"), hinge, pin(1, "b"), pin(2, "c")]
+    return Model(name="three cranks", gravity=[0, -9.81, 0], bodies=[*bars, beam], joints=joints, initial=angles)
+
+
+def test_forces_that_balance_each_other_in_a_redundant_loop_are_found() -> None:
+    """Along the cranks any multiple of (1, -2, 1) is in balance; across them nothing is."""
+    system = System(pendula.derive(three_cranks(), "newton-euler"))
+    start = system.initial_state()
+    freedoms = Freedoms(system, start.q[None], np.zeros(1), system.parameters)
+    (shares,), (takers,) = freedoms.self_balanced(in_plane=True)
+    assert takers == ["pin_b", "pin_c"]
+    along = np.array([np.sin(0.5), -np.cos(0.5), 0])
+    sizes = np.array([shares[f"pivot_{name}"][0, :3] @ along for name in "abc"])
+    np.testing.assert_allclose(sizes / sizes[0], [1, -2, 1], atol=1e-12)
+    for name, wrench in shares.items():
+        np.testing.assert_allclose(np.cross(wrench[0, :3], along), 0, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(wrench[0, 3:], 0, atol=1e-12, err_msg=name)
+
+
+def test_what_a_redundant_loop_leaves_open_is_named_and_the_rest_is_given() -> None:
+    try:
+        system = pendula.compile_system(three_cranks(), "newton-euler")
+    except PendulaError as refusal:
+        pytest.skip(f"refused: {str(refusal).splitlines()[0]}")
+    run = pendula.simulate(system, 1.0, tol=1e-10, samples=20)
+    found = pendula.reactions(system, run)
+    assert {x.joint for x in found.indeterminate} == set(found.joints)
+    angle = run["pivot_a"]
+    # one freedom: three cranks turn, the beam of mass 2 moves along a circle of radius 1
+    acceleration = -(3 * 0.5 + 2) * 9.81 * np.sin(angle) / (3 / 3 + 2)
+    for name in "abc":
+        joint = found[f"pivot_{name}"]
+        assert np.all(np.isnan(joint.force_body[:, 1]))
+        # across a crank: m r th'' = weight + pivot + pin, and moments about the pivot give the pin's part
+        pin = acceleration / 3 + 9.81 * np.sin(angle) / 2
+        across = acceleration / 2 + 9.81 * np.sin(angle) - pin
+        np.testing.assert_allclose(joint.force_body[:, 0], across, atol=1e-8)
+    assert all(peak.force is None for peak in found.peaks)
+
+
+def test_rows_that_hang_together_are_found_at_each_time() -> None:
+    G = np.array([[[1.0, 0], [0, 1], [1, 1]], [[1.0, 0], [0, 1e-13], [0, 0]]])
+    sets = left_null_space(G)
+    assert sets.shape == (2, 3, 2)
+    np.testing.assert_allclose(np.einsum("tri,trk->tik", G, sets), 0, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(sets, axis=1), [[0, 1], [1, 1]], atol=1e-12)
+    assert left_null_space(np.array([[[1.0, 0], [0, 1]]])).shape == (1, 2, 0)
+
+
+def test_out_of_plane_forces_of_a_planar_loop_are_named_not_guessed() -> None:
+    """A coupler whose mass lies beside the plane: how the pins share the tilting moment is not determined."""
+    plain = library.four_bar()
+    offset = {"name": "coupler", "mass": 2.0, "com": [0, -1, 0.3], "inertia": [1, 1, "2*2**2/12"], "points": {"tip": [0, -2, 0]}}  # fmt: skip
+    bodies = [offset if body.name == "coupler" else body for body in plain.bodies]
+    system = pendula.compile_system(plain.with_changes(bodies=bodies), "newton-euler")
+    run = pendula.simulate(system, 0.5, tol=1e-10, samples=11)
+    found = pendula.reactions(system, run)
+    assert not found.planar
+    reference = pendula.compile_system(plain, "newton-euler").transmitted(run.q, run.v, run.t)
+    np.testing.assert_allclose(found.force_world[..., :2], reference.force[..., :2], atol=1e-8)
+    assert np.all(np.isnan(found.force_world[..., 2]))
+    named = {(x.joint, x.component) for x in found.indeterminate}
+    assert ("pin", "force z, world axes") in named
+    assert ("crank", "force z, body axes") in named
+    assert not any(component.startswith(("force x", "force y", "torque z")) for _, component in named)
+
+
+def test_an_unsymmetric_body_that_turns_in_the_plane_needs_moments_across_it() -> None:
+    """Ixz w' - Iyz w^2 about x, Iyz w' + Ixz w^2 about y (body axes): Euler's equations for a turn about z."""
+    model = Model(
+        name="wobbler",
+        gravity=[0, 0, 0],
+        bodies=[{"name": "body", "mass": 1.0, "inertia": [[2, 0, 0.3], [0, 2, -0.4], [0.3, -0.4, 2]]}],
+        joints=[{"name": "axle", "type": "revolute", "parent": "ground", "child": "body"}],
+        forces=[{"type": "torque", "body": "body", "vector": [0, 0, 5.0]}],
+        initial={"axle_dot": 3.0},
+    )
+    system = pendula.compile_system(model, "newton-euler")
+    run = pendula.simulate(system, 1.0, samples=20)
+    found = pendula.reactions(system, run)["axle"]
+    w, acceleration = run["axle_dot"], 5.0 / 2
+    expected = [0.3 * acceleration + 0.4 * w**2, -0.4 * acceleration + 0.3 * w**2, 0 * w]
+    np.testing.assert_allclose(found.torque_body, np.stack(expected, axis=1), atol=ROUNDING)
+
+
+# --- the result ---------------------------------------------------------------------------------------
+
+
+def test_peaks_are_the_largest_sizes_and_when() -> None:
+    system, run = run_of("chain: relative")
+    found = pendula.reactions(system, run)
+    for peak in found.peaks:
+        sizes = np.linalg.norm(found[peak.joint].force, axis=1)
+        assert peak.force == sizes.max()
+        assert peak.force_at == run.t[np.argmax(sizes)]
+
+
+def test_body_axes_turn_with_the_child() -> None:
+    system, run = run_of("heavy-top", 0.5, 20)
+    found = pendula.reactions(system, run)["pivot"]
+    R, _ = system.poses(run.q, run.t)
+    np.testing.assert_allclose(np.einsum("tij,tj->ti", R[:, 0], found.force_body), found.force, atol=ROUNDING)
+
+
+def test_reactions_are_saved_and_read_back(tmp_path) -> None:
+    system, run = run_of("hoop-bead")
+    found = pendula.reactions(system, run)
+    found.save(tmp_path / "forces.npz")
+    with np.load(tmp_path / "forces.npz") as read:
+        np.testing.assert_array_equal(read["force_world"], found.force_world)
+        assert read["joints"].tolist() == ["spin", "slide"]
+        np.testing.assert_array_equal(read["motor_forces"][0], found.motors["spin"])
+    with pytest.raises(UsageError, match="cannot be written"):
+        found.save(tmp_path / "no" / "folder.npz")
+
+
+def test_a_run_with_inputs_and_parameters_of_its_own_is_judged_by_them() -> None:
+    model = library.pendulum().with_changes(
+        inputs={"F": 0.0}, forces=[{"type": "force", "body": "link", "at": "end", "vector": [0, "F", 0]}]
+    )
+    system = pendula.compile_system(model)
+    run = pendula.simulate(
+        system, 1.0, inputs={"F": "3 + t"}, parameters={"m": 2.0}, initial_state={"theta": 0}, samples=5
+    )
+    found = pendula.reactions(system, run)["theta"]
+    np.testing.assert_allclose(found.force[:, 1], 2 * 9.81 - 3 - run.t, atol=ROUNDING)
+
+
+def test_wrong_arguments_are_refused() -> None:
+    system, run = run_of("pendulum")
+    other, _ = run_of("heavy-top", 0.5, 20)
+    with pytest.raises(UsageError, match="heavy top"):
+        pendula.reactions(other, run)
+    with pytest.raises(UsageError, match="compiled system"):
+        pendula.reactions(library.pendulum(), run)
+    with pytest.raises(UsageError, match="trajectory"):
+        pendula.reactions(system, None)
+    with pytest.raises(UsageError, match='no joint "hip"'):
+        pendula.reactions(system, run)["hip"]
+
+
+def test_plot_shows_forces_torques_and_motors(tmp_path) -> None:
+    system, run = run_of("hoop-bead")
+    figure = pendula.plot(pendula.reactions(system, run), tmp_path / "forces.png")
+    assert [ax.get_ylabel() for ax in figure.axes] == ["|force| [N]", "|torque| [N m]", "motor [N m]"]
+    assert [len(ax.lines) for ax in figure.axes] == [2, 2, 1]
+    assert (tmp_path / "forces.png").read_bytes()[:4] == b"\x89PNG"
