@@ -210,9 +210,10 @@ def unbalanced(system: System, t: Array, q: Array, v: Array) -> Array:
     Masses, inertias and places are read from the model, accelerations from the poses: nothing of a formulation.
     """
     model, layout = system.model, system.layout
+    joints = system.to_joints(q, v, t)[0]
     carried = system.transmitted(q, v, t)
     motion = system.body_motion(q, v, system.accelerations(q, v, t), t)
-    freedoms = Freedoms(system, q, t, system.parameters)
+    freedoms = Freedoms(system.in_joints, joints, t, system.parameters)
     R, r = system.poses(q, t)
     gravity = numbers(system, model.gravity)
     force, torque = np.zeros((2, len(t), len(layout.bodies), 3))
@@ -237,6 +238,12 @@ def unbalanced(system: System, t: Array, q: Array, v: Array) -> Array:
                 b = layout.bodies.index(side.body)
                 force[:, b] += sign * F
                 torque[:, b] += sign * (T + np.cross(point - centers[:, b], F))
+    drives = [drive.name for drive in system.equations.drives]
+    for joint in model.tree:  # what drives an angle measured from ground acts from there
+        if getattr(joint, "measured_from", "") == "ground" and joint.prescribed():
+            sense = np.sign(numbers(system, joint.axis)[2])
+            effort = system.drive_forces(q, v, t)[:, drives.index(joint.coordinates()[0].name)]
+            torque[:, layout.bodies.index(joint.child.body), 2] += sense * effort
     return np.abs(np.concatenate([force, torque], axis=-1)).max(axis=(1, 2)) / scale
 
 

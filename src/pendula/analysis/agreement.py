@@ -112,11 +112,11 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
         mass = system.mass_matrix(q, t).reshape(count, -1)
         found["mass matrix"] = (mass, _size(mass))
     if system.equations.drives:
-        found["force of prescribed motions"] = _against(system.drive_forces(q, v, t), np.zeros(count))
+        found["force of prescribed motions"] = _against(system.drive_forces(q, v, t), total / max(length, 1.0))
     if system.equations.loop_rows and not system.equations.nodes:
         lam = system.multipliers(q, v, t)
         forces = np.einsum("kri,kr->ki", system.constraint_jacobian(q, t), lam)
-        found["constraint forces"] = _against(forces, np.zeros(count))
+        found["constraint forces"] = _against(forces, total / max(length, 1.0))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,6 +106,28 @@ def collect_loads(mechanism: Mechanism) -> list[Load]:
     return loads
 
 
+def torque_in_joint(mechanism: Mechanism, loads: Sequence[Load], k: int, rate: Callable[[Expr], Expr]) -> Expr:
+    """Torque about z of the springs and dampers in a revolute joint of the plane, on its child.
+
+    Through a joint whose angle is measured from ground nothing else goes about z: what drives such an angle acts
+    from ground on the body.
+    """
+    joint = mechanism.links[k].joint
+    assert isinstance(joint, JointRevolute)
+    sense = mechanism.direction(joint.axis)[2]
+    terms = []
+    for load in loads:
+        if isinstance(load, SpringAcross) and load.link == k:
+            terms.append(-sense * load.stiffness * (load.stretch - load.rest))
+            terms.append(-sense * load.damping * rate(se.sympify(load.stretch)))
+    return vec.total(terms)
+
+
+def from_ground(joint: TreeJoint) -> bool:
+    """Whether a joint's angle is measured from ground, so that what drives it acts from there."""
+    return isinstance(joint, JointRevolute) and joint.measured_from == "ground"
+
+
 def potential_energy(mechanism: Mechanism, loads: list[Load]) -> Expr:
     """Energy of gravity and of the springs, from positions alone."""
     gravity = mechanism.constants_of(mechanism.model.gravity)
@@ -197,7 +220,7 @@ def _on_coordinate(
     k = mechanism.index[joint.child.body]
     coordinate = se.Symbol(name)
     stretch: Expr = coordinate
-    if isinstance(joint, JointRevolute) and joint.measured_from == "ground":
+    if from_ground(joint):
         link = mechanism.links[k]
         parent = mechanism.poses[link.parent] if link.parent >= 0 else WORLD
         turn = mechanism.relative_motion(k, mechanism.follow(parent, link.before, link.body))[0]

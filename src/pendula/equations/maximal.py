@@ -71,6 +71,7 @@ class Spot:
     """A point that moves with a body (or as ground prescribes): position, slopes by rate, velocity, and its
     acceleration with v' = 0."""
 
+    body: FreeBody
     r: vec.Vector
     slopes: dict[int, vec.Vector]
     velocity: vec.Vector
@@ -105,6 +106,7 @@ class _Derivation:
         self.count = len(mechanism.rates)
         self.free = len(mechanism.v)
         self.rate_index = {str(rate): k for k, rate in enumerate(mechanism.rates)}
+        self.pushes: list[tuple[FreeBody, vec.Vector, vec.Vector]] = []  # body, force, torque about its mass centre
         self.drive_of = {d.position: self.free + k for k, d in enumerate(mechanism.drives)}
 
     # -- points and axes ------------------------------------------------------------------------
@@ -116,12 +118,12 @@ class _Derivation:
             for k in self._drives_in(r):
                 slopes[k] = self.m.virtual(k).all(r)
             velocity = self.in_time.all(r)
-            return Spot(r, slopes, velocity, self.in_time.all(velocity))
+            return Spot(body, r, slopes, velocity, self.in_time.all(velocity))
         arm = self.tape.keep_all(vec.subtract(r, body.center), f"arm__{hint}")
         slopes = dict(body.V)
         slopes = merged(slopes, {k: vec.cross(W, arm) for k, W in body.W.items()})
         sweep = self.tape.keep_all(vec.cross(body.w, arm), f"sweep__{hint}")
-        return Spot(r, slopes, vec.add(body.velocity, sweep), vec.cross(body.w, sweep))
+        return Spot(body, r, slopes, vec.add(body.velocity, sweep), vec.cross(body.w, sweep))
 
     def _turning(self, body: FreeBody) -> Turning:
         return Turning(dict(body.W), body.w, vec.NULL)
@@ -168,7 +170,7 @@ class _Derivation:
         if both_flat and not reads:
             rows.append(self._flat_turn(k, B, P))
             forces.append(vec.NULL)
-            torques.append((0, 0, 1))
+            torques.append(vec.NULL if ld.from_ground(link.joint) else (0, 0, 1))
         elif not reads:
             turns, normals = self._turn_rows(k, A, B, P)
             rows += turns
@@ -309,6 +311,7 @@ class _Derivation:
         gravity = self.m.constants_of(self.m.model.gravity)
         for link, body in zip(self.m.links, self.m.bodies, strict=True):
             weight = vec.scale(link.mass, gravity)
+            self.pushes.append((body, weight, vec.NULL))
             for k, V in body.V.items():
                 rows["gravity"][k].append(vec.dot(weight, V))
             if not body.flat:  # omega x I omega, in body axes
@@ -338,8 +341,10 @@ class _Derivation:
             case ld.OnCoordinate(i, value):
                 self._on_rate(self.m.joint_rates[i], value, rows["applied"])
             case ld.TorqueOn(body, vector, axes):
+                torque = self._world(body, vector, axes)
+                self.pushes.append((self._body(body), vec.NULL, torque))
                 for k, W in self._body(body).W.items():
-                    rows["applied"][k].append(vec.dot(self._world(body, vector, axes), W))
+                    rows["applied"][k].append(vec.dot(torque, W))
             case ld.ForceAt(body, place, vector, axes):
                 spot = self._point(Point(body, place), f"{body}_load")
                 self._push(rows["applied"], spot, self._world(body, vector, axes))
@@ -352,8 +357,14 @@ class _Derivation:
         return vector if axes == "world" else vec.times(self._body(body).pose.R, vector)
 
     def _push(self, rows: list[list[Expr]], spot: Spot, force: vec.Vector) -> None:
+        self._note(spot.body, spot.r, force, vec.NULL)
         for k, V in spot.slopes.items():
             rows[k].append(vec.dot(force, V))
+
+    def _note(self, body: FreeBody, point: vec.Vector, force: vec.Vector, torque: vec.Vector, sign: int = 1) -> None:
+        """Keeps what acts on a body, for the forces that joints of the plane transmit across it."""
+        moment = vec.add(vec.cross(vec.subtract(point, body.center), force), torque)
+        self.pushes.append((body, vec.scale(sign, force), vec.scale(sign, moment)))
 
     def _near(self, k: int) -> list[int]:
         """Rates that can change a coordinate of joint k."""
@@ -420,7 +431,7 @@ class _Derivation:
             kinetic=kinetic,
             potential=ld.potential_energy(self.m, self.loads),
             momenta=momenta,
-            transmitted=[*self._transmitted(nodes, lever), *closures_transmit(self.m, self.closures, constraints)],
+            transmitted=self._transmitted(nodes, lever, closures_transmit(self.m, self.closures, constraints)),
             nodes=nodes,
             readings=self.m.readings,
         )
@@ -438,15 +449,53 @@ class _Derivation:
                 rows[i] = dict(zip(body.v[3:], entry, strict=True))
         return Sparse(rows, self.free)
 
-    def _transmitted(self, nodes: list[Node], lever: list[tuple[str, list[Any], list[Any]]]) -> list[Transmitted]:
-        found = []
+    def _transmitted(
+        self, nodes: list[Node], lever: list[tuple[str, list[Any], list[Any]]], closing: list[Transmitted]
+    ) -> list[Transmitted]:
+        """Multipliers as forces and torques on the children; joints of the plane also what goes across it."""
+        for closure, carried in zip(self.m.model.closures, closing, strict=True):
+            pin = self.m.point(closure.child.body, self.m.place(closure.child, closure.name))
+            for side, sign in ((closure.child, 1), (closure.parent, -1)):
+                self._note(self._body(side.body), pin, carried.force, carried.torque, sign)
+        loads: dict[int, list[tuple[vec.Vector, vec.Vector]]] = {id(body): [] for body in self.m.bodies}
+        for body, force, torque in self.pushes:
+            loads.setdefault(id(body), []).append((force, torque))
         multipliers = multiplier_symbols(nodes[-1].rows[1])
-        for node, (joint, forces, torques) in zip(nodes, lever, strict=True):
-            lam = multipliers[slice(*node.rows)]
-            force = vec.add(vec.NULL, *(vec.scale(x, f) for x, f in zip(lam, forces, strict=True)))
-            torque = vec.add(vec.NULL, *(vec.scale(x, t) for x, t in zip(lam, torques, strict=True)))
-            found.append(Transmitted(joint, tuple(force), tuple(torque)))
-        return found
+        found: list[Transmitted] = []
+        for k in reversed(range(len(nodes))):
+            joint, forces, torques = lever[k]
+            lam = multipliers[slice(*nodes[k].rows)]
+            wrench: tuple[vec.Vector, vec.Vector] = (
+                vec.add(vec.NULL, *(vec.scale(x, f) for x, f in zip(lam, forces, strict=True))),
+                vec.add(vec.NULL, *(vec.scale(x, t) for x, t in zip(lam, torques, strict=True))),
+            )
+            body, parent = self.m.bodies[k], self.m.parent_of(k)
+            point: vec.Vector = self.m.child_frame(k).r
+            if body.flat:
+                wrench = self._across_plane(k, *wrench, loads[id(body)])
+            back = vec.add(vec.cross(vec.subtract(point, parent.center), wrench[0]), wrench[1])
+            loads.setdefault(id(parent), []).append((vec.scale(-1, wrench[0]), vec.scale(-1, back)))
+            found.append(Transmitted(joint, tuple(wrench[0]), tuple(wrench[1])))
+        return [*found[::-1], *closing]
+
+    def _across_plane(
+        self, k: int, force: vec.Vector, torque: vec.Vector, loads: list[tuple[vec.Vector, vec.Vector]]
+    ) -> tuple[vec.Vector, vec.Vector]:
+        """Force along z and torque about x and y, from the balance of the body across its plane."""
+        link, body = self.m.links[k], self.m.bodies[k]
+        F = [force[0], force[1], -vec.total([f[2] for f, _ in loads])]
+        arm = vec.subtract(self.m.child_frame(k).r, body.center)
+        products = vec.times(body.pose.R, (link.inertia[0][2], link.inertia[1][2], 0))
+        turn, spin = se.Symbol(f"{self.m.v[body.v[2]]}'"), body.w[2]
+        rate = vec.add(vec.scale(turn, products), vec.scale(spin**2, vec.cross((0, 0, 1), products)))
+        taken = vec.add(vec.cross(arm, F), vec.NULL, *(t for _, t in loads))
+        T = vec.subtract(rate, taken)
+        keep = self.tape.keep
+        name = link.joint.name
+        return [*F[:2], keep(F[2], f"F__{name}_z")], [
+            *(keep(T[i], f"T__{name}_{a}") for i, a in enumerate("xy")),
+            torque[2],
+        ]
 
 
 def _parts(step: Step) -> list[Expr]:

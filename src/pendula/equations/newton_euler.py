@@ -473,7 +473,8 @@ class _Derivation:
         """What each tree joint exerts on its child: rate of momentum of all beyond it less the loads on it."""
         multipliers = multiplier_symbols(len(constraints.names))
         found = []
-        for k, link in enumerate(self.m.links):
+        grounded: list[Expr] = [0] * len(self.m.links)  # torque about z that acts from ground on all beyond a joint
+        for k, link in reversed(list(enumerate(self.m.links))):
             here, name = self.bodies[k], link.joint.name
             shares: list[tuple[Expr, Wrench]] = []
             for part, wrench in totals[k].items():
@@ -485,10 +486,18 @@ class _Derivation:
             moment = self._combined([(factor, wrench.moment) for factor, wrench in shares], f"T__{link.body}")
             arm = self._axes_of(k, self.m.place(link.joint.child, name))
             torque: vec.Vector = vec.subtract(moment, vec.cross(arm, force))
-            if not here.flat:
+            if here.flat:
+                through = torque[2] - grounded[k]
+                if ld.from_ground(link.joint):
+                    axial = ld.torque_in_joint(self.m, self.loads, k, self.in_time)
+                    grounded[k], through = grounded[k] + through - axial, axial
+                if link.parent >= 0:
+                    grounded[link.parent] = grounded[link.parent] + grounded[k]
+                torque = [torque[0], torque[1], through]
+            else:
                 force, torque = vec.times(here.pose.R, force), vec.times(here.pose.R, torque)
             found.append(Transmitted(name, tuple(force), tuple(torque)))
-        return found
+        return found[::-1]
 
     def _combined(self, shares: Sequence[tuple[Expr, Form]], hint: str) -> vec.Vector:
         """A sum of linear forms, with symbols for v'. What prescribed motions add is in the BIAS of each form."""

@@ -65,7 +65,6 @@ from pendula.equations.free_bodies import Columns, FreeBodies, FreeBody, Wrench
 from pendula.equations.mechanism import Mechanism
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
-from pendula.model.joints import JointRevolute
 from pendula.model.model import Model
 
 
@@ -382,8 +381,9 @@ class _Derivation:
         for k in reversed(range(len(self.bodies))):
             link, body, passage = self.m.links[k], self.bodies[k], self.passages[k]
             wrench = self._named(k, _sum(supplied[k]))
-            if isinstance(link.joint, JointRevolute) and link.joint.measured_from == "ground":
-                wrench = Wrench(wrench.force, [*wrench.moment[:2], self._axial(k, link.joint)])
+            if ld.from_ground(link.joint):
+                axial = ld.torque_in_joint(self.m, self.loads, k, self.in_time)
+                wrench = Wrench(wrench.force, [*wrench.moment[:2], axial])
             if link.parent >= 0:
                 force = self.tape.keep_all(vec.times(passage.turn, wrench.force), f"F__{link.body}")
                 moment = vec.add(vec.times(passage.turn, wrench.moment), vec.cross(passage.arm, force))
@@ -391,18 +391,6 @@ class _Derivation:
             across = tuple(body.to_world(wrench.force)), tuple(body.to_world(wrench.moment))
             found.append(Transmitted(link.joint.name, *across))
         return found[::-1]
-
-    def _axial(self, k: int, joint: JointRevolute) -> Expr:
-        """Torque about z through a joint whose angle is measured from ground: that of its springs and dampers.
-
-        What drives such an angle acts from ground on the body, not through the joint.
-        """
-        axis = self.m.direction(joint.axis)
-        terms = []
-        for load in self.loads:
-            if isinstance(load, ld.SpringAcross) and load.link == k:
-                terms += [x * axis[2] for x in _across(load, self.in_time(load.stretch))]
-        return vec.total(terms)
 
     # -- all together ---------------------------------------------------------------------------
 
