@@ -313,7 +313,7 @@ def test_end_of_a_driven_linkage_moves_as_equation_55_says(name: str) -> None:
         (lambda: library.four_bar(preset="parallel"), "preset is"),
         (lambda: library.four_bar(branch="up"), "branch is"),
         (lambda: library.four_bar(lengths=[1, 2, 3]), "4 values"),
-        (lambda: library.four_bar(lengths=[1, 1, 1, 9]), "cannot close"),
+        (lambda: library.four_bar(lengths=[1, 1, 1, 9]), "cannot close: the ground"),
         (lambda: library.four_bar(lengths=[1, 2, 2.2, 4], start="-90deg"), "cannot close at this start"),
         (lambda: library.four_bar(preset="pumpjack", lengths=[1, 2, 2.2, 4]), "both"),
         (lambda: library.slider_crank(offset=4), "cannot close at this start"),

@@ -64,7 +64,8 @@ def value_of(what: str, value: Scalar, parameters: Mapping[str, Scalar] | None =
         known = evaluate_parameters({n: parse(x) for n, x in (parameters or {}).items()})
         return parse(value).evaluate(known)
     except ParameterError as error:
-        raise UsageError("; ".join(f"{name}: {cause}" for name, cause in error.problems)) from None
+        name, cause = next(iter(error.problems))
+        raise UsageError(f"{name}: {cause}") from None
     except ExpressionError as error:
         raise UsageError(f"{what}: {error}") from None
 

@@ -103,6 +103,7 @@ def four_bar(
     choose("branch", branch, ("open", "crossed"))
     chosen = _PRESETS[preset]
     a, b, c, d = _four_lengths(preset, lengths)
+    description = _class_text(a, b, c, d)  # refuses lengths that never close
     parameters: dict[str, Scalar] = {"g": 9.81, "a": a, "b": b, "c": c, "d": d, "rho": 1.0}
     parameters["crank0"] = chosen.start if start is None else start
     pivot: list[Scalar] = ["d", 0]
@@ -112,7 +113,7 @@ def four_bar(
     parameters |= _meeting(pivot, parameters, branch)
     return Model(
         name="four-bar linkage" if preset != "pumpjack" else "pump jack",
-        description=_class_text(a, b, c, d),
+        description=description,
         gravity=[0, "-g", 0],
         parameters=parameters | ({"mu": drive} if drive != 0 else {}),
         bodies=_pump_bodies() if preset == "pumpjack" else [_rod(n, l) for n, l in _NAMES],
