@@ -22,6 +22,8 @@ from pendula.model.model import Model
 PARTS = ("inertia", "gravity", "springs", "dissipation", "applied")
 """What f is made of: f = -h (inertia) - dV/dq (gravity, springs) + tau (dissipation, applied)."""
 
+SOLVERS = ("kkt", "complement")
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -84,6 +86,8 @@ class Equations:
     """body -> (R_WB, r_W)"""
     transmitted: tuple[Transmitted, ...] = ()
     """by joint, from formulations that find reactions; empty from the others"""
+    solver: str = "kkt"
+    """how v' and lam are found: "kkt" (together, in one system) or "complement" (v' along the null space of G)"""
 
     def __post_init__(self) -> None:
         n, m = len(self.v), len(self.G)
@@ -91,6 +95,8 @@ class Equations:
         rows = (all(len(row) == n for row in self.G), len(self.b) == m, len(self.c) == m, len(self.g) >= m)
         if not all(shapes + rows):
             raise PendulaError(f"{self.formulation}: blocks do not fit together (speeds {n}, constraint rows {m})")
+        if self.solver not in SOLVERS:
+            raise PendulaError(f'{self.formulation}: the solver is one of {", ".join(SOLVERS)}, not "{self.solver}"')
         self._check_order()
 
     def _check_order(self) -> None:
