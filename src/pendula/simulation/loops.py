@@ -17,6 +17,9 @@ from pendula.system.system import System
 PILOT_STEPS = 50
 """Steps of the trial from which the rate of Baumgarte's stabilization is chosen."""
 
+STEPS_TO_DECAY = 3.0
+"""Steps over which stabilization lets an error of the constraints decay by a factor e."""
+
 CLOSE_BY = 1e-3
 """Least singular value of G, relative to its largest over the run, below which a pose is called nearly singular."""
 
@@ -48,16 +51,17 @@ def check_start(system: System, start: State, vector: Array) -> tuple[str, ...]:
 
 
 def stabilization_rate(dynamics: Dynamics, y0: Array, span: tuple[float, float], **settings: Any) -> float:
-    """A rate for Baumgarte's stabilization: one over the typical step, so that errors die out within about a step.
+    """A rate for Baumgarte's stabilization, such that errors die out over a few steps.
 
-    A slower rate lets errors pile up, a faster one makes the equations stiff and the steps shorter. The step is
-    the median of those that a short trial without stabilization takes at the same tolerance.
+    A slower rate lets errors pile up, a faster one makes the equations stiff and the steps shorter: one over the
+    step costs a four-bar linkage three times the steps, a third of that a fifth more. The step is the median of
+    those that a short trial without stabilization takes at the same tolerance.
     """
     trial = integrate(dynamics.rhs, y0, span, quadratures=dynamics.quadratures, max_steps=PILOT_STEPS, **settings)
     steps = np.abs(np.diff(trial.t))
     if not steps.size:
-        return 1.0
-    return float(1.0 / np.median(steps[len(steps) // 4 :]))
+        return 1.0 / (abs(span[1] - span[0]) or 1.0)
+    return float(1.0 / (STEPS_TO_DECAY * np.median(steps[len(steps) // 4 :])))
 
 
 def pose_notes(system: System, t: Array, q: Array, vector: Array, *, stopped: bool) -> tuple[str, ...]:

@@ -63,7 +63,8 @@ def simulate(
             every accepted step.
         constraints: "projection" brings every step back onto them; "baumgarte" adds terms to the equations that let
             their errors die out; "none" leaves them alone, to see how far they drift.
-        baumgarte_rate: rate of that [1/time]; default: one over a typical step, see ``notes``.
+        baumgarte_rate: rate of that [1/time]; default: so that errors die out over a few typical
+            steps; ``notes`` says what was chosen.
         on_progress: called as (t, t_end, steps) about ten times a second.
         on_failure: "return" gives the trajectory up to where it stopped, with its outcome; "raise" raises.
 
@@ -114,7 +115,7 @@ def simulate(
             chosen = "as given"
             if baumgarte_rate is None:
                 baumgarte_rate = stabilization_rate(dynamics, y0, span, breakpoints=breaks, **settings)
-                chosen = "one over a typical step"
+                chosen = "so that errors die out over a few typical steps"
             dynamics = system.dynamics(vector, baumgarte=float(baumgarte_rate))
             unit = system.layout.time_unit
             notes += (f"constraints are stabilized after Baumgarte at a rate of {baumgarte_rate:.4g}/{unit}, {chosen}",)

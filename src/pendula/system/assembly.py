@@ -74,6 +74,7 @@ def assemble(
         system = compile_system(system)
     if not isinstance(system, System):
         raise UsageError(f"assemble takes a compiled system or a model, found {type(system).__name__}")
+    parameters = system.parameter_vector(parameters)
     for name in (*keep, *prefer):
         system.layout.position(name)  # says so if there is no such name
     state = _near(system, near, parameters)

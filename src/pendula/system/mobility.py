@@ -12,8 +12,11 @@ from pendula.system.assembly import DEPENDENT, assemble, row_scales
 from pendula.system.layout import Array, State
 from pendula.system.system import Parameters, System
 
-_NEIGHBOURS = 6
-_STRIDE = 0.15
+DOUBTFUL = 1e-6
+"""Singular values between these two belong to a pose next to a singular one: its rank is not trusted."""
+
+_NEIGHBOURS = 7
+_STRIDE = 0.25
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,8 @@ class Pose:
     rank: int
     free: Array
     """null space of G, by columns"""
+    clear: bool
+    """whether singular values are clearly zero or clearly not"""
 
 
 def singular_values(system: System, q: Array, t: Array, parameters: Parameters = None) -> Array:
@@ -78,11 +83,12 @@ def look_at(system: System, state: State, parameters: Parameters = None) -> Pose
     """Rank and free directions at a pose."""
     G = system.constraint_jacobian(state.q, state.t, parameters=parameters)
     if not len(G) or not np.all(np.isfinite(G)):
-        return Pose(state, G, 0, np.eye(G.shape[1]))
+        return Pose(state, G, 0, np.eye(G.shape[1]), clear=True)
     G = G / row_scales(system, parameters)[:, None]
     _, sizes, directions = np.linalg.svd(G)
-    rank = int(np.sum(sizes > DEPENDENT * max(sizes[0], 1.0)))
-    return Pose(state, G, rank, directions[rank:].T)
+    unit = max(sizes[0], 1.0)
+    rank = int(np.sum(sizes > DEPENDENT * unit))
+    return Pose(state, G, rank, directions[rank:].T, clear=rank == int(np.sum(sizes > DOUBTFUL * unit)))
 
 
 def poses_near_start(system: System, parameters: Parameters = None) -> Iterator[Pose]:
@@ -99,13 +105,16 @@ def poses_near_start(system: System, parameters: Parameters = None) -> Iterator[
     except LoopNotClosed:
         pass
     for k in range(1, _NEIGHBOURS):
+        hold: set[str] = set()
         if start is None:
             q, t = begin.q + rng.uniform(-0.7, 0.7, size=begin.q.size), 0.1 * k
         else:
             shift = start.free @ rng.uniform(-_STRIDE, _STRIDE, size=start.free.shape[1])
             q, t = moved(system, start.state.q, shift), 0.01 * k
+            # the coordinate that moves most is held there: from a singular pose loops would close back onto it
+            hold = {system.layout.coordinates[int(np.argmax(np.abs(q - start.state.q)))]}
         try:
-            state = assemble(system, State(t, q, begin.v, system.layout), parameters=parameters).state
+            state = assemble(system, State(t, q, begin.v, system.layout), parameters=parameters, prefer=hold).state
         except LoopNotClosed:
             continue
         yield look_at(system, state, parameters)
@@ -128,7 +137,8 @@ def moved(system: System, q: Array, shift: Array) -> Array:
 def mobility_of(system: System, poses: list[Pose]) -> Mobility:
     """Mobility from closed poses: regular ones have the largest rank, single poses may have less."""
     n, m = len(system.layout.speeds), system.equations.loop_rows
-    rank = max((pose.rank for pose in poses), default=m)
+    trusted = [pose for pose in poses if pose.clear] if any(pose.clear for pose in poses[1:]) else poses
+    rank = max((pose.rank for pose in trusted), default=m)
     involved = np.zeros(m, dtype=bool)
     for pose in (p for p in poses if p.rank == rank < m):
         dependent = np.linalg.svd(pose.G)[0][:, rank:]
