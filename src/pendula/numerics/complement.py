@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pendula.numerics.jit import compiled, compiled_part
+from pendula.numerics.jit import compiled, compiled_callback, compiled_part
 from pendula.numerics.linear import NOT_FINITE, SINGULAR, SOLVED, cholesky_factor, cholesky_solve
+from pendula.numerics.native import doubles_at, integers_at
 
 INDEPENDENT = 0.1
 """A scaled row left over beyond the largest rank allowed, of this length or more, is no noise but a constraint."""
@@ -81,6 +82,35 @@ def solve_complement(M, G, f, c, n, m, most, least, work, a, lam):
         for i in range(m):
             lam[i] = np.nan
     return status, rank
+
+
+ARGUMENTS = 11
+"""Number of entries that :data:`complement_by_address` reads."""
+
+
+@compiled_callback
+def complement_by_address(out, inp, context):
+    """The same by address: other kernels need not contain it, and only those who use it wait until it is compiled.
+
+    ``inp`` holds n, m, most and the addresses of least, M, G, f, c, work, a, lam; status and rank go to ``out``, all of
+    them integers.
+    """
+    given = integers_at(inp, ARGUMENTS)
+    n, m, most = given[0], given[1], given[2]
+    answer = integers_at(out, 2)
+    answer[0], answer[1] = solve_complement(
+        doubles_at(given[4], (n, n)),
+        doubles_at(given[5], (m, n)),
+        doubles_at(given[6], n),
+        doubles_at(given[7], m),
+        n,
+        m,
+        most,
+        doubles_at(given[3], 1)[0],
+        doubles_at(given[8], (5 * m + n + 6, max(n, m) + 1)),
+        doubles_at(given[9], n),
+        doubles_at(given[10], m),
+    )
 
 
 @compiled_part(allocates=True)

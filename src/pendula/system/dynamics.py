@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pendula.numerics.complement import complement_work_shape
+from pendula.numerics.complement import ARGUMENTS, complement_by_address, complement_work_shape
 from pendula.numerics.linear import kkt_work_shape
 from pendula.numerics.native import Callback
 from pendula.system import kernels as kn
@@ -93,8 +93,8 @@ def bind_dynamics(
     code = programs.dynamics(parameters)
     x = np.zeros(1 + nq + nv + sizes.u)
     x[1 + nq + nv :] = inputs
-    redundant = rank < m
-    rows, columns = complement_work_shape(nv, m) if complement or redundant else kkt_work_shape(nv, m)
+    complement = m > 0 and (complement or rank < m)
+    rows, columns = complement_work_shape(nv, m) if complement else kkt_work_shape(nv, m)
     arrays = {
         kn.X: x,
         kn.TERMS: np.zeros(sizes.terms),
@@ -104,13 +104,16 @@ def bind_dynamics(
         kn.BALL_AT: np.array(balls, dtype=np.int64).reshape(-1, 2),
         kn.SPEED_OF: np.array(speed_of, dtype=np.int64),
         kn.LENGTH: np.array([length]),
+        kn.ASK: np.zeros(ARGUMENTS + 2, dtype=np.int64),
+        kn.LEAST: np.array([kn.NEGLIGIBLE * length]),
         kn.RATE: np.array([baumgarte or 0.0]),
     }
     context = np.zeros(kn.SIZE, dtype=np.int64)
     context[kn.CODE], context[kn.PARAMETERS] = code.native.evaluate, code.context
     context[[kn.NQ, kn.NV, kn.NU, kn.ROWS, kn.DRIVES]] = nq, nv, sizes.u, m, sizes.drives
     context[[kn.QUADRATURES, kn.BALLS, kn.MAX_PASSES]] = int(has_power), len(balls), _MOST_PASSES
-    context[[kn.COMPLEMENT, kn.RANK, kn.BAUMGARTE]] = complement or redundant, rank, bool(m) and baumgarte is not None
+    context[kn.COMPLEMENT] = complement_by_address.address if complement else 0
+    context[[kn.RANK, kn.BAUMGARTE]] = rank, m > 0 and baumgarte is not None
     keep: list[Any] = [code, context]
     if m:
         gaps = programs.gaps(parameters)

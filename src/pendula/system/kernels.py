@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pendula.numerics.complement import solve_complement
 from pendula.numerics.jit import compiled, compiled_callback, compiled_part
 from pendula.numerics.linear import SOLVED, cholesky_factor, cholesky_solve, solve_kkt
 from pendula.numerics.native import address_of, call_native, doubles_at, integers_at
@@ -17,8 +16,8 @@ from pendula.numerics.native import address_of, call_native, doubles_at, integer
 (
     CODE, PARAMETERS, NQ, NV, NU, ROWS, DRIVES, QUADRATURES, BALLS,
     X, TERMS, WORK, MULTIPLIERS, STATUS, BALL_AT, SPEED_OF, GAPS_CODE, GAPS_PARAMETERS, GAPS, MAX_PASSES, LENGTH,
-    COMPLEMENT, RANK, BAUMGARTE, RATE, SIZE,
-) = range(26)  # fmt: skip
+    COMPLEMENT, RANK, ASK, LEAST, BAUMGARTE, RATE, SIZE,
+) = range(28)  # fmt: skip
 
 FINE, SINGULAR_MASS, SINGULAR_CONSTRAINTS, MORE_CONSTRAINTS = range(4)
 
@@ -54,16 +53,19 @@ def solve_terms(ctx, terms, lam):
 def solve_constrained(ctx, M, G, f, c, a, lam):
     """M a = f + G^T lam, G a = c, in the way the context says. Returns a status."""
     nv, m = ctx[NV], ctx[ROWS]
-    least = NEGLIGIBLE * doubles_at(ctx[LENGTH], 1)[0]
     at = ctx[WORK] + 8 * nv  # the first entries hold the solution
-    if ctx[COMPLEMENT] == 1:
-        work = doubles_at(at, (5 * m + nv + 6, max(nv, m) + 1))
-        status, rank = solve_complement(M, G, f, c, nv, m, ctx[RANK], least, work, a, lam)
-        if rank < ctx[RANK]:
+    if ctx[COMPLEMENT] != 0:
+        ask = integers_at(ctx[ASK], 13)  # as complement_by_address wants it; its answer comes last
+        ask[0], ask[1], ask[2], ask[3] = nv, m, ctx[RANK], ctx[LEAST]
+        ask[4], ask[5], ask[6], ask[7] = address_of(M), address_of(G), address_of(f), address_of(c)
+        ask[8], ask[9], ask[10] = at, address_of(a), address_of(lam)
+        call_native(ctx[COMPLEMENT], ctx[ASK] + 8 * 11, ctx[ASK], 0)
+        if ask[12] < ctx[RANK]:
             return SINGULAR_CONSTRAINTS
-        if rank > ctx[RANK]:
+        if ask[12] > ctx[RANK]:
             return MORE_CONSTRAINTS
-        return FINE if status == SOLVED else SINGULAR_MASS
+        return FINE if ask[11] == SOLVED else SINGULAR_MASS
+    least = doubles_at(ctx[LEAST], 1)[0]
     for r in range(m):  # the solver scales rows, so a row that is zero but for rounding must be told here
         largest = 0.0
         for j in range(nv):
