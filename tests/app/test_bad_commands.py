@@ -81,6 +81,12 @@ CASES = {
     ),
     "start outside the chart": (["simulate", "spherical-pendulum", "-p", "chart=xy", "--start", "x=2"], ["not"]),
     "loop that cannot close": (["simulate", "four-bar", "-p", "d=9"], ["acos"]),
+    "unknown care for constraints": (["simulate", "four-bar", "--constraints", "glue"], ["constraints", "baumgarte"]),
+    "rate without Baumgarte": (["simulate", "four-bar", "--baumgarte-rate", "5"], ["baumgarte_rate"]),
+    "speeds that contradict": (
+        ["simulate", "four-bar", "--start", "crank_dot=1", "--start", "rocker_dot=9"],
+        ["contradict each other", "crank_dot = 1"],
+    ),
     "one sample": (["simulate", "pendulum", "--samples", "1"], ["samples"]),
     "negative samples": (["simulate", "pendulum", "--samples", "-5"], ["samples"]),
     "too many samples": (["simulate", "pendulum", "--samples", "999999999999"], ["samples"]),

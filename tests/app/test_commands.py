@@ -87,6 +87,32 @@ def test_show_counts_the_freedom_of_a_loop(pendula):
     )
 
 
+def _with_the_pin_twice(path):
+    plain = package.library.four_bar()
+    twice = [{**plain.joints[3].model_dump(), "name": f"pin{k}"} for k in (1, 2)]
+    package.save(plain.with_changes(joints=[*plain.joints[:3], *twice]), path)
+
+
+def test_redundant_constraints_are_shown_and_simulated(pendula, tmp_path):
+    _with_the_pin_twice(tmp_path / "twice.toml")
+    shown = pendula("show", "twice.toml")
+    assert "-1 degree" in shown.out
+    assert "4 rows, 2 of them independent" in " ".join(shown.out.split())
+    assert max(map(len, shown.out.splitlines())) <= WIDTH
+    result = pendula("simulate", "twice.toml", "--for", "0.5")
+    assert result.code == 0
+    assert "note: redundant constraints" in result.out
+    assert max(map(len, result.out.splitlines())) <= WIDTH
+
+
+def test_simulate_takes_a_way_to_keep_constraints(pendula):
+    common = ("simulate", "four-bar", "--for", "1", "--json", "--constraints")
+    runs = {care: json.loads(pendula(*common, care).out) for care in ("projection", "baumgarte", "none")}
+    assert runs["projection"]["constraint_violation"] < 1e-12 < runs["none"]["constraint_violation"]
+    assert runs["projection"]["velocity_violation"] < 1e-12 < runs["none"]["velocity_violation"]
+    assert any("Baumgarte" in note for note in runs["baumgarte"]["notes"])
+
+
 @pytest.mark.parametrize("name", LIBRARY)
 def test_new_writes_a_file_that_loads_as_the_same_model(pendula, tmp_path, name):
     result = pendula("new", name, "-o", "start.toml")

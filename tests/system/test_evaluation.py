@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import pendula
-from pendula import LoopNotClosed, ModelError, NotSupported, PendulaError, SingularPose, UsageError, library
+from pendula import LoopNotClosed, ModelError, PendulaError, SingularPose, UsageError, library
 from pendula.errors import ComputationError
 from tests.helpers import Array, library_system, random_mechanism, states
 
@@ -232,13 +232,6 @@ def test_a_motion_without_mass_is_refused_naming_it() -> None:
         pendula.compile_system(model)
 
 
-def test_redundant_constraints_are_refused() -> None:
-    twice = [{**library.four_bar().joints[3].model_dump(), "name": f"pin{k}"} for k in (1, 2)]
-    model = library.four_bar().with_changes(joints=[*library.four_bar().joints[:3], *twice])
-    with pytest.raises(NotSupported, match="redundant"):
-        pendula.compile_system(model)
-
-
 def _ladder(z: float) -> pendula.Model:
     """Two links in the plane z = 0 whose tip is held on a line in the plane of the given z."""
     return library.chain(links=2, start=[1.5, 0.2]).with_changes(
@@ -263,8 +256,8 @@ def test_a_gap_that_no_motion_can_close_is_not_ignored() -> None:
 
 
 @pytest.mark.parametrize("formulation", ["lagrange", "kane"])
-def test_a_loop_between_bodies_that_are_fixed_to_each_other_is_refused(formulation: str) -> None:
-    """Its rows are zero but for rounding, so their forces are not determined."""
+def test_a_loop_between_bodies_that_are_fixed_to_each_other_changes_nothing(formulation: str) -> None:
+    """Its rows are zero but for rounding: they constrain nothing, and their forces are not determined."""
     turn = Rotation.from_rotvec([0.3, -0.5, 0.8])
     glue = {"axis": [0.3, -0.5, 0.8], "angle": float(np.linalg.norm([0.3, -0.5, 0.8]))}
     place, point = np.array([0.13, 0.27, 0.71]), np.array([0.31, -0.17, 0.23])
@@ -291,8 +284,13 @@ def test_a_loop_between_bodies_that_are_fixed_to_each_other_is_refused(formulati
             },
         ],
     )
-    with pytest.raises(PendulaError):
-        pendula.compile_system(model, formulation)
+    system = pendula.compile_system(model, formulation)
+    without = pendula.compile_system(model.with_changes(joints=model.joints[:-1]), formulation)
+    assert system.mobility.rank == 0
+    assert system.mobility.joints == ("again",)
+    t, q, v = states(without, 3)
+    np.testing.assert_allclose(system.accelerations(q, v, t), without.accelerations(q, v, t), rtol=1e-11, atol=1e-11)
+    assert pendula.simulate(system, 0.2).outcome.ok
 
 
 def test_a_linkage_whose_only_freedom_is_prescribed_is_not_called_a_structure() -> None:

@@ -145,7 +145,20 @@ def freedom(model: Model) -> str:
 
     rows = derive(model).loop_rows
     left = len(model.speeds) - rows
-    return f"{count(left, 'degree')} of freedom by count ({coordinates}, {speeds}, {count(rows, 'constraint row')})"
+    by_count = f"{count(left, 'degree')} of freedom by count ({coordinates}, {speeds}, {count(rows, 'constraint row')})"
+    return textwrap.fill(f"{by_count}; {_by_rank(model)}", 80)
+
+
+def _by_rank(model: Model) -> str:
+    """What the constraints leave free where loops are closed, or why that cannot be said."""
+    from pendula.errors import PendulaError
+    from pendula.system.build import compile_system
+
+    try:
+        mobility = compile_system(model).mobility
+    except PendulaError as error:
+        return f"it cannot be simulated: {error}"
+    return mobility.text if mobility.redundant else f"{mobility.by_rank} by rank"
 
 
 def _body_rows(model: Model) -> list[tuple[str, ...]]:

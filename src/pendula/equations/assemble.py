@@ -28,6 +28,7 @@ class Blocks:
     transmitted: Sequence[Transmitted] = ()
     nodes: Sequence[Node] = ()
     readings: Mapping[str, Expr] = field(default_factory=dict)
+    solver: str = "kkt"
 
 
 def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
@@ -86,4 +87,5 @@ def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
         transmitted=tuple(blocks.transmitted),
         nodes=tuple(blocks.nodes),
         readings=blocks.readings,
+        solver=blocks.solver,
     )

@@ -24,6 +24,8 @@ from pendula.model.model import Model
 PARTS = ("inertia", "gravity", "springs", "dissipation", "applied")
 """What f is made of: f = -h (inertia) - dV/dq (gravity, springs) + tau (dissipation, applied)."""
 
+SOLVERS = ("kkt", "complement")
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -114,6 +116,8 @@ class Equations:
     """the tree of bodies, where each has coordinates of its own; empty where q are the joints' coordinates"""
     readings: Mapping[str, Expr] = field(default_factory=dict)
     """the joints' coordinates and speeds, where each body has coordinates of its own"""
+    solver: str = "kkt"
+    """how v' and lam are found: "kkt" (together, in one system) or "complement" (v' along the null space of G)"""
 
     def __post_init__(self) -> None:
         n, m = len(self.v), len(self.G)
@@ -121,6 +125,8 @@ class Equations:
         rows = (_wide(self.G, n), len(self.b) == m, len(self.c) == m, len(self.g) >= m)
         if not all(shapes + rows):
             raise PendulaError(f"{self.formulation}: blocks do not fit together (speeds {n}, constraint rows {m})")
+        if self.solver not in SOLVERS:
+            raise PendulaError(f'{self.formulation}: the solver is one of {", ".join(SOLVERS)}, not "{self.solver}"')
         self._check_order()
 
     def _check_order(self) -> None:

@@ -414,6 +414,7 @@ class _Derivation:
             potential=ld.potential_energy(self.m, self.loads),
             momenta=[vec.total(terms) for terms in momenta],
             transmitted=[*self._tree_joints(constraints), *closures_transmit(self.m, self.rows, constraints)],
+            solver="complement",
         )
         return gather(self.m, Projection.name, blocks)
 

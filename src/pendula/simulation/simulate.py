@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from pendula.errors import NoConvergence, UsageError
 from pendula.numerics.stepping import integrate
 from pendula.outcome import Outcome
+from pendula.simulation.loops import check_start, pose_notes, stabilization_rate
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.assembly import assemble
 from pendula.system.build import compile_system
@@ -18,6 +19,9 @@ from pendula.system.schedule import breakpoints, constant_rates, moves_constrain
 from pendula.system.system import Parameters, System
 
 STEPPERS = ("dop853", "rk45")
+CONSTRAINTS = ("projection", "baumgarte", "none")
+
+_PAUSES = (Outcome.TOO_MANY_STEPS, Outcome.INTERRUPTED)
 
 UNTRUSTED = 1e-3
 """Energy drift beyond which a run gets a warning among its notes."""
@@ -35,7 +39,8 @@ def simulate(
     atol: float | None = None,
     stepper: str = "dop853",
     samples: int | Sequence[float] | Array | None = None,
-    constraints: Literal["projection", "none"] = "projection",
+    constraints: Literal["projection", "baumgarte", "none"] = "projection",
+    baumgarte_rate: float | None = None,
     max_steps: int = 1_000_000,
     on_progress: Callable[[float, float, int], object] | None = None,
     on_failure: Literal["return", "raise"] = "return",
@@ -56,7 +61,10 @@ def simulate(
         stepper: "dop853" (order 8) or "rk45" (order 5).
         samples: number of equally spaced times, or the times, at which the trajectory is wanted; default: at
             every accepted step.
-        constraints: "projection", or "none" to see how far they drift.
+        constraints: "projection" brings every step back onto them; "baumgarte" adds terms to the equations that let
+            their errors die out; "none" leaves them alone, to see how far they drift.
+        baumgarte_rate: rate of that [1/time]; default: so that errors die out over a few typical
+            steps; ``notes`` says what was chosen.
         on_progress: called as (t, t_end, steps) about ten times a second.
         on_failure: "return" gives the trajectory up to where it stopped, with its outcome; "raise" raises.
 
@@ -65,7 +73,8 @@ def simulate(
 
     Raises:
         LoopNotClosed: the loops cannot be closed at the start.
-        SingularPose: the accelerations are not determined at the start.
+        SingularPose: the accelerations are not determined at the start: a singular chart, or a pose from which a
+            linkage can go two ways.
         UsageError: an argument is out of range.
 
     Example:
@@ -84,28 +93,37 @@ def simulate(
     if stepper not in STEPPERS:
         raise UsageError(f'there is no stepper "{stepper}"; choose one of {", ".join(STEPPERS)}')
     for name, value, known in (
-        ("constraints", constraints, ("projection", "none")),
+        ("constraints", constraints, CONSTRAINTS),
         ("on_failure", on_failure, ("return", "raise")),
     ):
         if value not in known:
             raise UsageError(f'{name} is one of {", ".join(known)}, found "{value}"')
     if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1:
         raise UsageError(f"the tolerance must lie between 1e-14 and 1, found {tol!r}")
+    _check_rate(constraints, baumgarte_rate)
     vector = system.parameter_vector(parameters)
     start, notes = _start(system, initial_state, span[0], vector)
+    notes += check_start(system, start, vector)
     system.accelerations(start.q, start.v, start.t, parameters=vector)  # says so if they are not determined
     breaks = breakpoints(system, vector, span)
     dynamics = system.dynamics(vector)
     times = _sample_times(samples, span)
     y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])
+    settings: dict[str, Any] = {"rtol": tol, "atol": tol if atol is None else atol, "method": stepper}
     try:
+        if constraints == "baumgarte" and system.equations.loop_rows:
+            chosen = "as given"
+            if baumgarte_rate is None:
+                baumgarte_rate = stabilization_rate(dynamics, y0, span, breakpoints=breaks, **settings)
+                chosen = "so that errors die out over a few typical steps"
+            dynamics = system.dynamics(vector, baumgarte=float(baumgarte_rate))
+            unit = system.layout.time_unit
+            notes += (f"constraints are stabilized after Baumgarte at a rate of {baumgarte_rate:.4g}/{unit}, {chosen}",)
         run = integrate(
             dynamics.rhs,
             y0,
             span,
-            rtol=tol,
-            atol=tol if atol is None else atol,
-            method=stepper,
+            **settings,
             sample_times=times,
             project=dynamics.project if constraints == "projection" else None,
             quadratures=dynamics.quadratures,
@@ -135,6 +153,7 @@ def simulate(
     worst = max(account.drift, float(np.abs(deviation).max(initial=0.0)))
     if worst > UNTRUSTED:
         notes += (f"energy is off by {worst:.2g} of its scale: do not trust this run (a singular chart, or too loose)",)
+    notes += pose_notes(system, run.t, step_q, vector, stopped=outcome not in (Outcome.FINISHED, *_PAUSES))
     if on_failure == "raise" and not outcome.ok:
         raise NoConvergence(f"{outcome}: {run.detail}", last=run.y[-1])
     return Trajectory(
@@ -159,6 +178,15 @@ def simulate(
         system=system,
         parameters=vector,
     )
+
+
+def _check_rate(constraints: str, rate: float | None) -> None:
+    if rate is None:
+        return
+    if constraints != "baumgarte":
+        raise UsageError(f'baumgarte_rate goes with constraints="baumgarte", found constraints="{constraints}"')
+    if not isinstance(rate, (int, float, np.floating, np.integer)) or not 0 < rate < np.inf:
+        raise UsageError(f"baumgarte_rate is a positive number, found {rate!r}")
 
 
 def _with_inputs(system: System, inputs: Mapping[str, float | str]) -> System:
@@ -192,17 +220,18 @@ def _start(
             there, here = (", ".join(x[0][:6]) for x in (names, own))
             raise UsageError(f"the initial state belongs to another system: it has {there}; this one has {here}")
         state = State(t, given.q, given.v, system.layout if names == own else system.joint_layout)
-        written: set[str] = set()
+        written, asked = set[str](), set[str]()
         early = (f"the initial state is of t = {given.t:g}, and is used at t = {t:g}",) if given.t != t else ()
     else:
         if given is not None and not isinstance(given, Mapping):
             raise UsageError(f"initial_state is a State or values by name, found {type(given).__name__}")
         state = system.initial_joint_state(vector, t=t).replace(given or {})
-        written, early = {*system.model.initial, *(given or {})}, ()
+        asked, early = {*(given or {})} & {*system.joint_layout.speeds}, ()
+        written = {n for n in (*system.model.initial, *(given or {})) if n in state}
     if not (np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.v))):
         bad = [n for n in state if not np.isfinite(state[n])]
         raise UsageError(f'the initial value of "{bad[0]}" is not finite')
-    found = assemble(system, state, parameters=vector, keep=written)
+    found = assemble(system, state, parameters=vector, keep=asked, prefer=written)
     if not found.moved:
         return found.state, early
     largest = sorted(found.moved.items(), key=lambda item: -abs(item[1]))[:4]

@@ -140,6 +140,7 @@ class Trajectory:
             "seconds": self.seconds,
             "energy_drift": self.energy_drift,
             "constraint_violation": self.constraint_violation,
+            "velocity_violation": self.velocity_violation,
             "units": dict(self.layout.units),
             "notes": list(self.notes),
         }

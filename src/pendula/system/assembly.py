@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from pendula.errors import LoopNotClosed
+from pendula.errors import LoopNotClosed, UsageError
+from pendula.model.bodies import GROUND
+from pendula.model.model import Model
 from pendula.numerics.newton import solve_least_change
 from pendula.system.layout import Array, State
 from pendula.system.system import Parameters, System
@@ -18,6 +19,12 @@ CLOSED = 1e-15
 
 CLOSED_ENOUGH = 1e-11
 """Largest relative gap that is accepted where rounding does not let it become smaller."""
+
+DEPENDENT = 1e-9
+"""Singular values of the scaled G below this fraction of the largest are those of rows that depend on each other."""
+
+ROUNDED = 1e-3
+"""Kept speeds that contradict each other by less than this fraction are taken as rounded, and changed."""
 
 
 @dataclass(frozen=True)
@@ -31,39 +38,57 @@ class Assembly:
     """largest gap left"""
 
 
-def assemble(system: System, state: State, *, parameters: Parameters = None, keep: Collection[str] = ()) -> Assembly:
+def assemble(
+    system: System | Model,
+    near: State | Mapping[str, float] | None = None,
+    *,
+    parameters: Parameters = None,
+    keep: Collection[str] = (),
+    prefer: Collection[str] = (),
+) -> Assembly:
     """The consistent state nearest to a given one: loops closed, speeds compatible with them.
 
-    Coordinates and speeds named in ``keep`` are held where that is possible; otherwise all may move.
+    Redundant constraints do not matter, as long as they do not contradict each other.
+
+    Args:
+        system: compiled equations, or a model.
+        near: a State, or changes to the model's initial state by name; default: the initial state.
+        parameters: changes of parameters by name, or all values as an array.
+        keep: coordinates and speeds to hold. Coordinates are let go where the loops cannot be closed otherwise
+            (``moved`` tells); speeds that contradict each other are refused.
+        prefer: coordinates and speeds to hold where that is possible.
 
     Raises:
-        LoopNotClosed: no consistent state was found; names the joint, the gap and the bodies involved.
+        LoopNotClosed: no consistent state was found (names the joint, the gap and the bodies involved), or the
+            speeds to keep cannot be.
 
     Example:
         >>> import pendula
-        >>> system = pendula.compile_system(pendula.library.four_bar())
-        >>> rough = system.initial_state().replace({"rocker": 3.9})
-        >>> sorted(assemble(system, rough, keep={"crank", "coupler", "crank_dot"}).moved)
+        >>> model = pendula.library.four_bar()
+        >>> sorted(assemble(model, {"rocker": 3.9}, keep={"crank", "coupler", "crank_dot"}).moved)
         ['rocker']
     """
+    if isinstance(system, Model):
+        from pendula.system.build import compile_system  # which itself assembles
+
+        system = compile_system(system)
+    if not isinstance(system, System):
+        raise UsageError(f"assemble takes a compiled system or a model, found {type(system).__name__}")
+    parameters = system.parameter_vector(parameters)
+    own = {*system.layout.coordinates, *system.layout.speeds}
+    for name in {*keep, *prefer} - own:
+        system.joint_layout.position(name)  # says so if there is no such name
+    state = _near(system, near, parameters)
     eq = system.equations
     if eq.nodes and state.layout == system.joint_layout:  # the joints decide what moves least
-        if system.model.closures:
-            found = assemble(system.in_joints, state, parameters=parameters, keep=keep)
-        else:
-            balls = [
-                state.layout.coordinates.index(j.coordinates()[-4].name) for j in system.model.tree if j.quaternion()
-            ]
-            q = _with_unit_quaternions(np.array(state.q, dtype=float), balls, state.layout.coordinates)
-            found = Assembly(State(state.t, q, state.v, state.layout), {}, 0.0)
-        return Assembly(system.placed(found.state, parameters), found.moved, found.gap)
+        return _assemble_joints(system, state, parameters, keep, prefer)
     q, v = np.array(state.q, dtype=float), np.array(state.v, dtype=float)
     q = _with_unit_quaternions(q, [at for at, _ in system.balls], system.layout.coordinates)
     gap = 0.0
     _check_fixed_gaps(system, parameters)
     if eq.loop_rows:
-        q, gap = _close(system, q, state.t, parameters, keep)
-        v = _compatible_speeds(system, q, v, state.t, parameters, keep)
+        q, gap = _close(system, q, state.t, parameters, {*keep, *prefer})
+        v = _compatible_speeds(system, q, v, state.t, parameters, [{*keep, *prefer}, {*keep}])
     if wrong := system.turned_over(q, state.t, parameters=parameters):
         raise LoopNotClosed(
             f'joint "{wrong[0]}" closes from this start only with its two sides turned over against each other.\n'
@@ -77,10 +102,12 @@ def assemble(system: System, state: State, *, parameters: Parameters = None, kee
     return Assembly(result, moved, gap)
 
 
-def _assemble_joints(system: System, state: State, parameters: Parameters, keep: Collection[str]) -> Assembly:
+def _assemble_joints(
+    system: System, state: State, parameters: Parameters, keep: Collection[str], prefer: Collection[str]
+) -> Assembly:
     """Closes loops in the joints' coordinates, then places the bodies."""
     if system.model.closures:
-        found = assemble(system.in_joints, state, parameters=parameters, keep=keep)
+        found = assemble(system.in_joints, state, parameters=parameters, keep=keep, prefer=prefer)
         return Assembly(system.placed(found.state, parameters), found.moved, found.gap)
     names = state.layout.coordinates
     balls = [names.index(j.coordinates()[-4].name) for j in system.model.tree if j.quaternion()]
@@ -95,6 +122,25 @@ def _with_unit_quaternions(q: Array, balls: Sequence[int], names: Sequence[str])
             raise LoopNotClosed(f'the quaternion of "{names[at]}" is zero, so it is no rotation')
         q[at : at + 4] /= length
     return q
+
+
+def _near(system: System, near: State | Mapping[str, float] | None, parameters: Parameters) -> State:
+    if near is None or isinstance(near, Mapping):
+        return system.initial_joint_state(parameters).replace(near or {})
+    if not isinstance(near, State):
+        raise UsageError(f"near is a State or values by name, found {type(near).__name__}")
+    names, own = (near.layout.coordinates, near.layout.speeds), (system.layout.coordinates, system.layout.speeds)
+    if names not in (own, (system.joint_layout.coordinates, system.joint_layout.speeds)):
+        there, here = (", ".join(x[0][:6]) for x in (names, own))
+        raise UsageError(f"the state belongs to another system: it has {there}; this one has {here}")
+    return near
+
+
+def row_scales(system: System, parameters: Parameters = None) -> Array:
+    """What makes the rows of the constraints pure numbers: a typical length for gaps, 1 for directions."""
+    length = system.typical_length(parameters)
+    names = system.equations.constraint_names[: system.equations.loop_rows]
+    return np.array([length if "gap" in name else 1.0 for name in names])
 
 
 def _check_fixed_gaps(system: System, parameters: Parameters) -> None:
@@ -115,8 +161,7 @@ def _check_fixed_gaps(system: System, parameters: Parameters) -> None:
 
 def _close(system: System, q0: Array, t: float, parameters: Parameters, keep: Collection[str]) -> tuple[Array, float]:
     m = system.equations.loop_rows
-    length = system.typical_length(parameters)
-    scale = np.array([length if "gap" in name else 1.0 for name in system.equations.constraint_names[:m]])
+    scale = row_scales(system, parameters)
 
     def shifted(s: Array) -> Array:
         """q0 moved by N s (small turns of a ball joint multiply its quaternion)."""
@@ -164,36 +209,101 @@ def _turned(q: Array, s: Array) -> Array:
 
 
 def _compatible_speeds(
-    system: System, q: Array, v: Array, t: float, parameters: Parameters, keep: Collection[str]
+    system: System, q: Array, v: Array, t: float, parameters: Parameters, holds: list[set[str]]
 ) -> Array:
-    _, rate = system.gaps(q, v, t, parameters=parameters)
-    G = system.constraint_jacobian(q, t, parameters=parameters)
-    free = np.array([name not in keep for name in system.layout.speeds])
-    change = np.zeros(len(free))
-    change[free] = np.linalg.lstsq(G[:, free], -rate, rcond=None)[0]
-    if np.abs(G @ change + rate).max() > 1e-9 * (1.0 + np.abs(rate).max()):
-        change = np.linalg.lstsq(G, -rate, rcond=None)[0]
-    fixed = v + change
-    left = np.abs(system.gaps(q, fixed, t, parameters=parameters)[1]).max()
-    if not left < 1e-9 * (1.0 + np.abs(rate).max()):
+    """Speeds with G v = b nearest to v. Those named in the first of ``holds`` are held, else those in the next."""
+    scale = row_scales(system, parameters)
+    rate = system.gaps(q, v, t, parameters=parameters)[1] / scale
+    G = system.constraint_jacobian(q, t, parameters=parameters) / scale[:, None]
+    enough = 1e-9 * (1.0 + np.abs(rate).max())
+
+    def left(change: Array) -> float:
+        return float(np.abs(G @ change + rate).max())
+
+    for held in holds:
+        change = _least_change(G, rate, np.array([name not in held for name in system.layout.speeds]))
+        if left(change) <= enough:
+            return np.asarray(v + change)
+    change = _least_change(G, rate, np.ones(len(v), dtype=bool))
+    if not left(change) <= enough:
+        unit = system.model.unit_names.speed("length")
         raise LoopNotClosed(
-            f"no speeds are compatible with the loops: a gap still opens at {left:.3g} "
-            f"{system.model.unit_names.speed('length')}.\n"
-            "  Try: a pose that is not at a dead point, or a smaller prescribed rate."
+            f"no speeds are compatible with the loops: a gap still opens at {left(change) * scale.max():.3g} {unit}. "
+            "The mechanism is locked at this pose against its prescribed motion.\n"
+            "  Try: a pose that is not at a dead point, or a smaller prescribed rate.",
+            last=v + change,
+            residual=left(change),
         )
-    return np.asarray(fixed)
+    kept = [k for k, name in enumerate(system.layout.speeds) if name in holds[-1]]
+    if kept and np.abs(change[kept]).max() > ROUNDED * np.abs(v[kept]).max(initial=0.0):
+        raise LoopNotClosed(_contradiction(system, G, rate, v, kept, v + change), last=v + change, residual=left(0 * v))
+    return np.asarray(v + change)
 
 
-def _gap_message(system: System, q: Array, t: float, parameters: Any) -> str:
-    g, _ = system.gaps(q, None, t, parameters=parameters)
-    worst = int(np.argmax(np.abs(g[: system.equations.loop_rows])))
-    name, _, what = system.equations.constraint_names[worst].partition(": ")
-    joint = system.model.joint(name)
-    unit = system.model.unit_names.length
-    bodies = sorted({joint.parent.body, joint.child.body})
+def _least_change(G: Array, rate: Array, free: Array) -> Array:
+    """The shortest change of the free speeds that makes G change = -rate, as far as they can."""
+    change = np.zeros(len(free))
+    if free.any():
+        change[free] = np.linalg.lstsq(G[:, free], -rate, rcond=DEPENDENT)[0]
+    return change
+
+
+def _contradiction(system: System, G: Array, rate: Array, v: Array, kept: list[int], nearest: Array) -> str:
+    """Why speeds cannot be as they were asked for."""
+    names, units = system.layout.speeds, system.layout.units
+    free = np.array([k not in kept for k in range(len(v))])
+    worst = int(np.argmax(np.abs(G @ _least_change(G, rate, free) + rate)))
+    joint = system.equations.constraint_names[worst].partition(":")[0]
+
+    def listed(values: Array) -> str:
+        return ", ".join(f"{names[k]} = {values[k]:.6g} {units[names[k]]}" for k in kept)
+
+    moving = [k for k in kept if v[k] != 0.0]
+    what = f"the speeds {listed(v)} contradict each other"
+    if len(kept) == 1 or len(moving) == 1:
+        what = f"the mechanism cannot move with {listed(v)} from this pose: it is locked there (a dead point)"
     return (
-        f'joint "{name}" cannot close: {what} is {abs(g[worst]):.4g} {unit} off '
+        f'{what}: joint "{joint}" would not stay closed.\n'
+        f"  Nearest to them is {listed(nearest)}.\n"
+        "  Try: give fewer speeds, and the others follow from the loops; or another pose."
+    )
+
+
+def _gap_message(system: System, q: Array, t: float, parameters: Parameters) -> str:
+    m = system.equations.loop_rows
+    g, _ = system.gaps(q, None, t, parameters=parameters)
+    scale = row_scales(system, parameters)
+    worst = int(np.argmax(np.abs(g[:m] / scale)))
+    name, _, what = system.equations.constraint_names[worst].partition(": ")
+    unit = f" {system.model.unit_names.length}" if "gap" in what else ""
+    G = system.constraint_jacobian(q, t, parameters=parameters) / scale[:, None]
+    rank = int(np.linalg.matrix_rank(G, rtol=1e-6)) if np.all(np.isfinite(G)) else m
+    # where loops almost close, rows that depend on each other cannot all be met unless the parts fit exactly
+    twice = (
+        f"  The constraints depend on each other there ({m} rows, {rank} independent), and they contradict.\n"
+        if rank < m
+        else ""
+    )
+    return (
+        f'joint "{name}" cannot close: {what} is {abs(g[worst]):.4g}{unit} off '
         f"(allowed: {CLOSED_ENOUGH:g} of its size) at the best pose found.\n"
-        f"  It joins: {', '.join(bodies)}.\n"
+        f"  Bodies on the loop: {', '.join(_loop_bodies(system.model, name))}.\n"
+        f"{twice}"
         "  Try: check the lengths, or start from a closer pose with --start or initial."
     )
+
+
+def _loop_bodies(model: Model, joint: str) -> list[str]:
+    """Bodies on the loop that a joint closes, from one side of it to the other."""
+    above = {j.child.body: j.parent.body for j in model.tree}
+
+    def way(body: str) -> list[str]:
+        found = [body]
+        while found[-1] in above:
+            found.append(above[found[-1]])
+        return found
+
+    closing = model.joint(joint)
+    one, other = way(closing.parent.body), way(closing.child.body)
+    meet = next((body for body in one if body in other), GROUND)
+    return [*one[: one.index(meet)], meet, *reversed(other[: other.index(meet)])]

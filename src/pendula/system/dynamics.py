@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.numerics.complement import ARGUMENTS, complement_by_address, complement_work_shape
 from pendula.numerics.linear import kkt_work_shape
 from pendula.numerics.native import Callback
 from pendula.system import kernels as kn
@@ -15,7 +16,14 @@ from pendula.system.programs import Programs
 
 STATUS = {
     kn.SINGULAR_MASS: ("the mass matrix is not positive definite there: a motion without mass, or a singular chart"),
-    kn.SINGULAR_CONSTRAINTS: ("the constraints lose rank there: a singular pose, or redundant constraints"),
+    kn.SINGULAR_CONSTRAINTS: (
+        "the constraints lose rank there: a singular pose, from which the mechanism can go on in more than one way, "
+        "or at which it locks"
+    ),
+    kn.MORE_CONSTRAINTS: (
+        "constraints that are redundant about the initial state are independent there: the loops are closed in another "
+        "way, in which the mechanism may not be able to move"
+    ),
 }
 """What a status of the kernels means."""
 
@@ -65,6 +73,9 @@ def bind_dynamics(
     speed_of: list[int],
     has_power: bool,
     length: float,
+    rank: int,
+    complement: bool = False,
+    baumgarte: float | None = None,
 ) -> Dynamics:
     """Fresh callbacks for one run.
 
@@ -74,26 +85,35 @@ def bind_dynamics(
         speed_of: index of the speed that is the rate of each coordinate, -1 for quaternions.
         has_power: whether the work done is integrated along.
         length: a length typical of the mechanism, by which gaps are judged.
+        rank: number of independent constraint rows at regular poses.
+        complement: solve by an orthogonal complement; always done where rows are redundant.
+        baumgarte: rate at which errors of the constraints die out [1/time]; None: they are left alone.
     """
     nq, nv, m = sizes.q, sizes.v, sizes.rows
     code = programs.dynamics(parameters)
     x = np.zeros(1 + nq + nv + sizes.u)
     x[1 + nq + nv :] = inputs
-    rows, columns = kkt_work_shape(nv, m)
+    complement = m > 0 and (complement or rank < m)
+    rows, columns = complement_work_shape(nv, m) if complement else kkt_work_shape(nv, m)
     arrays = {
         kn.X: x,
         kn.TERMS: np.zeros(sizes.terms),
-        kn.WORK: np.zeros((rows + 1, columns)),
+        kn.WORK: np.zeros(nv + rows * columns),
         kn.MULTIPLIERS: np.zeros(m + 1),
         kn.STATUS: np.zeros(1, dtype=np.int64),
         kn.BALL_AT: np.array(balls, dtype=np.int64).reshape(-1, 2),
         kn.SPEED_OF: np.array(speed_of, dtype=np.int64),
         kn.LENGTH: np.array([length]),
+        kn.ASK: np.zeros(ARGUMENTS + 2, dtype=np.int64),
+        kn.LEAST: np.array([kn.NEGLIGIBLE * length]),
+        kn.RATE: np.array([baumgarte or 0.0]),
     }
     context = np.zeros(kn.SIZE, dtype=np.int64)
     context[kn.CODE], context[kn.PARAMETERS] = code.native.evaluate, code.context
     context[[kn.NQ, kn.NV, kn.NU, kn.ROWS, kn.DRIVES]] = nq, nv, sizes.u, m, sizes.drives
     context[[kn.QUADRATURES, kn.BALLS, kn.MAX_PASSES]] = int(has_power), len(balls), MOST_PASSES
+    context[kn.COMPLEMENT] = complement_by_address.address if complement else 0
+    context[[kn.RANK, kn.BAUMGARTE]] = rank, m > 0 and baumgarte is not None
     keep: list[Any] = [code, context]
     if m:
         gaps = programs.gaps(parameters)

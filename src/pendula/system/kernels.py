@@ -16,10 +16,10 @@ from pendula.numerics.native import address_of, call_native, doubles_at, integer
 (
     CODE, PARAMETERS, NQ, NV, NU, ROWS, DRIVES, QUADRATURES, BALLS,
     X, TERMS, WORK, MULTIPLIERS, STATUS, BALL_AT, SPEED_OF, GAPS_CODE, GAPS_PARAMETERS, GAPS, MAX_PASSES, LENGTH,
-    SIZE,
-) = range(22)  # fmt: skip
+    COMPLEMENT, RANK, ASK, LEAST, BAUMGARTE, RATE, SIZE,
+) = range(28)  # fmt: skip
 
-FINE, SINGULAR_MASS, SINGULAR_CONSTRAINTS = 0, 1, 2
+FINE, SINGULAR_MASS, SINGULAR_CONSTRAINTS, MORE_CONSTRAINTS = range(4)
 
 CLOSED = 1e-15  # a loop is closed when no gap exceeds this times the size of the mechanism
 CLOSED_ENOUGH = 1e-9  # projection failed if a gap stays larger than this times that size
@@ -41,20 +41,55 @@ def solve_terms(ctx, terms, lam):
     start = nv * nv + nv + nq
     G = doubles_at(at + 8 * start, (m, nv))
     c = terms[start + m * nv : start + m * nv + m]
-    least = NEGLIGIBLE * doubles_at(ctx[LENGTH], 1)[0]
+    a = doubles_at(ctx[WORK], nv)
+    status = solve_constrained(ctx, M, G, f, c, a, lam)
+    if status == FINE:
+        for i in range(nv):
+            f[i] = a[i]
+    return status
+
+
+@compiled_part(allocates=True)
+def solve_constrained(ctx, M, G, f, c, a, lam):
+    """M a = f + G^T lam, G a = c, in the way the context says. Returns a status."""
+    nv, m = ctx[NV], ctx[ROWS]
+    at = ctx[WORK] + 8 * nv  # the first entries hold the solution
+    if ctx[COMPLEMENT] != 0:
+        ask = integers_at(ctx[ASK], 13)  # as complement_by_address wants it; its answer comes last
+        ask[0], ask[1], ask[2], ask[3] = nv, m, ctx[RANK], ctx[LEAST]
+        ask[4], ask[5], ask[6], ask[7] = address_of(M), address_of(G), address_of(f), address_of(c)
+        ask[8], ask[9], ask[10] = at, address_of(a), address_of(lam)
+        call_native(ctx[COMPLEMENT], ctx[ASK] + 8 * 11, ctx[ASK], 0)
+        if ask[12] < ctx[RANK]:
+            return SINGULAR_CONSTRAINTS
+        if ask[12] > ctx[RANK]:
+            return MORE_CONSTRAINTS
+        return FINE if ask[11] == SOLVED else SINGULAR_MASS
+    least = doubles_at(ctx[LEAST], 1)[0]
     for r in range(m):  # the solver scales rows, so a row that is zero but for rounding must be told here
         largest = 0.0
         for j in range(nv):
             largest = max(largest, abs(G[r, j]))
         if largest <= least:
             return SINGULAR_CONSTRAINTS
-    work = doubles_at(ctx[WORK], (nv + m + 3, nv + m))
-    a = work[nv + m + 2, :nv]
-    if solve_kkt(M, G, f, c, nv, m, work, a, lam) != SOLVED:
-        return SINGULAR_CONSTRAINTS
-    for i in range(nv):
-        f[i] = a[i]
-    return FINE
+    work = doubles_at(at, (nv + m + 2, nv + m))
+    return FINE if solve_kkt(M, G, f, c, nv, m, work, a, lam) == SOLVED else SINGULAR_CONSTRAINTS
+
+
+@compiled_part(allocates=True)
+def stabilize(ctx, terms):
+    """Baumgarte: c - 2 rate (G v - b) - rate^2 g in place of c, so that errors of the constraints die out."""
+    nv, nq, m = ctx[NV], ctx[NQ], ctx[ROWS]
+    rate = doubles_at(ctx[RATE], 1)[0]
+    call_native(ctx[GAPS_CODE], ctx[GAPS], ctx[X], ctx[GAPS_PARAMETERS])
+    gaps = doubles_at(ctx[GAPS], m + m * nv + m)
+    x = doubles_at(ctx[X], 1 + nq + nv)
+    at = nv * nv + nv + nq + m * nv
+    for r in range(m):
+        opening = -gaps[m + m * nv + r]
+        for j in range(nv):
+            opening += gaps[m + r * nv + j] * x[1 + nq + j]
+        terms[at + r] -= 2.0 * rate * opening + rate * rate * gaps[r]
 
 
 @compiled_part(allocates=True)
@@ -91,6 +126,8 @@ def right_hand_side(out, inp, context):
     size = nv * nv + nv + nq + m * nv + m + 1 + 2 * nd + nd * nv + m * nd
     terms = doubles_at(ctx[TERMS], size)
     lam = doubles_at(ctx[MULTIPLIERS], m + 1)
+    if ctx[BAUMGARTE] == 1:
+        stabilize(ctx, terms)
     status = solve_terms(ctx, terms, lam)
     if status != FINE:
         integers_at(ctx[STATUS], 1)[0] = status
@@ -164,8 +201,7 @@ def project(out, inp, context):
         gaps = doubles_at(at, m + m * nv + m + nv * nv + nv)
         M, G = doubles_at(at + 8 * (2 * m + m * nv), (nv, nv)), doubles_at(at + 8 * m, (m, nv))
         zeros = gaps[2 * m + m * nv + nv * nv :]
-        work = doubles_at(ctx[WORK], (nv + m + 3, nv + m))
-        shift, lam = work[nv + m + 2, :nv], doubles_at(ctx[MULTIPLIERS], m + 1)
+        shift, lam = doubles_at(ctx[WORK], nv), doubles_at(ctx[MULTIPLIERS], m + 1)
         length = doubles_at(ctx[LENGTH], 1)[0]
         best = np.inf
         for step in range(ctx[MAX_PASSES]):
@@ -187,7 +223,7 @@ def project(out, inp, context):
             best = min(best, after)
             for r in range(m):
                 gaps[r] = -gaps[r]
-            if solve_kkt(M, G, zeros, gaps[:m], nv, m, work, shift, lam) != SOLVED:
+            if solve_constrained(ctx, M, G, zeros, gaps[:m], shift, lam) != FINE:
                 status = 1.0
                 break
             move(ctx, q, shift)
@@ -198,7 +234,7 @@ def project(out, inp, context):
             for r in range(m):
                 for j in range(nv):
                     b[r] -= G[r, j] * v[j]
-            if solve_kkt(M, G, zeros, b, nv, m, work, shift, lam) != SOLVED:
+            if solve_constrained(ctx, M, G, zeros, b, shift, lam) != FINE:
                 status = 1.0
             else:
                 for j in range(nv):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import symengine as se
@@ -24,6 +24,9 @@ from pendula.system.programs import Programs
 from pendula.system.rotations import quaternion_of
 from pendula.system.tree_dynamics import bind_tree
 from pendula.system.tree_layout import TreeLayout
+
+if TYPE_CHECKING:
+    from pendula.system.mobility import Mobility
 
 Parameters = Mapping[str, float] | Sequence[float] | Array | None
 
@@ -73,6 +76,7 @@ class System:
         self.layout = Layout.of(self.model, equations.coordinates, equations.speeds)
         self.joint_layout = Layout.of(self.model) if equations.nodes else self.layout
         self._programs = Programs(equations)
+        self._mobilities: dict[bytes, Mobility] = {}
 
     # -- names and values -----------------------------------------------------------------------
 
@@ -203,6 +207,41 @@ class System:
         return found if 0.0 < found < np.inf else 1.0
 
     @property
+    def mobility(self) -> Mobility:
+        """Degrees of freedom by count and by rank, and redundant constraints, for the model's own parameters."""
+        return self.mobility_with()
+
+    @mobility.setter
+    def mobility(self, found: Mobility) -> None:
+        self._mobilities[self.parameters.tobytes()] = found
+
+    def mobility_with(self, parameters: Parameters = None, *, look_again: bool = False) -> Mobility:
+        """Mobility for some parameters, which may make constraints redundant or end that.
+
+        What is not redundant by the model's own parameters is taken not to be by others, unless ``look_again``:
+        equations that turn out singular are refused anyway.
+        """
+        if self.equations.nodes and self.model.closures:
+            return self.in_joints.mobility_with(parameters, look_again=look_again)
+        vector = self.parameter_vector(parameters)
+        key, own = vector.tobytes(), self._mobilities.get(self.parameters.tobytes())
+        if key in self._mobilities:
+            return self._mobilities[key]
+        if own is not None and not own.redundant and not look_again:
+            return own
+        from pendula.system.mobility import find_mobility
+
+        return self._mobilities.setdefault(key, find_mobility(self, vector))
+
+    def independent_rows(self, parameters: Parameters = None) -> int:
+        """Number of independent constraint rows at regular poses; rows of tree joints always are."""
+        rows = self.equations.loop_rows
+        if not rows or not self.model.closures:
+            return rows
+        mobility = self.mobility_with(parameters)
+        return rows - (mobility.rows - mobility.rank)
+
+    @property
     def has_power(self) -> bool:
         """Whether anything but gravity, springs and ideal joints does work."""
         return bool(self.equations.drives) or not self.equations.power_is_zero
@@ -218,13 +257,11 @@ class System:
         """How accelerations are found body by body; None where all equations are solved at once."""
         return TreeLayout.of(self.equations) if self._by_bodies else None
 
-    @property
-    def free_motions(self) -> int:
-        """Speeds less constraint rows: independent motions, where no row is redundant."""
-        return len(self.equations.v) - self.equations.loop_rows
+    def dynamics(self, parameters: Parameters = None, *, baumgarte: float | None = None) -> Dynamics:
+        """Fresh callbacks for a run: the right-hand side, and the projection if there are constraints.
 
-    def dynamics(self, parameters: Parameters = None) -> Dynamics:
-        """Fresh callbacks for a run: the right-hand side, and the projection if there are constraints."""
+        With ``baumgarte`` the right-hand side lets errors of the constraints die out at that rate [1/time].
+        """
         eq = self.equations
         bind = bind_dynamics if self.tree is None else partial(bind_tree, tree=self.tree)
         return bind(
@@ -236,6 +273,9 @@ class System:
             speed_of=self.speed_of,
             has_power=self.has_power,
             length=self.typical_length(parameters) if eq.loop_rows else 1.0,
+            rank=self.independent_rows(parameters),
+            complement=eq.solver == "complement",
+            baumgarte=baumgarte,
         )
 
     # -- evaluation -----------------------------------------------------------------------------
@@ -348,20 +388,29 @@ class System:
         n, m = len(eq.v), eq.loop_rows
         entries = [x for row in eq.M for x in row] + [*eq.f] + [x for row in eq.G for x in row] + [*eq.c]
         terms = self._block("terms", lambda: entries, rows, parameters)
-        kkt, right = np.zeros((len(rows), n + m, n + m)), np.zeros((len(rows), n + m))
-        kkt[:, :n, :n] = terms[:, : n * n].reshape(len(rows), n, n)
-        right[:, :n] = terms[:, n * n : n * n + n]
-        G = terms[:, n * n + n : n * n + n + m * n].reshape(len(rows), m, n)
-        kkt[:, n:, :n], kkt[:, :n, n:] = G, -np.swapaxes(G, 1, 2)
-        right[:, n:] = terms[:, n * n + n + m * n :]
+        M, G = terms[:, : n * n].reshape(len(rows), n, n), terms[:, n * n + n : n * n + n + m * n]
+        right = np.concatenate([terms[:, n * n : n * n + n], terms[:, n * n + n + m * n :]], axis=-1)
         try:
-            found = np.linalg.solve(kkt, right[..., None])[..., 0]
+            found = self._solve_dense(M, G.reshape(len(rows), m, n), right[..., None], parameters)[..., 0]
         except np.linalg.LinAlgError:
             status = STATUS[kn.SINGULAR_CONSTRAINTS if m else kn.SINGULAR_MASS]
             raise SingularPose(f"the accelerations are not determined at one of the states: {status}") from None
         if not np.all(np.isfinite(found)):
             raise ComputationError("the accelerations are not finite: check the state and the parameters")
         return found[:, :n].reshape(*batch, n), found[:, n:].reshape(*batch, m)
+
+    def _solve_dense(self, M: Array, G: Array, right: Array, parameters: Parameters) -> Array:
+        """[v'; lam] of the KKT system by NumPy; redundant rows are first combined into independent ones."""
+        n, m = M.shape[-1], G.shape[-2]
+        rank = self.independent_rows(parameters)
+        combine = np.eye(m)
+        if rank < m:
+            combine = np.swapaxes(np.linalg.svd(G)[0][..., :rank], -1, -2)
+        G = combine @ G
+        kkt = np.zeros((*G.shape[:-2], n + rank, n + rank))
+        kkt[..., :n, :n], kkt[..., n:, :n], kkt[..., :n, n:] = M, G, -np.swapaxes(G, -1, -2)
+        found = np.linalg.solve(kkt, np.concatenate([right[..., :n, :], combine @ right[..., n:, :]], axis=-2))
+        return np.concatenate([found[..., :n, :], np.swapaxes(combine, -1, -2) @ found[..., n:, :]], axis=-2)
 
     def accelerations(
         self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
@@ -526,9 +575,4 @@ class System:
             self.mass_matrix(q, t, parameters=parameters),
             self.constraint_jacobian(q, t, parameters=parameters),
         )
-        n, m = M.shape[-1], G.shape[-2]
-        batch = top.shape[:-2]
-        kkt = np.zeros((*batch, n + m, n + m))
-        kkt[..., :n, :n], kkt[..., n:, :n], kkt[..., :n, n:] = M, G, -np.swapaxes(G, -1, -2)
-        right = -np.concatenate([top, bottom], axis=-2)
-        return np.linalg.solve(kkt, right)[..., :n, :]
+        return self._solve_dense(M, G, -np.concatenate([top, bottom], axis=-2), parameters)[..., : M.shape[-1], :]

@@ -26,8 +26,11 @@ def bind_tree(
     speed_of: list[int],
     has_power: bool,
     length: float,
+    rank: int,
+    complement: bool = False,
+    baumgarte: float | None = None,
 ) -> Dynamics:
-    """Fresh callbacks for one run; arguments as for ``bind_dynamics``."""
+    """Fresh callbacks for one run; arguments as for ``bind_dynamics``. Rows are independent, or this does not apply."""
     nq, nv, ny, m = sizes.q, sizes.v, tree.unknowns, tree.border
     code, gaps = programs.tree_dynamics(parameters, tree), programs.tree_gaps(parameters, tree)
     x = np.zeros(1 + nq + nv + sizes.u)
@@ -43,6 +46,7 @@ def bind_tree(
         kn.BALL_AT: np.array(balls, dtype=np.int64).reshape(-1, 2),
         kn.SPEED_OF: np.array(speed_of, dtype=np.int64),
         kn.LENGTH: np.array([length]),
+        kn.RATE: np.array([baumgarte or 0.0]),
         tk.NODES: tree.nodes,
         tk.SPEED_AT: tree.speed_at,
         tk.ROW_AT: tree.row_at,
@@ -59,6 +63,7 @@ def bind_tree(
     context[kn.GAPS_CODE], context[kn.GAPS_PARAMETERS] = gaps.native.evaluate, gaps.context
     context[[kn.NQ, kn.NV, kn.NU, kn.ROWS, kn.DRIVES]] = nq, nv, sizes.u, sizes.rows, sizes.drives
     context[[kn.QUADRATURES, kn.BALLS, kn.MAX_PASSES]] = int(has_power), len(balls), MOST_PASSES
+    context[[kn.RANK, kn.BAUMGARTE]] = rank, baumgarte is not None and sizes.rows > 0
     context[[tk.NODE_COUNT, tk.BLOCKS, tk.COUPLINGS]] = len(tree.nodes), tree.blocks, tree.couplings
     context[[tk.UNKNOWNS, tk.BORDER]] = ny, m
     context[[tk.CARRY_SIZE, tk.ADDED_SIZE, tk.LARGEST, tk.WIDEST]] = tree.carry, tree.added, tree.largest, tree.widest

@@ -61,6 +61,18 @@ def read_solution(ctx, a, lam):
 
 
 @compiled_part(allocates=True)
+def stabilize(ctx, right):
+    """Adds to the rows what lets errors of the constraints die out: c - 2 rate (G v - b) - rate^2 g (Baumgarte)."""
+    ny, m = ctx[UNKNOWNS], ctx[BORDER]
+    call_native(ctx[kn.GAPS_CODE], ctx[kn.GAPS], ctx[kn.X], ctx[kn.GAPS_PARAMETERS])
+    at = ctx[kn.GAPS] + 8 * (ctx[BLOCKS] + ctx[COUPLINGS] + m * ny)
+    gaps, slips, rows = doubles_at(at, ny + m), doubles_at(at + 8 * (ny + m), ny + m), doubles_at(right, ny + m)
+    rate = doubles_at(ctx[kn.RATE], 1)[0]
+    for i in range(ny + m):  # gaps are -g and slips b - G v; both are zero where speeds stand
+        rows[i] += 2.0 * rate * slips[i] + rate * rate * gaps[i]
+
+
+@compiled_part(allocates=True)
 def drive_power(ctx, lam):
     """Power of loads and of prescribed motions, from the terms that follow the unknowns."""
     ny, m, nq, nd, rows = ctx[UNKNOWNS], ctx[BORDER], ctx[kn.NQ], ctx[kn.DRIVES], ctx[kn.ROWS]
@@ -87,6 +99,8 @@ def right_hand_side(out, inp, context):
     call_native(ctx[kn.CODE], ctx[kn.TERMS], ctx[kn.X], ctx[kn.PARAMETERS])
     right = ctx[kn.TERMS] + 8 * (ctx[BLOCKS] + ctx[COUPLINGS] + m * ny)
     lam = doubles_at(ctx[kn.MULTIPLIERS], ctx[kn.ROWS] + 1)
+    if ctx[kn.BAUMGARTE] == 1:
+        stabilize(ctx, right)
     if solve(ctx, ctx[kn.TERMS], right) != SOLVED or not read_solution(ctx, rates[nq:], lam):
         integers_at(ctx[kn.STATUS], 1)[0] = kn.SINGULAR_CONSTRAINTS
         for i in range(nq + nv):

@@ -1,0 +1,124 @@
+"""Care for constraints around a run: the pose it starts from, the rate of stabilization, singular poses on its way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pendula.errors import SingularPose
+from pendula.numerics.stepping import integrate
+from pendula.system.assembly import row_scales
+from pendula.system.dynamics import Dynamics
+from pendula.system.layout import Array, State
+from pendula.system.mobility import look_at
+from pendula.system.system import System
+
+PILOT_STEPS = 50
+"""Steps of the trial from which the rate of Baumgarte's stabilization is chosen."""
+
+STEPS_TO_DECAY = 3.0
+"""Steps over which stabilization lets an error of the constraints decay by a factor e."""
+
+CLOSE_BY = 1e-3
+"""Least singular value of G, relative to its largest over the run, below which a pose is called nearly singular."""
+
+LOCKED = 0.05
+"""The same for the last pose of a run that had to stop."""
+
+_BUDGET = 0.2  # seconds, roughly, for looking at the poses of a run
+
+
+def check_start(system: System, start: State, vector: Array) -> tuple[str, ...]:
+    """Notes on redundant constraints.
+
+    Raises:
+        SingularPose: the start is a singular pose, from which the mechanism can go on in more than one way.
+    """
+    if not system.model.closures:
+        return ()
+    if system.equations.nodes:
+        q, v = system.to_joints(start.q, start.v, start.t, parameters=vector)
+        return check_start(system.in_joints, State(start.t, q, v, system.joint_layout), vector)
+    here, usual = look_at(system, start, vector).rank, system.mobility_with(vector)
+    if here < usual.rank:
+        usual = system.mobility_with(vector, look_again=True)
+    if here < usual.rank:
+        values = ", ".join(f"{n} = {start[n]:.6g}" for n in system.layout.coordinates[:6])
+        raise SingularPose(
+            f"singular pose: at the start ({values}) only {here} of {usual.rank} independent constraints are left, so "
+            "the mechanism can go two ways from there, and its accelerations are not determined.\n"
+            "  Try: a start a little to one side of it."
+        )
+    return (usual.text,) if usual.redundant else ()
+
+
+def stabilization_rate(dynamics: Dynamics, y0: Array, span: tuple[float, float], **settings: Any) -> float:
+    """A rate for Baumgarte's stabilization, such that errors die out over a few steps.
+
+    A slower rate lets errors pile up, a faster one makes the equations stiff and the steps shorter: one over the
+    step costs a four-bar linkage three times the steps, a third of that a fifth more. The step is the median of
+    those that a short trial without stabilization takes at the same tolerance.
+    """
+    trial = integrate(dynamics.rhs, y0, span, quadratures=dynamics.quadratures, max_steps=PILOT_STEPS, **settings)
+    steps = np.abs(np.diff(trial.t))
+    if not steps.size:
+        return 1.0 / (abs(span[1] - span[0]) or 1.0)
+    return float(1.0 / (STEPS_TO_DECAY * np.median(steps[len(steps) // 4 :])))
+
+
+def pose_notes(system: System, t: Array, q: Array, vector: Array, *, stopped: bool) -> tuple[str, ...]:
+    """Says where a run came close to a singular pose, went through one, or ended at one."""
+    if not system.model.closures:
+        return ()
+    if system.equations.nodes:
+        q, _ = system.to_joints(q, np.zeros((len(q), len(system.layout.speeds))), t, parameters=vector)
+        return pose_notes(system.in_joints, t, q, vector, stopped=stopped)
+    n, m = len(system.layout.speeds), system.equations.loop_rows
+    rank = system.mobility_with(vector).rank if m else 0
+    if not rank or len(t) < 2:
+        return ()
+    stride = max(1, int(np.ceil(len(t) * (5e-6 + 5e-9 * m * m * n) / _BUDGET)))
+    index = np.unique(np.append(np.arange(0, len(t), stride), len(t) - 1))
+    G = system.constraint_jacobian(q[index], t[index], parameters=vector) / row_scales(system, vector)[:, None]
+    good = np.all(np.isfinite(G), axis=(1, 2))
+    G, times = G[good], t[index][good]
+    left, sizes, right = np.linalg.svd(G, full_matrices=False)
+    least = sizes[:, rank - 1]
+    scale = float(least.max(initial=0.0))
+    if not scale > 0:
+        return ()
+    unit = system.model.unit_names.time
+    if stopped and least[-1] < LOCKED * scale:
+        return (
+            f"the run ends next to a singular pose (t = {times[-1]:.6g} {unit}): the constraints all but lose rank, so "
+            "the mechanism locks there (a dead point), or could go on in more than one way",
+        )
+    crossed = _turned_over(left[..., :rank], right[:, :rank]) if stride == 1 else np.zeros(0, dtype=bool)
+    crossed &= np.minimum(least[1:], least[:-1])[: len(crossed)] < 0.5 * scale
+    notes: tuple[str, ...] = ()
+    if crossed.any():
+        where = ", ".join(f"{x:.4g}" for x in times[1:][crossed][:4])
+        more = " and later" if crossed.sum() > 4 else ""
+        notes += (
+            f"the mechanism passed through a singular pose before t = {where}{more} {unit}: it could have gone another "
+            "way from there, and the run went straight on",
+        )
+    k = int(np.argmin(least))
+    if not notes and least[k] < CLOSE_BY * scale:
+        notes += (
+            f"the mechanism came close to a singular pose at t = {times[k]:.6g} {unit} (least singular value of the "
+            f"constraints {least[k] / scale:.2g} of its largest): from there it could have gone another way",
+        )
+    return notes
+
+
+def _turned_over(left: Array, right: Array) -> Array:
+    """Between which poses G lost rank: its row and column spaces then turn over against each other.
+
+    While the rank stays, G_k G_(k+1)^T keeps a positive determinant for short steps; a simple zero of a singular
+    value on the way changes the sign.
+    """
+    first = np.linalg.det(np.swapaxes(left[:-1], -1, -2) @ left[1:])
+    second = np.linalg.det(right[:-1] @ np.swapaxes(right[1:], -1, -2))
+    return np.asarray(first * second < 0)
