@@ -131,7 +131,7 @@ def test_accelerations_of_random_tree_agree_with_pinocchio(seed: int) -> None:
             ours, q, v = _state(links, rng)
             state = system.state(ours)
             expected = _by_name(links, q, v, pin.aba(model, data, q, v, np.zeros(model.nv)))
-            found = dict(zip(system.layout.speeds, system.accelerations(state.q, state.v), strict=True))
+            found = dict(zip(system.joint_layout.speeds, system.joint_accelerations(state.q, state.v), strict=True))
             size = max(1.0, *(abs(x) for x in expected.values()))
             assert max(abs(found[n] - expected[n]) for n in expected) <= AGREES * size
 

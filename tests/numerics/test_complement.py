@@ -150,3 +150,15 @@ def test_inputs_are_not_changed():
     copies = [b.copy() for b in blocks]
     solve(*blocks)
     assert all(np.array_equal(b, copy) for b, copy in zip(blocks, copies, strict=True))
+
+
+def test_a_column_of_rounding_does_not_spoil_the_rest():
+    """A coordinate that the rows do not contain, but for noise: scaling it up would drown everything."""
+    rng = np.random.default_rng(3)
+    root, G = rng.normal(size=(6, 6)), rng.normal(size=(3, 6))
+    G[:, 0] = 1e-17 * rng.normal(size=3)
+    M, f, c = root @ root.T + np.eye(6), rng.normal(size=6), rng.normal(size=3)
+    status, rank, a, lam = solve(M, G, f, c)
+    exact = np.linalg.solve(np.block([[M, -G.T], [G, np.zeros((3, 3))]]), np.concatenate([f, c]))
+    assert (status, rank) == (SOLVED, 3)
+    np.testing.assert_allclose(np.concatenate([a, lam]), exact, rtol=1e-10)

@@ -8,6 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
+from pendula.analysis.joint_freedoms import Freedoms
+from pendula.analysis.reactions import across_freedoms
 from pendula.equations.derive import formulations
 from pendula.model.model import Model
 from pendula.system.build import compile_system
@@ -53,8 +55,9 @@ class Certificate:
 def check(model: Model, *, names: Sequence[str] | None = None, states: int = 100, seed: int = 0) -> Certificate:
     """Derives a model by several formulations and compares them at random consistent states.
 
-    Compared are the accelerations of all bodies in world axes, the mass matrix, kinetic and potential energy and,
-    for closed loops, the constraint forces; each relative to its largest value.
+    Compared are the accelerations of all bodies in world axes, the mass matrix (where coordinates are the same),
+    kinetic and potential energy, power, the forces that prescribed motions need, the reactions of all joints (by the
+    formulations that find them) and, for closed loops, the constraint forces; each relative to its largest value.
 
     Example:
         >>> from pendula import library
@@ -93,7 +96,7 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
     An acceleration that happens to vanish is measured against speed times rate of turning, an energy against the
     total, so that rounding in a zero does not count as a difference.
     """
-    count = len(t)
+    count, joints = len(t), (q, v)
     q, v = system.from_joints(q, v, t)
     a = system.accelerations(q, v, t)
     motion = system.body_motion(q, v, a, t)
@@ -113,11 +116,29 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
         found["mass matrix"] = (mass, _size(mass))
     if system.equations.drives:
         found["force of prescribed motions"] = _against(system.drive_forces(q, v, t), total / max(length, 1.0))
+    found |= _reactions(system, t, *joints, total)
     if system.equations.loop_rows and not system.equations.nodes:
         lam = system.multipliers(q, v, t)
         forces = np.einsum("kri,kr->ki", system.constraint_jacobian(q, t), lam)
         found["constraint forces"] = _against(forces, total / max(length, 1.0))
     return found
+
+
+def _reactions(system: System, t: Array, q: Array, v: Array, floor: Array) -> dict[str, tuple[Array, Array]]:
+    """Forces and torques that joints hold; not where redundant loops leave them undetermined."""
+    eq = system.equations
+    if not eq.transmitted or system.mobility.redundant:
+        return {}
+    own = system.from_joints(q, v, t)
+    carried = system.transmitted(*own, t)
+    freedoms = Freedoms(system.in_joints, q, t, system.parameters)
+    force, torque = across_freedoms(freedoms, [x.joint for x in eq.transmitted], carried)
+    size = np.maximum(_size(carried.force), _size(carried.torque) / freedoms.length)
+    size = np.maximum(size, floor / freedoms.length)
+    return {
+        "reaction forces": _against(force, size),
+        "reaction torques": _against(torque, size * freedoms.length),
+    }
 
 
 def _size(x: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from pendula.model.units import Units
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.build import compile_system
 from pendula.system.layout import Array
-from pendula.system.system import System
+from pendula.system.system import System, Wrenches
 
 ROUNDING = 1e-11
 """Forces below this part of the largest are rounding, where it is asked whether anything loads a direction at all."""
@@ -188,12 +188,10 @@ def reactions(system: System, trajectory: Trajectory) -> Reactions:
     q, v = solver.from_joints(*trajectory.joints, t, parameters=p)
     if not len(t):
         raise UsageError("the trajectory kept no states, so there are no reactions")
-    carried = solver.transmitted(q, v, t, parameters=p)
     names = tuple(x.joint for x in solver.equations.transmitted)
+    carried = solver.transmitted(q, v, t, parameters=p)
     freedoms = Freedoms(solver.in_joints, trajectory.joints[0], t, p)
-    force, torque = np.array(carried.force), np.array(carried.torque)
-    for k, name in enumerate(names):
-        force[:, k], torque[:, k] = freedoms.across(name, carried.force[:, k], carried.torque[:, k])
+    force, torque = across_freedoms(freedoms, names, carried)
     axes = np.stack([freedoms.children[name].R for name in names], axis=1)
     in_axes = {
         "world": (force, torque),
@@ -221,6 +219,14 @@ def reactions(system: System, trajectory: Trajectory) -> Reactions:
         model=solver.model.name,
         units=solver.model.unit_names,
     )
+
+
+def across_freedoms(freedoms: Freedoms, names: Sequence[str], carried: Wrenches) -> tuple[Array, Array]:
+    """What joints transmit, less what acts along their free directions: forces and torques (times, joints, 3)."""
+    force, torque = np.array(carried.force), np.array(carried.torque)
+    for k, name in enumerate(names):
+        force[:, k], torque[:, k] = freedoms.across(name, carried.force[:, k], carried.torque[:, k])
+    return force, torque
 
 
 def _solver(system: System, trajectory: Trajectory) -> System:

@@ -76,7 +76,19 @@ def simulate_command(
         raise UsageError(f'--animate writes a page: its name must end in .html, found "{animation}"')
     paths = {option: writable(name, option) for option, name in files.items()}
     run, wall = perform(
-        model, settings, duration, tol, start, inputs, samples, stepper, formulation, max_steps, quiet=as_json
+        model,
+        settings,
+        duration,
+        tol,
+        start,
+        inputs,
+        samples,
+        stepper,
+        formulation,
+        constraints,
+        baumgarte_rate,
+        max_steps,
+        quiet=as_json,
     )
     wrote = _write(run, paths)
     if as_json:
@@ -97,6 +109,8 @@ def perform(
     samples: int,
     stepper: str,
     formulation: str,
+    constraints: str,
+    baumgarte_rate: float | None,
     max_steps: int,
     *,
     quiet: bool,

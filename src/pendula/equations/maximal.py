@@ -471,6 +471,9 @@ class _Derivation:
             )
             body, parent = self.m.bodies[k], self.m.parent_of(k)
             point: vec.Vector = self.m.child_frame(k).r
+            if ld.from_ground(self.m.links[k].joint):
+                axial = ld.torque_in_joint(self.m, self.loads, k, self.in_time)
+                wrench = (wrench[0], [*wrench[1][:2], axial])
             if body.flat:
                 wrench = self._across_plane(k, *wrench, loads[id(body)])
             back = vec.add(vec.cross(vec.subtract(point, parent.center), wrench[0]), wrench[1])

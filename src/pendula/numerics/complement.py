@@ -21,6 +21,9 @@ from pendula.numerics.native import doubles_at, integers_at
 INDEPENDENT = 0.1
 """A scaled row left over beyond the largest rank allowed, of this length or more, is no noise but a constraint."""
 
+ROUNDING = 1e-9
+"""A column with no entry above this, after rows are scaled, is zero but for rounding, and is not scaled up."""
+
 RANK_TOLERANCE = 1e-12
 """A scaled row whose part independent of the rows before it is shorter than this depends on them."""
 
@@ -140,7 +143,7 @@ def _scale(M, G, f, c, n, m, least, rows, H, y, right, row_scale, column_scale, 
                 largest = 0.0
                 for r in range(m):
                     largest = max(largest, abs(rows[r, j]) * row_scale[r])
-                column_scale[j] = 1.0 / largest if largest > 0.0 else 1.0
+                column_scale[j] = 1.0 / largest if largest > ROUNDING else 1.0
         else:
             for r in range(m):
                 largest = 0.0

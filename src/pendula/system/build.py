@@ -8,7 +8,7 @@ import numpy as np
 
 from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations
-from pendula.errors import ComputationError, LoopNotClosed, ModelError, PendulaError, Problem
+from pendula.errors import ComputationError, LoopNotClosed, ModelError, PendulaError, Problem, SingularPose
 from pendula.model.model import Model
 from pendula.system.assembly import assemble
 from pendula.system.layout import State
@@ -47,7 +47,7 @@ def _solves_by_bodies(system: System) -> bool:
     rng = np.random.default_rng(12345)
     for k in range(_TRIES):
         q = start.q if k == 0 else start.q + rng.uniform(-0.7, 0.7, size=start.q.size)
-        with suppress(LoopNotClosed, ComputationError):
+        with suppress(LoopNotClosed, SingularPose, ComputationError):
             state = assemble(system, State(0.1 * k, q, start.v, start.layout)).state
             system.accelerations(state.q, state.v, state.t)
             return True

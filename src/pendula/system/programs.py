@@ -11,7 +11,7 @@ import numpy as np
 import symengine as se
 
 from pendula.equations.body_coordinates import BodyCoordinates, derive_placement
-from pendula.equations.equations import Equations
+from pendula.equations.equations import Equations, drive_definitions
 from pendula.equations.matrix import entries
 from pendula.equations.mechanism import Mechanism
 from pendula.equations.motions import derive_motions
@@ -159,6 +159,20 @@ class Programs:
             return compile_program(low.program, [low(e) for e in (*found.q, *found.v)], rare=True)
 
         return self.bind("placement", parameters, build)
+
+    def joint_accelerations(self, parameters: Array) -> Compiled:
+        """Rates of the joints' speeds, where bodies have coordinates of their own; v' comes in as an extra."""
+
+        def build() -> Native:
+            eq = self._equations
+            bodies = BodyCoordinates(eq.model)
+            rate = bodies.in_time(accelerations=dict(zip(eq.v, eq.acceleration_symbols, strict=True)))
+            found = [rate(bodies.readings[s.name]) for s in eq.model.speeds]
+            definitions = (*drive_definitions(bodies), *bodies.tape.definitions.items())
+            low = Lowering([eq.t, *eq.q, *eq.v, *eq.u, *eq.acceleration_symbols], eq.p, definitions)
+            return compile_program(low.program, [low(e) for e in found], rare=True)
+
+        return self.bind("joint accelerations", parameters, build)
 
     def gaps(self, parameters: Array) -> Compiled:
         """g, G, b and M, as the projection wants them."""

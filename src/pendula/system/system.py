@@ -174,6 +174,17 @@ class System:
         n = len(self.joint_layout.coordinates)
         return out[..., :n], out[..., n:]
 
+    def joint_accelerations(
+        self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
+    ) -> Array:
+        """Rates of the joints' speeds, shape (..., speeds of the joints), whatever the coordinates are."""
+        a = self.accelerations(q, v, t, inputs=inputs, parameters=parameters)
+        if not self.equations.nodes:
+            return a
+        rows, batch = self._rows(q, v, t, self._no_inputs, parameters, extra=[(a, len(self.layout.speeds))])
+        out = self._programs.joint_accelerations(self.parameter_vector(parameters)).rows(rows)
+        return out.reshape(*batch, len(self.joint_layout.speeds))
+
     @cached_property
     def in_joints(self) -> System:
         """A system of the same model in the joints' coordinates; this one, if they are its own."""
