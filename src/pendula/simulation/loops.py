@@ -53,14 +53,16 @@ def check_start(system: System, start: State, vector: Array) -> tuple[str, ...]:
     return (usual.text,) if usual.redundant else ()
 
 
-def stabilization_rate(dynamics: Dynamics, y0: Array, span: tuple[float, float], **settings: Any) -> float:
+def stabilization_rate(
+    dynamics: Dynamics, y0: Array, span: tuple[float, float], quadratures: int, **settings: Any
+) -> float:
     """A rate for Baumgarte's stabilization, such that errors die out over a few steps.
 
     A slower rate lets errors pile up, a faster one makes the equations stiff and the steps shorter: one over the
     step costs a four-bar linkage three times the steps, a third of that a fifth more. The step is the median of
     those that a short trial without stabilization takes at the same tolerance.
     """
-    trial = integrate(dynamics.rhs, y0, span, quadratures=dynamics.quadratures, max_steps=PILOT_STEPS, **settings)
+    trial = integrate(dynamics.rhs, y0, span, quadratures=quadratures, max_steps=PILOT_STEPS, **settings)
     steps = np.abs(np.diff(trial.t))
     if not steps.size:
         return 1.0 / (abs(span[1] - span[0]) or 1.0)

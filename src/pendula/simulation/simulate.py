@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pendula.errors import NoConvergence, UsageError
+from pendula.model.expressions import parse
 from pendula.numerics.stepping import integrate
 from pendula.outcome import Outcome
 from pendula.simulation.loops import check_start, pose_notes, stabilization_rate
@@ -109,12 +110,18 @@ def simulate(
     dynamics = system.dynamics(vector)
     times = _sample_times(samples, span)
     y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])
-    settings: dict[str, Any] = {"rtol": tol, "atol": tol if atol is None else atol, "method": stepper}
+    absolute = tol if atol is None else atol
+    settings: dict[str, Any] = {"rtol": tol, "atol": absolute, "method": stepper}
+    quadratures = dynamics.quadratures
+    if quadratures and system.moves_by_time:
+        # motors may work while the state stands still: the work then has a say in the steps
+        settings["atol"] = np.append(np.full(y0.size - 1, absolute), tol * _energy_size(system, start, vector))
+        quadratures = 0
     try:
         if constraints == "baumgarte" and system.equations.loop_rows:
             chosen = "as given"
             if baumgarte_rate is None:
-                baumgarte_rate = stabilization_rate(dynamics, y0, span, breakpoints=breaks, **settings)
+                baumgarte_rate = stabilization_rate(dynamics, y0, span, quadratures, breakpoints=breaks, **settings)
                 chosen = "so that errors die out over a few typical steps"
             dynamics = system.dynamics(vector, baumgarte=float(baumgarte_rate))
             unit = system.layout.time_unit
@@ -126,7 +133,7 @@ def simulate(
             **settings,
             sample_times=times,
             project=dynamics.project if constraints == "projection" else None,
-            quadratures=dynamics.quadratures,
+            quadratures=quadratures,
             max_steps=max_steps,
             on_progress=on_progress,
             breakpoints=breaks,
@@ -197,6 +204,15 @@ def _with_inputs(system: System, inputs: Mapping[str, float | str]) -> System:
         raise UsageError(f'there is no input "{unknown[0]}"; known are: {known}')
     model = system.model.with_changes(inputs=dict(system.model.inputs) | dict(inputs))
     return compile_system(model, system.equations.formulation)
+
+
+def _energy_size(system: System, start: State, vector: Array) -> float:
+    """A typical energy: that of the start, or the weight lifted by a typical length."""
+    kinetic = float(system.energies(start.q, start.v, start.t, parameters=vector).kinetic)
+    values = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
+    gravity = np.linalg.norm([parse(x).evaluate(values) for x in system.model.gravity])
+    mass = sum(parse(body.mass_properties().mass).evaluate(values) for body in system.model.bodies)
+    return max(kinetic, float(gravity * mass) * system.typical_length(vector)) or 1.0
 
 
 def _span(duration: float | None, t_span: Sequence[float] | None, first: float) -> tuple[float, float]:

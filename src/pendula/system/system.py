@@ -257,6 +257,11 @@ class System:
         """Whether anything but gravity, springs and ideal joints does work."""
         return bool(self.equations.drives) or not self.equations.power_is_zero
 
+    @property
+    def moves_by_time(self) -> bool:
+        """Whether something is prescribed as a function of time: a motion or an input."""
+        return bool(self.equations.drives or self._programs.inputs_in_time)
+
     @cached_property
     def speed_of(self) -> list[int]:
         """Index of the speed that is the rate of each coordinate, -1 for quaternions."""
