@@ -28,8 +28,15 @@ class Agreement:
     a: str
     b: str
     max_difference: float
-    where: str
-    """what differs most, and at which state"""
+    what: str
+    """what differs most"""
+    state: str
+    """the state at which it does"""
+
+    @property
+    def where(self) -> str:
+        """What differs most, and at which state."""
+        return f"{self.what} at {self.state}"
 
     @property
     def passed(self) -> bool:
@@ -71,23 +78,22 @@ def check(model: Model, *, names: Sequence[str] | None = None, states: int = 100
     results = {name: _quantities(system, t, q, v) for name, system in systems.items()}
     pairs = []
     for a, b in combinations(chosen, 2):
-        worst, where = -1.0, ""
-        for quantity in results[a].keys() & results[b].keys():
+        worst, what, at = -1.0, "", 0
+        for quantity in (name for name in results[a] if name in results[b]):
             (x, scale), (y, other) = results[a][quantity], results[b][quantity]
             gap = np.abs(x - y).max(axis=1, initial=0.0) / np.maximum(scale, other)
             gap = np.where(np.isfinite(gap), gap, np.inf)
             state = int(np.argmax(gap))
             if gap[state] > worst:
-                worst, where = float(gap[state]), f"{quantity} at {_shown(first, t[state], q[state], v[state])}"
-        pairs.append(Agreement(a, b, worst, where))
+                worst, what, at = float(gap[state]), quantity, state
+        pairs.append(Agreement(a, b, worst, what, _shown(first, t[at], q[at], v[at])))
     return Certificate(model.name, chosen, states, tuple(pairs))
 
 
 def _shown(system: System, t: float, q: Array, v: Array) -> str:
     """A state in a line."""
     values = [*zip(system.layout.coordinates, q, strict=True), *zip(system.layout.speeds, v, strict=True)]
-    shown = ", ".join(f"{name} = {x:.4g}" for name, x in values[:6])
-    return f"t = {t:.4g}, {shown}" + (f" and {len(values) - 6} more" if len(values) > 6 else "")
+    return ", ".join([f"t = {t:.6g}", *(f"{name} = {x:.6g}" for name, x in values)])
 
 
 def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple[Array, Array]]:
