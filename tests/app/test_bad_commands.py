@@ -80,7 +80,12 @@ CASES = {
         ["theta = 0", "mass matrix"],
     ),
     "start outside the chart": (["simulate", "spherical-pendulum", "-p", "chart=xy", "--start", "x=2"], ["not"]),
-    "loop that cannot close": (["simulate", "four-bar", "-p", "d=9"], ["acos"]),
+    "loop that cannot close": (
+        ["simulate", "four-bar", "-p", "d=9"],
+        ["cannot close", "rocker, ground, crank, coupler"],
+    ),
+    "check of a loop that cannot close": (["check", "four-bar", "-p", "d=9"], ["cannot close"]),
+    "slider that cannot be reached": (["simulate", "slider-crank", "-p", "l=0.2"], ["reach", "sqrt"]),
     "unknown care for constraints": (["simulate", "four-bar", "--constraints", "glue"], ["constraints", "baumgarte"]),
     "rate without Baumgarte": (["simulate", "four-bar", "--baumgarte-rate", "5"], ["baumgarte_rate"]),
     "speeds that contradict": (

@@ -76,3 +76,11 @@ def positive(what: str, value: Scalar) -> float:
     if not found > 0:
         raise UsageError(f"{what} must be greater than 0, found {value}")
     return found
+
+
+def angle_of(cosine: str) -> str:
+    """The angle whose cosine is an expression, or the nearest one there is.
+
+    Where lengths do not reach, the start is then only a rough one, and closing the loop says by how much.
+    """
+    return f"acos(max(-1, min(1, {cosine})))"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pendula.errors import UsageError
-from pendula.library.arguments import choose, positive, value_of
+from pendula.library.arguments import angle_of, choose, positive, value_of
 from pendula.model.base import Scalar
 from pendula.model.model import Model
 
@@ -165,8 +165,8 @@ def _meeting(pivot: Sequence[Scalar], parameters: Mapping[str, Scalar], branch: 
         "coupler", value_of("b", "b", known), "rocker", value_of("c", "c", known), value_of("", "diagonal", known)
     )
     return found | {
-        "coupler0": f"slope {first} acos((b**2 + diagonal**2 - c**2)/(2*b*diagonal))",
-        "rocker0": f"slope + pi {second} acos((c**2 + diagonal**2 - b**2)/(2*c*diagonal))",
+        "coupler0": f"slope {first} {angle_of('(b**2 + diagonal**2 - c**2)/(2*b*diagonal)')}",
+        "rocker0": f"slope + pi {second} {angle_of('(c**2 + diagonal**2 - b**2)/(2*c*diagonal)')}",
     }
 
 

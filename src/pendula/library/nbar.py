@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pendula.errors import UsageError
-from pendula.library.arguments import LinkNumbers, PerLink, choose, is_one, listed, value_of, whole
+from pendula.library.arguments import LinkNumbers, PerLink, angle_of, choose, is_one, listed, value_of, whole
 from pendula.library.linkages import check_reach
 from pendula.library.pendulums import link_body
 from pendula.model.base import Scalar
@@ -204,8 +204,8 @@ def _close(plan: _Plan, end: Place, branch: str) -> list[Scalar]:
     first, second = ("+", "-") if branch == "open" else ("-", "+")
     return [
         *plan.angles,
-        f"slope {first} acos(({b}**2 + gap**2 - last**2)/(2*{b}*gap))",
-        f"slope {second} acos((last**2 + gap**2 - {b}**2)/(2*last*gap))",
+        f"slope {first} {angle_of(f'({b}**2 + gap**2 - last**2)/(2*{b}*gap)')}",
+        f"slope {second} {angle_of(f'(last**2 + gap**2 - {b}**2)/(2*last*gap)')}",
     ]
 
 

@@ -7,10 +7,14 @@ import numpy as np
 from pendula.errors import ComputationError, LoopNotClosed, PendulaError
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, State
+from pendula.system.mobility import singular_values
 from pendula.system.system import System
 
 WORST_CONDITION = 1e5
 """States where the mass matrix (with unit diagonal) is conditioned worse are passed over: near a singular chart."""
+
+LEAST_SINGULAR = 1e-3
+"""States where the least singular value of the constraints, relative to the largest, is below this are passed over."""
 
 
 def random_states(system: System, count: int, seed: int = 0, *, spread: float = 1.0) -> tuple[Array, Array, Array]:
@@ -20,6 +24,7 @@ def random_states(system: System, count: int, seed: int = 0, *, spread: float = 
     value. States where something is not finite or nearly singular are drawn again with a smaller spread.
 
     Raises:
+        LoopNotClosed: the loops cannot be closed.
         PendulaError: too few good states were found.
     """
     if system.equations.nodes:
@@ -37,6 +42,8 @@ def random_states(system: System, count: int, seed: int = 0, *, spread: float = 
         misses += 1
         if misses % 20 == 0:
             width *= 0.7
+            if not found:
+                assemble(system, start)  # says so where the loops cannot be closed at all
         if misses > 40 * count + 400:
             raise PendulaError(
                 f"only {len(found)} of {count} random states are regular: "
@@ -62,9 +69,18 @@ def _draw(system: System, start: State, rng: np.random.Generator, width: float) 
             return None
         if not np.all(np.isfinite(system.accelerations(state.q, state.v, state.t))):
             return None
+        if closed and _nearly_singular(system, state):
+            return None
     except (LoopNotClosed, ComputationError, PendulaError, np.linalg.LinAlgError):
         return None
     return state
+
+
+def _nearly_singular(system: System, state: State) -> bool:
+    """Whether the constraints are about to lose rank, so that the mechanism could go on in more than one way."""
+    rank = system.independent_rows()
+    sizes = singular_values(system, state.q[None], np.array([state.t]))[0]
+    return bool(rank and sizes[rank - 1] < LEAST_SINGULAR * sizes[0])
 
 
 def _condition(M: Array) -> float:
