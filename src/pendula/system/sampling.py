@@ -32,6 +32,7 @@ def random_states(system: System, count: int, seed: int = 0, *, spread: float = 
         return t, *system.from_joints(q, v, t)
     rng = np.random.default_rng(seed)
     start = system.initial_state()
+    assemble(system, start)  # says so where the loops cannot be closed
     found: list[State] = []
     width, misses = spread, 0
     while len(found) < count:
@@ -42,8 +43,6 @@ def random_states(system: System, count: int, seed: int = 0, *, spread: float = 
         misses += 1
         if misses % 20 == 0:
             width *= 0.7
-            if not found:
-                assemble(system, start)  # says so where the loops cannot be closed at all
         if misses > 40 * count + 400:
             raise PendulaError(
                 f"only {len(found)} of {count} random states are regular: "
