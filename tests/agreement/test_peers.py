@@ -9,7 +9,7 @@ planar joints are in child axes where ours are in parent axes, which is translat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from scipy.spatial.transform import Rotation
 
 import pendula
 from pendula.equations.derive import formulations
-from tests.helpers import Array
+from tests.helpers import Array, regular, states
 
 pytestmark = pytest.mark.peer
 
@@ -227,9 +227,17 @@ class Peer:
                 yield to, [f"j{i}_w{x}" for x in "xyz"], None
                 at, to = at + 4, to + 3
 
-    def joint_forces(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        """Force and torque of every joint on its child at the child side's point, in world axes."""
-        self.pin.rnea(self.model, self.data, q, v, a)
+    def joint_forces(self, q: Array, v: Array, a: Array, loads: Mapping[int, Any] | None = None) -> tuple[Array, Array]:
+        """Force and torque of every joint on its child at the child side's point, in world axes.
+
+        Args:
+            q, v, a: Pinocchio's state and accelerations.
+            loads: forces from outside on bodies, in the axes of their joint frames.
+        """
+        outside = [self.pin.Force.Zero() for _ in range(len(self.links) + 1)]
+        for i, load in (loads or {}).items():
+            outside[i + 1] = load
+        self.pin.rnea(self.model, self.data, q, v, a, outside)
         self.pin.forwardKinematics(
             self.model, self.data, q
         )  # the recursion alone leaves places in the world as they were
@@ -238,6 +246,58 @@ class Peer:
         force = np.array([R @ f.linear for R, f in zip(turns, held, strict=True)])
         torque = np.array([R @ f.angular for R, f in zip(turns, held, strict=True)])
         return force, torque
+
+
+class Loop:
+    """A tree in Pinocchio with two of its points held together.
+
+    Pinocchio gives masses, forces, and how the points move; the two are tied by one linear solve.
+
+    Args:
+        peer: the tree.
+        ends: body and point in body axes on the parent side (body -1: ground) and on the child side.
+    """
+
+    def __init__(self, peer: Peer, ends: Sequence[tuple[int, Array]]) -> None:
+        self.peer, self.ends = peer, ends
+        pin = peer.pin
+        self.frames = []
+        for k, (body, point) in enumerate(ends):
+            place = pin.SE3(np.eye(3), point)
+            place = peer.bodies[body] * place if body >= 0 else place
+            frame = pin.Frame(f"end {k}", body + 1, 0, place, pin.FrameType.OP_FRAME)
+            self.frames.append(peer.model.addFrame(frame))
+        peer.data = peer.model.createData()
+
+    def accelerations(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Pinocchio's accelerations, and the force of the parent side on the child side in world axes."""
+        pin, model, data = self.peer.pin, self.peer.model, self.peer.data
+        M = np.triu(pin.crba(model, data, q))
+        M += np.triu(M, 1).T
+        bias = np.array(pin.nonLinearEffects(model, data, q, v))
+        slopes, rest = np.zeros((2, 3, len(v))), np.zeros((2, 3))
+        axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        for k, frame in enumerate(self.frames):
+            slopes[k] = pin.computeFrameJacobian(model, data, q, frame, axes)[:3]
+        pin.forwardKinematics(model, data, q, v, np.zeros(len(v)))
+        for k, frame in enumerate(self.frames):
+            rest[k] = pin.getFrameClassicalAcceleration(model, data, frame, axes).linear
+        J = slopes[1] - slopes[0]
+        assert np.abs(J @ v).max() < 1e-9 * (1 + np.abs(v).max())  # the state is one of the loop
+        left = np.block([[M, -J.T], [J, np.zeros((3, 3))]])
+        solved = np.linalg.solve(left, np.concatenate([-bias, rest[0] - rest[1]]))
+        return solved[: len(v)], solved[len(v) :]
+
+    def loads(self, q: Array, force: Array) -> dict[int, Any]:
+        """The force in the loop as loads on the bodies at its ends, in the axes of their joint frames."""
+        pin, model, data = self.peer.pin, self.peer.model, self.peer.data
+        pin.forwardKinematics(model, data, q)
+        found = {}
+        for (body, _), frame, sign in zip(self.ends, self.frames, (-1, 1), strict=True):
+            if body >= 0:
+                place = pin.SE3(data.oMi[body + 1].rotation.T, model.frames[frame].placement.translation)
+                found[body] = place.act(pin.Force(sign * force, np.zeros(3)))
+        return found
 
 
 def _random_states(links: Sequence[Link], rng: np.random.Generator, system: pendula.System) -> tuple[Array, Array]:
@@ -337,3 +397,65 @@ def test_energies_and_mass_matrix_of_random_tree_agree_with_pinocchio(seed: int)
     assert energies.kinetic == pytest.approx(pin.computeKineticEnergy(peer.model, peer.data, theirs, v), rel=1e-12)
     expected = pin.computePotentialEnergy(peer.model, peer.data, theirs)
     assert energies.potential == pytest.approx(expected, rel=1e-11, abs=1e-11)
+
+
+# --- loops --------------------------------------------------------------------------------------------
+
+
+def _loop(seed: int) -> tuple[pendula.Model, Loop]:
+    """A chain of four bodies in space whose last body is tied by a point to ground or to the first one."""
+    rng = np.random.default_rng([seed, 59])
+    links: list[Link] = []
+    for kind in rng.permutation(["revolute", "prismatic", "universal", "spherical"]):
+        links.append(replace(_link(rng, [str(kind)], links, flat=False), parent=len(links) - 1))
+    peer, layout = Peer(links), pendula.compile_system(_ours(links)).joint_layout
+    values = dict(zip(layout.coordinates, rng.normal(size=len(layout.coordinates)), strict=True))
+    ball = next(i for i, link in enumerate(links) if link.kind == "spherical")
+    names = [f"j{ball}_q{k}" for k in range(4)]
+    values |= {n: values[n] / np.linalg.norm([values[m] for m in names]) for n in names}
+    # the point of the last body, as seen from the other one at this pose
+    peer.pin.forwardKinematics(peer.model, peer.data, peer.coordinates(values))
+    poses = [peer.data.oMi[i + 1] * peer.bodies[i] for i in range(len(links))]
+    here, other = rng.uniform(-0.5, 0.5, size=3), seed % 2 - 1
+    there = poses[-1].act(here)
+    there = poses[other].actInv(there) if other >= 0 else there
+    ends = ((other, there), (len(links) - 1, here))
+    sides = [{"body": "ground" if b < 0 else f"b{b}", "position": x.tolist()} for b, x in ends]
+    closing = {"name": "closure", "type": "coincident", "parent": sides[0], "child": sides[1]}
+    turn = Rotation.from_quat([values[f"j{ball}_q{k}"] for k in (1, 2, 3, 0)]).as_rotvec()
+    angle = float(np.linalg.norm(turn))
+    initial = {n: x for n, x in values.items() if n not in names}
+    initial[f"j{ball}"] = {"axis": (turn / angle).tolist(), "angle": angle}
+    return _ours(links, closing=[closing], initial=initial), Loop(peer, ends)
+
+
+@pytest.mark.parametrize("seed", LOOPS)
+def test_accelerations_and_joint_forces_of_random_loop_agree_with_pinocchio(seed: int) -> None:
+    model, loop = _loop(seed)
+    systems = {f: pendula.compile_system(model, f) for f in formulations()}
+    first = systems["kane"]
+    t, q, v = regular(first, *states(first, STATES))
+    assert len(t) >= 3
+    for system in systems.values():
+        _assert_loop_agrees(system, loop, q, v)
+
+
+def _assert_loop_agrees(system: pendula.System, loop: Loop, q: Array, v: Array) -> None:
+    layout, peer = system.joint_layout, loop.peer
+    own = system.from_joints(q, v, 0.0)
+    found = system.joint_accelerations(*own)
+    carried = system.transmitted(*own) if system.equations.transmitted else None
+    for k in range(len(q)):
+        theirs = peer.coordinates(dict(zip(layout.coordinates, q[k], strict=True)))
+        speeds = peer.speeds(dict(zip(layout.speeds, v[k], strict=True)), theirs)
+        a, tie = loop.accelerations(theirs, speeds)
+        by_name = peer.by_name(theirs, speeds, a)
+        assert _gap(found[k], np.array([by_name[n] for n in layout.speeds])) <= AGREES
+        if carried is not None:
+            force, torque = peer.joint_forces(theirs, speeds, a, loop.loads(theirs, tie))
+            force, torque = np.vstack([force, tie]), np.vstack([torque, np.zeros(3)])
+            joints = [x.joint for x in system.equations.transmitted]
+            order = [joints.index(n) for n in (*(f"j{i}" for i in range(len(peer.links))), "closure")]
+            size = max(1.0, np.abs(force).max(), np.abs(torque).max())
+            assert _gap(carried.force[k, order], force, size) <= AGREES
+            assert _gap(carried.torque[k, order], torque, size) <= AGREES
