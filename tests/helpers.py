@@ -110,11 +110,20 @@ _PAIRS = ("xy", "yz", "zx", "yx", "xz")
 class _Builder:
     """Draws one mechanism."""
 
-    def __init__(self, seed: int, *, driven: bool = True, forces: bool = True, closed: bool | None = None) -> None:
+    def __init__(
+        self,
+        seed: int,
+        *,
+        driven: bool = True,
+        forces: bool = True,
+        closed: bool | None = None,
+        bodies: int | None = None,
+    ) -> None:
         self.rng = np.random.default_rng([seed, 20260])
         self.seed = seed
         self.flat = bool(self.rng.random() < 0.35)
-        self.count = int(self._pick((1, 2, 2, 3, 3, 3, 4, 5)))
+        drawn = int(self._pick((1, 2, 2, 3, 3, 3, 4, 5)))
+        self.count = drawn if bodies is None else bodies
         self.driven = driven
         self.forces = forces
         self.closed = self._chance(0.35) if closed is None else closed
@@ -485,16 +494,19 @@ def _axis_angle(rotation: Rotation) -> dict[str, Any]:
     return {"axis": axis, "angle": angle}
 
 
-def random_mechanism(seed: int, *, driven: bool = True, forces: bool = True, closed: bool | None = None) -> Model:
-    """The random mechanism of a seed: a tree of up to 5 bodies in the plane or in space, sometimes with a loop.
+def random_mechanism(
+    seed: int, *, driven: bool = True, forces: bool = True, closed: bool | None = None, bodies: int | None = None
+) -> Model:
+    """The random mechanism of a seed: a tree of bodies in the plane or in space, sometimes with a loop.
 
     Args:
         seed: which one.
         driven: may have prescribed motions, shaken ground points and time inside joints.
         forces: may have forces besides gravity.
         closed: with a closing joint where one fits; None: for some seeds.
+        bodies: how many; None: 1 to 5, by the seed.
     """
-    return _Builder(seed, driven=driven, forces=forces, closed=closed).model()
+    return _Builder(seed, driven=driven, forces=forces, closed=closed, bodies=bodies).model()
 
 
 # --- numbers that several tests need ------------------------------------------------------------------
