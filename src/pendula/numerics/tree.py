@@ -109,11 +109,11 @@ def solve_tree(nodes, blocks, border, z, s, work, size, small, nu):
         for i in range(z.shape[0]):
             z[i, 1 + j] = border[j, i]
     source, to = address_of(blocks), address_of(work)
-    for j in range(0, 8 * blocks.shape[0], BYTES):
-        copy_four(to + j, source + j)
-    for k in range(count):
-        _set_right_sides(nodes, k, z, to)
+    ready = count  # blocks from here on are copied; a parent is, before its last child is eliminated
     for k in range(count - 1, -1, -1):
+        while ready > max(nodes[k, PARENT], 0):
+            ready -= 1
+            _copy_block(nodes, ready, source, z, to)
         status = _reduce(nodes, k, 1 + m, source, to, size)
         if status != SOLVED:
             return status
@@ -125,11 +125,14 @@ def solve_tree(nodes, blocks, border, z, s, work, size, small, nu):
 
 
 @compiled_part(allocates=False)
-def _set_right_sides(nodes, k, z, work):
-    """Write the right-hand sides of block k into its columns for them."""
+def _copy_block(nodes, k, blocks, z, work):
+    """Copy block k and write its right-hand sides into the columns for them."""
     n, p, columns = nodes[k, SIZE], nodes[k, PARENT], z.shape[1]
     bp = nodes[p, BODY] if p >= 0 else 0
-    to, row = work + 8 * (nodes[k, BLOCK] + nodes[k, LEAD] + bp), 8 * nodes[k, WIDTH]
+    start, row = 8 * nodes[k, BLOCK], 8 * nodes[k, WIDTH]
+    for j in range(start, start + row * n, BYTES):
+        copy_four(work + j, blocks + j)
+    to = work + start + 8 * (nodes[k, LEAD] + bp)
     given = address_of(z) + 8 * columns * nodes[k, FIRST]
     for i in range(n):
         for c in range(columns):
