@@ -8,7 +8,7 @@ import pytest
 
 import pendula
 from benchmarks import __main__ as command
-from benchmarks import compile_backend, derivation, simulation
+from benchmarks import compile_backend, derivation, maximal, simulation
 from benchmarks.ball_joints import random_state, rods_on_balls
 from benchmarks.measure import Goal, Side, Timing, difference, duration, interleave, number, one_core, ratio
 from benchmarks.report import WIDTH, Report, Table
@@ -108,6 +108,17 @@ def test_wrappers_for_scipy_give_our_rates() -> None:
     expected = np.concatenate([v, system.accelerations(q, v)])
     for wrap in (simulation.lean_rhs, simulation.ctypes_rhs):
         assert difference(wrap(dynamics.rhs, 4)(0.0, y), expected) < SAME
+
+
+def test_sparse_and_dense_solvers_find_our_accelerations() -> None:
+    case = maximal.Accelerations.of(System(pendula.derive(pendula.library.chain(links=5), "maximal")))
+    np.testing.assert_array_equal(case.ours, case.system.accelerations(case.q, case.v))
+    apart = maximal.others_differ(case)
+    assert set(apart) == {*maximal.ORDERS, "dense"}
+    assert max(apart.values()) < SAME
+    case.solve(3)
+    case.program(3)
+    np.testing.assert_array_equal(case.ours, case.system.accelerations(case.q, case.v))
 
 
 def test_both_backends_compute_the_same_outputs() -> None:

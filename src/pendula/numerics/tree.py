@@ -7,166 +7,200 @@ last. Rows that couple blocks across the tree form a border that is solved at th
     A_k y_k + E_k y_parent = r_k        on the rows of block k (E_k enters its last rows only)
     ... + E_k^T y_k                     on the leading rows of its parent
     K x + L^T nu = r,   L x = s         with the border
+
+In memory a block is [A_k, gap, E_k, right-hand sides, gap] row by row, where the gaps are zeros that bring E_k and the
+next row to multiples of four numbers: rows are short, and are worked on in fours.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pendula.numerics.jit import compiled
+from pendula.numerics.jit import compiled, compiled_part
+from pendula.numerics.lanes import BYTES, LANES, copy_four, get, padded, put, scale_four, subtract_four, swap_four
+from pendula.numerics.native import address_of
 
-PARENT, BODY, SIZE, LINKS, BLOCK, COUPLING, FIRST, CARRY, ADDED, COLUMNS = range(10)
+PARENT, BODY, SIZE, LINKS, BLOCK, LEAD, WIDTH, FIRST, COLUMNS = range(9)
 """Columns of the table of blocks: parent (-1: none), leading rows a child couples to, rows in all, rows that couple to
-the parent, then where its matrix, its coupling, its unknowns, its carried columns and its sum of children start."""
+the parent, where its matrix starts, the column at which E_k starts, numbers per row, where its unknowns start."""
 
 SOLVED, SINGULAR, NOT_FINITE = range(3)
 SMALLEST_PIVOT = 1e-13  # relative to the largest entry its row had
+GOOD_PIVOT = 0.1  # a row in its place is taken if it is not worse than the best by more: rows seldom need to be moved
 
 
-@compiled(allocates=False, fastmath={"contract"})
-def eliminate(W, n, width, size):
-    """Solve in place: the leading n x n block of W against its columns from n to width; SOLVED or why not.
+def block_shape(size: int, above: int, border: int) -> tuple[int, int]:
+    """Where E_k starts in a row of a block and how long the row is; ``above`` is the leading size of the parent."""
+    lead = padded(size)
+    return lead, lead + padded(above + 1 + border)
 
-    ``size`` is scratch for n numbers. Rows are chosen by their largest entry relative to that of the original row.
+
+@compiled_part(allocates=False, fastmath={"contract"})
+def eliminate(at, n, lead, width, size):
+    """Solve in place: the n x n matrix at an address against the columns from lead to width; SOLVED or why not.
+
+    Rows have ``width`` numbers; lead and width are multiples of four. ``size`` is scratch for n numbers. Rows are
+    chosen by their largest entry relative to that of the original row.
     """
+    row = 8 * width
     for i in range(n):
         largest = 0.0
         for j in range(n):
-            largest = max(largest, abs(W[i, j]))
+            largest = max(largest, abs(get(at + row * i + 8 * j)))
         if not largest > 0.0:
             return SINGULAR if largest == 0.0 else NOT_FINITE
-        size[i] = 1.0 / largest
+        size[i] = largest
     for k in range(n):
-        pivot, best = k, abs(W[k, k]) * size[k]
+        top = at + row * k
+        own = abs(get(top + 8 * k))
+        pivot, best, scale = k, own, size[k]
         for i in range(k + 1, n):
-            here = abs(W[i, k]) * size[i]
-            if here > best:
-                pivot, best = i, here
-        if not best > SMALLEST_PIVOT:
-            return SINGULAR if best <= SMALLEST_PIVOT else NOT_FINITE
-        if pivot != k:
-            for j in range(k, width):
-                W[k, j], W[pivot, j] = W[pivot, j], W[k, j]
-            size[k], size[pivot] = size[pivot], size[k]
-        inverse = 1.0 / W[k, k]
-        W[k, k] = inverse
+            here = abs(get(at + row * i + 8 * k))
+            if here * scale > best * size[i]:
+                pivot, best, scale = i, here, size[i]
+        if not best > SMALLEST_PIVOT * scale:
+            return SINGULAR if best <= SMALLEST_PIVOT * scale else NOT_FINITE
+        if pivot != k and not own * scale >= GOOD_PIVOT * best * size[k]:
+            other = at + row * pivot
+            for j in range(k // LANES * BYTES, row, BYTES):
+                swap_four(top + j, other + j)
+            size[pivot] = size[k]
+        inverse = 1.0 / get(top + 8 * k)
+        start = (k + 1) // LANES * BYTES  # what stands left of the diagonal is not used again
         for i in range(k + 1, n):
-            factor = W[i, k] * inverse
+            this = at + row * i
+            factor = get(this + 8 * k)
             if factor != 0.0:
-                for j in range(k + 1, width):
-                    W[i, j] -= factor * W[k, j]
+                factor *= inverse
+                for j in range(start, row, BYTES):
+                    subtract_four(this + j, factor, top + j)
+        put(top + 8 * k, inverse)
     for k in range(n - 1, -1, -1):
-        inverse = W[k, k]
-        for j in range(n, width):
-            W[k, j] *= inverse
+        top = at + row * k
+        inverse = get(top + 8 * k)
+        for j in range(8 * lead, row, BYTES):
+            scale_four(top + j, inverse)
         for i in range(k):
-            factor = W[i, k]
+            this = at + row * i
+            factor = get(this + 8 * k)
             if factor != 0.0:
-                for j in range(n, width):
-                    W[i, j] -= factor * W[k, j]
+                for j in range(8 * lead, row, BYTES):
+                    subtract_four(this + j, factor, top + j)
     return SOLVED
 
 
 @compiled(allocates=False, fastmath={"contract"})
-def solve_tree(nodes, blocks, couplings, border, z, s, added, carry, W, size, small, nu):
+def solve_tree(nodes, blocks, border, z, s, work, size, small, nu):
     """Solve the bordered tree; the solution is column 0 of z, the border's own unknowns are nu.
 
     Args:
         nodes: table of blocks (see ``COLUMNS``).
-        blocks, couplings: matrices A_k (row by row) and the coupling rows of E_k, one after the other.
+        blocks: all blocks one after the other, without right-hand sides (see above); left as they are.
         border: L, one row per bordering row.
         z: right-hand side in column 0; the other columns (as many as L has rows) are filled here.
         s: right-hand side of the border.
-        added, carry, W, size, small: scratch.
+        work: as long as blocks.
+        size: scratch for as many numbers as the largest block has rows, or the border.
+        small: scratch for a block of the border's size, see ``block_shape(rows, 0, 0)``.
         nu: unknowns of the border.
     """
     count, m = nodes.shape[0], border.shape[0]
-    columns = 1 + m
     for j in range(m):
         for i in range(z.shape[0]):
             z[i, 1 + j] = border[j, i]
-    added[:] = 0.0
+    source, to = address_of(blocks), address_of(work)
+    ready = count  # blocks from here on are copied; a parent is, before its last child is eliminated
     for k in range(count - 1, -1, -1):
-        status = _reduce(nodes, k, blocks, couplings, z, columns, added, carry, W, size)
+        while ready > max(nodes[k, PARENT], 0):
+            ready -= 1
+            _copy_block(nodes, ready, source, z, to)
+        status = _reduce(nodes, k, 1 + m, source, to, size)
         if status != SOLVED:
             return status
     for k in range(count):
-        p = nodes[k, PARENT]
-        if p >= 0:
-            n, bp = nodes[k, SIZE], nodes[p, BODY]
-            first, above, at = nodes[k, FIRST], nodes[p, FIRST], nodes[k, CARRY]
-            for i in range(n):
-                for j in range(bp):
-                    factor = carry[at + i * bp + j]
-                    if factor != 0.0:
-                        for c in range(columns):
-                            z[first + i, c] -= factor * z[above + j, c]
+        _fill_in(nodes, k, z, to)
     if m > 0:
         return _close_border(border, z, s, small, size, nu)
     return SOLVED
 
 
-@compiled(allocates=False, fastmath={"contract"})
-def _reduce(nodes, k, blocks, couplings, z, columns, added, carry, W, size):
-    """Eliminate block k and hand the rest to its parent."""
-    n, b, r, p = nodes[k, SIZE], nodes[k, BODY], nodes[k, LINKS], nodes[k, PARENT]
-    first, block, own = nodes[k, FIRST], nodes[k, BLOCK], nodes[k, ADDED]
+@compiled_part(allocates=False)
+def _copy_block(nodes, k, blocks, z, work):
+    """Copy block k and write its right-hand sides into the columns for them."""
+    n, p, columns = nodes[k, SIZE], nodes[k, PARENT], z.shape[1]
     bp = nodes[p, BODY] if p >= 0 else 0
-    coupling, at = nodes[k, COUPLING], nodes[k, CARRY]
-    width = n + bp + columns
+    start, row = 8 * nodes[k, BLOCK], 8 * nodes[k, WIDTH]
+    for j in range(start, start + row * n, BYTES):
+        copy_four(work + j, blocks + j)
+    to = work + start + 8 * (nodes[k, LEAD] + bp)
+    given = address_of(z) + 8 * columns * nodes[k, FIRST]
     for i in range(n):
-        for j in range(n):
-            W[i, j] = blocks[block + i * n + j]
-        for j in range(bp):
-            W[i, n + j] = 0.0
         for c in range(columns):
-            W[i, n + bp + c] = z[first + i, c]
-    for i in range(b):
-        for j in range(b):
-            W[i, j] += added[own + i * b + j]
-    for i in range(r):
-        for j in range(bp):
-            W[n - r + i, n + j] = couplings[coupling + i * bp + j]
-    status = eliminate(W, n, width, size)
-    if status != SOLVED:
+            put(to + row * i + 8 * c, get(given + 8 * (columns * i + c)))
+
+
+@compiled_part(allocates=False, fastmath={"contract"})
+def _reduce(nodes, k, columns, blocks, work, size):
+    """Eliminate block k and take what it leaves to its parent off the parent's matrix and right-hand sides."""
+    n, r, p, lead, width = nodes[k, SIZE], nodes[k, LINKS], nodes[k, PARENT], nodes[k, LEAD], nodes[k, WIDTH]
+    at = work + 8 * nodes[k, BLOCK]
+    status = eliminate(at, n, lead, width, size)
+    if status != SOLVED or p < 0:
         return status
-    for i in range(n):
+    bp, pp = nodes[p, BODY], nodes[p, PARENT]
+    above, line = work + 8 * nodes[p, BLOCK], 8 * nodes[p, WIDTH]
+    sides = 8 * (nodes[p, LEAD] + (nodes[pp, BODY] if pp >= 0 else 0))
+    for i in range(n - r, n):
+        E = blocks + 8 * (nodes[k, BLOCK] + width * i + lead)
+        solved = at + 8 * (width * i + lead)
         for j in range(bp):
-            carry[at + i * bp + j] = W[i, n + j]
-        for c in range(columns):
-            z[first + i, c] = W[i, n + bp + c]
-    if p >= 0:
-        above, sums = nodes[p, FIRST], nodes[p, ADDED]
-        for i in range(r):
-            for j in range(bp):
-                factor = couplings[coupling + i * bp + j]
-                if factor != 0.0:
-                    for l in range(bp):
-                        added[sums + j * bp + l] -= factor * W[n - r + i, n + l]
-                    for c in range(columns):
-                        z[above + j, c] -= factor * W[n - r + i, n + bp + c]
+            factor = get(E + 8 * j)
+            if factor != 0.0:
+                to = above + line * j
+                for l in range(bp):
+                    put(to + 8 * l, get(to + 8 * l) - factor * get(solved + 8 * l))
+                for c in range(columns):
+                    put(to + sides + 8 * c, get(to + sides + 8 * c) - factor * get(solved + 8 * (bp + c)))
     return SOLVED
 
 
-@compiled(allocates=False)
+@compiled_part(allocates=False, fastmath={"contract"})
+def _fill_in(nodes, k, z, work):
+    """The unknowns of block k from those of its parent."""
+    n, p, columns, row = nodes[k, SIZE], nodes[k, PARENT], z.shape[1], 8 * nodes[k, WIDTH]
+    bp = nodes[p, BODY] if p >= 0 else 0
+    solved = work + 8 * (nodes[k, BLOCK] + nodes[k, LEAD])
+    to = address_of(z) + 8 * columns * nodes[k, FIRST]
+    above = address_of(z) + 8 * columns * (nodes[p, FIRST] if p >= 0 else 0)
+    for i in range(n):
+        for c in range(columns):
+            total = get(solved + row * i + 8 * (bp + c))
+            for j in range(bp):
+                total -= get(solved + row * i + 8 * j) * get(above + 8 * (columns * j + c))
+            put(to + 8 * (columns * i + c), total)
+
+
+@compiled_part(allocates=False)
 def _close_border(border, z, s, small, size, nu):
     """(L K^-1 L^T) nu = L K^-1 r - s, then x = K^-1 r - K^-1 L^T nu."""
     m, n = border.shape
+    width = small.shape[1]
+    last = width - LANES  # the right-hand side
     for i in range(m):
-        for c in range(m + 1):
+        for c in range(width):
             small[i, c] = 0.0
         for j in range(n):
             factor = border[i, j]
             if factor != 0.0:
                 for c in range(m):
                     small[i, c] += factor * z[j, 1 + c]
-                small[i, m] += factor * z[j, 0]
-        small[i, m] -= s[i]
-    status = eliminate(small, m, m + 1, size)
+                small[i, last] += factor * z[j, 0]
+        small[i, last] -= s[i]
+    status = eliminate(address_of(small), m, last, width, size)
     if status != SOLVED:
         return status
     for i in range(m):
-        nu[i] = small[i, m]
+        nu[i] = small[i, last]
     for j in range(n):
         for c in range(m):
             z[j, 0] -= z[j, 1 + c] * nu[c]

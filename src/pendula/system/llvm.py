@@ -49,12 +49,12 @@ class Native:
 
 
 def compile_program(
-    program: Program, outputs: Sequence[int], places: Sequence[int] | None = None, *, rare: bool = False
+    program: Program, outputs: Sequence[int], places: Sequence[int] | None = None, *, quick: bool = False
 ) -> Native:
     """Machine code for some outputs of a program.
 
     ``places`` says at which index of the output array each one is stored; default: one after the other. A program
-    that is called ``rare``ly is compiled in less time, to slower code.
+    that is called rarely, or stores more than it computes, is better compiled the ``quick`` way, to slower code.
     """
     order = program.needed(outputs)
     state = [k for k in order if program.level[k] == STATE]
@@ -67,7 +67,7 @@ def compile_program(
     setup = _Function(program, "prepare", {}).body(first, hoisted)
     operations = sum(1 for k in state if program.ops[k][0] != "in")
     declarations = _declarations(program, order)
-    engine = _build(f"{main}\n{declarations}", 2 if operations <= _LARGE and not rare else 0)
+    engine = _build(f"{main}\n{declarations}", 2 if operations <= _LARGE and not quick else 0)
     starter = _build(f"{setup}\n{declarations}", 0)  # runs once per parameter set: quick to compile matters more
     return Native(
         engine.get_function_address("evaluate"),

@@ -23,6 +23,8 @@ from pendula.system.llvm import Native, compile_program
 from pendula.system.lower import Lowering
 from pendula.system.tree_layout import TreeLayout
 
+MANY_BODIES = 20  # beyond, thorough compilation takes seconds and gains a few percent
+
 
 @dataclass(frozen=True)
 class Compiled:
@@ -113,6 +115,11 @@ class Programs:
         places += range(n * n, n * n + len(rest))
         return compile_program(low.program, values, places)
 
+    @property
+    def _many_bodies(self) -> bool:
+        """Whether programs by nodes are compiled the quick way: they compute little, and solving takes longer."""
+        return len(self._equations.nodes) > MANY_BODIES
+
     def tree_dynamics(self, parameters: Array, tree: TreeLayout) -> Compiled:
         """M, G, f and c by nodes, then q', power and the rows of prescribed motions."""
 
@@ -128,7 +135,7 @@ class Programs:
             for r, d, x in entries(eq.drive_G):
                 values.append(x)
                 places.append(start + len(rest) + r * len(eq.drives) + d)
-            return compile_program(low.program, [low(e) for e in values], places)
+            return compile_program(low.program, [low(e) for e in values], places, quick=self._many_bodies)
 
         return self.bind("tree dynamics", parameters, build)
 
@@ -146,7 +153,7 @@ class Programs:
                 start = tree.matrix_size + k * (tree.unknowns + tree.border)
                 more, where = tree.vector_places(start, None, rows)
                 values, places = [*values, *more], [*places, *where]
-            return compile_program(low.program, [low(e) for e in values], places)
+            return compile_program(low.program, [low(e) for e in values], places, quick=self._many_bodies)
 
         return self.bind("tree gaps", parameters, build)
 
@@ -156,7 +163,7 @@ class Programs:
         def build() -> Native:
             found = derive_placement(self._equations.model)
             low = Lowering(found.inputs, self._equations.p, found.definitions)
-            return compile_program(low.program, [low(e) for e in (*found.q, *found.v)], rare=True)
+            return compile_program(low.program, [low(e) for e in (*found.q, *found.v)], quick=True)
 
         return self.bind("placement", parameters, build)
 
@@ -170,7 +177,7 @@ class Programs:
             found = [rate(bodies.readings[s.name]) for s in eq.model.speeds]
             definitions = (*drive_definitions(bodies), *bodies.tape.definitions.items())
             low = Lowering([eq.t, *eq.q, *eq.v, *eq.u, *eq.acceleration_symbols], eq.p, definitions)
-            return compile_program(low.program, [low(e) for e in found], rare=True)
+            return compile_program(low.program, [low(e) for e in found], quick=True)
 
         return self.bind("joint accelerations", parameters, build)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pendula.numerics.native import Callback
+from pendula.numerics.tree import block_shape
 from pendula.system import kernels as kn
 from pendula.system import tree_kernels as tk
 from pendula.system.dynamics import MOST_PASSES, Dynamics, Sizes
@@ -35,6 +36,7 @@ def bind_tree(
     code, gaps = programs.tree_dynamics(parameters, tree), programs.tree_gaps(parameters, tree)
     x = np.zeros(1 + nq + nv + sizes.u)
     x[1 + nq + nv :] = inputs
+    _, small_width = block_shape(m, 0, 0)
     terms = tree.matrix_size + ny + m + nq + 1 + 2 * sizes.drives + sizes.rows * sizes.drives
     arrays = {
         kn.X: x,
@@ -51,11 +53,9 @@ def bind_tree(
         tk.SPEED_AT: tree.speed_at,
         tk.ROW_AT: tree.row_at,
         tk.Z: np.zeros((ny, 1 + m)),
-        tk.CARRY: np.zeros(tree.carry + 1),
-        tk.ADDED: np.zeros(tree.added + 1),
-        tk.WIDE: np.zeros((tree.largest, tree.widest)),
-        tk.SIZES: np.zeros(tree.largest + m),
-        tk.SMALL: np.zeros((m + 1, m + 1)),
+        tk.BLOCKS_WORK: np.zeros(tree.blocks),
+        tk.SIZES: np.zeros(max(tree.largest, m)),
+        tk.SMALL: np.zeros((m + 1, small_width)),
         tk.NU: np.zeros(m + 1),
     }
     context = np.zeros(tk.SIZE, dtype=np.int64)
@@ -64,9 +64,8 @@ def bind_tree(
     context[[kn.NQ, kn.NV, kn.NU, kn.ROWS, kn.DRIVES]] = nq, nv, sizes.u, sizes.rows, sizes.drives
     context[[kn.QUADRATURES, kn.BALLS, kn.MAX_PASSES]] = int(has_power), len(balls), MOST_PASSES
     context[[kn.RANK, kn.BAUMGARTE]] = rank, baumgarte is not None and sizes.rows > 0
-    context[[tk.NODE_COUNT, tk.BLOCKS, tk.COUPLINGS]] = len(tree.nodes), tree.blocks, tree.couplings
-    context[[tk.UNKNOWNS, tk.BORDER]] = ny, m
-    context[[tk.CARRY_SIZE, tk.ADDED_SIZE, tk.LARGEST, tk.WIDEST]] = tree.carry, tree.added, tree.largest, tree.widest
+    context[[tk.NODE_COUNT, tk.BLOCKS, tk.MATRIX]] = len(tree.nodes), tree.blocks, tree.matrix_size
+    context[[tk.UNKNOWNS, tk.BORDER, tk.LARGEST, tk.SMALL_WIDTH]] = ny, m, max(tree.largest, m), small_width
     for entry, array in arrays.items():
         context[entry] = array.ctypes.data
     keep: list[Any] = [code, gaps, context, *arrays.values()]

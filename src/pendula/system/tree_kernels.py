@@ -14,9 +14,10 @@ from pendula.system import kernels as kn
 
 # Entries of the context after those of kernels
 (
-    NODES, NODE_COUNT, BLOCKS, COUPLINGS, UNKNOWNS, BORDER, CARRY_SIZE, ADDED_SIZE, LARGEST, WIDEST,
-    SPEED_AT, ROW_AT, Z, CARRY, ADDED, WIDE, SIZES, SMALL, NU, SIZE,
-) = range(kn.SIZE, kn.SIZE + 20)  # fmt: skip
+    NODES, NODE_COUNT, BLOCKS, MATRIX, UNKNOWNS, BORDER, LARGEST, SPEED_AT, ROW_AT, Z, BLOCKS_WORK, SIZES, SMALL,
+    SMALL_WIDTH, NU, SIZE,
+) = range(kn.SIZE, kn.SIZE + 16)  # fmt: skip
+"""``MATRIX``: length of blocks and border together, after which the right-hand side stands."""
 
 
 @compiled_part(allocates=True)
@@ -26,19 +27,15 @@ def solve(ctx, terms, right):
     Addresses are given; the result is in column 0 of z and in nu. Returns SOLVED or why not.
     """
     ny, m, count = ctx[UNKNOWNS], ctx[BORDER], ctx[NODE_COUNT]
-    nodes = integers_at(ctx[NODES], (count, COLUMNS))
-    blocks = doubles_at(terms, ctx[BLOCKS])
-    couplings = doubles_at(terms + 8 * ctx[BLOCKS], ctx[COUPLINGS])
-    border = doubles_at(terms + 8 * (ctx[BLOCKS] + ctx[COUPLINGS]), (m, ny))
+    border = doubles_at(terms + 8 * ctx[BLOCKS], (m, ny))
     z = doubles_at(ctx[Z], (ny, 1 + m))
     given = doubles_at(right, ny + m)
     for i in range(ny):
         z[i, 0] = given[i]
     return solve_tree(
-        nodes, blocks, couplings, border, z, given[ny:],
-        doubles_at(ctx[ADDED], ctx[ADDED_SIZE]), doubles_at(ctx[CARRY], ctx[CARRY_SIZE]),
-        doubles_at(ctx[WIDE], (ctx[LARGEST], ctx[WIDEST])), doubles_at(ctx[SIZES], ctx[LARGEST] + m),
-        doubles_at(ctx[SMALL], (m, m + 1)), doubles_at(ctx[NU], m),
+        integers_at(ctx[NODES], (count, COLUMNS)), doubles_at(terms, ctx[BLOCKS]), border, z, given[ny:],
+        doubles_at(ctx[BLOCKS_WORK], ctx[BLOCKS]), doubles_at(ctx[SIZES], ctx[LARGEST]),
+        doubles_at(ctx[SMALL], (m, ctx[SMALL_WIDTH])), doubles_at(ctx[NU], m),
     )  # fmt: skip
 
 
@@ -65,7 +62,7 @@ def stabilize(ctx, right):
     """Adds to the rows what lets errors of the constraints die out: c - 2 rate (G v - b) - rate^2 g (Baumgarte)."""
     ny, m = ctx[UNKNOWNS], ctx[BORDER]
     call_native(ctx[kn.GAPS_CODE], ctx[kn.GAPS], ctx[kn.X], ctx[kn.GAPS_PARAMETERS])
-    at = ctx[kn.GAPS] + 8 * (ctx[BLOCKS] + ctx[COUPLINGS] + m * ny)
+    at = ctx[kn.GAPS] + 8 * ctx[MATRIX]
     gaps, slips, rows = doubles_at(at, ny + m), doubles_at(at + 8 * (ny + m), ny + m), doubles_at(right, ny + m)
     rate = doubles_at(ctx[kn.RATE], 1)[0]
     for i in range(ny + m):  # gaps are -g and slips b - G v; both are zero where speeds stand
@@ -76,7 +73,7 @@ def stabilize(ctx, right):
 def drive_power(ctx, lam):
     """Power of loads and of prescribed motions, from the terms that follow the unknowns."""
     ny, m, nq, nd, rows = ctx[UNKNOWNS], ctx[BORDER], ctx[kn.NQ], ctx[kn.DRIVES], ctx[kn.ROWS]
-    start = ctx[BLOCKS] + ctx[COUPLINGS] + m * ny + ny + m + nq
+    start = ctx[MATRIX] + ny + m + nq
     rest = doubles_at(ctx[kn.TERMS] + 8 * start, 1 + 2 * nd + rows * nd)
     power = rest[0]
     for d in range(nd):
@@ -97,7 +94,7 @@ def right_hand_side(out, inp, context):
     for i in range(1 + nq + nv):
         x[i] = given[i]
     call_native(ctx[kn.CODE], ctx[kn.TERMS], ctx[kn.X], ctx[kn.PARAMETERS])
-    right = ctx[kn.TERMS] + 8 * (ctx[BLOCKS] + ctx[COUPLINGS] + m * ny)
+    right = ctx[kn.TERMS] + 8 * ctx[MATRIX]
     lam = doubles_at(ctx[kn.MULTIPLIERS], ctx[kn.ROWS] + 1)
     if ctx[kn.BAUMGARTE] == 1:
         stabilize(ctx, right)
@@ -129,7 +126,7 @@ def project(out, inp, context):
         x = doubles_at(ctx[kn.X], 1 + nq + nv + ctx[kn.NU])
         x[0] = given[0]
         at = ctx[kn.GAPS]
-        right = at + 8 * (ctx[BLOCKS] + ctx[COUPLINGS] + m * ny)
+        right = at + 8 * ctx[MATRIX]
         gaps = doubles_at(right, ny + m)
         shift = doubles_at(ctx[kn.WORK], nv)
         lam = doubles_at(ctx[kn.MULTIPLIERS], ctx[kn.ROWS] + 1)
@@ -171,8 +168,7 @@ def project(out, inp, context):
 def solve_rows(context, x, accelerations, multipliers, status):
     """Accelerations and multipliers for every row [t, q, v, u] of x."""
     ctx = integers_at(context, SIZE)
-    ny, m = ctx[UNKNOWNS], ctx[BORDER]
-    right = ctx[kn.TERMS] + 8 * (ctx[BLOCKS] + ctx[COUPLINGS] + m * ny)
+    right = ctx[kn.TERMS] + 8 * ctx[MATRIX]
     width = x.shape[1]
     for k in range(x.shape[0]):
         call_native(ctx[kn.CODE], ctx[kn.TERMS], address_of(x) + 8 * k * width, ctx[kn.PARAMETERS])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pendula.equations.equations import Equations
-from pendula.equations.matrix import Matrix, entries
+from pendula.equations.matrix import entries
 from pendula.numerics import tree as tr
 from pendula.system.layout import Array
 
@@ -23,21 +23,17 @@ Placed = tuple[list[Any], list[int]]
 
 @dataclass(frozen=True)
 class TreeLayout:
-    """Sizes and places of blocks, couplings, border and unknowns."""
+    """Sizes and places of blocks, border and unknowns."""
 
     nodes: Array
     """the table that ``solve_tree`` reads"""
     blocks: int
-    couplings: int
+    """numbers in all blocks"""
     unknowns: int
-    carry: int
-    added: int
     border: int
     """number of rows that close loops"""
     largest: int
     """rows of the largest block"""
-    widest: int
-    """columns of the largest block with all that is solved against it"""
     speed_at: Array
     """where each speed stands among the unknowns"""
     row_at: Array
@@ -50,71 +46,61 @@ class TreeLayout:
         speed_at = np.zeros(len(equations.v), dtype=np.int64)
         held = equations.nodes[-1].rows[1]
         row_at = np.zeros(held, dtype=np.int64)
-        block = coupling = first = carry = added = 0
-        largest = widest = 0
+        block = first = largest = 0
         border = equations.loop_rows - held
         for k, node in enumerate(equations.nodes):
             speeds, rows = (range(*x) for x in (node.speeds, node.rows))
             size = len(speeds) + len(rows)
             above = equations.nodes[node.parent].body if node.parent >= 0 else 0
-            table[k] = node.parent, node.body, size, len(rows), block, coupling, first, carry, added
+            lead, width = tr.block_shape(size, above, border)
+            table[k] = node.parent, node.body, size, len(rows), block, lead, width, first
             speed_at[list(speeds)] = range(first, first + len(speeds))
             row_at[list(rows)] = range(first + len(speeds), first + size)
-            block, coupling, first = block + size * size, coupling + len(rows) * above, first + size
-            carry, added = carry + size * above, added + node.body**2
-            largest, widest = max(largest, size), max(widest, size + above + 1 + border)
-        return cls(table, block, coupling, first, carry, added, border, largest, widest, speed_at, row_at)
+            block, first, largest = block + size * width, first + size, max(largest, size)
+        return cls(table, block, first, border, largest, speed_at, row_at)
 
     @property
     def matrix_size(self) -> int:
-        """Length of blocks, couplings and border together."""
-        return self.blocks + self.couplings + self.border * self.unknowns
+        """Length of blocks and border together."""
+        return self.blocks + self.border * self.unknowns
 
     def matrix_entries(self, equations: Equations) -> Placed:
-        """Every entry of M and G with its places among blocks, couplings and border."""
+        """Every entry of M and G with its places among blocks and border."""
         values: list[Any] = []
         places: list[int] = []
-        for place, x in (*self._mass_places(equations.M), *self._row_places(equations)):
+        for place, x in (*self._mass_places(equations), *self._row_places(equations)):
             values.append(x)
             places.append(place)
         return values, places
 
-    def _owner(self, equations: Equations) -> tuple[Array, Array]:
-        """The node every speed and every row belongs to."""
-        speeds, rows = np.zeros(len(equations.v), dtype=int), np.zeros(len(self.row_at), dtype=int)
-        for k, node in enumerate(equations.nodes):
-            speeds[slice(*node.speeds)] = k
-            rows[slice(*node.rows)] = k
-        return speeds, rows
+    def _starts(self) -> list[tuple[int, int, int, int]]:
+        """For every node: where its matrix and its unknowns start, numbers per row, where the coupling starts in it."""
+        columns = (tr.BLOCK, tr.FIRST, tr.WIDTH, tr.LEAD)
+        return list(zip(*(self.nodes[:, c].tolist() for c in columns), strict=True))
 
-    def _mass_places(self, M: Matrix) -> Iterator[tuple[int, Any]]:
-        firsts = self.nodes[:, tr.FIRST]
-        for i, j, x in entries(M):
-            a, b = int(self.speed_at[i]), int(self.speed_at[j])
-            k = int(np.searchsorted(firsts, a, side="right")) - 1
-            n, first, block = (int(self.nodes[k, c]) for c in (tr.SIZE, tr.FIRST, tr.BLOCK))
-            yield block + (a - first) * n + (b - first), x
+    def _mass_places(self, equations: Equations) -> Iterator[tuple[int, Any]]:
+        starts, at = self._starts(), self.speed_at.tolist()
+        owner = [k for k, node in enumerate(equations.nodes) for _ in range(*node.speeds)]
+        for i, j, x in entries(equations.M):
+            block, first, width, _ = starts[owner[i]]
+            yield block + (at[i] - first) * width + (at[j] - first), x
 
     def _row_places(self, equations: Equations) -> Iterator[tuple[int, Any]]:
-        owner, joint = self._owner(equations)
-        held = len(self.row_at)
-        start = self.blocks + self.couplings
+        starts, at, row_at = self._starts(), self.speed_at.tolist(), self.row_at.tolist()
+        owner = [k for k, node in enumerate(equations.nodes) for _ in range(*node.speeds)]
+        joint = [k for k, node in enumerate(equations.nodes) for _ in range(*node.rows)]
         for r, j, x in entries(equations.G):
-            y = int(self.speed_at[j])
-            if r >= held:
-                yield start + (r - held) * self.unknowns + y, x
+            if r >= len(row_at):
+                yield self.blocks + (r - len(row_at)) * self.unknowns + at[j], x
                 continue
-            k = int(joint[r])
-            n, first, block, links = (int(self.nodes[k, c]) for c in (tr.SIZE, tr.FIRST, tr.BLOCK, tr.LINKS))
-            row = int(self.row_at[r]) - first
-            if owner[j] == k:
-                yield block + row * n + (y - first), x
-                yield block + (y - first) * n + row, x
+            block, first, width, lead = starts[joint[r]]
+            row = row_at[r] - first
+            if owner[j] == joint[r]:
+                column = at[j] - first
+                yield block + row * width + column, x
+                yield block + column * width + row, x
             else:  # the parent's
-                p = int(self.nodes[k, tr.PARENT])
-                above = int(self.nodes[p, tr.BODY])
-                at = self.blocks + int(self.nodes[k, tr.COUPLING])
-                yield at + (row - (n - links)) * above + (y - int(self.nodes[p, tr.FIRST])), x
+                yield block + row * width + lead + at[j] - starts[owner[j]][1], x
 
     def vector_places(self, start: int, speeds: Sequence[Any] | None, rows: Sequence[Any]) -> Placed:
         """Entries for speeds and rows in an array of unknowns that starts somewhere, followed by the border's."""
