@@ -74,7 +74,7 @@ def _differences(a: pendula.System, b: pendula.System, t: Array, q: Array, v: Ar
         found["closing joints"] = _closing(a, one_side.force, b, other_side.force)
     if a.equations.nodes or b.equations.nodes:
         return found
-    found["jacobi"] = _relative(E1.jacobi, E2.jacobi, total)
+    found["jacobi"] = _relative(a.jacobi(q, v, t), b.jacobi(q, v, t), total)
     found["mass matrix"] = _relative(a.mass_matrix(q, t), b.mass_matrix(q, t))
     if a.equations.loop_rows:
         lam, mu = a.multipliers(q, v, t), b.multipliers(q, v, t)
