@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -15,9 +17,17 @@ def _script(name):
     return module
 
 
-def test_model_reference_is_up_to_date():
+@pytest.mark.parametrize("name", ["model.md", "formulations.md"])
+def test_page_made_from_the_program_is_up_to_date(name):
     reference = _script("make_reference")
-    assert (ROOT / "docs/model.md").read_text(encoding="utf-8") == reference.page(), "run python docs/make_reference.py"
+    made = reference.PAGES[name]()
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == made, "run python docs/make_reference.py"
+
+
+def test_every_formulation_has_its_half_page():
+    import pendula
+
+    assert list(_script("make_reference").TEXTS) == list(pendula.formulations())
 
 
 def test_architecture_names_every_room():

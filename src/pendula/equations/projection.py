@@ -79,7 +79,7 @@ class Projection:
         growth=(2, 3),
         solution=3,
         uses="free bodies, and an orthogonal complement of what joints forbid",
-        choose="for forces in joints of loops that may be redundant or pass singular poses",
+        choose="for forces in joints, with constraints solved along the motions they allow",
         joint_forces=True,
     )
 
