@@ -12,11 +12,14 @@ HERE = Path(__file__).parent / "images"
 
 
 def main() -> None:
-    """The 10-link chain of the README, falling from 90 degrees."""
+    """The pictures of the README: the 10-link chain falling from 90 degrees, and the four-bar linkage swinging."""
     HERE.mkdir(exist_ok=True)
-    system = pendula.compile_system(pendula.library.chain(links=10))
-    run = pendula.simulate(system, 1.6, tol=1e-9, samples=400)
-    plot_frames(scene_of(run), HERE / "chain.png", count=14)
+    for name, model, duration, frames in (
+        ("chain", pendula.library.chain(links=10), 1.6, 14),
+        ("four-bar", pendula.library.four_bar(), 0.7, 8),
+    ):
+        run = pendula.simulate(pendula.compile_system(model), duration, tol=1e-9, samples=400)
+        plot_frames(scene_of(run), HERE / f"{name}.png", count=frames)
 
 
 if __name__ == "__main__":

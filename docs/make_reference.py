@@ -1,17 +1,24 @@
-"""Writes docs/model.md, the reference of model files, from the model itself: ``python docs/make_reference.py``."""
+"""Writes docs/model.md and docs/formulations.md from the program itself: ``python docs/make_reference.py``."""
 
 from __future__ import annotations
 
 import inspect
+import sys
 import typing
 from pathlib import Path
 from typing import Any
 
+import pendula
+from pendula.equations.counts import count
+from pendula.equations.derive import DEFAULT
+from pendula.equations.support import ABILITIES, SOLVED
 from pendula.model import bodies, forces, joints
 from pendula.model.expressions import CONSTANTS, FUNCTIONS
 from pendula.model.model import Model
 
-TARGET = Path(__file__).parent / "model.md"
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from formulation_texts import TEXTS  # noqa: E402
 
 HEAD = """# Model reference
 
@@ -105,5 +112,69 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
+FORMULATIONS_HEAD = """# How to choose a formulation
+
+This page is made from the program by `python docs/make_reference.py`; every yes and no below is tried by
+`tests/equations/test_support.py`.
+
+Five formulations derive the equations of one model. They share poses, the list of loads and the list of constraint rows,
+and no mechanics of motion, so that `pendula check` can hold them against each other. All fill the same form
+([conventions](conventions.md)), so that everything after them works with each:
+
+    q' = N v + n      M v' = f + G^T lam      g = 0      G v = b      G v' = c
+
+If in doubt, name none: the default is `{default}`. Otherwise choose
+"""
+
+LINKS = (10, 20)
+"""Lengths of the chains whose operations are counted."""
+
+
+def _table(head: list[str], rows: list[list[str]]) -> list[str]:
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
+
+
+def _power(n: int) -> str:
+    return "n" if n == 1 else f"n^{n}"
+
+
+def _operations(name: str, coordinates: str) -> str:
+    """Operations of chains of some lengths."""
+    chains = [pendula.library.chain(links=n, coordinates=coordinates) for n in LINKS]
+    return ", ".join(str(count(pendula.derive(chain, name)).operations_shared) for chain in chains)
+
+
+def formulations_page() -> str:
+    """The page about formulations."""
+    known = pendula.formulations()
+    lines = [FORMULATIONS_HEAD.format(default=DEFAULT)]
+    lines += [f"- `{name}` {f.support.choose}." for name, f in known.items()]
+    lines += ["", "## What each supports", ""]
+    rows = [["coordinates q", *(f"of the {f.support.coordinates}" for f in known.values())]]
+    for ability, words in ABILITIES.items():
+        rows.append([words, *("yes" if getattr(f.support, ability) else "no" for f in known.values())])
+    rows.append(["accelerations found by", *(f"`{f.support.solved}`" for f in known.values())])
+    lines += _table(["", *(f"`{name}`" for name in known)], rows)
+    lines += ["", "Asking for what a formulation cannot do ends in `NotSupported`, which names those that can."]
+    lines += ["`maximal` has a mass matrix, too: that of the bodies' speeds.", ""]
+    lines += [f"- `{name}`: {words}." for name, words in SOLVED.items()]
+    lines += ["", "## What each costs", "", "Operations of M, f, G and c for a chain of n links, shared parts once,"]
+    lines += [f"counted for n = {LINKS[0]} and {LINKS[1]}, with the power of n that they grow by:", ""]
+    rows = []
+    for name, f in known.items():
+        absolute, relative = (_power(x) for x in f.support.growth)
+        first, second = (_operations(name, kind) for kind in ("absolute", "relative"))
+        rows.append([f"`{name}`", first, absolute, second, relative, _power(f.support.solution)])
+    lines += _table(["", "angles from ground", "like", "angles between links", "like", "solving like"], rows)
+    for name, (title, text, example) in TEXTS.items():
+        support = known[name].support
+        lines += ["", f"## {title}", "", f"Rests on {support.uses}. Choose it {support.choose}.", "", text, ""]
+        lines += ["```python", *(["import pendula", ""] if name == next(iter(TEXTS)) else []), example, "```"]
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {"model.md": page, "formulations.md": formulations_page}
+
 if __name__ == "__main__":
-    TARGET.write_text(page(), encoding="utf-8")
+    for name, make in PAGES.items():
+        (HERE / name).write_text(make(), encoding="utf-8")

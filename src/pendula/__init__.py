@@ -39,6 +39,7 @@ _WHERE = {
     "check_against": "pendula.analysis.against",
     "compile_system": "pendula.system.build",
     "derive": "pendula.equations.derive",
+    "formulations": "pendula.equations.derive",
     "load": "pendula.model.files",
     "loads": "pendula.model.files",
     "plot": "pendula.present.results",
@@ -76,6 +77,7 @@ __all__ = [
     "compile_system",
     "derive",
     "dumps",
+    "formulations",
     "library",
     "load",
     "loads",
@@ -91,7 +93,7 @@ if TYPE_CHECKING:
     from pendula.analysis.against import Comparison, check_against
     from pendula.analysis.agreement import check
     from pendula.analysis.reactions import Reactions, reactions
-    from pendula.equations.derive import derive
+    from pendula.equations.derive import derive, formulations
     from pendula.equations.equations import Equations
     from pendula.equations.printing import print_equations
     from pendula.errors import (

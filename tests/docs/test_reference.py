@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+import shlex
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -15,9 +19,17 @@ def _script(name):
     return module
 
 
-def test_model_reference_is_up_to_date():
+@pytest.mark.parametrize("name", ["model.md", "formulations.md"])
+def test_page_made_from_the_program_is_up_to_date(name):
     reference = _script("make_reference")
-    assert (ROOT / "docs/model.md").read_text(encoding="utf-8") == reference.page(), "run python docs/make_reference.py"
+    made = reference.PAGES[name]()
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == made, "run python docs/make_reference.py"
+
+
+def test_every_formulation_has_its_half_page():
+    import pendula
+
+    assert list(_script("make_reference").TEXTS) == list(pendula.formulations())
 
 
 def test_architecture_names_every_room():
@@ -25,6 +37,32 @@ def test_architecture_names_every_room():
     for room in (ROOT / "src/pendula").iterdir():
         if (room / "__init__.py").exists():
             assert f"`{room.name}/`" in text
+
+
+def test_architecture_names_every_file_that_computes_and_no_other():
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    source = ROOT / "src/pendula"
+    named = set(re.findall(r"\b([a-z_]+\.py)\b", text))
+    assert named <= {path.name for path in source.rglob("*.py")}
+    rooms = ("equations", "system", "numerics", "simulation", "analysis")
+    there = {path.name for room in rooms for path in (source / room).glob("*.py")} - {"__init__.py"}
+    solvers = {"linear.py", "complement.py"}  # named with the function in them
+    assert there - named <= solvers
+
+
+def test_commands_of_the_readme_exist_with_their_options():
+    import click
+
+    from pendula.app.main import cli
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\$ pendula ([^#\n]+)", text, flags=re.MULTILINE)
+    assert len(lines) > 6
+    for words in map(shlex.split, lines):
+        command = cli.get_command(click.Context(cli), words[0])
+        assert command is not None, words
+        known = {flag for parameter in command.params for flag in (*parameter.opts, *parameter.secondary_opts)}
+        assert {word for word in words if word.startswith("-")} <= known, words
 
 
 def test_every_public_name_is_documented():

@@ -39,6 +39,11 @@ class Agreement:
         return f"{self.what} at {self.state}"
 
     @property
+    def what(self) -> str:
+        """The quantity that differs most, without the state."""
+        return self.where.partition(" at t = ")[0]
+
+    @property
     def passed(self) -> bool:
         """Whether the two agree."""
         return self.max_difference <= TOLERANCE
@@ -133,11 +138,13 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
 def _reactions(system: System, t: Array, q: Array, v: Array, floor: Array) -> dict[str, tuple[Array, Array]]:
     """Forces and torques that joints hold; not where redundant loops leave them undetermined."""
     eq = system.equations
-    if not eq.transmitted or system.mobility.redundant:
+    if not eq.transmitted:
         return {}
     own = system.from_joints(q, v, t)
     carried = system.transmitted(*own, t)
     freedoms = Freedoms(system.in_joints, q, t, system.parameters)
+    if freedoms.self_balanced(in_plane=freedoms.planar)[0]:
+        return {}
     force, torque = across_freedoms(freedoms, [x.joint for x in eq.transmitted], carried)
     size = np.maximum(_size(carried.force), _size(carried.torque) / freedoms.length)
     size = np.maximum(size, floor / freedoms.length)

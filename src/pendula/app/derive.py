@@ -89,16 +89,16 @@ def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
             }
         )
         return certificate.passed
-    *others, last = certificate.formulations
-    click.echo(_paragraph(f"{certificate.model}: {', '.join(others)} and {last} at {states} random states") + "\n")
+    *first, last = certificate.formulations
+    click.echo(_paragraph(f"{certificate.model}: {', '.join(first)} and {last} at {states} random states") + "\n")
     rows = [
         (f"{p.a} - {p.b}", number(p.max_difference, 3), "agree" if p.passed else "DISAGREE", p.what)
         for p in certificate.pairs
     ]
-    click.echo(table(rows, ["pair", "difference", "verdict", "largest in"]))
+    click.echo(table(rows, ["pair", "difference", "verdict", "largest in the"]))
     click.echo(f"\n{'passed' if certificate.passed else 'FAILED'}: relative differences, allowed {TOLERANCE:g}")
     for pair in certificate.pairs:
-        if not pair.passed:  # in full: cells of the table are shortened
+        if not pair.passed:  # with the state
             click.echo(_paragraph(f"{pair.a} and {pair.b} disagree most in the {pair.where}"))
     return certificate.passed
 

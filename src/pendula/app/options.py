@@ -30,7 +30,10 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 def formulation_option(default: str) -> Callable[[Any], Any]:
     """The option that chooses a formulation."""
     return click.option(
-        "--formulation", default=default, show_default=True, help="lagrange, kane, newton-euler or projection."
+        "--formulation",
+        default=default,
+        show_default=True,
+        help="lagrange, kane, newton-euler, maximal or projection.",
     )
 
 

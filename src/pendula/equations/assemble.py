@@ -42,11 +42,10 @@ def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
     for i, k, x in entries(driven_G):
         moved[i].append(x * rates[k])
     b = [-vec.total(terms) for terms in moved]
-    jacobi = (
-        vec.total([v * p for v, p in zip(mechanism.v, blocks.momenta, strict=False)])
-        - blocks.kinetic
-        + blocks.potential
-    )
+    jacobi: Expr | None = None
+    if not (blocks.nodes and drives):  # speeds of bodies hold the prescribed rates: v . dT/dv would be 2 T
+        twice = vec.total([v * p for v, p in zip(mechanism.v, blocks.momenta, strict=False)])
+        jacobi = twice - blocks.kinetic + blocks.potential
     poses = {
         link.body: (tuple(tuple(row) for row in pose.R), tuple(pose.r))
         for link, pose in zip(mechanism.links, mechanism.poses, strict=True)

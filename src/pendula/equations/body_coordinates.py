@@ -8,6 +8,7 @@ A joint's own coordinates are then either *read* from the two bodies (the angle 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -142,7 +143,8 @@ class BodyCoordinates(Mechanism):
 
     def _name(self, body: str, endings: Sequence[str]) -> str:
         """A beginning for the names of a body's coordinates that no name of the model meets."""
-        start = body
+        start = re.sub(r"[^A-Za-z0-9]+", "_", body).strip("_")  # labels of bodies may have spaces, dots and hyphens
+        start = f"body_{start}" if start[0].isdigit() else start
         while any(name in self._taken for e in endings for name in (f"{start}_{e}", f"{start}_{e}_dot")):
             start += "_com"
         self._taken |= {f"{start}_{e}" for e in endings}

@@ -10,7 +10,8 @@ from pendula.equations.lagrange import Lagrange
 from pendula.equations.maximal import Maximal
 from pendula.equations.newton_euler import NewtonEuler
 from pendula.equations.projection import Projection
-from pendula.errors import UsageError
+from pendula.equations.support import ABILITIES, Support
+from pendula.errors import NotSupported, UsageError
 from pendula.model.model import Model
 
 
@@ -18,6 +19,7 @@ class Formulation(Protocol):
     """A way to derive equations of motion."""
 
     name: str
+    support: Support
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""
@@ -25,7 +27,12 @@ class Formulation(Protocol):
 
 
 def formulations() -> dict[str, Formulation]:
-    """All formulations by name."""
+    """All formulations by name, each with what it supports.
+
+    Example:
+        >>> [name for name, formulation in formulations().items() if formulation.support.joint_forces]
+        ['newton-euler', 'maximal', 'projection']
+    """
     found: list[Formulation] = [Lagrange(), Kane(), NewtonEuler(), Maximal(), Projection()]
     return {f.name: f for f in found}
 
@@ -35,8 +42,8 @@ DEFAULT = Kane.name
 
 
 def derive(model: Model, formulation: str = DEFAULT) -> Equations:
-    """Equations of motion of a model, symbolic, by a formulation: "lagrange", "kane", "newton-euler" or
-    "projection".
+    """Equations of motion of a model, symbolic, by a formulation: "lagrange", "kane", "newton-euler", "maximal" or
+    "projection". See :func:`formulations` for what each supports.
 
     Example:
         >>> from pendula import library
@@ -47,3 +54,11 @@ def derive(model: Model, formulation: str = DEFAULT) -> Equations:
     if formulation not in known:
         raise UsageError(f'there is no formulation "{formulation}"; choose one of {", ".join(known)}')
     return known[formulation].derive(model)
+
+
+def cannot(formulation: str, ability: str) -> NotSupported:
+    """The error that says what a formulation cannot do, and names those that can."""
+    able = [name for name, other in formulations().items() if getattr(other.support, ability)]
+    return NotSupported(
+        f'the formulation "{formulation}" does not give {ABILITIES[ability]}.\n  Try: {", ".join(able)}.'
+    )

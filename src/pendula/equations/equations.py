@@ -96,8 +96,9 @@ class Equations:
     """(constraint, its gap) for constraints that no motion changes: they hold or not by the parameters"""
     kinetic: Expr
     potential: Expr
-    jacobi: Expr
-    """v . dT/dv - T + V: kept when prescribed motions enter only through constant rates, and move no constraint"""
+    jacobi: Expr | None
+    """v . dT/dv - T + V: kept when prescribed motions enter only through constant rates, and move no constraint;
+    None where bodies have coordinates of their own and motions are prescribed: there it would be the energy"""
     drives: tuple[Drive, ...]
     drive_M: Matrix
     """force a prescribed motion needs = drive_M v' - drive f - drive_G^T lam"""

@@ -22,6 +22,7 @@ from pendula.equations.assemble import Blocks, gather
 from pendula.equations.closures import AngleRow, Axis, GapRow, Point, Row, closure_rows, constraint_rows, world_axis
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Turn, TurnQuaternion
+from pendula.equations.support import Support
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
 from pendula.model.joints import JointRevolute
@@ -45,6 +46,14 @@ class Kane:
     """Derivation by partial velocities."""
 
     name = "kane"
+    support = Support(
+        coordinates="joints",
+        solved="kkt",
+        growth=(2, 3),
+        solution=3,
+        uses="partial velocities and accelerations",
+        choose="by default, up to some tens of bodies: few operations, quick to derive",
+    )
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""

@@ -29,6 +29,7 @@ from pendula.equations.mechanism import (
     TurnQuaternion,
     quaternion_matrix,
 )
+from pendula.equations.support import Support
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.model import Model
 
@@ -51,6 +52,14 @@ class Lagrange:
     """Derivation by energies."""
 
     name = "lagrange"
+    support = Support(
+        coordinates="joints",
+        solved="kkt",
+        growth=(2, 3),
+        solution=3,
+        uses="kinetic energy, potential energy, virtual work",
+        choose="to read equations, or to compare with a textbook: short for small mechanisms",
+    )
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""

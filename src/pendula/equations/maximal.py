@@ -36,6 +36,7 @@ from pendula.equations.closures import (
 from pendula.equations.equations import PARTS, Equations, Node, Transmitted, multiplier_symbols
 from pendula.equations.matrix import Sparse, entries
 from pendula.equations.mechanism import Pose, Shift, Step, Turn, TurnQuaternion
+from pendula.equations.support import Support
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
 from pendula.model.joints import JointFree, JointPlanar
@@ -49,7 +50,17 @@ class Maximal:
     """Derivation with coordinates for every body."""
 
     name = "maximal"
-    coordinates = "bodies"
+    support = Support(
+        coordinates="bodies",
+        solved="bodies",
+        growth=(1, 1),
+        solution=1,
+        uses="free bodies, and joints as constraints between two of them",
+        choose="for many bodies: everything grows like their number",
+        joint_mass_matrix=False,
+        joint_forces=True,
+        jacobi=False,
+    )
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""

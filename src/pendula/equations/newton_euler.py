@@ -41,6 +41,7 @@ from pendula.equations.mechanism import (
     TurnQuaternion,
     quaternion_matrix,
 )
+from pendula.equations.support import Support
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
 from pendula.model.model import Model
@@ -56,6 +57,15 @@ class NewtonEuler:
     """Derivation by momentum balances."""
 
     name = "newton-euler"
+    support = Support(
+        coordinates="joints",
+        solved="kkt",
+        growth=(2, 2),
+        solution=3,
+        uses="balances of force and moment, joint by joint",
+        choose="for forces in joints, and for long chains with angles between links",
+        joint_forces=True,
+    )
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""

@@ -12,6 +12,7 @@ import symengine as se
 from pendula.equations import code
 from pendula.equations.counts import count
 from pendula.equations.equations import PARTS, Equations
+from pendula.equations.matrix import entries
 from pendula.equations.tape import is_zero
 from pendula.equations.tidy import LARGEST, tidy
 from pendula.errors import UsageError
@@ -49,7 +50,9 @@ def print_equations(equations: Equations, format: str = "text") -> str:
 
 def is_small(equations: Equations) -> bool:
     """Whether the equations can be written out without named intermediates and still be read."""
-    return len(equations.v) <= 4 and count(equations).operations_written_out <= 6 * LARGEST
+    planar_bodies = equations.nodes and not equations.quaternions  # many speeds, but short entries
+    most = 12 if planar_bodies else 4
+    return len(equations.v) <= most and count(equations).operations_written_out <= 6 * LARGEST
 
 
 # -- text -----------------------------------------------------------------------------------------
@@ -58,23 +61,20 @@ def is_small(equations: Equations) -> bool:
 def _text(eq: Equations) -> str:
     units = eq.model.unit_names
     lines = [f"{eq.model.name}: equations of motion by {eq.formulation}", ""]
-    lines += _listing("coordinates", [f"{c.name} [{units.coordinate(c.kind) or '1'}]" for c in eq.model.coordinates])
-    lines += _listing("speeds", [f"{s.name} [{units.speed(s.kind)}]" for s in eq.model.speeds])
+    lines += _listing("coordinates", [f"{c.name} [{units.coordinate(c.kind) or '1'}]" for c in eq.coordinates])
+    lines += _listing("speeds", [f"{s.name} [{units.speed(s.kind)}]" for s in eq.speeds])
     lines += _listing("inputs", [str(s) for s in eq.u])
     lines += _listing("parameters", [f"{n} = {v:g}" for n, v in eq.model.parameter_values.items()])
-    loops = " + G^T lam" if eq.G else ""
-    lines += ["", f"M v' = f{loops}, f = the sum of the parts below", ""]
     small = is_small(eq)
     show: Callable[[Any], str] = (lambda e: str(tidy(eq.inline(e), eq.v))) if small else (lambda e: str(e))
     if not small:
-        used = _used(eq)
-        lines.append(f"named intermediates ({len(used)}):")
+        used = used_intermediates(eq)
+        lines += ["", f"named intermediates ({len(used)}):", *_legend(used)]
         lines += [f"  {symbol} = {expression}" for symbol, expression in used]
-        lines.append("")
-    for i, row in enumerate(eq.M):
-        for j in range(i + 1):
-            if not is_zero(row[j]) and (text := show(row[j])) != "0":
-                lines.append(f"M[{eq.v[i]}, {eq.v[j]}] = {text}")
+    lines += ["", f"M v' = f{' + G^T lam' if eq.G else ''}, f = the sum of the parts below", ""]
+    for i, j, x in entries(eq.M):
+        if j <= i and (text := show(x)) != "0":
+            lines.append(f"M[{eq.v[i]}, {eq.v[j]}] = {text}")
     for part in PARTS:
         rows = [(v, show(x)) for v, x in zip(eq.v, eq.parts.free[part], strict=True) if not is_zero(x)]
         rows = [(v, text) for v, text in rows if text != "0"]
@@ -88,17 +88,48 @@ def _text(eq: Equations) -> str:
     if eq.drives:
         lines += ["", "prescribed motions:"]
         lines += [f"  {d.name} = {d.value}" for d in eq.drives]
-    if eq.g:
-        lines += ["", "constraints g = 0:"]
-        lines += [f"  {name}: {show(g)}" for name, g in zip(eq.constraint_names, eq.g, strict=True)]
-    if eq.G:
-        lines += ["", "G v = b, G v' = c:"]
-        for r, row in enumerate(eq.G):
-            lines += [f"  G[{r + 1}, {v}] = {show(x)}" for v, x in zip(eq.v, row, strict=True) if not is_zero(x)]
-            lines += [f"  b[{r + 1}] = {show(eq.b[r])}"] if not is_zero(eq.b[r]) else []
-            lines.append(f"  c[{r + 1}] = {show(eq.c[r])}")
+    lines += _constraint_lines(eq, show)
+    own = [(name, text) for name, text in ((n, show(e)) for n, e in eq.readings.items()) if name != text]
+    if own:
+        lines += ["", "the joints' coordinates and speeds, read from those of the bodies:"]
+        lines += [f"  {name} = {text}" for name, text in own]
     lines += ["", *_sizes(eq)]
     return "\n".join(_wrapped(line) for line in lines)
+
+
+def _constraint_lines(eq: Equations, show: Callable[[Any], str]) -> list[str]:
+    """Every constraint by its name, with its rows of g, G, b and c."""
+    if not eq.g:
+        return []
+    title = "constraints g = 0, G v = b, G v' = c, each with a multiplier:" if eq.G else "constraints g = 0:"
+    lines = ["", title]
+    slopes: dict[int, list[str]] = {}
+    for r, k, x in entries(eq.G):
+        slopes.setdefault(r, []).append(f"    G[{r + 1}, {eq.v[k]}] = {show(x)}")
+    for r, (name, g) in enumerate(zip(eq.constraint_names, eq.g, strict=True)):
+        multiplier = "" if r < eq.loop_rows or not eq.G else " (no multiplier: q' keeps it)"
+        lines += [f"  {r + 1}. {name}{multiplier}", f"    g[{r + 1}] = {show(g)}", *slopes.get(r, [])]
+        if r < eq.loop_rows:
+            lines += [] if is_zero(eq.b[r]) else [f"    b[{r + 1}] = {show(eq.b[r])}"]
+            lines.append(f"    c[{r + 1}] = {show(eq.c[r])}")
+    return lines
+
+
+_PREFIXES = {
+    "c": "a cosine",
+    "s": "a sine",
+    "R": "a rotation matrix",
+    "r": "a position",
+    "w": "an angular velocity",
+    "gap": "a gap",
+}
+
+
+def _legend(used: Sequence[tuple[Any, Any]]) -> list[str]:
+    """What names begin with, for those in use."""
+    found = {str(symbol).partition("__")[0] for symbol, _ in used if "__" in str(symbol)}
+    known = [f"{letter}__ {word}" for letter, word in _PREFIXES.items() if letter in found]
+    return [f"  ({', '.join(known)}, of what follows)"] if known else []
 
 
 def _wrapped(line: str) -> str:
@@ -136,11 +167,11 @@ def _listing(title: str, items: Sequence[str]) -> list[str]:
     return [*lines, row.rstrip()]
 
 
-def _used(eq: Equations, outputs: Sequence[Any] | None = None) -> list[tuple[Any, Any]]:
-    """The intermediates that some outputs need (default: M, f, G, b, c, g and q'), in order."""
+def used_intermediates(eq: Equations, outputs: Sequence[Any] | None = None) -> list[tuple[Any, Any]]:
+    """The intermediates that some outputs need (default: all that is printed), in order."""
     if outputs is None:
-        outputs = [*(x for row in eq.M for x in row), *(x for row in eq.G for x in row)]
-        outputs += [*eq.f, *eq.b, *eq.c, *eq.g, *eq.qdot]
+        outputs = [x for matrix in (eq.M, eq.G) for _, _, x in entries(matrix)]
+        outputs += [*eq.f, *eq.b, *eq.c, *eq.g, *eq.qdot, *eq.readings.values()]
     table = {s: se.sympify(e) for s, e in eq.definitions}
     wanted: set[Any] = set()
     stack = [s for e in outputs for s in se.sympify(e).free_symbols]
@@ -152,99 +183,10 @@ def _used(eq: Equations, outputs: Sequence[Any] | None = None) -> list[tuple[Any
     return [(s, e) for s, e in eq.definitions if s in wanted]
 
 
-# -- LaTeX ----------------------------------------------------------------------------------------
-
-
 def _latex(eq: Equations) -> str:
-    import sympy
+    from pendula.equations.latex import write_latex
 
-    names = {sympy.Symbol(str(s)): _latex_name(str(s)) for s in (*eq.q, *eq.v, *eq.u, *eq.p, eq.t)}
-    small = is_small(eq)
-
-    def show(e: Any) -> str:
-        form = tidy(eq.inline(e), eq.v) if small else se.sympify(e)._sympy_()
-        return str(sympy.latex(form, symbol_names=names | _intermediate_names(form, names)))
-
-    lines = ["% equations of motion by " + eq.formulation, r"\begin{align*}"]
-    if not small:
-        for symbol, e in _used(eq):
-            lines.append(f"{_latex_name(str(symbol))} &= {show(e)} \\\\")
-    rows = []
-    for row in eq.M:
-        rows.append(" & ".join(show(x) for x in row))
-    lines.append(r"M &= \begin{bmatrix} " + r" \\ ".join(rows) + r" \end{bmatrix} \\")
-    for part, symbol in zip(PARTS, ("-h", r"-\gamma", "f_k", "f_c", r"\tau"), strict=True):
-        entries = [show(x) for x in eq.parts.free[part]]
-        if any(x != "0" for x in entries):
-            lines.append(f"{symbol} &= " + r"\begin{bmatrix} " + r" \\ ".join(entries) + r" \end{bmatrix} \\")
-    if eq.G:
-        rows = [" & ".join(show(x) for x in row) for row in eq.G]
-        lines.append(r"G &= \begin{bmatrix} " + r" \\ ".join(rows) + r" \end{bmatrix} \\")
-        lines.append(r"c &= \begin{bmatrix} " + r" \\ ".join(show(x) for x in eq.c) + r" \end{bmatrix} \\")
-    used = [
-        name
-        for part, name in zip(PARTS, ("-h", r"-\gamma", "+f_k", "+f_c", r"+\tau"), strict=True)
-        if not all(is_zero(x) for x in eq.parts.free[part])
-    ]
-    right = "".join(used).removeprefix("+") or "0"
-    lines.append(r"M \dot v &= " + right + (r" + G^{T} \lambda" if eq.G else ""))
-    lines.append(r"\end{align*}")
-    return "\n".join(lines)
-
-
-_GREEK = set(
-    [
-        "alpha",
-        "beta",
-        "gamma",
-        "delta",
-        "epsilon",
-        "zeta",
-        "eta",
-        "theta",
-        "iota",
-        "kappa",
-        "lambda",
-        "mu",
-        "nu",
-        "xi",
-        "rho",
-        "sigma",
-        "tau",
-        "upsilon",
-        "phi",
-        "chi",
-        "psi",
-        "omega",
-        "Gamma",
-        "Delta",
-        "Theta",
-        "Lambda",
-        "Xi",
-        "Sigma",
-        "Upsilon",
-        "Phi",
-        "Psi",
-        "Omega",
-    ]
-)
-
-
-def _latex_name(name: str) -> str:
-    """theta1_dot -> \\dot{\\theta}_{1}; names of several letters stand upright."""
-    dotted = name.endswith("_dot")
-    base = name.removesuffix("_dot")
-    head = base.rstrip("0123456789")
-    index = base[len(head) :]
-    stem, _, rest = head.rstrip("_").partition("_")
-    subscript = ",".join(x for x in (rest.replace("_", ","), index) if x)
-    letter = f"\\{stem}" if stem in _GREEK else stem if len(stem) == 1 else f"\\mathrm{{{stem}}}"
-    letter = f"\\dot{{{letter}}}" if dotted else letter
-    return f"{letter}_{{{subscript}}}" if subscript else letter
-
-
-def _intermediate_names(form: Any, known: dict[Any, str]) -> dict[Any, str]:
-    return {s: _latex_name(str(s)) for s in form.free_symbols if s not in known}
+    return write_latex(eq, used_intermediates(eq), small=is_small(eq))
 
 
 # -- code -----------------------------------------------------------------------------------------
@@ -262,10 +204,10 @@ def _unpack(eq: Equations) -> list[tuple[str, str]]:
 
 def _outputs(eq: Equations) -> list[tuple[str, Any]]:
     n = len(eq.v)
-    found = [(f"M__[{i * n + j}]", x) for i, row in enumerate(eq.M) for j, x in enumerate(row)]
+    found = [(f"M__[{i * n + j}]", x) for i, j, x in entries(eq.M)]
     found += [(f"f__[{i}]", x) for i, x in enumerate(eq.f)]
     found += [(f"qdot__[{i}]", x) for i, x in enumerate(eq.qdot)]
-    found += [(f"G__[{r * n + j}]", x) for r, row in enumerate(eq.G) for j, x in enumerate(row)]
+    found += [(f"G__[{r * n + j}]", x) for r, j, x in entries(eq.G)]
     return found + [(f"c__[{r}]", x) for r, x in enumerate(eq.c)]
 
 
@@ -276,6 +218,8 @@ def _head(eq: Equations) -> list[str]:
     lines = [f"{eq.model.name}: equations of motion by {eq.formulation}, M v' = f + G^T lam, G v' = c."]
     for letter, symbols in (("q", eq.q), ("v", eq.v), ("u", eq.u), ("p", eq.p)):
         lines.append(f"{letter}: {names(symbols)}")
+    if eq.G:
+        lines.append("rows of G and c: " + "; ".join(eq.constraint_names[: eq.loop_rows]))
     lines.append("p defaults: " + ", ".join(f"{x!r}" for x in eq.model.parameter_values.values()))
     lines.append("Arguments end in two underscores; M__ and G__ are stored by rows.")
     return lines
@@ -286,7 +230,7 @@ def _python(eq: Equations) -> str:
     lines = ['"""' + _head(eq)[0], "", *_head(eq)[1:], '"""', "", "import math", "", ""]
     lines += ["def dynamics(t, q__, v__, u__, p__):", '    """Lists M, f, qdot, G, c."""']
     lines += [f"    {name} = {source}" for name, source in _unpack(eq)]
-    used = _used(eq, [e for _, e in _outputs(eq)])
+    used = used_intermediates(eq, [e for _, e in _outputs(eq)])
     lines += [f"    {symbol} = {code.write(e, code.PYTHON)}" for symbol, e in used]
     sizes = (("M", n * n), ("f", n), ("qdot", len(eq.q)), ("G", m * n), ("c", m))
     lines += [f"    {name}__ = [0.0] * {size}" for name, size in sizes]
@@ -312,10 +256,12 @@ def _c(eq: Equations) -> str:
         "    (void)t; (void)q__; (void)v__; (void)u__; (void)p__; (void)G__; (void)c__;",
     ]
     outputs = _outputs(eq)
-    used = _used(eq, [e for _, e in outputs])
+    used = used_intermediates(eq, [e for _, e in outputs])
     needed = {str(s) for _, e in (*used, *outputs) for s in se.sympify(e).free_symbols}
     lines += [f"    const double {name} = {source};" for name, source in _unpack(eq) if name in needed]
     lines += [f"    const double {symbol} = {code.write(e, code.C)};" for symbol, e in used]
+    for name, size in (("M", n * n), ("G", m * n)):  # mostly zero where there are many bodies
+        lines += [f"    for (int i__ = 0; i__ < {size}; ++i__) {name}__[i__] = 0.0;"] if size else []
     lines += [f"    {name} = {code.write(e, code.C)};" for name, e in outputs]
     return "\n".join([*lines, "}"])
 
@@ -334,7 +280,7 @@ def _json(eq: Equations) -> str:
         "speeds": [str(s) for s in eq.v],
         "inputs": [str(s) for s in eq.u],
         "parameters": eq.model.parameter_values,
-        "definitions": [[str(s), text(e)] for s, e in _used(eq)],
+        "definitions": [[str(s), text(e)] for s, e in used_intermediates(eq)],
         "qdot": [text(e) for e in eq.qdot],
         "M": [[text(e) for e in row] for row in eq.M],
         "f": [text(e) for e in eq.f],
@@ -344,6 +290,7 @@ def _json(eq: Equations) -> str:
         "b": [text(e) for e in eq.b],
         "c": [text(e) for e in eq.c],
         "constraints": list(eq.constraint_names),
+        "readings": {name: text(e) for name, e in eq.readings.items()},
         "counts": {
             "terms": sizes.terms,
             "operations_written_out": sizes.operations_written_out,

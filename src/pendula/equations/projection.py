@@ -63,6 +63,7 @@ from pendula.equations.closures import (
 from pendula.equations.equations import PARTS, Equations, Transmitted, multiplier_symbols
 from pendula.equations.free_bodies import Columns, FreeBodies, FreeBody, Wrench
 from pendula.equations.mechanism import Mechanism
+from pendula.equations.support import Support
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
 from pendula.model.model import Model
@@ -72,6 +73,15 @@ class Projection:
     """Derivation by free bodies and an orthogonal complement."""
 
     name = "projection"
+    support = Support(
+        coordinates="joints",
+        solved="complement",
+        growth=(2, 3),
+        solution=3,
+        uses="free bodies, and an orthogonal complement of what joints forbid",
+        choose="for forces in joints, with constraints solved along the motions they allow",
+        joint_forces=True,
+    )
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""

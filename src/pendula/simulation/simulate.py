@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pendula.equations.derive import cannot
 from pendula.errors import NoConvergence, UsageError
 from pendula.model.expressions import parse
 from pendula.numerics.stepping import integrate
@@ -160,6 +161,7 @@ def simulate(
     worst = max(account.drift, float(np.abs(deviation).max(initial=0.0)))
     if worst > UNTRUSTED:
         notes += (f"energy is off by {worst:.2g} of its scale: do not trust this run (a singular chart, or too loose)",)
+    notes += _jacobi_note(system)
     notes += pose_notes(system, run.t, step_q, vector, stopped=outcome not in (Outcome.FINISHED, *_PAUSES))
     if on_failure == "raise" and not outcome.ok:
         raise NoConvergence(f"{outcome}: {run.detail}", last=run.y[-1])
@@ -174,7 +176,7 @@ def simulate(
         violation=violation if system.equations.g else None,
         constraint_violation=float(max(position.max(initial=0.0), violation.max(initial=0.0))),
         velocity_violation=float(velocity.max(initial=0.0)),
-        jacobi_drift=_jacobi_drift(system, energies.jacobi, account, step_q, step_v, vector),
+        jacobi_drift=_jacobi_drift(system, account, step_q, step_v, vector),
         steps=run.accepted,
         rejected=run.rejected,
         rhs_evaluations=run.rhs_evaluations,
@@ -281,19 +283,28 @@ def _sampled_error(system: System, t: Array, y: Array, account: EnergyAccount, v
     return (energies.kinetic + energies.potential - account.total[0] - work) / account.scale
 
 
-def _jacobi_drift(
-    system: System, jacobi: Array, account: EnergyAccount, q: Array, v: Array, vector: Array
-) -> float | None:
+def _jacobi_note(system: System) -> tuple[str, ...]:
+    """Says that a law is not checked which another formulation could check."""
+    eq = system.equations
+    if eq.jacobi is not None or not eq.power_is_zero or not constant_rates(system):
+        return ()
+    return ("Jacobi's integral is not checked: " + " ".join(str(cannot(eq.formulation, "jacobi")).split()),)
+
+
+def _jacobi_drift(system: System, account: EnergyAccount, q: Array, v: Array, vector: Array) -> float | None:
     """Change of the Jacobi integral, where prescribed motions at constant rates must keep it."""
     if not system.equations.drives or not constant_rates(system) or moves_constraints(system):
-        return None
+        return None  # in coordinates of bodies every prescribed motion moves a constraint
     if np.any(system.power(q, v, account.t, parameters=vector)):
         return None
     # the integral is kept only if energy does not depend on time itself: look at states at two times
     index = np.linspace(0, len(q) - 1, min(len(q), 7)).astype(int)
     first = system.energies(q[index], v[index], 0.0, parameters=vector)
     second = system.energies(q[index], v[index], 0.8765, parameters=vector)
+    pairs = [*zip(first, second, strict=True)]
+    pairs.append(tuple(system.jacobi(q[index], v[index], at, parameters=vector) for at in (0.0, 0.8765)))
     size = account.scale
-    if max(np.abs(a - b).max() for a, b in zip(first, second, strict=True)) > 1e-9 * size:
+    if max(np.abs(a - b).max() for a, b in pairs) > 1e-9 * size:
         return None
+    jacobi = system.jacobi(q, v, account.t, parameters=vector)
     return float(np.abs(jacobi - jacobi[0]).max() / size)

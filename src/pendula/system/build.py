@@ -36,7 +36,7 @@ def compile_system(model: Model | Equations, formulation: str = DEFAULT) -> Syst
     equations = model if isinstance(model, Equations) else derive(model, formulation)
     system = System(equations)
     _check_well_posed(system)
-    if system.tree is not None and (system.mobility.redundant or not _solves_by_bodies(system)):
+    if system.tree is not None and (system.independent_rows() < equations.loop_rows or not _solves_by_bodies(system)):
         return System(equations, by_bodies=False)  # or massless bodies that only a loop holds
     return system
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import symengine as se
 
-from pendula.equations.derive import derive
+from pendula.equations.derive import cannot, derive
 from pendula.equations.equations import Equations
 from pendula.equations.matrix import Matrix, entries
-from pendula.errors import ComputationError, NotSupported, SingularPose, UsageError
+from pendula.errors import ComputationError, SingularPose, UsageError
 from pendula.model.expressions import parse
 from pendula.model.joints import Rotation
 from pendula.model.model import Model
@@ -32,11 +32,10 @@ Parameters = Mapping[str, float] | Sequence[float] | Array | None
 
 
 class Energies(NamedTuple):
-    """Kinetic and potential energy, and the Jacobi integral v . dT/dv - T + V."""
+    """Kinetic and potential energy."""
 
     kinetic: Array
     potential: Array
-    jacobi: Array
 
 
 class BodyMotion(NamedTuple):
@@ -246,11 +245,9 @@ class System:
 
     def independent_rows(self, parameters: Parameters = None) -> int:
         """Number of independent constraint rows at regular poses; rows of tree joints always are."""
-        rows = self.equations.loop_rows
-        if not rows or not self.model.closures:
-            return rows
-        mobility = self.mobility_with(parameters)
-        return rows - (mobility.rows - mobility.rank)
+        nodes = self.equations.nodes
+        held = nodes[-1].rows[1] if nodes else 0
+        return held + self.mobility_with(parameters).rank if self.equations.loop_rows > held else held
 
     @property
     def has_power(self) -> bool:
@@ -443,12 +440,23 @@ class System:
         return self._solve(q, v, t, inputs, parameters)[1]
 
     def energies(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Energies:
-        """Kinetic and potential energy and the Jacobi integral, each of the batch's shape."""
-        eq = self.equations
+        """Kinetic and potential energy, each of the batch's shape."""
         rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
-        entries = [eq.kinetic, eq.potential, eq.jacobi]
-        out = self._block("energies", lambda: entries, rows, parameters).reshape(*batch, 3)
-        return Energies(out[..., 0], out[..., 1], out[..., 2])
+        entries = [self.equations.kinetic, self.equations.potential]
+        out = self._block("energies", lambda: entries, rows, parameters).reshape(*batch, 2)
+        return Energies(out[..., 0], out[..., 1])
+
+    def jacobi(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
+        """The Jacobi integral v . dT/dv - T + V, which prescribed motions at constant rates keep.
+
+        Raises:
+            NotSupported: bodies have coordinates of their own and motions are prescribed.
+        """
+        value = self.equations.jacobi
+        if value is None:
+            raise cannot(self.equations.formulation, "jacobi")
+        rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
+        return self._block("jacobi", lambda: [value], rows, parameters).reshape(batch)
 
     def power(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """Power of friction, damping, inputs and applied loads."""
@@ -540,7 +548,7 @@ class System:
         """
         eq = self.equations
         if not eq.transmitted:
-            raise NotSupported(f'the formulation "{eq.formulation}" does not find forces in joints; try: newton-euler')
+            raise cannot(eq.formulation, "joint_forces")
         a, lam = self._solve(q, v, t, inputs, parameters)
         rows, batch = self._rows(q, v, t, inputs, parameters, extra=[(a, len(eq.v)), (lam, eq.loop_rows)])
         out = self._programs.transmitted(self.parameter_vector(parameters)).rows(rows)
