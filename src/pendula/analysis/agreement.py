@@ -39,11 +39,6 @@ class Agreement:
         return f"{self.what} at {self.state}"
 
     @property
-    def what(self) -> str:
-        """The quantity that differs most, without the state."""
-        return self.where.partition(" at t = ")[0]
-
-    @property
     def passed(self) -> bool:
         """Whether the two agree."""
         return self.max_difference <= TOLERANCE
