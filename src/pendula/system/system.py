@@ -76,6 +76,7 @@ class System:
         self.joint_layout = Layout.of(self.model) if equations.nodes else self.layout
         self._programs = Programs(equations)
         self._mobilities: dict[bytes, Mobility] = {}
+        self._lengths: dict[bytes, float] = {}
 
     # -- names and values -----------------------------------------------------------------------
 
@@ -209,7 +210,14 @@ class System:
 
     def typical_length(self, parameters: Parameters = None) -> float:
         """A length typical of the mechanism, by which gaps that are zero but for rounding are told."""
-        values = dict(zip(self.layout.parameters, self.parameter_vector(parameters).tolist(), strict=True))
+        vector = self.parameter_vector(parameters)
+        key = vector.tobytes()
+        if key not in self._lengths:
+            self._lengths = {key: self._find_length(vector)}  # only the last: runs over many parameters do not pile up
+        return self._lengths[key]
+
+    def _find_length(self, vector: Array) -> float:
+        values = dict(zip(self.layout.parameters, vector.tolist(), strict=True))
         points = [p for body in self.model.bodies for p in body.named_points().values()]
         sides = [s.position for j in self.model.joints for s in (j.parent, j.child) if s.position is not None]
         scalars = [parse(x) for p in (*points, *sides) for x in p]
