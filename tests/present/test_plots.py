@@ -111,3 +111,15 @@ def test_pyplot_is_not_touched():
 def test_bad_runs_are_refused(change, message):
     with pytest.raises(UsageError, match=message):
         run(1, **change)
+
+
+def test_torques_that_are_rounding_are_drawn_as_zero():
+    """All joints of a four-bar are pins: what is left of their torques is rounding, and no picture of it."""
+    import pendula
+
+    system = pendula.compile_system(pendula.library.four_bar(), "newton-euler")
+    figure = pendula.plot(pendula.reactions(system, pendula.simulate(system, 0.5, samples=20)))
+    force, torque = ([line.get_ydata() for line in axes.get_lines()] for axes in figure.axes[:2])
+    assert max(max(y) for y in force) > 1
+    assert all((y == 0).all() for y in torque if len(y) == 20)
+    assert any(len(y) == 20 for y in torque)

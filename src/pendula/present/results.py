@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.reactions import Reactions
+from pendula.analysis.reactions import ROUNDING, Reactions
 from pendula.model.bodies import GROUND
 from pendula.model.bodies import Shape as ModelShape
 from pendula.model.expressions import parse
@@ -62,9 +62,15 @@ def _force_series(found: Reactions) -> ForceSeries:
     """Sizes of forces and torques by joint, then what motors need, by unit."""
     units = found.units
     joints = [found[name] for name in found.joints]
+    floor = ROUNDING * found.largest  # what is rounding beside the largest is drawn as 0
+
+    def sizes(what: str, least: float) -> dict[str, Array]:
+        drawn = {j.joint: getattr(j, f"{what}_size") for j in joints}
+        return {name: np.where(size < least, 0.0, size) for name, size in drawn.items()}
+
     panels: dict[str, dict[str, Array]] = {
-        f"|force| [{units.force}]": {j.joint: j.force_size for j in joints},
-        f"|torque| [{units.torque}]": {j.joint: j.torque_size for j in joints},
+        f"|force| [{units.force}]": sizes("force", floor),
+        f"|torque| [{units.torque}]": sizes("torque", floor * found.length),
     }
     for name, values in found.motors.items():
         unit = found.motor_units[name]
