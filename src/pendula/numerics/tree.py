@@ -26,6 +26,7 @@ the parent, where its matrix starts, the column at which E_k starts, numbers per
 
 SOLVED, SINGULAR, NOT_FINITE = range(3)
 SMALLEST_PIVOT = 1e-13  # relative to the largest entry its row had
+ENOUGH = 1e-14  # what may be left of an equation, relative to its terms, before it is solved for once more
 GOOD_PIVOT = 0.1  # a row in its place is taken if it is not worse than the best by more: rows seldom need to be moved
 
 
@@ -90,23 +91,94 @@ def eliminate(at, n, lead, width, size):
 
 
 @compiled(allocates=False, fastmath={"contract"})
-def solve_tree(nodes, blocks, border, z, s, work, size, small, nu):
+def solve_tree(nodes, blocks, border, r, s, z, work, size, small, nu, rest):
     """Solve the bordered tree; the solution is column 0 of z, the border's own unknowns are nu.
+
+    Where the tree by itself is nearly singular and only its border holds it, digits are lost on the way: what is
+    left of the equations tells, and is then solved for once more.
 
     Args:
         nodes: table of blocks (see ``COLUMNS``).
         blocks: all blocks one after the other, without right-hand sides (see above); left as they are.
         border: L, one row per bordering row.
-        z: right-hand side in column 0; the other columns (as many as L has rows) are filled here.
+        r: right-hand side of the blocks.
         s: right-hand side of the border.
+        z: one column for the solution and one for every row of the border.
         work: as long as blocks.
         size: scratch for as many numbers as the largest block has rows, or the border.
         small: scratch for a block of the border's size, see ``block_shape(rows, 0, 0)``.
         nu: unknowns of the border.
+        rest: scratch for three numbers per unknown, those of the border included; not used without a border.
     """
+    n, m = z.shape[0], border.shape[0]
+    status = _solve_once(nodes, blocks, border, r, s, z, work, size, small, nu)
+    if m == 0 or status != SOLVED:
+        return status
+    left, terms, first = rest[: n + m], rest[n + m : 2 * (n + m)], rest[2 * (n + m) : 3 * (n + m)]
+    _what_is_left(nodes, blocks, border, r, s, z, nu, left, terms)
+    worst = 0.0
+    for i in range(n + m):
+        worst = max(worst, abs(left[i]) - ENOUGH * terms[i])
+    if not worst > 0.0:
+        return SOLVED
+    for i in range(n):
+        first[i] = z[i, 0]
+    for i in range(m):
+        first[n + i] = nu[i]
+    status = _solve_once(nodes, blocks, border, left[:n], left[n:], z, work, size, small, nu)
+    if status != SOLVED:
+        return status
+    for i in range(n):
+        z[i, 0] += first[i]
+    for i in range(m):
+        nu[i] += first[n + i]
+    return SOLVED
+
+
+@compiled_part(allocates=False)
+def _what_is_left(nodes, blocks, border, r, s, z, nu, left, terms):
+    """Right-hand sides less the equations' left sides, and the sum of the sizes of the terms in each."""
+    n, m = z.shape[0], border.shape[0]
+    for i in range(n):
+        left[i] = r[i]
+        terms[i] = abs(r[i])
+        for c in range(m):
+            term = border[c, i] * nu[c]
+            left[i] -= term
+            terms[i] += abs(term)
+    for c in range(m):
+        left[n + c] = s[c]
+        terms[n + c] = abs(s[c])
+        for i in range(n):
+            term = border[c, i] * z[i, 0]
+            left[n + c] -= term
+            terms[n + c] += abs(term)
+    for k in range(nodes.shape[0]):
+        rows, p, at, width = nodes[k, SIZE], nodes[k, PARENT], nodes[k, BLOCK], nodes[k, WIDTH]
+        first, lead = nodes[k, FIRST], nodes[k, LEAD]
+        for i in range(rows):
+            for j in range(rows):
+                term = blocks[at + width * i + j] * z[first + j, 0]
+                left[first + i] -= term
+                terms[first + i] += abs(term)
+        if p < 0:
+            continue
+        for i in range(rows - nodes[k, LINKS], rows):
+            for j in range(nodes[p, BODY]):
+                coupling, above = blocks[at + width * i + lead + j], nodes[p, FIRST] + j
+                left[first + i] -= coupling * z[above, 0]
+                terms[first + i] += abs(coupling * z[above, 0])
+                left[above] -= coupling * z[first + i, 0]
+                terms[above] += abs(coupling * z[first + i, 0])
+
+
+@compiled_part(allocates=False, fastmath={"contract"})
+def _solve_once(nodes, blocks, border, r, s, z, work, size, small, nu):
+    """Leaf to root, root to leaf, border."""
     count, m = nodes.shape[0], border.shape[0]
-    for j in range(m):
-        for i in range(z.shape[0]):
+    for i in range(z.shape[0]):
+        z[i, 0] = r[i]
+        for j in range(m):
             z[i, 1 + j] = border[j, i]
     source, to = address_of(blocks), address_of(work)
     ready = count  # blocks from here on are copied; a parent is, before its last child is eliminated

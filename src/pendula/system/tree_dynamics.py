@@ -57,6 +57,7 @@ def bind_tree(
         tk.SIZES: np.zeros(max(tree.largest, m)),
         tk.SMALL: np.zeros((m + 1, small_width)),
         tk.NU: np.zeros(m + 1),
+        tk.REST: np.zeros(3 * (ny + m)),
     }
     context = np.zeros(tk.SIZE, dtype=np.int64)
     context[kn.CODE], context[kn.PARAMETERS] = code.native.evaluate, code.context

@@ -15,8 +15,8 @@ from pendula.system import kernels as kn
 # Entries of the context after those of kernels
 (
     NODES, NODE_COUNT, BLOCKS, MATRIX, UNKNOWNS, BORDER, LARGEST, SPEED_AT, ROW_AT, Z, BLOCKS_WORK, SIZES, SMALL,
-    SMALL_WIDTH, NU, SIZE,
-) = range(kn.SIZE, kn.SIZE + 16)  # fmt: skip
+    SMALL_WIDTH, NU, REST, SIZE,
+) = range(kn.SIZE, kn.SIZE + 17)  # fmt: skip
 """``MATRIX``: length of blocks and border together, after which the right-hand side stands."""
 
 
@@ -30,12 +30,11 @@ def solve(ctx, terms, right):
     border = doubles_at(terms + 8 * ctx[BLOCKS], (m, ny))
     z = doubles_at(ctx[Z], (ny, 1 + m))
     given = doubles_at(right, ny + m)
-    for i in range(ny):
-        z[i, 0] = given[i]
     return solve_tree(
-        integers_at(ctx[NODES], (count, COLUMNS)), doubles_at(terms, ctx[BLOCKS]), border, z, given[ny:],
+        integers_at(ctx[NODES], (count, COLUMNS)), doubles_at(terms, ctx[BLOCKS]), border, given[:ny], given[ny:], z,
         doubles_at(ctx[BLOCKS_WORK], ctx[BLOCKS]), doubles_at(ctx[SIZES], ctx[LARGEST]),
         doubles_at(ctx[SMALL], (m, ctx[SMALL_WIDTH])), doubles_at(ctx[NU], m),
+        doubles_at(ctx[REST], 3 * (ny + m)),
     )  # fmt: skip
 
 
