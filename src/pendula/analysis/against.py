@@ -133,7 +133,7 @@ class _Check:
 
     def __init__(self, system: System, against: str | Path | Mapping[str, Any]) -> None:
         self.system, self.given = system, read_given(system, against)
-        if self.given.form == "M" and system.equations.loop_rows:
+        if self.given.form == "M" and system.loop_rows:
             self.given.refuse(
                 "M",
                 "the model has closed loops, where M a = f does not hold without multipliers; "
@@ -235,7 +235,7 @@ class _Check:
 
     def where_to_look(self, points: Points, scale: Array) -> str:
         """Whether the difference is there at rest."""
-        if self.system.equations.drives:
+        if self.system.drives:
             return ""
         try:
             at_rest = self.gaps(replace(points, v=np.zeros_like(points.v)), scale).max()
@@ -285,7 +285,7 @@ class _Check:
             p = self.system.parameter_vector({name: value})
         except PendulaError:
             return None
-        if not self.system.equations.loop_rows:
+        if not self.system.loop_rows:
             return replace(some, p=p)
         kept, q, v = [], np.array(some.q), np.array(some.v)
         for k in range(len(some.t)):

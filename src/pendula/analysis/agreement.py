@@ -117,13 +117,13 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
         "potential energy": (energies.potential[:, None], total),
         "power of loads": _against(system.power(q, v, t)[:, None], total),
     }
-    if not system.equations.nodes:  # the same coordinates as the others
+    if not system.bodies_have_coordinates:  # the same coordinates as the others
         mass = system.mass_matrix(q, t).reshape(count, -1)
         found["mass matrix"] = (mass, _size(mass))
-    if system.equations.drives:
+    if system.drives:
         found["force of prescribed motions"] = _against(system.drive_forces(q, v, t), total / max(length, 1.0))
     found |= _reactions(system, t, *joints, total)
-    if system.equations.loop_rows and not system.equations.nodes:
+    if system.loop_rows and not system.bodies_have_coordinates:
         lam = system.multipliers(q, v, t)
         forces = np.einsum("kri,kr->ki", system.constraint_jacobian(q, t), lam)
         found["constraint forces"] = _against(forces, total / max(length, 1.0))

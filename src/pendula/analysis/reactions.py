@@ -215,7 +215,7 @@ def reactions(system: System, trajectory: Trajectory) -> Reactions:
         length=freedoms.length,
         largest=max(float(np.abs(x).max(initial=0.0)) for x in (carried.force, carried.torque / freedoms.length)),
         formulation=solver.equations.formulation,
-        simulated_by=trajectory.system.equations.formulation,
+        simulated_by=trajectory.system.formulation,
         model=solver.model.name,
         units=solver.model.unit_names,
     )
@@ -238,7 +238,7 @@ def _solver(system: System, trajectory: Trajectory) -> System:
     ran = trajectory.system.model
     if not _same_but_inputs(system.model, ran):
         raise UsageError(f'the trajectory is of "{ran.name}", which is not the mechanism "{system.model.name}" given')
-    name = system.equations.formulation if system.equations.transmitted else NewtonEuler.name
+    name = system.formulation if system.equations.transmitted else NewtonEuler.name
     for known in (system, trajectory.system):
         if known.equations.formulation == name and known.model == ran:
             return known
@@ -291,7 +291,7 @@ def _blank(
 
 def _motors(system: System, t: Array, q: Array, v: Array, parameters: Array) -> tuple[dict[str, Array], dict[str, str]]:
     """What every prescribed motion needs, and its unit."""
-    drives = system.equations.drives
+    drives = system.drives
     if not drives:
         return {}, {}
     units = system.model.unit_names

@@ -34,7 +34,7 @@ class Match:
 def our_rows(system: System, numbers: Numbers, at: Points) -> Array | None:
     """[M, -f] at every state, in the coordinates of the given equations; None where there is no such form."""
     n = len(system.layout.speeds)
-    if system.equations.loop_rows or numbers.basis is None or numbers.A.shape[2] > n:
+    if system.loop_rows or numbers.basis is None or numbers.A.shape[2] > n:
         return None
     back = np.linalg.inv(numbers.basis)
     M = back.T @ system.mass_matrix(at.q, at.t, parameters=at.p) @ back

@@ -72,7 +72,7 @@ def _rounder(value: float, kind: str) -> list[float]:
 
 def _consistent(system: System, state: State, held: set[str]) -> State | None:
     """The state on the constraints, with the names in ``held`` left as they are; None if that is not possible."""
-    if not system.equations.loop_rows:
+    if not system.loop_rows:
         return state
     try:
         found = assemble(system, state, keep=held).state

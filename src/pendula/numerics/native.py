@@ -19,8 +19,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import carray, types
-from numba.extending import intrinsic, register_jitable
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
 
 @dataclass(frozen=True)
@@ -70,30 +72,39 @@ def address_of(typingctx: Any, array: Any) -> Any:
     return types.intp(array), generate
 
 
-def _pointer_to(element: Any) -> Any:
+def view_at(element: Any, item_bytes: int) -> Any:
+    """A function (address, shape) for compiled code: the C-ordered array of some element type at an address.
+
+    Nothing is copied or counted, so it can be used where no memory is managed.
+    """
+
     @intrinsic
-    def as_pointer(typingctx: Any, address: Any) -> Any:
-        pointer = types.CPointer(element)
+    def view(typingctx: Any, address: Any, shape: Any) -> Any:
+        lengths = 1 if isinstance(shape, types.Integer) else len(shape)
+        array = types.Array(element, lengths, "C")
 
         def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-            return builder.inttoptr(arguments[0], target.get_value_type(pointer))
+            word = target.get_value_type(types.intp)
+            given = [arguments[1]] if lengths == 1 and isinstance(shape, types.Integer) else None
+            sizes = given or cgutils.unpack_tuple(builder, arguments[1])
+            kinds = [shape] if given else list(shape)
+            sizes = [target.cast(builder, x, kind, types.intp) for x, kind in zip(sizes, kinds, strict=True)]
+            strides = [ir.Constant(word, item_bytes)]
+            for size in reversed(sizes[1:]):
+                strides.insert(0, builder.mul(strides[0], size))
+            made = target.make_array(array)(target, builder)
+            pointer = builder.inttoptr(arguments[0], target.get_data_type(element).as_pointer())
+            populate_array(
+                made, data=pointer, shape=sizes, strides=strides, itemsize=ir.Constant(word, item_bytes), meminfo=None
+            )
+            return made._getvalue()
 
-        return pointer(types.intp), generate
+        return array(types.intp, shape), generate
 
-    return as_pointer
-
-
-_as_doubles = _pointer_to(types.float64)
-_as_integers = _pointer_to(types.int64)
+    return view
 
 
-@register_jitable
-def doubles_at(address: int, shape: Any) -> Any:
-    """The float64 array of ``shape`` (a number or a tuple) at an address; nothing is copied."""
-    return carray(_as_doubles(address), shape)
-
-
-@register_jitable
-def integers_at(address: int, shape: Any) -> Any:
-    """The int64 array of ``shape`` (a number or a tuple) at an address; nothing is copied."""
-    return carray(_as_integers(address), shape)
+doubles_at = view_at(types.float64, 8)
+"""``doubles_at(address, shape)``: the float64 array of ``shape`` (a number or a tuple) at an address."""
+integers_at = view_at(types.int64, 8)
+"""``integers_at(address, shape)``: the int64 array of ``shape`` (a number or a tuple) at an address."""

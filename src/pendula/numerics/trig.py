@@ -80,14 +80,14 @@ def _sincos_float(x: float) -> tuple[float, float]:
     return (-a if (j & 2) != 0 else a), (-b if ((j + 1) & 2) != 0 else b)
 
 
-@overload(sincos)
+@overload(sincos, strict=False)
 def _sincos(x: Any) -> Any:
     if isinstance(x, types.Float):
         return lambda x: _sincos_float(x)
     return None
 
 
-@overload(reciprocal)
+@overload(reciprocal, strict=False)
 def _reciprocal(x: Any) -> Any:
     if isinstance(x, types.Float):
         return lambda x: 1.0 / x

@@ -43,7 +43,7 @@ def plot(result: Trajectory | Reactions, path: str | Path | None = None) -> Any:
     run = RunSeries(
         title=system.model.name,
         subtitle=(
-            f"{system.equations.formulation}, {trajectory.stepper} at {trajectory.tolerance:g}: "
+            f"{system.formulation}, {trajectory.stepper} at {trajectory.tolerance:g}: "
             f"{trajectory.steps} steps, energy drift {trajectory.energy_drift:.2g}"
         ),
         t=trajectory.t,

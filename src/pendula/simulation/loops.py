@@ -37,7 +37,7 @@ def check_start(system: System, start: State, vector: Array) -> tuple[str, ...]:
     """
     if not system.model.closures:
         return ()
-    if system.equations.nodes:
+    if system.bodies_have_coordinates:
         q, v = system.to_joints(start.q, start.v, start.t, parameters=vector)
         return check_start(system.in_joints, State(start.t, q, v, system.joint_layout), vector)
     here, usual = look_at(system, start, vector).rank, system.mobility_with(vector)
@@ -73,10 +73,10 @@ def pose_notes(system: System, t: Array, q: Array, vector: Array, *, stopped: bo
     """Says where a run came close to a singular pose, went through one, or ended at one."""
     if not system.model.closures:
         return ()
-    if system.equations.nodes:
+    if system.bodies_have_coordinates:
         q, _ = system.to_joints(q, np.zeros((len(q), len(system.layout.speeds))), t, parameters=vector)
         return pose_notes(system.in_joints, t, q, vector, stopped=stopped)
-    n, m = len(system.layout.speeds), system.equations.loop_rows
+    n, m = len(system.layout.speeds), system.loop_rows
     rank = system.mobility_with(vector).rank if m else 0
     if not rank or len(t) < 2:
         return ()

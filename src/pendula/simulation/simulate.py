@@ -119,7 +119,7 @@ def simulate(
         settings["atol"] = np.append(np.full(y0.size - 1, absolute), tol * _energy_size(system, start, vector))
         quadratures = 0
     try:
-        if constraints == "baumgarte" and system.equations.loop_rows:
+        if constraints == "baumgarte" and system.loop_rows:
             chosen = "as given"
             if baumgarte_rate is None:
                 baumgarte_rate = stabilization_rate(dynamics, y0, span, quadratures, breakpoints=breaks, **settings)
@@ -173,7 +173,7 @@ def simulate(
         detail=run.detail,
         energy=account,
         energy_error=deviation,
-        violation=violation if system.equations.g else None,
+        violation=violation if system.has_gaps else None,
         constraint_violation=float(max(position.max(initial=0.0), violation.max(initial=0.0))),
         velocity_violation=float(velocity.max(initial=0.0)),
         jacobi_drift=_jacobi_drift(system, account, step_q, step_v, vector),
@@ -205,7 +205,7 @@ def _with_inputs(system: System, inputs: Mapping[str, float | str]) -> System:
         known = ", ".join(system.model.inputs) or "none"
         raise UsageError(f'there is no input "{unknown[0]}"; known are: {known}')
     model = system.model.with_changes(inputs=dict(system.model.inputs) | dict(inputs))
-    return compile_system(model, system.equations.formulation)
+    return compile_system(model, system.formulation)
 
 
 def _energy_size(system: System, start: State, vector: Array) -> float:
@@ -285,15 +285,14 @@ def _sampled_error(system: System, t: Array, y: Array, account: EnergyAccount, v
 
 def _jacobi_note(system: System) -> tuple[str, ...]:
     """Says that a law is not checked which another formulation could check."""
-    eq = system.equations
-    if eq.jacobi is not None or not eq.power_is_zero or not constant_rates(system):
+    if system.gives_jacobi or not constant_rates(system) or not system.equations.power_is_zero:
         return ()
-    return ("Jacobi's integral is not checked: " + " ".join(str(cannot(eq.formulation, "jacobi")).split()),)
+    return ("Jacobi's integral is not checked: " + " ".join(str(cannot(system.formulation, "jacobi")).split()),)
 
 
 def _jacobi_drift(system: System, account: EnergyAccount, q: Array, v: Array, vector: Array) -> float | None:
     """Change of the Jacobi integral, where prescribed motions at constant rates must keep it."""
-    if not system.equations.drives or not constant_rates(system) or moves_constraints(system):
+    if not system.drives or not constant_rates(system) or moves_constraints(system):
         return None  # in coordinates of bodies every prescribed motion moves a constraint
     if np.any(system.power(q, v, account.t, parameters=vector)):
         return None

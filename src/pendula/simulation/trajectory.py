@@ -129,7 +129,7 @@ class Trajectory:
         path = Path(path)
         account: dict[str, Any] = {
             "model": self.system.model.name,
-            "formulation": self.system.equations.formulation,
+            "formulation": self.system.formulation,
             "stepper": self.stepper,
             "tolerance": self.tolerance,
             "outcome": str(self.outcome),

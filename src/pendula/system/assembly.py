@@ -79,17 +79,17 @@ def assemble(
     for name in {*keep, *prefer} - own:
         system.joint_layout.position(name)  # says so if there is no such name
     state = _near(system, near, parameters)
-    eq = system.equations
-    if eq.nodes and state.layout == system.joint_layout:  # the joints decide what moves least
+    if system.bodies_have_coordinates and state.layout == system.joint_layout:  # the joints decide what moves least
         return _assemble_joints(system, state, parameters, keep, prefer)
     q, v = np.array(state.q, dtype=float), np.array(state.v, dtype=float)
     q = _with_unit_quaternions(q, [at for at, _ in system.balls], system.layout.coordinates)
     gap = 0.0
-    _check_fixed_gaps(system, parameters)
-    if eq.loop_rows:
+    if system.model.closures:
+        _check_fixed_gaps(system, parameters)
+    if system.loop_rows:
         q, gap = _close(system, q, state.t, parameters, {*keep, *prefer})
         v = _compatible_speeds(system, q, v, state.t, parameters, [{*keep, *prefer}, {*keep}])
-    if wrong := system.turned_over(q, state.t, parameters=parameters):
+    if wrong := system.model.closures and system.turned_over(q, state.t, parameters=parameters):
         raise LoopNotClosed(
             f'joint "{wrong[0]}" closes from this start only with its two sides turned over against each other.\n'
             "  Try: a pose in which they point the same way, with --start or initial.",
@@ -139,7 +139,7 @@ def _near(system: System, near: State | Mapping[str, float] | None, parameters: 
 def row_scales(system: System, parameters: Parameters = None) -> Array:
     """What makes the rows of the constraints pure numbers: a typical length for gaps, 1 for directions."""
     length = system.typical_length(parameters)
-    names = system.equations.constraint_names[: system.equations.loop_rows]
+    names = system.equations.constraint_names[: system.loop_rows]
     return np.array([length if "gap" in name else 1.0 for name in names])
 
 
@@ -160,7 +160,7 @@ def _check_fixed_gaps(system: System, parameters: Parameters) -> None:
 
 
 def _close(system: System, q0: Array, t: float, parameters: Parameters, keep: Collection[str]) -> tuple[Array, float]:
-    m = system.equations.loop_rows
+    m = system.loop_rows
     scale = row_scales(system, parameters)
 
     def shifted(s: Array) -> Array:
@@ -270,7 +270,7 @@ def _contradiction(system: System, G: Array, rate: Array, v: Array, kept: list[i
 
 
 def _gap_message(system: System, q: Array, t: float, parameters: Parameters) -> str:
-    m = system.equations.loop_rows
+    m = system.loop_rows
     g, _ = system.gaps(q, None, t, parameters=parameters)
     scale = row_scales(system, parameters)
     worst = int(np.argmax(np.abs(g[:m] / scale)))

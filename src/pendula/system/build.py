@@ -8,19 +8,26 @@ import numpy as np
 
 from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations
-from pendula.errors import ComputationError, LoopNotClosed, ModelError, PendulaError, Problem, SingularPose
+from pendula.errors import ComputationError, LoopNotClosed, ModelError, PendulaError, Problem, SingularPose, UsageError
 from pendula.model.model import Model
 from pendula.system.assembly import assemble
 from pendula.system.layout import State
 from pendula.system.mobility import Pose, mobility_of, poses_near_start
+from pendula.system.recursive import RecursiveSystem
 from pendula.system.system import System
 
 _TRIES = 6
 _SINGULAR = 1e-11
 
 
-def compile_system(model: Model | Equations, formulation: str = DEFAULT) -> System:
+ENGINES = ("auto", "symbolic", "recursive")
+
+
+def compile_system(model: Model | Equations, formulation: str | None = None, *, engine: str = "auto") -> System:
     """A compiled system: derives the equations by a formulation and checks that they are well posed.
+
+    The engine "recursive" derives nothing and finds accelerations by a recursion over the bodies; "auto" takes it
+    where it is faster and no formulation is asked for. ``system.engine`` tells which it is.
 
     Well posed means that every allowed motion has mass: M is positive definite on the null space of G. Constraints
     may be redundant: ``system.mobility`` says so, and the motion is found all the same.
@@ -33,11 +40,26 @@ def compile_system(model: Model | Equations, formulation: str = DEFAULT) -> Syst
         >>> compile_system(library.cart_pole()).layout.coordinates
         ('x', 'theta')
     """
+    if engine not in ENGINES:
+        raise UsageError(f'there is no engine "{engine}"; choose one of {", ".join(ENGINES)}')
+    if engine == "recursive":
+        if isinstance(model, Equations) or formulation is not None:
+            raise UsageError("the recursive engine takes a model and no formulation: it derives no equations")
+        return _recursive(model)
+    formulation = DEFAULT if formulation is None else formulation
     equations = model if isinstance(model, Equations) else derive(model, formulation)
     system = System(equations)
     _check_well_posed(system)
     if system.tree is not None and (system.independent_rows() < equations.loop_rows or not _solves_by_bodies(system)):
         return System(equations, by_bodies=False)  # or massless bodies that only a loop holds
+    return system
+
+
+def _recursive(model: Model) -> System:
+    """The recursion over the bodies, tried at some poses."""
+    system = RecursiveSystem(model)
+    if not system.layout.speeds or not _solves_by_bodies(system):
+        compile_system(model, DEFAULT)  # says what is wrong
     return system
 
 
@@ -61,9 +83,9 @@ def _check_well_posed(system: System) -> None:
     if system.tree is not None and system.mobility.by_rank > 0 and _solves_by_bodies(system):
         return
     poses = list(poses_near_start(system))
-    if system.equations.loop_rows and not system.equations.nodes:
+    if system.loop_rows and not system.bodies_have_coordinates:
         system.mobility = mobility_of(system, poses)
-    rank = max((pose.rank for pose in poses), default=0) if system.equations.nodes else system.mobility.rank
+    rank = max((pose.rank for pose in poses), default=0) if system.bodies_have_coordinates else system.mobility.rank
     regular = [pose for pose in poses if pose.rank == rank]
     last: PendulaError | None = None
     for pose in regular:
@@ -79,7 +101,7 @@ def _fault(system: System, pose: Pose) -> PendulaError | None:
     free = pose.free
     if not (np.all(np.isfinite(M)) and np.all(np.isfinite(pose.G))):
         return ModelError([Problem("model", "", "the mass matrix is not finite at any pose that was tried")])
-    if free.shape[1] == 0 and system.equations.drives:
+    if free.shape[1] == 0 and system.drives:
         return None  # prescribed motions move it all
     if free.shape[1] == 0:
         return ModelError([Problem("model", "joints", "the closing joints leave no motion: it is a structure")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,12 +53,15 @@ class Layout:
             time_unit=names.time,
         )
 
+    @cached_property
+    def _positions(self) -> dict[str, tuple[str, int]]:
+        found = {name: ("v", k) for k, name in enumerate(self.speeds)}
+        return found | {name: ("q", k) for k, name in enumerate(self.coordinates)}
+
     def position(self, name: str) -> tuple[str, int]:
         """("q", index) or ("v", index) of a coordinate or speed."""
-        if name in self.coordinates:
-            return "q", self.coordinates.index(name)
-        if name in self.speeds:
-            return "v", self.speeds.index(name)
+        if name in self._positions:
+            return self._positions[name]
         known = (*self.coordinates, *self.speeds)
         near = difflib.get_close_matches(name, known, n=1)
         hint = f'did you mean "{near[0]}"?' if near else f"known are {', '.join(known[:10])}"

@@ -96,7 +96,7 @@ def poses_near_start(system: System, parameters: Parameters = None) -> Iterator[
 
     Where the start does not close, poses at random are tried.
     """
-    if system.equations.nodes:
+    if system.bodies_have_coordinates:
         for pose in poses_near_start(system.in_joints, parameters):
             yield look_at(system, system.placed(pose.state, parameters), parameters)
         return
@@ -140,7 +140,7 @@ def moved(system: System, q: Array, shift: Array) -> Array:
 
 def mobility_of(system: System, poses: list[Pose]) -> Mobility:
     """Mobility from closed poses: regular ones have the largest rank, single poses may have less."""
-    n, m = len(system.layout.speeds), system.equations.loop_rows
+    n, m = len(system.layout.speeds), system.loop_rows
     trusted = [pose for pose in poses if pose.clear] if any(pose.clear for pose in poses[1:]) else poses
     rank = max((pose.rank for pose in trusted), default=m)
     involved = np.zeros(m, dtype=bool)

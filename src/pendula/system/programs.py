@@ -17,6 +17,7 @@ from pendula.equations.mechanism import Mechanism
 from pendula.equations.motions import derive_motions
 from pendula.equations.translate import translate
 from pendula.model.expressions import parse
+from pendula.model.model import Model
 from pendula.system import kernels as kn
 from pendula.system.layout import Array
 from pendula.system.llvm import Native, compile_program
@@ -45,6 +46,16 @@ class Compiled:
         out = np.empty((len(x), self.native.outputs))
         kn.evaluate_rows(self.native.evaluate, self.context, x, out)
         return out
+
+
+def inputs_in_time(model: Model) -> tuple[tuple[Any, Any], ...]:
+    """Inputs of a model that are expressions of time, as definitions of their symbols."""
+    found = []
+    for name, value in model.inputs.items():
+        expression = parse(value)
+        if "t" in expression.names:
+            found.append((se.Symbol(name), translate(expression, {n: se.Symbol(n) for n in expression.names})))
+    return tuple(found)
 
 
 class Programs:
@@ -78,14 +89,7 @@ class Programs:
     @cached_property
     def inputs_in_time(self) -> tuple[tuple[Any, Any], ...]:
         """Inputs that are expressions of time, as definitions."""
-        eq = self._equations
-        names = {str(s): s for s in eq.p} | {"t": eq.t}
-        found = []
-        for symbol, value in zip(eq.u, eq.model.inputs.values(), strict=True):
-            expression = parse(value)
-            if "t" in expression.names:
-                found.append((symbol, translate(expression, {n: names[n] for n in expression.names})))
-        return tuple(found)
+        return inputs_in_time(self._equations.model)
 
     def _lowering(self, *, inputs_in_time: bool = False, extra: Sequence[Any] = ()) -> Lowering:
         eq = self._equations

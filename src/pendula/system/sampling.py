@@ -27,7 +27,7 @@ def random_states(system: System, count: int, seed: int = 0, *, spread: float = 
         LoopNotClosed: the loops cannot be closed.
         PendulaError: too few good states were found.
     """
-    if system.equations.nodes:
+    if system.bodies_have_coordinates:
         t, q, v = random_states(system.in_joints, count, seed, spread=spread)
         return t, *system.from_joints(q, v, t)
     rng = np.random.default_rng(seed)
@@ -53,7 +53,7 @@ def random_states(system: System, count: int, seed: int = 0, *, spread: float = 
 
 def _draw(system: System, start: State, rng: np.random.Generator, width: float) -> State | None:
     kinds = np.array(system.layout.coordinate_kinds)
-    closed = system.equations.loop_rows > 0
+    closed = system.loop_rows > 0
     scale = np.where(kinds == "angle", 0.4 if closed else np.pi, 0.5)
     q = start.q + width * scale * rng.uniform(-1, 1, size=len(kinds))
     for at, _ in system.balls:

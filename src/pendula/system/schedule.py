@@ -25,13 +25,13 @@ def breakpoints(system: System, vector: Array, span: tuple[float, float]) -> lis
     values = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
     low, high = min(span), max(span)
     times: set[float] = set()
-    for drive in system.equations.drives:
+    for drive in system.drives:
         for expression in drive.jumps:
             at = float(se.sympify(expression).subs(values))
             if low < at < high:
                 times.add(at)
                 _refuse_jump(drive, at, values, system)
-    names = {str(s): s for s in system.equations.p}
+    names = {name: se.Symbol(name) for name in system.layout.parameters}
     for _, expression in scalars([*system.model.forces, *system.model.inputs.values()], ""):
         for switch in jumps(expression, {n: names[n] for n in expression.names if n in names}):
             at = float(se.sympify(switch).subs(values))
@@ -41,7 +41,7 @@ def breakpoints(system: System, vector: Array, span: tuple[float, float]) -> lis
 
 
 def _refuse_jump(drive: Any, at: float, values: dict[str, float], system: System) -> None:
-    t = system.equations.t
+    t = se.Symbol("t")
     h = 1e-9 * max(1.0, abs(at))
     position = se.sympify(drive.value)
     for what, expression in (("position", position), ("rate", position.diff(t))):
@@ -59,8 +59,8 @@ def _refuse_jump(drive: Any, at: float, values: dict[str, float], system: System
 
 def constant_rates(system: System) -> bool:
     """Whether every prescribed motion has a constant rate."""
-    eq = system.equations
-    return all(se.sympify(d.value).diff(eq.t).diff(eq.t) == 0 for d in eq.drives)
+    t = se.Symbol("t")
+    return all(se.sympify(d.value).diff(t).diff(t) == 0 for d in system.drives)
 
 
 def moves_constraints(system: System) -> bool:

@@ -20,7 +20,7 @@ from pendula.system import kernels as kn
 from pendula.system import tree_kernels as tk
 from pendula.system.dynamics import STATUS, Dynamics, Sizes, bind_dynamics
 from pendula.system.layout import Array, Layout, State
-from pendula.system.programs import Programs
+from pendula.system.programs import Programs, inputs_in_time
 from pendula.system.rotations import quaternion_of
 from pendula.system.tree_dynamics import bind_tree
 from pendula.system.tree_layout import TreeLayout
@@ -77,6 +77,46 @@ class System:
         self._programs = Programs(equations)
         self._mobilities: dict[bytes, Mobility] = {}
         self._lengths: dict[bytes, float] = {}
+
+    # -- what it is -----------------------------------------------------------------------------
+
+    engine: str = "symbolic"
+    """where the numbers come from: compiled symbolic equations, or the recursion over the bodies"""
+
+    @property
+    def formulation(self) -> str:
+        """The formulation that derived the equations."""
+        return self.equations.formulation
+
+    @property
+    def loop_rows(self) -> int:
+        """Number of rows of G."""
+        return self.equations.loop_rows
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether anything can be violated: closed loops, lengths of quaternions."""
+        return bool(self.equations.g)
+
+    @property
+    def drives(self) -> tuple[Any, ...]:
+        """The prescribed motions."""
+        return tuple(self.equations.drives)
+
+    @property
+    def bodies_have_coordinates(self) -> bool:
+        """Whether each body has coordinates of its own, instead of those of the joints."""
+        return bool(self.equations.nodes)
+
+    @property
+    def gives_jacobi(self) -> bool:
+        """Whether the equations give the Jacobi integral."""
+        return self.equations.jacobi is not None
+
+    @cached_property
+    def inputs_in_time(self) -> tuple[tuple[Any, Any], ...]:
+        """Inputs that are expressions of time, as definitions."""
+        return inputs_in_time(self.model)
 
     # -- names and values -----------------------------------------------------------------------
 
@@ -144,7 +184,7 @@ class System:
 
     def placed(self, state: State, parameters: Parameters = None) -> State:
         """A state of the joints in the coordinates of the equations (the same, unless bodies have their own)."""
-        if state.layout is self.layout or not self.equations.nodes:
+        if state.layout is self.layout or not self.bodies_have_coordinates:
             return state
         q, v = self.from_joints(state.q, state.v, state.t, parameters=parameters)
         return State(state.t, q, v, self.layout)
@@ -152,7 +192,7 @@ class System:
     def from_joints(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
         """Coordinates and speeds of the equations for those of the joints."""
         q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
-        if not self.equations.nodes:
+        if not self.bodies_have_coordinates:
             return q, v
         t = np.asarray(t, dtype=float)
         batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], t.shape)
@@ -165,7 +205,7 @@ class System:
 
     def to_joints(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
         """Coordinates and speeds of the joints for those of the equations."""
-        if not self.equations.nodes:
+        if not self.bodies_have_coordinates:
             return np.asarray(q, dtype=float), np.asarray(v, dtype=float)
         rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
         names = (*self.joint_layout.coordinates, *self.joint_layout.speeds)
@@ -179,7 +219,7 @@ class System:
     ) -> Array:
         """Rates of the joints' speeds, shape (..., speeds of the joints), whatever the coordinates are."""
         a = self.accelerations(q, v, t, inputs=inputs, parameters=parameters)
-        if not self.equations.nodes:
+        if not self.bodies_have_coordinates:
             return a
         rows, batch = self._rows(q, v, t, self._no_inputs, parameters, extra=[(a, len(self.layout.speeds))])
         out = self._programs.joint_accelerations(self.parameter_vector(parameters)).rows(rows)
@@ -188,7 +228,7 @@ class System:
     @cached_property
     def in_joints(self) -> System:
         """A system of the same model in the joints' coordinates; this one, if they are its own."""
-        return System(derive(self.model)) if self.equations.nodes else self
+        return System(derive(self.model)) if self.bodies_have_coordinates else self
 
     @cached_property
     def _no_inputs(self) -> Array:
@@ -239,7 +279,7 @@ class System:
         What is not redundant by the model's own parameters is taken not to be by others, unless ``look_again``:
         equations that turn out singular are refused anyway.
         """
-        if self.equations.nodes and self.model.closures:
+        if self.bodies_have_coordinates and self.model.closures:
             return self.in_joints.mobility_with(parameters, look_again=look_again)
         vector = self.parameter_vector(parameters)
         key, own = vector.tobytes(), self._mobilities.get(self.parameters.tobytes())
@@ -265,7 +305,7 @@ class System:
     @property
     def moves_by_time(self) -> bool:
         """Whether something is prescribed as a function of time: a motion or an input."""
-        return bool(self.equations.drives or self._programs.inputs_in_time)
+        return bool(self.drives or self.inputs_in_time)
 
     @cached_property
     def speed_of(self) -> list[int]:
@@ -347,7 +387,7 @@ class System:
                     f"inputs must end in {len(names)} entries ({', '.join(names)}), got shape {found.shape}"
                 )
             return found
-        if not self._programs.inputs_in_time:
+        if not self.inputs_in_time:
             return self.inputs_at(0.0, parameters)
         flat = [self.inputs_at(x, parameters) for x in t.ravel()]
         return np.array(flat).reshape(*t.shape, len(self.layout.inputs))
@@ -387,7 +427,7 @@ class System:
     def _solve(self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters) -> tuple[Array, Array]:
         eq = self.equations
         rows, batch = self._rows(q, v, t, inputs, parameters)
-        if inputs is not None and self._programs.inputs_in_time:
+        if inputs is not None and self.inputs_in_time:
             return self._solve_with_inputs(rows, batch, parameters)
         dynamics = self.dynamics(parameters)
         a, lam = np.empty((len(rows), len(eq.v))), np.empty((len(rows), eq.loop_rows))

@@ -1,0 +1,336 @@
+"""Compiled callbacks of the recursion, one compilation for all models; they find everything through a context.
+
+The context continues that of ``system.kernels``, so that its projection brings quaternions back to length one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pendula.numerics.jit import compiled, compiled_callback, compiled_part
+from pendula.numerics.native import address_of, call_native, doubles_at, integers_at
+from pendula.system import kernels as kn
+from pendula.system.recursion import loads as lk
+from pendula.system.recursion import spatial as sp
+
+# Entries of the context after those of kernels
+(
+    HINGES, INTS, REAL, SPRINGS, SPRINGS_AT, SPRING_NUMBERS_AT, LOADS, LOADS_AT, LOAD_NUMBERS_AT, GRAVITY, ASIDE, VALUES,
+    CHARTS, TAU, RATES, W, EFFORTS, OUT, RHS, SIZE,
+) = range(kn.SIZE, kn.SIZE + 20)  # fmt: skip
+"""``ASIDE``: where the program of expressions writes prescribed motions, ``VALUES`` values and ``CHARTS`` charts (both
+numbers of values), ``OUT`` a buffer for rates, ``RHS`` the right-hand side itself"""
+
+
+@compiled_part
+def write_aside(ctx, x):
+    """Prescribed motions, values of expressions and charts at a state [t, q, v, u] at an address."""
+    if ctx[kn.CODE] != 0:
+        call_native(ctx[kn.CODE], ctx[ASIDE], x, ctx[kn.PARAMETERS])
+
+
+@compiled_part
+def lay_out(ctx, x):
+    """Places all hinges of a state at an address; returns the arrays that other parts read."""
+    nq, nv, n, nd = ctx[kn.NQ], ctx[kn.NV], ctx[HINGES], ctx[kn.DRIVES]
+    q, v = doubles_at(x + 8, nq), doubles_at(x + 8 * (1 + nq), nv)
+    ints, real = integers_at(ctx[INTS], (n, sp.INTEGERS)), doubles_at(ctx[REAL], (n, sp.NUMBERS))
+    drives = doubles_at(ctx[ASIDE], 3 * nd)
+    charts = doubles_at(ctx[ASIDE] + 8 * (3 * nd + ctx[VALUES]), ctx[CHARTS])
+    w = doubles_at(ctx[W], (n + 1, sp.WIDTH))
+    gravity = doubles_at(ctx[GRAVITY], 3)
+    sp.clear_ground(w, gravity[0], gravity[1], gravity[2])
+    sp.place(ints, real, q, v, drives, charts, w)
+    return q, v, ints, real, drives, charts, w
+
+
+@compiled_part
+def apply_loads(ctx, q, v, ints, real, drives, w):
+    """Inertia and loads of what has been placed; returns the efforts and the power of all but springs."""
+    nv, nd = ctx[kn.NV], ctx[kn.DRIVES]
+    tau = doubles_at(ctx[TAU], nv + nd)
+    for k in range(nv + nd):
+        tau[k] = 0.0
+    sp.start_inertia(real, w)
+    values = doubles_at(ctx[ASIDE] + 8 * 3 * nd, ctx[VALUES])
+    power = 0.0
+    if ctx[SPRINGS] > 0:
+        springs = integers_at(ctx[SPRINGS_AT], (ctx[SPRINGS], lk.SPRING_INTEGERS))
+        constants = doubles_at(ctx[SPRING_NUMBERS_AT], (ctx[SPRINGS], lk.SPRING_NUMBERS))
+        power += lk.load_hinges(springs, constants, ints, real, q, v, drives, values, tau, w)
+    if ctx[LOADS] > 0:
+        rates = doubles_at(ctx[RATES], nv + nd)
+        for k in range(nv):
+            rates[k] = v[k]
+        for k in range(nd):
+            rates[nv + k] = drives[3 * k + 1]
+        loads = integers_at(ctx[LOADS_AT], (ctx[LOADS], lk.LOAD_INTEGERS))
+        constants = doubles_at(ctx[LOAD_NUMBERS_AT], (ctx[LOADS], lk.LOAD_NUMBERS))
+        power += lk.load_bodies(loads, constants, values, rates, tau, w)
+    return tau, power
+
+
+@compiled_part
+def forward(ctx, x, out):
+    """v' at a state [t, q, v, u] at an address; returns the power of loads that are not springs."""
+    write_aside(ctx, x)
+    q, v, ints, real, drives, charts, w = lay_out(ctx, x)
+    tau, power = apply_loads(ctx, q, v, ints, real, drives, w)
+    nv, nd = ctx[kn.NV], ctx[kn.DRIVES]
+    sp.articulate(ints, tau, nv, drives, charts, w)
+    sp.accelerate(ints, drives, charts, w, out)
+    if nd > 0:
+        lk.drive_efforts(ints, tau, nv, charts, w, doubles_at(ctx[EFFORTS], nd))
+    return power
+
+
+@compiled_part
+def drive_power(ctx):
+    """Power of the prescribed motions, once their efforts are known."""
+    nd = ctx[kn.DRIVES]
+    efforts, drives = doubles_at(ctx[EFFORTS], nd), doubles_at(ctx[ASIDE], 3 * nd)
+    power = 0.0
+    for k in range(nd):
+        power += efforts[k] * drives[3 * k + 1]
+    return power
+
+
+@compiled_part
+def note_failure(ctx, x, rates):
+    """Sets the status where accelerations are not finite though everything that goes in is."""
+    nq, nv = ctx[kn.NQ], ctx[kn.NV]
+    given = doubles_at(x, 1 + nq + nv)
+    total = 0.0
+    for k in range(nv):
+        total += rates[nq + k] * 0.0
+    if total == 0.0:
+        return
+    for k in range(1 + nq + nv):
+        if not np.isfinite(given[k]):
+            return
+    aside = doubles_at(ctx[ASIDE], 3 * ctx[kn.DRIVES] + ctx[VALUES])
+    for k in range(aside.shape[0]):
+        if not np.isfinite(aside[k]):
+            return
+    integers_at(ctx[kn.STATUS], 1)[0] = kn.SINGULAR_MASS
+
+
+@compiled_part
+def copied(ctx, inp):
+    """Address of [t, q, v, u] for a state [t, q, v, ...] at an address; the inputs stand in the buffer already."""
+    if ctx[kn.CODE] == 0:
+        return inp
+    n = 1 + ctx[kn.NQ] + ctx[kn.NV]
+    given, x = doubles_at(inp, n), doubles_at(ctx[kn.X], n)
+    for k in range(n):
+        x[k] = given[k]
+    return ctx[kn.X]
+
+
+@compiled_callback(allocates=False)
+def right_hand_side(out, inp, context):
+    """[t, q, v, (work)] -> [q', v', (power)]; NaN and a status in the context where a freedom has no inertia."""
+    ctx = integers_at(context, SIZE)
+    nq, nv = ctx[kn.NQ], ctx[kn.NV]
+    rates = doubles_at(out, nq + nv + 1)
+    x = copied(ctx, inp)
+    power = forward(ctx, x, rates[nq : nq + nv])
+    q, v = doubles_at(x + 8, nq), doubles_at(x + 8 * (1 + nq), nv)
+    sp.coordinate_rates(integers_at(ctx[INTS], (ctx[HINGES], sp.INTEGERS)), q, v, rates)
+    if ctx[kn.QUADRATURES] == 1:
+        rates[nq + nv] = power + drive_power(ctx)
+    note_failure(ctx, x, rates)
+
+
+@compiled(allocates=False)
+def evaluate(context, q, v, out):
+    """v' at one state, for calls from Python; no checks."""
+    ctx = integers_at(address_of(context), SIZE)
+    nq, nv = ctx[kn.NQ], ctx[kn.NV]
+    x, rates = doubles_at(ctx[kn.X], 1 + nq + nv), doubles_at(ctx[OUT], nq + nv + 1)
+    for k in range(nq):
+        x[1 + k] = q[k]
+    for k in range(nv):
+        x[1 + nq + k] = v[k]
+    call_native(ctx[RHS], ctx[OUT], ctx[kn.X], address_of(context))
+    for k in range(nv):
+        out[k] = rates[nq + k]
+
+
+@compiled(allocates=False)
+def solve_rows(context, x, accelerations, power, efforts, status):
+    """Accelerations, power and efforts of prescribed motions for every row [t, q, v, u] of x."""
+    ctx = integers_at(context, SIZE)
+    nq, nv, nd = ctx[kn.NQ], ctx[kn.NV], ctx[kn.DRIVES]
+    rates = doubles_at(ctx[OUT], nq + nv + 1)
+    for k in range(x.shape[0]):
+        integers_at(ctx[kn.STATUS], 1)[0] = kn.FINE
+        at = address_of(x) + 8 * k * x.shape[1]
+        power[k] = forward(ctx, at, rates[nq : nq + nv])
+        note_failure(ctx, at, rates)
+        for i in range(nv):
+            accelerations[k, i] = rates[nq + i]
+        found = doubles_at(ctx[EFFORTS], nd)
+        for i in range(nd):
+            efforts[k, i] = found[i]
+        status[k] = integers_at(ctx[kn.STATUS], 1)[0]
+
+
+@compiled(allocates=False)
+def energy_rows(context, x, out):
+    """Kinetic and potential energy for every row [t, q, v, u] of x."""
+    ctx = integers_at(context, SIZE)
+    springs = integers_at(ctx[SPRINGS_AT], (ctx[SPRINGS], lk.SPRING_INTEGERS))
+    hinge_constants = doubles_at(ctx[SPRING_NUMBERS_AT], (ctx[SPRINGS], lk.SPRING_NUMBERS))
+    loads = integers_at(ctx[LOADS_AT], (ctx[LOADS], lk.LOAD_INTEGERS))
+    constants = doubles_at(ctx[LOAD_NUMBERS_AT], (ctx[LOADS], lk.LOAD_NUMBERS))
+    gravity = doubles_at(ctx[GRAVITY], 3)
+    for k in range(x.shape[0]):
+        at = address_of(x) + 8 * k * x.shape[1]
+        write_aside(ctx, at)
+        q, v, ints, real, drives, charts, w = lay_out(ctx, at)
+        out[k, 0], out[k, 1] = lk.energies(
+            springs, hinge_constants, loads, constants, ints, real, q, v, drives, gravity, w
+        )
+
+
+@compiled(allocates=False)
+def motion_rows(context, x, a, out):
+    """Rotation, position, velocities and accelerations of all hinges for every row [t, q, v, u] of x and v' in a.
+
+    One row of out per hinge: rotation (9), position, velocity, angular velocity, acceleration, angular acceleration.
+    """
+    ctx = integers_at(context, SIZE)
+    for k in range(x.shape[0]):
+        at = address_of(x) + 8 * k * x.shape[1]
+        write_aside(ctx, at)
+        q, v, ints, real, drives, charts, w = lay_out(ctx, at)
+        for i in range(3):
+            w[0, sp.ACC + i] = 0.0
+        accelerate_given(ints, drives, charts, a[k], w)
+        for i in range(ints.shape[0]):
+            y, row = w[1 + i], out[k, i]
+            for j in range(9):
+                row[j] = y[j]
+            for j in range(3):
+                row[9 + j], row[12 + j], row[15 + j] = y[sp.POSITION + j], y[sp.VELOCITY + j], y[sp.OMEGA + j]
+                row[18 + j], row[21 + j] = y[sp.ACC + j], y[sp.ALPHA + j]
+
+
+@compiled_part
+def accelerate_given(ints, drives, charts, a, w):
+    """Accelerations of all hinges for given v', from ground to the tips."""
+    for i in range(1, ints.shape[0] + 1):
+        row = ints[i - 1]
+        x, y = w[row[sp.PARENT]], w[i]
+        kind, k = row[sp.KIND], row[sp.V]
+        a0, a1, a2 = x[sp.ALPHA], x[sp.ALPHA + 1], x[sp.ALPHA + 2]
+        b0, b1, b2 = sp.cross(a0, a1, a2, y[sp.ARM], y[sp.ARM + 1], y[sp.ARM + 2])
+        b0, b1, b2 = x[sp.ACC] + b0, x[sp.ACC + 1] + b1, x[sp.ACC + 2] + b2
+        if kind == sp.CHART:
+            free = row[sp.FREE]
+            axes = row[sp.AT_CHART] + sp.CHART_AXES + 6 * (free + row[sp.DRIVE])
+            for j in range(free):
+                s, d = axes + 6 * j, a[k + j]
+                a0, a1, a2 = a0 + charts[s] * d, a1 + charts[s + 1] * d, a2 + charts[s + 2] * d
+                b0, b1, b2 = b0 + charts[s + 3] * d, b1 + charts[s + 4] * d, b2 + charts[s + 5] * d
+        elif kind == sp.BALL:
+            d0, d1, d2 = sp.turned(y, sp.R, a[k], a[k + 1], a[k + 2])
+            a0, a1, a2 = a0 + d0, a1 + d1, a2 + d2
+        elif row[sp.ABSOLUTE] == 1:
+            d = a[k] if k >= 0 else drives[3 * row[sp.DRIVE] + 2]
+            a0, a1, a2 = y[2] * d, y[5] * d, y[8] * d
+        elif k >= 0 and kind == sp.REVOLUTE:
+            a0, a1, a2 = a0 + y[2] * a[k], a1 + y[5] * a[k], a2 + y[8] * a[k]
+        elif k >= 0:
+            b0, b1, b2 = b0 + y[2] * a[k], b1 + y[5] * a[k], b2 + y[8] * a[k]
+        y[sp.ALPHA], y[sp.ALPHA + 1] = a0 + y[sp.BIAS_N], a1 + y[sp.BIAS_N + 1]
+        y[sp.ALPHA + 2] = a2 + y[sp.BIAS_N + 2]
+        y[sp.ACC], y[sp.ACC + 1] = b0 + y[sp.BIAS_F], b1 + y[sp.BIAS_F + 1]
+        y[sp.ACC + 2] = b2 + y[sp.BIAS_F + 2]
+
+
+@compiled_part
+def balance(ctx, ints, tau, charts, w, out):
+    """What speeds' forces are left over: M v' - f, from the accelerations that stand in w; the tips come first."""
+    nv = ctx[kn.NV]
+    for i in range(ints.shape[0], 0, -1):
+        row = ints[i - 1]
+        x, y = w[row[sp.PARENT]], w[i]
+        kind, k = row[sp.KIND], row[sp.V]
+        a0, a1, a2 = y[sp.ALPHA], y[sp.ALPHA + 1], y[sp.ALPHA + 2]
+        b0, b1, b2 = y[sp.ACC], y[sp.ACC + 1], y[sp.ACC + 2]
+        n0, n1, n2 = sp.symmetric(y, sp.A, a0, a1, a2)
+        m0, m1, m2 = sp.turned(y, sp.B, b0, b1, b2)
+        f0, f1, f2 = sp.symmetric(y, sp.C, b0, b1, b2)
+        f0 += y[sp.B] * a0 + y[sp.B + 3] * a1 + y[sp.B + 6] * a2 + y[sp.P + 3]
+        f1 += y[sp.B + 1] * a0 + y[sp.B + 4] * a1 + y[sp.B + 7] * a2 + y[sp.P + 4]
+        f2 += y[sp.B + 2] * a0 + y[sp.B + 5] * a1 + y[sp.B + 8] * a2 + y[sp.P + 5]
+        n0, n1, n2 = n0 + m0 + y[sp.P], n1 + m1 + y[sp.P + 1], n2 + m2 + y[sp.P + 2]
+        if kind == sp.CHART:
+            axes = row[sp.AT_CHART] + sp.CHART_AXES + 6 * (row[sp.FREE] + row[sp.DRIVE])
+            for j in range(row[sp.FREE]):
+                s = axes + 6 * j
+                total = charts[s] * n0 + charts[s + 1] * n1 + charts[s + 2] * n2
+                out[k + j] = total + charts[s + 3] * f0 + charts[s + 4] * f1 + charts[s + 5] * f2 - tau[k + j]
+        elif kind == sp.BALL:
+            for j in range(3):
+                out[k + j] = y[j] * n0 + y[3 + j] * n1 + y[6 + j] * n2 - tau[k + j]
+        elif kind == sp.REVOLUTE:
+            through = tau[k] if k >= 0 else tau[nv + row[sp.DRIVE]]
+            whole = y[2] * n0 + y[5] * n1 + y[8] * n2
+            if k >= 0:
+                out[k] = whole - through
+            if row[sp.ABSOLUTE] == 1:  # what drives it acts from ground: only the spring's torque goes through
+                n0, n1, n2 = n0 + y[2] * (through - whole), n1 + y[5] * (through - whole), n2 + y[8] * (through - whole)
+        elif k >= 0:
+            out[k] = y[2] * f0 + y[5] * f1 + y[8] * f2 - tau[k]
+        r0, r1, r2 = y[sp.ARM], y[sp.ARM + 1], y[sp.ARM + 2]
+        x[sp.P] += n0 + r1 * f2 - r2 * f1
+        x[sp.P + 1] += n1 + r2 * f0 - r0 * f2
+        x[sp.P + 2] += n2 + r0 * f1 - r1 * f0
+        x[sp.P + 3] += f0
+        x[sp.P + 4] += f1
+        x[sp.P + 5] += f2
+
+
+@compiled(allocates=False)
+def residual_rows(context, x, a, out):
+    """M v' - f for every row [t, q, v, u] of x and v' in a: inverse dynamics."""
+    ctx = integers_at(context, SIZE)
+    for k in range(x.shape[0]):
+        at = address_of(x) + 8 * k * x.shape[1]
+        write_aside(ctx, at)
+        q, v, ints, real, drives, charts, w = lay_out(ctx, at)
+        tau, _ = apply_loads(ctx, q, v, ints, real, drives, w)
+        accelerate_given(ints, drives, charts, a[k], w)
+        balance(ctx, ints, tau, charts, w, out[k])
+
+
+@compiled(allocates=False)
+def mass_rows(context, x, unit, out):
+    """The mass matrix for every row [t, q, v, u] of x: column by column, the forces that a unit of v' needs.
+
+    ``unit`` is scratch for one number per speed. Speeds, gravity and prescribed motions are left out of account.
+    """
+    ctx = integers_at(context, SIZE)
+    nv, nd = ctx[kn.NV], ctx[kn.DRIVES]
+    for k in range(x.shape[0]):
+        at = address_of(x) + 8 * k * x.shape[1]
+        write_aside(ctx, at)
+        q, v, ints, real, drives, charts, w = lay_out(ctx, at)
+        tau = doubles_at(ctx[TAU], nv + nd)
+        tau[:] = 0.0
+        sp.clear_ground(w, 0.0, 0.0, 0.0)
+        sp.start_inertia(real, w)
+        for i in range(nd):
+            drives[3 * i + 2] = 0.0
+        for j in range(nv):
+            for i in range(1, w.shape[0]):
+                for l in range(6):
+                    w[i, sp.P + l] = 0.0
+                    w[i, sp.BIAS_N + l] = 0.0
+            for i in range(nv):
+                unit[i] = 1.0 if i == j else 0.0
+            accelerate_given(ints, drives, charts, unit, w)
+            balance(ctx, ints, tau, charts, w, out[k, j])

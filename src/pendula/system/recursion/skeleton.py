@@ -1,0 +1,261 @@
+"""What a recursion runs over: a model taken apart into hinges of a few kinds, and numbers for each.
+
+Joints with several freedoms become hinges in a row with nothing between them (a planar joint: two slides and a
+turn); a ball stays whole, and so does a joint that has expressions of its own (a chart). Prescribed coordinates are
+hinges whose motion is known. Bodies sit on hinges: a fixed joint only adds its body to the hinge it is fixed to.
+
+The structure is found once per model; the numbers follow from it for every set of parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import symengine as se
+
+from pendula.equations.mechanism import AXES, Mechanism, Shift, Step, Turn
+from pendula.equations.tape import Expr, is_zero
+from pendula.model.joints import (
+    JointCoordinates,
+    JointFixed,
+    JointFree,
+    JointPlanar,
+    JointPrismatic,
+    JointRevolute,
+    JointSpherical,
+    JointUniversal,
+)
+from pendula.system.layout import Array
+
+REVOLUTE, PRISMATIC, BALL, CHART = range(4)
+GROUND = 0  # number of ground among the hinges; real ones count from 1
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """One motion between two frames.
+
+    Attributes:
+        kind: REVOLUTE, PRISMATIC, BALL or CHART.
+        parent: number of the hinge before, 0 for ground.
+        steps: constant steps from the parent's frame (after its motion) to the frame in which this one moves.
+        axis: unit axis of a turn or slide.
+        q: index of the first coordinate, -1 if it is prescribed.
+        v: index of the first speed, -1 if it is prescribed.
+        drive: index of the prescribed motion, -1 if it is free.
+        absolute: whether the angle is measured from ground.
+        motion: a chart's own steps.
+        names: its coordinates.
+    """
+
+    kind: int
+    parent: int
+    steps: tuple[Step, ...]
+    axis: tuple[Expr, ...] = (0, 0, 1)
+    q: int = -1
+    v: int = -1
+    drive: int = -1
+    absolute: bool = False
+    motion: tuple[Step, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Where a body sits: the hinge that carries it, and constant steps from there to its own axes."""
+
+    hinge: int
+    steps: tuple[Step, ...]
+
+
+@dataclass
+class Skeleton:
+    """Hinges and seats of a mechanism. ``place_of`` tells hinge and number within it of a coordinate."""
+
+    mechanism: Mechanism
+    hinges: list[Hinge] = field(default_factory=list)
+    seats: list[Seat] = field(default_factory=list)
+    place_of: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> Skeleton:
+        """Takes the tree joints of a mechanism apart."""
+        found = cls(mechanism)
+        builder = _Builder(found)
+        for link in mechanism.links:
+            builder.add(link)
+        return found
+
+    @property
+    def charts(self) -> list[int]:
+        """Numbers of the hinges that are charts."""
+        return [k + 1 for k, hinge in enumerate(self.hinges) if hinge.kind == CHART]
+
+
+class _Builder:
+    """Walks along the links and appends hinges."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.skeleton = skeleton
+        m = skeleton.mechanism
+        self.q = {c.name: k for k, c in enumerate(m.model.coordinates)}
+        self.v = {s.name: k for k, s in enumerate(m.model.speeds)}
+        self.drives = {d.position: k for k, d in enumerate(m.drives)}
+        self.hinge, self.steps = GROUND, ()  # type: int, tuple[Step, ...]
+
+    def add(self, link: Any) -> None:
+        """All hinges of a link's joint, and the seat of its body."""
+        seats = self.skeleton.seats
+        parent = seats[link.parent] if link.parent >= 0 else Seat(GROUND, ())
+        self.hinge, self.steps = parent.hinge, parent.steps
+        for step in link.before:
+            self._before(step)
+        self._move(link)
+        seats.append(Seat(self.hinge, (*self.steps, *link.after)))
+
+    def _before(self, step: Step) -> None:
+        """A constant step, or a point of ground that moves: slides along x, y, z."""
+        driven = [x in self.drives for x in step.vector] if isinstance(step, Shift) else [False]
+        if not any(driven):
+            self.steps = (*self.steps, step)
+            return
+        assert isinstance(step, Shift)
+        rest = [0 if moves else x for x, moves in zip(step.vector, driven, strict=True)]
+        self.steps = (*self.steps, Shift((rest[0], rest[1], rest[2])))
+        for axis, x, moves in zip("xyz", step.vector, driven, strict=True):
+            if moves:
+                self._hinge(PRISMATIC, AXES[axis], str(x), drive=self.drives[x])
+
+    def _hinge(self, kind: int, axis: Sequence[Expr], name: str, *, drive: int = -1, absolute: bool = False) -> None:
+        symbol = se.Symbol(name)
+        drive = self.drives.get(symbol, drive)
+        free = drive < 0
+        self._append(
+            Hinge(
+                kind,
+                self.hinge,
+                self.steps,
+                tuple(axis),
+                self.q[name] if free else -1,
+                self.v[f"{name}_dot"] if free else -1,
+                drive,
+                absolute,
+                names=(name,),
+            )
+        )
+
+    def _append(self, hinge: Hinge) -> None:
+        self.skeleton.hinges.append(hinge)
+        self.hinge, self.steps = len(self.skeleton.hinges), ()
+        for k, name in enumerate(hinge.names):
+            self.skeleton.place_of[name] = (self.hinge, k)
+
+    def _ball(self, joint: Any) -> None:
+        names = tuple(c.name for c in joint.coordinates()[-4:])
+        first = joint.speeds()[-3].name
+        self._append(Hinge(BALL, self.hinge, self.steps, q=self.q[names[0]], v=self.v[first], names=names))
+
+    def _move(self, link: Any) -> None:
+        joint, direction = link.joint, self.skeleton.mechanism.direction
+        names = [c.name for c in joint.coordinates()]
+        match joint:
+            case JointFixed():
+                return
+            case JointRevolute():
+                self._hinge(REVOLUTE, direction(joint.axis), names[0], absolute=joint.measured_from == "ground")
+            case JointPrismatic():
+                self._hinge(PRISMATIC, direction(joint.axis), names[0])
+            case JointPlanar():
+                for kind, axis, name in zip((PRISMATIC, PRISMATIC, REVOLUTE), "xyz", names, strict=True):
+                    self._hinge(kind, AXES[axis], name)
+            case JointUniversal():
+                self._turns(joint.sequence, names)
+            case JointSpherical() | JointFree():
+                shifts = len(names) - (3 if joint.euler else 4)
+                for axis, name in zip("xyz", names[:shifts], strict=False):
+                    self._hinge(PRISMATIC, AXES[axis], name)
+                if joint.euler is None:
+                    self._ball(joint)
+                else:
+                    self._turns(joint.euler, names[shifts:])
+            case JointCoordinates():
+                free = [n for n in names if se.Symbol(n) not in self.drives]
+                first_q = self.q[free[0]] if free else -1
+                first_v = self.v[f"{free[0]}_dot"] if free else -1
+                hinge = Hinge(CHART, self.hinge, self.steps, q=first_q, v=first_v, motion=link.motion, names=(*free,))
+                self._append(hinge)
+
+    def _turns(self, letters: str, names: Sequence[str]) -> None:
+        for letter, name in zip(letters, names, strict=True):
+            self._hinge(REVOLUTE, AXES[letter], name)
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+class Constants:
+    """Expressions of parameters, each evaluated once per set of parameters."""
+
+    def __init__(self, parameters: Sequence[Any]) -> None:
+        self._parameters = list(parameters)
+        self._expressions: dict[Any, int] = {}
+        self._evaluate: Any = None
+
+    def index(self, expression: Expr) -> int:
+        """Where the value of an expression will stand."""
+        key = se.sympify(expression)
+        return self._expressions.setdefault(key, len(self._expressions))
+
+    def values(self, parameters: Array) -> Array:
+        """The values of all expressions; complex parameters give complex values."""
+        expressions = list(self._expressions)
+        numbers = [float(e) if e.is_Number else None for e in expressions]
+        open_ones = [k for k, x in enumerate(numbers) if x is None]
+        out = np.array([0.0 if x is None else x for x in numbers], dtype=np.asarray(parameters).dtype)
+        if open_ones:
+            real = not np.iscomplexobj(out)
+            function = se.Lambdify(self._parameters, [expressions[k] for k in open_ones], real=real, backend="lambda")
+            out[open_ones] = function(np.asarray(parameters))
+        return out
+
+
+def step_matrix(step: Step, value: Any) -> tuple[Array, Array]:
+    """Rotation and shift of a constant step; ``value`` gives numbers for expressions."""
+    if isinstance(step, Shift):
+        return np.eye(3), np.array([value(x) for x in step.vector])
+    assert isinstance(step, Turn)
+    axis, angle = np.array([value(x) for x in step.axis]), value(step.angle)
+    x, y, z = axis
+    skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    c, s = np.cos(angle), np.sin(angle)
+    return np.eye(3) * c + s * skew + (1 - c) * np.outer(axis, axis), np.zeros(3)
+
+
+def follow_steps(steps: Sequence[Step], value: Any) -> tuple[Array, Array, Any]:
+    """Rotation, shift and turn about z [rad] after some constant steps."""
+    R, r, angle = np.eye(3), np.zeros(3), 0.0
+    for step in steps:
+        turn, shift = step_matrix(step, value)
+        R, r = R @ turn, r + R @ shift
+        if isinstance(step, Turn):
+            angle = angle + value(step.angle) * value(step.axis[2])
+    return R, r, angle
+
+
+def upright(axis: Array) -> Array:
+    """A rotation that brings the z axis onto a unit axis; the identity if it is there already."""
+    x, y, z = axis
+    if not (np.any(np.abs(np.real([x, y])) > 0) or np.any(np.abs(np.imag([x, y])) > 0)):
+        return np.eye(3) if np.real(z) > 0 else np.diag([1.0, -1.0, -1.0])
+    helper = np.eye(3)[int(np.argmin(np.abs(np.real(axis))))]
+    first = helper - axis * (axis @ helper)
+    first = first / np.sqrt(first @ first)
+    return np.stack([first, np.cross(axis, first), axis], axis=1)
+
+
+def is_constant(expression: Expr, parameters: set[Any]) -> bool:
+    """Whether an expression depends on parameters alone."""
+    return is_zero(expression) or isinstance(expression, (int, float)) or expression.free_symbols <= parameters

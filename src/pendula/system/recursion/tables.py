@@ -1,0 +1,402 @@
+"""Tables for the recursion: whole numbers found once per model, numbers that follow from the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import symengine as se
+
+from pendula.equations import loads as ld
+from pendula.equations.equations import drive_definitions
+from pendula.equations.mechanism import Mechanism, Shift, Turn
+from pendula.equations.tape import Expr, is_zero
+from pendula.errors import NotSupported
+from pendula.model.bodies import GROUND as GROUND_NAME
+from pendula.model.model import Model
+from pendula.system.layout import Array
+from pendula.system.llvm import Native, compile_program
+from pendula.system.lower import Lowering
+from pendula.system.recursion import loads as lk
+from pendula.system.recursion import spatial as sp
+from pendula.system.recursion.skeleton import (
+    CHART,
+    GROUND,
+    Constants,
+    Hinge,
+    Skeleton,
+    follow_steps,
+    is_constant,
+    upright,
+)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Everything that depends on parameters.
+
+    ``seats``: rotation and shift from each body's hinge to its own axes; ``resting``: potential energy of bodies that
+    are fixed to ground.
+    """
+
+    hinges: Array
+    springs: Array
+    loads: Array
+    gravity: Array
+    seats: tuple[Array, Array]
+    resting: float
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A point of a body, in body axes, with the body's index (-1: ground)."""
+
+    link: int
+    place: tuple[Expr, ...]
+
+
+class Tables:
+    """Tables of a model, and the program of everything that is an expression of state or time.
+
+    Raises:
+        NotSupported: the model has something the recursion cannot do; the message names it.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.mechanism = m = Mechanism(model)
+        if model.closures:
+            raise NotSupported("the recursion has no closed loops yet; use the symbolic equations")
+        self.skeleton = Skeleton.of(m)
+        self.constants = Constants(m.parameters)
+        self._known = set(m.parameters)
+        self.nv, self.nq, self.drives = len(m.v), len(m.q), len(m.drives)
+        self.expressions: list[Expr] = []
+        self._spring_rows: list[tuple[list[int], list[Expr]]] = []
+        self._load_rows: list[tuple[list[int], dict[int, Any]]] = []
+        self._collect_loads()
+        self.charts = _Charts(self.skeleton)
+        self.ints = np.array([self._integers(h) for h in self.skeleton.hinges], dtype=np.int64).reshape(-1, sp.INTEGERS)
+        self.springs = self._whole([r for r, _ in self._spring_rows], lk.SPRING_INTEGERS)
+        self.loads = self._whole([r for r, _ in self._load_rows], lk.LOAD_INTEGERS)
+        self._note_constants()
+
+    @staticmethod
+    def _whole(rows: list[list[int]], width: int) -> Array:
+        return np.array(rows, dtype=np.int64).reshape(-1, width)
+
+    def _integers(self, hinge: Hinge) -> list[int]:
+        if hinge.kind != CHART:
+            return [hinge.parent, hinge.kind, hinge.q, hinge.v, hinge.drive, int(hinge.absolute), 0, 1]
+        at, free, driven = self.charts.place(hinge)
+        return [hinge.parent, hinge.kind, hinge.q, hinge.v, driven, 0, at, free]
+
+    # -- loads ----------------------------------------------------------------------------------
+
+    def _collect_loads(self) -> None:
+        for load in ld.collect_loads(self.mechanism):
+            self._add(load)
+
+    def _add(self, load: ld.Load) -> None:
+        m = self.mechanism
+        match load:
+            case ld.SpringAcross():
+                hinge, k = self._place_of(str(load.coordinate))
+                self._spring(hinge, k, load.stiffness, load.rest, load.damping)
+            case ld.BallFriction(speeds, coefficient):
+                hinge = next(i + 1 for i, h in enumerate(self.skeleton.hinges) if h.v == speeds[0] and h.kind == sp.BALL)
+                for k in range(3):
+                    self._spring(hinge, k, 0, 0, coefficient)
+            case ld.OnCoordinate(rate, value):
+                self._on_coordinate(rate, value)
+            case ld.ForceAt(body, place, vector, axes):
+                self._load(lk.FORCE, _Point(m.index[body], tuple(place)), vector=vector, axes=axes)
+            case ld.TorqueOn(body, vector, axes):
+                self._load(lk.TORQUE, _Point(m.index[body], (0, 0, 0)), vector=vector, axes=axes)
+            case ld.SpinForce(body, place, direction, coefficient, _):
+                at, more = self._either(coefficient)
+                point = _Point(m.index[body], tuple(place))
+                self._load(lk.SPIN, point, at=at, factor=more, direction=tuple(direction))
+            case ld.SpringBetween():
+                at, more = self._either(load.damping)
+                ends = [self._end(*end) for end in (load.start, load.end)]
+                self._load(
+                    lk.BETWEEN, ends[0], ends[1], at=at, factor=more, spring=load.stiffness, length=load.length
+                )
+
+    def _place_of(self, name: str) -> tuple[int, int]:
+        if name not in self.skeleton.place_of:
+            raise NotSupported(f'the recursion has no spring on "{name}", a prescribed coordinate of a chart')
+        return self.skeleton.place_of[name]
+
+    def _end(self, body: str, place: Sequence[Expr]) -> _Point:
+        if not all(is_constant(x, self._known) for x in place):
+            raise NotSupported("the recursion has no springs that hang from a moving point of ground")
+        return _Point(-1 if body == GROUND_NAME else self.mechanism.index[body], tuple(place))
+
+    def _either(self, value: Expr) -> tuple[int, Expr]:
+        """Index of an expression of state or time with 0, or -1 with the constant that it is."""
+        return (-1, value) if is_constant(value, self._known) else (self._expression(value), 0)
+
+    def _expression(self, value: Expr) -> int:
+        self.expressions.append(value)
+        return len(self.expressions) - 1
+
+    def _spring(self, hinge: int, k: int, stiffness: Expr, rest: Expr, damping: Expr) -> None:
+        own = self.skeleton.hinges[hinge - 1]
+        effort = own.v + k if own.v >= 0 else self.nv + own.drive
+        at, constant = self._either(damping)
+        self._spring_rows.append(([hinge, k, effort, at], [stiffness, rest, constant]))
+
+    def _on_coordinate(self, rate: int, value: Expr) -> None:
+        m = self.mechanism
+        name = str(m.joint_rates[rate]).removesuffix("_dot")
+        place = self.skeleton.place_of.get(name)
+        if place is not None and self.skeleton.hinges[place[0] - 1].absolute:
+            link = next(k for k, l in enumerate(m.links) if l.joint.coordinates() and l.joint.coordinates()[0].name == name)
+            sense = m.direction(m.links[link].joint.axis)[2]  # type: ignore[attr-defined]
+            self._load(lk.TORQUE, _Point(link, (0, 0, 0)), vector=(0, 0, sense * value), axes="world")
+            return
+        self._load_rows.append(([lk.EFFORT_GIVEN, rate, 0, self._expression(value), 0], {}))
+
+    def _load(
+        self,
+        kind: int,
+        first: _Point,
+        second: _Point | None = None,
+        *,
+        vector: Sequence[Expr] = (),
+        axes: str = "world",
+        at: int = -1,
+        factor: Expr = 0,
+        spring: Expr = 0,
+        length: Expr = 0,
+        direction: tuple[Expr, ...] = (0, 0, 0),
+    ) -> None:
+        if vector:
+            at = [self._expression(x) for x in vector][0]
+        hinges = [0 if p is None or p.link < 0 else self.skeleton.seats[p.link].hinge for p in (first, second)]
+        constants: dict[int, Any] = {lk.PLACE: first, lk.SPRING: spring, lk.LENGTH: length, lk.FACTOR: factor}
+        constants |= {lk.DIRECTION: (first.link, direction), lk.AXES: first.link}
+        if second is not None:
+            constants[lk.OTHER] = second
+        self._load_rows.append(([kind, *hinges, at, int(axes == "body")], constants))
+
+    @property
+    def has_damping(self) -> bool:
+        """Whether a damper or friction is in a hinge."""
+        return any(not is_zero(row[2]) for _, row in self._spring_rows)
+
+    @property
+    def does_work(self) -> bool:
+        """Whether a load is anything but a spring."""
+        return any(
+            row[lk.KIND] != lk.BETWEEN or row[lk.VALUE] >= 0 or not is_zero(entries[lk.FACTOR])
+            for row, entries in self._load_rows
+        )
+
+    # -- numbers --------------------------------------------------------------------------------
+
+    def _note_constants(self) -> None:
+        """Tells the constants which expressions will be asked for."""
+        note = self.constants.index
+        for hinge in self.skeleton.hinges:
+            self._note_steps(hinge.steps)
+            for x in hinge.axis:
+                note(x)
+        for seat, link in zip(self.skeleton.seats, self.mechanism.links, strict=True):
+            self._note_steps(seat.steps)
+            for x in (link.mass, *link.com, *(x for row in link.inertia for x in row)):
+                note(x)
+        for _, expressions in self._spring_rows:
+            for x in expressions:
+                note(x)
+        for _, entries in self._load_rows:
+            for key in (lk.SPRING, lk.LENGTH, lk.FACTOR):
+                note(entries.get(key, 0))
+            points = [entries[k].place for k in (lk.PLACE, lk.OTHER) if k in entries]
+            for x in (x for vector in (*points, entries.get(lk.DIRECTION, (0, ()))[1]) for x in vector):
+                note(x)
+        for x in self.mechanism.model.gravity:
+            note(self.mechanism.constant(x))
+
+    def _note_steps(self, steps: Sequence[Any]) -> None:
+        for step in steps:
+            for x in step.vector if isinstance(step, Shift) else (*step.axis, step.angle):
+                self.constants.index(x)
+
+    def numbers(self, parameters: Array) -> Numbers:
+        """All numbers for a set of parameters; complex parameters give complex numbers."""
+        values = self.constants.values(parameters)
+
+        def value(expression: Expr) -> Any:
+            return values[self.constants.index(expression)]
+
+        kind = values.dtype
+        turns = [np.eye(3)]  # from each hinge's own axes, z along its axis, to its joint's
+        hinges = np.zeros((len(self.skeleton.hinges), sp.NUMBERS), dtype=kind)
+        for k, hinge in enumerate(self.skeleton.hinges):
+            Q = upright(np.array([value(x) for x in hinge.axis])) if hinge.kind < 2 else np.eye(3)
+            turns.append(Q)
+            R, r, angle = follow_steps(hinge.steps, value)
+            above = turns[hinge.parent].T
+            hinges[k, :9] = (Q if hinge.absolute else above @ R @ Q).ravel()
+            hinges[k, 9:12] = above @ r
+            hinges[k, sp.TURN], hinges[k, sp.SENSE] = angle, value(hinge.axis[2])
+        seats = [follow_steps(seat.steps, value) for seat in self.skeleton.seats]
+        R_seat = np.array([turns[s.hinge].T @ found[0] for s, found in zip(self.skeleton.seats, seats, strict=True)])
+        r_seat = np.array([turns[s.hinge].T @ found[1] for s, found in zip(self.skeleton.seats, seats, strict=True)])
+        gravity = np.array([value(self.mechanism.constant(x)) for x in self.model.gravity])
+        on_ground = np.zeros(sp.NUMBERS, dtype=kind)
+        for k, (seat, link) in enumerate(zip(self.skeleton.seats, self.mechanism.links, strict=True)):
+            row = on_ground if seat.hinge == GROUND else hinges[seat.hinge - 1]
+            self._add_mass(row, link, R_seat[k], r_seat[k], value)
+        springs = np.array([[value(x) for x in row] for _, row in self._spring_rows], dtype=kind)
+        loads = np.zeros((len(self._load_rows), lk.LOAD_NUMBERS), dtype=kind)
+        for row, (_, entries) in zip(loads, self._load_rows, strict=True):
+            self._fill_load(row, entries, R_seat, r_seat, value)
+        resting = -(gravity @ on_ground[sp.MOMENT : sp.MOMENT + 3])
+        return Numbers(hinges, springs.reshape(-1, lk.SPRING_NUMBERS), loads, gravity, (R_seat, r_seat), resting)
+
+    @staticmethod
+    def _add_mass(row: Array, link: Any, R: Array, r: Array, value: Any) -> None:
+        """A body's mass, moved to the origin and axes of its hinge."""
+        mass = value(link.mass)
+        com = r + R @ np.array([value(x) for x in link.com])
+        inertia = R @ np.array([[value(x) for x in line] for line in link.inertia]) @ R.T
+        about = inertia + mass * ((com @ com) * np.eye(3) - np.outer(com, com))
+        row[sp.MASS] += mass
+        row[sp.MOMENT : sp.MOMENT + 3] += mass * com
+        row[sp.INERTIA : sp.INERTIA + 6] += about[np.triu_indices(3)]
+
+    @staticmethod
+    def _fill_load(row: Array, entries: dict[int, Any], R: Array, r: Array, value: Any) -> None:
+        if not entries:
+            return
+        for at in (lk.SPRING, lk.LENGTH, lk.FACTOR):
+            row[at] = value(entries[at])
+        for at in (lk.PLACE, lk.OTHER):
+            if at in entries:
+                point = entries[at]
+                place = np.array([value(x) for x in point.place])
+                row[at : at + 3] = place if point.link < 0 else r[point.link] + R[point.link] @ place
+        link, direction = entries[lk.DIRECTION]
+        if link >= 0:
+            row[lk.DIRECTION : lk.DIRECTION + 3] = R[link] @ np.array([value(x) for x in direction])
+            row[lk.AXES : lk.AXES + 9] = R[link].ravel()
+
+    # -- expressions ----------------------------------------------------------------------------
+
+    @property
+    def aside(self) -> int:
+        """Length of what the program of expressions writes: prescribed motions, values, charts with their scratch."""
+        return 3 * self.drives + len(self.expressions) + self.charts.size
+
+    def program(self, inputs_in_time: Sequence[tuple[Any, Any]] = ()) -> Native | None:
+        """Prescribed motions, values of expressions and charts, from [t, q, v, u]; None if there is nothing."""
+        m = self.mechanism
+        outputs: list[Expr] = [x for d in m.drives for x in (d.position, d.rate, d.acceleration)]
+        outputs += self.expressions
+        places = list(range(len(outputs)))
+        start = len(outputs)
+        for at, expressions in self.charts.outputs():
+            places += range(start + at, start + at + len(expressions))
+            outputs += expressions
+        if not outputs:
+            return None
+        in_time = {s for s, _ in inputs_in_time}
+        slots = [se.Symbol(f"{s}'") if s in in_time else s for s in m.inputs]
+        definitions = (*inputs_in_time, *drive_definitions(m), *m.tape.definitions.items())
+        low = Lowering([m.t, *m.q, *m.v, *slots], m.parameters, definitions)
+        return compile_program(low.program, [low(e) for e in outputs], places, quick=len(outputs) > 400)
+
+
+class _Charts:
+    """The joints with expressions of their own: pose, motion and axes as expressions."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.mechanism = skeleton.mechanism
+        self._places: dict[int, tuple[int, int, int]] = {}
+        self._found: list[tuple[int, list[Expr]]] = []
+        self._drives: list[tuple[int, list[int]]] = []
+        self.size = 0
+        for hinge in skeleton.hinges:
+            if hinge.kind == CHART:
+                self._add(hinge)
+
+    def place(self, hinge: Hinge) -> tuple[int, int, int]:
+        """Where its numbers start, how many freedoms it has, how many prescribed motions."""
+        return self._places[id(hinge)]
+
+    def outputs(self) -> list[tuple[int, list[Expr]]]:
+        """For every chart where it starts, and its expressions."""
+        return self._found
+
+    def fill_drives(self, charts: Array) -> None:
+        """Writes the indices of prescribed motions, which stand at the end of each chart's numbers."""
+        for at, drives in self._drives:
+            charts[at : at + len(drives)] = drives
+
+    def _flat(self, expression: Expr) -> Any:
+        expression = se.sympify(expression)
+        while named := [s for s in expression.free_symbols if s in self.mechanism.tape.definitions]:
+            expression = expression.subs({s: self.mechanism.tape.definitions[s] for s in named})
+        return expression
+
+    def _add(self, hinge: Hinge) -> None:
+        m = self.mechanism
+        shift = next(s for s in hinge.motion if isinstance(s, Shift))
+        turns = [s for s in hinge.motion if isinstance(s, Turn)]
+        arm = [self._flat(x) for x in shift.vector]
+        angles = [self._flat(s.angle) for s in turns]
+        free = [(se.Symbol(n), se.Symbol(f"{n}_dot"), se.Integer(0)) for n in hinge.names]
+        used = set().union(*(e.free_symbols for e in (*arm, *angles)))
+        numbers = [k for k, d in enumerate(m.drives) if d.position in used]
+        moved = [(m.drives[k].position, m.drives[k].rate, m.drives[k].acceleration) for k in numbers]
+        variables = [*free, *moved]
+        R, axes = self._turned(turns, angles)
+        spins = [
+            [sum(e.diff(x) * a[i] for a, e in zip(axes, angles, strict=True)) for i in range(3)]
+            for x, _, _ in variables
+        ]
+        slides = [[e.diff(x) for e in arm] for x, _, _ in variables]
+        flat: list[Expr] = [x for row in R for x in row] + arm
+        for columns in (spins, slides):
+            flat += [sum(c[i] * rate for c, (_, rate, _) in zip(columns, variables, strict=True)) for i in range(3)]
+        for columns in (spins, slides):
+            flat += [self._bias(columns, variables, i) for i in range(3)]
+        for spin, slide in zip(spins, slides, strict=True):
+            flat += [*spin, *slide]
+        length = int(lk.chart_size.py_func(len(free), len(moved)))
+        self._places[id(hinge)] = (self.size, len(free), len(moved))
+        self._drives.append((self.size + length - len(moved), numbers))
+        self._found.append((self.size, [se.sympify(e) for e in flat]))
+        self.size += length
+
+    @staticmethod
+    def _bias(columns: list[list[Any]], variables: list[Any], i: int) -> Any:
+        """Second rate without the accelerations of the freedoms."""
+        total = se.Integer(0)
+        for column, (_, rate, acceleration) in zip(columns, variables, strict=True):
+            entry = se.sympify(column[i])
+            total += entry * acceleration
+            for other, turning, _ in variables:
+                total += entry.diff(other) * rate * turning
+        return total
+
+    @staticmethod
+    def _turned(turns: list[Turn], angles: list[Any]) -> tuple[Any, list[Any]]:
+        """The rotation after some turns, and the axis of each turn before it is made, in the axes of the parent side."""
+        R = [[se.Integer(int(i == j)) for j in range(3)] for i in range(3)]
+        axes = []
+        for turn, angle in zip(turns, angles, strict=True):
+            x, y, z = (se.sympify(a) for a in turn.axis)
+            axes.append([sum(R[i][j] * a for j, a in enumerate((x, y, z))) for i in range(3)])
+            c, s = se.cos(angle), se.sin(angle)
+            skew = ((0, -z, y), (z, 0, -x), (-y, x, 0))
+            both = [[a * b * (1 - c) for b in (x, y, z)] for a in (x, y, z)]
+            own = [[both[i][j] + s * skew[i][j] + (c if i == j else 0) for j in range(3)] for i in range(3)]
+            R = [[sum(R[i][l] * own[l][j] for l in range(3)) for j in range(3)] for i in range(3)]
+        return R, axes

@@ -1,0 +1,342 @@
+"""A system whose numbers come from the recursion over the bodies: no equations are derived unless they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pendula.equations.derive import DEFAULT, derive
+from pendula.equations.equations import Equations
+from pendula.errors import ComputationError, SingularPose
+from pendula.model.model import Model
+from pendula.numerics.native import Callback
+from pendula.system import kernels as kn
+from pendula.system.dynamics import MOST_PASSES, STATUS, Dynamics
+from pendula.system.layout import Array, Layout
+from pendula.system.programs import Programs
+from pendula.system.recursion import kernels as rk
+from pendula.system.recursion import spatial as sp
+from pendula.system.recursion.tables import Numbers, Tables
+from pendula.system.system import BodyMotion, Energies, Parameters, System
+
+
+class RecursiveSystem(System):
+    """Numeric functions of a mechanism by recursion over its bodies, in time proportional to their number.
+
+    It has everything that :class:`System` has. What only symbolic equations tell (forces in joints, the Jacobi
+    integral, ...) derives them by the usual formulation when it is first asked for.
+
+    Raises:
+        NotSupported: the model has something that the recursion cannot do; the message names it.
+    """
+
+    engine = "recursive"
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.tables = Tables(model)
+        self.layout = self.joint_layout = Layout.of(model)
+        self._mobilities = {}
+        self._lengths = {}
+        self._by_bodies = False
+        self._numbers: dict[bytes, Numbers] = {}
+
+    # -- equations, if they are asked for ---------------------------------------------------------
+
+    @cached_property
+    def equations(self) -> Equations:  # type: ignore[override]
+        """Symbolic equations of the same mechanism."""
+        return derive(self.model, DEFAULT)
+
+    @cached_property
+    def _programs(self) -> Programs:  # type: ignore[override]
+        return Programs(self.equations)
+
+    @property
+    def formulation(self) -> str:
+        """Articulated bodies, not one of the symbolic formulations."""
+        return "recursive"
+
+    @property
+    def loop_rows(self) -> int:
+        """There are no loops."""
+        return 0
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether there are quaternions."""
+        return bool(self.balls)
+
+    @property
+    def drives(self) -> tuple[Any, ...]:
+        """The prescribed motions."""
+        return tuple(self.tables.mechanism.drives)
+
+    @property
+    def bodies_have_coordinates(self) -> bool:
+        """Never: coordinates are those of the joints."""
+        return False
+
+    @property
+    def gives_jacobi(self) -> bool:
+        """By the symbolic equations."""
+        return True
+
+    @cached_property
+    def balls(self) -> list[tuple[int, int]]:  # type: ignore[override]
+        """For every quaternion: index of its first coordinate, index of its first angular speed."""
+        return [(at.first, at.speed) for at in self.tables.mechanism.quaternions]
+
+    @property
+    def has_power(self) -> bool:
+        """Whether anything but gravity, springs and ideal joints does work."""
+        tables = self.tables
+        damped = any(at >= 0 for at in tables.springs[:, 3]) or tables.has_damping
+        return bool(self.drives or damped or tables.does_work)
+
+    def independent_rows(self, parameters: Parameters = None) -> int:
+        """There are no rows."""
+        return 0
+
+    # -- callbacks ------------------------------------------------------------------------------
+
+    def numbers(self, parameters: Parameters = None) -> Numbers:
+        """The tables' numbers for a set of parameters."""
+        vector = self.parameter_vector(parameters)
+        key = vector.tobytes()
+        if key not in self._numbers:
+            self._numbers = {key: self.tables.numbers(vector)}
+        return self._numbers[key]
+
+    @cached_property
+    def _program(self) -> Any:
+        """The program of expressions, inputs in time included; None if there is nothing."""
+        return self.tables.program(self.inputs_in_time)
+
+    @cached_property
+    def _program_of_inputs(self) -> Any:
+        """The same with all inputs as numbers."""
+        return self.tables.program() if self.inputs_in_time else self._program
+
+    def dynamics(
+        self, parameters: Parameters = None, *, baumgarte: float | None = None, inputs_given: bool = False
+    ) -> Dynamics:
+        """Fresh callbacks for a run: the right-hand side, and the projection of quaternions."""
+        vector = self.parameter_vector(parameters)
+        tables, numbers = self.tables, self.numbers(vector)
+        n, nq, nv, nd = len(tables.ints), tables.nq, tables.nv, tables.drives
+        x = np.zeros(1 + nq + nv + len(self.layout.inputs))
+        x[1 + nq + nv :] = self._constant_inputs(vector)
+        aside = np.zeros(tables.aside + 1)
+        tables.charts.fill_drives(aside[3 * nd + len(tables.expressions) :])
+        arrays = {
+            kn.X: x,
+            kn.STATUS: np.zeros(1, dtype=np.int64),
+            kn.BALL_AT: np.array(self.balls, dtype=np.int64).reshape(-1, 2),
+            rk.INTS: tables.ints,
+            rk.REAL: numbers.hinges,
+            rk.SPRINGS_AT: tables.springs,
+            rk.SPRING_NUMBERS_AT: numbers.springs,
+            rk.LOADS_AT: tables.loads,
+            rk.LOAD_NUMBERS_AT: numbers.loads,
+            rk.GRAVITY: numbers.gravity,
+            rk.ASIDE: aside,
+            rk.TAU: np.zeros(nv + nd + 1),
+            rk.RATES: np.zeros(nv + nd + 1),
+            rk.W: np.zeros((n + 1, sp.WIDTH)),
+            rk.EFFORTS: np.zeros(nd + 1),
+            rk.OUT: np.zeros(nq + nv + 1),
+        }
+        context = np.zeros(rk.SIZE, dtype=np.int64)
+        native = self._program_of_inputs if inputs_given else self._program
+        keep: list[Any] = [context]
+        if native is not None:
+            code = _prepared(native, vector)
+            context[kn.CODE], context[kn.PARAMETERS] = native.evaluate, code.ctypes.data
+            keep += [native, code]
+        context[[kn.NQ, kn.NV, kn.NU, kn.DRIVES]] = nq, nv, len(self.layout.inputs), nd
+        context[[kn.QUADRATURES, kn.BALLS, kn.MAX_PASSES]] = int(self.has_power), len(self.balls), MOST_PASSES
+        context[[rk.HINGES, rk.SPRINGS, rk.LOADS]] = n, len(tables.springs), len(tables.loads)
+        context[[rk.VALUES, rk.CHARTS]] = len(tables.expressions), tables.charts.size
+        for entry, array in arrays.items():
+            context[entry] = array.ctypes.data
+        context[rk.RHS] = rk.right_hand_side.address
+        found = Dynamics(
+            None,  # type: ignore[arg-type]
+            None,
+            int(self.has_power),
+            arrays[kn.STATUS],
+            (*keep, *arrays.values()),
+        )
+        found.rhs = Callback(rk.right_hand_side.address, context.ctypes.data, found)
+        if self.balls:
+            found.project = Callback(kn.project.address, context.ctypes.data, found)
+        return found
+
+    def forward_dynamics(self, parameters: Parameters = None) -> Callable[[Array, Array, Array], None]:
+        """A function (q, v, out) that writes v' into ``out``, for many calls from Python: nothing is checked.
+
+        Example:
+            >>> import numpy as np, pendula
+            >>> system = pendula.compile_system(pendula.library.chain(links=2), engine="recursive")
+            >>> forward, out = system.forward_dynamics(), np.zeros(2)
+            >>> forward(np.array([0.1, 0.2]), np.zeros(2), out)
+            >>> bool(np.allclose(out, system.accelerations([0.1, 0.2], [0.0, 0.0])))
+            True
+        """
+        dynamics = self.dynamics(parameters)
+        context = dynamics.buffers[0]
+        evaluate = rk.evaluate
+
+        def forward(q: Array, v: Array, out: Array) -> None:
+            evaluate(context, q, v, out)
+
+        forward.dynamics = dynamics  # type: ignore[attr-defined]
+        return forward
+
+    # -- evaluation -----------------------------------------------------------------------------
+
+    def _found(self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters) -> tuple[Array, Array, Array, Any]:
+        """Accelerations, power, efforts and batch shape."""
+        rows, batch = self._rows(q, v, t, inputs, parameters)
+        dynamics = self.dynamics(parameters, inputs_given=inputs is not None)
+        count, nv, nd = len(rows), len(self.layout.speeds), len(self.drives)
+        a, power, efforts = np.empty((count, nv)), np.empty(count), np.zeros((count, nd))
+        status = np.zeros(count, dtype=np.int64)
+        rk.solve_rows(dynamics.rhs.context, rows, a, power, efforts, status)
+        bad = np.flatnonzero(status)
+        if bad.size:
+            state = list(zip(self.layout.coordinates, rows[bad[0], 1:], strict=False))[:6]
+            where = ", ".join(f"{k} = {x:.6g}" for k, x in state)
+            raise SingularPose(f"the accelerations are not determined at {where}: {STATUS[int(status[bad[0]])]}")
+        if not np.all(np.isfinite(a)):
+            raise ComputationError("the accelerations are not finite: check the state and the parameters")
+        return a, power, efforts, batch
+
+    def _solve(self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters) -> tuple[Array, Array]:
+        a, _, _, batch = self._found(q, v, t, inputs, parameters)
+        return a.reshape(*batch, a.shape[1]), np.zeros((*batch, 0))
+
+    def power(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
+        """Power of friction, damping, inputs and applied loads."""
+        _, power, _, batch = self._found(q, v, t, inputs, parameters)
+        return power.reshape(batch)
+
+    def drive_forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
+        """Force or torque that each prescribed motion needs, shape (..., prescribed motions)."""
+        _, _, efforts, batch = self._found(q, v, t, inputs, parameters)
+        return efforts.reshape(*batch, efforts.shape[1])
+
+    def residual(
+        self, q: Any, v: Any, a: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
+    ) -> Array:
+        """M v' - f for given v': what forces along the speeds would have to be added (inverse dynamics)."""
+        n = len(self.layout.speeds)
+        rows, batch = self._rows(q, v, t, inputs, parameters, extra=[(a, n)])
+        given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
+        out = np.empty((len(rows), n))
+        dynamics = self.dynamics(parameters, inputs_given=inputs is not None)
+        rk.residual_rows(dynamics.rhs.context, given, a, out)
+        return out.reshape(*batch, n)
+
+    def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
+        """f of M v' = f, shape (..., speeds)."""
+        return -self.residual(
+            q, v, np.zeros(len(self.layout.speeds)), t, inputs=inputs, parameters=parameters
+        )
+
+    def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
+        """M, shape (..., speeds, speeds)."""
+        rows, batch = self._rows(q, None, t, self._no_inputs, parameters)
+        n = len(self.layout.speeds)
+        out = np.empty((len(rows), n, n))
+        dynamics = self.dynamics(parameters)  # keeps what the context points to
+        rk.mass_rows(dynamics.rhs.context, rows, np.zeros(n), out)
+        return out.reshape(*batch, n, n)
+
+    def rates(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
+        """q' = N v, shape (..., coordinates)."""
+        rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
+        nq = len(self.layout.coordinates)
+        q, v = rows[:, 1 : 1 + nq], rows[:, 1 + nq : 1 + nq + len(self.layout.speeds)]
+        out = np.zeros((len(rows), nq))
+        speed_of = np.array(self.speed_of)
+        out[:, speed_of >= 0] = v[:, speed_of[speed_of >= 0]]
+        for at, k in self.balls:
+            w, x, y, z = q[:, at : at + 4].T
+            a, b, c = v[:, k : k + 3].T / 2
+            out[:, at : at + 4] = np.stack(
+                [-x * a - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a], axis=1
+            )
+        return out.reshape(*batch, nq)
+
+    def energies(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Energies:
+        """Kinetic and potential energy, each of the batch's shape."""
+        rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
+        out = np.empty((len(rows), 2))
+        dynamics = self.dynamics(parameters)  # keeps what the context points to
+        rk.energy_rows(dynamics.rhs.context, rows, out)
+        out = out.reshape(*batch, 2)
+        return Energies(out[..., 0], out[..., 1] + self.numbers(parameters).resting)
+
+    def gaps(self, q: Any, v: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
+        """How far quaternions are from length one, and nothing else."""
+        rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
+        at = np.array([first for first, _ in self.balls], dtype=int)
+        parts = rows[:, 1 + at[:, None] + np.arange(4)] if at.size else np.zeros((len(rows), 0, 4))
+        return ((parts**2).sum(axis=-1) - 1.0).reshape(*batch, at.size), np.zeros((*batch, 0))
+
+    def _hinge_motion(self, q: Any, v: Any, a: Any, t: Any, parameters: Parameters) -> tuple[Array, tuple[int, ...]]:
+        """Rows of :func:`recursion.kernels.motion_rows` at the hinges that carry the bodies; ground stays at rest."""
+        n = len(self.layout.speeds)
+        extra = [(np.zeros(n) if a is None else a, n)]
+        rows, batch = self._rows(q, v, t, self._no_inputs, parameters, extra=extra)
+        given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
+        out = np.zeros((len(rows), 1 + len(self.tables.ints), 24))
+        out[:, 0, [0, 4, 8]] = 1.0
+        found = np.zeros((len(rows), len(self.tables.ints), 24))
+        dynamics = self.dynamics(parameters)  # keeps what the context points to
+        rk.motion_rows(dynamics.rhs.context, given, a, found)
+        out[:, 1:] = found
+        return out[:, [seat.hinge for seat in self.tables.skeleton.seats]], batch
+
+    def poses(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
+        """R_WB of shape (..., bodies, 3, 3) and origins in world axes of shape (..., bodies, 3)."""
+        found, batch = self._hinge_motion(q, None, None, t, parameters)
+        R = found[..., :9].reshape(*found.shape[:2], 3, 3)
+        turn, shift = self.numbers(parameters).seats
+        origin = found[..., 9:12] + np.einsum("kbij,bj->kbi", R, shift)
+        count = len(self.layout.bodies)
+        return (R @ turn).reshape(*batch, count, 3, 3), origin.reshape(*batch, count, 3)
+
+    def body_motion(self, q: Any, v: Any, a: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> BodyMotion:
+        """Velocities and accelerations of all bodies in world axes, for given v' (default 0)."""
+        found, batch = self._hinge_motion(q, v, a, t, parameters)
+        R = found[..., :9].reshape(*found.shape[:2], 3, 3)
+        arm = np.einsum("kbij,bj->kbi", R, self._centers(parameters))
+        u, w, b, alpha = (found[..., k : k + 3] for k in (12, 15, 18, 21))
+        swing = np.cross(w, arm)
+        velocity, acceleration = u + swing, b + np.cross(alpha, arm) + np.cross(w, swing)
+        count = len(self.layout.bodies)
+        return BodyMotion(*(x.reshape(*batch, count, 3) for x in (w, velocity, alpha, acceleration)))
+
+    def _centers(self, parameters: Parameters) -> Array:
+        """Mass centres of the bodies in the axes of their hinges."""
+        vector = self.parameter_vector(parameters)
+        values = self.tables.constants.values(vector)
+        com = [[values[self.tables.constants.index(x)] for x in link.com] for link in self.tables.mechanism.links]
+        turn, shift = self.numbers(vector).seats
+        return shift + np.einsum("bij,bj->bi", turn, np.array(com))
+
+
+def _prepared(native: Any, vector: Array) -> Array:
+    """Parameters of a program, with what it computes from them once."""
+    buffer = np.empty(native.parameters + native.prepared + 1)
+    buffer[: native.parameters] = vector
+    if native.prepared:
+        out = buffer[native.parameters : native.parameters + native.prepared].reshape(1, -1)
+        kn.evaluate_rows(native.prepare, 0, buffer[None, : native.parameters].copy(), out)
+    return buffer
