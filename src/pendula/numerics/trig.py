@@ -1,23 +1,27 @@
-"""Sine with cosine, and reciprocals, for every scalar type that kernels are compiled for.
+"""Sine and cosine together, and the reciprocal, for compiled kernels of any scalar type.
 
-Plain Python functions that compiled code calls; each scalar type brings its own version by ``overload``. That of
-float64 is straight-line arithmetic (Cody-Waite reduction by pi/2 in three parts, then the polynomials of fdlibm), so
-that other types can repeat it operation by operation and come to the same digits. It is good to about one unit in the
-last place; where the reduction would lose digits, the library's functions take over.
+A kernel that calls :func:`sincos` and :func:`reciprocal` compiles for every type that has a version of them: float64
+here, eight states at once in :mod:`pendula.numerics.eight`. The steps are written once below, so that all types round
+alike.
+
+Method: the argument is brought to [-pi/4, pi/4] with pi/2 in three parts (W. J. Cody, W. Waite, *Software Manual for
+the Elementary Functions*, 1980), then the minimax polynomials of fdlibm (Sun Microsystems, 1993). The error is
+about one unit in the last place for |x| below :data:`FAR`; beyond, the C library is asked.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import types
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
-LARGEST = 1e5  # [rad] up to which the reduction keeps all digits
-TWO_OVER_PI = 0.6366197723675814
-HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
-"""pi/2 in three parts; products of a whole number up to 1e5 with the first two are exact"""
+from pendula.numerics.jit import compiled_part
+
+FAR = 1e5  # beyond this angle [rad] the three parts of pi/2 no longer suffice
+
+PER_QUARTER = 0.6366197723675814  # 2 / pi
+# pi/2 in parts of 33 bits: their products with whole numbers below 2^20 are exact
+QUARTER = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
 SINE = (
     -1.66666666666666324348e-01,
     8.33333333332248946124e-03,
@@ -35,44 +39,39 @@ COSINE = (
     -1.13596475577881948265e-11,
 )
 
-P1, P2, P3 = HALF_PI
-S1, S2, S3, S4, S5, S6 = SINE
-C1, C2, C3, C4, C5, C6 = COSINE
+_Q0, _Q1, _Q2 = QUARTER
+_S0, _S1, _S2, _S3, _S4, _S5 = SINE
+_C0, _C1, _C2, _C3, _C4, _C5 = COSINE
 
 
-def sincos(x: Any) -> Any:
-    """Sine and cosine; for compiled code only."""
+def sincos(x):
+    """``sincos(x)``: sine and cosine of an angle [rad], for compiled code."""
     raise NotImplementedError("sincos is for compiled code")
 
 
-def reciprocal(x: Any) -> Any:
-    """1/x; for compiled code only."""
+def reciprocal(x):
+    """``reciprocal(x)``: 1 / x, for compiled code."""
     raise NotImplementedError("reciprocal is for compiled code")
 
 
-@register_jitable
-def kernel_sine(r: Any) -> Any:
-    """sin r for |r| <= pi/4; plain arithmetic, for any scalar type."""
+@compiled_part(fastmath={"contract"}, forceinline=True)
+def sincos_near(x):
+    """Number of the quarter turn nearest to x, and sine and cosine of what is left; any type with ``np.floor``."""
+    k = np.floor(x * PER_QUARTER + 0.5)
+    r = x - k * _Q0
+    r = r - k * _Q1
+    r = r - k * _Q2
     z = r * r
-    return r + r * z * (S1 + z * (S2 + z * (S3 + z * (S4 + z * (S5 + z * S6)))))
+    s = r + r * z * (_S0 + z * (_S1 + z * (_S2 + z * (_S3 + z * (_S4 + z * _S5)))))
+    c = 1.0 - 0.5 * z + z * z * (_C0 + z * (_C1 + z * (_C2 + z * (_C3 + z * (_C4 + z * _C5)))))
+    return k, s, c
 
 
-@register_jitable
-def kernel_cosine(r: Any) -> Any:
-    """cos r for |r| <= pi/4; plain arithmetic, for any scalar type."""
-    z = r * r
-    return 1.0 - 0.5 * z + z * z * (C1 + z * (C2 + z * (C3 + z * (C4 + z * (C5 + z * C6)))))
-
-
-@register_jitable
-def _sincos_float(x: float) -> tuple[float, float]:
-    if not abs(x) < LARGEST:
+@compiled_part(forceinline=True)
+def _sincos(x):
+    if not abs(x) < FAR:
         return np.sin(x), np.cos(x)
-    k = np.floor(x * TWO_OVER_PI + 0.5)
-    r = x - k * P1
-    r -= k * P2
-    r -= k * P3
-    s, c = kernel_sine(r), kernel_cosine(r)
+    k, s, c = sincos_near(x)
     j = np.int64(k)
     odd = (j & 1) != 0
     a = c if odd else s
@@ -80,15 +79,11 @@ def _sincos_float(x: float) -> tuple[float, float]:
     return (-a if (j & 2) != 0 else a), (-b if ((j + 1) & 2) != 0 else b)
 
 
-@overload(sincos, strict=False)
-def _sincos(x: Any) -> Any:
-    if isinstance(x, types.Float):
-        return lambda x: _sincos_float(x)
-    return None
+@overload(sincos)
+def _sincos_of_float(x):
+    return (lambda x: _sincos(x)) if isinstance(x, types.Float) else None
 
 
-@overload(reciprocal, strict=False)
-def _reciprocal(x: Any) -> Any:
-    if isinstance(x, types.Float):
-        return lambda x: 1.0 / x
-    return None
+@overload(reciprocal, jit_options={"error_model": "numpy"})
+def _reciprocal_of_float(x):
+    return (lambda x: 1.0 / x) if isinstance(x, types.Float) else None
