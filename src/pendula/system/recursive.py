@@ -12,12 +12,14 @@ from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations
 from pendula.errors import ComputationError, SingularPose
 from pendula.model.model import Model
+from pendula.numerics.eight import LANES, aligned_zeros
 from pendula.numerics.native import Callback
 from pendula.system import kernels as kn
 from pendula.system.dynamics import MOST_PASSES, STATUS, Dynamics
 from pendula.system.layout import Array, Layout
 from pendula.system.programs import Programs
 from pendula.system.recursion import kernels as rk
+from pendula.system.recursion import planar as pl
 from pendula.system.recursion import spatial as sp
 from pendula.system.recursion.tables import Numbers, Tables
 from pendula.system.system import BodyMotion, Energies, Parameters, System
@@ -146,13 +148,15 @@ class RecursiveSystem(System):
             rk.ASIDE: aside,
             rk.TAU: np.zeros(nv + nd + 1),
             rk.RATES: np.zeros(nv + nd + 1),
-            rk.W: np.zeros((n + 1, sp.WIDTH)),
+            rk.W: aligned_zeros(n + 1, sp.WIDTH),
+            rk.OUTSIDE: np.zeros(2 * n + 1),
+            rk.LOAD_HINGES: tables.load_hinges,
             rk.EFFORTS: np.zeros(nd + 1),
             rk.OUT: np.zeros(nq + nv + 1),
         }
         context = np.zeros(rk.SIZE, dtype=np.int64)
         native = self._program_of_inputs if inputs_given else self._program
-        keep: list[Any] = [context]
+        keep: list[Any] = [context, numbers]
         if native is not None:
             code = _prepared(native, vector)
             context[kn.CODE], context[kn.PARAMETERS] = native.evaluate, code.ctypes.data
@@ -163,7 +167,12 @@ class RecursiveSystem(System):
         context[[rk.VALUES, rk.CHARTS]] = len(tables.expressions), tables.charts.size
         for entry, array in arrays.items():
             context[entry] = array.ctypes.data
-        context[rk.RHS] = rk.right_hand_side.address
+        rhs = rk.right_hand_side
+        if numbers.plane is not None:
+            context[rk.PLANE] = numbers.plane.ctypes.data
+            context[rk.SPRUNG] = bool(np.any(numbers.plane[:, pl.STIFFNESS :]))
+            rhs = rk.chain_right_hand_side if tables.is_chain else rk.planar_right_hand_side
+        context[rk.RHS] = rhs.address
         found = Dynamics(
             None,  # type: ignore[arg-type]
             None,
@@ -171,10 +180,31 @@ class RecursiveSystem(System):
             arrays[kn.STATUS],
             (*keep, *arrays.values()),
         )
-        found.rhs = Callback(rk.right_hand_side.address, context.ctypes.data, found)
+        found.rhs = Callback(rhs.address, context.ctypes.data, found)
         if self.balls:
             found.project = Callback(kn.project.address, context.ctypes.data, found)
         return found
+
+    def dynamics_of_eight(self, parameters: Parameters = None) -> Dynamics | None:
+        """Callbacks for eight states at once; None where something depends on time or on expressions.
+
+        The right-hand side reads [t, q, v, (work)] with eight numbers for each, and writes rates in the same way.
+        """
+        if self._program is not None:
+            return None
+        dynamics = self.dynamics(parameters)
+        context = dynamics.buffers[0]
+        if self.numbers(parameters).plane is None:
+            eight = rk.spatial_eight
+        else:
+            eight = rk.chain_eight if self.tables.is_chain else rk.planar_eight
+        work = aligned_zeros(len(self.tables.ints) + 1, sp.WIDTH, LANES)
+        tau = aligned_zeros(len(self.layout.speeds) + 1, LANES)
+        context[rk.W], context[rk.TAU] = work.ctypes.data, tau.ctypes.data
+        dynamics.buffers = (*dynamics.buffers, work, tau)
+        dynamics.rhs = Callback(eight.address, context.ctypes.data, dynamics)
+        dynamics.project = None
+        return dynamics
 
     def forward_dynamics(self, parameters: Parameters = None) -> Callable[[Array, Array, Array], None]:
         """A function (q, v, out) that writes v' into ``out``, for many calls from Python: nothing is checked.

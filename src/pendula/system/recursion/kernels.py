@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from pendula.numerics.eight import BYTES, eights_at
 from pendula.numerics.jit import compiled, compiled_callback, compiled_part
 from pendula.numerics.native import address_of, call_native, doubles_at, integers_at
 from pendula.system import kernels as kn
 from pendula.system.recursion import loads as lk
+from pendula.system.recursion import planar as pl
 from pendula.system.recursion import spatial as sp
 
 # Entries of the context after those of kernels
 (
     HINGES, INTS, REAL, SPRINGS, SPRINGS_AT, SPRING_NUMBERS_AT, LOADS, LOADS_AT, LOAD_NUMBERS_AT, GRAVITY, ASIDE, VALUES,
-    CHARTS, TAU, RATES, W, EFFORTS, OUT, RHS, SIZE,
-) = range(kn.SIZE, kn.SIZE + 20)  # fmt: skip
+    CHARTS, TAU, RATES, W, EFFORTS, OUT, RHS, PLANE, OUTSIDE, LOAD_HINGES, SPRUNG, SIZE,
+) = range(kn.SIZE, kn.SIZE + 24)  # fmt: skip
 """``ASIDE``: where the program of expressions writes prescribed motions, ``VALUES`` values and ``CHARTS`` charts (both
-numbers of values), ``OUT`` a buffer for rates, ``RHS`` the right-hand side itself"""
+numbers of values), ``OUT`` a buffer for rates, ``RHS`` the right-hand side itself, ``PLANE`` the numbers of a planar
+mechanism, ``OUTSIDE`` efforts in its hinges and torques on them, ``LOAD_HINGES`` the hinges that loads act on"""
 
 
 @compiled_part
@@ -140,6 +143,141 @@ def right_hand_side(out, inp, context):
     if ctx[kn.QUADRATURES] == 1:
         rates[nq + nv] = power + drive_power(ctx)
     note_failure(ctx, x, rates)
+
+
+# -- in the plane --------------------------------------------------------------------------------------
+
+
+@compiled_part
+def load_from_outside(ctx, v, drives, efforts, torques):
+    """Efforts in hinges and torques on them that are given by expressions; returns the power of the efforts."""
+    n, nv, nd = ctx[HINGES], ctx[kn.NV], ctx[kn.DRIVES]
+    values = doubles_at(ctx[ASIDE] + 8 * 3 * nd, ctx[VALUES])
+    loads = integers_at(ctx[LOADS_AT], (ctx[LOADS], lk.LOAD_INTEGERS))
+    hinges = integers_at(ctx[LOAD_HINGES], ctx[LOADS])
+    for i in range(n):
+        efforts[i] = torques[i] = 0.0
+    power = 0.0
+    for k in range(ctx[LOADS]):
+        at = loads[k, lk.VALUE]
+        if loads[k, lk.KIND] == lk.EFFORT_GIVEN:
+            rate = loads[k, lk.FIRST]
+            efforts[hinges[k] - 1] += values[at]
+            power += values[at] * (v[rate] if rate < nv else drives[3 * (rate - nv) + 1])
+        else:
+            torques[hinges[k] - 1] += values[at + 2]
+    return power
+
+
+@compiled_callback(allocates=False)
+def planar_right_hand_side(out, inp, context):
+    """The same as :func:`right_hand_side`, for a mechanism that moves in a plane."""
+    ctx = integers_at(context, SIZE)
+    n, nq, nv, nd = ctx[HINGES], ctx[kn.NQ], ctx[kn.NV], ctx[kn.DRIVES]
+    x, rates = copied(ctx, inp), doubles_at(out, nq + nv + 1)
+    write_aside(ctx, x)
+    q, v, drives = doubles_at(x + 8, nq), doubles_at(x + 8 * (1 + nq), nv), doubles_at(ctx[ASIDE], 3 * nd)
+    ints, real = integers_at(ctx[INTS], (n, sp.INTEGERS)), doubles_at(ctx[PLANE], (n, pl.NUMBERS))
+    w, gravity = doubles_at(ctx[W], (n + 1, pl.WIDTH)), doubles_at(ctx[GRAVITY], 3)
+    efforts, torques = doubles_at(ctx[OUTSIDE], n), doubles_at(ctx[OUTSIDE] + 8 * n, n)
+    power = load_from_outside(ctx, v, drives, efforts, torques) if ctx[LOADS] > 0 else 0.0
+    power += pl.forward(
+        ints, real, gravity[0], gravity[1], q, v, drives, efforts, torques, w, rates[nq : nq + nv]
+    )
+    for k in range(nq):
+        rates[k] = v[k]
+    if ctx[kn.QUADRATURES] == 1:
+        for k in range(n):
+            power += torques[k] * w[1 + k, pl.OMEGA]
+        if nd > 0:
+            pl.drive_efforts(ints, w, doubles_at(ctx[EFFORTS], nd))
+        rates[nq + nv] = power + drive_power(ctx)
+    note_failure(ctx, x, rates)
+
+
+@compiled_callback(allocates=False)
+def chain_right_hand_side(out, inp, context):
+    """The same for links one after the other whose angles are measured from ground."""
+    ctx = integers_at(context, SIZE)
+    n = ctx[HINGES]
+    q, v, rates = doubles_at(inp + 8, n), doubles_at(inp + 8 * (1 + n), n), doubles_at(out, 2 * n + 1)
+    w, gravity = doubles_at(ctx[W], (n, pl.LINK)), doubles_at(ctx[GRAVITY], 3)
+    power = pl.chain(
+        doubles_at(ctx[PLANE], (n, pl.NUMBERS)), ctx[SPRUNG] == 1, gravity[0], gravity[1], q, v, w, rates[n : 2 * n]
+    )
+    for k in range(n):
+        rates[k] = v[k]
+    if ctx[kn.QUADRATURES] == 1:
+        rates[2 * n] = power
+    note_failure(ctx, inp, rates)
+
+
+# -- eight states at once --------------------------------------------------------------------------------
+
+
+@compiled_callback(allocates=False)
+def chain_eight(out, inp, context):
+    """Like :func:`chain_right_hand_side`, for eight states: every number is followed by those of the other lanes."""
+    ctx = integers_at(context, SIZE)
+    n = ctx[HINGES]
+    q, v, rates = eights_at(inp + BYTES, n), eights_at(inp + BYTES * (1 + n), n), eights_at(out, 2 * n + 1)
+    w, gravity = eights_at(ctx[W], (n, pl.LINK)), doubles_at(ctx[GRAVITY], 3)
+    power = pl.chain(
+        doubles_at(ctx[PLANE], (n, pl.NUMBERS)), ctx[SPRUNG] == 1, gravity[0], gravity[1], q, v, w, rates[n : 2 * n]
+    )
+    for k in range(n):
+        rates[k] = v[k]
+    if ctx[kn.QUADRATURES] == 1:
+        rates[2 * n] = power
+
+
+@compiled_callback(allocates=False)
+def planar_eight(out, inp, context):
+    """Like :func:`planar_right_hand_side`, for eight states without anything that depends on time or expressions."""
+    ctx = integers_at(context, SIZE)
+    n, nq, nv = ctx[HINGES], ctx[kn.NQ], ctx[kn.NV]
+    q, v, rates = eights_at(inp + BYTES, nq), eights_at(inp + BYTES * (1 + nq), nv), eights_at(out, nq + nv + 1)
+    ints, real = integers_at(ctx[INTS], (n, sp.INTEGERS)), doubles_at(ctx[PLANE], (n, pl.NUMBERS))
+    w, gravity = eights_at(ctx[W], (n + 1, pl.WIDTH)), doubles_at(ctx[GRAVITY], 3)
+    efforts, torques = doubles_at(ctx[OUTSIDE], n), doubles_at(ctx[OUTSIDE] + 8 * n, n)
+    drives = doubles_at(ctx[ASIDE], 0)
+    power = pl.forward(
+        ints, real, gravity[0], gravity[1], q, v, drives, efforts, torques, w, rates[nq : nq + nv]
+    )
+    for k in range(nq):
+        rates[k] = v[k]
+    if ctx[kn.QUADRATURES] == 1:
+        rates[nq + nv] = power
+
+
+@compiled_callback(allocates=False)
+def spatial_eight(out, inp, context):
+    """Like :func:`right_hand_side`, for eight states without anything that depends on time or expressions."""
+    ctx = integers_at(context, SIZE)
+    n, nq, nv = ctx[HINGES], ctx[kn.NQ], ctx[kn.NV]
+    q, v, rates = eights_at(inp + BYTES, nq), eights_at(inp + BYTES * (1 + nq), nv), eights_at(out, nq + nv + 1)
+    ints, real = integers_at(ctx[INTS], (n, sp.INTEGERS)), doubles_at(ctx[REAL], (n, sp.NUMBERS))
+    w, gravity, tau = eights_at(ctx[W], (n + 1, sp.WIDTH)), doubles_at(ctx[GRAVITY], 3), eights_at(ctx[TAU], nv)
+    drives, values, charts = doubles_at(ctx[ASIDE], 0), doubles_at(ctx[ASIDE], 0), eights_at(ctx[TAU], 0)
+    sp.clear_ground(w, gravity[0], gravity[1], gravity[2])
+    sp.place(ints, real, q, v, drives, charts, w)
+    sp.start_inertia(real, w)
+    for k in range(nv):
+        tau[k] = 0.0
+    springs = integers_at(ctx[SPRINGS_AT], (ctx[SPRINGS], lk.SPRING_INTEGERS))
+    constants = doubles_at(ctx[SPRING_NUMBERS_AT], (ctx[SPRINGS], lk.SPRING_NUMBERS))
+    power = lk.load_hinges(springs, constants, ints, real, q, v, drives, values, tau, w)
+    loads = integers_at(ctx[LOADS_AT], (ctx[LOADS], lk.LOAD_INTEGERS))
+    constants = doubles_at(ctx[LOAD_NUMBERS_AT], (ctx[LOADS], lk.LOAD_NUMBERS))
+    power += lk.load_bodies(loads, constants, values, v, tau, w)
+    sp.articulate(ints, tau, nv, drives, charts, w)
+    sp.accelerate(ints, drives, charts, w, rates[nq : nq + nv])
+    sp.coordinate_rates(ints, q, v, rates)
+    if ctx[kn.QUADRATURES] == 1:
+        rates[nq + nv] = power
+
+
+# -- from Python -----------------------------------------------------------------------------------------
 
 
 @compiled(allocates=False)

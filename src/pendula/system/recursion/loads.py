@@ -6,9 +6,11 @@ frame. The power of what is not a spring is added up on the way.
 
 from __future__ import annotations
 
+import numpy as np
+
 from pendula.numerics.jit import compiled_part
 from pendula.system.recursion import spatial as sp
-from pendula.system.recursion.guard import root
+
 from pendula.system.recursion.skeleton import BALL, CHART
 
 # Columns of the tables of springs across hinges
@@ -138,7 +140,7 @@ def spring_between(load, c, values, y, z, s0, s1, s2):
     square = g0 * g0 + g1 * g1 + g2 * g2
     pull = c[SPRING] + 0.0 * square
     if c[LENGTH] != 0.0:
-        pull = c[SPRING] * (1.0 - c[LENGTH] / root(square))
+        pull = c[SPRING] * (1.0 - c[LENGTH] / np.sqrt(square))
     damping = c[FACTOR]
     if load[VALUE] >= 0:
         damping += values[load[VALUE]]
@@ -248,5 +250,5 @@ def energies(springs, hinge_constants, loads, constants, ints, real, q, v, drive
             c, y = constants[k], w[loads[k, FIRST]]
             s0, s1, s2 = sp.turned(y, sp.R, c[PLACE], c[PLACE + 1], c[PLACE + 2])
             g0, g1, g2, _, _, _ = gap_between(c, y, w[loads[k, SECOND]], s0, s1, s2)
-            potential += 0.5 * c[SPRING] * (root(g0 * g0 + g1 * g1 + g2 * g2) - c[LENGTH]) ** 2
+            potential += 0.5 * c[SPRING] * (np.sqrt(g0 * g0 + g1 * g1 + g2 * g2) - c[LENGTH]) ** 2
     return kinetic, potential

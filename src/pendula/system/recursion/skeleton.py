@@ -89,6 +89,12 @@ class Skeleton:
             builder.add(link)
         return found
 
+    def moving_point(self, place: Sequence[Expr]) -> int:
+        """Number of a hinge at a point of ground that moves; it carries nothing."""
+        builder = _Builder(self)
+        builder.move_point(place)
+        return builder.hinge
+
     @property
     def charts(self) -> list[int]:
         """Numbers of the hinges that are charts."""
@@ -115,6 +121,10 @@ class _Builder:
             self._before(step)
         self._move(link)
         seats.append(Seat(self.hinge, (*self.steps, *link.after)))
+
+    def move_point(self, place: Sequence[Expr]) -> None:
+        """Hinges from ground to a point that moves."""
+        self._before(Shift((place[0], place[1], place[2])))
 
     def _before(self, step: Step) -> None:
         """A constant step, or a point of ground that moves: slides along x, y, z."""

@@ -15,9 +15,11 @@ which then are exactly zero: what rounding would leave there grows along chains.
 
 from __future__ import annotations
 
+import numpy as np
+
 from pendula.numerics.jit import compiled_part
 from pendula.numerics.trig import reciprocal, sincos
-from pendula.system.recursion.guard import guarded, root
+from pendula.system.recursion.guard import guarded
 from pendula.system.recursion.skeleton import BALL, CHART, PRISMATIC, REVOLUTE
 
 # Columns of the table of whole numbers
@@ -407,7 +409,7 @@ def articulate_chart(row, tau, chart, y, force):
             if l < k:
                 chart[L + free * k + l] = entry / chart[L + free * l + l]
             else:
-                chart[L + free * k + k] = root(guarded(entry, size))
+                chart[L + free * k + k] = np.sqrt(guarded(entry, size))
     solve_factored(chart, L, free, u)
     for k in range(free):
         for i in range(6):

@@ -20,6 +20,7 @@ from pendula.system.layout import Array
 from pendula.system.llvm import Native, compile_program
 from pendula.system.lower import Lowering
 from pendula.system.recursion import loads as lk
+from pendula.system.recursion import planar as pl
 from pendula.system.recursion import spatial as sp
 from pendula.system.recursion.skeleton import (
     CHART,
@@ -47,14 +48,17 @@ class Numbers:
     gravity: Array
     seats: tuple[Array, Array]
     resting: float
+    plane: Array | None
+    """numbers for the planar recursion; None where something leaves the plane"""
 
 
 @dataclass(frozen=True)
 class _Point:
-    """A point of a body, in body axes, with the body's index (-1: ground)."""
+    """A point of a body, in body axes, with the body's index (-1: ground), or the origin of a hinge."""
 
     link: int
     place: tuple[Expr, ...]
+    hinge: int = GROUND
 
 
 class Tables:
@@ -132,8 +136,8 @@ class Tables:
         return self.skeleton.place_of[name]
 
     def _end(self, body: str, place: Sequence[Expr]) -> _Point:
-        if not all(is_constant(x, self._known) for x in place):
-            raise NotSupported("the recursion has no springs that hang from a moving point of ground")
+        if not all(is_constant(x, self._known) for x in place):  # a point of ground that moves
+            return _Point(-1, (0, 0, 0), self.skeleton.moving_point(place))
         return _Point(-1 if body == GROUND_NAME else self.mechanism.index[body], tuple(place))
 
     def _either(self, value: Expr) -> tuple[int, Expr]:
@@ -177,12 +181,29 @@ class Tables:
     ) -> None:
         if vector:
             at = [self._expression(x) for x in vector][0]
-        hinges = [0 if p is None or p.link < 0 else self.skeleton.seats[p.link].hinge for p in (first, second)]
+        hinges = [0 if p is None else p.hinge or self._hinge_of(p.link) for p in (first, second)]
         constants: dict[int, Any] = {lk.PLACE: first, lk.SPRING: spring, lk.LENGTH: length, lk.FACTOR: factor}
         constants |= {lk.DIRECTION: (first.link, direction), lk.AXES: first.link}
         if second is not None:
             constants[lk.OTHER] = second
         self._load_rows.append(([kind, *hinges, at, int(axes == "body")], constants))
+
+    @property
+    def load_hinges(self) -> Array:
+        """The hinge that each load acts on."""
+        of_rate = {h.v: k + 1 for k, h in enumerate(self.skeleton.hinges) if h.v >= 0}
+        of_rate |= {self.nv + h.drive: k + 1 for k, h in enumerate(self.skeleton.hinges) if h.drive >= 0}
+        found = [of_rate.get(r[lk.FIRST], 0) if r[lk.KIND] == lk.EFFORT_GIVEN else r[lk.FIRST] for r in self.loads]
+        return np.array(found, dtype=np.int64)
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether it is links one after the other, with angles measured from ground and no loads but springs."""
+        ints = self.ints
+        in_row = np.array_equal(ints[:, sp.PARENT], np.arange(len(ints)))
+        turns = np.all(ints[:, sp.KIND] == sp.REVOLUTE) and np.all(ints[:, sp.ABSOLUTE] == 1)
+        free = np.all(ints[:, sp.DRIVE] < 0) and np.array_equal(ints[:, sp.V], np.arange(len(ints)))
+        return bool(in_row and turns and free and not len(self.loads))
 
     @property
     def has_damping(self) -> bool:
@@ -196,6 +217,9 @@ class Tables:
             row[lk.KIND] != lk.BETWEEN or row[lk.VALUE] >= 0 or not is_zero(entries[lk.FACTOR])
             for row, entries in self._load_rows
         )
+
+    def _hinge_of(self, link: int) -> int:
+        return GROUND if link < 0 else self.skeleton.seats[link].hinge
 
     # -- numbers --------------------------------------------------------------------------------
 
@@ -258,7 +282,9 @@ class Tables:
         for row, (_, entries) in zip(loads, self._load_rows, strict=True):
             self._fill_load(row, entries, R_seat, r_seat, value)
         resting = -(gravity @ on_ground[sp.MOMENT : sp.MOMENT + 3])
-        return Numbers(hinges, springs.reshape(-1, lk.SPRING_NUMBERS), loads, gravity, (R_seat, r_seat), resting)
+        springs = springs.reshape(-1, lk.SPRING_NUMBERS)
+        plane = planar_numbers(self, hinges, springs, np.array(turns))
+        return Numbers(hinges, springs, loads, gravity, (R_seat, r_seat), resting, plane)
 
     @staticmethod
     def _add_mass(row: Array, link: Any, R: Array, r: Array, value: Any) -> None:
@@ -311,6 +337,42 @@ class Tables:
         definitions = (*inputs_in_time, *drive_definitions(m), *m.tape.definitions.items())
         low = Lowering([m.t, *m.q, *m.v, *slots], m.parameters, definitions)
         return compile_program(low.program, [low(e) for e in outputs], places, quick=len(outputs) > 400)
+
+
+def planar_numbers(tables: Tables, hinges: Array, springs: Array, turns: Array) -> Array | None:
+    """Numbers of the same hinges for the planar recursion; None if something leaves the plane or is not known there.
+
+    ``turns`` lead from each hinge's own axes to those of its joint, ground's first.
+    """
+    ints = tables.ints
+    if not len(ints) or np.any(ints[:, sp.KIND] > sp.PRISMATIC) or np.any(tables.springs[:, lk.DAMPING_AT] >= 0):
+        return None
+    known = tables.loads[:, lk.KIND] == lk.EFFORT_GIVEN
+    known |= (tables.loads[:, lk.KIND] == lk.TORQUE) & (tables.loads[:, lk.IN_BODY] == 0)
+    if not np.all(known):
+        return None
+    own, parent = turns[1:], ints[:, sp.PARENT]
+    axis = own[:, :, 2]  # of the hinge, in the axes of its joint
+    is_turn = ints[:, sp.KIND] == sp.REVOLUTE
+    placed = turns[parent] @ hinges[:, :9].reshape(-1, 3, 3) @ np.swapaxes(own, 1, 2)
+    upright_placed = np.where((ints[:, sp.ABSOLUTE] == 1)[:, None], [0.0, 0.0, 1.0], placed[:, :, 2])
+    flat = np.where(is_turn[:, None], axis[:, :2], axis[:, 2:])
+    if np.any(np.abs(flat) > 0) or np.any(np.abs(upright_placed - [0.0, 0.0, 1.0]) > 0):
+        return None
+    plane = np.zeros((len(ints), pl.NUMBERS), dtype=hinges.dtype)
+    plane[:, [pl.SX, pl.SY]] = np.einsum("kij,kj->ki", turns[parent], hinges[:, 9:12])[:, :2]
+    plane[:, pl.TURN], plane[:, pl.SENSE] = hinges[:, sp.TURN], np.where(is_turn, hinges[:, sp.SENSE], 1.0)
+    plane[:, [pl.AX, pl.AY]] = np.where(is_turn[:, None], 0.0, axis[:, :2])
+    plane[:, pl.MASS] = hinges[:, sp.MASS]
+    moment = np.einsum("kij,kj->ki", own, hinges[:, sp.MOMENT : sp.MOMENT + 3])
+    plane[:, [pl.HX, pl.HY]] = moment[:, :2]
+    inertia = hinges[:, [16, 17, 18, 17, 19, 20, 18, 20, 21]].reshape(-1, 3, 3)
+    plane[:, pl.INERTIA] = np.einsum("ki,kij,kj->k", own[:, 2], inertia, own[:, 2])
+    at = tables.springs[:, lk.HINGE] - 1
+    np.add.at(plane[:, pl.STIFFNESS], at, springs[:, lk.STIFFNESS])
+    np.add.at(plane[:, pl.PULL], at, springs[:, lk.STIFFNESS] * springs[:, lk.REST])
+    np.add.at(plane[:, pl.DAMPING], at, springs[:, lk.DAMPING])
+    return plane
 
 
 class _Charts:

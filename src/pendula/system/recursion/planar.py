@@ -1,0 +1,256 @@
+"""Dynamics of trees that move in a plane, for any scalar type: the same recursion with a third of the numbers.
+
+Turns about z and slides in x-y only. A frame is known by its absolute angle; inertia with all that hangs on it is
+
+    [n]   [a   b^T] [alpha]   [n0]
+    [f] = [b    C ] [  a  ] + [f0]      C symmetric, 2 x 2
+
+Loads are springs and dampers in hinges, and efforts or torques that come in from outside; where there is more, the
+spatial recursion takes over. For chains of links whose angles are measured from ground there is a shorter way still.
+"""
+
+from __future__ import annotations
+
+from pendula.numerics.jit import compiled_part
+from pendula.numerics.trig import reciprocal, sincos
+from pendula.system.recursion.guard import guarded
+from pendula.system.recursion.skeleton import REVOLUTE
+from pendula.system.recursion.spatial import ABSOLUTE, DRIVE, FUSED, KIND, PARENT, Q, V
+
+# Columns of the table of numbers
+SX, SY, TURN, SENSE, AX, AY, MASS, HX, HY, INERTIA, STIFFNESS, PULL, DAMPING, NUMBERS = range(14)
+"""shift and turn of the placement, sign of the axis, direction of a slide, mass, mass times mass centre, inertia about
+the origin, then of all springs in the hinge: stiffness, stiffness times rest, damping; all in the axes of the joint"""
+# Columns of the scratch table
+(
+    S, C, THETA, OMEGA, RX, RY, CX, CY, A, BX, BY, CXX, CXY, CYY, N, FX, FY, OWN, V0, V1, V2, ALPHA, ACX, ACY, EFFORT,
+    DX, DY, WIDTH,
+) = range(28)  # fmt: skip
+"""``DX, DY``: direction of a slide; of a turn, its prescribed acceleration and the sign of its axis"""
+
+
+@compiled_part(fastmath=FUSED)
+def forward(ints, real, gx, gy, q, v, drives, efforts, torques, w, out):
+    """v' of a tree in the plane; returns the power of the dampers.
+
+    Args:
+        drives: position, rate and acceleration of every prescribed motion.
+        efforts, torques: from outside, in every hinge and on its frame; float64 numbers for all scalar types.
+    """
+    power = place(ints, real, gx, gy, q, v, drives, efforts, torques, w)
+    articulate(ints, w)
+    accelerate(ints, w, out)
+    return power
+
+
+@compiled_part(fastmath=FUSED)
+def place(ints, real, gx, gy, q, v, drives, efforts, torques, w):
+    """Poses, motion, own inertia and loads of all hinges."""
+    o = w[0]
+    for k in range(WIDTH):
+        o[k] = 0.0
+    o[C], o[ACX], o[ACY] = 1.0, -gx, -gy
+    zero = o[S]
+    power = zero
+    for i in range(1, ints.shape[0] + 1):
+        row, p = ints[i - 1], real[i - 1]
+        x, z = w[row[PARENT]], w[i]
+        sp, cp, omp, drive = x[S], x[C], x[OMEGA], row[DRIVE]
+        rx, ry = cp * p[SX] - sp * p[SY], sp * p[SX] + cp * p[SY]
+        if drive >= 0:
+            at, rate, more = zero + drives[3 * drive], zero + drives[3 * drive + 1], zero + drives[3 * drive + 2]
+        else:
+            at, rate, more = q[row[Q]] + 0.0, v[row[V]] + 0.0, zero
+        square = omp * omp
+        before = x[THETA] + p[TURN]
+        given = efforts[i - 1] + p[PULL]
+        if row[KIND] == REVOLUTE:
+            if row[ABSOLUTE] == 1:
+                th = p[SENSE] * at
+                om = p[SENSE] * rate
+                at, rate = p[SENSE] * (th - before), p[SENSE] * (om - omp)
+            else:
+                th = before + p[SENSE] * at
+                om = omp + p[SENSE] * rate
+            s, c = sincos(th)
+            cx, cy = -(square * rx), -(square * ry)
+            drag = p[DAMPING] * rate
+            z[EFFORT] = p[SENSE] * (given - p[STIFFNESS] * at - drag)
+            z[DX], z[DY] = p[SENSE] * more, p[SENSE]
+        else:
+            th, om = before, omp
+            s, c = sincos(th)
+            dx, dy = c * p[AX] - s * p[AY], s * p[AX] + c * p[AY]
+            rx, ry = rx + dx * at, ry + dy * at
+            twice = 2.0 * omp * rate
+            cx, cy = more * dx - (square * rx + twice * dy), more * dy + (twice * dx - square * ry)
+            drag = p[DAMPING] * rate
+            z[EFFORT] = given - p[STIFFNESS] * at - drag
+            z[DX], z[DY] = dx, dy
+        z[S], z[C], z[THETA], z[OMEGA], z[RX], z[RY], z[CX], z[CY] = s, c, th, om, rx, ry, cx, cy
+        hx, hy = c * p[HX] - s * p[HY], s * p[HX] + c * p[HY]
+        own = om * om
+        z[A], z[BX], z[BY], z[CXX], z[CXY], z[CYY] = p[INERTIA], -hy, hx, p[MASS], 0.0, p[MASS]
+        z[N], z[FX], z[FY] = zero - torques[i - 1], -(own * hx), -(own * hy)
+        power -= drag * rate
+    return power
+
+
+@compiled_part(fastmath=FUSED)
+def articulate(ints, w):
+    """Takes the freedoms out, from the tips to ground."""
+    zero = w[0, S]
+    for i in range(ints.shape[0], 0, -1):
+        row = ints[i - 1]
+        up, drive = row[PARENT], row[DRIVE]
+        z, x = w[i], w[up]
+        t, rx, ry, cx, cy = z[EFFORT], z[RX], z[RY], z[CX], z[CY]
+        a, bx, by, c0, c1, c2 = z[A], z[BX], z[BY], z[CXX], z[CXY], z[CYY]
+        n, fx, fy = z[N] + (bx * cx + by * cy), z[FX] + (c0 * cx + c1 * cy), z[FY] + (c1 * cx + c2 * cy)
+        if row[KIND] == REVOLUTE:
+            if drive < 0:
+                d = reciprocal(guarded(a, zero))
+                u, vx, vy = (t - n) * d, bx * d, by * d
+                z[OWN], z[V1], z[V2] = u, vx, vy
+                c0, c1, c2 = c0 - bx * vx, c1 - bx * vy, c2 - by * vy
+                fx, fy, n = fx + bx * u, fy + by * u, t
+                a, bx, by = zero, zero, zero
+            elif row[ABSOLUTE] == 1:  # its motor holds it from ground: only forces and the spring go through
+                more = z[DX]
+                fx, fy, n = fx + bx * more, fy + by * more, t
+                a, bx, by = zero, zero, zero
+            else:
+                more = z[DX]
+                n, fx, fy = n + a * more, fx + bx * more, fy + by * more
+        elif drive < 0:
+            dx, dy = z[DX], z[DY]
+            u0, u1, u2 = bx * dx + by * dy, c0 * dx + c1 * dy, c1 * dx + c2 * dy
+            d = reciprocal(guarded(u1 * dx + u2 * dy, c0 + c2))
+            u, v0, v1, v2 = (t - (dx * fx + dy * fy)) * d, u0 * d, u1 * d, u2 * d
+            z[OWN], z[V0], z[V1], z[V2] = u, v0, v1, v2
+            a, bx, by = a - u0 * v0, bx - u0 * v1, by - u0 * v2
+            c0, c1, c2 = c0 - u1 * v1, c1 - u1 * v2, c2 - u2 * v2
+            n, fx, fy = n + u0 * u, fx + u1 * u, fy + u2 * u
+        if up == 0:
+            continue
+        ex, ey = c1 * rx - c0 * ry, c2 * rx - c1 * ry  # C times the arm turned by a right angle
+        x[A] += a + 2.0 * (by * rx - bx * ry) + (ey * rx - ex * ry)
+        x[BX] += bx + ex
+        x[BY] += by + ey
+        x[CXX] += c0
+        x[CXY] += c1
+        x[CYY] += c2
+        x[N] += n + (rx * fy - ry * fx)
+        x[FX] += fx
+        x[FY] += fy
+
+
+@compiled_part(fastmath=FUSED)
+def accelerate(ints, w, out):
+    """The freedoms' accelerations, from ground to the tips."""
+    for i in range(1, ints.shape[0] + 1):
+        row = ints[i - 1]
+        x, z = w[row[PARENT]], w[i]
+        k, drive = row[V], row[DRIVE]
+        al = x[ALPHA]
+        ax, ay = x[ACX] - al * z[RY], x[ACY] + al * z[RX]
+        if row[KIND] == REVOLUTE:
+            if drive < 0:
+                an = z[OWN] - z[V1] * ax - z[V2] * ay
+                out[k] = z[DY] * an if row[ABSOLUTE] == 1 else z[DY] * (an - al)
+                al = an
+            elif row[ABSOLUTE] == 1:
+                al = z[DX] + 0.0
+            else:
+                al = al + z[DX]
+        elif drive < 0:
+            d = z[OWN] - z[V0] * al - z[V1] * ax - z[V2] * ay
+            out[k] = d
+            ax, ay = ax + z[DX] * d, ay + z[DY] * d
+        z[ALPHA], z[ACX], z[ACY] = al, ax + z[CX], ay + z[CY]
+
+
+@compiled_part(fastmath=FUSED)
+def drive_efforts(ints, w, found):
+    """Force or torque that every prescribed motion needs, once all accelerations are known."""
+    for i in range(1, ints.shape[0] + 1):
+        drive, z = ints[i - 1, DRIVE], w[i]
+        if drive < 0:
+            continue
+        al, ax, ay = z[ALPHA], z[ACX], z[ACY]
+        if ints[i - 1, KIND] == REVOLUTE:
+            found[drive] = z[DY] * (z[A] * al + z[BX] * ax + z[BY] * ay + z[N] - z[EFFORT])
+        else:
+            fx = z[BX] * al + z[CXX] * ax + z[CXY] * ay + z[FX]
+            fy = z[BY] * al + z[CXY] * ax + z[CYY] * ay + z[FY]
+            found[drive] = z[DX] * fx + z[DY] * fy - z[EFFORT]
+
+
+# -- chains --------------------------------------------------------------------------------------------
+
+LINK = 8
+"""numbers kept per link: sine, cosine, what it turns by itself, its shares in the acceleration of its hinge, arm"""
+
+
+@compiled_part(fastmath=FUSED)
+def chain(real, sprung, gx, gy, q, v, w, out):
+    """v' of a chain of links one after the other, angles measured from ground; returns the power of the dampers."""
+    n = real.shape[0]
+    zero = 0.0 * v[0]
+    power = zero
+    for i in range(n):
+        z, p = w[i], real[i]
+        s, c = sincos(p[SENSE] * q[i])
+        z[0], z[1] = s, c
+    a, bx, by, c0, c1, c2, nn, fx, fy = zero, zero, zero, zero, zero, zero, zero, zero, zero
+    for i in range(n - 1, -1, -1):
+        z, p = w[i], real[i]
+        s, c, om = z[0], z[1], v[i]
+        hx, hy, square = c * p[HX] - s * p[HY], s * p[HX] + c * p[HY], om * om
+        a, bx, by = a + p[INERTIA], bx - hy, by + hx
+        c0, c2 = c0 + p[MASS], c2 + p[MASS]
+        fx, fy = fx - square * hx, fy - square * hy
+        if i > 0:
+            y = w[i - 1]
+            rx, ry = y[1] * p[SX] - y[0] * p[SY], y[0] * p[SX] + y[1] * p[SY]
+            square = v[i - 1] * v[i - 1]
+        else:
+            rx, ry, square = zero + p[SX], zero + p[SY], zero
+        t = zero
+        if sprung:
+            t, spent = effort(real, q, v, i)
+            power -= spent
+        cx, cy = -(square * rx), -(square * ry)
+        d = reciprocal(guarded(a, zero))
+        nn += bx * cx + by * cy
+        fx, fy = fx + (c0 * cx + c1 * cy), fy + (c1 * cx + c2 * cy)
+        u, vx, vy = (t - nn) * d, bx * d, by * d
+        z[2], z[3], z[4], z[5], z[6] = u, vx, vy, rx, ry
+        c0, c1, c2 = c0 - bx * vx, c1 - bx * vy, c2 - by * vy
+        fx, fy = fx + bx * u, fy + by * u
+        bx, by = c1 * rx - c0 * ry, c2 * rx - c1 * ry
+        a = by * rx - bx * ry
+        nn = t + (rx * fy - ry * fx)
+    ax, ay, al, square = zero - gx, zero - gy, zero, zero
+    for i in range(n):
+        z, p = w[i], real[i]
+        rx, ry = z[5], z[6]
+        ax, ay = ax - al * ry, ay + al * rx
+        al = z[2] - z[3] * ax - z[4] * ay
+        out[i] = p[SENSE] * al
+        ax, ay = ax - square * rx, ay - square * ry
+        square = v[i] * v[i]
+    return power
+
+
+@compiled_part(fastmath=FUSED)
+def effort(real, q, v, i):
+    """Torque of the springs and dampers before link i, and the power that the dampers take."""
+    p = real[i]
+    before, omp = p[TURN] + 0.0 * q[i], 0.0 * v[i]
+    if i > 0:
+        before += real[i - 1, SENSE] * q[i - 1]
+        omp = real[i - 1, SENSE] * v[i - 1]
+    at, rate = q[i] - p[SENSE] * before, v[i] - p[SENSE] * omp
+    drag = p[DAMPING] * rate
+    return p[SENSE] * (p[PULL] - p[STIFFNESS] * at - drag), drag * rate
