@@ -205,6 +205,8 @@ def _with_inputs(system: System, inputs: Mapping[str, float | str]) -> System:
         known = ", ".join(system.model.inputs) or "none"
         raise UsageError(f'there is no input "{unknown[0]}"; known are: {known}')
     model = system.model.with_changes(inputs=dict(system.model.inputs) | dict(inputs))
+    if system.engine == "recursive":
+        return compile_system(model, engine=system.engine)
     return compile_system(model, system.formulation)
 
 

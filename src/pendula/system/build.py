@@ -8,7 +8,16 @@ import numpy as np
 
 from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations
-from pendula.errors import ComputationError, LoopNotClosed, ModelError, PendulaError, Problem, SingularPose, UsageError
+from pendula.errors import (
+    ComputationError,
+    LoopNotClosed,
+    ModelError,
+    NotSupported,
+    PendulaError,
+    Problem,
+    SingularPose,
+    UsageError,
+)
 from pendula.model.model import Model
 from pendula.system.assembly import assemble
 from pendula.system.layout import State
@@ -58,9 +67,15 @@ def compile_system(model: Model | Equations, formulation: str | None = None, *, 
 def _recursive(model: Model) -> System:
     """The recursion over the bodies, tried at some poses."""
     system = RecursiveSystem(model)
-    if not system.layout.speeds or not _solves_by_bodies(system):
-        compile_system(model, DEFAULT)  # says what is wrong
-    return system
+    if model.closures:
+        _check_well_posed(system)
+    if system.layout.speeds and _solves_by_bodies(system):
+        return system
+    compile_system(model, DEFAULT)  # says what is wrong, if something is
+    raise NotSupported(
+        "the recursion finds no accelerations: a body without mass is held by a loop, or a pose is singular.\n"
+        "  Try: the engine symbolic."
+    )
 
 
 def _solves_by_bodies(system: System) -> bool:

@@ -1,4 +1,4 @@
-"""A system whose numbers come from the recursion over the bodies: no equations are derived unless they are asked for."""
+"""A system whose numbers come from the recursion over the bodies; equations are derived only if they are asked for."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pendula.system.dynamics import MOST_PASSES, STATUS, Dynamics
 from pendula.system.layout import Array, Layout
 from pendula.system.programs import Programs
 from pendula.system.recursion import kernels as rk
+from pendula.system.recursion import loops as lp
 from pendula.system.recursion import planar as pl
 from pendula.system.recursion import spatial as sp
 from pendula.system.recursion.tables import Numbers, Tables
@@ -64,13 +65,13 @@ class RecursiveSystem(System):
 
     @property
     def loop_rows(self) -> int:
-        """There are no loops."""
-        return 0
+        """Number of rows of G."""
+        return self.equations.loop_rows if self.model.closures else 0
 
     @property
     def has_gaps(self) -> bool:
-        """Whether there are quaternions."""
-        return bool(self.balls)
+        """Whether there are loops or quaternions."""
+        return bool(self.model.closures or self.balls)
 
     @property
     def drives(self) -> tuple[Any, ...]:
@@ -88,7 +89,7 @@ class RecursiveSystem(System):
         return True
 
     @cached_property
-    def balls(self) -> list[tuple[int, int]]:  # type: ignore[override]
+    def balls(self) -> list[tuple[int, int]]:
         """For every quaternion: index of its first coordinate, index of its first angular speed."""
         return [(at.first, at.speed) for at in self.tables.mechanism.quaternions]
 
@@ -100,8 +101,8 @@ class RecursiveSystem(System):
         return bool(self.drives or damped or tables.does_work)
 
     def independent_rows(self, parameters: Parameters = None) -> int:
-        """There are no rows."""
-        return 0
+        """Number of independent constraint rows at regular poses."""
+        return super().independent_rows(parameters) if self.model.closures else 0
 
     # -- callbacks ------------------------------------------------------------------------------
 
@@ -172,6 +173,10 @@ class RecursiveSystem(System):
             context[rk.PLANE] = numbers.plane.ctypes.data
             context[rk.SPRUNG] = bool(np.any(numbers.plane[:, pl.STIFFNESS :]))
             rhs = rk.chain_right_hand_side if tables.is_chain else rk.planar_right_hand_side
+        project = kn.project
+        if self.loop_rows:
+            keep.append(self._bind_loops(context, vector, numbers, baumgarte))
+            rhs, project = rk.closed_right_hand_side, rk.project_closed
         context[rk.RHS] = rhs.address
         found = Dynamics(
             None,  # type: ignore[arg-type]
@@ -181,16 +186,42 @@ class RecursiveSystem(System):
             (*keep, *arrays.values()),
         )
         found.rhs = Callback(rhs.address, context.ctypes.data, found)
-        if self.balls:
-            found.project = Callback(kn.project.address, context.ctypes.data, found)
+        if self.balls or self.loop_rows:
+            found.project = Callback(project.address, context.ctypes.data, found)
         return found
+
+    def _bind_loops(self, context: Array, vector: Array, numbers: Numbers, baumgarte: float | None) -> list[Array]:
+        """Writes into a context what closed loops need; returns the arrays to keep."""
+        n, nv, m = len(self.tables.ints), self.tables.nv, self.loop_rows
+        names = self.equations.constraint_names[:m]
+        length = self.typical_length(vector)
+        arrays = {
+            kn.WORK: np.zeros(nv),
+            kn.MULTIPLIERS: np.zeros(m),
+            kn.LENGTH: np.array([length]),
+            kn.SPEED_OF: np.array(self.speed_of, dtype=np.int64),
+            kn.RATE: np.array([baumgarte or 0.0]),
+            rk.ROWS_AT: self.tables.closing(names),
+            rk.ROW_NUMBERS_AT: self.tables.closing_numbers(names, numbers, vector),
+            rk.PULLS: np.zeros((m, lp.PULLS)),
+            rk.ANSWERS: np.zeros((n + 1, lp.ANSWER)),
+            rk.CHANGES: np.zeros((m, nv)),
+            rk.EFFORT_CHANGES: np.zeros((m, self.tables.drives + 1)),
+            rk.MATRIX: np.zeros((m, m)),
+            rk.RIGHT: np.zeros(2 * m),
+            rk.ORDER: np.zeros(m, dtype=np.int64),
+        }
+        context[[kn.ROWS, kn.RANK, kn.BAUMGARTE]] = m, self.independent_rows(vector), baumgarte is not None
+        for entry, array in arrays.items():
+            context[entry] = array.ctypes.data
+        return list(arrays.values())
 
     def dynamics_of_eight(self, parameters: Parameters = None) -> Dynamics | None:
         """Callbacks for eight states at once; None where something depends on time or on expressions.
 
         The right-hand side reads [t, q, v, (work)] with eight numbers for each, and writes rates in the same way.
         """
-        if self._program is not None:
+        if self._program is not None or self.loop_rows:
             return None
         dynamics = self.dynamics(parameters)
         context = dynamics.buffers[0]
@@ -229,14 +260,20 @@ class RecursiveSystem(System):
 
     # -- evaluation -----------------------------------------------------------------------------
 
-    def _found(self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters) -> tuple[Array, Array, Array, Any]:
-        """Accelerations, power, efforts and batch shape."""
+    def _found(
+        self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters
+    ) -> tuple[Array, Array, Array, Array, Any]:
+        """Accelerations, multipliers, power, efforts and batch shape."""
         rows, batch = self._rows(q, v, t, inputs, parameters)
         dynamics = self.dynamics(parameters, inputs_given=inputs is not None)
         count, nv, nd = len(rows), len(self.layout.speeds), len(self.drives)
         a, power, efforts = np.empty((count, nv)), np.empty(count), np.zeros((count, nd))
         status = np.zeros(count, dtype=np.int64)
-        rk.solve_rows(dynamics.rhs.context, rows, a, power, efforts, status)
+        lam = np.zeros((count, self.loop_rows))
+        if self.loop_rows:
+            rk.solve_closed_rows(dynamics.rhs.context, rows, a, lam, power, efforts, status)
+        else:
+            rk.solve_rows(dynamics.rhs.context, rows, a, power, efforts, status)
         bad = np.flatnonzero(status)
         if bad.size:
             state = list(zip(self.layout.coordinates, rows[bad[0], 1:], strict=False))[:6]
@@ -244,20 +281,20 @@ class RecursiveSystem(System):
             raise SingularPose(f"the accelerations are not determined at {where}: {STATUS[int(status[bad[0]])]}")
         if not np.all(np.isfinite(a)):
             raise ComputationError("the accelerations are not finite: check the state and the parameters")
-        return a, power, efforts, batch
+        return a, lam, power, efforts, batch
 
     def _solve(self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters) -> tuple[Array, Array]:
-        a, _, _, batch = self._found(q, v, t, inputs, parameters)
-        return a.reshape(*batch, a.shape[1]), np.zeros((*batch, 0))
+        a, lam, _, _, batch = self._found(q, v, t, inputs, parameters)
+        return a.reshape(*batch, a.shape[1]), lam.reshape(*batch, lam.shape[1])
 
     def power(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """Power of friction, damping, inputs and applied loads."""
-        _, power, _, batch = self._found(q, v, t, inputs, parameters)
+        _, _, power, _, batch = self._found(q, v, t, inputs, parameters)
         return power.reshape(batch)
 
     def drive_forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """Force or torque that each prescribed motion needs, shape (..., prescribed motions)."""
-        _, _, efforts, batch = self._found(q, v, t, inputs, parameters)
+        _, _, _, efforts, batch = self._found(q, v, t, inputs, parameters)
         return efforts.reshape(*batch, efforts.shape[1])
 
     def residual(
@@ -274,9 +311,7 @@ class RecursiveSystem(System):
 
     def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """f of M v' = f, shape (..., speeds)."""
-        return -self.residual(
-            q, v, np.zeros(len(self.layout.speeds)), t, inputs=inputs, parameters=parameters
-        )
+        return -self.residual(q, v, np.zeros(len(self.layout.speeds)), t, inputs=inputs, parameters=parameters)
 
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """M, shape (..., speeds, speeds)."""
@@ -313,7 +348,9 @@ class RecursiveSystem(System):
         return Energies(out[..., 0], out[..., 1] + self.numbers(parameters).resting)
 
     def gaps(self, q: Any, v: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
-        """How far quaternions are from length one, and nothing else."""
+        """How far constraints are violated: g (loops, then quaternions) and G v - b."""
+        if self.model.closures:
+            return super().gaps(q, v, t, parameters=parameters)
         rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
         at = np.array([first for first, _ in self.balls], dtype=int)
         parts = rows[:, 1 + at[:, None] + np.arange(4)] if at.size else np.zeros((len(rows), 0, 4))

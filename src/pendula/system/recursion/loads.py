@@ -10,8 +10,7 @@ import numpy as np
 
 from pendula.numerics.jit import compiled_part
 from pendula.system.recursion import spatial as sp
-
-from pendula.system.recursion.skeleton import BALL, CHART
+from pendula.system.recursion.spatial import BALL, CHART
 
 # Columns of the tables of springs across hinges
 HINGE, COORDINATE, EFFORT, DAMPING_AT, SPRING_INTEGERS = range(5)
