@@ -36,7 +36,13 @@ from pendula.present.tables import heading, number, table
     "--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input: a number or an expression of t."
 )
 @click.option("--samples", default=500, show_default=True, type=int, help="Equally spaced times to keep.")
-@click.option("--stepper", default="dop853", show_default=True, help="dop853 or rk45.")
+@click.option(
+    "--stepper",
+    default="dop853",
+    show_default=True,
+    help="dop853 (order 8), rk45 (order 5), radau (implicit: for stiff mechanisms) or rk4 (fixed steps of --step).",
+)
+@click.option("--step", type=float, help="Size of the steps of rk4, in time units.")
 @formulation_option("kane")
 @click.option(
     "--constraints",
@@ -59,6 +65,7 @@ def simulate_command(
     inputs: tuple[str, ...],
     samples: int,
     stepper: str,
+    step: float | None,
     formulation: str,
     constraints: str,
     baumgarte_rate: float | None,
@@ -84,6 +91,7 @@ def simulate_command(
         inputs,
         samples,
         stepper,
+        step,
         formulation,
         constraints,
         baumgarte_rate,
@@ -108,6 +116,7 @@ def perform(
     inputs: tuple[str, ...],
     samples: int,
     stepper: str,
+    step: float | None,
     formulation: str,
     constraints: str,
     baumgarte_rate: float | None,
@@ -142,6 +151,7 @@ def perform(
             initial_state=begin,
             tol=tol,
             stepper=stepper,
+            step=step,
             samples=samples,
             constraints=constraints,  # type: ignore[arg-type]
             baumgarte_rate=baumgarte_rate,
@@ -183,7 +193,7 @@ def report(run: Any, wall: float, wrote: list[str]) -> str:
             f"{number(float(run.energy.t[0]), 6)} to {number(float(run.energy.t[-1]), 6)} {units.time}",
         ),
         ("equations", f"{run.system.formulation}, {count(len(run.layout.speeds), 'speed')}"),
-        ("stepper", f"{run.stepper}, tolerance {run.tolerance:g}"),
+        ("stepper", f"{run.stepper}, " + (f"step {run.step:g}" if run.step else f"tolerance {run.tolerance:g}")),
         ("steps", f"{run.steps} accepted, {run.rejected} rejected, {run.rhs_evaluations} evaluations"),
         ("energy drift", f"{run.energy_drift:.2e} of {number(run.energy.scale, 6)} {units.energy}"),
     ]
@@ -227,6 +237,7 @@ def _data(run: Any) -> dict[str, Any]:
         "formulation": run.system.formulation,
         "stepper": run.stepper,
         "tolerance": run.tolerance,
+        "step": run.step,
         "notes": list(run.notes),
     }
 

@@ -20,7 +20,7 @@ from pendula.system.layout import Array, State
 from pendula.system.schedule import breakpoints, constant_rates, moves_constraints
 from pendula.system.system import Parameters, System
 
-STEPPERS = ("dop853", "rk45")
+STEPPERS = ("dop853", "rk45", "rk4", "radau")
 CONSTRAINTS = ("projection", "baumgarte", "none")
 
 _PAUSES = (Outcome.TOO_MANY_STEPS, Outcome.INTERRUPTED)
@@ -40,6 +40,7 @@ def simulate(
     tol: float = 1e-8,
     atol: float | None = None,
     stepper: str = "dop853",
+    step: float | None = None,
     samples: int | Sequence[float] | Array | None = None,
     constraints: Literal["projection", "baumgarte", "none"] = "projection",
     baumgarte_rate: float | None = None,
@@ -60,7 +61,9 @@ def simulate(
         parameters: changes of parameters by name, or all values as an array.
         inputs: values of inputs by name: numbers, or expressions of t and parameters in text.
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
-        stepper: "dop853" (order 8) or "rk45" (order 5).
+        stepper: "dop853" (order 8), "rk45" (order 5), "radau" (implicit, order 5: for stiff mechanisms), or "rk4"
+            (order 4, steps of a fixed size).
+        step: size of the steps of "rk4", which has no tolerance.
         samples: number of equally spaced times, or the times, at which the trajectory is wanted; default: at
             every accepted step.
         constraints: "projection" brings every step back onto them; "baumgarte" adds terms to the equations that let
@@ -112,7 +115,7 @@ def simulate(
     times = _sample_times(samples, span)
     y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])
     absolute = tol if atol is None else atol
-    settings: dict[str, Any] = {"rtol": tol, "atol": absolute, "method": stepper}
+    settings: dict[str, Any] = {"rtol": tol, "atol": absolute, "method": stepper, "step": step}
     quadratures = dynamics.quadratures
     if quadratures and system.moves_by_time:
         # motors may work while the state stands still: the work then has a say in the steps
@@ -162,6 +165,9 @@ def simulate(
     if worst > UNTRUSTED:
         notes += (f"energy is off by {worst:.2g} of its scale: do not trust this run (a singular chart, or too loose)",)
     notes += _jacobi_note(system)
+    if run.stiff_from is not None:
+        at = f"{run.stiff_from:.4g} {system.layout.time_unit}"
+        notes += (f"the motion looks stiff from t = {at}: try --stepper radau, which need not take such short steps",)
     notes += pose_notes(system, run.t, step_q, vector, stopped=outcome not in (Outcome.FINISHED, *_PAUSES))
     if on_failure == "raise" and not outcome.ok:
         raise NoConvergence(f"{outcome}: {run.detail}", last=run.y[-1])
@@ -186,6 +192,7 @@ def simulate(
         notes=notes,
         system=system,
         parameters=vector,
+        step=None if step is None else float(step),
     )
 
 

@@ -89,6 +89,8 @@ class Trajectory:
     notes: tuple[str, ...]
     system: System
     parameters: Array
+    step: float | None = None
+    """size of the steps where it was fixed; the tolerance then had no part in them"""
 
     @property
     def layout(self) -> Layout:
@@ -132,6 +134,7 @@ class Trajectory:
             "formulation": self.system.formulation,
             "stepper": self.stepper,
             "tolerance": self.tolerance,
+            "step": self.step,
             "outcome": str(self.outcome),
             "detail": self.detail,
             "steps": self.steps,

@@ -152,12 +152,11 @@ def right_hand_side(out, inp, context):
 
 @compiled_part
 def pull(ctx, w):
-    """What the rows of the loops exert at the state that stands in w; returns their table."""
+    """What the rows of the loops exert at the state that stands in w, into their table."""
     m = ctx[kn.ROWS]
     rows = integers_at(ctx[ROWS_AT], (m, lp.ROW_INTEGERS))
     pulls = doubles_at(ctx[PULLS], (m, lp.PULLS))
     lp.pull_rows(rows, doubles_at(ctx[ROW_NUMBERS_AT], (m, lp.ROW_NUMBERS)), w, pulls)
-    return pulls
 
 
 @compiled_part
@@ -182,7 +181,8 @@ def forward_closed(ctx, x, out, lam):
     """v' and multipliers with closed loops; returns the status and the power of loads that are not springs."""
     m, n, nv, nd = ctx[kn.ROWS], ctx[HINGES], ctx[kn.NV], ctx[kn.DRIVES]
     power = forward(ctx, x, out)
-    pulls = pull(ctx, doubles_at(ctx[W], (n + 1, sp.WIDTH)))
+    pull(ctx, doubles_at(ctx[W], (n + 1, sp.WIDTH)))
+    pulls = doubles_at(ctx[PULLS], (m, lp.PULLS))
     right = doubles_at(ctx[RIGHT], m)
     rate = doubles_at(ctx[kn.RATE], 1)[0] if ctx[kn.BAUMGARTE] == 1 else 0.0
     for r in range(m):
@@ -220,7 +220,7 @@ def closed_right_hand_side(out, inp, context):
 
 @compiled_part
 def factored(ctx, q, v):
-    """Brings the tree to a state and factors its inertia, so that it can answer to rows; returns their table."""
+    """Brings the tree to a state and factors its inertia, so that it can answer to rows; fills their table."""
     nq, nv, nd = ctx[kn.NQ], ctx[kn.NV], ctx[kn.DRIVES]
     x = doubles_at(ctx[kn.X], 1 + nq + nv)
     for k in range(nq):
@@ -234,7 +234,7 @@ def factored(ctx, q, v):
         tau[k] = 0.0
     sp.start_inertia(real, w)
     sp.articulate(ints, tau, nv, drives, charts, w)
-    return pull(ctx, w)
+    pull(ctx, w)
 
 
 @compiled_part
@@ -264,9 +264,10 @@ def project_closed(out, inp, context):
     right, lam = doubles_at(ctx[RIGHT], m), doubles_at(ctx[kn.MULTIPLIERS], m)
     shift, length = doubles_at(ctx[kn.WORK], nv), doubles_at(ctx[kn.LENGTH], 1)[0]
     before = kn.normalize(ctx, q)
+    pulls = doubles_at(ctx[PULLS], (m, lp.PULLS))
     after, status, best = 0.0, 0.0, np.inf
     for step in range(ctx[kn.MAX_PASSES]):
-        pulls = factored(ctx, q, v)
+        factored(ctx, q, v)
         after = 0.0
         for r in range(m):
             right[r] = -pulls[r, lp.OPENING]
@@ -286,7 +287,6 @@ def project_closed(out, inp, context):
     if status == 0.0 and after > kn.CLOSED_ENOUGH * length:
         status = 1.0
     if status == 0.0:
-        pulls = doubles_at(ctx[PULLS], (m, lp.PULLS))
         for r in range(m):
             right[r] = -pulls[r, lp.RATE]
         if answer_with(ctx, right, lam, shift) != kn.FINE:
