@@ -21,6 +21,7 @@ _WHERE = {
     "Body": "pendula.model.bodies",
     "Comparison": "pendula.analysis.against",
     "Equations": "pendula.equations.equations",
+    "Event": "pendula.simulation.events",
     "LoopNotClosed": "pendula.errors",
     "Model": "pendula.model.model",
     "ModelError": "pendula.errors",
@@ -56,6 +57,7 @@ __all__ = [
     "Body",
     "Comparison",
     "Equations",
+    "Event",
     "LoopNotClosed",
     "Model",
     "ModelError",
@@ -110,6 +112,7 @@ if TYPE_CHECKING:
     from pendula.model.model import Model
     from pendula.outcome import Outcome
     from pendula.present.results import animate, plot
+    from pendula.simulation.events import Event
     from pendula.simulation.simulate import simulate
     from pendula.simulation.trajectory import Trajectory
     from pendula.system.assembly import assemble

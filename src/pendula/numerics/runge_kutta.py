@@ -14,6 +14,7 @@ import numpy as np
 from pendula.numerics.jit import compiled_part
 from pendula.numerics.native import address_of, call_native
 from pendula.numerics.tableaus import Tableau
+from pendula.numerics.watch import Watch
 
 DOUBLE = 8  # bytes
 
@@ -57,6 +58,7 @@ class Run(NamedTuple):
     counter: np.ndarray
     rows: np.ndarray
     onto: np.ndarray  # what the projection writes: state, violation before, after, status
+    watch: Watch  # functions whose zeros are looked for
 
 
 def workspace(tableau: Tableau, n: int) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from pendula.numerics.explicit import advance
 from pendula.numerics.native import Callback
 from pendula.numerics.runge_kutta import Run
 from pendula.numerics.tableaus import METHODS, Tableau
+from pendula.numerics.watch import BAD, FOUND, STOPPED, Watch, Watched, watch_arrays, with_room
 from pendula.outcome import Outcome
 
 TIGHTEST_RTOL = 1e-14
@@ -34,6 +35,8 @@ _OUTCOMES = {
     explicit.BAD_START: Outcome.NOT_FINITE,
     explicit.NO_PROJECTION: Outcome.PROJECTION_FAILED,
     explicit.STEPS_USED_UP: Outcome.TOO_MANY_STEPS,
+    explicit.AT_EVENT: Outcome.EVENT,
+    explicit.BAD_EVENT: Outcome.EVENT_FAILED,
 }
 
 
@@ -53,6 +56,8 @@ class Integration:
         max_drift: largest violation of the constraints before a step was projected; 0 without projection.
         max_violation: largest violation left after projection, samples included; 0 without projection.
         method: name of the method.
+        event_t, event_y: times and states at which watched functions crossed zero, in order.
+        event_which: index of the function of each.
     """
 
     t: np.ndarray
@@ -68,6 +73,9 @@ class Integration:
     max_drift: float
     max_violation: float
     method: str
+    event_t: np.ndarray
+    event_y: np.ndarray
+    event_which: np.ndarray
 
 
 @dataclass
@@ -76,6 +84,7 @@ class _Stored:
 
     t: np.ndarray
     y: np.ndarray
+    watch: Watch
     seconds: float = 0.0
     code: int = explicit.GO_ON
 
@@ -96,6 +105,7 @@ def integrate(
     max_step: float = np.inf,
     on_progress: Progress | None = None,
     breakpoints: Sequence[float] | np.ndarray = (),
+    watched: Watched | None = None,
 ) -> Integration:
     """Solve y' = f(t, y) from ``t_span[0]`` to ``t_span[1]``, forwards or backwards.
 
@@ -125,6 +135,7 @@ def integrate(
         breakpoints: times at which the right-hand side may jump. Steps end exactly there; the right-hand
             side is evaluated just before on one side and just after on the other. Times outside
             ``t_span`` are left out.
+        watched: functions of time and state whose zeros are recorded; some may end the run.
 
     Returns:
         An :class:`Integration`; failures during the run are told by its ``outcome``.
@@ -181,9 +192,11 @@ def integrate(
         sample_t=samples,
         sample_y=np.zeros((samples.size, start.size)),
         y=start,
+        watch=watch_arrays(watched, start.size),
         **arrays,
     )
-    return _run(run, tableau, method, 0.0 if first_step is None else float(first_step), rhs, project, on_progress)
+    step = 0.0 if first_step is None else float(first_step)
+    return _run(run, tableau, method, step, rhs, project, watched, on_progress)
 
 
 def _run(
@@ -193,10 +206,11 @@ def _run(
     first_step: float,
     rhs: Callback,
     project: Callback | None,
+    watched: Watched | None,
     on_progress: Progress | None,
 ) -> Integration:
     """Drive the compiled loop to its end and gather the result."""
-    stored = _Stored(np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.y.size)))
+    stored = _Stored(np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.y.size)), run.watch)
     stored.t[0], stored.y[0] = run.real[runge_kutta.T], run.y
     run.counter[runge_kutta.STORED] = 1
     advance(run, tableau, first_step, stored.t, stored.y, 0)  # compiles, takes no step
@@ -207,7 +221,8 @@ def _run(
         reached = run.direction * (run.real[runge_kutta.T] - run.t_end) >= 0.0
         outcome = Outcome.FINISHED if reached else Outcome.INTERRUPTED
 
-    outcome, detail = _explain(outcome, stored.code, run, rhs, project)
+    outcome, detail = _explain(outcome, stored.code, run, rhs, project, watched)
+    watch, found = stored.watch, int(stored.watch.tally[FOUND])
     points, sampled = int(run.counter[runge_kutta.STORED]), int(run.counter[runge_kutta.NEXT_SAMPLE])
     return Integration(
         t=stored.t[:points].copy(),
@@ -223,6 +238,9 @@ def _run(
         max_drift=float(run.real[runge_kutta.DRIFT]),
         max_violation=float(run.real[runge_kutta.VIOLATION]),
         method=method,
+        event_t=watch.t[:found].copy(),
+        event_y=watch.y[:found].copy(),
+        event_which=watch.which[:found].copy(),
     )
 
 
@@ -239,7 +257,10 @@ def _drive(run: Run, tableau: Tableau, first_step: float, stored: _Stored, on_pr
         spent = time.perf_counter() - before
         stored.seconds += spent
         if stored.code == explicit.BUFFER_FULL:
-            stored.t, stored.y = _doubled(stored.t), _doubled(stored.y)
+            if run.counter[runge_kutta.STORED] >= stored.t.size:
+                stored.t, stored.y = _doubled(stored.t), _doubled(stored.y)
+            stored.watch = with_room(run.watch)
+            run = run._replace(watch=stored.watch)
             continue
         stretch = int(stretch * min(8.0, SECONDS_PER_STRETCH / max(spent, 1e-9)))
         stretch = max(1, min(stretch, LONGEST_STRETCH))
@@ -254,9 +275,15 @@ def _doubled(rows: np.ndarray) -> np.ndarray:
     return longer
 
 
-def _explain(outcome: Outcome, code: int, run: Run, rhs: Callback, project: Callback | None) -> tuple[Outcome, str]:
+def _explain(
+    outcome: Outcome, code: int, run: Run, rhs: Callback, project: Callback | None, watched: Watched | None
+) -> tuple[Outcome, str]:
     """The outcome, refined by what the right-hand side says about itself, and the numbers behind it."""
     t, where = run.real[runge_kutta.T], run.real[runge_kutta.WHERE]
+    if watched is not None and outcome is Outcome.EVENT:
+        return outcome, f"{watched.name(int(run.watch.tally[STOPPED]))} at t = {t:.9g}"
+    if watched is not None and outcome is Outcome.EVENT_FAILED:
+        return outcome, f"{watched.name(int(run.watch.tally[BAD]))} has no value soon after t = {t:.9g}"
     component = int(run.counter[runge_kutta.COMPONENT])
     which = f"component {component}" if component >= 0 else "the error estimate"
     failing = project if project is not None and outcome is Outcome.PROJECTION_FAILED else rhs

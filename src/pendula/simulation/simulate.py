@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,8 +11,9 @@ import numpy as np
 from pendula.equations.derive import cannot
 from pendula.errors import NoConvergence, UsageError
 from pendula.model.expressions import parse
-from pendula.numerics.stepping import integrate
+from pendula.numerics.stepping import Integration, integrate
 from pendula.outcome import Outcome
+from pendula.simulation.events import Event, crossings_of, read_events, watch_events
 from pendula.simulation.loops import check_start, pose_notes, stabilization_rate
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.assembly import assemble
@@ -23,7 +25,7 @@ from pendula.system.system import Parameters, System
 STEPPERS = ("dop853", "rk45")
 CONSTRAINTS = ("projection", "baumgarte", "none")
 
-_PAUSES = (Outcome.TOO_MANY_STEPS, Outcome.INTERRUPTED)
+_PAUSES = (Outcome.TOO_MANY_STEPS, Outcome.INTERRUPTED, Outcome.EVENT)
 
 UNTRUSTED = 1e-3
 """Energy drift beyond which a run gets a warning among its notes."""
@@ -44,6 +46,7 @@ def simulate(
     constraints: Literal["projection", "baumgarte", "none"] = "projection",
     baumgarte_rate: float | None = None,
     max_steps: int = 1_000_000,
+    events: Sequence[Event | str] | None = None,
     on_progress: Callable[[float, float, int], object] | None = None,
     on_failure: Literal["return", "raise"] = "return",
 ) -> Trajectory:
@@ -67,6 +70,9 @@ def simulate(
             their errors die out; "none" leaves them alone, to see how far they drift.
         baumgarte_rate: rate of that [1/time]; default: so that errors die out over a few typical
             steps; ``notes`` says what was chosen.
+        events: what to look for on the way, as :class:`~pendula.Event` or in text: "theta1 = 0 rising" is recorded in
+            ``events``, "stop: theta1 >= 90deg" ends the run exactly there (which is then also the last sample). Crossings
+            are looked for on eleven points of every step; an expression that swings faster than that may hide some.
         on_progress: called as (t, t_end, steps) about ten times a second.
         on_failure: "return" gives the trajectory up to where it stopped, with its outcome; "raise" raises.
 
@@ -103,6 +109,7 @@ def simulate(
     if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1:
         raise UsageError(f"the tolerance must lie between 1e-14 and 1, found {tol!r}")
     _check_rate(constraints, baumgarte_rate)
+    looked_for = read_events(events)
     vector = system.parameter_vector(parameters)
     start, notes = _start(system, initial_state, span[0], vector)
     notes += check_start(system, start, vector)
@@ -111,6 +118,7 @@ def simulate(
     dynamics = system.dynamics(vector)
     times = _sample_times(samples, span)
     y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])
+    watched = watch_events(system, looked_for, vector, span[0], y0)
     absolute = tol if atol is None else atol
     settings: dict[str, Any] = {"rtol": tol, "atol": absolute, "method": stepper}
     quadratures = dynamics.quadratures
@@ -138,6 +146,7 @@ def simulate(
             max_steps=max_steps,
             on_progress=on_progress,
             breakpoints=breaks,
+            watched=watched,
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
@@ -147,6 +156,8 @@ def simulate(
     energies = system.energies(step_q, step_v, run.t, parameters=vector)
     account = EnergyAccount(run.t, energies.kinetic, energies.potential, work)
     sampled = times is not None
+    if sampled and run.outcome is Outcome.EVENT:
+        run = _with_last_sample(run)
     q, v = (run.sample_y[:, :nq], run.sample_y[:, nq : nq + nv]) if sampled else (step_q, step_v)
     position, velocity = _violations(system, run.t, step_q, step_v, vector)
     deviation, violation = account.error / account.scale, position
@@ -186,7 +197,16 @@ def simulate(
         notes=notes,
         system=system,
         parameters=vector,
+        events=crossings_of(system, looked_for, run, vector),
     )
+
+
+def _with_last_sample(run: Integration) -> Integration:
+    """The state at which an event ended the run as the last sample, if it is none already."""
+    if run.sample_t.size and run.sample_t[-1] == run.t[-1]:
+        return run
+    t, y = np.append(run.sample_t, run.t[-1]), np.vstack([run.sample_y, run.y[-1:]])
+    return replace(run, sample_t=t, sample_y=y)
 
 
 def _check_rate(constraints: str, rate: float | None) -> None:

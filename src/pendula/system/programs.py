@@ -87,6 +87,19 @@ class Programs:
                 found.append((symbol, translate(expression, {n: names[n] for n in expression.names})))
         return tuple(found)
 
+    def watched(self, texts: Sequence[str], values: Sequence[Any], parameters: Array) -> Compiled:
+        """Values of expressions that name parts of the equations; its inputs are t, q, v alone."""
+
+        def build() -> Native:
+            eq = self._equations
+            names = {str(s): s for s in eq.p} | {"t": eq.t}
+            inputs = [parse(e) for e in eq.model.inputs.values()]
+            given = [(s, translate(e, {n: names[n] for n in e.names})) for s, e in zip(eq.u, inputs, strict=True)]
+            low = Lowering([eq.t, *eq.q, *eq.v], eq.p, (*given, *eq.definitions))
+            return compile_program(low.program, [low(e) for e in values], quick=True)
+
+        return self.bind(f"watched {list(texts)}", parameters, build)
+
     def _lowering(self, *, inputs_in_time: bool = False, extra: Sequence[Any] = ()) -> Lowering:
         eq = self._equations
         in_time = {s for s, _ in self.inputs_in_time} if inputs_in_time else set()

@@ -20,7 +20,7 @@ from pendula.system import kernels as kn
 from pendula.system import tree_kernels as tk
 from pendula.system.dynamics import STATUS, Dynamics, Sizes, bind_dynamics
 from pendula.system.layout import Array, Layout, State
-from pendula.system.programs import Programs
+from pendula.system.programs import Compiled, Programs
 from pendula.system.rotations import quaternion_of
 from pendula.system.tree_dynamics import bind_tree
 from pendula.system.tree_layout import TreeLayout
@@ -355,6 +355,10 @@ class System:
     def _block(self, name: str, entries: Any, rows: Array, parameters: Parameters) -> Array:
         """Some entries of the equations at every row."""
         return self._programs.block(name, self.parameter_vector(parameters), entries).rows(rows)
+
+    def watching(self, texts: Sequence[str], values: Sequence[Any], parameters: Parameters = None) -> Compiled:
+        """A program for expressions of the equations' symbols that reads [t, q, v]; see :mod:`pendula.system.watching`."""
+        return self._programs.watched(texts, values, self.parameter_vector(parameters))
 
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """M, shape (..., speeds, speeds)."""
