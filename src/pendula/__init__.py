@@ -20,6 +20,9 @@ __version__ = "0.1.0"
 _WHERE = {
     "Body": "pendula.model.bodies",
     "Comparison": "pendula.analysis.against",
+    "Divergence": "pendula.analysis.divergence",
+    "Horizon": "pendula.analysis.horizon",
+    "Lyapunov": "pendula.analysis.lyapunov",
     "Equations": "pendula.equations.equations",
     "Event": "pendula.simulation.events",
     "LoopNotClosed": "pendula.errors",
@@ -45,6 +48,9 @@ _WHERE = {
     "loads": "pendula.model.files",
     "plot": "pendula.present.results",
     "print_equations": "pendula.equations.printing",
+    "divergence": "pendula.analysis.divergence",
+    "horizon": "pendula.analysis.horizon",
+    "lyapunov": "pendula.analysis.lyapunov",
     "reactions": "pendula.analysis.reactions",
     "save": "pendula.model.files",
     "dumps": "pendula.model.files",
@@ -56,9 +62,12 @@ _MODULES = ("library",)
 __all__ = [
     "Body",
     "Comparison",
+    "Divergence",
     "Equations",
     "Event",
+    "Horizon",
     "LoopNotClosed",
+    "Lyapunov",
     "Model",
     "ModelError",
     "NoConvergence",
@@ -78,11 +87,14 @@ __all__ = [
     "check_against",
     "compile_system",
     "derive",
+    "divergence",
     "dumps",
     "formulations",
+    "horizon",
     "library",
     "load",
     "loads",
+    "lyapunov",
     "plot",
     "print_equations",
     "reactions",
@@ -94,6 +106,9 @@ if TYPE_CHECKING:
     from pendula import library
     from pendula.analysis.against import Comparison, check_against
     from pendula.analysis.agreement import check
+    from pendula.analysis.divergence import Divergence, divergence
+    from pendula.analysis.horizon import Horizon, horizon
+    from pendula.analysis.lyapunov import Lyapunov, lyapunov
     from pendula.analysis.reactions import Reactions, reactions
     from pendula.equations.derive import derive, formulations
     from pendula.equations.equations import Equations

@@ -131,7 +131,7 @@ def _store_samples_inside(run, tableau, t_new, h, latest, prepared):
 
 @compiled_part
 def _watch(run, tableau, t_new, h):
-    """Look for events in a step before it is committed; AT_EVENT if it ends at one, which then stands in row ``new``."""
+    """Look for events in a step before it is committed. After AT_EVENT row ``new`` is where the run ends."""
     found = watch_step(run, tableau, h, t_new)
     if found == STOP:  # samples after it were not reached
         sample = run.counter[NEXT_SAMPLE]
@@ -248,7 +248,7 @@ def advance(run, tableau, first_step, t_out, y_out, attempts):
         within = code == GO_ON and real[ERROR] < 1.0
         if within:
             code = _finish_step(run, tableau, t_new, h, latest, at_break and t_new != run.t_end)
-        if within and (code == GO_ON or code == AT_EVENT):
+        if within and code in (GO_ON, AT_EVENT):
             factor = MAX_FACTOR if real[ERROR] == 0.0 else min(MAX_FACTOR, SAFETY * real[ERROR] ** exponent)
             if counter[RETRYING] > 0:
                 factor = min(1.0, factor)

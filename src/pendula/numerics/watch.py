@@ -258,6 +258,8 @@ def make_watch_step(interpolate, project_row, T):
                 count = note(watch, count, x, -side, e)
                 side = np.sign(values[i])
             elif i < LAST and f < side * values[i - 1] and f <= side * values[i + 1]:
+                if f > max(side * values[i - 1], side * values[i + 1]) - f:
+                    continue  # a parabola goes down from here by a quarter of that at most
                 a, b = POINTS[i - 1], POINTS[i + 1]
                 x = dip(run, tableau, h, t_new, e, side, a, POINTS[i], b, f)
                 if x < 0.0:
@@ -321,8 +323,8 @@ def make_watch_step(interpolate, project_row, T):
     def watch_step(run, tableau, h, t_new):
         """Look for crossings in a step that is about to be committed: WATCHED, STOP, NO_VALUE or OFF_CONSTRAINTS.
 
-        The dense output is ready, row ``new`` holds the state at the end. After STOP row ``new`` holds time and state at
-        which the run ends. After the last two nothing has changed.
+        The dense output is ready, row ``new`` holds the state at the end. After STOP row ``new`` holds time and state
+        at which the run ends. After the last two nothing has changed.
         """
         watch = run.watch
         fill_table(run, tableau, h, t_new)

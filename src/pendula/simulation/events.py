@@ -195,7 +195,7 @@ def watch_events(system: System, events: Sequence[Event], vector: Array, t: floa
     """The events as functions to watch from a start on; None if there are none.
 
     Raises:
-        UsageError: an expression names something unknown, has no value at the start, or is a limit that is passed there.
+        UsageError: an expression names something unknown, has no value at the start, or is a limit passed there.
     """
     if not events:
         return None
@@ -227,9 +227,7 @@ def watch_events(system: System, events: Sequence[Event], vector: Array, t: floa
     )
 
 
-def crossings_of(
-    system: System, events: Sequence[Event], run: Integration, vector: Array
-) -> Mapping[str, Crossings]:
+def crossings_of(system: System, events: Sequence[Event], run: Integration, vector: Array) -> Mapping[str, Crossings]:
     """What was found, by name of the event."""
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     found = {}

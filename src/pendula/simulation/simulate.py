@@ -71,8 +71,8 @@ def simulate(
         baumgarte_rate: rate of that [1/time]; default: so that errors die out over a few typical
             steps; ``notes`` says what was chosen.
         events: what to look for on the way, as :class:`~pendula.Event` or in text: "theta1 = 0 rising" is recorded in
-            ``events``, "stop: theta1 >= 90deg" ends the run exactly there (which is then also the last sample). Crossings
-            are looked for on eleven points of every step; an expression that swings faster than that may hide some.
+            ``events``, "stop: theta1 >= 90deg" ends the run exactly there (which is then also the last sample).
+            Each step is looked at on eleven points; an expression that swings faster than that may hide crossings.
         on_progress: called as (t, t_end, steps) about ten times a second.
         on_failure: "return" gives the trajectory up to where it stopped, with its outcome; "raise" raises.
 

@@ -224,6 +224,26 @@ class Programs:
 
         return self.bind("transmitted", parameters, build)
 
+    def deviations(self, parameters: Array) -> Compiled:
+        """Derivatives of q' and of f - M a along a direction (dq, dv); a, dq and dv come in as extras."""
+
+        def build() -> Native:
+            eq = self._equations
+            a = eq.acceleration_symbols
+            along = [se.Symbol(f"d'{s}") for s in (*eq.q, *eq.v)]
+            low = self._lowering(inputs_in_time=True, extra=[*a, *along])
+            program = low.program
+            outputs = [low(e) for e in eq.qdot]
+            for i, row in enumerate(eq.M):
+                total = low(eq.f[i])
+                for x, value in zip(row, a, strict=True):
+                    total = program.subtract(total, program.multiply(low(x), low(value)))
+                outputs.append(total)
+            seeds = {low(s): low(d) for s, d in zip((*eq.q, *eq.v), along, strict=True)}
+            return compile_program(program, program.tangent(outputs, seeds, program.needed(outputs)))
+
+        return self.bind("deviations", parameters, build)
+
     def residual_jacobian(self, by: str, parameters: Array) -> Compiled:
         """Derivatives of M a - f - G^T lam and of G a - c; a and lam come in as extras."""
         eq = self._equations

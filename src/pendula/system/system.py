@@ -195,7 +195,7 @@ class System:
         """Zeros, for blocks that do not use inputs."""
         return np.zeros(len(self.layout.inputs))
 
-    def _constant_inputs(self, parameters: Parameters) -> Array:
+    def constant_inputs(self, parameters: Parameters) -> Array:
         """Values of the inputs that do not depend on time; zeros for the others, which programs do not read."""
         values = dict(zip(self.layout.parameters, self.parameter_vector(parameters).tolist(), strict=True))
         expressions = [parse(e) for e in self.model.inputs.values()]
@@ -289,7 +289,7 @@ class System:
             self._programs,
             sizes=Sizes(len(eq.q), len(eq.v), len(eq.u), eq.loop_rows, len(eq.drives)),
             parameters=self.parameter_vector(parameters),
-            inputs=self._constant_inputs(parameters),
+            inputs=self.constant_inputs(parameters),
             balls=self.balls,
             speed_of=self.speed_of,
             has_power=self.has_power,
@@ -357,7 +357,7 @@ class System:
         return self._programs.block(name, self.parameter_vector(parameters), entries).rows(rows)
 
     def watching(self, texts: Sequence[str], values: Sequence[Any], parameters: Parameters = None) -> Compiled:
-        """A program for expressions of the equations' symbols that reads [t, q, v]; see :mod:`pendula.system.watching`."""
+        """A program for expressions in symbols of the equations; it reads [t, q, v]. See ``watching.py``."""
         return self._programs.watched(texts, values, self.parameter_vector(parameters))
 
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
@@ -570,6 +570,10 @@ class System:
         return Wrenches(out[..., 0, :], out[..., 1, :])
 
     # -- exact derivatives ----------------------------------------------------------------------
+
+    def deviations(self, parameters: Parameters = None) -> Compiled:
+        """The program behind :mod:`pendula.system.tangent`: it reads [t, q, v, u, v', dq, dv]."""
+        return self._programs.deviations(self.parameter_vector(parameters))
 
     def residual_jacobian(
         self,

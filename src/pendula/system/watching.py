@@ -21,7 +21,7 @@ ROUNDING = 4e-15
 
 
 def names_of(system: System) -> dict[str, Any]:
-    """Everything an expression of the state may name: t, coordinates, speeds, prescribed motions, inputs, parameters."""
+    """What an expression may name: t, coordinates, speeds, prescribed motions, inputs, parameters."""
     eq = system.equations
     known: dict[str, Any] = {str(s): s for s in (eq.t, *eq.p, *eq.u)}
     for drive in eq.drives:
