@@ -47,6 +47,7 @@ _WHERE = {
     "load": "pendula.model.files",
     "loads": "pendula.model.files",
     "plot": "pendula.present.results",
+    "plot_section": "pendula.present.results",
     "print_equations": "pendula.equations.printing",
     "divergence": "pendula.analysis.divergence",
     "horizon": "pendula.analysis.horizon",
@@ -96,6 +97,7 @@ __all__ = [
     "loads",
     "lyapunov",
     "plot",
+    "plot_section",
     "print_equations",
     "reactions",
     "save",
@@ -126,7 +128,7 @@ if TYPE_CHECKING:
     from pendula.model.files import dumps, load, loads, save
     from pendula.model.model import Model
     from pendula.outcome import Outcome
-    from pendula.present.results import animate, plot
+    from pendula.present.results import animate, plot, plot_section
     from pendula.simulation.events import Event
     from pendula.simulation.simulate import simulate
     from pendula.simulation.trajectory import Trajectory

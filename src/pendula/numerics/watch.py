@@ -20,8 +20,9 @@ import numpy as np
 from pendula.numerics.jit import compiled_part
 from pendula.numerics.native import Callback, address_of, call_native
 
-# Points of a step that are looked at: the outer ones tell which way a function leaves and reaches the ends.
-POINTS = np.array([0.0, 1 / 32, 1 / 8, 2 / 8, 3 / 8, 4 / 8, 5 / 8, 6 / 8, 7 / 8, 31 / 32, 1.0])
+# Points of a step that are looked at: those next to the ends tell which way a function leaves and reaches them.
+NEXT_TO = 2.0**-16
+POINTS = np.array([0.0, NEXT_TO, 1 / 8, 2 / 8, 3 / 8, 4 / 8, 5 / 8, 6 / 8, 7 / 8, 1.0 - NEXT_TO, 1.0])
 LAST = len(POINTS) - 1
 MOST = 2 * len(POINTS)  # crossings of one function in one step that can be told apart
 FIRST_BUFFER = 64

@@ -46,7 +46,7 @@ class Event:
         >>> lowest = pendula.Event("lowest point", "theta", "any", terminal=True, count=2)
         >>> run = pendula.simulate(system, 60.0, events=[lowest])
         >>> print(run.outcome, len(run.events["lowest point"]))
-        stopped: an event that ends the run was reached 2
+        stopped: an event ended the run 2
         >>> pendula.Event.read("stop: theta >= 90deg").terminal
         True
     """

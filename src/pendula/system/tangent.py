@@ -14,7 +14,6 @@ from pendula.numerics.jit import compiled_callback
 from pendula.numerics.linear import cholesky_solve
 from pendula.numerics.native import Callback, call_native, doubles_at, integers_at
 from pendula.system import kernels as kn
-from pendula.system.layout import Array
 from pendula.system.system import Parameters, System
 
 # Entries of the context
@@ -61,9 +60,8 @@ def deviation_callback(system: System, parameters: Parameters = None) -> Callbac
         raise NotSupported(f"deviations are followed in independent coordinates only, and {why}.{advice}")
     vector = system.parameter_vector(parameters)
     dynamics = system.dynamics(vector)
-    inner: Array = next(
-        b for b in dynamics.buffers if isinstance(b, np.ndarray) and b.ctypes.data == dynamics.rhs.context
-    )
+    arrays = [b for b in dynamics.buffers if isinstance(b, np.ndarray)]
+    inner = next(b for b in arrays if b.ctypes.data == dynamics.rhs.context)
     program = system.deviations(vector)
     nq, nv, nu = len(eq.q), len(eq.v), len(eq.u)
     n = nq + nv
