@@ -51,10 +51,10 @@ def test_larger_perturbations_part_earlier_as_in_the_paper() -> None:
 
 def test_motions_that_stay_together_have_no_time_of_divergence() -> None:
     found = pendula.divergence(
-        library_system("pendulum"), perturbation={"theta": 1e-9}, duration=5.0, points=["rod.end"]
+        library_system("pendulum"), perturbation={"theta": 1e-9}, duration=5.0, points=["link.end"]
     )
     assert found.time is None
-    assert set(found.where) == {"rod.end"}
+    assert set(found.where) == {"link.end"}
     assert "stay within" in str(found)
 
 
@@ -71,7 +71,7 @@ def test_a_linkage_can_be_perturbed() -> None:
         ({"second": {}, "perturbation": {"theta": 1}}, "either the second, or a perturbation"),
         ({"perturbation": {"theata": 1}}, 'no coordinate or speed "theata"'),
         ({"perturbation": {"theta": 1}, "threshold": -1.0}, "positive length"),
-        ({"perturbation": {"theta": 1}, "points": ["rod.ende"]}, 'no point "rod.ende"; did you mean "rod.end"'),
+        ({"perturbation": {"theta": 1}, "points": ["link.ende"]}, 'no point "link.ende"; did you mean "link.end"'),
         ({"perturbation": {"theta": 1}, "points": []}, "no points"),
     ],
 )

@@ -10,6 +10,7 @@ from pendula.analysis.separation import Separation, separation
 from pendula.errors import UsageError
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
+from pendula.system.assembly import assemble
 from pendula.system.layout import Array, State
 from pendula.system.system import Parameters, System
 
@@ -94,11 +95,10 @@ def divergence(
     return Divergence(**vars(found), first=one, second=other)
 
 
-def perturbed(run: Trajectory, changes: Mapping[str, float]) -> dict[str, float]:
-    """The start of a run with something added to some coordinates and speeds."""
-    layout = run.joint_layout
-    values = {n: float(run[n][0]) for n in (*layout.coordinates, *layout.speeds)}
-    for name, change in changes.items():
-        layout.position(name)  # refuses unknown names
-        values[name] += float(change)
-    return values
+def perturbed(run: Trajectory, changes: Mapping[str, float]) -> State:
+    """The start of a run with something added to some coordinates and speeds; in loops the others follow."""
+    layout, system = run.joint_layout, run.system
+    start = State(float(run.t[0]), run.joints[0][0], run.joints[1][0], layout)
+    moved = start.replace({name: start[name] + float(change) for name, change in changes.items()})
+    speeds = {*changes} & {*layout.speeds}
+    return assemble(system, moved, parameters=run.parameters, keep=speeds, prefer={*changes}).state

@@ -349,7 +349,7 @@ def _checked_atol(atol: float | Sequence[float] | np.ndarray, n: int) -> np.ndar
     values = np.array(atol, dtype=float)
     if values.ndim > 0 and values.shape != (n,):
         raise ValueError(f"atol must be a number or one for each of {n} components, got shape {values.shape}")
-    values = np.ascontiguousarray(np.broadcast_to(values, (n,)))
+    values = np.array(np.broadcast_to(values, (n,)))  # a copy: a view that cannot be written has a type of its own
     if not np.all((values > 0.0) & np.isfinite(values)):
         raise ValueError(f"atol must be positive and finite, got {atol!r}")
     return values

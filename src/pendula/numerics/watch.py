@@ -259,8 +259,8 @@ def make_watch_step(interpolate, project_row, T):
                 count = note(watch, count, x, -side, e)
                 side = np.sign(values[i])
             elif i < LAST and f < side * values[i - 1] and f <= side * values[i + 1]:
-                if f > max(side * values[i - 1], side * values[i + 1]) - f:
-                    continue  # a parabola goes down from here by a quarter of that at most
+                if 1 < i < LAST - 1 and f > max(side * values[i - 1], side * values[i + 1]) - f:
+                    continue  # a parabola over equal distances goes down from here by a quarter of that at most
                 a, b = POINTS[i - 1], POINTS[i + 1]
                 x = dip(run, tableau, h, t_new, e, side, a, POINTS[i], b, f)
                 if x < 0.0:
