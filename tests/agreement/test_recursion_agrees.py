@@ -8,8 +8,8 @@ import pytest
 import pendula
 from pendula import Model, System, library
 from pendula.errors import NotSupported
-from pendula.numerics.native import call_native
 from pendula.numerics.jit import compiled
+from pendula.numerics.native import call_native
 from pendula.system.recursive import RecursiveSystem
 from tests.helpers import VARIANTS, random_mechanism, states
 
@@ -66,9 +66,7 @@ def _call(address: int, context: int, inp: np.ndarray, out: np.ndarray) -> None:
     call_native(address, out.ctypes.data, inp.ctypes.data, context)
 
 
-def _check_callbacks(
-    symbolic: System, recursive: RecursiveSystem, t: np.ndarray, q: np.ndarray, v: np.ndarray
-) -> None:
+def _check_callbacks(symbolic: System, recursive: RecursiveSystem, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
     """Right-hand sides as steppers call them: rates, accelerations and the power that does work."""
     first, second = symbolic.dynamics(), recursive.dynamics()
     assert first.quadratures == second.quadratures

@@ -242,9 +242,9 @@ def test_a_projection_that_fails_ends_the_run(method):
 
 
 def test_outcomes_read_as_sentences():
-    assert [outcome for outcome in Outcome if outcome.ok] == [Outcome.FINISHED]
+    assert [outcome for outcome in Outcome if outcome.ok] == [Outcome.FINISHED, Outcome.EVENT]
     for outcome in Outcome:
-        assert str(outcome).split(":")[0] == ("finished" if outcome.ok else "stopped")
+        assert str(outcome).split(":")[0] == ("finished" if outcome is Outcome.FINISHED else "stopped")
         assert len(str(outcome).split()) > 4
 
 

@@ -36,6 +36,7 @@ from pendula.numerics.runge_kutta import (
     prepare_dense,
     project_row,
 )
+from pendula.numerics.watch import NO_VALUE, OFF_CONSTRAINTS, STOP, make_watch_step, needs_room
 
 SAFETY = 0.9
 MIN_FACTOR = 0.2
@@ -48,6 +49,9 @@ SLIVER = 1e-6  # of a fixed step: a rest this short is rounding, and goes with t
 
 # What advance() and the parts of a step report.
 GO_ON, DONE, BUFFER_FULL, TOO_SMALL, BAD_VALUE, BAD_START, NO_PROJECTION, STEPS_USED_UP, NO_SOLUTION = range(9)
+AT_EVENT, BAD_EVENT = range(9, 11)
+
+watch_step = make_watch_step(interpolate, project_row, T)
 
 
 @compiled_part
@@ -107,11 +111,13 @@ def store_samples_here(run):
 
 
 @compiled_part
-def _store_samples_inside(run, tableau, t_new, h, latest):
-    """Write the samples strictly inside the attempted step; GO_ON, BAD_VALUE or NO_PROJECTION."""
+def _store_samples_inside(run, tableau, t_new, h, latest, prepared):
+    """Write the samples strictly inside the attempted step; GO_ON, BAD_VALUE or NO_PROJECTION.
+
+    ``prepared`` says that the dense output is ready.
+    """
     n = run.y.size
     sample = run.counter[NEXT_SAMPLE]
-    prepared = False
     while sample < run.sample_t.size and run.direction * (run.sample_t[sample] - t_new) < 0.0:
         if not prepared and not prepare_dense(run, tableau, h, latest):
             return BAD_VALUE
@@ -132,14 +138,32 @@ def _store_samples_inside(run, tableau, t_new, h, latest):
 
 
 @compiled_part
+def _watch(run, tableau, t_new, h):
+    """Look for events in a step before it is committed. After AT_EVENT row ``new`` is where the run ends."""
+    found = watch_step(run, tableau, h, t_new)
+    if found == STOP:  # samples after it were not reached
+        sample = run.counter[NEXT_SAMPLE]
+        while sample > 0 and run.direction * (run.sample_t[sample - 1] - run.rows[run.new, 0]) > 0.0:
+            sample -= 1
+        run.counter[NEXT_SAMPLE] = sample
+        return AT_EVENT
+    if found == NO_VALUE:
+        return BAD_EVENT
+    return NO_PROJECTION if found == OFF_CONSTRAINTS else GO_ON
+
+
+@compiled_part
 def finish_step(run, tableau, t_new, h, latest, at_break):
     """Samples, projection and next first derivative of a step within tolerance, then commit it.
 
-    Anything but GO_ON leaves the run where it was before the step.
+    AT_EVENT says that the run ends there. Anything else but GO_ON leaves it where it was before the step.
     """
     n = run.y.size
     sample = run.counter[NEXT_SAMPLE]
-    code = _store_samples_inside(run, tableau, t_new, h, latest)
+    watching = run.watch.code != 0
+    if watching and not prepare_dense(run, tableau, h, latest):
+        return BAD_VALUE
+    code = _store_samples_inside(run, tableau, t_new, h, latest, watching)
     if code != GO_ON:
         return code
     derivative = tableau.stages
@@ -156,13 +180,19 @@ def finish_step(run, tableau, t_new, h, latest, at_break):
     if run.project != 0:
         run.real[DRIFT] = max(run.real[DRIFT], run.onto[n])
         run.real[VIOLATION] = max(run.real[VIOLATION], run.onto[n + 1])
+    if watching:
+        code = _watch(run, tableau, t_new, h)
+        if code != GO_ON and code != AT_EVENT:
+            run.counter[NEXT_SAMPLE] = sample
+            return code
+        t_new = run.rows[run.new, 0]
     for k in range(n):
         run.y[k] = run.rows[run.new, k + 1]
         run.rows[0, k + 1] = run.rows[derivative, k + 1]
     run.real[T] = t_new
     run.real[EARLIEST] = after
     store_samples_here(run)
-    return GO_ON
+    return code
 
 
 @compiled_part
@@ -230,7 +260,7 @@ def advance(run, tableau, first_step, t_out, y_out, attempts):
     for _ in range(attempts):
         if direction * (real[T] - run.t_end) >= 0.0:
             return DONE
-        if counter[STORED] >= t_out.size:
+        if counter[STORED] >= t_out.size or needs_room(run.watch):
             return BUFFER_FULL
         if counter[ATTEMPTS] >= run.max_attempts:
             return STEPS_USED_UP
@@ -259,7 +289,7 @@ def advance(run, tableau, first_step, t_out, y_out, attempts):
         within = code == GO_ON and real[ERROR] < 1.0
         if within:
             code = finish_step(run, tableau, t_new, h, latest, at_break and t_new != run.t_end)
-        if within and code == GO_ON:
+        if within and code in (GO_ON, AT_EVENT):
             factor = MAX_FACTOR if real[ERROR] == 0.0 else min(MAX_FACTOR, SAFETY * real[ERROR] ** exponent)
             if counter[RETRYING] > 0:
                 factor = min(1.0, factor)
@@ -270,11 +300,15 @@ def advance(run, tableau, first_step, t_out, y_out, attempts):
             counter[RETRYING] = 0
             if counter[STORED] % STIFF_EVERY == 0 and not at_break and not fixed:
                 watch_stiffness(run, tableau, t_new, h_abs)
-            t_out[counter[STORED]] = t_new
+            t_out[counter[STORED]] = real[T]
             for k in range(run.y.size):
                 y_out[counter[STORED], k] = run.y[k]
             counter[STORED] += 1
+            if code == AT_EVENT:
+                return AT_EVENT
             continue
+        if code == BAD_EVENT:
+            return BAD_EVENT
 
         counter[REJECTED] += 1
         counter[TROUBLE] = code

@@ -25,6 +25,8 @@ from pendula.numerics.collocation import (
     prepare_polynomial,
 )
 from pendula.numerics.explicit import (
+    AT_EVENT,
+    BAD_EVENT,
     BAD_START,
     BAD_VALUE,
     BUFFER_FULL,
@@ -56,6 +58,7 @@ from pendula.numerics.runge_kutta import (
     TROUBLE,
     T,
 )
+from pendula.numerics.watch import needs_room
 
 SLOW_RATE = 1e-3  # of Newton's iteration: slower, after more than two iterations, asks for a new Jacobian
 WORTH_A_CHANGE = 1.2  # growth of the step below which it stays, so that factors can be used again
@@ -106,7 +109,7 @@ def advance_implicit(run, tableau, method, first_step, t_out, y_out, attempts):
     for _ in range(attempts):
         if direction * (real[T] - run.t_end) >= 0.0:
             return DONE
-        if counter[STORED] >= t_out.size:
+        if counter[STORED] >= t_out.size or needs_room(run.watch):
             return BUFFER_FULL
         if counter[ATTEMPTS] >= run.max_attempts:
             return STEPS_USED_UP
@@ -139,17 +142,21 @@ def advance_implicit(run, tableau, method, first_step, t_out, y_out, attempts):
             code = BAD_VALUE
             if prepare_polynomial(run, tableau, method, h, latest, run.project != 0 or jumps):
                 code = finish_step(run, tableau, t_new, h, latest, jumps)
-        if within and code == GO_ON:
+        if within and code in (GO_ON, AT_EVENT):
             _after_accepted(run, method, h, factor, jumps)
             if at_break:  # the short step onto it says little about the steps after it
                 counter[NEXT_BREAK] += 1
                 real[H_ABS] = max(real[H_ABS], wanted)
             counter[RETRYING] = 0
-            t_out[counter[STORED]] = t_new
+            t_out[counter[STORED]] = real[T]
             for k in range(run.y.size):
                 y_out[counter[STORED], k] = run.y[k]
             counter[STORED] += 1
+            if code == AT_EVENT:
+                return AT_EVENT
             continue
+        if code == BAD_EVENT:
+            return BAD_EVENT
 
         counter[REJECTED] += 1
         counter[TROUBLE] = code

@@ -14,6 +14,7 @@ import numpy as np
 from pendula.numerics.jit import compiled_part
 from pendula.numerics.native import address_of, call_native
 from pendula.numerics.tableaus import Tableau
+from pendula.numerics.watch import Watch
 
 DOUBLE = 8  # bytes
 
@@ -59,6 +60,7 @@ class Run(NamedTuple):
     counter: np.ndarray
     rows: np.ndarray
     onto: np.ndarray  # what the projection writes: state, violation before, after, status
+    watch: Watch  # functions whose zeros are looked for
 
 
 def workspace(tableau: Tableau, n: int) -> dict[str, Any]:
@@ -277,10 +279,13 @@ def prepare_dense(run, tableau, h, latest):
 @compiled_part
 def interpolate(run, tableau, t, x):
     """State at time t, the fraction x of the attempted step, into row ``stage``."""
-    rows = run.rows
-    rows[run.stage, 0] = t
-    for j in range(1, run.y.size + 1):
-        value = 0.0
-        for d in range(2 + tableau.dense_rows, -1, -1):
-            value = (value + rows[run.dense + d, j]) * (x if d % 2 == 0 else 1.0 - x)
-        rows[run.stage, j] = run.y[j - 1] + value
+    rows, y, stage, n = run.rows, run.y, run.stage, run.y.size
+    rows[stage, 0] = t
+    for j in range(1, n + 1):
+        rows[stage, j] = 0.0
+    for d in range(run.dense + 2 + tableau.dense_rows, run.dense - 1, -1):  # components inside: one pass over memory
+        factor = x if (d - run.dense) % 2 == 0 else 1.0 - x
+        for j in range(1, n + 1):
+            rows[stage, j] = (rows[stage, j] + rows[d, j]) * factor
+    for j in range(n):
+        rows[stage, j + 1] += y[j]

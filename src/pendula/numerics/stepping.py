@@ -19,6 +19,7 @@ from pendula.numerics.implicit import advance_implicit
 from pendula.numerics.native import Callback
 from pendula.numerics.runge_kutta import Run
 from pendula.numerics.tableaus import METHODS, RADAU, Tableau
+from pendula.numerics.watch import BAD, FOUND, STOPPED, Watch, Watched, watch_arrays, with_room
 from pendula.outcome import Outcome
 
 TIGHTEST_RTOL = 1e-14
@@ -28,7 +29,7 @@ SECONDS_PER_STRETCH = 0.1
 FIRST_BUFFER = 256  # accepted steps; doubled when full
 
 Progress = Callable[[float, float, int], object]
-Loop = Callable[[np.ndarray, np.ndarray, int], int]
+Loop = Callable[[Run, np.ndarray, np.ndarray, int], int]
 
 _OUTCOMES = {
     explicit.DONE: Outcome.FINISHED,
@@ -38,6 +39,8 @@ _OUTCOMES = {
     explicit.NO_PROJECTION: Outcome.PROJECTION_FAILED,
     explicit.STEPS_USED_UP: Outcome.TOO_MANY_STEPS,
     explicit.NO_SOLUTION: Outcome.STEP_TOO_SMALL,
+    explicit.AT_EVENT: Outcome.EVENT,
+    explicit.BAD_EVENT: Outcome.EVENT_FAILED,
 }
 
 
@@ -59,6 +62,8 @@ class Integration:
         method: name of the method.
         stiff_from: time from which an explicit method was held to short steps by stability, not by accuracy; None
             where that was not seen.
+        event_t, event_y: times and states at which watched functions crossed zero, in order.
+        event_which: index of the function of each.
     """
 
     t: np.ndarray
@@ -74,6 +79,9 @@ class Integration:
     max_drift: float
     max_violation: float
     method: str
+    event_t: np.ndarray
+    event_y: np.ndarray
+    event_which: np.ndarray
     stiff_from: float | None = None
 
 
@@ -83,6 +91,7 @@ class _Stored:
 
     t: np.ndarray
     y: np.ndarray
+    watch: Watch
     seconds: float = 0.0
     code: int = explicit.GO_ON
 
@@ -104,6 +113,7 @@ def integrate(
     step: float | None = None,
     on_progress: Progress | None = None,
     breakpoints: Sequence[float] | np.ndarray = (),
+    watched: Watched | None = None,
 ) -> Integration:
     """Solve y' = f(t, y) from ``t_span[0]`` to ``t_span[1]``, forwards or backwards.
 
@@ -136,6 +146,7 @@ def integrate(
         breakpoints: times at which the right-hand side may jump. Steps end exactly there; the right-hand
             side is evaluated just before on one side and just after on the other. Times outside
             ``t_span`` are left out.
+        watched: functions of time and state whose zeros are recorded; some may end the run.
 
     Returns:
         An :class:`Integration`; failures during the run are told by its ``outcome``.
@@ -195,9 +206,11 @@ def integrate(
         sample_t=samples,
         sample_y=np.zeros((samples.size, start.size)),
         y=start,
+        watch=watch_arrays(watched, start.size),
         **arrays,
     )
-    return _run(run, tableau, method, 0.0 if first_step is None else float(first_step), rhs, project, on_progress)
+    first = 0.0 if first_step is None else float(first_step)
+    return _run(run, tableau, method, first, rhs, project, watched, on_progress)
 
 
 def _check_step(method: str, step: float | None, t0: float, t_end: float, breakpoints: int, max_steps: int) -> None:
@@ -226,8 +239,8 @@ def _loop(run: Run, tableau: Tableau, first_step: float) -> Loop:
     """The compiled loop of a method, waiting for buffers and a number of attempts."""
     if tableau is RADAU:
         implicit = collocation(run.y.size, run.controlled, run.rtol)
-        return lambda t, y, attempts: int(advance_implicit(run, tableau, implicit, first_step, t, y, attempts))
-    return lambda t, y, attempts: int(advance(run, tableau, first_step, t, y, attempts))
+        return lambda run, t, y, attempts: int(advance_implicit(run, tableau, implicit, first_step, t, y, attempts))
+    return lambda run, t, y, attempts: int(advance(run, tableau, first_step, t, y, attempts))
 
 
 def _run(
@@ -237,14 +250,15 @@ def _run(
     first_step: float,
     rhs: Callback,
     project: Callback | None,
+    watched: Watched | None,
     on_progress: Progress | None,
 ) -> Integration:
     """Drive the compiled loop to its end and gather the result."""
-    stored = _Stored(np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.y.size)))
+    stored = _Stored(np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.y.size)), run.watch)
     stored.t[0], stored.y[0] = run.real[runge_kutta.T], run.y
     run.counter[runge_kutta.STORED] = 1
     loop = _loop(run, tableau, first_step)
-    loop(stored.t, stored.y, 0)  # compiles, takes no step
+    loop(run, stored.t, stored.y, 0)  # compiles, takes no step
     try:
         _drive(run, loop, stored, on_progress)
         outcome = _OUTCOMES[stored.code]
@@ -252,7 +266,8 @@ def _run(
         reached = run.direction * (run.real[runge_kutta.T] - run.t_end) >= 0.0
         outcome = Outcome.FINISHED if reached else Outcome.INTERRUPTED
 
-    outcome, detail = _explain(outcome, stored.code, run, tableau, rhs, project)
+    outcome, detail = _explain(outcome, stored.code, run, tableau, rhs, project, watched)
+    watch, found = stored.watch, int(stored.watch.tally[FOUND])
     points, sampled = int(run.counter[runge_kutta.STORED]), int(run.counter[runge_kutta.NEXT_SAMPLE])
     return Integration(
         t=stored.t[:points].copy(),
@@ -269,6 +284,9 @@ def _run(
         max_violation=float(run.real[runge_kutta.VIOLATION]),
         method=method,
         stiff_from=_stiff_from(run, points - 1),
+        event_t=watch.t[:found].copy(),
+        event_y=watch.y[:found].copy(),
+        event_which=watch.which[:found].copy(),
     )
 
 
@@ -292,11 +310,14 @@ def _drive(run: Run, loop: Loop, stored: _Stored, on_progress: Progress | None) 
     stretch = FIRST_STRETCH
     while stored.code in (explicit.GO_ON, explicit.BUFFER_FULL):
         before = time.perf_counter()
-        stored.code = loop(stored.t, stored.y, stretch)
+        stored.code = loop(run, stored.t, stored.y, stretch)
         spent = time.perf_counter() - before
         stored.seconds += spent
         if stored.code == explicit.BUFFER_FULL:
-            stored.t, stored.y = _doubled(stored.t), _doubled(stored.y)
+            if run.counter[runge_kutta.STORED] >= stored.t.size:
+                stored.t, stored.y = _doubled(stored.t), _doubled(stored.y)
+            stored.watch = with_room(run.watch)
+            run = run._replace(watch=stored.watch)
             continue
         stretch = int(stretch * min(8.0, SECONDS_PER_STRETCH / max(spent, 1e-9)))
         stretch = max(1, min(stretch, LONGEST_STRETCH))
@@ -312,10 +333,20 @@ def _doubled(rows: np.ndarray) -> np.ndarray:
 
 
 def _explain(
-    outcome: Outcome, code: int, run: Run, tableau: Tableau, rhs: Callback, project: Callback | None
+    outcome: Outcome,
+    code: int,
+    run: Run,
+    tableau: Tableau,
+    rhs: Callback,
+    project: Callback | None,
+    watched: Watched | None,
 ) -> tuple[Outcome, str]:
     """The outcome, refined by what the right-hand side says about itself, and the numbers behind it."""
     t, where = run.real[runge_kutta.T], run.real[runge_kutta.WHERE]
+    if watched is not None and outcome is Outcome.EVENT:
+        return outcome, f"{watched.name(int(run.watch.tally[STOPPED]))} at t = {t:.9g}"
+    if watched is not None and outcome is Outcome.EVENT_FAILED:
+        return outcome, f"{watched.name(int(run.watch.tally[BAD]))} has no value soon after t = {t:.9g}"
     component = int(run.counter[runge_kutta.COMPONENT])
     which = f"component {component}" if component >= 0 else "the error estimate"
     failing = project if project is not None and outcome is Outcome.PROJECTION_FAILED else rhs
@@ -381,7 +412,7 @@ def _checked_atol(atol: float | Sequence[float] | np.ndarray, n: int) -> np.ndar
     values = np.array(atol, dtype=float)
     if values.ndim > 0 and values.shape != (n,):
         raise ValueError(f"atol must be a number or one for each of {n} components, got shape {values.shape}")
-    values = np.ascontiguousarray(np.broadcast_to(values, (n,)))
+    values = np.array(np.broadcast_to(values, (n,)))  # a copy: a view that cannot be written has a type of its own
     if not np.all((values > 0.0) & np.isfinite(values)):
         raise ValueError(f"atol must be positive and finite, got {atol!r}")
     return values

@@ -91,6 +91,19 @@ class Programs:
         """Inputs that are expressions of time, as definitions."""
         return inputs_in_time(self._equations.model)
 
+    def watched(self, texts: Sequence[str], values: Sequence[Any], parameters: Array) -> Compiled:
+        """Values of expressions that name parts of the equations; its inputs are t, q, v alone."""
+
+        def build() -> Native:
+            eq = self._equations
+            names = {str(s): s for s in eq.p} | {"t": eq.t}
+            inputs = [parse(e) for e in eq.model.inputs.values()]
+            given = [(s, translate(e, {n: names[n] for n in e.names})) for s, e in zip(eq.u, inputs, strict=True)]
+            low = Lowering([eq.t, *eq.q, *eq.v], eq.p, (*given, *eq.definitions))
+            return compile_program(low.program, [low(e) for e in values], quick=True)
+
+        return self.bind(f"watched {list(texts)}", parameters, build)
+
     def _lowering(self, *, inputs_in_time: bool = False, extra: Sequence[Any] = ()) -> Lowering:
         eq = self._equations
         in_time = {s for s, _ in self.inputs_in_time} if inputs_in_time else set()
@@ -214,6 +227,26 @@ class Programs:
             return compile_program(low.program, [low(e) for e in flat])
 
         return self.bind("transmitted", parameters, build)
+
+    def deviations(self, parameters: Array) -> Compiled:
+        """Derivatives of q' and of f - M a along a direction (dq, dv); a, dq and dv come in as extras."""
+
+        def build() -> Native:
+            eq = self._equations
+            a = eq.acceleration_symbols
+            along = [se.Symbol(f"d'{s}") for s in (*eq.q, *eq.v)]
+            low = self._lowering(inputs_in_time=True, extra=[*a, *along])
+            program = low.program
+            outputs = [low(e) for e in eq.qdot]
+            for i, row in enumerate(eq.M):
+                total = low(eq.f[i])
+                for x, value in zip(row, a, strict=True):
+                    total = program.subtract(total, program.multiply(low(x), low(value)))
+                outputs.append(total)
+            seeds = {low(s): low(d) for s, d in zip((*eq.q, *eq.v), along, strict=True)}
+            return compile_program(program, program.tangent(outputs, seeds, program.needed(outputs)))
+
+        return self.bind("deviations", parameters, build)
 
     def residual_jacobian(self, by: str, parameters: Array) -> Compiled:
         """Derivatives of M a - f - G^T lam and of G a - c; a and lam come in as extras."""
