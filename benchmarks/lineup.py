@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -14,6 +15,8 @@ ON_REQUEST = {"jax": "jax", "diffrax": "jax"}
 EXTRAS = ("jax", "octave")
 PACKAGE = {"pinocchio": "pin"}
 """modules that are installed under another name"""
+SLOW = 2.0
+"""seconds of getting ready that are worth telling"""
 _asked: set[str] = set()
 
 
@@ -54,11 +57,15 @@ class Lineup:
     def add(self, name: str, make: Callable[[], Any], *, least: float = 0.01) -> bool:
         """Takes a function that makes the call to be timed; False if this side cannot be had.
 
-        The call is repeated inside one sample until that takes ``least`` seconds (0: called once).
+        The call is repeated inside one sample until that takes ``least`` seconds (0: called once). What takes long to
+        get ready is told on the error stream.
         """
+        begun = time.perf_counter()
         try:
             call = make()
             count = repeats(call, least)
+            if (spent := time.perf_counter() - begun) > SLOW:
+                print(f"  ... {name} was ready after {spent:.1f} s", file=sys.stderr, flush=True)
         except (Missing, MemoryError) as reason:
             self.missing[name] = str(reason) or "out of memory"
             return False
