@@ -138,12 +138,12 @@ def test_both_backends_compute_the_same_outputs() -> None:
 def test_command_writes_figures_and_does_not_fail_on_missed_goals(tmp_path, monkeypatch, capsys) -> None:
     report = Report("derivation", "How fast?", goals=[Goal("speed", 1.0, "at least", 50.0)], figures={"x": 1})
     monkeypatch.setattr(derivation, "run", lambda quick: report)
-    where = tmp_path / "deep" / "figures.json"
-    assert command.main(["derivation", "--quick", "--json", str(where)]) == 0
+    where = tmp_path / "deep"
+    assert command.main(["derivation", "--quick", "--results", str(where)]) == 0
     assert "MISSED speed" in capsys.readouterr().out
-    written = json.loads(where.read_text())
-    assert written["benchmarks"]["derivation"]["x"] == 1
-    assert not written["benchmarks"]["derivation"]["goals"][0]["met"]
+    written = json.loads((where / "derivation.json").read_text())
+    assert written["figures"]["x"] == 1
+    assert not written["figures"]["goals"][0]["met"]
     assert {"date", "cpu", "versions"} <= set(written["environment"])
 
 
@@ -152,4 +152,5 @@ def test_command_says_when_a_benchmark_crashed(tmp_path, monkeypatch) -> None:
         raise RuntimeError("no")
 
     monkeypatch.setattr(derivation, "run", crash)
-    assert command.main(["derivation", "--json", str(tmp_path / "figures.json")]) == 1
+    assert command.main(["derivation", "--results", str(tmp_path)]) == 1
+    assert not list(tmp_path.iterdir())
