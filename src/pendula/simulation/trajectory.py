@@ -1,0 +1,186 @@
+"""What a simulation computed, how it ended, and how well it kept energy and constraints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.outcome import Outcome
+from pendula.simulation.events import Crossings
+from pendula.system.layout import Array, Layout, State
+from pendula.system.system import System
+
+
+@dataclass(frozen=True)
+class EnergyAccount:
+    """Energies at every accepted step, the work done on the mechanism, and what does not add up."""
+
+    t: Array
+    kinetic: Array
+    potential: Array
+    work: Array
+    """work of friction, damping, inputs, loads and prescribed motions since the start"""
+
+    @property
+    def total(self) -> Array:
+        """Kinetic plus potential energy."""
+        return self.kinetic + self.potential
+
+    @cached_property
+    def scale(self) -> float:
+        """Largest kinetic energy, or range of the potential energy if that is larger; 1 if both are zero."""
+        size = max(float(self.kinetic.max()), float(np.ptp(self.potential)))
+        return size if size > 0 else 1.0
+
+    @property
+    def error(self) -> Array:
+        """E(t) - E(0) - W(t)."""
+        return self.total - self.total[0] - self.work
+
+    @property
+    def drift(self) -> float:
+        """max |E(t) - E(0) - W(t)| / scale."""
+        return float(np.abs(self.error).max() / self.scale)
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Times, coordinates and speeds, with the account of the run.
+
+    ``trajectory["theta1"]`` is a coordinate or speed over time. ``t``, ``q``, ``v`` are at the samples that were
+    asked for, or at the accepted steps.
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate(pendula.compile_system(pendula.library.pendulum()), 1.0, samples=3)
+        >>> run["theta"].round(3)[0], run.energy_drift < 1e-6
+        (np.float64(1.571), True)
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    outcome: Outcome
+    detail: str
+    """numbers behind the outcome; empty if it finished"""
+    energy: EnergyAccount
+    energy_error: Array
+    """(E(t) - E(0) - W(t)) / scale at the times of ``t``"""
+    violation: Array | None
+    """largest |g| at the times of ``t``; None without constraints"""
+    constraint_violation: float
+    """largest |g| at the accepted steps and samples"""
+    velocity_violation: float
+    """largest |G v - b| at the accepted steps"""
+    jacobi_drift: float | None
+    """relative change of the Jacobi integral, where prescribed motions leave it constant"""
+    steps: int
+    rejected: int
+    rhs_evaluations: int
+    seconds: float
+    """wall time of the integration alone"""
+    stepper: str
+    tolerance: float
+    notes: tuple[str, ...]
+    system: System
+    parameters: Array
+    step: float | None = None
+    """size of the steps where it was fixed; the tolerance then had no part in them"""
+    events: Mapping[str, Crossings] = field(default_factory=dict)
+    """where each event occurred, by its name"""
+
+    @property
+    def layout(self) -> Layout:
+        """Names and units of what is integrated: the columns of ``q`` and ``v``."""
+        return self.system.layout
+
+    @property
+    def joint_layout(self) -> Layout:
+        """Names and units of the joints' coordinates and speeds: what a run is read by."""
+        return self.system.joint_layout
+
+    @cached_property
+    def joints(self) -> tuple[Array, Array]:
+        """Coordinates and speeds of the joints over time, whatever was integrated."""
+        return self.system.to_joints(self.q, self.v, self.t, parameters=self.parameters)
+
+    @property
+    def energy_drift(self) -> float:
+        """max |E(t) - E(0) - W(t)| relative to the energy scale, over all steps and samples."""
+        return max(self.energy.drift, float(np.abs(self.energy_error).max(initial=0.0)))
+
+    def __getitem__(self, name: str) -> Array:
+        if name in (*self.joint_layout.coordinates, *self.joint_layout.speeds):
+            which, k = self.joint_layout.position(name)
+            return self.joints[0 if which == "q" else 1][:, k]
+        which, k = self.layout.position(name)
+        return self.q[:, k] if which == "q" else self.v[:, k]
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def state(self, index: int = -1) -> State:
+        """One state of the run; the last by default."""
+        return State(float(self.t[index]), self.q[index], self.v[index], self.layout)
+
+    def _event_arrays(self) -> dict[str, Array]:
+        """Names of the events; times and states of all in one list each, with the index of the event."""
+        found = list(self.events.values())
+        nq, nv = len(self.layout.coordinates), len(self.layout.speeds)
+        return {
+            "event_names": np.array(list(self.events), dtype=str),
+            "event_which": np.repeat(np.arange(len(found)), [len(f) for f in found]),
+            "event_t": np.concatenate([f.t for f in found] or [np.zeros(0)]),
+            "event_q": np.concatenate([f.q for f in found] or [np.zeros((0, nq))]),
+            "event_v": np.concatenate([f.v for f in found] or [np.zeros((0, nv))]),
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Writes t, q, v, names, energies, events and the account to an ``.npz`` file."""
+        path = Path(path)
+        account: dict[str, Any] = {
+            "model": self.system.model.name,
+            "formulation": self.system.formulation,
+            "stepper": self.stepper,
+            "tolerance": self.tolerance,
+            "step": self.step,
+            "outcome": str(self.outcome),
+            "detail": self.detail,
+            "steps": self.steps,
+            "rejected": self.rejected,
+            "rhs_evaluations": self.rhs_evaluations,
+            "seconds": self.seconds,
+            "energy_drift": self.energy_drift,
+            "constraint_violation": self.constraint_violation,
+            "velocity_violation": self.velocity_violation,
+            "units": dict(self.layout.units),
+            "notes": list(self.notes),
+            "events": [asdict(found.event) for found in self.events.values()],
+        }
+        try:
+            with path.open("wb") as file:
+                np.savez_compressed(
+                    file,
+                    t=self.t,
+                    q=self.q,
+                    v=self.v,
+                    coordinates=np.array(self.layout.coordinates),
+                    speeds=np.array(self.layout.speeds),
+                    parameters=self.parameters,
+                    parameter_names=np.array(self.layout.parameters),
+                    step_t=self.energy.t,
+                    kinetic=self.energy.kinetic,
+                    potential=self.energy.potential,
+                    work=self.energy.work,
+                    account=np.array(json.dumps(account)),
+                    **self._event_arrays(),
+                )
+        except OSError as error:
+            raise UsageError(f"{path}: cannot be written: {error.strerror}") from None

@@ -132,7 +132,7 @@ class RecursiveSystem(System):
         tables, numbers = self.tables, self.numbers(vector)
         n, nq, nv, nd = len(tables.ints), tables.nq, tables.nv, tables.drives
         x = np.zeros(1 + nq + nv + len(self.layout.inputs))
-        x[1 + nq + nv :] = self._constant_inputs(vector)
+        x[1 + nq + nv :] = self.constant_inputs(vector)
         aside = np.zeros(tables.aside + 1)
         tables.charts.fill_drives(aside[3 * nd + len(tables.expressions) :])
         arrays = {
