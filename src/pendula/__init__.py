@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 _WHERE = {
     "Body": "pendula.model.bodies",
     "Comparison": "pendula.analysis.against",
+    "Ensemble": "pendula.simulation.ensemble",
     "Equations": "pendula.equations.equations",
     "LoopNotClosed": "pendula.errors",
     "Model": "pendula.model.model",
@@ -48,6 +49,7 @@ _WHERE = {
     "save": "pendula.model.files",
     "dumps": "pendula.model.files",
     "simulate": "pendula.simulation.simulate",
+    "simulate_many": "pendula.simulation.simulate_many",
     "animate": "pendula.present.results",
 }
 _MODULES = ("library",)
@@ -55,6 +57,7 @@ _MODULES = ("library",)
 __all__ = [
     "Body",
     "Comparison",
+    "Ensemble",
     "Equations",
     "LoopNotClosed",
     "Model",
@@ -86,6 +89,7 @@ __all__ = [
     "reactions",
     "save",
     "simulate",
+    "simulate_many",
 ]
 
 if TYPE_CHECKING:
@@ -110,7 +114,9 @@ if TYPE_CHECKING:
     from pendula.model.model import Model
     from pendula.outcome import Outcome
     from pendula.present.results import animate, plot
+    from pendula.simulation.ensemble import Ensemble
     from pendula.simulation.simulate import simulate
+    from pendula.simulation.simulate_many import simulate_many
     from pendula.simulation.trajectory import Trajectory
     from pendula.system.assembly import assemble
     from pendula.system.build import compile_system

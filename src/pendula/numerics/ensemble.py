@@ -1,7 +1,7 @@
 """Integration of many initial states at compiled speed, eight at a time.
 
-:func:`integrate_many` checks its input, then runs the compiled loop of :mod:`pendula.numerics.lockstep` in short stretches,
-so that progress can be shown and what has ended is kept when the user interrupts.
+:func:`integrate_many` checks its input, then runs the compiled loop of :mod:`pendula.numerics.lockstep` in short
+stretches, so that progress can be shown and what has ended is kept when the user interrupts.
 """
 
 from __future__ import annotations
@@ -132,8 +132,8 @@ def integrate_many(
         max_steps: attempted steps of a run before it is stopped.
         breakpoints: times at which the right-hand side may jump, shape (runs or 1, most), ascending, filled up
             with infinities.
-        on_progress: called as ``on_progress(ended, runs)`` about ten times a second. ``KeyboardInterrupt``, from here or
-            from the keyboard, ends all runs that have not ended as ``INTERRUPTED``.
+        on_progress: called as ``on_progress(ended, runs)`` about ten times a second. ``KeyboardInterrupt``, from here
+            or from the keyboard, ends all runs that have not ended as ``INTERRUPTED``.
 
     Raises:
         ValueError: an argument is out of range; the message says which and what is allowed.

@@ -1,8 +1,9 @@
 """Many integrations of one system, eight at a time, compiled.
 
-Every lane has its own time, step size and error control, as :mod:`pendula.numerics.explicit` has for one run; a lane whose
-run has ended takes the next one. What a run gives depends on nothing but the run: not on its lane, its neighbours, or how
-many there are. All that must survive between calls of :func:`advance` is in the arrays of :class:`Batch`.
+Every lane has its own time, step size and error control, as :mod:`pendula.numerics.explicit` has for one run; a lane
+whose run has ended takes the next one. What a run gives depends on nothing but the run: not on its lane, its
+neighbours, or how many there are. All that must survive between calls of :func:`advance` is in the arrays of
+:class:`Batch`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ TINY = 1e-300
 
 
 class Batch(NamedTuple):
-    """Runs that wait, run and have ended. ``rows`` is laid out as that of one run, with eight numbers in place of one."""
+    """Runs that wait, run and have ended. ``rows`` is laid out as for one run, with eight numbers in place of one."""
 
     rhs: int
     rhs_context: int
@@ -450,10 +451,11 @@ def _sample_due(batch, l, sample):
 
 @compiled_part
 def _some_sample_due(batch, ahead):
+    found = False
     for l in range(LANES):
         if batch.real[ACTIVE, l] == 1.0 and _sample_due(batch, l, ahead[l]):
-            return True
-    return False
+            found = True
+    return found
 
 
 @compiled_part

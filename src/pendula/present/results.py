@@ -1,4 +1,4 @@
-"""Results as pictures: plots of a run and of the forces in joints, and the mechanism in motion."""
+"""Results as pictures: plots of a run, of many runs and of the forces in joints, and the mechanism in motion."""
 
 from __future__ import annotations
 
@@ -14,19 +14,22 @@ from pendula.model.expressions import parse
 from pendula.model.forces import ForceDamper, ForceSpring
 from pendula.model.joints import JointCoordinates, JointPrismatic, Side
 from pendula.present import shapes as sh
+from pendula.present.ensembles import SpreadSeries, plot_spread
 from pendula.present.player import write_animation
 from pendula.present.plots import ForceSeries, RunSeries, plot_forces, plot_run
 from pendula.present.scene import Scene, SceneBody, SceneLink
+from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.rotations import quaternion_of, turned
 
 Array = Any
 
 
-def plot(result: Trajectory | Reactions, path: str | Path | None = None) -> Any:
+def plot(result: Trajectory | Reactions | Ensemble, path: str | Path | None = None) -> Any:
     """A figure of a result over time; written as PNG if a path is given.
 
-    A trajectory shows coordinates, rates and errors; reactions show the sizes of forces and torques by joint.
+    A trajectory shows coordinates, rates and errors; reactions show the sizes of forces and torques by joint; an
+    ensemble shows how the coordinates of its runs spread.
 
     Example:
         >>> import pendula
@@ -36,6 +39,8 @@ def plot(result: Trajectory | Reactions, path: str | Path | None = None) -> Any:
     """
     if isinstance(result, Reactions):
         return plot_forces(_force_series(result), path)
+    if isinstance(result, Ensemble):
+        return plot_spread(_spread_series(result), path)
     trajectory = result
     layout = trajectory.joint_layout
     units = layout.units
@@ -56,6 +61,21 @@ def plot(result: Trajectory | Reactions, path: str | Path | None = None) -> Any:
         time_unit=layout.time_unit,
     )
     return plot_run(run, path)
+
+
+def _spread_series(runs: Ensemble) -> SpreadSeries:
+    layout = runs.system.joint_layout
+    known = runs.energy_drift[np.isfinite(runs.energy_drift)]
+    drift = f", median energy drift {np.median(known):.2g}" if known.size else ""
+    return SpreadSeries(
+        title=f"{runs.system.model.name}: {len(runs)} runs",
+        subtitle=f"{runs.stepper} at {runs.tolerance:g}: {int(runs.ok.sum())} finished{drift}",
+        t=runs.t,
+        signals={n: runs[n] for n in layout.coordinates},
+        units=layout.units,
+        energy_drift=runs.energy_drift,
+        time_unit=layout.time_unit,
+    )
 
 
 def _force_series(found: Reactions) -> ForceSeries:

@@ -3,8 +3,8 @@
 Where a mechanism has no constraint rows, one native program does it all: mass matrix, forces, solving, power. Others go
 through the functions for one state, lane by lane, behind the same interface.
 
-What differs from run to run (parameters, or where they are) stands in one column for each lane; the stepper fills it when
-a run enters the lane.
+What differs from run to run (parameters, or where they are) stands in one column for each lane; the stepper fills it
+when a run enters the lane.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class Programs:
         return self._known[name]
 
     def lane_lowering(self) -> Lowering:
-        """For programs of eight states: inputs t, q, v; inputs of the model that time does not change are parameters."""
+        """For programs of eight states: they read t, q, v, and inputs that time does not change are parameters."""
         eq = self._equations
         in_time = {s for s, _ in self.inputs_in_time}
         slots = [se.Symbol(f"{s}'") if s in in_time else s for s in eq.u]
