@@ -50,7 +50,7 @@ def plot_spread(series: SpreadSeries, path: str | Path | None = None, *, dpi: fl
         ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
     """
     names = list(series.signals)[:MOST_PANELS]
-    figure, axes = _sheet(len(names) + 1, dpi)
+    figure, axes = _sheet(len(names) + 1, dpi, shared=False)
     for index, (ax, name) in enumerate(zip(axes, names, strict=False)):
         scale = 180 / np.pi if series.units[name] == "rad" else 1.0
         unit = "deg" if series.units[name] == "rad" else series.units[name]
@@ -80,7 +80,7 @@ def _draw_bands(ax: Axes, series: SpreadSeries, y: Array, color: str, label: str
     ax.plot(t, np.nanmedian(y, axis=0), color=color, lw=1.4, label="median")
     _word(ax.set_ylabel(label))
     ax.set_xlim(float(series.t[0]), float(series.t[-1]))
-    _word(ax.set_xlabel(f"time [{series.time_unit}]"))
+    _word(ax.set_xlabel(f"time [{series.time_unit}]" if series.time_unit else "time"))
     ax.legend(loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=8.5, borderaxespad=0.0)
 
 
