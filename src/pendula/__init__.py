@@ -23,6 +23,7 @@ _WHERE = {
     "Divergence": "pendula.analysis.divergence",
     "Horizon": "pendula.analysis.horizon",
     "Lyapunov": "pendula.analysis.lyapunov",
+    "Ensemble": "pendula.simulation.ensemble",
     "Equations": "pendula.equations.equations",
     "Event": "pendula.simulation.events",
     "LoopNotClosed": "pendula.errors",
@@ -56,6 +57,7 @@ _WHERE = {
     "save": "pendula.model.files",
     "dumps": "pendula.model.files",
     "simulate": "pendula.simulation.simulate",
+    "simulate_many": "pendula.simulation.simulate_many",
     "animate": "pendula.present.results",
 }
 _MODULES = ("library",)
@@ -64,6 +66,7 @@ __all__ = [
     "Body",
     "Comparison",
     "Divergence",
+    "Ensemble",
     "Equations",
     "Event",
     "Horizon",
@@ -102,6 +105,7 @@ __all__ = [
     "reactions",
     "save",
     "simulate",
+    "simulate_many",
 ]
 
 if TYPE_CHECKING:
@@ -129,8 +133,10 @@ if TYPE_CHECKING:
     from pendula.model.model import Model
     from pendula.outcome import Outcome
     from pendula.present.results import animate, plot, plot_section
+    from pendula.simulation.ensemble import Ensemble
     from pendula.simulation.events import Event
     from pendula.simulation.simulate import simulate
+    from pendula.simulation.simulate_many import simulate_many
     from pendula.simulation.trajectory import Trajectory
     from pendula.system.assembly import assemble
     from pendula.system.build import compile_system

@@ -21,7 +21,7 @@ LIBRARY = sorted(mechanisms())
 def test_help_names_every_command(pendula):
     result = pendula("--help")
     assert result.code == 0
-    for command in ("list", "show", "new", "schema", "derive", "check", "simulate", "reactions"):
+    for command in ("list", "show", "new", "schema", "derive", "check", "simulate", "ensemble", "reactions"):
         assert f"\n  {command}" in result.out
 
 
@@ -47,7 +47,9 @@ def test_import_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("command", ["list", "show", "new", "schema", "derive", "check", "simulate", "reactions"])
+@pytest.mark.parametrize(
+    "command", ["list", "show", "new", "schema", "derive", "check", "simulate", "ensemble", "reactions"]
+)
 def test_each_command_has_help_that_fits(pendula, command):
     result = pendula(command, "--help")
     assert result.code == 0

@@ -1,4 +1,4 @@
-"""Results as pictures: plots of a run and of the forces in joints, and the mechanism in motion."""
+"""Results as pictures: plots of a run, of many runs and of the forces in joints, and the mechanism in motion."""
 
 from __future__ import annotations
 
@@ -19,21 +19,26 @@ from pendula.model.forces import ForceDamper, ForceSpring
 from pendula.model.joints import JointCoordinates, JointPrismatic, Side
 from pendula.present import maps
 from pendula.present import shapes as sh
+from pendula.present.ensembles import SpreadSeries, plot_spread
 from pendula.present.player import write_animation
 from pendula.present.plots import ForceSeries, RunSeries, plot_forces, plot_run
 from pendula.present.scene import Scene, SceneBody, SceneLink
 from pendula.simulation.events import Crossings
+from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.rotations import quaternion_of, turned
 
 Array = Any
 
 
-def plot(result: Trajectory | Reactions | Divergence | Horizon | Lyapunov, path: str | Path | None = None) -> Any:
+def plot(
+    result: Trajectory | Reactions | Ensemble | Divergence | Horizon | Lyapunov, path: str | Path | None = None
+) -> Any:
     """A figure of a result over time; written as PNG if a path is given.
 
-    A trajectory shows coordinates, rates and errors; reactions show the sizes of forces and torques by joint; a
-    divergence or a horizon shows the distance of its two runs, a Lyapunov exponent its running average.
+    A trajectory shows coordinates, rates and errors; reactions show the sizes of forces and torques by joint; an
+    ensemble shows how the coordinates of its runs spread; a divergence or a horizon shows the distance of its two
+    runs, a Lyapunov exponent its running average.
 
     Example:
         >>> import pendula
@@ -47,6 +52,8 @@ def plot(result: Trajectory | Reactions | Divergence | Horizon | Lyapunov, path:
         return maps.plot_growth(_distance_series(result), path)
     if isinstance(result, Lyapunov):
         return maps.plot_growth(_rate_series(result), path)
+    if isinstance(result, Ensemble):
+        return plot_spread(_spread_series(result), path)
     trajectory = result
     layout = trajectory.joint_layout
     units = layout.units
@@ -130,6 +137,18 @@ def _rate_series(found: Lyapunov) -> maps.GrowthSeries:
         level=found.exponent,
         logarithmic=False,
         time_unit=found.time_unit,
+def _spread_series(runs: Ensemble) -> SpreadSeries:
+    layout = runs.system.joint_layout
+    known = runs.energy_drift[np.isfinite(runs.energy_drift)]
+    drift = f", median energy drift {np.median(known):.2g}" if known.size else ""
+    return SpreadSeries(
+        title=f"{runs.system.model.name}: {len(runs)} runs",
+        subtitle=f"{runs.stepper} at {runs.tolerance:g}: {int(runs.ok.sum())} finished{drift}",
+        t=runs.t,
+        signals={n: runs[n] for n in layout.coordinates},
+        units=layout.units,
+        energy_drift=runs.energy_drift,
+        time_unit=layout.time_unit,
     )
 
 

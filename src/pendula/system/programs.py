@@ -111,6 +111,19 @@ class Programs:
         definitions = (*(self.inputs_in_time if inputs_in_time else ()), *eq.definitions)
         return Lowering([eq.t, *eq.q, *eq.v, *slots, *extra], eq.p, definitions)
 
+    def native(self, name: str, build: Callable[[], Native]) -> Native:
+        """The program of that name without parameters; built if it is not there yet."""
+        if name not in self._known:
+            self._known[name] = build()
+        return self._known[name]
+
+    def lane_lowering(self) -> Lowering:
+        """For programs of eight states: they read t, q, v, and inputs that time does not change are parameters."""
+        eq = self._equations
+        in_time = {s for s, _ in self.inputs_in_time}
+        slots = [se.Symbol(f"{s}'") if s in in_time else s for s in eq.u]
+        return Lowering([eq.t, *eq.q, *eq.v], [*eq.p, *slots], (*self.inputs_in_time, *eq.definitions))
+
     def dynamics(self, parameters: Array) -> Compiled:
         """M, f, q', G, c, power and the rows of prescribed motions, as the right-hand side wants them."""
         return self.bind("dynamics", parameters, self._build_dynamics)
