@@ -36,7 +36,7 @@ from pendula.present.tables import heading, number, table
     "--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input: a number or an expression of t."
 )
 @click.option("--samples", default=500, show_default=True, type=int, help="Equally spaced times to keep.")
-@click.option("--stepper", default="dop853", show_default=True, help="dop853 or rk45.")
+@click.option("--stepper", default="dop853", show_default=True, help="dop853, rk45 or taylor.")
 @formulation_option("kane")
 @click.option(
     "--constraints",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from pendula.equations.derive import cannot
 from pendula.errors import NoConvergence, UsageError
 from pendula.model.expressions import parse
 from pendula.numerics.stepping import integrate
+from pendula.numerics.taylor import integrate_series
 from pendula.outcome import Outcome
 from pendula.simulation.loops import check_start, pose_notes, stabilization_rate
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
@@ -20,7 +22,7 @@ from pendula.system.layout import Array, State
 from pendula.system.schedule import breakpoints, constant_rates, moves_constraints
 from pendula.system.system import Parameters, System
 
-STEPPERS = ("dop853", "rk45")
+STEPPERS = ("dop853", "rk45", "taylor")
 CONSTRAINTS = ("projection", "baumgarte", "none")
 
 _PAUSES = (Outcome.TOO_MANY_STEPS, Outcome.INTERRUPTED)
@@ -60,7 +62,8 @@ def simulate(
         parameters: changes of parameters by name, or all values as an array.
         inputs: values of inputs by name: numbers, or expressions of t and parameters in text.
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
-        stepper: "dop853" (order 8) or "rk45" (order 5).
+        stepper: "dop853" (order 8), "rk45" (order 5), or "taylor" (Taylor series whose order follows from the tolerance:
+            for high accuracy; not for loops and not for conditions on the motion such as abs).
         samples: number of equally spaced times, or the times, at which the trajectory is wanted; default: at
             every accepted step.
         constraints: "projection" brings every step back onto them; "baumgarte" adds terms to the equations that let
@@ -112,7 +115,10 @@ def simulate(
     times = _sample_times(samples, span)
     y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])
     absolute = tol if atol is None else atol
-    settings: dict[str, Any] = {"rtol": tol, "atol": absolute, "method": stepper}
+    settings: dict[str, Any] = {"rtol": tol, "atol": absolute}
+    series = system.series(vector) if stepper == "taylor" else None
+    if series is None:
+        settings["method"] = stepper
     quadratures = dynamics.quadratures
     if quadratures and system.moves_by_time:
         # motors may work while the state stands still: the work then has a say in the steps
@@ -127,10 +133,10 @@ def simulate(
             dynamics = system.dynamics(vector, baumgarte=float(baumgarte_rate))
             unit = system.layout.time_unit
             notes += (f"constraints are stabilized after Baumgarte at a rate of {baumgarte_rate:.4g}/{unit}, {chosen}",)
-        run = integrate(
-            dynamics.rhs,
-            y0,
-            span,
+        solve = partial(integrate, dynamics.rhs) if series is None else partial(integrate_series, series)
+        run = solve(
+            y0=y0,
+            t_span=span,
             **settings,
             sample_times=times,
             project=dynamics.project if constraints == "projection" else None,

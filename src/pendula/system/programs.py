@@ -21,6 +21,8 @@ from pendula.system import kernels as kn
 from pendula.system.layout import Array
 from pendula.system.llvm import Native, compile_program
 from pendula.system.lower import Lowering
+from pendula.system.taylor import derive_rates, find_recurrences
+from pendula.system.taylor_code import NativeSeries, compile_series
 from pendula.system.tree_layout import TreeLayout
 
 MANY_BODIES = 20  # beyond, thorough compilation takes seconds and gains a few percent
@@ -53,6 +55,7 @@ class Programs:
     def __init__(self, equations: Equations) -> None:
         self._equations = equations
         self._known: dict[str, Native] = {}
+        self._series: dict[int, NativeSeries] = {}
 
     def bind(self, name: str, parameters: Array, build: Callable[[], Native]) -> Compiled:
         """The program of that name with parameters prepared; built if it is not there yet."""
@@ -78,13 +81,18 @@ class Programs:
     @cached_property
     def inputs_in_time(self) -> tuple[tuple[Any, Any], ...]:
         """Inputs that are expressions of time, as definitions."""
+        in_time = [("t" in parse(value).names) for value in self._equations.model.inputs.values()]
+        return tuple(x for x, moves in zip(self._all_inputs, in_time, strict=True) if moves)
+
+    @cached_property
+    def _all_inputs(self) -> tuple[tuple[Any, Any], ...]:
+        """All inputs as definitions: expressions of time and parameters."""
         eq = self._equations
         names = {str(s): s for s in eq.p} | {"t": eq.t}
         found = []
         for symbol, value in zip(eq.u, eq.model.inputs.values(), strict=True):
             expression = parse(value)
-            if "t" in expression.names:
-                found.append((symbol, translate(expression, {n: names[n] for n in expression.names})))
+            found.append((symbol, translate(expression, {n: names[n] for n in expression.names})))
         return tuple(found)
 
     def _lowering(self, *, inputs_in_time: bool = False, extra: Sequence[Any] = ()) -> Lowering:
@@ -114,6 +122,13 @@ class Programs:
         values += [low(e) for e in rest]
         places += range(n * n, n * n + len(rest))
         return compile_program(low.program, values, places)
+
+    def series(self, lanes: int, *, power: bool) -> NativeSeries:
+        """Taylor coefficients of q, v and, with ``power``, of the work, for so many states at a time."""
+        if lanes not in self._series:
+            rates = derive_rates(self._equations, self._all_inputs, power=power)
+            self._series[lanes] = compile_series(find_recurrences(rates), lanes)
+        return self._series[lanes]
 
     @property
     def _many_bodies(self) -> bool:
