@@ -18,7 +18,7 @@ from pendula.numerics import explicit, stepping, taylor_lanes, taylor_steps
 from pendula.numerics.native import Callback
 from pendula.numerics.stepping import FIRST_BUFFER, Integration, Progress
 from pendula.numerics.taylor_lanes import LANES, LaneRun, advance_lanes
-from pendula.numerics.taylor_steps import SeriesRun, advance_series
+from pendula.numerics.taylor_steps import Control, SeriesRun, advance_series
 from pendula.outcome import Outcome
 
 LEAST_ORDER, MOST_ORDER = 6, 40
@@ -34,6 +34,8 @@ class Series:
 
     Attributes:
         address: entry point.
+        go, look: entry points of what the step loop does with a table and a control block, see
+            :class:`~pendula.numerics.taylor_steps.Control`.
         lanes: 1 or 8.
         components: number of components of the state.
         width: rows per order.
@@ -44,6 +46,8 @@ class Series:
     """
 
     address: int
+    go: int
+    look: int
     lanes: int
     components: int
     width: int
@@ -113,6 +117,20 @@ def _checked_order(order: int | None, rtol: float) -> int:
     return int(order)
 
 
+def _control(
+    rtol: float, atol: float | Sequence[float] | np.ndarray, n: int, quadratures: int, lanes: int
+) -> np.ndarray:
+    """A control block with the tolerances; what is integrated along has none, unless there is nothing else."""
+    places = Control(n)
+    block = aligned(places.size * lanes).reshape(-1, lanes)
+    limits = stepping._checked_atol(atol, n).copy()
+    if quadratures < n:
+        limits[n - quadratures :] = np.inf
+    block[places.RTOL] = rtol
+    block[places.atol : places.atol + n] = limits[:, None]
+    return block
+
+
 def integrate_series(
     series: Series,
     y0: Sequence[float] | np.ndarray,
@@ -147,10 +165,12 @@ def integrate_series(
     breaks = stepping._checked_breakpoints(breakpoints, t0, t_end, direction, nudge)
     on_break = breaks.size > 0 and breaks[0] == t0
     samples = stepping._checked_samples(sample_times, t0, t_end, direction)
-    n, size = start.size, -(-series.size(order) // 8) * 8  # each table starts at a multiple of 64 bytes
+    n = start.size
     parameters = np.ascontiguousarray(series.parameters[0])
     run = SeriesRun(
         address=series.address,
+        go=series.go,
+        look=series.look,
         parameters=parameters.ctypes.data,
         order=order,
         width=series.width,
@@ -158,22 +178,19 @@ def integrate_series(
         project_context=project.context if project else 0,
         t_end=t_end,
         direction=direction,
-        rtol=float(rtol),
         max_step=float(max_step),
         nudge=nudge,
         max_attempts=int(max_steps),
-        controlled=n - quadratures if quadratures < n else n,
-        atol=stepping._checked_atol(atol, n),
         breaks=breaks[1:] if on_break else breaks,
         sample_t=samples,
         sample_y=np.zeros((samples.size, n)),
         y=start,
-        slope=np.zeros(n),
         state=np.zeros(n + 1),
         onto=np.zeros(n + 3),
-        tables=aligned(2 * size).reshape(2, size),
+        table=aligned(series.size(order)),
+        control=_control(rtol, atol, n, quadratures, 1).ravel(),
         real=np.zeros(5),
-        counter=np.zeros(12, dtype=np.int64),
+        counter=np.zeros(11, dtype=np.int64),
     )
     run.real[taylor_steps.T] = t0
     drive = _Drive(run, t0 + direction * nudge if on_break else t0, 0.0 if first_step is None else float(first_step))
@@ -255,17 +272,17 @@ def integrate_lanes(
     samples = stepping._checked_samples(sample_times, t0, t_end, direction)
     run = LaneRun(
         address=series.address,
+        go=series.go,
+        look=series.look,
         order=order,
+        width=series.width,
         t0=t0,
         first_t=t0 + direction * nudge if on_break else t0,
         t_end=t_end,
         direction=direction,
-        rtol=float(rtol),
         max_step=float(max_step),
         nudge=nudge,
         max_attempts=int(max_steps),
-        controlled=n - quadratures if quadratures < n else n,
-        atol=stepping._checked_atol(atol, n),
         breaks=breaks[1:] if on_break else breaks,
         sample_t=samples,
         balls=np.array(balls, dtype=np.int64),
@@ -273,11 +290,9 @@ def integrate_lanes(
         values=values,
         parameters=aligned(max(1, values.shape[1]) * LANES).reshape(-1, LANES),
         table=aligned(series.size(order)).reshape(-1, LANES),
-        before=aligned((n + 1) * LANES).reshape(-1, LANES),
-        after=aligned(n * LANES).reshape(-1, LANES),
-        slope=aligned(n * LANES).reshape(-1, LANES),
-        number=np.zeros((8, LANES), dtype=np.int64),
-        real=aligned(7 * LANES).reshape(-1, LANES),
+        control=_control(rtol, atol, n, quadratures, LANES),
+        number=np.zeros((7, LANES), dtype=np.int64),
+        real=np.zeros((3, LANES)),
         counter=np.zeros(3, dtype=np.int64),
         out_t=np.full(runs, t0),
         out_y=given.copy(),
@@ -287,8 +302,8 @@ def integrate_lanes(
         out_samples=np.full((runs, samples.size, n), np.nan),
     )
     run.parameters[: values.shape[1]] = values[0][:, None]  # also in lanes that never get a run
-    advance_lanes(run, series.width, 0)  # compiles, takes no step
-    seconds = _all_lanes(run, series.width, on_progress)
+    advance_lanes(run, 0)  # compiles, takes no step
+    seconds = _all_lanes(run, on_progress)
     return LaneRuns(
         t=run.out_t,
         y=run.out_y,
@@ -309,23 +324,23 @@ _LANE_OUTCOMES = {
 }
 
 
-def _all_lanes(run: LaneRun, width: int, on_progress: Callable[[int, int], object] | None) -> float:
+def _all_lanes(run: LaneRun, on_progress: Callable[[int, int], object] | None) -> float:
     """Runs in stretches until all have ended or the user interrupts; the seconds it took."""
     spent = [0.0]
     try:
-        _lane_stretches(run, width, on_progress, spent)
+        _lane_stretches(run, on_progress, spent)
     except KeyboardInterrupt:
         taylor_lanes.leave(run)
     return spent[0]
 
 
 def _lane_stretches(
-    run: LaneRun, width: int, on_progress: Callable[[int, int], object] | None, spent: list[float]
+    run: LaneRun, on_progress: Callable[[int, int], object] | None, spent: list[float]
 ) -> None:
     stretch, code = stepping.FIRST_STRETCH, explicit.GO_ON
     while code == explicit.GO_ON:
         before = time.perf_counter()
-        code = advance_lanes(run, width, stretch)
+        code = advance_lanes(run, stretch)
         took = time.perf_counter() - before
         spent[0] += took
         stretch = max(1, int(stretch * min(8.0, stepping.SECONDS_PER_STRETCH / max(took, 1e-9))))

@@ -13,7 +13,21 @@ import numpy as np
 from pendula.numerics.explicit import BAD_START, BAD_VALUE, DONE, GO_ON, STEPS_USED_UP, TOO_SMALL
 from pendula.numerics.jit import compiled, compiled_part
 from pendula.numerics.native import address_of, call_native
-from pendula.numerics.taylor_steps import DEFECT, NOISE, SAFETY, SHORTER, inverse_root
+from pendula.numerics.taylor_steps import (
+    EXCESS,
+    FINITE,
+    FIRST,
+    LARGEST,
+    LAST,
+    LAST_BUT_ONE,
+    NOISE,
+    SHORTER,
+    STAY,
+    TIME,
+    H,
+    smallest_step,
+    step_size,
+)
 
 LANES = 8
 UNSOUND = 100  # the end of a run whose equations could not be solved; other codes are those of ``explicit``
@@ -21,8 +35,8 @@ UNSOUND = 100  # the end of a run whose equations could not be solved; other cod
 # What a lane is about to do with the coefficients it is given.
 IDLE, FRESH, CHECKING, ONTO_BREAK = range(4)
 # Slots of LaneRun.number (integers by lane) and LaneRun.real (numbers by lane).
-RUN, MODE, SAMPLE, SAMPLE_BEFORE, BREAK, TRIED, STEPS, LEFT_OUT = range(8)
-T, T_BEFORE, H, LIMIT, FINITE, EXCESS, LARGEST = range(7)
+RUN, MODE, SAMPLE, SAMPLE_BEFORE, BREAK, TRIED, STEPS = range(7)
+T, T_BEFORE, LIMIT = range(3)
 # Slots of LaneRun.counter.
 NEXT, FINISHED, ROUNDS = range(3)
 
@@ -31,17 +45,17 @@ class LaneRun(NamedTuple):
     """Everything about many runs. Arrays are written in place and carry all state between calls."""
 
     address: int
+    go: int
+    look: int
     order: int
+    width: int
     t0: float
     first_t: float
     t_end: float
     direction: float
-    rtol: float
     max_step: float
     nudge: float
     max_attempts: int
-    controlled: int
-    atol: np.ndarray
     breaks: np.ndarray
     sample_t: np.ndarray
     balls: np.ndarray  # first components of unit quaternions
@@ -49,11 +63,9 @@ class LaneRun(NamedTuple):
     values: np.ndarray  # (runs or 1, count): parameters
     parameters: np.ndarray  # (count, 8)
     table: np.ndarray  # (rows, 8)
-    before: np.ndarray  # (components + 1, 8): the state and the time that a step starts from
-    after: np.ndarray  # (components, 8): the state at the end of a step
-    slope: np.ndarray  # (components, 8): of the polynomial at the end of a step
-    number: np.ndarray  # (8, 8)
-    real: np.ndarray  # (7, 8)
+    control: np.ndarray  # (rows, 8): the control block
+    number: np.ndarray  # (7, 8)
+    real: np.ndarray  # (3, 8)
     counter: np.ndarray
     out_t: np.ndarray
     out_y: np.ndarray
@@ -71,7 +83,7 @@ def _take_next(run, lane):
         return
     run.counter[NEXT] += 1
     number[RUN, lane], number[MODE, lane] = k, FRESH
-    for slot in (SAMPLE, SAMPLE_BEFORE, BREAK, TRIED, STEPS, LEFT_OUT):
+    for slot in (SAMPLE, SAMPLE_BEFORE, BREAK, TRIED, STEPS):
         number[slot, lane] = 0
     real[T, lane], real[LIMIT, lane] = run.t0, np.inf
     n = run.given.shape[1]
@@ -122,7 +134,7 @@ def _unit(values, at):
 
 
 @compiled_part
-def _samples_inside(run, lane, width, t, t_new):
+def _samples_inside(run, lane, t, t_new):
     """Writes the samples inside a step; they count once the step is checked."""
     n, k, sample = run.given.shape[1], run.number[RUN, lane], run.number[SAMPLE, lane]
     while sample < run.sample_t.size and run.direction * (run.sample_t[sample] - t_new) < 0.0:
@@ -130,7 +142,7 @@ def _samples_inside(run, lane, width, t, t_new):
         for i in range(n):
             value = 0.0
             for order in range(run.order, 0, -1):
-                value = value * h + run.table[order * width + i, lane]
+                value = value * h + run.table[order * run.width + i, lane]
             run.out_samples[k, sample, i] = run.table[i, lane] + h * value
         for b in range(run.balls.size):
             _unit(run.out_samples[k, sample], run.balls[b])
@@ -139,150 +151,97 @@ def _samples_inside(run, lane, width, t, t_new):
 
 
 @compiled_part
-def _smallest(t, direction):
-    return 10.0 * abs(np.nextafter(t, direction * np.inf) - t)
-
-
-@compiled_part
 def _refuse(run, lane, code):
     """Takes back the step of a lane; the next is shorter, or the run ends."""
     real, number, n = run.real, run.number, run.given.shape[1]
-    for i in range(n):
-        run.table[i, lane] = run.before[i, lane]
-    real[T, lane], run.table[n, lane] = real[T_BEFORE, lane], run.before[n, lane]
+    for i in range(n + 1):
+        run.table[i, lane] = run.control[FIRST + 2 * n + i, lane]
+    real[T, lane] = real[T_BEFORE, lane]
     number[SAMPLE, lane], number[MODE, lane] = number[SAMPLE_BEFORE, lane], FRESH
-    real[LIMIT, lane] = SHORTER * abs(real[H, lane])
-    if real[LIMIT, lane] < _smallest(real[T, lane], run.direction):
+    real[LIMIT, lane] = SHORTER * abs(run.control[H, lane])
+    if real[LIMIT, lane] < smallest_step(real[T, lane]):
         _end(run, lane, code)
 
 
 @compiled_part
-def _look(run, width):
-    """By lane: whether all coefficients are finite, and by how much the slopes differ from those expected."""
-    real, table, n = run.real, run.table, run.given.shape[1]
-    for lane in range(LANES):
-        real[FINITE, lane] = real[EXCESS, lane] = real[LARGEST, lane] = 0.0
-    for k in range(run.order + 1):
-        for i in range(n):
-            for lane in range(LANES):
-                real[FINITE, lane] += table[k * width + i, lane] * 0.0
-    for i in range(run.controlled):
-        for lane in range(LANES):
-            slope = table[width + i, lane]
-            off = abs(run.slope[i, lane] - slope) * abs(real[H, lane])
-            off -= DEFECT * (run.atol[i] + run.rtol * abs(table[i, lane]))
-            real[EXCESS, lane] = max(real[EXCESS, lane], off)
-            real[LARGEST, lane] = max(real[LARGEST, lane], abs(slope))
-
-
-@compiled_part
-def _judge(run, lane, width):
-    """Accepts or refuses the step that led to the state of a lane; LEFT_OUT if it takes none from it now."""
-    real, number, n = run.real, run.number, run.given.shape[1]
+def _judge(run, lane):
+    """Accepts or refuses the step that led to the state of a lane; True if it takes a step from it now."""
+    real, number, control, n = run.real, run.number, run.control, run.given.shape[1]
     mode = number[MODE, lane]
-    number[LEFT_OUT, lane] = 1
     if mode == IDLE:
-        return
+        return False
     code = GO_ON
-    if real[FINITE, lane] != 0.0:
-        code = UNSOUND if run.table[(run.order + 1) * width, lane] == 0.0 else BAD_VALUE
-    elif mode != FRESH and real[EXCESS, lane] > NOISE * abs(real[H, lane]) * real[LARGEST, lane]:
+    if control[FINITE, lane] != 0.0:
+        code = UNSOUND if run.table[(run.order + 1) * run.width, lane] == 0.0 else BAD_VALUE
+    elif mode != FRESH and control[EXCESS, lane] > NOISE * abs(control[H, lane]) * control[LARGEST, lane]:
         code = TOO_SMALL
-    if code != GO_ON and mode == FRESH:
-        return _end(run, lane, code if number[TRIED, lane] > 0 or code == UNSOUND else BAD_START)
     if code != GO_ON:
-        return _refuse(run, lane, code)
+        if mode != FRESH:
+            _refuse(run, lane, code)
+        else:
+            _end(run, lane, code if number[TRIED, lane] > 0 or code == UNSOUND else BAD_START)
+        return False
     if mode != FRESH:
         number[STEPS, lane] += 1
         real[LIMIT, lane] = np.inf
     _samples_here(run, lane)
     if run.direction * (real[T, lane] - run.t_end) >= 0.0:
-        return _end(run, lane, DONE)
+        _end(run, lane, DONE)
+        return False
     if number[TRIED, lane] >= run.max_attempts:
-        return _end(run, lane, STEPS_USED_UP)
+        _end(run, lane, STEPS_USED_UP)
+        return False
     if mode == ONTO_BREAK:  # go on with the equations that hold after it
         number[BREAK, lane] += 1
         number[MODE, lane] = FRESH
         run.table[n, lane] = real[T, lane] + run.nudge * run.direction
-        return
-    number[LEFT_OUT, lane] = 0
+        return False
+    return True
 
 
 @compiled_part
-def _step_sizes(run, width):
-    """The steps for which the last two terms of the series are within the tolerance, by lane."""
-    real, table = run.real, run.table
-    at = run.order * width
+def _round(run):
+    """One step of every lane that has a run: coefficients, the check of the last step, the next step."""
+    number, real, control, table = run.number, run.real, run.control, run.table
+    direction, t_end, max_attempts, samples = run.direction, run.t_end, run.max_attempts, run.sample_t
+    n, order = run.given.shape[1], run.order
+    call_native(run.address, address_of(table), address_of(run.parameters), order)
+    call_native(run.look, address_of(control), address_of(table), order)
     for lane in range(LANES):
-        real[FINITE, lane] = real[EXCESS, lane] = 0.0
-    for i in range(run.controlled):
-        for lane in range(LANES):
-            scale = 1.0 / (run.atol[i] + run.rtol * abs(table[i, lane]))
-            real[FINITE, lane] = max(real[FINITE, lane], abs(table[at + i, lane]) * scale)
-            real[EXCESS, lane] = max(real[EXCESS, lane], abs(table[at - width + i, lane]) * scale)
-    last, before = 1.0 / run.order, 1.0 / (run.order - 1)
-    for lane in range(LANES):
-        real[H, lane] = SAFETY * min(inverse_root(real[FINITE, lane], last), inverse_root(real[EXCESS, lane], before))
-
-
-@compiled_part
-def _plan(run, lane):
-    """Fits the step of a lane to its limits, to the next breakpoint and to the end."""
-    real, number = run.real, run.number
-    if number[LEFT_OUT, lane] == 1:
-        real[H, lane] = 0.0
-        return
-    t = real[T, lane]
-    h = max(min(real[H, lane], run.max_step, real[LIMIT, lane]), _smallest(t, run.direction))
-    inside = number[BREAK, lane] < run.breaks.size
-    bound = run.breaks[number[BREAK, lane]] if inside else run.t_end
-    t_new, mode = t + h * run.direction, CHECKING
-    if run.direction * (t_new - bound) >= 0.0:
-        t_new = bound
-        mode = ONTO_BREAK if inside and bound != run.t_end else CHECKING
-    real[T_BEFORE, lane], real[T, lane] = t, t_new
-    real[H, lane] = t_new - t
-    number[MODE, lane] = mode
-    number[TRIED, lane] += 1
-    number[SAMPLE_BEFORE, lane] = number[SAMPLE, lane]
-
-
-@compiled_part(fastmath={"contract"})
-def _go(run, width):
-    """States and slopes of the polynomials at the ends of the steps."""
-    h = run.real[H]
-    for i in range(run.given.shape[1]):
-        value, slope = run.after[i], run.slope[i]
-        for lane in range(LANES):
-            value[lane] = slope[lane] = 0.0
-        for k in range(run.order, 0, -1):
-            row, weight = run.table[k * width + i], float(k)
-            for lane in range(LANES):
-                value[lane] = value[lane] * h[lane] + row[lane]
-                slope[lane] = slope[lane] * h[lane] + weight * row[lane]
-        for lane in range(LANES):
-            value[lane] = run.table[i, lane] + h[lane] * value[lane]
-
-
-@compiled_part
-def _commit(run, lane, width):
-    """Writes samples of the step of a lane and puts its end in place of its start."""
-    real, n = run.real, run.given.shape[1]
-    if run.number[LEFT_OUT, lane] == 1:
-        return
-    _samples_inside(run, lane, width, real[T_BEFORE, lane], real[T, lane])
+        t, sample = real[T, lane], number[SAMPLE, lane]
+        good = number[MODE, lane] == CHECKING and control[FINITE, lane] == 0.0 and real[LIMIT, lane] == np.inf
+        good = good and control[EXCESS, lane] <= NOISE * abs(control[H, lane]) * control[LARGEST, lane]
+        good = good and direction * (t - t_end) < 0.0 and number[TRIED, lane] < max_attempts
+        if good and (sample >= samples.size or direction * (samples[sample] - t) > 0.0):
+            number[STEPS, lane] += 1  # what nearly every step comes to
+        elif not _judge(run, lane):
+            control[H, lane], control[STAY, lane], control[TIME, lane] = 0.0, 1.0, table[n, lane]
+            continue
+        h = step_size(control[LAST, lane], control[LAST_BUT_ONE, lane], order)
+        h = max(min(h, run.max_step, real[LIMIT, lane]), smallest_step(t))
+        inside = number[BREAK, lane] < run.breaks.size
+        bound = run.breaks[number[BREAK, lane]] if inside else t_end
+        t_new, latest, mode = t + h * direction, 0.0, CHECKING
+        if direction * (t_new - bound) >= 0.0:
+            t_new = bound
+            if inside and bound != t_end:
+                mode, latest = ONTO_BREAK, run.nudge * direction
+        sample = number[SAMPLE_BEFORE, lane] = number[SAMPLE, lane]
+        if sample < samples.size and direction * (samples[sample] - t_new) < 0.0:
+            _samples_inside(run, lane, t, t_new)
+        real[T_BEFORE, lane], real[T, lane] = t, t_new
+        number[MODE, lane] = mode
+        number[TRIED, lane] += 1
+        control[H, lane], control[STAY, lane], control[TIME, lane] = t_new - t, 0.0, t_new - latest
+    call_native(run.go, address_of(control), address_of(table), order)
     for b in range(run.balls.size):
-        _unit(run.after[:, lane], run.balls[b])
-    for i in range(n + 1):
-        run.before[i, lane] = run.table[i, lane]
-    for i in range(n):
-        run.table[i, lane] = run.after[i, lane]
-    back = run.nudge * run.direction if run.number[MODE, lane] == ONTO_BREAK else 0.0
-    run.table[n, lane] = real[T, lane] - back
+        for lane in range(LANES):
+            if control[STAY, lane] == 0.0:
+                _unit(table[:n, lane], run.balls[b])
 
 
 @compiled(allocates=False)
-def advance_lanes(run, width, rounds):
+def advance_lanes(run, rounds):
     """Go on for at most so many rounds, each one step of every lane; DONE when all runs have ended, else GO_ON."""
     for _ in range(rounds):
         if run.counter[FINISHED] >= run.given.shape[0]:
@@ -291,16 +250,7 @@ def advance_lanes(run, width, rounds):
             if run.number[MODE, lane] == IDLE:
                 _take_next(run, lane)
         run.counter[ROUNDS] += 1
-        call_native(run.address, address_of(run.table), address_of(run.parameters), run.order)
-        _look(run, width)
-        for lane in range(LANES):
-            _judge(run, lane, width)
-        _step_sizes(run, width)
-        for lane in range(LANES):
-            _plan(run, lane)
-        _go(run, width)
-        for lane in range(LANES):
-            _commit(run, lane, width)
+        _round(run)
     return GO_ON
 
 
@@ -312,7 +262,7 @@ def leave(run: LaneRun) -> None:
         if run.number[TRIED, lane] == 0:
             continue
         run.out_t[k] = run.real[T if checked else T_BEFORE, lane]
-        run.out_y[k] = (run.table if checked else run.before)[:n, lane]
+        run.out_y[k] = (run.table if checked else run.control[FIRST + 2 * n :])[:n, lane]
         run.out_steps[k] = run.number[STEPS, lane]
         first = run.number[SAMPLE if checked else SAMPLE_BEFORE, lane]
         run.out_samples[k, first:] = np.nan  # those of a step that was not checked

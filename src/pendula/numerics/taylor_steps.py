@@ -9,6 +9,7 @@ evaluated at that point anyway, by the next step.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,19 +38,63 @@ NOISE = 1e-9  # of the slopes themselves: what rounding may do to them where the
 
 # Slots of SeriesRun.real and SeriesRun.counter.
 T, H_ABS, DRIFT, VIOLATION, WHERE = range(5)
-STORED, REJECTED, EVALUATIONS, NEXT_SAMPLE, NEXT_BREAK, ATTEMPTS, RETRYING, TROUBLE, COMPONENT, STARTED, SIDE, UNSOUND = (
-    range(12)
-)
+STORED, REJECTED, EVALUATIONS, NEXT_SAMPLE, NEXT_BREAK, ATTEMPTS, RETRYING, TROUBLE, COMPONENT, STARTED, UNSOUND = range(11)
+
+# Rows of the control block that the step loop shares with the native functions ``go`` and ``look``.
+H, FINITE, EXCESS, LARGEST, LAST, LAST_BUT_ONE, STAY, TIME, RTOL, FIRST = range(10)
+
+
+@dataclass(frozen=True)
+class Control:
+    """Where things stand in the control block of so many components; every row has one number per lane.
+
+    The loop gives the step H, the TIME at its end and whether to STAY (1 or 0); ``go`` then saves the state and the time
+    from ``before`` on and writes ``slope``. The loop also gives RTOL and ``atol``; ``look`` then writes FINITE (0, or NaN),
+    EXCESS (of the difference of slopes over what is allowed), LARGEST (slope), and the last two terms by tolerance.
+    """
+
+    components: int
+    H = H
+    FINITE = FINITE
+    EXCESS = EXCESS
+    LARGEST = LARGEST
+    LAST = LAST
+    LAST_BUT_ONE = LAST_BUT_ONE
+    STAY = STAY
+    TIME = TIME
+    RTOL = RTOL
+
+    @property
+    def atol(self) -> int:
+        """Absolute tolerances, infinite for what has no say in the steps."""
+        return FIRST
+
+    @property
+    def slope(self) -> int:
+        """Slopes of the polynomials at the end of the step."""
+        return FIRST + self.components
+
+    @property
+    def before(self) -> int:
+        """State and time at the start of the step."""
+        return FIRST + 2 * self.components
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return FIRST + 3 * self.components + 1
 
 
 class SeriesRun(NamedTuple):
     """Everything about one integration. Arrays are written in place and carry all state.
 
-    ``tables`` holds two tables of coefficients, of the current step and of the next; ``counter[SIDE]`` says which is
-    the current one. Each has ``width`` numbers per order (components, time, and what the function needs besides).
+    ``table`` holds the coefficients, ``width`` numbers per order (components, time, and what the function needs
+    besides), ``control`` the control block.
     """
 
     address: int
+    go: int
+    look: int
     parameters: int
     order: int
     width: int
@@ -57,20 +102,17 @@ class SeriesRun(NamedTuple):
     project_context: int
     t_end: float
     direction: float
-    rtol: float
     max_step: float
     nudge: float
     max_attempts: int
-    controlled: int
-    atol: np.ndarray
     breaks: np.ndarray
     sample_t: np.ndarray
     sample_y: np.ndarray
     y: np.ndarray
-    slope: np.ndarray
     state: np.ndarray  # time and components: what the projection reads
     onto: np.ndarray  # what it writes
-    tables: np.ndarray
+    table: np.ndarray
+    control: np.ndarray
     real: np.ndarray
     counter: np.ndarray
 
@@ -109,73 +151,35 @@ def inverse_root(x, part):
 
 
 @compiled_part
-def _smallest_step(t, direction):
-    return 10.0 * abs(np.nextafter(t, direction * np.inf) - t)
+def smallest_step(t):
+    """A step that changes t for sure, though hardly."""
+    return 2.3e-15 * abs(t) + 1e-300
 
 
 @compiled_part
-def _evaluate(run, side, t, order):
-    """Coefficients from the state in ``run.state`` at time t; False if one of a component is not finite."""
-    table, n, width = run.tables[side], run.y.size, run.width
-    for i in range(n):
-        table[i] = run.state[1 + i]
+def step_size(last, last_but_one, order):
+    """The step for which the last two terms of the series, given by the tolerance, are within it."""
+    return SAFETY * min(inverse_root(last, 1.0 / order), inverse_root(last_but_one, 1.0 / (order - 1)))
+
+
+@compiled_part
+def _evaluate(run, t):
+    """Coefficients from the state in the table at time t; False if one of a component is not finite."""
+    table, n = run.table, run.y.size
     table[n] = t
     run.counter[EVALUATIONS] += 1
-    call_native(run.address, address_of(table), run.parameters, order)
-    total = 0.0
-    for k in range(order + 1):
-        for i in range(n):
-            total += table[k * width + i] * 0.0
-    if total == 0.0:
+    call_native(run.address, address_of(table), run.parameters, run.order)
+    call_native(run.look, address_of(run.control), address_of(table), run.order)
+    if run.control[FINITE] == 0.0:
         return True
     run.real[WHERE] = t
-    run.counter[UNSOUND] = 1 if table[(order + 1) * width] == 0.0 else 0
-    for k in range(order + 1):
+    run.counter[UNSOUND] = 1 if table[(run.order + 1) * run.width] == 0.0 else 0
+    for k in range(run.order + 1):
         for i in range(n):
-            if not np.isfinite(table[k * width + i]):
+            if not np.isfinite(table[k * run.width + i]):
                 run.counter[COMPONENT] = i
                 return False
     return False
-
-
-@compiled_part
-def _step_size(run, table):
-    """The step for which the last two terms of the series are within the tolerance."""
-    last = before = 0.0
-    at = run.order * run.width
-    for i in range(run.controlled):
-        scale = run.atol[i] + run.rtol * abs(table[i])
-        last = max(last, abs(table[at + i]) / scale)
-        before = max(before, abs(table[at - run.width + i]) / scale)
-    return SAFETY * min(inverse_root(last, 1.0 / run.order), inverse_root(before, 1.0 / (run.order - 1)))
-
-
-@compiled_part
-def _go(run, table, h):
-    """State and slope of the polynomial at h, into ``run.state`` and ``run.slope``; False if not finite."""
-    total = 0.0
-    for i in range(run.y.size):
-        value = slope = 0.0
-        for k in range(run.order, 0, -1):
-            value = value * h + table[k * run.width + i]
-            slope = slope * h + k * table[k * run.width + i]
-        run.state[1 + i] = table[i] + h * value
-        run.slope[i] = slope
-        total += run.state[1 + i] * 0.0
-    return total == 0.0
-
-
-@compiled_part
-def _is_true(run, table, h):
-    """Whether the slope at the end of a step is what the equations say there."""
-    largest = 0.0
-    for i in range(run.controlled):
-        largest = max(largest, abs(table[run.width + i]))
-    for i in range(run.controlled):
-        allowed = DEFECT * (run.atol[i] + run.rtol * abs(table[i])) + NOISE * h * largest
-        if abs(run.slope[i] - table[run.width + i]) * h > allowed:
-            return False
-    return True
 
 
 @compiled_part
@@ -196,8 +200,8 @@ def _project(run):
 
 
 @compiled_part
-def _samples_inside(run, table, t_new):
-    """Writes the samples inside a step by its polynomial; GO_ON or NO_PROJECTION."""
+def _samples_inside(run, t_new):
+    """Writes the samples inside a step by its polynomial; they count once the step is checked."""
     n, sample = run.y.size, run.counter[NEXT_SAMPLE]
     while sample < run.sample_t.size and run.direction * (run.sample_t[sample] - t_new) < 0.0:
         t = run.sample_t[sample]
@@ -206,8 +210,8 @@ def _samples_inside(run, table, t_new):
         for i in range(n):
             value = 0.0
             for k in range(run.order, 0, -1):
-                value = value * h + table[k * run.width + i]
-            run.state[1 + i] = table[i] + h * value
+                value = value * h + run.table[k * run.width + i]
+            run.state[1 + i] = run.table[i] + h * value
         if run.project != 0:
             if not _project(run):
                 return NO_PROJECTION
@@ -231,46 +235,57 @@ def _samples_here(run):
 
 @compiled_part
 def _attempt(run, h, t_new, at_break):
-    """One step of size h; GO_ON once it is checked and committed, otherwise what was wrong."""
-    n, side = run.y.size, run.counter[SIDE]
-    table, other = run.tables[side], 1 - side
+    """One step of size h; GO_ON if it stands the check, otherwise what was wrong. The state is then in the table."""
+    n, table, control = run.y.size, run.table, run.control
     run.real[WHERE], run.counter[COMPONENT] = t_new, -1
-    if not _go(run, table, h):
-        return BAD_VALUE
-    run.state[0] = t_new
-    before = after = 0.0
-    if run.project != 0:
-        if not _project(run):
-            return NO_PROJECTION
-        before, after = run.onto[n], run.onto[n + 1]
-    # At a breakpoint the equations are those of before for the check, and those of after for the next step.
-    latest = t_new - run.nudge * run.direction if at_break else t_new
-    if not _evaluate(run, other, latest, 1 if at_break else run.order):
-        return BAD_VALUE
-    if not _is_true(run, run.tables[other], abs(h)):
-        return TOO_SMALL
-    if at_break and not _evaluate(run, other, t_new + run.nudge * run.direction, run.order):
-        return BAD_VALUE
-    code = _samples_inside(run, table, t_new)
+    code = _samples_inside(run, t_new)
+    control[H], control[TIME], control[STAY] = h, t_new, 0.0
+    call_native(run.go, address_of(control), address_of(table), run.order)
     if code != GO_ON:
         return code
-    for i in range(n):
-        run.y[i] = run.tables[other, i]
-    run.real[T] = t_new
+    before = after = 0.0
+    if run.project != 0:
+        run.state[0] = t_new
+        for i in range(n):
+            run.state[1 + i] = table[i]
+            if not np.isfinite(table[i]):
+                return BAD_VALUE
+        if not _project(run):
+            return NO_PROJECTION
+        for i in range(n):
+            table[i] = run.state[1 + i]
+        before, after = run.onto[n], run.onto[n + 1]
+    # At a breakpoint the equations are those of before for the check, and those of after for the next step.
+    if not _evaluate(run, t_new - run.nudge * run.direction if at_break else t_new):
+        return BAD_VALUE
+    if control[EXCESS] > NOISE * abs(h) * control[LARGEST]:
+        return TOO_SMALL
+    if at_break and not _evaluate(run, t_new + run.nudge * run.direction):
+        return BAD_VALUE
     run.real[DRIFT] = max(run.real[DRIFT], before)
     run.real[VIOLATION] = max(run.real[VIOLATION], after)
-    run.counter[SIDE] = other
-    _samples_here(run)
     return GO_ON
+
+
+@compiled_part
+def _take_back(run):
+    """Puts the state and the coefficients of before a step into the table again."""
+    n = run.y.size
+    first = FIRST + 2 * n
+    for i in range(n):
+        run.table[i] = run.control[first + i]
+    where, component, unsound = run.real[WHERE], run.counter[COMPONENT], run.counter[UNSOUND]
+    _evaluate(run, run.control[first + n])
+    run.real[WHERE], run.counter[COMPONENT], run.counter[UNSOUND] = where, component, unsound
 
 
 @compiled_part
 def _start(run, first_t):
     for i in range(run.y.size):
-        run.state[1 + i] = run.y[i]
+        run.table[i] = run.y[i]
     _samples_here(run)
     run.counter[STARTED] = 1
-    return _evaluate(run, 0, first_t, run.order)
+    return _evaluate(run, first_t)
 
 
 @compiled(allocates=False)
@@ -280,7 +295,7 @@ def advance_series(run, first_t, first_step, t_out, y_out, attempts):
     ``first_t`` is the time at which the equations are first evaluated: the start, or just after it if the equations
     switch there. With ``first_step`` 0 the first step size is that of the series.
     """
-    real, counter, direction = run.real, run.counter, run.direction
+    real, counter, control, direction = run.real, run.counter, run.control, run.direction
     if attempts > 0 and direction * (real[T] - run.t_end) >= 0.0:
         _samples_here(run)
         return DONE
@@ -295,9 +310,9 @@ def advance_series(run, first_t, first_step, t_out, y_out, attempts):
             return BUFFER_FULL
         if counter[ATTEMPTS] >= run.max_attempts:
             return STEPS_USED_UP
-        t, smallest = real[T], _smallest_step(real[T], direction)
+        t, smallest = real[T], smallest_step(real[T])
         if counter[RETRYING] == 0:
-            wanted = _step_size(run, run.tables[counter[SIDE]])
+            wanted = step_size(control[LAST], control[LAST_BUT_ONE], run.order)
             if real[H_ABS] > 0.0:  # a step size that was asked for
                 wanted, real[H_ABS] = min(wanted, real[H_ABS]), 0.0
             wanted = max(min(wanted, run.max_step), smallest)
@@ -313,15 +328,20 @@ def advance_series(run, first_t, first_step, t_out, y_out, attempts):
         if at_bound:
             t_new = bound
         counter[ATTEMPTS] += 1
+        sample = counter[NEXT_SAMPLE]
         code = _attempt(run, t_new - t, t_new, at_bound and inside and bound != run.t_end)
         if code == GO_ON:
+            real[T] = t_new
+            for i in range(run.y.size):
+                run.y[i] = y_out[counter[STORED], i] = run.table[i]
+            t_out[counter[STORED]] = t_new
+            counter[STORED] += 1
             counter[NEXT_BREAK] += 1 if at_bound and inside else 0
             counter[RETRYING], real[H_ABS] = 0, 0.0
-            t_out[counter[STORED]] = t_new
-            for i in range(run.y.size):
-                y_out[counter[STORED], i] = run.y[i]
-            counter[STORED] += 1
+            _samples_here(run)
             continue
+        _take_back(run)
+        counter[NEXT_SAMPLE] = sample
         counter[REJECTED] += 1
         counter[TROUBLE] = code
         if code == NO_PROJECTION and counter[RETRYING] >= PROJECTION_TRIES:

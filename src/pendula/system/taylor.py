@@ -20,6 +20,7 @@ from pendula.equations.equations import Equations
 from pendula.errors import NotSupported
 from pendula.system.lower import Lowering
 from pendula.system.program import PARAMETER, STATE, Program
+from pendula.system.taylor_trig import Expansion
 
 MOST_SPEEDS = 12  # the solve of M v' = f is written out, and grows with the cube of the number of speeds
 INSTEAD = 'use stepper="dop853"'
@@ -78,29 +79,60 @@ def derive_rates(equations: Equations, inputs: Sequence[tuple[Any, Any]], *, pow
         )
     if n > MOST_SPEEDS:
         raise NotSupported(f"the Taylor stepper takes up to {MOST_SPEEDS} speeds, and this system has {n}; {INSTEAD}")
-    low = Lowering([equations.t, *equations.q, *equations.v], equations.p, (*inputs, *equations.definitions))
-    program = low.program
-    matrix = [[low(equations.M[i][j]) if j >= i else 0 for j in range(n)] for i in range(n)]
-    for i in range(n):
-        for j in range(i):
-            matrix[i][j] = matrix[j][i]
-    accelerations, pivots = solve_symmetric(program, matrix, [low(e) for e in equations.f])
-    values = [low(e) for e in equations.qdot] + accelerations
-    if power:
-        values.append(_power(equations, low, accelerations))
-    return Rates(program, tuple(values), tuple(pivots))
+    found = []
+    for rewrite in (True, False):
+        low = Lowering([equations.t, *equations.q, *equations.v], equations.p, (*inputs, *equations.definitions))
+        entries = _Entries.of(equations, low, rewrite=rewrite, power=power)
+        found.append(entries.rates(low.program, power=power))
+    return min(found, key=_cost)
 
 
-def _power(equations: Equations, low: Lowering, accelerations: list[int]) -> int:
-    """Power of loads and of prescribed motions."""
-    program = low.program
-    total = low(equations.power)
-    for drive, force, row in zip(equations.drives, equations.drive_f, equations.drive_M, strict=True):
-        effort = program.negate(low(force))
-        for entry, a in zip(row, accelerations, strict=True):
-            effort = program.add(effort, program.multiply(low(entry), a))
-        total = program.add(total, program.multiply(effort, low(drive.rate)))
-    return total
+def _cost(rates: Rates) -> float:
+    """Products of series, which is what takes time; a square costs half."""
+    sums = {s for found in find_recurrences(rates).sums.values() for s in found}
+    return sum(0.5 if s.ahead == s.back else 1.0 for s in sums)
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """Blocks of the equations as values of a program."""
+
+    M: list[list[int]]
+    f: list[int]
+    qdot: list[int]
+    power: int
+    drives: list[tuple[int, int, list[int]]]
+    """rate, force and row of the mass matrix of every prescribed motion"""
+
+    @staticmethod
+    def of(equations: Equations, low: Lowering, *, rewrite: bool, power: bool) -> _Entries:
+        """The blocks as they are written, or with fewer products of sines and cosines."""
+        n, drives = len(equations.v), len(equations.drives) if power else 0
+        flat = [low(equations.M[i][j]) for i in range(n) for j in range(i, n)]
+        flat += [low(e) for e in (*equations.f, *equations.qdot, equations.power if power else 0)]
+        for d in range(drives):
+            row = (equations.drives[d].rate, equations.drive_f[d], *equations.drive_M[d])
+            flat += [low(e) for e in row]
+        left = iter(Expansion(low.program).rewritten(flat) if rewrite else flat)
+        matrix = [[0] * n for _ in range(n)]
+        for i in range(n):
+            for j in range(i, n):
+                matrix[i][j] = matrix[j][i] = next(left)
+        f, qdot, work = [next(left) for _ in range(n)], [next(left) for _ in equations.q], next(left)
+        rows = [(next(left), next(left), [next(left) for _ in range(n)]) for _ in range(drives)]
+        return _Entries(matrix, f, qdot, work, rows)
+
+    def rates(self, program: Program, *, power: bool) -> Rates:
+        """All rates: v' from M v' = f, the power with that of prescribed motions."""
+        accelerations, pivots = solve_symmetric(program, self.M, self.f)
+        values = self.qdot + accelerations
+        total = self.power
+        for rate, force, row in self.drives:
+            effort = program.negate(force)
+            for entry, a in zip(row, accelerations):
+                effort = program.add(effort, program.multiply(entry, a))
+            total = program.add(total, program.multiply(effort, rate))
+        return Rates(program, tuple([*values, total] if power else values), tuple(pivots))
 
 
 def solve_symmetric(

@@ -1,6 +1,6 @@
 """Machine code for Taylor coefficients, one state at a time or eight.
 
-``void coefficients(double *rows, const double *parameters, int order)``: ``rows`` holds, order by order, all rows that
+``void coefficients(double *rows, const double *parameters, int order)`` is the main function: ``rows`` holds, order by order, all rows that
 :class:`~pendula.system.taylor.Recurrences` keeps; the caller writes the state and the time into order 0 and finds their
 coefficients up to ``order``. The code has one loop over the orders, so its size does not depend on how many there are.
 
@@ -21,6 +21,7 @@ import numpy as np
 
 from pendula.numerics.linear import PIVOT_TOLERANCE
 from pendula.numerics.taylor import Series
+from pendula.numerics.taylor_steps import DEFECT, Control
 from pendula.system import kernels as kn
 from pendula.system.layout import Array
 from pendula.system.llvm import Native, build_module, compile_program
@@ -39,6 +40,8 @@ class NativeSeries:
     """Compiled recurrences. ``owner`` keeps the machine code alive."""
 
     address: int
+    go: int
+    look: int
     lanes: int
     components: int
     rows: int
@@ -59,6 +62,8 @@ def compile_series(found: Recurrences, lanes: int) -> NativeSeries:
     engine = build_module(text, 2 if len(found.order) <= _LARGE else 1)
     return NativeSeries(
         engine.get_function_address("coefficients"),
+        engine.get_function_address("go"),
+        engine.get_function_address("look"),
         lanes,
         found.states,
         max(found.rows.values()) + 1,
@@ -79,8 +84,9 @@ def bind_series(native: NativeSeries, vectors: Array, failure: str) -> Series:
         out = np.empty((len(vectors), prepare.prepared))
         kn.evaluate_rows(prepare.prepare, 0, np.ascontiguousarray(vectors), out)
         rows[:, prepare.parameters :] = out
+    entries = (native.address, native.go, native.look)
     sizes = (native.lanes, native.components, native.rows, native.spare)
-    return Series(native.address, *sizes, parameters=rows, failure=failure, owner=native)
+    return Series(*entries, *sizes, parameters=rows, failure=failure, owner=native)
 
 
 def _together() -> dict[int, int]:
@@ -217,14 +223,15 @@ class _Writer:
             "ret void",
         ]
         head = "define void @coefficients(ptr noalias %rows, ptr noalias readonly %parameters, i64 %order) {"
-        parts = [head, "entry:", *self._lines, "}", self._declarations()]
+        parts = [head, "entry:", *self._lines, "}", self._declarations(), self._go(), self._look()]
         if self._pairs:
             parts.append(sine_and_cosine(self._lanes))
         return "\n".join(parts)
 
     def _declarations(self) -> str:
         t, s = self._type, self._suffix
-        lines = [f"declare {t} @llvm.fmuladd.{s}({t}, {t}, {t})"]
+        lines = [f"declare {t} @llvm.fmuladd.{s}({t}, {t}, {t})", f"declare {t} @llvm.maxnum.{s}({t}, {t})"]
+        lines.append(f"declare {t} @llvm.fabs.{s}({t})")
         if any(name == "sqrt" for name, _ in self._called):
             lines.append(f"declare {t} @llvm.sqrt.{s}({t})")
         for name, count in sorted(self._called):
@@ -232,6 +239,115 @@ class _Writer:
                 symbol = f"llvm.{name}.f64" if name in _INTRINSICS else name
                 lines.append(f"declare double @{symbol}({', '.join(['double'] * count)})")
         return "\n".join(lines)
+
+    # -- what the step loop needs of the coefficients ---------------------------------------------
+
+    def _begin(self) -> None:
+        self._lines, self._values = [], {}
+        self._loaded.clear()
+
+    def _go(self) -> str:
+        """``go(control, rows, order)``: puts the state at the end of a step in place of the one at its start.
+
+        Value and slope of the polynomials by Horner's rule, three components in a loop.
+        """
+        self._begin()
+        control, n, t = Control(self._found.states), self._found.states, self._type
+        self._lines += [
+            f"%top.offset = mul i64 %order, {self._stride}",
+            "%top = getelementptr i8, ptr %rows, i64 %top.offset",
+        ]
+        stay = self._put(f"fcmp ogt {t} {self._load('%control', control.STAY)}, {self._number(0.5)}")
+        for first in range(0, n, 3):
+            self._horner(range(first, min(first + 3, n)), control, stay)
+        self._loaded.clear()
+        before = self._load("%rows", n)
+        self._store("%control", control.before + n, before)
+        self._store("%rows", n, self._load("%control", control.TIME))
+        head = "define void @go(ptr noalias %control, ptr noalias %rows, i64 %order) {"
+        return "\n".join([head, "entry:", *self._lines, "ret void", "}"])
+
+    def _horner(self, components: range, control: Control, stay: str) -> None:
+        self._count += 1
+        tag, t = f"horner{self._count}", self._type
+        zero = self._number(0.0)
+        self._lines += [f"br label %{tag}.before", f"{tag}.before:"]
+        self._loaded.clear()
+        h = self._load("%control", control.H)
+        first = {i: self._load("%top", i) for i in components}
+        self._lines.append(f"br label %{tag}")
+        self._label(tag)
+        edge = (f"%{tag}.before", f"%{tag}")
+        self._lines += [
+            f"%{tag}.k = phi i64 [%order, {edge[0]}], [%{tag}.k.next, {edge[1]}]",
+            f"%{tag}.at = phi ptr [%top, {edge[0]}], [%{tag}.at.next, {edge[1]}]",
+        ]
+        for i in components:
+            self._lines.append(f"%{tag}.v{i} = phi {t} [{first[i]}, {edge[0]}], [%{tag}.vn{i}, {edge[1]}]")
+            self._lines.append(f"%{tag}.s{i} = phi {t} [{zero}, {edge[0]}], [%{tag}.sn{i}, {edge[1]}]")
+        self._lines += [
+            f"%{tag}.at.next = getelementptr i8, ptr %{tag}.at, i64 {-self._stride}",
+            f"%{tag}.k.next = sub i64 %{tag}.k, 1",
+        ]
+        call = f"call {t} @llvm.fmuladd.{self._suffix}"
+        for i in components:
+            row = self._load(f"%{tag}.at.next", i)
+            self._lines.append(f"%{tag}.sn{i} = {call}({t} %{tag}.s{i}, {t} {h}, {t} %{tag}.v{i})")
+            self._lines.append(f"%{tag}.vn{i} = {call}({t} %{tag}.v{i}, {t} {h}, {t} {row})")
+        self._lines += [
+            f"%{tag}.again = icmp sgt i64 %{tag}.k.next, 0",
+            f"br i1 %{tag}.again, label %{tag}, label %{tag}.end",
+        ]
+        self._label(f"{tag}.end")
+        for i in components:
+            was, saved = self._load("%rows", i), self._load("%control", control.before + i)
+            self._store("%control", control.slope + i, f"%{tag}.sn{i}")
+            kept = self._put(f"select {self._bits} {stay}, {t} {saved}, {t} {was}")
+            now = self._put(f"select {self._bits} {stay}, {t} {was}, {t} %{tag}.vn{i}")
+            self._store("%control", control.before + i, kept)
+            self._store("%rows", i, now)
+
+    def _look(self) -> str:
+        """``look(control, rows, order)``: how far the slopes are off, and how large the last two terms are."""
+        self._begin()
+        control, n, t = Control(self._found.states), self._found.states, self._type
+        coordinates = len(self._program.inputs) - 1
+        self._lines += [
+            f"%top.offset = mul i64 %order, {self._stride}",
+            "%top = getelementptr i8, ptr %rows, i64 %top.offset",
+            f"%below = getelementptr i8, ptr %top, i64 {-self._stride}",
+            f"%first = getelementptr i8, ptr %rows, i64 {self._stride}",
+        ]
+        zero = self._number(0.0)
+        finite = excess = largest = last = before = zero
+        h = self._size(self._load("%control", control.H))
+        rtol = self._load("%control", control.RTOL)
+        for i in range(n):
+            y, slope = self._load("%rows", i), self._load("%first", i)
+            terms = self._load("%top", i), self._load("%below", i)
+            for x in (y, slope, *terms):
+                finite = self._fused(x, zero, finite)
+            scale = self._fused(rtol, self._size(y), self._load("%control", control.atol + i))
+            off = self._size(self._op("sub", self._load("%control", control.slope + i), slope))
+            allowed = self._op("mul", self._number(DEFECT), scale)
+            excess = self._larger(excess, self._op("sub", self._op("mul", off, h), allowed))
+            if i < coordinates:
+                largest = self._larger(largest, self._size(slope))
+            share = self._op("div", self._number(1.0), scale)
+            last = self._larger(last, self._op("mul", self._size(terms[0]), share))
+            before = self._larger(before, self._op("mul", self._size(terms[1]), share))
+        found = {control.FINITE: finite, control.EXCESS: excess, control.LARGEST: largest}
+        for place, value in (found | {control.LAST: last, control.LAST_BUT_ONE: before}).items():
+            self._store("%control", place, value)
+        head = "define void @look(ptr noalias %control, ptr noalias readonly %rows, i64 %order) {"
+        return "\n".join([head, "entry:", *self._lines, "ret void", "}"])
+
+    def _size(self, x: str) -> str:
+        return self._put(f"call {self._type} @llvm.fabs.{self._suffix}({self._type} {x})")
+
+    def _larger(self, a: str, b: str) -> str:
+        t = self._type
+        return self._put(f"call {t} @llvm.maxnum.{self._suffix}({t} {a}, {t} {b})")
 
     # -- order 0 --------------------------------------------------------------------------------
 
@@ -601,7 +717,6 @@ def sine_and_cosine(lanes: int) -> str:
     head = f"define internal {{{t}, {t}}} @sine_and_cosine({t} %x) {{"
     declarations = [
         f"declare {t} @llvm.floor.{s}({t})",
-        f"declare {t} @llvm.fabs.{s}({t})",
         "declare double @llvm.sin.f64(double)",
         "declare double @llvm.cos.f64(double)",
     ]
