@@ -112,8 +112,8 @@ def aligned(count: int) -> np.ndarray:
 def _checked_order(order: int | None, rtol: float) -> int:
     if order is None:
         return order_for(rtol)
-    if not 2 <= order <= MOST_ORDER:
-        raise ValueError(f"the order of the series must lie between 2 and {MOST_ORDER}, got {order!r}")
+    if not 4 <= order <= MOST_ORDER:
+        raise ValueError(f"the order of the series must lie between 4 and {MOST_ORDER}, got {order!r}")
     return int(order)
 
 
@@ -334,9 +334,7 @@ def _all_lanes(run: LaneRun, on_progress: Callable[[int, int], object] | None) -
     return spent[0]
 
 
-def _lane_stretches(
-    run: LaneRun, on_progress: Callable[[int, int], object] | None, spent: list[float]
-) -> None:
+def _lane_stretches(run: LaneRun, on_progress: Callable[[int, int], object] | None, spent: list[float]) -> None:
     stretch, code = stepping.FIRST_STRETCH, explicit.GO_ON
     while code == explicit.GO_ON:
         before = time.perf_counter()
@@ -411,5 +409,8 @@ def _explain(
         return outcome, f"reached t = {t:.9g} of {run.t_end:.9g}"
     if outcome is Outcome.PROJECTION_FAILED:
         reason = getattr(project.owner, "failure", None) if project else None
-        return outcome, f"the projection failed at t = {where:.9g}{f': {reason}' if reason else ''}; last good t = {t:.9g}"
+        return (
+            outcome,
+            f"the projection failed at t = {where:.9g}{f': {reason}' if reason else ''}; last good t = {t:.9g}",
+        )
     return outcome, ""

@@ -2,9 +2,9 @@
 
 Coefficients come from a native function ``void f(double *rows, const double *parameters, int order)`` (see
 :class:`~pendula.numerics.taylor.Series`). The step size is that of Jorba & Zou: the last two terms of the series stay
-within the tolerance. Because coefficients can vanish by symmetry, or all of them nearly, every step is checked: at its end
-the slope of the polynomial must be what the equations say there. That costs next to nothing, as the equations are
-evaluated at that point anyway, by the next step.
+within the tolerance. Coefficients can vanish by symmetry (a pendulum at rest at 90 degrees has every fourth only), so
+the two terms before are looked at as well, and every step is checked: at its end the slope of the polynomial must be
+what the equations say there. That costs next to nothing, as the next step evaluates the equations there anyway.
 """
 
 from __future__ import annotations
@@ -33,24 +33,28 @@ from pendula.numerics.native import address_of, call_native
 
 SAFETY = 0.9
 SHORTER = 0.4  # of a step that was refused
+GROWTH = 7.4  # of terms from one order to the one before: steps are about 1/e^2 of the radius of convergence
 DEFECT = 100.0  # tolerances by which the slope at the end of a step, times the step, may be off
 NOISE = 1e-9  # of the slopes themselves: what rounding may do to them where the mass matrix is badly scaled
 
 # Slots of SeriesRun.real and SeriesRun.counter.
 T, H_ABS, DRIFT, VIOLATION, WHERE = range(5)
-STORED, REJECTED, EVALUATIONS, NEXT_SAMPLE, NEXT_BREAK, ATTEMPTS, RETRYING, TROUBLE, COMPONENT, STARTED, UNSOUND = range(11)
+STORED, REJECTED, EVALUATIONS, NEXT_SAMPLE, NEXT_BREAK, ATTEMPTS, RETRYING, TROUBLE, COMPONENT, STARTED, UNSOUND = (
+    range(11)
+)
 
 # Rows of the control block that the step loop shares with the native functions ``go`` and ``look``.
-H, FINITE, EXCESS, LARGEST, LAST, LAST_BUT_ONE, STAY, TIME, RTOL, FIRST = range(10)
+H, FINITE, EXCESS, LARGEST, LAST, LAST_BUT_ONE, EARLIER, STAY, TIME, RTOL, FIRST = range(11)
 
 
 @dataclass(frozen=True)
 class Control:
     """Where things stand in the control block of so many components; every row has one number per lane.
 
-    The loop gives the step H, the TIME at its end and whether to STAY (1 or 0); ``go`` then saves the state and the time
-    from ``before`` on and writes ``slope``. The loop also gives RTOL and ``atol``; ``look`` then writes FINITE (0, or NaN),
-    EXCESS (of the difference of slopes over what is allowed), LARGEST (slope), and the last two terms by tolerance.
+    The loop gives the step H, the TIME at its end and whether to STAY (1 or 0); ``go`` then saves the state and the
+    time from ``before`` on and writes ``slope``. The loop also gives RTOL and ``atol``; ``look`` then writes FINITE (0
+    or NaN), EXCESS (of the difference of slopes over what is allowed), LARGEST (slope), and the last coefficients by
+    tolerance: LAST, LAST_BUT_ONE, and EARLIER for the two before, which are expected to be larger.
     """
 
     components: int
@@ -60,6 +64,7 @@ class Control:
     LARGEST = LARGEST
     LAST = LAST
     LAST_BUT_ONE = LAST_BUT_ONE
+    EARLIER = EARLIER
     STAY = STAY
     TIME = TIME
     RTOL = RTOL
@@ -157,9 +162,10 @@ def smallest_step(t):
 
 
 @compiled_part
-def step_size(last, last_but_one, order):
-    """The step for which the last two terms of the series, given by the tolerance, are within it."""
-    return SAFETY * min(inverse_root(last, 1.0 / order), inverse_root(last_but_one, 1.0 / (order - 1)))
+def step_size(last, last_but_one, earlier, order):
+    """The step for which the last terms of the series, given by the tolerance, are within it."""
+    h = min(inverse_root(last, 1.0 / order), inverse_root(last_but_one, 1.0 / (order - 1)))
+    return SAFETY * min(h, inverse_root(earlier, 1.0 / (order - 3)))
 
 
 @compiled_part
@@ -312,7 +318,7 @@ def advance_series(run, first_t, first_step, t_out, y_out, attempts):
             return STEPS_USED_UP
         t, smallest = real[T], smallest_step(real[T])
         if counter[RETRYING] == 0:
-            wanted = step_size(control[LAST], control[LAST_BUT_ONE], run.order)
+            wanted = step_size(control[LAST], control[LAST_BUT_ONE], control[EARLIER], run.order)
             if real[H_ABS] > 0.0:  # a step size that was asked for
                 wanted, real[H_ABS] = min(wanted, real[H_ABS]), 0.0
             wanted = max(min(wanted, run.max_step), smallest)

@@ -224,11 +224,26 @@ def find_recurrences(given: Rates) -> Recurrences:
             if program.ops[k][0] == "call" and program.ops[k][1] != "sqrt":
                 found.slopes[k] = _slopes(program, k)
                 roots += [x for s in found.slopes[k] for x in (s.of, s.slope)]
-    found.order = sorted(known)
+    found.order = _in_order(found, sorted(known))
     for k in found.order:
         found.sums[k] = _sums(found, k)
     _place(found)
     return found
+
+
+def _in_order(found: Recurrences, known: Sequence[int]) -> list[int]:
+    """Values such that each comes after all that its rule needs at the same order."""
+    ordered: dict[int, None] = {}
+    stack = list(reversed(known))
+    while stack:
+        k = stack[-1]
+        needs = (*found.program.parts(k), *(s.of for s in found.slopes.get(k, ())))
+        missing = [x for x in needs if found.program.level[x] == STATE and x not in ordered]
+        if missing and k not in ordered:
+            stack += missing
+        else:
+            ordered.setdefault(stack.pop())
+    return list(ordered)
 
 
 def _refuse(program: Program, k: int) -> None:
@@ -274,9 +289,7 @@ def _sums(found: Recurrences, k: int) -> list[Sum]:
         return [Sum(Row(k), Row(parts[1]))]
     if kind == "call" and k not in found.slopes:  # a root
         return [Sum(Row(k), Row(k))]
-    return [
-        Sum(Row(s.of, True), Row(s.slope)) for s in found.slopes.get(k, ()) if program.level[s.slope] == STATE
-    ]
+    return [Sum(Row(s.of, True), Row(s.slope)) for s in found.slopes.get(k, ()) if program.level[s.slope] == STATE]
 
 
 def _place(found: Recurrences) -> None:

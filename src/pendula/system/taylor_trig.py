@@ -1,10 +1,9 @@
 """Fewer products of series: entries of the equations as sums of sines and cosines of sums of angles.
 
-Formulations write sin a sin b + cos a cos b where a series is better off with cos(a - b): each product of series costs as much
-as all linear operations on it together, and a sine with its cosine costs two. So every entry is expanded into terms
-(number) x (parameters) x (coordinates and speeds) x (sine or cosine of a whole combination of angles), products of sines
-and cosines being turned into sums, and like terms are collected. What gets too long, as it does for spatial mechanisms,
-is left as it is.
+Formulations write sin a sin b + cos a cos b where a series is better off with cos(a - b): a product of series costs
+far more than a sum, and a sine with its cosine costs two products. So every entry is expanded into terms (number) x
+(parameters) x (coordinates and speeds) x (sine or cosine of a whole combination of angles), where products of sines
+and cosines are turned into sums, and like terms are collected. What gets too long is left as it is.
 """
 
 from __future__ import annotations
