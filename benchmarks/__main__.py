@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.measure import one_core
 from benchmarks.report import Report, environment
 
-NAMES = ("derivation", "ball_joints", "simulation", "maximal", "first_call", "compile_backend")
+NAMES = ("derivation", "ball_joints", "simulation", "maximal", "taylor", "first_call", "compile_backend")
 RESULTS = Path(__file__).resolve().parent / "results" / "latest.json"
 
 

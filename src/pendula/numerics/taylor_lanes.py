@@ -14,13 +14,10 @@ from pendula.numerics.explicit import BAD_START, BAD_VALUE, DONE, GO_ON, STEPS_U
 from pendula.numerics.jit import compiled, compiled_part
 from pendula.numerics.native import address_of, call_native
 from pendula.numerics.taylor_steps import (
-    EARLIER,
     EXCESS,
     FINITE,
     FIRST,
     LARGEST,
-    LAST,
-    LAST_BUT_ONE,
     NOISE,
     SHORTER,
     STAY,
@@ -218,7 +215,7 @@ def _round(run):
         elif not _judge(run, lane):
             control[H, lane], control[STAY, lane], control[TIME, lane] = 0.0, 1.0, table[n, lane]
             continue
-        h = step_size(control[LAST, lane], control[LAST_BUT_ONE, lane], control[EARLIER, lane], order)
+        h = step_size(control[:, lane], order)
         h = max(min(h, run.max_step, real[LIMIT, lane]), smallest_step(t))
         inside = number[BREAK, lane] < run.breaks.size
         bound = run.breaks[number[BREAK, lane]] if inside else t_end

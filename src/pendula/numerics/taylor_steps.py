@@ -44,7 +44,7 @@ STORED, REJECTED, EVALUATIONS, NEXT_SAMPLE, NEXT_BREAK, ATTEMPTS, RETRYING, TROU
 )
 
 # Rows of the control block that the step loop shares with the native functions ``go`` and ``look``.
-H, FINITE, EXCESS, LARGEST, LAST, LAST_BUT_ONE, EARLIER, STAY, TIME, RTOL, FIRST = range(11)
+H, FINITE, EXCESS, LARGEST, LAST, LAST_BUT_ONE, EARLIER, EARLIEST, STAY, TIME, RTOL, FIRST = range(12)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Control:
     The loop gives the step H, the TIME at its end and whether to STAY (1 or 0); ``go`` then saves the state and the
     time from ``before`` on and writes ``slope``. The loop also gives RTOL and ``atol``; ``look`` then writes FINITE (0
     or NaN), EXCESS (of the difference of slopes over what is allowed), LARGEST (slope), and the last coefficients by
-    tolerance: LAST, LAST_BUT_ONE, and EARLIER for the two before, which are expected to be larger.
+    tolerance: LAST, LAST_BUT_ONE, and the two before, EARLIER and EARLIEST, over what they are expected to be.
     """
 
     components: int
@@ -65,6 +65,7 @@ class Control:
     LAST = LAST
     LAST_BUT_ONE = LAST_BUT_ONE
     EARLIER = EARLIER
+    EARLIEST = EARLIEST
     STAY = STAY
     TIME = TIME
     RTOL = RTOL
@@ -162,10 +163,11 @@ def smallest_step(t):
 
 
 @compiled_part
-def step_size(last, last_but_one, earlier, order):
-    """The step for which the last terms of the series, given by the tolerance, are within it."""
-    h = min(inverse_root(last, 1.0 / order), inverse_root(last_but_one, 1.0 / (order - 1)))
-    return SAFETY * min(h, inverse_root(earlier, 1.0 / (order - 3)))
+def step_size(control, order):
+    """The step for which the last terms of the series are within the tolerance; from a column of the control block."""
+    last = min(inverse_root(control[LAST], 1.0 / order), inverse_root(control[LAST_BUT_ONE], 1.0 / (order - 1)))
+    earlier = min(inverse_root(control[EARLIER], 1.0 / (order - 2)), inverse_root(control[EARLIEST], 1.0 / (order - 3)))
+    return SAFETY * min(last, earlier)
 
 
 @compiled_part
@@ -318,7 +320,7 @@ def advance_series(run, first_t, first_step, t_out, y_out, attempts):
             return STEPS_USED_UP
         t, smallest = real[T], smallest_step(real[T])
         if counter[RETRYING] == 0:
-            wanted = step_size(control[LAST], control[LAST_BUT_ONE], control[EARLIER], run.order)
+            wanted = step_size(control, run.order)
             if real[H_ABS] > 0.0:  # a step size that was asked for
                 wanted, real[H_ABS] = min(wanted, real[H_ABS]), 0.0
             wanted = max(min(wanted, run.max_step), smallest)

@@ -77,7 +77,7 @@ def write_look(text: Text, components: int, coordinates: int) -> str:
         f"%first = getelementptr i8, ptr %rows, i64 {text.stride}",
     ]
     zero = text.number(0.0)
-    finite = excess = largest = last = before = earlier = zero
+    finite = excess = largest = last = before = earlier = earliest = zero
     h = text.size(text.load("%control", control.H))
     rtol = text.load("%control", control.RTOL)
     for i in range(n):
@@ -91,13 +91,20 @@ def write_look(text: Text, components: int, coordinates: int) -> str:
         excess = text.larger(excess, text.op("sub", text.op("mul", off, h), allowed))
         if i < coordinates:
             largest = text.larger(largest, text.size(slope))
-        second, third = text.size(text.load("%second", i)), text.size(text.load("%third", i))
-        both = text.larger(second, text.op("mul", third, text.number(1.0 / GROWTH)))
         share = text.op("div", text.number(1.0), scale)
         last = text.larger(last, text.op("mul", text.size(terms[0]), share))
         before = text.larger(before, text.op("mul", text.size(terms[1]), share))
-        earlier = text.larger(earlier, text.op("mul", both, text.op("mul", share, text.number(GROWTH**-2))))
-    found = {control.EARLIER: earlier, control.FINITE: finite, control.EXCESS: excess, control.LARGEST: largest}
+        second = text.op("mul", text.size(text.load("%second", i)), text.number(GROWTH**-2))
+        third = text.op("mul", text.size(text.load("%third", i)), text.number(GROWTH**-3))
+        earlier = text.larger(earlier, text.op("mul", second, share))
+        earliest = text.larger(earliest, text.op("mul", third, share))
+    found = {
+        control.EARLIER: earlier,
+        control.EARLIEST: earliest,
+        control.FINITE: finite,
+        control.EXCESS: excess,
+        control.LARGEST: largest,
+    }
     for place, value in (found | {control.LAST: last, control.LAST_BUT_ONE: before}).items():
         text.store("%control", place, value)
     return text.function("@look(ptr noalias %control, ptr noalias readonly %rows, i64 %order)")
