@@ -63,7 +63,8 @@ def simulate(
         inputs: values of inputs by name: numbers, or expressions of t and parameters in text.
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
         stepper: "dop853" (order 8), "rk45" (order 5), or "taylor" (Taylor series of an order that follows from the
-            tolerance: for high accuracy; not for loops, nor for conditions on the motion such as abs).
+            tolerance: for high accuracy where there are few speeds, at most 12; not for loops, nor for conditions on
+            the motion such as abs).
         samples: number of equally spaced times, or the times, at which the trajectory is wanted; default: at
             every accepted step.
         constraints: "projection" brings every step back onto them; "baumgarte" adds terms to the equations that let
