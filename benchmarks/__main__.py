@@ -15,7 +15,7 @@ from benchmarks.report import Report, environment
 
 NAMES = (
     *("forward", "jacobian", "work_precision", "ensemble", "memory", "first_call"),
-    *("derivation", "ball_joints", "simulation", "maximal", "compile_backend"),
+    *("derivation", "ball_joints", "simulation", "maximal", "taylor", "compile_backend"),
 )
 PAGE = Path(__file__).resolve().parent.parent / "docs"
 

@@ -40,7 +40,8 @@ from pendula.present.tables import heading, number, table
     "--stepper",
     default="dop853",
     show_default=True,
-    help="dop853 (order 8), rk45 (order 5), radau (implicit: for stiff mechanisms) or rk4 (fixed steps of --step).",
+    help="dop853 (order 8), rk45 (order 5), taylor (series: high accuracy, few speeds), radau (implicit: stiff "
+    "mechanisms) or rk4 (fixed steps of --step).",
 )
 @click.option("--step", type=float, help="Size of the steps of rk4, in time units.")
 @formulation_option("kane")

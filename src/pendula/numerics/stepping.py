@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -79,10 +79,10 @@ class Integration:
     max_drift: float
     max_violation: float
     method: str
-    event_t: np.ndarray
-    event_y: np.ndarray
-    event_which: np.ndarray
     stiff_from: float | None = None
+    event_t: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    event_y: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    event_which: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 @dataclass

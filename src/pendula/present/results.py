@@ -23,8 +23,8 @@ from pendula.present.ensembles import SpreadSeries, plot_spread
 from pendula.present.player import write_animation
 from pendula.present.plots import ForceSeries, RunSeries, plot_forces, plot_run
 from pendula.present.scene import Scene, SceneBody, SceneLink
-from pendula.simulation.events import Crossings
 from pendula.simulation.ensemble import Ensemble
+from pendula.simulation.events import Crossings
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.rotations import quaternion_of, turned
 
@@ -137,6 +137,9 @@ def _rate_series(found: Lyapunov) -> maps.GrowthSeries:
         level=found.exponent,
         logarithmic=False,
         time_unit=found.time_unit,
+    )
+
+
 def _spread_series(runs: Ensemble) -> SpreadSeries:
     layout = runs.system.joint_layout
     known = runs.energy_drift[np.isfinite(runs.energy_drift)]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pendula.numerics import trig
 from pendula.numerics.eight import LANES
-from pendula.system.llvm import _LARGE, Native, _build, _declarations, _Function, _number
+from pendula.system.llvm import _LARGE, Native, _declarations, _Function, _number, build_module
 from pendula.system.program import PARAMETER, STATE, Program
 
 _KIND = f"<{LANES} x double>"
@@ -44,8 +44,8 @@ def compile_lanes(program: Program, outputs: Sequence[int]) -> Native:
     setup = _Function(program, "prepare", {}).body(first, hoisted)
     operations = sum(1 for k in state if program.ops[k][0] != "in")
     text = _LaneFunction(program, slots).body(state, outputs)
-    engine = _build(f"{text}\n{_far(program, order)}", 2 if operations <= _LARGE // 2 else 0)
-    starter = _build(f"{setup}\n{_declarations(program, order)}", 0)
+    engine = build_module(f"{text}\n{_far(program, order)}", 2 if operations <= _LARGE // 2 else 0)
+    starter = build_module(f"{setup}\n{_declarations(program, order)}", 0)
     return Native(
         engine.get_function_address("evaluate"),
         starter.get_function_address("prepare"),

@@ -91,7 +91,7 @@ def bind_lanes(system: System, parameters: Array) -> LaneDynamics:
 def _together(system: System, parameters: Array) -> LaneDynamics:
     programs = system._programs
     natives = [programs.native(f"{name} in lanes", lambda make=make: make(system)) for name, make in _MAKERS]  # type: ignore[misc]
-    inputs = np.array([system._constant_inputs(row) for row in parameters]).reshape(len(parameters), -1)
+    inputs = np.array([system.constant_inputs(row) for row in parameters]).reshape(len(parameters), -1)
     given = np.ascontiguousarray(np.concatenate([parameters, inputs], axis=1))
     parts = [part for native in natives for part in (given, _prepared(native, given))]
     project, context, owner = _projection(system, parameters[0])

@@ -22,6 +22,8 @@ from pendula.system import kernels as kn
 from pendula.system.layout import Array
 from pendula.system.llvm import Native, compile_program
 from pendula.system.lower import Lowering
+from pendula.system.taylor import derive_rates, find_recurrences
+from pendula.system.taylor_code import NativeSeries, compile_series
 from pendula.system.tree_layout import TreeLayout
 
 MANY_BODIES = 20  # beyond, thorough compilation takes seconds and gains a few percent
@@ -48,12 +50,12 @@ class Compiled:
         return out
 
 
-def inputs_in_time(model: Model) -> tuple[tuple[Any, Any], ...]:
-    """Inputs of a model that are expressions of time, as definitions of their symbols."""
+def inputs_in_time(model: Model, *, constant_ones: bool = False) -> tuple[tuple[Any, Any], ...]:
+    """Inputs of a model that are expressions of time (or all of them), as definitions of their symbols."""
     found = []
     for name, value in model.inputs.items():
         expression = parse(value)
-        if "t" in expression.names:
+        if constant_ones or "t" in expression.names:
             found.append((se.Symbol(name), translate(expression, {n: se.Symbol(n) for n in expression.names})))
     return tuple(found)
 
@@ -64,6 +66,7 @@ class Programs:
     def __init__(self, equations: Equations) -> None:
         self._equations = equations
         self._known: dict[str, Native] = {}
+        self._series: dict[int, NativeSeries] = {}
 
     def bind(self, name: str, parameters: Array, build: Callable[[], Native]) -> Compiled:
         """The program of that name with parameters prepared; built if it is not there yet."""
@@ -96,13 +99,15 @@ class Programs:
 
         def build() -> Native:
             eq = self._equations
-            names = {str(s): s for s in eq.p} | {"t": eq.t}
-            inputs = [parse(e) for e in eq.model.inputs.values()]
-            given = [(s, translate(e, {n: names[n] for n in e.names})) for s, e in zip(eq.u, inputs, strict=True)]
-            low = Lowering([eq.t, *eq.q, *eq.v], eq.p, (*given, *eq.definitions))
+            low = Lowering([eq.t, *eq.q, *eq.v], eq.p, (*self._all_inputs, *eq.definitions))
             return compile_program(low.program, [low(e) for e in values], quick=True)
 
         return self.bind(f"watched {list(texts)}", parameters, build)
+
+    @cached_property
+    def _all_inputs(self) -> tuple[tuple[Any, Any], ...]:
+        """All inputs as definitions: expressions of time and parameters."""
+        return inputs_in_time(self._equations.model, constant_ones=True)
 
     def _lowering(self, *, inputs_in_time: bool = False, extra: Sequence[Any] = ()) -> Lowering:
         eq = self._equations
@@ -144,6 +149,13 @@ class Programs:
         values += [low(e) for e in rest]
         places += range(n * n, n * n + len(rest))
         return compile_program(low.program, values, places)
+
+    def series(self, lanes: int, *, power: bool) -> NativeSeries:
+        """Taylor coefficients of q, v and, with ``power``, of the work, for so many states at a time."""
+        if lanes not in self._series:
+            rates = derive_rates(self._equations, self._all_inputs, power=power)
+            self._series[lanes] = compile_series(find_recurrences(rates), lanes)
+        return self._series[lanes]
 
     @property
     def _many_bodies(self) -> bool:

@@ -16,12 +16,14 @@ from pendula.errors import ComputationError, SingularPose, UsageError
 from pendula.model.expressions import parse
 from pendula.model.joints import Rotation
 from pendula.model.model import Model
+from pendula.numerics.taylor import Series
 from pendula.system import kernels as kn
 from pendula.system import tree_kernels as tk
 from pendula.system.dynamics import STATUS, Dynamics, Sizes, bind_dynamics
 from pendula.system.layout import Array, Layout, State
 from pendula.system.programs import Compiled, Programs, inputs_in_time
 from pendula.system.rotations import quaternion_of
+from pendula.system.taylor_code import bind_series
 from pendula.system.tree_dynamics import bind_tree
 from pendula.system.tree_layout import TreeLayout
 
@@ -338,6 +340,21 @@ class System:
             complement=eq.solver == "complement",
             baumgarte=baumgarte,
         )
+
+    def series(self, parameters: Parameters = None, *, lanes: int = 1) -> Series:
+        """Taylor series of q, v and, where there is power, of the work, for one state or for eight at a time.
+
+        With eight lanes ``parameters`` may also be an array with one row for every run.
+
+        Raises:
+            NotSupported: there are constraint rows, too many speeds, or an operation without a Taylor series.
+        """
+        native = self._programs.series(lanes, power=self.has_power)
+        if isinstance(parameters, np.ndarray) and parameters.ndim == 2:
+            vectors = np.array([self.parameter_vector(row) for row in parameters])
+        else:
+            vectors = self.parameter_vector(parameters)[None]
+        return bind_series(native, vectors, STATUS[kn.SINGULAR_MASS])
 
     # -- evaluation -----------------------------------------------------------------------------
 
