@@ -138,9 +138,9 @@ def _store_samples_inside(run, tableau, t_new, h, latest, prepared):
 
 
 @compiled_part
-def _watch(run, tableau, t_new, h):
+def watch_for_events(run, tableau, watch, t_new, h):
     """Look for events in a step before it is committed. After AT_EVENT row ``new`` is where the run ends."""
-    found = watch_step(run, tableau, h, t_new)
+    found = watch_step(run, tableau, watch, h, t_new)
     if found == STOP:  # samples after it were not reached
         sample = run.counter[NEXT_SAMPLE]
         while sample > 0 and run.direction * (run.sample_t[sample - 1] - run.rows[run.new, 0]) > 0.0:
@@ -154,45 +154,43 @@ def _watch(run, tableau, t_new, h):
 
 @compiled_part
 def finish_step(run, tableau, t_new, h, latest, at_break):
-    """Samples, projection and next first derivative of a step within tolerance, then commit it.
+    """Samples, projection and next first derivative of a step within tolerance.
 
-    AT_EVENT says that the run ends there. Anything else but GO_ON leaves it where it was before the step.
+    Anything but GO_ON leaves the run where it was before the step.
     """
     n = run.y.size
     sample = run.counter[NEXT_SAMPLE]
-    watching = run.watch.code != 0
-    if watching and not prepare_dense(run, tableau, h, latest):
+    if run.watching and not prepare_dense(run, tableau, h, latest):
         return BAD_VALUE
-    code = _store_samples_inside(run, tableau, t_new, h, latest, watching)
+    code = _store_samples_inside(run, tableau, t_new, h, latest, run.watching)
     if code != GO_ON:
         return code
-    derivative = tableau.stages
-    after = t_new + run.nudge * run.direction if at_break else t_new
     run.rows[run.new, 0] = t_new
     if run.project != 0 and not project_row(run, run.new):
         run.counter[NEXT_SAMPLE] = sample
         return NO_PROJECTION
     if run.project != 0 or at_break:
-        derivative = run.fresh
-        if not evaluate(run, run.new, after, derivative):
+        after = t_new + run.nudge * run.direction if at_break else t_new
+        if not evaluate(run, run.new, after, run.fresh):
             run.counter[NEXT_SAMPLE] = sample
             return BAD_VALUE
+        run.rows[run.new, 0] = t_new
     if run.project != 0:
         run.real[DRIFT] = max(run.real[DRIFT], run.onto[n])
         run.real[VIOLATION] = max(run.real[VIOLATION], run.onto[n + 1])
-    if watching:
-        code = _watch(run, tableau, t_new, h)
-        if code != GO_ON and code != AT_EVENT:
-            run.counter[NEXT_SAMPLE] = sample
-            return code
-        t_new = run.rows[run.new, 0]
-    for k in range(n):
+    return GO_ON
+
+
+@compiled_part
+def commit_step(run, tableau, at_break):
+    """Make time, state and derivative of the finished step those the next one starts from."""
+    derivative = run.fresh if run.project != 0 or at_break else tableau.stages
+    for k in range(run.y.size):
         run.y[k] = run.rows[run.new, k + 1]
         run.rows[0, k + 1] = run.rows[derivative, k + 1]
-    run.real[T] = t_new
-    run.real[EARLIEST] = after
+    run.real[T] = run.rows[run.new, 0]
+    run.real[EARLIEST] = run.real[T] + run.nudge * run.direction if at_break else run.real[T]
     store_samples_here(run)
-    return code
 
 
 @compiled_part
@@ -244,7 +242,7 @@ def next_on_grid(run, t, t0):
 
 
 @compiled(allocates=False)
-def advance(run, tableau, first_step, t_out, y_out, attempts):
+def advance(run, tableau, watch, first_step, t_out, y_out, attempts):
     """Go on for at most ``attempts`` step attempts, storing accepted steps; returns one of the codes above.
 
     ``t_out`` and ``y_out`` are filled from row ``counter[STORED]`` on; BUFFER_FULL asks for longer ones. With
@@ -260,7 +258,7 @@ def advance(run, tableau, first_step, t_out, y_out, attempts):
     for _ in range(attempts):
         if direction * (real[T] - run.t_end) >= 0.0:
             return DONE
-        if counter[STORED] >= t_out.size or needs_room(run.watch):
+        if counter[STORED] >= t_out.size or (run.watching and needs_room(watch)):
             return BUFFER_FULL
         if counter[ATTEMPTS] >= run.max_attempts:
             return STEPS_USED_UP
@@ -287,9 +285,16 @@ def advance(run, tableau, first_step, t_out, y_out, attempts):
         counter[ATTEMPTS] += 1
         code = GO_ON if attempt(run, tableau, h, t_new, latest) else BAD_VALUE
         within = code == GO_ON and real[ERROR] < 1.0
+        jumps = at_break and t_new != run.t_end
+        sample = counter[NEXT_SAMPLE]
         if within:
-            code = finish_step(run, tableau, t_new, h, latest, at_break and t_new != run.t_end)
+            code = finish_step(run, tableau, t_new, h, latest, jumps)
+        if within and code == GO_ON and run.watching:
+            code = watch_for_events(run, tableau, watch, t_new, h)
+            if code == NO_PROJECTION:
+                counter[NEXT_SAMPLE] = sample
         if within and code in (GO_ON, AT_EVENT):
+            commit_step(run, tableau, jumps)
             factor = MAX_FACTOR if real[ERROR] == 0.0 else min(MAX_FACTOR, SAFETY * real[ERROR] ** exponent)
             if counter[RETRYING] > 0:
                 factor = min(1.0, factor)

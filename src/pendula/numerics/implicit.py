@@ -40,10 +40,12 @@ from pendula.numerics.explicit import (
     SAFETY,
     STEPS_USED_UP,
     TOO_SMALL,
+    commit_step,
     finish_step,
     smallest_step,
     start,
     store_samples_here,
+    watch_for_events,
 )
 from pendula.numerics.jit import compiled, compiled_part
 from pendula.numerics.runge_kutta import (
@@ -51,6 +53,7 @@ from pendula.numerics.runge_kutta import (
     ERROR,
     H_ABS,
     NEXT_BREAK,
+    NEXT_SAMPLE,
     REJECTED,
     RETRYING,
     STARTED,
@@ -98,7 +101,7 @@ def _after_accepted(run, method, h, factor, at_break):
 
 
 @compiled(allocates=False)
-def advance_implicit(run, tableau, method, first_step, t_out, y_out, attempts):
+def advance_implicit(run, tableau, method, watch, first_step, t_out, y_out, attempts):
     """Like :func:`pendula.numerics.explicit.advance`, with the implicit ``method``; same codes."""
     real, counter, direction = run.real, run.counter, run.direction
     if attempts > 0 and direction * (real[T] - run.t_end) >= 0.0:
@@ -109,7 +112,7 @@ def advance_implicit(run, tableau, method, first_step, t_out, y_out, attempts):
     for _ in range(attempts):
         if direction * (real[T] - run.t_end) >= 0.0:
             return DONE
-        if counter[STORED] >= t_out.size or needs_room(run.watch):
+        if counter[STORED] >= t_out.size or needs_room(watch):
             return BUFFER_FULL
         if counter[ATTEMPTS] >= run.max_attempts:
             return STEPS_USED_UP
@@ -138,11 +141,17 @@ def advance_implicit(run, tableau, method, first_step, t_out, y_out, attempts):
         code = BAD_VALUE if solved == BAD else (NO_SOLUTION if solved == DIVERGED else GO_ON)
         factor = _predicted_factor(run, method, abs(h)) if code == GO_ON else AFTER_DIVERGENCE
         within = code == GO_ON and real[ERROR] < 1.0
+        sample = counter[NEXT_SAMPLE]
         if within:
             code = BAD_VALUE
             if prepare_polynomial(run, tableau, method, h, latest, run.project != 0 or jumps):
                 code = finish_step(run, tableau, t_new, h, latest, jumps)
+            if code == GO_ON and run.watching:
+                code = watch_for_events(run, tableau, watch, t_new, h)
+                if code == NO_PROJECTION:
+                    counter[NEXT_SAMPLE] = sample
         if within and code in (GO_ON, AT_EVENT):
+            commit_step(run, tableau, jumps)
             _after_accepted(run, method, h, factor, jumps)
             if at_break:  # the short step onto it says little about the steps after it
                 counter[NEXT_BREAK] += 1

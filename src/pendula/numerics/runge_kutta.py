@@ -14,9 +14,9 @@ import numpy as np
 from pendula.numerics.jit import compiled_part
 from pendula.numerics.native import address_of, call_native
 from pendula.numerics.tableaus import Tableau
-from pendula.numerics.watch import Watch
 
 DOUBLE = 8  # bytes
+FEW = 8  # components up to which dense output is found one component after the other
 
 # Slots of Run.real.
 T, H_ABS, EARLIEST, ERROR, DRIFT, VIOLATION, WHERE, STIFF_FROM = range(8)
@@ -37,6 +37,7 @@ class Run(NamedTuple):
     rhs_context: int
     project: int  # 0 if there is no projection
     project_context: int
+    watching: bool  # functions of the state are watched, which needs the dense output of every step
     t_end: float
     direction: float  # 1 or -1
     rtol: float
@@ -60,7 +61,6 @@ class Run(NamedTuple):
     counter: np.ndarray
     rows: np.ndarray
     onto: np.ndarray  # what the projection writes: state, violation before, after, status
-    watch: Watch  # functions whose zeros are looked for
 
 
 def workspace(tableau: Tableau, n: int) -> dict[str, Any]:
@@ -279,12 +279,20 @@ def prepare_dense(run, tableau, h, latest):
 @compiled_part
 def interpolate(run, tableau, t, x):
     """State at time t, the fraction x of the attempted step, into row ``stage``."""
-    rows, y, stage, n = run.rows, run.y, run.stage, run.y.size
+    rows, y, stage, dense, n = run.rows, run.y, run.stage, run.dense, run.y.size
+    last = dense + 2 + tableau.dense_rows
     rows[stage, 0] = t
+    if n < FEW:
+        for j in range(1, n + 1):
+            value = 0.0
+            for d in range(last, dense - 1, -1):
+                value = (value + rows[d, j]) * (x if (d - dense) % 2 == 0 else 1.0 - x)
+            rows[stage, j] = y[j - 1] + value
+        return
     for j in range(1, n + 1):
         rows[stage, j] = 0.0
-    for d in range(run.dense + 2 + tableau.dense_rows, run.dense - 1, -1):  # components inside: one pass over memory
-        factor = x if (d - run.dense) % 2 == 0 else 1.0 - x
+    for d in range(last, dense - 1, -1):  # many components: several at once
+        factor = x if (d - dense) % 2 == 0 else 1.0 - x
         for j in range(1, n + 1):
             rows[stage, j] = (rows[stage, j] + rows[d, j]) * factor
     for j in range(n):

@@ -29,7 +29,7 @@ SECONDS_PER_STRETCH = 0.1
 FIRST_BUFFER = 256  # accepted steps; doubled when full
 
 Progress = Callable[[float, float, int], object]
-Loop = Callable[[Run, np.ndarray, np.ndarray, int], int]
+Loop = Callable[[Watch, np.ndarray, np.ndarray, int], int]
 
 _OUTCOMES = {
     explicit.DONE: Outcome.FINISHED,
@@ -194,6 +194,7 @@ def integrate(
         rhs_context=rhs.context,
         project=project.address if project else 0,
         project_context=project.context if project else 0,
+        watching=watched is not None,
         t_end=t_end,
         direction=direction,
         rtol=float(rtol),
@@ -206,7 +207,6 @@ def integrate(
         sample_t=samples,
         sample_y=np.zeros((samples.size, start.size)),
         y=start,
-        watch=watch_arrays(watched, start.size),
         **arrays,
     )
     first = 0.0 if first_step is None else float(first_step)
@@ -239,8 +239,8 @@ def _loop(run: Run, tableau: Tableau, first_step: float) -> Loop:
     """The compiled loop of a method, waiting for buffers and a number of attempts."""
     if tableau is RADAU:
         implicit = collocation(run.y.size, run.controlled, run.rtol)
-        return lambda run, t, y, attempts: int(advance_implicit(run, tableau, implicit, first_step, t, y, attempts))
-    return lambda run, t, y, attempts: int(advance(run, tableau, first_step, t, y, attempts))
+        return lambda watch, t, y, count: int(advance_implicit(run, tableau, implicit, watch, first_step, t, y, count))
+    return lambda watch, t, y, count: int(advance(run, tableau, watch, first_step, t, y, count))
 
 
 def _run(
@@ -254,11 +254,12 @@ def _run(
     on_progress: Progress | None,
 ) -> Integration:
     """Drive the compiled loop to its end and gather the result."""
-    stored = _Stored(np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.y.size)), run.watch)
+    watch = watch_arrays(watched, run.y.size)
+    stored = _Stored(np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.y.size)), watch)
     stored.t[0], stored.y[0] = run.real[runge_kutta.T], run.y
     run.counter[runge_kutta.STORED] = 1
     loop = _loop(run, tableau, first_step)
-    loop(run, stored.t, stored.y, 0)  # compiles, takes no step
+    loop(watch, stored.t, stored.y, 0)  # compiles, takes no step
     try:
         _drive(run, loop, stored, on_progress)
         outcome = _OUTCOMES[stored.code]
@@ -266,7 +267,7 @@ def _run(
         reached = run.direction * (run.real[runge_kutta.T] - run.t_end) >= 0.0
         outcome = Outcome.FINISHED if reached else Outcome.INTERRUPTED
 
-    outcome, detail = _explain(outcome, stored.code, run, tableau, rhs, project, watched)
+    outcome, detail = _explain(outcome, stored.code, run, tableau, rhs, project, watched, stored.watch)
     watch, found = stored.watch, int(stored.watch.tally[FOUND])
     points, sampled = int(run.counter[runge_kutta.STORED]), int(run.counter[runge_kutta.NEXT_SAMPLE])
     return Integration(
@@ -310,14 +311,13 @@ def _drive(run: Run, loop: Loop, stored: _Stored, on_progress: Progress | None) 
     stretch = FIRST_STRETCH
     while stored.code in (explicit.GO_ON, explicit.BUFFER_FULL):
         before = time.perf_counter()
-        stored.code = loop(run, stored.t, stored.y, stretch)
+        stored.code = loop(stored.watch, stored.t, stored.y, stretch)
         spent = time.perf_counter() - before
         stored.seconds += spent
         if stored.code == explicit.BUFFER_FULL:
             if run.counter[runge_kutta.STORED] >= stored.t.size:
                 stored.t, stored.y = _doubled(stored.t), _doubled(stored.y)
-            stored.watch = with_room(run.watch)
-            run = run._replace(watch=stored.watch)
+            stored.watch = with_room(stored.watch)
             continue
         stretch = int(stretch * min(8.0, SECONDS_PER_STRETCH / max(spent, 1e-9)))
         stretch = max(1, min(stretch, LONGEST_STRETCH))
@@ -340,13 +340,14 @@ def _explain(
     rhs: Callback,
     project: Callback | None,
     watched: Watched | None,
+    watch: Watch,
 ) -> tuple[Outcome, str]:
     """The outcome, refined by what the right-hand side says about itself, and the numbers behind it."""
     t, where = run.real[runge_kutta.T], run.real[runge_kutta.WHERE]
     if watched is not None and outcome is Outcome.EVENT:
-        return outcome, f"{watched.name(int(run.watch.tally[STOPPED]))} at t = {t:.9g}"
+        return outcome, f"{watched.name(int(watch.tally[STOPPED]))} at t = {t:.9g}"
     if watched is not None and outcome is Outcome.EVENT_FAILED:
-        return outcome, f"{watched.name(int(run.watch.tally[BAD]))} has no value soon after t = {t:.9g}"
+        return outcome, f"{watched.name(int(watch.tally[BAD]))} has no value soon after t = {t:.9g}"
     component = int(run.counter[runge_kutta.COMPONENT])
     which = f"component {component}" if component >= 0 else "the error estimate"
     failing = project if project is not None and outcome is Outcome.PROJECTION_FAILED else rhs

@@ -154,27 +154,26 @@ def make_watch_step(interpolate, project_row, T):
         return not onto or run.project == 0 or project_row(run, run.stage)
 
     @compiled_part
-    def look(run, row, values):
+    def look(run, watch, row, values):
         """All functions at the state in a row."""
-        watch = run.watch
         call_native(watch.code, address_of(values), address_of(run.rows) + 8 * row * run.rows.shape[1], watch.context)
 
     @compiled_part
-    def distance(run, tableau, h, t_new, e, side, x, onto):
+    def distance(run, tableau, watch, h, t_new, e, side, x, onto):
         """Function e at a fraction of the step, positive on ``side``; NaN where it has no value."""
         if not state_at(run, tableau, h, t_new, x, onto):
             return np.nan
-        look(run, run.stage, run.watch.value)
-        return side * run.watch.value[e]
+        look(run, watch, run.stage, watch.value)
+        return side * watch.value[e]
 
     @compiled_part
-    def crossing(run, tableau, h, t_new, e, side, a, b):
+    def crossing(run, tableau, watch, h, t_new, e, side, a, b):
         """Where function e leaves its side between the fractions a and b; NaN if it cannot be told.
 
         Inverse quadratic interpolation with bisection, T. R. Chandrupatla, Adv. Eng. Software 28 (1997).
         """
-        fa = distance(run, tableau, h, t_new, e, side, a, True)
-        fb = distance(run, tableau, h, t_new, e, side, b, True)
+        fa = distance(run, tableau, watch, h, t_new, e, side, a, True)
+        fb = distance(run, tableau, watch, h, t_new, e, side, b, True)
         if np.isnan(fa):
             return fa
         if fa <= 0.0:  # the projection had moved it across, or it jumped between two steps
@@ -186,7 +185,7 @@ def make_watch_step(interpolate, project_row, T):
         part = 0.5
         for _ in range(CROSSING_STEPS):
             x = x1 + part * (x2 - x1)
-            f = distance(run, tableau, h, t_new, e, side, x, True)
+            f = distance(run, tableau, watch, h, t_new, e, side, x, True)
             if np.isnan(f):
                 return f
             if (f < 0.0) == (f1 < 0.0):
@@ -207,14 +206,14 @@ def make_watch_step(interpolate, project_row, T):
         return x1
 
     @compiled_part
-    def dip(run, tableau, h, t_new, e, side, a, c, b, fc):
+    def dip(run, tableau, watch, h, t_new, e, side, a, c, b, fc):
         """A fraction between a and b at which function e is not on its side; -1 if it stays there all the way.
 
         Golden section about c, where the distance fc is smaller than at a and b; ends as soon as zero is passed.
         """
         for _ in range(DIP_STEPS):
             x = c + GOLDEN * (b - c) if b - c > c - a else c - GOLDEN * (c - a)
-            f = distance(run, tableau, h, t_new, e, side, x, False)
+            f = distance(run, tableau, watch, h, t_new, e, side, x, False)
             if f <= 0.0:
                 return x
             if f < fc:
@@ -242,9 +241,8 @@ def make_watch_step(interpolate, project_row, T):
         return count + 1
 
     @compiled_part
-    def scan(run, tableau, h, t_new, e, count):
+    def scan(run, tableau, watch, h, t_new, e, count):
         """Note the crossings of function e in the step; the number of all noted, -1 if one cannot be told."""
-        watch = run.watch
         values, side = watch.table[:, e], watch.side[e]
         for i in range(1, LAST + 1):
             f = side * values[i]
@@ -253,7 +251,7 @@ def make_watch_step(interpolate, project_row, T):
             if side == 0.0:
                 side = np.sign(values[i])
             elif f <= 0.0:
-                x = crossing(run, tableau, h, t_new, e, side, POINTS[i - 1], POINTS[i])
+                x = crossing(run, tableau, watch, h, t_new, e, side, POINTS[i - 1], POINTS[i])
                 if np.isnan(x):
                     return -1
                 count = note(watch, count, x, -side, e)
@@ -262,15 +260,15 @@ def make_watch_step(interpolate, project_row, T):
                 if 1 < i < LAST - 1 and f > max(side * values[i - 1], side * values[i + 1]) - f:
                     continue  # a parabola over equal distances goes down from here by a quarter of that at most
                 a, b = POINTS[i - 1], POINTS[i + 1]
-                x = dip(run, tableau, h, t_new, e, side, a, POINTS[i], b, f)
+                x = dip(run, tableau, watch, h, t_new, e, side, a, POINTS[i], b, f)
                 if x < 0.0:
                     continue
-                first = crossing(run, tableau, h, t_new, e, side, a, x)
+                first = crossing(run, tableau, watch, h, t_new, e, side, a, x)
                 if np.isnan(first):
                     return -1
                 count = note(watch, count, first, -side, e)
-                if distance(run, tableau, h, t_new, e, side, x, True) < 0.0:  # else it only touches zero
-                    second = crossing(run, tableau, h, t_new, e, -side, x, b)
+                if distance(run, tableau, watch, h, t_new, e, side, x, True) < 0.0:  # else it only touches zero
+                    second = crossing(run, tableau, watch, h, t_new, e, -side, x, b)
                     if np.isnan(second):
                         return -1
                     count = note(watch, count, second, side, e)
@@ -278,26 +276,25 @@ def make_watch_step(interpolate, project_row, T):
         return count
 
     @compiled_part
-    def fill_table(run, tableau, h, t_new):
+    def fill_table(run, tableau, watch, h, t_new):
         """Values of all functions at the points of the step: accepted states at its ends, dense output inside."""
-        table = run.watch.table
+        table = watch.table
         for k in range(run.y.size):
             run.rows[run.stage, k + 1] = run.y[k]
         run.rows[run.stage, 0] = run.real[T]
-        look(run, run.stage, table[0])
+        look(run, watch, run.stage, table[0])
         for i in range(1, LAST):
             state_at(run, tableau, h, t_new, POINTS[i], False)
-            look(run, run.stage, table[i])
+            look(run, watch, run.stage, table[i])
         run.rows[run.new, 0] = t_new
-        look(run, run.new, table[LAST])
+        look(run, watch, run.new, table[LAST])
 
     @compiled_part
-    def record(run, tableau, h, t_new, count):
+    def record(run, tableau, watch, h, t_new, count):
         """Store the crossings that were noted; the number of all stored, -1 if a state is off the constraints.
 
         Where one of them ends the run, its state replaces that at the end of the step.
         """
-        watch = run.watch
         found = watch.tally[FOUND]
         for k in range(count):
             e = watch.function[k]
@@ -321,24 +318,23 @@ def make_watch_step(interpolate, project_row, T):
         return found
 
     @compiled_part
-    def watch_step(run, tableau, h, t_new):
+    def watch_step(run, tableau, watch, h, t_new):
         """Look for crossings in a step that is about to be committed: WATCHED, STOP, NO_VALUE or OFF_CONSTRAINTS.
 
         The dense output is ready, row ``new`` holds the state at the end. After STOP row ``new`` holds time and state
         at which the run ends. After the last two nothing has changed.
         """
-        watch = run.watch
-        fill_table(run, tableau, h, t_new)
+        fill_table(run, tableau, watch, h, t_new)
         count = 0
         for e in range(watch.side.size):
             watch.next_seen[e] = watch.seen[e]
-            count = scan(run, tableau, h, t_new, e, count)
+            count = scan(run, tableau, watch, h, t_new, e, count)
             if count < 0:
                 watch.tally[BAD] = e
                 return NO_VALUE
         found = watch.tally[FOUND]
         if count > 0:
-            found = record(run, tableau, h, t_new, count)
+            found = record(run, tableau, watch, h, t_new, count)
             if found < 0:
                 return OFF_CONSTRAINTS
         watch.tally[FOUND] = found
