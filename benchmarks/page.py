@@ -25,8 +25,8 @@ TITLES = {
 FAIRNESS = """\
 - One core, to which the process is pinned; NumPy's threads are set to 1. All sides run in turn in the same process, and the
   best of several samples counts, since noise only ever adds. CPU time, unless a line says wall time.
-- Everyone is called from Python and is compiled, or has loaded its code, before the clock starts; what that takes is
-  shown apart. Results of all sides are compared before times are.
+- Everyone is called from Python and is compiled, or has loaded its code, before the clock starts; what that takes is not
+  counted. Accelerations of all sides are compared with each other, and runs by their energy.
 - A planar mechanism is computed by a planar kernel here and by spatial ones in Pinocchio and MuJoCo, so the spatial chain
   is the fairer race of engines. MuJoCo always does more than accelerations, and its integrators have fixed steps.
 - Pinocchio is the package from the registry, not compiled for this processor.
