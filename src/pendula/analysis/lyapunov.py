@@ -89,7 +89,7 @@ def lyapunov(
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.pendulum())
-        >>> upright = lyapunov(system, 5.0, initial_state={"theta": 3.141592653589793}, segments=20)
+        >>> upright = lyapunov(system, 5.0, initial_state={"theta": 3.141592653589793}, transient=2.5, segments=20)
         >>> round(upright.exponent**2 / 14.715, 3)  # 3 g / (2 l) of the rod
         1.0
     """

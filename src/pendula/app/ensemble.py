@@ -12,6 +12,7 @@ import click
 
 from pendula.app.options import (
     echo_json,
+    engine_option,
     formulation_option,
     json_option,
     model_argument,
@@ -47,7 +48,8 @@ LEVELS = (0.05, 0.5, 0.95)
 @click.option("--tol", default=1e-8, show_default=True, type=float, help="Tolerance of a step.")
 @click.option("--samples", default=200, show_default=True, type=int, help="Equally spaced times to keep; 1: the end.")
 @click.option("--stepper", default="dop853", show_default=True, help="dop853 or rk45.")
-@formulation_option("kane")
+@formulation_option(None, "default: kane, where equations are derived")
+@engine_option
 @click.option("--workers", type=int, help="Processes; default: as many as there are cores.")
 @click.option("--max-steps", default=1_000_000, show_default=True, type=int, help="Steps before a run is stopped.")
 @click.option("-o", "--output", metavar="FILE", help="Write all runs as .npz, as they come.")
@@ -65,7 +67,8 @@ def ensemble_command(
     tol: float,
     samples: int,
     stepper: str,
-    formulation: str,
+    formulation: str | None,
+    engine: str,
     workers: int | None,
     max_steps: int,
     output: str | None,
@@ -86,7 +89,7 @@ def ensemble_command(
     from pendula.system.build import compile_system
 
     with _Bar(quiet=as_json) as bar:
-        system = compile_system(found, formulation)
+        system = compile_system(found, formulation, engine=engine)
         drawn = _draw(system, vary, spread, states, runs, seed)
         parameters = {n: x for n, x in drawn.items() if n in found.parameters}
         states |= {n: x for n, x in drawn.items() if n not in parameters}
@@ -204,7 +207,8 @@ def _data(ensemble: Any, seed: int) -> dict[str, Any]:
         "seconds": ensemble.seconds,
         "workers": ensemble.workers,
         "seed": seed,
-        "formulation": ensemble.system.equations.formulation,
+        "formulation": ensemble.system.formulation,
+        "engine": ensemble.system.engine,
         "stepper": ensemble.stepper,
         "tolerance": ensemble.tolerance,
     }

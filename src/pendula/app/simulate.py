@@ -13,6 +13,7 @@ import click
 from pendula.app.describe import count
 from pendula.app.options import (
     echo_json,
+    engine_option,
     formulation_option,
     json_option,
     model_argument,
@@ -44,7 +45,8 @@ from pendula.present.tables import heading, number, table
     "mechanisms) or rk4 (fixed steps of --step).",
 )
 @click.option("--step", type=float, help="Size of the steps of rk4, in time units.")
-@formulation_option("kane")
+@formulation_option(None, "default: kane, where equations are derived")
+@engine_option
 @click.option(
     "--constraints",
     default="projection",
@@ -73,7 +75,8 @@ def simulate_command(
     samples: int,
     stepper: str,
     step: float | None,
-    formulation: str,
+    formulation: str | None,
+    engine: str,
     constraints: str,
     baumgarte_rate: float | None,
     max_steps: int,
@@ -108,6 +111,7 @@ def simulate_command(
         stepper,
         step,
         formulation,
+        engine,
         constraints,
         baumgarte_rate,
         max_steps,
@@ -136,7 +140,8 @@ def perform(
     samples: int,
     stepper: str,
     step: float | None,
-    formulation: str,
+    formulation: str | None,
+    engine: str,
     constraints: str,
     baumgarte_rate: float | None,
     max_steps: int,
@@ -173,7 +178,7 @@ def perform(
     before = time.perf_counter()
     with _Progress(quiet=quiet) as progress:
         progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
-        system = compile_system(found, formulation)
+        system = compile_system(found, formulation, engine=engine)
         progress.say(f"simulating {found.name}")
         run = simulate(
             system,
@@ -190,6 +195,11 @@ def perform(
             on_progress=progress.update,
         )
     return run, time.perf_counter() - before
+
+
+def equations_of(system: Any) -> str:
+    """Where the accelerations came from, in words."""
+    return "recursion over the bodies" if system.engine == "recursive" else str(system.formulation)
 
 
 def _horizon(run: Any) -> Any:
@@ -235,7 +245,7 @@ def report(run: Any, wall: float, wrote: list[str], horizon: Any = None) -> str:
             "time span",
             f"{number(float(run.energy.t[0]), 6)} to {number(float(run.energy.t[-1]), 6)} {units.time}",
         ),
-        ("equations", f"{run.system.formulation}, {count(len(run.layout.speeds), 'speed')}"),
+        ("equations", f"{equations_of(run.system)}, {count(len(run.layout.speeds), 'speed')}"),
         ("stepper", f"{run.stepper}, " + (f"step {run.step:g}" if run.step else f"tolerance {run.tolerance:g}")),
         ("steps", f"{run.steps} accepted, {run.rejected} rejected, {run.rhs_evaluations} evaluations"),
         ("energy drift", f"{run.energy_drift:.2e} of {number(run.energy.scale, 6)} {units.energy}"),
@@ -290,6 +300,7 @@ def _data(run: Any, horizon: Any = None) -> dict[str, Any]:
         "rhs_evaluations": run.rhs_evaluations,
         "seconds": run.seconds,
         "formulation": run.system.formulation,
+        "engine": run.system.engine,
         "stepper": run.stepper,
         "tolerance": run.tolerance,
         "step": run.step,

@@ -181,7 +181,7 @@ def finish_step(run, tableau, t_new, h, latest, at_break):
     return GO_ON
 
 
-@compiled_part
+@compiled_part(forceinline=True)
 def commit_step(run, tableau, at_break):
     """Make time, state and derivative of the finished step those the next one starts from."""
     derivative = run.fresh if run.project != 0 or at_break else tableau.stages

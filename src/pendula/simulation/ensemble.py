@@ -176,7 +176,7 @@ class Ensemble:
         path = Path(path)
         account: dict[str, Any] = {
             "model": self.system.model.name,
-            "formulation": self.system.equations.formulation,
+            "formulation": self.system.formulation,
             "stepper": self.stepper,
             "tolerance": self.tolerance,
             "outcomes": [str(outcome) for outcome in OUTCOMES],

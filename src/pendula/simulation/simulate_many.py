@@ -12,9 +12,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pendula.errors import UsageError
+from pendula.errors import NotSupported, UsageError
+from pendula.numerics.eight import LANES
 from pendula.numerics.ensemble import OUTCOMES as CODES
 from pendula.numerics.ensemble import Integrations, LaneSetup, integrate_many
+from pendula.numerics.taylor import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
 from pendula.simulation.ensemble import ARRAYS, OUTCOMES, Ensemble, mapped_array
 from pendula.simulation.simulate import _energy_size
@@ -23,17 +25,19 @@ from pendula.simulation.workers import available_cores, run_chunks
 from pendula.system.build import compile_system
 from pendula.system.lanes import LaneDynamics, bind_lanes, has_lane_program
 from pendula.system.layout import Array, State
+from pendula.system.recursive import RecursiveSystem
 from pendula.system.schedule import breakpoints, can_switch
 from pendula.system.system import System
 
 Tell = Callable[[int, int], None]
-STEPPERS = ("dop853", "rk45")
+STEPPERS = ("dop853", "rk45", "taylor")
 FEWEST = 64  # runs in a chunk, so that lanes are mostly busy
 MOST = 1024
 CHUNK_BYTES = 64e6  # samples of a chunk take no more memory than this
 SMALL = 256  # runs that are not worth a second process
 
 _NUMBER = {code: OUTCOMES.index(outcome) for code, outcome in CODES.items()}
+_CODE = {outcome: code for code, outcome in CODES.items()}
 _NOT_STARTED = OUTCOMES.index(Outcome.CALLBACK_FAILED)
 _BAD_START = OUTCOMES.index(Outcome.NOT_FINITE)
 
@@ -224,6 +228,7 @@ class _Job:
     def __init__(self, system: System) -> None:
         self._system = system
         self._lanes: dict[bytes, LaneDynamics] = {}
+        self._series: dict[bytes, Series] = {}
 
     def __call__(self, chunk: _Chunk, tell: Tell) -> _Found:
         system, starts = self._system, chunk.starts
@@ -268,6 +273,10 @@ class _Job:
         tell: Tell,
     ) -> None:
         system, settings, t0 = self._system, chunk.settings, chunk.starts.t
+        if settings.stepper == "taylor":
+            runs, y0 = self._series_runs(chunk, q, v, table, tell)
+            self._keep(runs, y0, chunk, at, table, found)
+            return
         lanes = self._bound(table)
         extra = lanes.quadratures
         y0 = np.concatenate([q, v, np.zeros((len(q), extra))], axis=1)
@@ -296,11 +305,73 @@ class _Job:
             breakpoints=_breaks(system, table, (t0, settings.t_end)),
             on_progress=tell,
         )
+        self._keep(runs, y0, chunk, at, table, found)
+
+    def _keep(self, runs: Integrations, y0: Array, chunk: _Chunk, at: Array, table: Array, found: _Found) -> None:
+        """Writes down what runs gave, with the energy account at the samples."""
         found.seconds, found.interrupted = runs.seconds, runs.interrupted
-        _write(system, found.arrays, at, runs, table)
-        if settings.samples.size > 1:
-            drift = _sampled_drift(system, runs, y0, t0, table) / found.arrays["energy_scale"][at]
+        _write(self._system, found.arrays, at, runs, table)
+        if chunk.settings.samples.size > 1:
+            drift = _sampled_drift(self._system, runs, y0, chunk.starts.t, table) / found.arrays["energy_scale"][at]
             found.arrays["energy_drift"][at] = np.fmax(found.arrays["energy_drift"][at], drift)
+
+    def _series_runs(self, chunk: _Chunk, q: Array, v: Array, table: Array, tell: Tell) -> tuple[Integrations, Array]:
+        """The same by Taylor series; energies are compared at the start, the samples and the end alone."""
+        system, settings, t0 = self._system, chunk.settings, chunk.starts.t
+        extra = int(system.has_power)
+        y0 = np.concatenate([q, v, np.zeros((len(q), extra))], axis=1)
+        breaks = _breaks(system, table, (t0, settings.t_end))
+        if breaks is not None and len(breaks) > 1:
+            raise NotSupported("runs by Taylor series with parameters that move the times of switches; try dop853")
+        key = table.tobytes()
+        if key not in self._series:
+            self._series = {key: system.series(table if len(table) > 1 else table[0], lanes=LANES)}
+        runs = integrate_lanes(
+            self._series[key],
+            y0,
+            (t0, settings.t_end),
+            rtol=settings.tol,
+            atol=settings.atol,
+            sample_times=settings.samples,
+            balls=[first for first, _ in system.balls],
+            quadratures=extra,
+            max_steps=settings.max_steps,
+            on_progress=tell,
+            breakpoints=() if breaks is None else breaks[0][np.isfinite(breaks[0])],
+        )
+        return _account(system, runs, y0, t0, table), y0
+
+
+def _account(system: System, runs: LaneRuns, y0: Array, t0: float, table: Array) -> Integrations:
+    """Runs by series as those of the other steppers: with energies at the start, at the samples and at the end."""
+    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
+    y = np.concatenate([y0[:, None], runs.sample_y, runs.y[:, None]], axis=1)
+    y = np.where(np.isfinite(y), y, y[:, :1])
+    t = np.concatenate([np.broadcast_to([t0, *runs.sample_t], (len(y), y.shape[1] - 1)), runs.t[:, None]], axis=1)
+    kinetic, potential = np.empty(y.shape[:2]), np.empty(y.shape[:2])
+    parts = [slice(None)] if len(table) == 1 else [slice(k, k + 1) for k in range(len(y))]
+    for k, part in enumerate(parts):
+        found = system.energies(y[part][..., :nq], y[part][..., nq : nq + nv], t[part], parameters=table[k])
+        kinetic[part], potential[part] = found.kinetic, found.potential
+    total = kinetic + potential - (y[..., nq + nv] if y.shape[-1] > nq + nv else 0.0)
+    unknown = np.full(len(y), np.nan)
+    return Integrations(
+        sample_t=runs.sample_t,
+        sample_y=runs.sample_y,
+        t=runs.t,
+        y=runs.y,
+        code=np.array([_CODE.get(outcome, _CODE[Outcome.NOT_FINITE]) for outcome in runs.outcomes]),
+        accepted=runs.steps,
+        rejected=runs.rejected,
+        shortest=unknown,
+        longest=unknown,
+        energy_error=np.abs(total - total[:, :1]).max(axis=1),
+        kinetic=kinetic.max(axis=1),
+        potential=np.ptp(potential, axis=1),
+        where=runs.t,
+        seconds=runs.seconds,
+        interrupted=any(outcome is Outcome.INTERRUPTED for outcome in runs.outcomes),
+    )
 
 
 def _breaks(system: System, table: Array, span: tuple[float, float]) -> Array | None:
@@ -352,7 +423,7 @@ def _write(system: System, arrays: dict[str, Array], at: Array, runs: Integratio
     }
     for name, value in values.items():
         arrays[name][at] = value
-    if system.equations.g:
+    if system.has_gaps:
         arrays["constraint_violation"][at] = _violations(system, runs, table, nq, nv)
 
 
@@ -390,6 +461,8 @@ def _violations(system: System, runs: Integrations, table: Array, nq: int, nv: i
 
 def _make_job(model: Any, formulation: str) -> _Job:
     """The job in a process that inherits nothing."""
+    if formulation == RecursiveSystem.engine:
+        return _Job(compile_system(model, engine=formulation))
     return _Job(compile_system(model, formulation))
 
 
@@ -413,7 +486,7 @@ def _results(
         return
     if has_lane_program(system):
         job._bound(chunks[0].parameters[:1])  # compiled once, before processes are forked
-    remake = (_make_job, (system.model, system.equations.formulation))
+    remake = (_make_job, (system.model, system.formulation))
     report = (lambda ended: on_progress(ended, runs)) if on_progress is not None else (lambda ended: None)
     for _, found in run_chunks(job, remake, chunks, workers, report):
         yield found
@@ -470,7 +543,7 @@ class _Store:
         ensemble = Ensemble(
             t=self._settings.samples,
             **self._arrays,
-            constraint_violation=violation if self._system.equations.g else None,
+            constraint_violation=violation if self._system.has_gaps else None,
             parameters=table,
             failures=dict(sorted(self._failures.items())),
             seconds=seconds,

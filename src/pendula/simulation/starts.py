@@ -54,7 +54,7 @@ class Starts:
     def assembled(self, system: System, parameters: Array) -> tuple[Array, Array, dict[int, str]]:
         """Consistent coordinates and speeds of the equations, and why some runs have none."""
         layout, failed = self.layout(system), dict[int, str]()
-        if not system.equations.g and not system.equations.nodes:
+        if not system.has_gaps and not system.bodies_have_coordinates:
             return self.q, self.v, failed
         q = np.zeros((len(self), len(system.layout.coordinates)))
         v = np.zeros((len(self), len(system.layout.speeds)))

@@ -27,6 +27,8 @@ from pendula.system.system import System
 
 _TRIES = 6
 _SINGULAR = 1e-11
+MOST_SPEEDS, MOST_SPEEDS_CLOSED = 5, 24
+"""Up to so many speeds compiled equations are faster than the recursion (measured: benchmarks/engines.py)."""
 
 
 ENGINES = ("auto", "symbolic", "recursive")
@@ -55,6 +57,9 @@ def compile_system(model: Model | Equations, formulation: str | None = None, *, 
         if isinstance(model, Equations) or formulation is not None:
             raise UsageError("the recursive engine takes a model and no formulation: it derives no equations")
         return _recursive(model)
+    if engine == "auto" and formulation is None and isinstance(model, Model) and _recursion_is_faster(model):
+        with suppress(NotSupported):
+            return _recursive(model)
     formulation = DEFAULT if formulation is None else formulation
     equations = model if isinstance(model, Equations) else derive(model, formulation)
     system = System(equations)
@@ -62,6 +67,11 @@ def compile_system(model: Model | Equations, formulation: str | None = None, *, 
     if system.tree is not None and (system.independent_rows() < equations.loop_rows or not _solves_by_bodies(system)):
         return System(equations, by_bodies=False)  # or massless bodies that only a loop holds
     return system
+
+
+def _recursion_is_faster(model: Model) -> bool:
+    """By the number of speeds; loops have to be far larger, since each of their rows is another recursion."""
+    return len(model.speeds) > (MOST_SPEEDS_CLOSED if model.closures else MOST_SPEEDS)
 
 
 def _recursive(model: Model) -> System:

@@ -22,6 +22,8 @@ from pendula.system import kernels as kn
 from pendula.system.lane_code import compile_lanes, solve_symmetric
 from pendula.system.layout import Array
 from pendula.system.llvm import Native
+from pendula.system.recursion import kernels as rk
+from pendula.system.recursive import RecursiveSystem
 
 if TYPE_CHECKING:
     from pendula.system.system import System
@@ -79,13 +81,30 @@ class LaneDynamics:
 
 def has_lane_program(system: System) -> bool:
     """Whether states of a system are computed eight at a time."""
+    if isinstance(system, RecursiveSystem) and system.runs_in_lanes:
+        return True
     eq = system.equations
     return not eq.loop_rows and not eq.nodes and 0 < len(eq.v) <= MOST_SPEEDS
 
 
 def bind_lanes(system: System, parameters: Array) -> LaneDynamics:
     """Callbacks for runs with the given parameters: one row for each run, or one for all."""
+    if isinstance(system, RecursiveSystem):
+        if len(parameters) == 1 and system.runs_in_lanes:
+            return _by_recursion(system, parameters[0])
+        return _one_by_one(system, parameters)
     return _together(system, parameters) if has_lane_program(system) else _one_by_one(system, parameters)
+
+
+def _by_recursion(system: RecursiveSystem, parameters: Array) -> LaneDynamics:
+    """All lanes share the tables of the recursion."""
+    dynamics = system.dynamics_of_eight(parameters)
+    project, context, owner = _projection(system, parameters)
+    data = np.full((1, 1), context, dtype=np.int64).view(np.float64)
+    energies = Callback(rk.energies_of_eight.address, dynamics.rhs.context, dynamics)
+    return LaneDynamics(
+        dynamics.rhs, energies, project, 0, dynamics.quadratures, data, aligned_zeros(1, LANES), True, (dynamics, owner)
+    )
 
 
 def _together(system: System, parameters: Array) -> LaneDynamics:
@@ -152,13 +171,19 @@ _MAKERS = (("dynamics", _make_dynamics), ("energies", _make_energies))
 
 def _one_by_one(system: System, parameters: Array) -> LaneDynamics:
     dynamics = [system.dynamics(row) for row in parameters]
-    eq = system.equations
-    energies = [system._programs.block("energies", row, lambda: [eq.kinetic, eq.potential]) for row in parameters]
-    data = np.array([[d.rhs.context, e.context] for d, e in zip(dynamics, energies)], dtype=np.int64).view(np.float64)
+    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
+    if isinstance(system, RecursiveSystem):
+        energies: list[Any] = [system.dynamics(row) for row in parameters]  # on scratch tables of their own
+        code, contexts = rk.energies_of_one.address, [e.rhs.context for e in energies]
+    else:
+        eq = system.equations
+        energies = [system._programs.block("energies", row, lambda: [eq.kinetic, eq.potential]) for row in parameters]
+        code, contexts = energies[0].native.evaluate, [e.context for e in energies]
+    data = np.array([[d.rhs.context, e] for d, e in zip(dynamics, contexts)], dtype=np.int64).view(np.float64)
     column = aligned_zeros(2, LANES)
-    size = len(eq.q) + len(eq.v) + dynamics[0].quadratures
+    size = nq + nv + dynamics[0].quadratures
     rhs = _adapted(dynamics[0].rhs.address, 1 + size, size, column[0])
-    measure = _adapted(energies[0].native.evaluate, 1 + len(eq.q) + len(eq.v), 2, column[1])
+    measure = _adapted(code, 1 + nq + nv, 2, column[1])
     project = dynamics[0].project
     return LaneDynamics(
         rhs, measure, project.address if project else 0, 0, dynamics[0].quadratures, data, column, False,

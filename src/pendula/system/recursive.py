@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pendula.equations.derive import DEFAULT, derive
-from pendula.equations.equations import Equations
-from pendula.errors import ComputationError, SingularPose
+from pendula.equations.equations import Equations, drive_definitions
+from pendula.errors import ComputationError, NotSupported, SingularPose
 from pendula.model.model import Model
 from pendula.numerics.eight import LANES, aligned_zeros
 from pendula.numerics.native import Callback
 from pendula.system import kernels as kn
 from pendula.system.dynamics import MOST_PASSES, STATUS, Dynamics
 from pendula.system.layout import Array, Layout
-from pendula.system.programs import Programs
+from pendula.system.llvm import compile_program
+from pendula.system.lower import Lowering
+from pendula.system.programs import Compiled, Programs, inputs_in_time
 from pendula.system.recursion import kernels as rk
 from pendula.system.recursion import loops as lp
 from pendula.system.recursion import planar as pl
@@ -216,13 +218,18 @@ class RecursiveSystem(System):
             context[entry] = array.ctypes.data
         return list(arrays.values())
 
-    def dynamics_of_eight(self, parameters: Parameters = None) -> Dynamics | None:
-        """Callbacks for eight states at once; None where something depends on time or on expressions.
+    @property
+    def runs_in_lanes(self) -> bool:
+        """Whether eight states can be computed at once: nothing depends on time or on expressions, no loops."""
+        return self._program is None and not self.model.closures
+
+    def dynamics_of_eight(self, parameters: Parameters = None) -> Dynamics:
+        """Callbacks for eight states at once, where ``runs_in_lanes``.
 
         The right-hand side reads [t, q, v, (work)] with eight numbers for each, and writes rates in the same way.
         """
-        if self._program is not None or self.loop_rows:
-            return None
+        if not self.runs_in_lanes:
+            raise NotSupported("eight states at once: not where something depends on time, expressions or loops")
         dynamics = self.dynamics(parameters)
         context = dynamics.buffers[0]
         if self.numbers(parameters).plane is None:
@@ -231,7 +238,7 @@ class RecursiveSystem(System):
             eight = rk.chain_eight if self.tables.is_chain else rk.planar_eight
         work = aligned_zeros(len(self.tables.ints) + 1, sp.WIDTH, LANES)
         tau = aligned_zeros(len(self.layout.speeds) + 1, LANES)
-        context[rk.W], context[rk.TAU] = work.ctypes.data, tau.ctypes.data
+        context[[rk.W, rk.TAU]] = work.ctypes.data, tau.ctypes.data
         dynamics.buffers = (*dynamics.buffers, work, tau)
         dynamics.rhs = Callback(eight.address, context.ctypes.data, dynamics)
         dynamics.project = None
@@ -257,6 +264,24 @@ class RecursiveSystem(System):
 
         forward.dynamics = dynamics  # type: ignore[attr-defined]
         return forward
+
+    # -- expressions to watch -------------------------------------------------------------------
+
+    def names(self) -> dict[str, Any]:
+        """What an expression of the state may name."""
+        m = self.tables.mechanism
+        known = {str(s): s for s in (m.t, *m.parameters, *m.inputs, *m.q, *m.v)}
+        for drive in m.drives:
+            known |= {drive.name: drive.position, f"{drive.name}_dot": drive.rate}
+        return known
+
+    def watching(self, texts: Sequence[str], values: Sequence[Any], parameters: Parameters = None) -> Compiled:
+        """A program of [t, q, v] for values of expressions."""
+        m = self.tables.mechanism
+        definitions = (*inputs_in_time(self.model, constant_ones=True), *drive_definitions(m))
+        low = Lowering([m.t, *m.q, *m.v], m.parameters, definitions)
+        native = compile_program(low.program, [low(e) for e in values], quick=True)
+        return Compiled(native, _prepared(native, self.parameter_vector(parameters)))
 
     # -- evaluation -----------------------------------------------------------------------------
 

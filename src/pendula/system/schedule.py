@@ -18,9 +18,9 @@ _JUMP = 1e-9  # a prescribed motion may jump by this much (relative) before it i
 
 def can_switch(system: System) -> bool:
     """Whether a prescribed motion, an input or a load may switch at some time, whatever the parameters."""
-    if any(drive.jumps for drive in system.equations.drives):
+    if any(drive.jumps for drive in system.drives):
         return True
-    names = {str(s): s for s in system.equations.p}
+    names = {name: se.Symbol(name) for name in system.layout.parameters}
     found = scalars([*system.model.forces, *system.model.inputs.values()], "")
     return any(jumps(e, {n: names[n] for n in e.names if n in names}) for _, e in found)
 

@@ -413,6 +413,16 @@ class System:
         """Some entries of the equations at every row."""
         return self._programs.block(name, self.parameter_vector(parameters), entries).rows(rows)
 
+    def names(self) -> dict[str, Any]:
+        """What an expression of the state may name: t, coordinates, speeds, prescribed motions, inputs, parameters."""
+        eq = self.equations
+        known: dict[str, Any] = {str(s): s for s in (eq.t, *eq.p, *eq.u)}
+        for drive in eq.drives:
+            known |= {drive.name: drive.position, f"{drive.name}_dot": drive.rate}
+        known |= dict(zip(self.layout.coordinates, eq.q, strict=True))
+        known |= dict(zip(self.layout.speeds, eq.v, strict=True))
+        return known | dict(eq.readings)
+
     def watching(self, texts: Sequence[str], values: Sequence[Any], parameters: Parameters = None) -> Compiled:
         """A program for expressions in symbols of the equations; it reads [t, q, v]. See ``watching.py``."""
         return self._programs.watched(texts, values, self.parameter_vector(parameters))

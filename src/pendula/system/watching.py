@@ -22,13 +22,7 @@ ROUNDING = 4e-15
 
 def names_of(system: System) -> dict[str, Any]:
     """What an expression may name: t, coordinates, speeds, prescribed motions, inputs, parameters."""
-    eq = system.equations
-    known: dict[str, Any] = {str(s): s for s in (eq.t, *eq.p, *eq.u)}
-    for drive in eq.drives:
-        known |= {drive.name: drive.position, f"{drive.name}_dot": drive.rate}
-    known |= dict(zip(system.layout.coordinates, eq.q, strict=True))
-    known |= dict(zip(system.layout.speeds, eq.v, strict=True))
-    return known | dict(eq.readings)
+    return system.names()
 
 
 def check_names(expression: Expression, known: Mapping[str, Any], where: str) -> None:

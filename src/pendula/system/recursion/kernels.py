@@ -147,6 +147,17 @@ def right_hand_side(out, inp, context):
     note_failure(ctx, x, rates)
 
 
+@compiled_part
+def measured(ctx, ints, real, q, v, drives, w):
+    """Kinetic and potential energy of what has been placed, for any scalar type."""
+    springs = integers_at(ctx[SPRINGS_AT], (ctx[SPRINGS], lk.SPRING_INTEGERS))
+    hinge_constants = doubles_at(ctx[SPRING_NUMBERS_AT], (ctx[SPRINGS], lk.SPRING_NUMBERS))
+    loads = integers_at(ctx[LOADS_AT], (ctx[LOADS], lk.LOAD_INTEGERS))
+    constants = doubles_at(ctx[LOAD_NUMBERS_AT], (ctx[LOADS], lk.LOAD_NUMBERS))
+    gravity = doubles_at(ctx[GRAVITY], 3)
+    return lk.energies(springs, hinge_constants, loads, constants, ints, real, q, v, drives, gravity, w)
+
+
 # -- closed loops ----------------------------------------------------------------------------------------
 
 
@@ -444,6 +455,31 @@ def spatial_eight(out, inp, context):
         rates[nq + nv] = power
 
 
+@compiled_callback(allocates=False)
+def energies_of_one(out, inp, context):
+    """[t, q, v] -> kinetic and potential energy; bodies that are fixed to ground are left out."""
+    ctx = integers_at(context, SIZE)
+    x = copied(ctx, inp)
+    write_aside(ctx, x)
+    q, v, ints, real, drives, _, w = lay_out(ctx, x)
+    found = doubles_at(out, 2)
+    found[0], found[1] = measured(ctx, ints, real, q, v, drives, w)
+
+
+@compiled_callback(allocates=False)
+def energies_of_eight(out, inp, context):
+    """The same for eight states without anything that depends on time or expressions."""
+    ctx = integers_at(context, SIZE)
+    n, nq, nv = ctx[HINGES], ctx[kn.NQ], ctx[kn.NV]
+    q, v, found = eights_at(inp + BYTES, nq), eights_at(inp + BYTES * (1 + nq), nv), eights_at(out, 2)
+    ints, real = integers_at(ctx[INTS], (n, sp.INTEGERS)), doubles_at(ctx[REAL], (n, sp.NUMBERS))
+    w, gravity = eights_at(ctx[W], (n + 1, sp.WIDTH)), doubles_at(ctx[GRAVITY], 3)
+    drives, charts = doubles_at(ctx[ASIDE], 0), eights_at(ctx[TAU], 0)
+    sp.clear_ground(w, gravity[0], gravity[1], gravity[2])
+    sp.place(ints, real, q, v, drives, charts, w)
+    found[0], found[1] = measured(ctx, ints, real, q, v, drives, w)
+
+
 # -- from Python -----------------------------------------------------------------------------------------
 
 
@@ -485,18 +521,11 @@ def solve_rows(context, x, accelerations, power, efforts, status):
 def energy_rows(context, x, out):
     """Kinetic and potential energy for every row [t, q, v, u] of x."""
     ctx = integers_at(context, SIZE)
-    springs = integers_at(ctx[SPRINGS_AT], (ctx[SPRINGS], lk.SPRING_INTEGERS))
-    hinge_constants = doubles_at(ctx[SPRING_NUMBERS_AT], (ctx[SPRINGS], lk.SPRING_NUMBERS))
-    loads = integers_at(ctx[LOADS_AT], (ctx[LOADS], lk.LOAD_INTEGERS))
-    constants = doubles_at(ctx[LOAD_NUMBERS_AT], (ctx[LOADS], lk.LOAD_NUMBERS))
-    gravity = doubles_at(ctx[GRAVITY], 3)
     for k in range(x.shape[0]):
         at = address_of(x) + 8 * k * x.shape[1]
         write_aside(ctx, at)
         q, v, ints, real, drives, _, w = lay_out(ctx, at)
-        out[k, 0], out[k, 1] = lk.energies(
-            springs, hinge_constants, loads, constants, ints, real, q, v, drives, gravity, w
-        )
+        out[k, 0], out[k, 1] = measured(ctx, ints, real, q, v, drives, w)
 
 
 @compiled(allocates=False)
