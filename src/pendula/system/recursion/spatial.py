@@ -46,8 +46,8 @@ SHARE, OWN, ALPHA, ACC, POSITION, VELOCITY, THETA, RATE, ZERO, INVERSE, WIDTH = 
     70,
     72,
 )
-# What a chart's program writes: rotation, shift, spin, slide, biases, turn about z, then its axes (spin and slide of each
-# freedom)
+# What a chart's program writes: rotation, shift, spin, slide, biases, turn about z, then its axes (spin and slide of
+# each freedom)
 CHART_R, CHART_ARM, CHART_SPIN, CHART_SLIDE, CHART_BIAS_N, CHART_BIAS_F, CHART_TURN, CHART_AXES = (
     0,
     9,
