@@ -20,8 +20,13 @@ LARGEST_MODEL = IN_PYTHON * MOST_BODIES
 """Bodies of a model made in Python."""
 
 __all__ = [
-    *("LARGEST_MODEL", "MOST_BODIES", "MOST_PARAMETERS", "MOST_PROBLEMS"),
-    *("check_parts", "first_problems", "unknown"),
+    "LARGEST_MODEL",
+    "MOST_BODIES",
+    "MOST_PARAMETERS",
+    "MOST_PROBLEMS",
+    "check_parts",
+    "first_problems",
+    "unknown",
 ]
 
 MOST_PROBLEMS = 100
