@@ -21,9 +21,11 @@ from pendula.system.llvm import compile_program
 from pendula.system.lower import Lowering
 from pendula.system.programs import Compiled, Programs, inputs_in_time
 from pendula.system.recursion import kernels as rk
+from pendula.system.recursion import loads as lk
 from pendula.system.recursion import loops as lp
 from pendula.system.recursion import planar as pl
 from pendula.system.recursion import spatial as sp
+from pendula.system.recursion.plane_motion import PlaneMotion
 from pendula.system.recursion.tables import Numbers, Tables
 from pendula.system.system import BodyMotion, Energies, Parameters, System
 
@@ -140,6 +142,7 @@ class RecursiveSystem(System):
         arrays = {
             kn.X: x,
             kn.STATUS: np.zeros(1, dtype=np.int64),
+            kn.MULTIPLIERS: np.zeros(1),
             kn.BALL_AT: np.array(self.balls, dtype=np.int64).reshape(-1, 2),
             rk.INTS: tables.ints,
             rk.REAL: numbers.hinges,
@@ -154,7 +157,7 @@ class RecursiveSystem(System):
             rk.W: aligned_zeros(n + 1, sp.WIDTH),
             rk.OUTSIDE: np.zeros(2 * n + 1),
             rk.LOAD_HINGES: tables.load_hinges,
-            rk.EFFORTS: np.zeros(nd + 1),
+            rk.EFFORTS: np.zeros(nd + 1),  # and the power of loads
             rk.OUT: np.zeros(nq + nv + 1),
         }
         context = np.zeros(rk.SIZE, dtype=np.int64)
@@ -290,10 +293,7 @@ class RecursiveSystem(System):
         a, power, efforts = np.empty((count, nv)), np.empty(count), np.zeros((count, nd))
         status = np.zeros(count, dtype=np.int64)
         lam = np.zeros((count, self.loop_rows))
-        if self.loop_rows:
-            rk.solve_closed_rows(dynamics.rhs.context, rows, a, lam, power, efforts, status)
-        else:
-            rk.solve_rows(dynamics.rhs.context, rows, a, power, efforts, status)
+        rk.solve_rows(dynamics.rhs.context, rows, a, lam, power, efforts, status)
         bad = np.flatnonzero(status)
         if bad.size:
             state = list(zip(self.layout.coordinates, rows[bad[0], 1:], strict=False))[:6]
@@ -361,11 +361,28 @@ class RecursiveSystem(System):
     def energies(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Energies:
         """Kinetic and potential energy, each of the batch's shape."""
         rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
+        numbers = self.numbers(parameters)
+        if numbers.plane is not None and numbers.gravity[2] == 0.0:
+            motion = self._plane_motion(rows, np.zeros((len(rows), len(self.layout.speeds))), parameters)
+            kinetic, potential = motion.energies(numbers.plane, numbers.gravity)
+            slack = 0.5 * float(numbers.springs[:, lk.STIFFNESS] @ numbers.springs[:, lk.REST] ** 2)
+            return Energies(kinetic.reshape(batch), potential.reshape(batch) + slack + numbers.resting)
         out = np.empty((len(rows), 2))
         dynamics = self.dynamics(parameters)  # keeps what the context points to
         rk.energy_rows(dynamics.rhs.context, rows, out)
         out = out.reshape(*batch, 2)
-        return Energies(out[..., 0], out[..., 1] + self.numbers(parameters).resting)
+        return Energies(out[..., 0], out[..., 1] + numbers.resting)
+
+    def _plane_motion(self, rows: Array, a: Array, parameters: Parameters) -> PlaneMotion:
+        """Motion of all hinges of a planar mechanism for rows [t, q, v, u] and v'."""
+        tables, numbers, native = self.tables, self.numbers(parameters), self._program_of_inputs
+        assert numbers.plane is not None
+        aside = np.zeros((len(rows), tables.aside))
+        if native is not None:
+            prepared = _prepared(native, self.parameter_vector(parameters))
+            kn.evaluate_rows(native.evaluate, prepared.ctypes.data, rows, aside)
+        q, v = rows[:, 1 : 1 + tables.nq], rows[:, 1 + tables.nq : 1 + tables.nq + tables.nv]
+        return PlaneMotion.of(tables.ints, numbers.plane, q, v, a, aside[:, : 3 * tables.drives])
 
     def gaps(self, q: Any, v: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
         """How far constraints are violated: g (loops, then quaternions) and G v - b."""
@@ -382,13 +399,19 @@ class RecursiveSystem(System):
         extra = [(np.zeros(n) if a is None else a, n)]
         rows, batch = self._rows(q, v, t, self._no_inputs, parameters, extra=extra)
         given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
+        seats, numbers = [seat.hinge for seat in self.tables.skeleton.seats], self.numbers(parameters)
+        if numbers.plane is not None:
+            out = self._plane_motion(given, a, parameters).rows()[:, seats]
+            R = out[..., :9].reshape(*out.shape[:2], 3, 3) @ numbers.turns[seats]
+            out[..., :9], out[..., 11] = R.reshape(*out.shape[:2], 9), numbers.heights[seats]
+            return out, batch
         out = np.zeros((len(rows), 1 + len(self.tables.ints), 24))
         out[:, 0, [0, 4, 8]] = 1.0
         found = np.zeros((len(rows), len(self.tables.ints), 24))
         dynamics = self.dynamics(parameters)  # keeps what the context points to
         rk.motion_rows(dynamics.rhs.context, given, a, found)
         out[:, 1:] = found
-        return out[:, [seat.hinge for seat in self.tables.skeleton.seats]], batch
+        return out[:, seats], batch
 
     def poses(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
         """R_WB of shape (..., bodies, 3, 3) and origins in world axes of shape (..., bodies, 3)."""

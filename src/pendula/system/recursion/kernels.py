@@ -90,11 +90,11 @@ def forward(ctx, x, out):
 
 
 @compiled_part
-def drive_power(ctx):
-    """Power of the prescribed motions, once their efforts are known."""
+def total_power(ctx, power):
+    """Power of loads, which is kept behind the efforts, and of the prescribed motions, whose efforts are known."""
     nd = ctx[kn.DRIVES]
-    efforts, drives = doubles_at(ctx[EFFORTS], nd), doubles_at(ctx[ASIDE], 3 * nd)
-    power = 0.0
+    efforts, drives = doubles_at(ctx[EFFORTS], nd + 1), doubles_at(ctx[ASIDE], 3 * nd)
+    efforts[nd] = power
     for k in range(nd):
         power += efforts[k] * drives[3 * k + 1]
     return power
@@ -143,7 +143,7 @@ def right_hand_side(out, inp, context):
     q, v = doubles_at(x + 8, nq), doubles_at(x + 8 * (1 + nq), nv)
     sp.coordinate_rates(integers_at(ctx[INTS], (ctx[HINGES], sp.INTEGERS)), q, v, rates)
     if ctx[kn.QUADRATURES] == 1:
-        rates[nq + nv] = power + drive_power(ctx)
+        rates[nq + nv] = total_power(ctx, power)
     note_failure(ctx, x, rates)
 
 
@@ -220,7 +220,7 @@ def closed_right_hand_side(out, inp, context):
     q, v = doubles_at(x + 8, nq), doubles_at(x + 8 * (1 + nq), nv)
     sp.coordinate_rates(integers_at(ctx[INTS], (ctx[HINGES], sp.INTEGERS)), q, v, rates)
     if ctx[kn.QUADRATURES] == 1:
-        rates[nq + nv] = power + drive_power(ctx)
+        rates[nq + nv] = total_power(ctx, power)
     if status != kn.FINE:
         integers_at(ctx[kn.STATUS], 1)[0] = status
         for k in range(nq + nv):
@@ -308,25 +308,6 @@ def project_closed(out, inp, context):
     result[n], result[n + 1], result[n + 2] = before, after, status
 
 
-@compiled(allocates=False)
-def solve_closed_rows(context, x, accelerations, multipliers, power, efforts, status):
-    """Like :func:`solve_rows`, with closed loops and their multipliers."""
-    ctx = integers_at(context, SIZE)
-    nq, nv, nd = ctx[kn.NQ], ctx[kn.NV], ctx[kn.DRIVES]
-    rates = doubles_at(ctx[OUT], nq + nv + 1)
-    for k in range(x.shape[0]):
-        integers_at(ctx[kn.STATUS], 1)[0] = kn.FINE
-        at = address_of(x) + 8 * k * x.shape[1]
-        status[k], power[k] = forward_closed(ctx, at, rates[nq : nq + nv], multipliers[k])
-        note_failure(ctx, at, rates)
-        if status[k] == kn.FINE:
-            status[k] = integers_at(ctx[kn.STATUS], 1)[0]
-        for i in range(nv):
-            accelerations[k, i] = rates[nq + i]
-        for i in range(nd):
-            efforts[k, i] = doubles_at(ctx[EFFORTS], nd)[i]
-
-
 # -- in the plane --------------------------------------------------------------------------------------
 
 
@@ -371,7 +352,7 @@ def planar_right_hand_side(out, inp, context):
             power += torques[k] * w[1 + k, pl.OMEGA]
         if nd > 0:
             pl.drive_efforts(ints, w, doubles_at(ctx[EFFORTS], nd))
-        rates[nq + nv] = power + drive_power(ctx)
+        rates[nq + nv] = total_power(ctx, power)
     note_failure(ctx, x, rates)
 
 
@@ -388,7 +369,7 @@ def chain_right_hand_side(out, inp, context):
     for k in range(n):
         rates[k] = v[k]
     if ctx[kn.QUADRATURES] == 1:
-        rates[2 * n] = power
+        rates[2 * n] = total_power(ctx, power)
     note_failure(ctx, inp, rates)
 
 
@@ -499,21 +480,27 @@ def evaluate(context, q, v, out):
 
 
 @compiled(allocates=False)
-def solve_rows(context, x, accelerations, power, efforts, status):
-    """Accelerations, power and efforts of prescribed motions for every row [t, q, v, u] of x."""
+def solve_rows(context, x, accelerations, multipliers, power, efforts, status):
+    """Accelerations, multipliers, power of loads and efforts of prescribed motions for every row [t, q, v, u] of x.
+
+    The right-hand side is called by its address, whichever it is: what is not used need not be compiled.
+    """
     ctx = integers_at(context, SIZE)
-    nq, nv, nd = ctx[kn.NQ], ctx[kn.NV], ctx[kn.DRIVES]
-    rates = doubles_at(ctx[OUT], nq + nv + 1)
+    nq, nv, nu, nd, m = ctx[kn.NQ], ctx[kn.NV], ctx[kn.NU], ctx[kn.DRIVES], ctx[kn.ROWS]
+    rates, inputs = doubles_at(ctx[OUT], nq + nv + 1), doubles_at(ctx[kn.X] + 8 * (1 + nq + nv), nu)
+    found, lam = doubles_at(ctx[EFFORTS], nd + 1), doubles_at(ctx[kn.MULTIPLIERS], m)
     for k in range(x.shape[0]):
         integers_at(ctx[kn.STATUS], 1)[0] = kn.FINE
-        at = address_of(x) + 8 * k * x.shape[1]
-        power[k] = forward(ctx, at, rates[nq : nq + nv])
-        note_failure(ctx, at, rates)
+        for i in range(nu):
+            inputs[i] = x[k, 1 + nq + nv + i]
+        call_native(ctx[RHS], ctx[OUT], address_of(x) + 8 * k * x.shape[1], context)
         for i in range(nv):
             accelerations[k, i] = rates[nq + i]
-        found = doubles_at(ctx[EFFORTS], nd)
+        for i in range(m):
+            multipliers[k, i] = lam[i]
         for i in range(nd):
             efforts[k, i] = found[i]
+        power[k] = found[nd]
         status[k] = integers_at(ctx[kn.STATUS], 1)[0]
 
 

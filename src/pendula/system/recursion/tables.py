@@ -51,6 +51,10 @@ class Numbers:
     resting: float
     plane: Array | None
     """numbers for the planar recursion; None where something leaves the plane"""
+    turns: Array
+    """from each hinge's own axes, z along its axis, to its joint's; ground's first"""
+    heights: Array
+    """of the hinges over the plane, if they move in one; ground's first"""
 
 
 @dataclass(frozen=True)
@@ -326,7 +330,10 @@ class Tables:
         resting = -float(np.real(gravity @ on_ground[sp.MOMENT : sp.MOMENT + 3]))
         springs = springs.reshape(-1, lk.SPRING_NUMBERS)
         plane = planar_numbers(self, hinges, springs, np.array(turns))
-        return Numbers(hinges, springs, loads, gravity, (R_seat, r_seat), resting, plane)
+        heights = np.zeros(len(turns), dtype=kind)
+        for k, hinge in enumerate(self.skeleton.hinges):
+            heights[k + 1] = heights[hinge.parent] + (turns[hinge.parent] @ hinges[k, 9:12])[2]
+        return Numbers(hinges, springs, loads, gravity, (R_seat, r_seat), resting, plane, np.array(turns), heights)
 
     @staticmethod
     def _add_mass(row: Array, link: Any, R: Array, r: Array, value: Any) -> None:
