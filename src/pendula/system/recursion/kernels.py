@@ -181,9 +181,7 @@ def planar_right_hand_side(out, inp, context):
     w, gravity = doubles_at(ctx[W], (n + 1, pl.WIDTH)), doubles_at(ctx[GRAVITY], 3)
     efforts, torques = doubles_at(ctx[OUTSIDE], n), doubles_at(ctx[OUTSIDE] + 8 * n, n)
     power = load_from_outside(ctx, v, drives, efforts, torques) if ctx[LOADS] > 0 else 0.0
-    power += pl.forward(
-        ints, real, gravity[0], gravity[1], q, v, drives, efforts, torques, w, rates[nq : nq + nv]
-    )
+    power += pl.forward(ints, real, gravity[0], gravity[1], q, v, drives, efforts, torques, w, rates[nq : nq + nv])
     for k in range(nq):
         rates[k] = v[k]
     if ctx[kn.QUADRATURES] == 1:
@@ -241,9 +239,7 @@ def planar_eight(out, inp, context):
     w, gravity = eights_at(ctx[W], (n + 1, pl.WIDTH)), doubles_at(ctx[GRAVITY], 3)
     efforts, torques = doubles_at(ctx[OUTSIDE], n), doubles_at(ctx[OUTSIDE] + 8 * n, n)
     drives = doubles_at(ctx[ASIDE], 0)
-    power = pl.forward(
-        ints, real, gravity[0], gravity[1], q, v, drives, efforts, torques, w, rates[nq : nq + nv]
-    )
+    power = pl.forward(ints, real, gravity[0], gravity[1], q, v, drives, efforts, torques, w, rates[nq : nq + nv])
     for k in range(nq):
         rates[k] = v[k]
     if ctx[kn.QUADRATURES] == 1:
@@ -356,9 +352,9 @@ def motion_rows(context, x, a, out):
 
 
 @compiled_part
-def accelerate_given(ints, drives, charts, a, w):
+def accelerate_given(ints, drives, charts, a, w, first=1):
     """Accelerations of all hinges for given v', from ground to the tips."""
-    for i in range(1, ints.shape[0] + 1):
+    for i in range(first, ints.shape[0] + 1):
         row = ints[i - 1]
         x, y = w[row[sp.PARENT]], w[i]
         kind, k = row[sp.KIND], row[sp.V]
@@ -389,10 +385,10 @@ def accelerate_given(ints, drives, charts, a, w):
 
 
 @compiled_part
-def balance(ctx, ints, tau, charts, w, out):
+def balance(ctx, ints, tau, charts, w, out, first=1):
     """What speeds' forces are left over: M v' - f, from the accelerations that stand in w; the tips come first."""
     nv = ctx[kn.NV]
-    for i in range(ints.shape[0], 0, -1):
+    for i in range(ints.shape[0], first - 1, -1):
         row = ints[i - 1]
         x, y = w[row[sp.PARENT]], w[i]
         kind, k = row[sp.KIND], row[sp.V]

@@ -75,9 +75,12 @@ def clear_ground(w, gx, gy, gz):
 
 
 @compiled_part(fastmath=FUSED)
-def place(ints, real, q, v, drives, charts, w):
-    """Where every hinge is and how it moves, and what its acceleration has apart from that of its freedoms."""
-    for i in range(1, ints.shape[0] + 1):
+def place(ints, real, q, v, drives, charts, w, first=1):
+    """Where every hinge is and how it moves, and what its acceleration has apart from that of its freedoms.
+
+    Hinges before the ``first`` are left as they stand, here and in what follows.
+    """
+    for i in range(first, ints.shape[0] + 1):
         row, T = ints[i - 1], real[i - 1]
         x, y = w[row[PARENT]], w[i]
         x0, x1, x2, x3, x4, x5, x6, x7, x8 = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8]
@@ -204,9 +207,9 @@ def place_chart(row, chart, x, y):
 
 
 @compiled_part(fastmath=FUSED)
-def start_inertia(real, w):
+def start_inertia(real, w, first=1):
     """Every hinge's own inertia, and the forces that its motion needs by itself, without its acceleration."""
-    for i in range(1, real.shape[0] + 1):
+    for i in range(first, real.shape[0] + 1):
         y, T = w[i], real[i - 1]
         x0, x1, x2, x3, x4, x5, x6, x7, x8 = y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7], y[8]
         m = T[MASS]

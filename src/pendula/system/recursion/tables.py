@@ -53,6 +53,18 @@ class Numbers:
 
 
 @dataclass(frozen=True)
+class Gradient:
+    """Program of the derivatives of expressions: one row per symbol, one number for each of the ``places``.
+
+    ``far`` tells for every symbol whether more than the hinge of its own depends on it.
+    """
+
+    native: Native
+    places: Array
+    far: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
 class _Point:
     """A point of a body, in body axes, with the body's index (-1: ground), or the origin of a hinge."""
 
@@ -110,7 +122,9 @@ class Tables:
                 hinge, k = self._place_of(str(load.coordinate))
                 self._spring(hinge, k, load.stiffness, load.rest, load.damping)
             case ld.BallFriction(speeds, coefficient):
-                hinge = next(i + 1 for i, h in enumerate(self.skeleton.hinges) if h.v == speeds[0] and h.kind == sp.BALL)
+                hinge = next(
+                    i + 1 for i, h in enumerate(self.skeleton.hinges) if h.v == speeds[0] and h.kind == sp.BALL
+                )
                 for k in range(3):
                     self._spring(hinge, k, 0, 0, coefficient)
             case ld.OnCoordinate(rate, value):
@@ -126,9 +140,7 @@ class Tables:
             case ld.SpringBetween():
                 at, more = self._either(load.damping)
                 ends = [self._end(*end) for end in (load.start, load.end)]
-                self._load(
-                    lk.BETWEEN, ends[0], ends[1], at=at, factor=more, spring=load.stiffness, length=load.length
-                )
+                self._load(lk.BETWEEN, ends[0], ends[1], at=at, factor=more, spring=load.stiffness, length=load.length)
 
     def _place_of(self, name: str) -> tuple[int, int]:
         if name not in self.skeleton.place_of:
@@ -159,7 +171,9 @@ class Tables:
         name = str(m.joint_rates[rate]).removesuffix("_dot")
         place = self.skeleton.place_of.get(name)
         if place is not None and self.skeleton.hinges[place[0] - 1].absolute:
-            link = next(k for k, l in enumerate(m.links) if l.joint.coordinates() and l.joint.coordinates()[0].name == name)
+            link = next(
+                k for k, l in enumerate(m.links) if l.joint.coordinates() and l.joint.coordinates()[0].name == name
+            )
             sense = m.direction(m.links[link].joint.axis)[2]  # type: ignore[attr-defined]
             self._load(lk.TORQUE, _Point(link, (0, 0, 0)), vector=(0, 0, sense * value), axes="world")
             return
@@ -322,6 +336,14 @@ class Tables:
 
     def program(self, inputs_in_time: Sequence[tuple[Any, Any]] = ()) -> Native | None:
         """Prescribed motions, values of expressions and charts, from [t, q, v, u]; None if there is nothing."""
+        outputs, places = self._outputs()
+        if not outputs:
+            return None
+        low = self._lowering(inputs_in_time)
+        return compile_program(low.program, [low(e) for e in outputs], places, quick=len(outputs) > 400)
+
+    def _outputs(self) -> tuple[list[Expr], list[int]]:
+        """All that the program of expressions writes, and where."""
         m = self.mechanism
         outputs: list[Expr] = [x for d in m.drives for x in (d.position, d.rate, d.acceleration)]
         outputs += self.expressions
@@ -330,13 +352,35 @@ class Tables:
         for at, expressions in self.charts.outputs():
             places += range(start + at, start + at + len(expressions))
             outputs += expressions
-        if not outputs:
-            return None
+        return outputs, places
+
+    def _lowering(self, inputs_in_time: Sequence[tuple[Any, Any]] = ()) -> Lowering:
+        m = self.mechanism
         in_time = {s for s, _ in inputs_in_time}
         slots = [se.Symbol(f"{s}'") if s in in_time else s for s in m.inputs]
         definitions = (*inputs_in_time, *drive_definitions(m), *m.tape.definitions.items())
-        low = Lowering([m.t, *m.q, *m.v, *slots], m.parameters, definitions)
-        return compile_program(low.program, [low(e) for e in outputs], places, quick=len(outputs) > 400)
+        return Lowering([m.t, *m.q, *m.v, *slots], m.parameters, definitions)
+
+    def gradient(self, by: Sequence[Any]) -> Gradient | None:
+        """Derivatives of what :meth:`program` writes by some symbols, all inputs held; None if there are none."""
+        outputs, places = self._outputs()
+        low = self._lowering()
+        program, values = low.program, [low(e) for e in outputs]
+        order = program.needed(values)
+        columns = [program.tangent(values, {low(x): program.one}, order) for x in by]
+        moved = [k for k in range(len(outputs)) if any(column[k] != program.zero for column in columns)]
+        if not moved:
+            return None
+        found = [
+            (row * len(moved) + i, column[k])
+            for row, column in enumerate(columns)
+            for i, k in enumerate(moved)
+            if column[k] != program.zero
+        ]
+        native = compile_program(program, [x for _, x in found], [at for at, _ in found], quick=len(found) > 400)
+        shared = 3 * self.drives + len(self.expressions)  # what stands before the charts can act anywhere
+        far = [any(places[k] < shared and column[k] != program.zero for k in moved) for column in columns]
+        return Gradient(native, np.array([places[k] for k in moved], dtype=np.int64), tuple(far))
 
 
 def planar_numbers(tables: Tables, hinges: Array, springs: Array, turns: Array) -> Array | None:
