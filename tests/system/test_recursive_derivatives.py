@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,7 +75,7 @@ def close(a: Array, b: Array, tolerance: float) -> None:
 
 
 def along_speeds(system: pendula.System, q: Array, J: Array) -> Array:
-    """Derivatives along the motions that speeds give: symbolic equations go on differently off unit quaternions."""
+    """Derivatives along the motions that speeds give: how equations go on off unit quaternions is their own affair."""
     n = len(system.layout.speeds)
     columns = [
         system.rates(q, np.broadcast_to(e, (*q.shape[:-1], n))) - system.rates(q, np.zeros(n)) for e in np.eye(n)
@@ -103,7 +104,7 @@ def test_recursive_and_symbolic_derivatives_agree(name: str | int, by: str) -> N
 
 @pytest.mark.parametrize("name", ["spatial-rod: quaternion", "free-body", "forced", "hoop-bead", 2, 9], ids=str)
 def test_derivatives_are_slopes(name: str | int) -> None:
-    """Of inverse dynamics by every entry of q on its own, quaternions too; of the accelerations along motions."""
+    """Of inverse dynamics and of the accelerations: by q along motions, by speeds, inputs and parameters one by one."""
     system, _ = both(name)
     times, qs, vs = regular(system, *states(system, 4, seed=2))
     t, q, v = times[0], qs[0], vs[0]
@@ -118,11 +119,11 @@ def test_derivatives_are_slopes(name: str | int) -> None:
 
     for by, values in given.items():
         directions = np.eye(values.size)
-        J = system.residual_jacobian(by, q, v, a, t=t, inputs=given["u"])[0]
-        close(J, slopes(residual, given, by, directions), DIFFERENCE)
-        J = system.acceleration_jacobian(by, q, v, t, inputs=given["u"])
         if by == "q":
             directions = along_speeds(system, q, directions)
+        J = system.residual_jacobian(by, q, v, a, t=t, inputs=given["u"])[0]
+        close(J @ directions, slopes(residual, given, by, directions), DIFFERENCE)
+        J = system.acceleration_jacobian(by, q, v, t, inputs=given["u"])
         close(J @ directions, slopes(accelerations, given, by, directions), DIFFERENCE)
 
 
@@ -133,11 +134,48 @@ def slopes(function: Callable[[dict[str, Array]], Array], given: dict[str, Array
     return np.array(found).reshape(-1, count).T
 
 
-@pytest.mark.parametrize("seed", [1, 4, 5, 8, 10])
-def test_columns_of_parts_are_solves_of_the_whole(seed: int) -> None:
-    """Large branched trees: a pass starts where its columns do; -M^-1 of complete inverse dynamics is the same."""
-    model = random_mechanism(seed, closed=False, bodies=14)
-    system = pendula.compile_system(model, engine="recursive")
+def branched(kinds: Sequence[str], *, springs: bool, driven: bool = False) -> Model:
+    """A tree of 17 bodies whose joints are of some kinds in turn, with axes and places all over space."""
+    rng = np.random.default_rng(len(kinds) + 10 * springs)
+
+    def vector(size: float) -> list[float]:
+        return [float(x) for x in rng.uniform(-size, size, 3)]
+
+    bodies, joints, forces = [], [], []
+    for k in range(17):
+        inertia = [float(x) for x in rng.uniform(0.3, 0.5, 3)]
+        bodies.append({"name": f"b{k}", "mass": 1.0 + 0.1 * k, "com": vector(0.3), "inertia": inertia})
+        above = "ground" if k == 0 else {"body": f"b{int(rng.integers(max(0, k - 4), k))}", "position": vector(0.6)}
+        kind = kinds[k % len(kinds)]
+        joint: dict[str, Any] = {"name": f"j{k}", "type": kind, "parent": above, "child": f"b{k}"}
+        if kind == "coordinates":
+            place = [f"0.3*sin(s{k})", f"0.2*s{k}**2", f"0.1*s{k} + r{k}*s{k}"]
+            joint |= {"coordinates": [f"s{k}", f"r{k}"], "kinds": ["length", "length"], "position": place}
+        elif kind != "spherical":
+            joint["axis"] = vector(1.0)
+            if driven and k == 3:
+                joint["motion"] = "0.3*sin(2*t)"
+        joints.append(joint)
+        if springs and kind in ("revolute", "prismatic") and not (driven and k == 3):
+            across = "spring" if kind == "prismatic" else "torsion-spring"
+            forces.append({"type": across, "joint": f"j{k}", "stiffness": 2.0 + k, "damping": 0.3})
+    return Model(name="branched", gravity=[1.0, -9.0, 2.0], bodies=bodies, joints=joints, forces=forces)
+
+
+TREES: dict[str, Callable[[], Model]] = {
+    "turns": lambda: branched(["revolute"], springs=False),
+    "turns and slides with springs": lambda: branched(["revolute", "prismatic", "revolute"], springs=True),
+    "driven turns and slides": lambda: branched(["prismatic", "revolute"], springs=True, driven=True),
+    "turns and charts": lambda: branched(["revolute", "coordinates", "prismatic"], springs=True),
+    "turns and balls": lambda: branched(["revolute", "spherical"], springs=False),
+    **{f"random {seed}": lambda seed=seed: random_mechanism(seed, closed=False, bodies=14) for seed in (1, 4, 8)},
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_columns_of_parts_are_solves_of_the_whole(name: str) -> None:
+    """Large branched trees: what only hangs on a column's hinge is carried along; complete passes give the same."""
+    system = pendula.compile_system(TREES[name](), engine="recursive")
     t, q, v = states(system, 2, seed=1)
     a, M = system.accelerations(q, v, t), system.mass_matrix(q, t)
     for by in "qvu":

@@ -246,6 +246,16 @@ def tangents_of(typingctx: Any, x: Any) -> Any:
 
 
 @intrinsic
+def with_tangents(typingctx: Any, value: Any, tangents: Any) -> Any:
+    """``with_tangents(value, tangents)``: a number made of its parts."""
+
+    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        return _made(target, builder, *arguments)
+
+    return Tangents(types.float64, Eight), generate
+
+
+@intrinsic
 def follow(typingctx: Any, value: Any, slope: Any, x: Any) -> Any:
     """``follow(value, slope, x)``: a function's value and slope at x, with the tangents that x gives it."""
 

@@ -32,11 +32,13 @@ class Batches:
     Attributes:
         seeds: index in [t, q, v, u] of what each lane differentiates by, 0 where it is no coordinate or speed.
         targets: column of the result that each lane gives, -1 for none.
-        ranges: first and last hinge that the group moves.
+        hinges: number of the hinge that each lane belongs to, 0 for none.
+        ranges: first hinge that the group moves, last that it moves by itself, last that is carried along.
     """
 
     seeds: Array
     targets: Array
+    hinges: Array
     ranges: Array
 
     @classmethod
@@ -47,19 +49,21 @@ class Batches:
         found = []
         for target, seed in enumerate(columns):
             far = seed == 0 or (gradient is not None and gradient.far[target])
-            found.append((*reach(0 if far else seed), target, seed))
-        found.sort(key=lambda entry: (-entry[0], entry[2]))
+            found.append((reach(0 if far else seed), target, seed))
+        found.sort(key=lambda entry: (-entry[0][0], entry[1]))
         count = -(-len(found) // LANES)
         seeds, targets = np.zeros((count, LANES), dtype=np.int64), np.full((count, LANES), -1, dtype=np.int64)
-        ranges = np.ones((count, 2), dtype=np.int64)
+        ranges = np.ones((count, 3), dtype=np.int64)
         start = 0
         for k in range(count):  # a group that is not full comes first, where passes are short
             end = len(found) - LANES * (count - 1 - k)
-            group = sorted(found[start:end], key=lambda entry: entry[2])
-            ranges[k] = min(g[0] for g in group), max(g[1] for g in group)
-            targets[k, : len(group)], seeds[k, : len(group)] = [g[2] for g in group], [g[3] for g in group]
+            group = sorted(found[start:end], key=lambda entry: entry[1])
+            firsts, owns, lasts = zip(*(reached for reached, _, _ in group), strict=True)
+            ranges[k] = min(firsts), max(owns), max(*owns, *lasts)
+            targets[k, : len(group)], seeds[k, : len(group)] = [g[1] for g in group], [g[2] for g in group]
             start = end
-        return cls(seeds, targets, ranges)
+        hinges = np.array([[reach.hinge(int(seed)) for seed in row] for row in seeds], dtype=np.int64)
+        return cls(seeds, targets, hinges.reshape(-1, LANES), ranges)
 
 
 def columns_of(tables: Tables, by: str) -> list[int]:
@@ -82,7 +86,7 @@ def symbols_of(tables: Tables, by: str) -> list[Any]:
 
 
 class _Reach:
-    """First and last hinge that a coordinate or speed moves, by its index in [t, q, v, u]; all for 0."""
+    """What a coordinate or speed moves, by its index in [t, q, v, u]: first, last own and last hinge; all for 0."""
 
     def __init__(self, tables: Tables) -> None:
         ints, count = tables.ints, len(tables.ints)
@@ -92,7 +96,8 @@ class _Reach:
             last[up] = max(last[up], last[i])
         # a spring between two points may lead to any hinge
         everywhere = bool(np.any(tables.loads[:, lk.KIND] == lk.BETWEEN))
-        self._of = {0: (1, count)}
+        carries = carries_along(tables)
+        self._of, self._hinges = {0: (1, count, count)}, {0: 0}
         for i, row in enumerate(ints, start=1):
             kind, q, v = (int(row[at]) for at in (sp.KIND, sp.Q, sp.V))
             if v < 0:
@@ -100,10 +105,31 @@ class _Reach:
             free = int(row[sp.FREE]) if kind == CHART else 3 if kind == BALL else 1
             places = [1 + q + k for k in range(4 if kind == BALL else free)]
             places += [1 + tables.nq + v + k for k in range(free)]
-            self._of |= {place: (1, count) if everywhere else (i, last[i]) for place in places}
+            reached = (1, count, count) if everywhere else (i, i if carries else last[i], last[i])
+            self._of |= dict.fromkeys(places, reached)
+            self._hinges |= dict.fromkeys(places, i)
 
-    def __call__(self, seed: int) -> tuple[int, int]:
+    def __call__(self, seed: int) -> tuple[int, int, int]:
         return self._of[seed]
+
+    def hinge(self, seed: int) -> int:
+        """The hinge it belongs to."""
+        return self._hinges[seed]
+
+
+def carries_along(tables: Tables) -> bool:
+    """Whether what hangs on a hinge may be carried along frozen: nothing but relative motion matters.
+
+    Not with quaternions, whose entries also stretch.
+    """
+    ints = tables.ints
+    return not (len(tables.loads) or np.any(ints[:, sp.ABSOLUTE] == 1) or np.any(ints[:, sp.KIND] == BALL))
+
+
+def is_direct(tables: Tables) -> bool:
+    """Whether besides there are only turns, slides and constant springs, whose derivatives are known."""
+    constant = not np.any(tables.springs[:, lk.DAMPING_AT] >= 0)
+    return bool(carries_along(tables) and constant and not np.any(tables.ints[:, sp.KIND] == CHART))
 
 
 class BoundJacobian:
@@ -140,8 +166,12 @@ class BoundJacobian:
             dk.WRENCHES: aligned_zeros(n + 1, 6, LANES),
             dk.FACTORS: aligned_zeros(n + 1, dk.COMPLIANCE),
             dk.GIVEN: np.zeros(nv + 1),
-            dk.ORDER: np.zeros(3, dtype=np.int64),
+            dk.ORDER: np.zeros(4, dtype=np.int64),
         }
+        if by != "p" and carries_along(tables):
+            arrays[dk.FROZEN] = aligned_zeros(n + 1, dk.FROZEN_WIDTH)
+            arrays[dk.CHANGES] = aligned_zeros(n + 1, dk.CHANGES_WIDTH, LANES)
+            arrays[dk.LANE_HINGES] = batches.hinges
         self.state = np.zeros(1 + nq + nv + len(tables.mechanism.inputs))
         """[t, q, v, u] of single evaluations"""
         if by == "p":
@@ -150,6 +180,7 @@ class BoundJacobian:
         self.context[: rk.SIZE] = dynamics.buffers[0]
         self.context[kn.X] = self.state.ctypes.data
         self.context[[dk.COLUMNS, dk.BATCHES, dk.MOVED]] = self.count, len(batches.ranges), moved
+        self.context[dk.DIRECT] = by in ("q", "v", "qv") and is_direct(tables)
         self.context[dk.PASS] = (dk.by_parameters if by == "p" else dk.by_state).address
         self.context[[dk.WHOLE, dk.SELF]] = dk.of_accelerations.address, self.context.ctypes.data
         for entry, array in arrays.items():
