@@ -1,13 +1,16 @@
 # Pendula from a bare Python: `make demo` and `make test` need Python 3.11 or newer and its pip, nothing else.
 # Everything goes into .venv in this folder; the exact versions are in requirements.lock.
+# `make bench` has an environment of its own, .venv-bench, so that other engines never mix with ours.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test test-all bench docs lint format lock clean moved
 
-BIN := .venv/bin
-RUN := $(BIN)/python -m
+# Recursive on purpose: the targets of .venv-bench set VENV for themselves.
+VENV = .venv
+BIN = $(VENV)/bin
+RUN = $(BIN)/python -m
 
 # Settings of the caller that would lead installs or imports away from .venv.
 unexport PYTHONPATH PYTHONHOME PYTHONSTARTUP VIRTUAL_ENV CONDA_PREFIX __PYVENV_LAUNCHER__
@@ -21,7 +24,8 @@ help:
 	@echo "make demo       simulate a chain of 10 links; leaves an animation and a plot in demo/"
 	@echo "make test       lint, then the tests (a few minutes)"
 	@echo "make test-all   also the slow tests, the other engines and the examples in the docs"
-	@echo "make bench      our figures, with the other engines that are installed"
+	@echo "make bench      our figures next to those of other engines (into .venv-bench); docs/benchmarks.md anew"
+	@echo "                ONLY=ensemble,forward: parts; WITH=jax,octave: these as well; QUICK=1: fewer repeats, no page"
 	@echo "make docs       run every Python example of README.md and docs/"
 	@echo "make lint       ruff, mypy and the import rules of the rooms"
 	@echo "make format     put the code into shape"
@@ -34,11 +38,9 @@ help:
 
 # The stamp .venv/.ready holds the folder it was made in: a .venv that was copied or moved is made anew,
 # because its scripts and its link to the sources still point to the old place.
-ifneq ($(wildcard .venv/.ready),)
-ifneq ($(shell cat .venv/.ready),$(CURDIR))
-MOVED := moved
-endif
-endif
+was_moved = $(if $(wildcard $(1)/.ready),$(if $(filter-out $(CURDIR),$(shell cat $(1)/.ready)),moved))
+MOVED := $(call was_moved,.venv)
+BENCH_MOVED := $(call was_moved,.venv-bench)
 
 PYTHONS := python3 python3.13 python3.12 python3.11 python3.14 /usr/bin/python3
 IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -46,7 +48,7 @@ IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 setup: .venv/.ready
 	@echo "Ready: $(BIN)/pendula --help"
 
-# A .venv from the first Python that is new enough, unless there is one already.
+# An environment from the first Python that is new enough, unless there is one already.
 define make_venv
 set -e; \
 if [ -z "$(MOVED)" ] && $(BIN)/python -c '$(IS_NEW_ENOUGH)' 2>/dev/null; then exit 0; fi; \
@@ -69,11 +71,12 @@ if ! "$$found" -c 'import ensurepip, venv' 2>/dev/null; then \
         exit 1; \
     fi; \
 fi; \
-echo "Making .venv with $$("$$found" -V) ($$found)"; \
-"$$found" -m venv --clear $$pip .venv
+echo "Making $(VENV) with $$("$$found" -V) ($$found)"; \
+"$$found" -m venv --clear $$pip $(VENV)
 endef
 
-# install ARGUMENTS: by uv if there is one on the PATH, else by the uv of the lock in .venv, else by pip.
+# install ARGUMENTS: by uv if there is one on the PATH, else by the uv of the lock in the environment, else by pip.
+# install_each LOCK: all of it, or as much of it as can be had here, naming what cannot.
 # uv does not read pip's settings: an index or a certificate that was set for pip is handed on.
 define installer
 set -e; \
@@ -89,17 +92,29 @@ install() { \
     fi; \
     $(RUN) pip --version >/dev/null 2>&1 || $(RUN) ensurepip >/dev/null; \
     $(RUN) pip install --quiet --no-deps "$$@"; \
+}; \
+install_each() { \
+    install -r "$$1" && return; \
+    echo "Not all of $$1 can be had here; one by one"; \
+    grep == "$$1" | while IFS= read -r line; do \
+        install "$$line" >/dev/null 2>&1 || echo "  left out, could not be installed: $$line"; \
+    done; \
 }
+endef
+
+# uv itself, from a lock, if there is none on the PATH.
+define get_uv
+if ! command -v uv >/dev/null && [ ! -x $(BIN)/uv ]; then \
+    echo "Getting uv into $(VENV), to install the rest faster"; \
+    $(RUN) pip install --quiet --no-deps --only-binary :all: "$$(grep '^uv==' $(1))" || \
+        echo "There is no uv for this machine; pip will do"; \
+fi
 endef
 
 .venv/.ready: requirements.lock pyproject.toml $(MOVED)
 	@rm -f .venv/.ready
 	@$(make_venv)
-	@if ! command -v uv >/dev/null && [ ! -x $(BIN)/uv ]; then \
-	    echo "Getting uv into .venv, to install the rest faster"; \
-	    $(RUN) pip install --quiet --no-deps --only-binary :all: "$$(grep '^uv==' requirements.lock)" || \
-	        echo "There is no uv for this machine; pip will do"; \
-	fi
+	@$(call get_uv,requirements.lock)
 	@$(installer); \
 	echo "Installing the packages of requirements.lock ($$(grep -c == requirements.lock)) into .venv"; \
 	install -r requirements.lock; \
@@ -111,6 +126,25 @@ endef
 	@$(installer); \
 	echo "Installing the other engines of requirements-peer.lock into .venv"; \
 	install -r requirements-peer.lock
+	@touch $@
+
+bench .venv-bench/%: VENV = .venv-bench
+bench .venv-bench/%: MOVED = $(BENCH_MOVED)
+
+.venv-bench/.ready: requirements-bench.lock pyproject.toml $(BENCH_MOVED)
+	@rm -f .venv-bench/.ready
+	@$(make_venv)
+	@$(call get_uv,requirements-bench.lock)
+	@$(installer); \
+	echo "Installing pendula's packages and the other engines of requirements-bench.lock into .venv-bench"; \
+	install_each requirements-bench.lock; \
+	install --no-build-isolation -e .
+	@printf '%s\n' "$(CURDIR)" > .venv-bench/.ready
+
+.venv-bench/.ready-jax: .venv-bench/.ready requirements-bench-jax.lock
+	@$(installer); \
+	echo "Installing JAX and diffrax into .venv-bench"; \
+	install_each requirements-bench-jax.lock
 	@touch $@
 
 # --- using it ----------------------------------------------------------------------------------------
@@ -139,8 +173,11 @@ test-all: lint .venv/.ready-peers
 	$(RUN) pytest -q -n 2
 	$(BIN)/python docs/check_examples.py
 
-bench: .venv/.ready
-	$(RUN) benchmarks
+comma := ,
+parts = $(subst $(comma), ,$(1))
+
+bench: .venv-bench/.ready $(if $(filter jax,$(call parts,$(WITH))),.venv-bench/.ready-jax)
+	$(RUN) benchmarks $(call parts,$(ONLY)) $(if $(WITH),--with $(WITH)) $(if $(QUICK),--quick)
 
 docs: .venv/.ready
 	$(BIN)/python docs/check_examples.py
@@ -156,13 +193,20 @@ HEAD := \# Exact versions of what make installs
 
 lock: .venv/.ready
 	@$(installer); \
-	echo "Resolving requirements.lock and requirements-peer.lock"; \
+	echo "Resolving the four lock files"; \
 	"$$uv" $(COMPILE) --extra plot --extra dev -o .venv/main.lock >/dev/null; \
 	"$$uv" $(COMPILE) --extra peer -c .venv/main.lock -o .venv/peer.lock >/dev/null; \
 	{ echo "$(HEAD); made by make lock."; cat .venv/main.lock; } > requirements.lock; \
 	{ echo "$(HEAD) for test-all, on top of requirements.lock; made by make lock."; \
-	  grep -vxFf .venv/main.lock .venv/peer.lock; } > requirements-peer.lock
+	  grep -vxFf .venv/main.lock .venv/peer.lock; } > requirements-peer.lock; \
+	cat .venv/main.lock .venv/peer.lock | sort -u > .venv/known.lock; \
+	"$$uv" $(COMPILE) --extra plot --extra peer --extra bench -c .venv/known.lock -o .venv/bench.lock >/dev/null; \
+	"$$uv" $(COMPILE) --extra bench-jax -c .venv/bench.lock -o .venv/jax.lock >/dev/null; \
+	{ echo "$(HEAD) for bench, into an environment of its own; made by make lock."; \
+	  cat .venv/bench.lock; } > requirements-bench.lock; \
+	{ echo "$(HEAD) for bench WITH=jax, on top of requirements-bench.lock; made by make lock."; \
+	  grep -vxFf .venv/bench.lock .venv/jax.lock; } > requirements-bench-jax.lock
 
 clean:
-	rm -rf .venv demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-bench demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests docs benchmarks examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

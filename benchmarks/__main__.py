@@ -1,34 +1,30 @@
-"""Runs the benchmarks: ``python -m benchmarks [names...] [--json FILE] [--quick]``."""
+"""Runs the benchmarks: ``python -m benchmarks [names...] [--with jax,octave] [--quick]``."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
 
+from benchmarks import results
+from benchmarks.lineup import EXTRAS, ask_for
 from benchmarks.measure import one_core
 from benchmarks.report import Report, environment
 
-NAMES = ("derivation", "ball_joints", "simulation", "maximal", "first_call", "compile_backend")
-RESULTS = Path(__file__).resolve().parent / "results" / "latest.json"
+NAMES = (
+    *("forward", "jacobian", "work_precision", "ensemble", "memory", "first_call"),
+    *("derivation", "ball_joints", "simulation", "maximal", "taylor", "compile_backend"),
+)
+PAGE = Path(__file__).resolve().parent.parent / "docs"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Prints every report as it is finished and writes all figures; 1 if a benchmark crashed, else 0."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Our figures, next to those of others.")
-    parser.add_argument("names", nargs="*", metavar="name", help=f"which ones; all by default: {', '.join(NAMES)}")
-    parser.add_argument("--json", type=Path, default=RESULTS, metavar="FILE", help="where the figures go")
-    parser.add_argument("--quick", action="store_true", help="fewer repeats, and without what takes long")
-    given = parser.parse_args(arguments)
-    unknown = [name for name in given.names if name not in NAMES]
-    if unknown:
-        parser.error(f'there is no benchmark "{unknown[0]}"; known are {", ".join(NAMES)}')
-
-    results: dict[str, Any] = {}
+    """Prints every report as it is finished, writes its figures and the page; 1 if a benchmark crashed, else 0."""
+    given = _read(arguments)
+    ask_for(given.extras)
+    folder = given.results or (results.QUICK if given.quick else results.FOLDER)
     crashed: list[str] = []
     with one_core() as core:
         about = environment(core, given.quick)
@@ -39,16 +35,38 @@ def main(arguments: list[str] | None = None) -> int:
             except Exception:
                 traceback.print_exc()
                 crashed.append(name)
-                results[name] = {"crashed": traceback.format_exc()}
                 continue
             print(report.text(), flush=True)
-            results[name] = report.json()
-    given.json.parent.mkdir(parents=True, exist_ok=True)
-    given.json.write_text(json.dumps({"environment": about, "benchmarks": results}, indent=2) + "\n", encoding="utf-8")
-    print(f"All figures: {_short(given.json)}")
+            results.save(folder, name, about, report.json())
+    print(f"All figures: {_short(folder)}")
+    if given.results is None and not given.quick:
+        print(f"The page: {_short(_make_page(folder))}")
     if crashed:
         print(f"Crashed: {', '.join(crashed)}", file=sys.stderr)
     return 1 if crashed else 0
+
+
+def _read(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Our figures, next to those of others.")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"which ones; all by default: {', '.join(NAMES)}")
+    parser.add_argument("--with", dest="extras", default="", help=f"what takes part on request: {', '.join(EXTRAS)}")
+    parser.add_argument(
+        "--results", type=Path, metavar="FOLDER", help="where the figures go; the page is not made anew"
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer repeats, without what takes long, and no page")
+    given = parser.parse_args(arguments)
+    given.extras = [extra for extra in given.extras.split(",") if extra]
+    for kind, found, known in (("benchmark", given.names, NAMES), ("extra", given.extras, EXTRAS)):
+        if unknown := [name for name in found if name not in known]:
+            parser.error(f'there is no {kind} "{unknown[0]}"; known are {", ".join(known)}')
+    return given
+
+
+def _make_page(folder: Path) -> Path:
+    """The page with its plots, from all figures there are; loads Matplotlib."""
+    from benchmarks.page import write_page
+
+    return write_page(folder, PAGE)
 
 
 def _short(path: Path) -> Path:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pendula
@@ -18,6 +18,8 @@ from benchmarks.report import Report, Table
 
 QUESTION = "How long until the first result in a fresh process?"
 HELP = 0.15  # CPU seconds
+FIRST, LATER = 20.0, 1.5  # wall seconds of `pendula simulate chain`
+_CHAIN = ("-m", "pendula", "simulate", "chain")
 NO_COMMAND = "the command line does not exist yet"
 
 _HELP = "import sys; from pendula.app.main import main; sys.argv = ['pendula', '--help']; main()"
@@ -52,14 +54,15 @@ print(json.dumps(steps))
 """
 
 
-def child(code: str, settings: Mapping[str, str] | None = None) -> tuple[float, float, str]:
-    """CPU and wall time of a fresh Python, and what it printed."""
+def child(code: str | Sequence[str], settings: Mapping[str, str] | None = None) -> tuple[float, float, str]:
+    """CPU and wall time of a fresh Python running code or given arguments, and what it printed."""
+    arguments = ["-c", code] if isinstance(code, str) else list(code)
     source = str(Path(pendula.__file__).resolve().parent.parent)
     paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(settings or {})}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     before, start = _children(), time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, *arguments], env=env, capture_output=True, text=True, check=False)
     cpu, wall = _children() - before, time.perf_counter() - start
     if done.returncode != 0:
         raise RuntimeError(f"a child process failed:\n{done.stderr[-2000:]}")
@@ -126,8 +129,29 @@ def _fill(report: Report, quick: bool, folder: Path, bytecode: dict[str, str]) -
         report.notes.append(f"pendula --help loads {', '.join(loaded) or 'no numerical package'}.")
     else:
         report.notes.append(f"pendula --help was skipped: {NO_COMMAND}.")
+    _command(report, quick, folder, bytecode)
     settings = bytecode if quick else bytecode | {"PENDULA_CACHE_DIR": str(folder / "kernels")}
     report.tables.append(_first_run(report, quick, settings))
+
+
+def _command(report: Report, quick: bool, folder: Path, bytecode: dict[str, str]) -> None:
+    """The command of the README on a machine that has never run it, and again."""
+    if not has_command():
+        return
+    settings = bytecode if quick else bytecode | {"PENDULA_CACHE_DIR": str(folder / "command")}
+    table = Table(["pendula simulate chain", "CPU", "wall"])
+    if not quick:
+        cpu, wall, _ = child(_CHAIN, settings)
+        table.rows.append(["on an empty cache", duration(cpu), duration(wall)])
+        report.figures["command, empty cache"] = {"cpu_s": cpu, "wall_s": wall}
+        report.goals.append(Goal("first pendula simulate chain, wall", wall, "at most", FIRST, " s"))
+    child(_CHAIN, settings)
+    again = [child(_CHAIN, settings)[:2] for _ in range(3)]
+    cpu, wall = (min(x) for x in zip(*again, strict=True))
+    table.rows.append(["later", duration(cpu), duration(wall)])
+    report.figures["command, later"] = {"cpu_s": cpu, "wall_s": wall}
+    report.goals.append(Goal("later pendula simulate chain, wall", wall, "at most", LATER, " s"))
+    report.tables.append(table)
 
 
 def _first_run(report: Report, quick: bool, settings: Mapping[str, str]) -> Table:

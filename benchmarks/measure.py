@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import statistics
 import time
@@ -126,6 +127,8 @@ class Goal:
     kind: Literal["at least", "at most"]
     wanted: float
     unit: str = ""
+    why: str = ""
+    """why there is no figure, if there is none"""
 
     @property
     def met(self) -> bool:
@@ -134,12 +137,29 @@ class Goal:
 
     def sentence(self) -> str:
         """The goal and its verdict in one line."""
+        if self.why:
+            return f"  --   {self.what}: {self.why}; goal {self.kind} {self.wanted:g}{self.unit}"
         verdict = "met" if self.met else "MISSED"
         return f"{verdict:6} {self.what}: {number(self.found)}{self.unit}, goal {self.kind} {self.wanted:g}{self.unit}"
 
     def figures(self) -> dict[str, Any]:
         """What goes to the JSON file."""
-        return {"what": self.what, "found": self.found, "kind": self.kind, "wanted": self.wanted, "met": self.met}
+        found = self.found if math.isfinite(self.found) else None
+        about = {"kind": self.kind, "wanted": self.wanted, "unit": self.unit.strip()}
+        return {"what": self.what, "found": found, **about, "met": self.met, "why": self.why}
+
+
+def goal(
+    what: str,
+    found: float | None,
+    kind: Literal["at least", "at most"],
+    wanted: float,
+    unit: str = "",
+    *,
+    why: str = "not measured",
+) -> Goal:
+    """A goal whose figure may be missing, with the reason."""
+    return Goal(what, float("nan"), kind, wanted, unit, why) if found is None else Goal(what, found, kind, wanted, unit)
 
 
 def number(value: float) -> str:

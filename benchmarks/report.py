@@ -15,7 +15,10 @@ from typing import Any
 from benchmarks.measure import Goal
 
 WIDTH = 80
-PACKAGES = ("numpy", "scipy", "sympy", "symengine", "numba", "llvmlite", "pydantic")
+PACKAGES = (
+    *("numpy", "scipy", "sympy", "symengine", "numba", "llvmlite", "pydantic"),
+    *("pin", "mujoco", "heyoka", "casadi", "jax", "diffrax"),
+)
 
 
 @dataclass
@@ -24,6 +27,7 @@ class Table:
 
     head: Sequence[str]
     rows: list[Sequence[str]] = field(default_factory=list)
+    title: str = ""
 
     def text(self) -> str:
         """The table with columns as wide as needed."""
@@ -36,6 +40,8 @@ class Table:
             cells = [c.ljust(w) if k == 0 else c.rjust(w) for k, (c, w) in enumerate(zip(line, widths, strict=True))]
             out.append("  " + "  ".join(cells).rstrip())
         out.insert(1, "  " + "-" * (sum(widths) + 2 * (len(widths) - 1)))
+        if self.title:
+            out.insert(0, f"  {self.title}")
         return "\n".join(out)
 
 
@@ -49,12 +55,16 @@ class Report:
     goals: list[Goal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    """who did not take part, and why"""
 
     def text(self) -> str:
         """The report as it is printed."""
         parts = [f"{self.name}: {self.question}", ""]
         for table in self.tables:
             parts += [table.text(), ""]
+        for who, reason in self.missing.items():
+            parts += textwrap.wrap(f"{who}: {reason}", WIDTH - 2, initial_indent="  ", subsequent_indent="    ")
         for note in self.notes:
             parts += textwrap.wrap(note, WIDTH - 2, initial_indent="  ", subsequent_indent="    ")
         for goal in self.goals:
@@ -62,8 +72,10 @@ class Report:
         return "\n".join(parts) + "\n"
 
     def json(self) -> dict[str, Any]:
-        """All figures."""
-        return {"question": self.question, "goals": [g.figures() for g in self.goals], **self.figures}
+        """All figures, and the tables as they were printed."""
+        tables = [{"title": t.title, "head": list(t.head), "rows": [list(row) for row in t.rows]} for t in self.tables]
+        shown = {"goals": [g.figures() for g in self.goals], "tables": tables, "notes": self.notes}
+        return {"question": self.question, **shown, "missing": self.missing, **self.figures}
 
 
 def cpu_name() -> str:

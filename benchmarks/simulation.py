@@ -79,7 +79,7 @@ def leanest(rhs: Callback, y0: np.ndarray) -> tuple[str, peers.Rhs]:
 def drift(system: System, t: np.ndarray, y: np.ndarray) -> float:
     """Energy drift of a run of a peer, with our energies and our scale."""
     n = y.shape[1] // 2
-    kinetic, potential, _ = system.energies(y[:, :n], y[:, n:], t)
+    kinetic, potential = system.energies(y[:, :n], y[:, n:], t)
     total = kinetic + potential
     return float(np.abs(total - total[0]).max() / max(kinetic.max(), np.ptp(potential)))
 

@@ -10,7 +10,7 @@ import pytest
 import pendula
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = ["requirements.lock", "requirements-peer.lock"]
+LOCKS = ["requirements.lock", "requirements-peer.lock", "requirements-bench.lock", "requirements-bench-jax.lock"]
 
 EXACT = re.compile(r"^[a-z0-9][a-z0-9.-]*==[A-Za-z0-9.!+]+(?: ; [^;]+)?$")
 # Home folders and the like; the look-behind lets "force/work/power" in a text pass.
@@ -56,6 +56,20 @@ def test_lock_covers_every_dependency_that_make_installs() -> None:
 
 def test_peers_add_to_the_lock_and_do_not_contradict_it() -> None:
     assert not locked_names("requirements.lock") & locked_names("requirements-peer.lock")
+
+
+def test_benchmarks_have_a_lock_of_their_own_with_our_versions() -> None:
+    project = pyproject()["project"]
+    extras = project["optional-dependencies"]
+    asked = project["dependencies"] + extras["plot"] + extras["peer"] + extras["bench"]
+    names = {re.split(r"[ <>=!~;\[]", requirement)[0].lower() for requirement in asked}
+    assert names <= locked_names("requirements-bench.lock")
+    assert not locked_names("requirements-bench.lock") & locked_names("requirements-bench-jax.lock")
+    lines = {name: set((ROOT / name).read_text(encoding="utf-8").splitlines()) for name in LOCKS}
+    ours = lines["requirements.lock"] | lines["requirements-peer.lock"]
+    shared = locked_names("requirements.lock") | locked_names("requirements-peer.lock")
+    other = [line for line in lines["requirements-bench.lock"] - ours if line.partition("==")[0] in shared]
+    assert not other
 
 
 def test_no_second_lock_is_tracked() -> None:

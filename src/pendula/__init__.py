@@ -20,7 +20,12 @@ __version__ = "0.1.0"
 _WHERE = {
     "Body": "pendula.model.bodies",
     "Comparison": "pendula.analysis.against",
+    "Divergence": "pendula.analysis.divergence",
+    "Horizon": "pendula.analysis.horizon",
+    "Lyapunov": "pendula.analysis.lyapunov",
+    "Ensemble": "pendula.simulation.ensemble",
     "Equations": "pendula.equations.equations",
+    "Event": "pendula.simulation.events",
     "LoopNotClosed": "pendula.errors",
     "Model": "pendula.model.model",
     "ModelError": "pendula.errors",
@@ -43,11 +48,16 @@ _WHERE = {
     "load": "pendula.model.files",
     "loads": "pendula.model.files",
     "plot": "pendula.present.results",
+    "plot_section": "pendula.present.results",
     "print_equations": "pendula.equations.printing",
+    "divergence": "pendula.analysis.divergence",
+    "horizon": "pendula.analysis.horizon",
+    "lyapunov": "pendula.analysis.lyapunov",
     "reactions": "pendula.analysis.reactions",
     "save": "pendula.model.files",
     "dumps": "pendula.model.files",
     "simulate": "pendula.simulation.simulate",
+    "simulate_many": "pendula.simulation.simulate_many",
     "animate": "pendula.present.results",
 }
 _MODULES = ("library",)
@@ -55,8 +65,13 @@ _MODULES = ("library",)
 __all__ = [
     "Body",
     "Comparison",
+    "Divergence",
+    "Ensemble",
     "Equations",
+    "Event",
+    "Horizon",
     "LoopNotClosed",
+    "Lyapunov",
     "Model",
     "ModelError",
     "NoConvergence",
@@ -76,22 +91,30 @@ __all__ = [
     "check_against",
     "compile_system",
     "derive",
+    "divergence",
     "dumps",
     "formulations",
+    "horizon",
     "library",
     "load",
     "loads",
+    "lyapunov",
     "plot",
+    "plot_section",
     "print_equations",
     "reactions",
     "save",
     "simulate",
+    "simulate_many",
 ]
 
 if TYPE_CHECKING:
     from pendula import library
     from pendula.analysis.against import Comparison, check_against
     from pendula.analysis.agreement import check
+    from pendula.analysis.divergence import Divergence, divergence
+    from pendula.analysis.horizon import Horizon, horizon
+    from pendula.analysis.lyapunov import Lyapunov, lyapunov
     from pendula.analysis.reactions import Reactions, reactions
     from pendula.equations.derive import derive, formulations
     from pendula.equations.equations import Equations
@@ -109,8 +132,11 @@ if TYPE_CHECKING:
     from pendula.model.files import dumps, load, loads, save
     from pendula.model.model import Model
     from pendula.outcome import Outcome
-    from pendula.present.results import animate, plot
+    from pendula.present.results import animate, plot, plot_section
+    from pendula.simulation.ensemble import Ensemble
+    from pendula.simulation.events import Event
     from pendula.simulation.simulate import simulate
+    from pendula.simulation.simulate_many import simulate_many
     from pendula.simulation.trajectory import Trajectory
     from pendula.system.assembly import assemble
     from pendula.system.build import compile_system

@@ -21,12 +21,14 @@ class Outcome(Enum):
     TOO_MANY_STEPS = "stopped: the allowed number of steps was used up before the final time"
     INTERRUPTED = "stopped: interrupted by the user, what was computed is kept"
     PROJECTION_FAILED = "stopped: the state could not be brought back onto the constraints"
+    EVENT = "stopped: an event ended the run"
+    EVENT_FAILED = "stopped: the expression of an event has no finite value"
     CALLBACK_FAILED = "stopped: the right-hand side reported that it could not be evaluated"
 
     @property
     def ok(self) -> bool:
         """True if the run did all that was asked."""
-        return self is Outcome.FINISHED
+        return self in (Outcome.FINISHED, Outcome.EVENT)
 
     def __str__(self) -> str:
         return self.value

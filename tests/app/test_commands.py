@@ -21,7 +21,7 @@ LIBRARY = sorted(mechanisms())
 def test_help_names_every_command(pendula):
     result = pendula("--help")
     assert result.code == 0
-    for command in ("list", "show", "new", "schema", "derive", "check", "simulate", "reactions"):
+    for command in ("list", "show", "new", "schema", "derive", "check", "simulate", "ensemble", "reactions"):
         assert f"\n  {command}" in result.out
 
 
@@ -47,7 +47,9 @@ def test_import_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("command", ["list", "show", "new", "schema", "derive", "check", "simulate", "reactions"])
+@pytest.mark.parametrize(
+    "command", ["list", "show", "new", "schema", "derive", "check", "simulate", "ensemble", "reactions"]
+)
 def test_each_command_has_help_that_fits(pendula, command):
     result = pendula(command, "--help")
     assert result.code == 0
@@ -283,3 +285,12 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     done = subprocess.run(command, shell=True, capture_output=True, text=True, env=env, check=False)
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
+
+
+def test_simulate_by_taylor_series_says_so_and_refuses_loops(pendula) -> None:
+    result = pendula("simulate", "double-pendulum", "--for", "0.1", "--stepper", "taylor", "--json")
+    assert result.code == 0
+    assert json.loads(result.out)["stepper"] == "taylor"
+    result = pendula("simulate", "four-bar", "--for", "0.1", "--stepper", "taylor")
+    assert result.code == 2
+    assert "dop853" in result.err

@@ -8,7 +8,7 @@ import pytest
 
 import pendula
 from benchmarks import __main__ as command
-from benchmarks import compile_backend, derivation, maximal, simulation
+from benchmarks import compile_backend, derivation, maximal, simulation, taylor
 from benchmarks.ball_joints import random_state, rods_on_balls
 from benchmarks.measure import Goal, Side, Timing, difference, duration, interleave, number, one_core, ratio
 from benchmarks.report import WIDTH, Report, Table
@@ -138,12 +138,12 @@ def test_both_backends_compute_the_same_outputs() -> None:
 def test_command_writes_figures_and_does_not_fail_on_missed_goals(tmp_path, monkeypatch, capsys) -> None:
     report = Report("derivation", "How fast?", goals=[Goal("speed", 1.0, "at least", 50.0)], figures={"x": 1})
     monkeypatch.setattr(derivation, "run", lambda quick: report)
-    where = tmp_path / "deep" / "figures.json"
-    assert command.main(["derivation", "--quick", "--json", str(where)]) == 0
+    where = tmp_path / "deep"
+    assert command.main(["derivation", "--quick", "--results", str(where)]) == 0
     assert "MISSED speed" in capsys.readouterr().out
-    written = json.loads(where.read_text())
-    assert written["benchmarks"]["derivation"]["x"] == 1
-    assert not written["benchmarks"]["derivation"]["goals"][0]["met"]
+    written = json.loads((where / "derivation.json").read_text())
+    assert written["figures"]["x"] == 1
+    assert not written["figures"]["goals"][0]["met"]
     assert {"date", "cpu", "versions"} <= set(written["environment"])
 
 
@@ -152,4 +152,21 @@ def test_command_says_when_a_benchmark_crashed(tmp_path, monkeypatch) -> None:
         raise RuntimeError("no")
 
     monkeypatch.setattr(derivation, "run", crash)
-    assert command.main(["derivation", "--json", str(tmp_path / "figures.json")]) == 1
+    assert command.main(["derivation", "--results", str(tmp_path)]) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_lanes_and_their_peer_solve_the_same_pendulums() -> None:
+    """For the first starts, whose motion is not chaotic; heyoka where it is installed, else our other stepper."""
+    system = pendula.compile_system(pendula.library.chain(links=2))
+    y0 = 0.2 * taylor.starts(8)
+    found = taylor.ours(system)(y0)
+    peer = taylor.heyoka_batch(system)
+    if peer is not None:
+        expected = peer(y0)
+    else:
+        states = [pendula.State(0.0, y[:2], y[2:], system.layout) for y in y0]
+        runs = [pendula.simulate(system, taylor.SPAN, initial_state=s, tol=1e-11) for s in states]
+        expected = np.array([np.concatenate([run.q[-1], run.v[-1]]) for run in runs])
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert taylor.energy_error(system, y0, found)[1] < 1e-8

@@ -10,6 +10,7 @@ import numpy as np
 
 from pendula.numerics.jit import CompiledCallback, compiled_callback
 from pendula.numerics.native import doubles_at
+from pendula.numerics.tableaus import METHODS
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,11 @@ class Problem:
     python: Callable[[float, np.ndarray], list[float]]
     y0: tuple[float, ...]
     t_end: float
+
+
+def chosen(method: str, step: float) -> dict[str, object]:
+    """Arguments that choose a method; ``step`` goes to the one that cannot choose its steps."""
+    return {"method": method, "step": step} if METHODS[method].error_order == 0 else {"method": method}
 
 
 MU = 0.012277471  # mass of the moon in the three-body problem below
@@ -147,3 +153,49 @@ def onto_circle_until_two(out, inp, context):
     y, p = doubles_at(inp, 3), doubles_at(out, 5)
     p[0], p[1], p[2], p[3] = y[1], y[2], 0.0, 0.0
     p[4] = 1.0 if y[0] > 2.0 else 0.0
+
+
+@compiled_callback
+def growing(out, inp, context):
+    """y' = y cos t, z' = -z^2 sin t: from 1 and 1 at t = 0 these are exp(sin t) and 1 / (2 - cos t)."""
+    y, d = doubles_at(inp, 3), doubles_at(out, 2)
+    d[0], d[1] = y[1] * math.cos(y[0]), -y[2] * y[2] * math.sin(y[0])
+
+
+STIFF_MU = 1000.0
+
+
+@compiled_callback
+def stiff_van_der_pol(out, inp, context):
+    y, d = doubles_at(inp, 3)[1:], doubles_at(out, 2)
+    d[0], d[1] = y[1], STIFF_MU * (1 - y[0] ** 2) * y[1] - y[0]
+
+
+@compiled_callback
+def robertson(out, inp, context):
+    """A chemical reaction with rates from 0.04 to 3e7 (Hairer & Wanner, section IV.1)."""
+    y, d = doubles_at(inp, 4)[1:], doubles_at(out, 3)
+    d[0] = -0.04 * y[0] + 1e4 * y[1] * y[2]
+    d[2] = 3e7 * y[1] * y[1]
+    d[1] = -d[0] - d[2]
+
+
+@compiled_callback
+def pulled_to_cosine(out, inp, context):
+    """y' = -10^4 (y - cos t) - sin t, whose solution from y = 1 is cos t; and its integral."""
+    y, d = doubles_at(inp, 3), doubles_at(out, 2)
+    d[0], d[1] = -1e4 * (y[1] - math.cos(y[0])) - math.sin(y[0]), y[1]
+
+
+@compiled_callback
+def toppling(out, inp, context):
+    """A pendulum that stands on its head almost without moving, and then falls fast: y'' = 10^4 sin y."""
+    y, d = doubles_at(inp, 3), doubles_at(out, 2)
+    d[0], d[1] = y[2], 1e4 * math.sin(y[1])
+
+
+@compiled_callback
+def infinite_between(out, inp, context):
+    """y' = 1 outside, but infinite for 0.5 < t < 0.6."""
+    t = doubles_at(inp, 1)[0]
+    doubles_at(out, 1)[0] = math.inf if 0.5 < t < 0.6 else 1.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ode_problems import PROBLEMS, oscillator, pendulum_with_work, switched
+from ode_problems import PROBLEMS, chosen, oscillator, pendulum_with_work, switched
 from scipy.integrate import solve_ivp
 
 from pendula.numerics.stepping import integrate
-from pendula.numerics.tableaus import DOP853, METHODS, RK45, dense_matrix
+from pendula.numerics.tableaus import DOP853, METHODS, RK4, RK45, dense_matrix
 from pendula.outcome import Outcome
 
 STEP_COUNT_MARGIN = 0.02  # same controller; rounding may tip a step on problems that amplify it
@@ -44,7 +44,9 @@ def test_step_counts_equal_those_of_scipy(name, method, tolerance):
 @pytest.mark.parametrize("name", ["van der pol", "stiffish", "pendulum"])
 def test_end_states_agree_with_a_tight_reference(name, method):
     problem = PROBLEMS[name]
-    ours = integrate(problem.callback.bind(), problem.y0, (0.0, problem.t_end), rtol=1e-10, atol=1e-10, method=method)
+    ours = integrate(
+        problem.callback.bind(), problem.y0, (0.0, problem.t_end), rtol=1e-10, atol=1e-10, **chosen(method, 5e-4)
+    )
     reference = solve_ivp(problem.python, (0.0, problem.t_end), problem.y0, method="DOP853", rtol=3e-14, atol=1e-14).y[
         :, -1
     ]
@@ -53,7 +55,7 @@ def test_end_states_agree_with_a_tight_reference(name, method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_first_and_last_stored_points_are_the_ends(method):
-    run = integrate(oscillator.bind(), [1.0, 2.0], (0.5, 7.0), rtol=1e-8, atol=1e-8, method=method)
+    run = integrate(oscillator.bind(), [1.0, 2.0], (0.5, 7.0), rtol=1e-8, atol=1e-8, **chosen(method, 0.3))
     assert run.t[0] == 0.5
     assert run.t[-1] == 7.0
     assert np.array_equal(run.y[0], [1.0, 2.0])
@@ -61,50 +63,7 @@ def test_first_and_last_stored_points_are_the_ends(method):
     assert np.all(np.diff(run.t) > 0)
 
 
-@pytest.mark.parametrize(("method", "order"), [("dop853", 8), ("rk45", 5)])
-def test_global_error_falls_with_the_order_of_the_method(method, order):
-    # Loose tolerances with a fixed largest step give steps of equal size.
-    errors = []
-    for steps in (10, 20):
-        span = 8.0
-        run = integrate(
-            oscillator.bind(),
-            [1.0, 0.0],
-            (0.0, span),
-            rtol=1.0,
-            atol=1e3,
-            method=method,
-            max_step=span / steps,
-            first_step=span / steps,
-        )
-        assert run.accepted in (steps, steps + 1)  # rounding may leave a sliver at the end
-        errors.append(np.hypot(run.y[-1, 0] - np.cos(span), run.y[-1, 1] + np.sin(span)))
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.6)
-
-
-@pytest.mark.parametrize(("method", "order"), [("dop853", 7), ("rk45", 4)])
-def test_dense_output_error_falls_with_its_order(method, order):
-    # One step of size h: the error inside falls as h ** (order + 1).
-    errors = []
-    for h in (0.8, 0.4):
-        inside = np.linspace(0.0, h, 23)
-        run = integrate(
-            oscillator.bind(),
-            [1.0, 0.7],
-            (0.0, h),
-            rtol=1.0,
-            atol=1e3,
-            method=method,
-            first_step=h,
-            sample_times=inside,
-        )
-        assert run.accepted == 1
-        exact = np.cos(inside) + 0.7 * np.sin(inside), 0.7 * np.cos(inside) - np.sin(inside)
-        errors.append(np.max(np.abs(run.sample_y.T - exact)))
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(order + 1, abs=0.6)
-
-
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["dop853", "rk45"])
 def test_samples_agree_with_scipys_dense_output(method):
     problem = PROBLEMS["van der pol"]
     times = np.linspace(0.0, problem.t_end, 331)
@@ -152,7 +111,7 @@ def test_sampling_does_not_change_the_steps():
 @pytest.mark.parametrize("method", METHODS)
 def test_backward_integration_returns_to_the_start(method):
     problem = PROBLEMS["pendulum"]
-    there = integrate(problem.callback.bind(), problem.y0, (0.0, 3.0), rtol=1e-11, atol=1e-11, method=method)
+    there = integrate(problem.callback.bind(), problem.y0, (0.0, 3.0), rtol=1e-11, atol=1e-11, **chosen(method, 3e-4))
     times = np.linspace(3.0, 0.0, 17)
     back = integrate(
         problem.callback.bind(),
@@ -160,7 +119,7 @@ def test_backward_integration_returns_to_the_start(method):
         (3.0, 0.0),
         rtol=1e-11,
         atol=1e-11,
-        method=method,
+        **chosen(method, 3e-4),
         sample_times=times,
     )
     assert back.outcome.ok
@@ -170,7 +129,7 @@ def test_backward_integration_returns_to_the_start(method):
     assert np.max(np.abs(back.sample_y[-1] - back.y[-1])) == 0.0
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["dop853", "rk45", "radau"])
 def test_quadratures_do_not_change_the_steps(method):
     problem = PROBLEMS["pendulum"]
     settings = {"rtol": 1e-8, "atol": 1e-8, "method": method}
@@ -197,7 +156,7 @@ def test_breakpoints_are_hit_exactly_and_make_jumps_harmless(method, span, end):
         span,
         rtol=1e-10,
         atol=1e-10,
-        method=method,
+        **chosen(method, 0.3),
         breakpoints=[2.0, 1.0, 99.0],
         sample_times=np.linspace(*span, 31),
     )
@@ -222,7 +181,7 @@ def test_breakpoints_at_the_ends_choose_the_side_inside():
     assert run.rejected == 0
 
 
-@pytest.mark.parametrize("tableau", [DOP853, RK45])
+@pytest.mark.parametrize("tableau", [DOP853, RK45, RK4])
 def test_coefficients_satisfy_the_order_conditions_of_bushy_trees(tableau):
     # sum b c^(q-1) = 1/q for q up to the order, and every row sums to its node.
     full = dense_matrix(tableau)

@@ -54,7 +54,7 @@ def test_steps_are_as_many_as_scipy_takes(ours: str, theirs: str) -> None:
     assert run.rhs_evaluations == pytest.approx(expected.nfev, rel=0.05)
 
 
-@pytest.mark.parametrize("stepper", ["dop853", "rk45"])
+@pytest.mark.parametrize("stepper", ["dop853", "rk45", "radau"])
 def test_ten_links_are_after_a_second_where_scipy_says(stepper: str) -> None:
     system = library_system("chain")
     expected = _scipy(system, 1.0, "DOP853", 1e-11).y[:, -1]

@@ -11,7 +11,9 @@ import pytest
 
 import pendula
 from pendula import Model, UsageError
-from pendula.errors import PendulaError
+from pendula.errors import NotSupported, PendulaError
+from pendula.system.recursion.jacobians import carries_along, is_direct
+from pendula.system.recursion.tables import Tables
 from pendula.system.recursive import RecursiveSystem
 from tests.helpers import VARIANTS, Array, random_mechanism, regular, slope, states
 
@@ -231,3 +233,27 @@ def test_unknown_letter_is_refused() -> None:
     system, _ = both("pendulum")
     with pytest.raises(UsageError, match='not "x"'):
         system.acceleration_jacobian("x", [0.1], [0.0])
+
+
+def test_closed_loops_are_left_to_the_symbolic_equations() -> None:
+    system, symbolic = both("four-bar")
+    t, q, v = regular(symbolic, *states(symbolic, 4, seed=5))
+    for by in "qvp":
+        ours, theirs = (s.acceleration_jacobian(by, q, v, t) for s in (system, symbolic))
+        close(ours, theirs, AGREE)
+    with pytest.raises(NotSupported, match="closed loops"):
+        system.jacobian_dynamics()
+
+
+@pytest.mark.parametrize(
+    ("name", "direct", "carried"),
+    [
+        ("turns and slides with springs", True, True),
+        ("driven turns and slides", True, True),
+        ("turns and charts", False, True),
+        ("turns and balls", False, False),
+    ],
+)
+def test_trees_take_the_path_they_are_there_for(name: str, direct: bool, carried: bool) -> None:
+    tables = Tables(TREES[name]())
+    assert (is_direct(tables), carries_along(tables)) == (direct, carried)

@@ -155,7 +155,7 @@ def _by_rank(model: Model) -> str:
     from pendula.system.build import compile_system
 
     try:
-        mobility = compile_system(model).mobility
+        mobility = compile_system(model, engine="symbolic").mobility
     except PendulaError as error:
         return f"it cannot be simulated: {error}"
     return mobility.text if mobility.redundant else f"{mobility.by_rank} by rank"

@@ -20,6 +20,7 @@ _COMMANDS = {
     "derive": "pendula.app.derive",
     "check": "pendula.app.derive",
     "simulate": "pendula.app.simulate",
+    "ensemble": "pendula.app.ensemble",
     "reactions": "pendula.app.reactions",
 }
 _SUMMARIES = {
@@ -30,6 +31,7 @@ _SUMMARIES = {
     "derive": "Equations of motion: text, LaTeX, Python, C or JSON.",
     "check": "All formulations against each other, or your equations.",
     "simulate": "Motion from the initial state, with plot and animation.",
+    "ensemble": "Many runs with random initial states or parameters.",
     "reactions": "Forces and torques at every joint along the motion.",
 }
 

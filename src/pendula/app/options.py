@@ -27,14 +27,22 @@ parameter_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
 
 
-def formulation_option(default: str) -> Callable[[Any], Any]:
-    """The option that chooses a formulation."""
+def formulation_option(default: str | None, otherwise: str = "") -> Callable[[Any], Any]:
+    """The option that chooses a formulation; ``otherwise`` says what happens without one."""
     return click.option(
         "--formulation",
         default=default,
-        show_default=True,
-        help="lagrange, kane, newton-euler, maximal or projection.",
+        show_default=default is not None,
+        help="lagrange, kane, newton-euler, maximal or projection" + (f"; {otherwise}." if otherwise else "."),
     )
+
+
+engine_option = click.option(
+    "--engine",
+    default="auto",
+    show_default=True,
+    help="Where accelerations come from: symbolic equations, recursive (over the bodies), or auto, the faster one.",
+)
 
 
 def pairs(settings: tuple[str, ...], option: str) -> dict[str, str]:

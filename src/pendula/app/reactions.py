@@ -11,7 +11,8 @@ from pendula.app.options import echo_json, formulation_option, writable
 from pendula.app.simulate import perform, simulate_command
 from pendula.present.tables import heading
 
-_OWN = ("output", "plot_file", "animation", "formulation")
+_OWN = ("output", "plot_file", "animation", "formulation", "engine", "horizon")
+_OWN += ("events", "section", "section_of", "section_file")
 """Options of simulate that reactions has in its own words, or not at all."""
 
 
@@ -26,7 +27,7 @@ def reactions_command(output: str | None, plot_file: str | None, as_json: bool, 
     free directions. Exits with 1 if the run had to stop early.
     """
     paths = {option: writable(name, option) for option, name in {"-o": output, "--plot": plot_file}.items()}
-    run, _ = perform(**options, quiet=as_json)
+    run, _ = perform(**options, engine="symbolic", quiet=as_json)
     from pendula.analysis.reactions import reactions
 
     found = reactions(run.system, run)

@@ -3,8 +3,8 @@
 :data:`Eight` is a numba type like ``float64``. Inside compiled code an array of eights is a view of float64 memory
 whose last axis has eight entries, one for each lane: :func:`as_eights` of an array, :func:`eights_at` of an address.
 Arithmetic, ``abs``, ``min``, ``max``, ``np.sqrt``, ``np.floor``, ``sincos`` and ``reciprocal`` work lane by lane and
-round as they do for floats; a float among eights counts in every lane. Flags such as ``fastmath={"contract"}`` come from
-the function that is compiled, as for floats.
+round as they do for floats; a float among eights counts in every lane. Flags such as ``fastmath={"contract"}`` come
+from the function that is compiled, as for floats.
 
 Lanes cannot branch: a comparison gives eight truths, :func:`choose` picks lane by lane, and :func:`any_lane` and
 :func:`all_lanes` make one truth of eight. All three take floats and plain truths as well.

@@ -17,11 +17,14 @@ from pendula.numerics.runge_kutta import (
     EARLIEST,
     ERROR,
     H_ABS,
+    LOOKS_CALM,
+    LOOKS_STIFF,
     NEXT_BREAK,
     NEXT_SAMPLE,
     REJECTED,
     RETRYING,
     STARTED,
+    STIFF_FROM,
     STORED,
     TROUBLE,
     VIOLATION,
@@ -33,18 +36,27 @@ from pendula.numerics.runge_kutta import (
     prepare_dense,
     project_row,
 )
+from pendula.numerics.watch import NO_VALUE, OFF_CONSTRAINTS, STOP, make_watch_step, needs_room
 
 SAFETY = 0.9
 MIN_FACTOR = 0.2
 MAX_FACTOR = 10.0
 PROJECTION_TRIES = 8  # shorter and shorter steps tried before a projection counts as failed
+STIFF_EVERY = 10  # accepted steps between looks at stiffness
+STIFF_LOOKS = 20  # looks that must be suspicious before a run is called stiff
+CALM_LOOKS = 6  # calm looks on end after which what was suspicious before is forgotten
+SLIVER = 1e-6  # of a fixed step: a rest this short is rounding, and goes with the step before it
 
 # What advance() and the parts of a step report.
-GO_ON, DONE, BUFFER_FULL, TOO_SMALL, BAD_VALUE, BAD_START, NO_PROJECTION, STEPS_USED_UP = range(8)
+GO_ON, DONE, BUFFER_FULL, TOO_SMALL, BAD_VALUE, BAD_START, NO_PROJECTION, STEPS_USED_UP, NO_SOLUTION = range(9)
+AT_EVENT, BAD_EVENT = range(9, 11)
+
+watch_step = make_watch_step(interpolate, project_row, T)
 
 
 @compiled_part
-def _smallest_step(t, direction):
+def smallest_step(t, direction):
+    """The shortest step that still changes t well beyond rounding."""
     return 10.0 * abs(np.nextafter(t, direction * np.inf) - t)
 
 
@@ -66,7 +78,7 @@ def _first_step(run, tableau):
         d0 += (run.y[k] / _scale(run, k)) ** 2
         d1 += (run.rows[run.fresh, k + 1] / _scale(run, k)) ** 2
     d0, d1 = np.sqrt(d0 / n), np.sqrt(d1 / n)
-    smallest = _smallest_step(t, direction)
+    smallest = smallest_step(t, direction)
     h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
     h0 = max(min(h0, span), smallest)
     while True:
@@ -88,7 +100,7 @@ def _first_step(run, tableau):
 
 
 @compiled_part
-def _store_samples_here(run):
+def store_samples_here(run):
     """Write the samples that fall on the current time."""
     sample = run.counter[NEXT_SAMPLE]
     while sample < run.sample_t.size and run.direction * (run.sample_t[sample] - run.real[T]) <= 0.0:
@@ -99,11 +111,13 @@ def _store_samples_here(run):
 
 
 @compiled_part
-def _store_samples_inside(run, tableau, t_new, h, latest):
-    """Write the samples strictly inside the attempted step; GO_ON, BAD_VALUE or NO_PROJECTION."""
+def _store_samples_inside(run, tableau, t_new, h, latest, prepared):
+    """Write the samples strictly inside the attempted step; GO_ON, BAD_VALUE or NO_PROJECTION.
+
+    ``prepared`` says that the dense output is ready.
+    """
     n = run.y.size
     sample = run.counter[NEXT_SAMPLE]
-    prepared = False
     while sample < run.sample_t.size and run.direction * (run.sample_t[sample] - t_new) < 0.0:
         if not prepared and not prepare_dense(run, tableau, h, latest):
             return BAD_VALUE
@@ -124,45 +138,67 @@ def _store_samples_inside(run, tableau, t_new, h, latest):
 
 
 @compiled_part
-def _finish_step(run, tableau, t_new, h, latest, at_break):
-    """Samples, projection and next first derivative of a step within tolerance, then commit it.
+def watch_for_events(run, tableau, watch, t_new, h):
+    """Look for events in a step before it is committed. After AT_EVENT row ``new`` is where the run ends."""
+    found = watch_step(run, tableau, watch, h, t_new)
+    if found == STOP:  # samples after it were not reached
+        sample = run.counter[NEXT_SAMPLE]
+        while sample > 0 and run.direction * (run.sample_t[sample - 1] - run.rows[run.new, 0]) > 0.0:
+            sample -= 1
+        run.counter[NEXT_SAMPLE] = sample
+        return AT_EVENT
+    if found == NO_VALUE:
+        return BAD_EVENT
+    return NO_PROJECTION if found == OFF_CONSTRAINTS else GO_ON
+
+
+@compiled_part
+def finish_step(run, tableau, t_new, h, latest, at_break):
+    """Samples, projection and next first derivative of a step within tolerance.
 
     Anything but GO_ON leaves the run where it was before the step.
     """
     n = run.y.size
     sample = run.counter[NEXT_SAMPLE]
-    code = _store_samples_inside(run, tableau, t_new, h, latest)
+    if run.watching and not prepare_dense(run, tableau, h, latest):
+        return BAD_VALUE
+    code = _store_samples_inside(run, tableau, t_new, h, latest, run.watching)
     if code != GO_ON:
         return code
-    derivative = tableau.stages
-    after = t_new + run.nudge * run.direction if at_break else t_new
     run.rows[run.new, 0] = t_new
     if run.project != 0 and not project_row(run, run.new):
         run.counter[NEXT_SAMPLE] = sample
         return NO_PROJECTION
     if run.project != 0 or at_break:
-        derivative = run.fresh
-        if not evaluate(run, run.new, after, derivative):
+        after = t_new + run.nudge * run.direction if at_break else t_new
+        if not evaluate(run, run.new, after, run.fresh):
             run.counter[NEXT_SAMPLE] = sample
             return BAD_VALUE
+        run.rows[run.new, 0] = t_new
     if run.project != 0:
         run.real[DRIFT] = max(run.real[DRIFT], run.onto[n])
         run.real[VIOLATION] = max(run.real[VIOLATION], run.onto[n + 1])
-    for k in range(n):
-        run.y[k] = run.rows[run.new, k + 1]
-        run.rows[0, k + 1] = run.rows[derivative, k + 1]
-    run.real[T] = t_new
-    run.real[EARLIEST] = after
-    _store_samples_here(run)
     return GO_ON
 
 
+@compiled_part(forceinline=True)
+def commit_step(run, tableau, at_break):
+    """Make time, state and derivative of the finished step those the next one starts from."""
+    derivative = run.fresh if run.project != 0 or at_break else tableau.stages
+    for k in range(run.y.size):
+        run.y[k] = run.rows[run.new, k + 1]
+        run.rows[0, k + 1] = run.rows[derivative, k + 1]
+    run.real[T] = run.rows[run.new, 0]
+    run.real[EARLIEST] = run.real[T] + run.nudge * run.direction if at_break else run.real[T]
+    store_samples_here(run)
+
+
 @compiled_part
-def _start(run, tableau, first_step):
+def start(run, tableau, first_step):
     """First derivative, step size and samples at the start; False if the derivative is not finite."""
     for k in range(run.y.size):
         run.rows[run.new, k + 1] = run.y[k]
-    _store_samples_here(run)
+    store_samples_here(run)
     if not evaluate(run, run.new, run.real[EARLIEST], run.fresh):
         return False
     run.real[H_ABS] = first_step if first_step > 0.0 else _first_step(run, tableau)
@@ -172,30 +208,63 @@ def _start(run, tableau, first_step):
     return True
 
 
+@compiled_part
+def watch_stiffness(run, tableau, t, h_abs):
+    """Count looks at accepted steps whose size is at the limit of stability, not of accuracy.
+
+    Hairer & Wanner, *Solving Ordinary Differential Equations II*, section IV.2: two stages at the end of the step
+    give an estimate |K - K'| / |y - y'| of the largest eigenvalue. ``real[STIFF_FROM]`` is where it began.
+    """
+    rows, late, stage = run.rows, run.late, tableau.stages - 1
+    slopes = states = 0.0
+    for k in range(run.controlled):
+        slope, state = rows[0, k + 1] - rows[stage, k + 1], run.y[k] - rows[late, k + 1]
+        slopes += slope * slope
+        states += state * state
+    if h_abs * h_abs * slopes > tableau.stable_to**2 * states:
+        if run.counter[LOOKS_STIFF] == 0:
+            run.real[STIFF_FROM] = t
+        run.counter[LOOKS_STIFF] += 1
+        run.counter[LOOKS_CALM] = 0
+    elif run.counter[LOOKS_STIFF] > 0:
+        run.counter[LOOKS_CALM] += 1
+        if run.counter[LOOKS_CALM] == CALM_LOOKS and run.counter[LOOKS_STIFF] < STIFF_LOOKS:
+            run.counter[LOOKS_STIFF] = 0
+
+
+@compiled_part
+def next_on_grid(run, t, t0):
+    """The end of the next fixed step, counted from the start or the last breakpoint: rounding does not add up."""
+    passed = run.counter[NEXT_BREAK]
+    origin = run.breaks[passed - 1] if passed > 0 else t0
+    steps = np.floor(abs(t - origin) / run.max_step + 0.5) + 1.0
+    return origin + run.direction * steps * run.max_step
+
+
 @compiled(allocates=False)
-def advance(run, tableau, first_step, t_out, y_out, attempts):
+def advance(run, tableau, watch, first_step, t_out, y_out, attempts):
     """Go on for at most ``attempts`` step attempts, storing accepted steps; returns one of the codes above.
 
     ``t_out`` and ``y_out`` are filled from row ``counter[STORED]`` on; BUFFER_FULL asks for longer ones. With
-    ``first_step`` 0 the first step size is chosen here.
+    ``first_step`` 0 the first step size is chosen here. A method without error estimate takes steps of ``max_step``.
     """
     real, counter, direction = run.real, run.counter, run.direction
-    exponent = -1.0 / (tableau.error_order + 1)
+    exponent, fixed = -1.0 / (tableau.error_order + 1), tableau.error_order == 0
     if attempts > 0 and direction * (real[T] - run.t_end) >= 0.0:
-        _store_samples_here(run)
+        store_samples_here(run)
         return DONE
-    if attempts > 0 and counter[STARTED] == 0 and not _start(run, tableau, first_step):
+    if attempts > 0 and counter[STARTED] == 0 and not start(run, tableau, first_step):
         return BAD_START
     for _ in range(attempts):
         if direction * (real[T] - run.t_end) >= 0.0:
             return DONE
-        if counter[STORED] >= t_out.size:
+        if counter[STORED] >= t_out.size or (run.watching and needs_room(watch)):
             return BUFFER_FULL
         if counter[ATTEMPTS] >= run.max_attempts:
             return STEPS_USED_UP
         t, h_abs = real[T], real[H_ABS]
-        smallest = _smallest_step(t, direction)
-        if counter[RETRYING] == 0:
+        smallest = smallest_step(t, direction)
+        if counter[RETRYING] == 0 or fixed:
             h_abs = max(min(h_abs, run.max_step), smallest)
         elif h_abs < smallest:
             return TOO_SMALL if counter[TROUBLE] == GO_ON else counter[TROUBLE]
@@ -204,8 +273,8 @@ def advance(run, tableau, first_step, t_out, y_out, attempts):
         wanted = h_abs
         upcoming = counter[NEXT_BREAK]
         bound = run.breaks[upcoming] if upcoming < run.breaks.size else run.t_end
-        t_new = t + h_abs * direction
-        at_bound = direction * (t_new - bound) >= 0.0
+        t_new = next_on_grid(run, t, t_out[0]) if fixed else t + h_abs * direction
+        at_bound = direction * (t_new - bound) >= (-SLIVER * h_abs if fixed else 0.0)
         if at_bound:
             t_new = bound
         at_break = at_bound and upcoming < run.breaks.size
@@ -216,9 +285,16 @@ def advance(run, tableau, first_step, t_out, y_out, attempts):
         counter[ATTEMPTS] += 1
         code = GO_ON if attempt(run, tableau, h, t_new, latest) else BAD_VALUE
         within = code == GO_ON and real[ERROR] < 1.0
+        jumps = at_break and t_new != run.t_end
+        sample = counter[NEXT_SAMPLE]
         if within:
-            code = _finish_step(run, tableau, t_new, h, latest, at_break and t_new != run.t_end)
-        if within and code == GO_ON:
+            code = finish_step(run, tableau, t_new, h, latest, jumps)
+        if within and code == GO_ON and run.watching:
+            code = watch_for_events(run, tableau, watch, t_new, h)
+            if code == NO_PROJECTION:
+                counter[NEXT_SAMPLE] = sample
+        if within and code in (GO_ON, AT_EVENT):
+            commit_step(run, tableau, jumps)
             factor = MAX_FACTOR if real[ERROR] == 0.0 else min(MAX_FACTOR, SAFETY * real[ERROR] ** exponent)
             if counter[RETRYING] > 0:
                 factor = min(1.0, factor)
@@ -227,14 +303,22 @@ def advance(run, tableau, first_step, t_out, y_out, attempts):
                 counter[NEXT_BREAK] += 1
                 real[H_ABS] = max(real[H_ABS], wanted)
             counter[RETRYING] = 0
-            t_out[counter[STORED]] = t_new
+            if counter[STORED] % STIFF_EVERY == 0 and not at_break and not fixed:
+                watch_stiffness(run, tableau, t_new, h_abs)
+            t_out[counter[STORED]] = real[T]
             for k in range(run.y.size):
                 y_out[counter[STORED], k] = run.y[k]
             counter[STORED] += 1
+            if code == AT_EVENT:
+                return AT_EVENT
             continue
+        if code == BAD_EVENT:
+            return BAD_EVENT
 
         counter[REJECTED] += 1
         counter[TROUBLE] = code
+        if fixed:
+            return code
         if code == NO_PROJECTION and counter[RETRYING] >= PROJECTION_TRIES:
             return NO_PROJECTION
         counter[RETRYING] += 1

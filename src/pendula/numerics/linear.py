@@ -210,3 +210,57 @@ def _eliminate(work, N):
             total -= work[k, j] * work[x, j]
         work[x, k] = total / work[k, k]
     return SOLVED
+
+
+@compiled_part(fastmath={"contract"})
+def lu_factor(A, n, pivots):
+    """Factor the leading n x n block of a real or complex A in place, with row exchanges.
+
+    Below the diagonal are the multipliers, on it the inverse pivots.
+
+    Returns:
+        The sign of the determinant if A is real, 0 if A is singular or not finite. Only an exact zero counts as
+        a zero pivot.
+    """
+    sign = 1
+    for k in range(n):
+        pivot, largest = k, abs(A[k, k].real) + abs(A[k, k].imag)
+        for i in range(k + 1, n):
+            size = abs(A[i, k].real) + abs(A[i, k].imag)
+            if size > largest:
+                pivot, largest = i, size
+        if not 0.0 < largest < np.inf:
+            return 0
+        pivots[k] = pivot
+        if pivot != k:
+            sign = -sign
+            for j in range(n):
+                A[k, j], A[pivot, j] = A[pivot, j], A[k, j]
+        if A[k, k].real < 0.0:
+            sign = -sign
+        A[k, k] = 1.0 / A[k, k]
+        for i in range(k + 1, n):
+            factor = A[i, k] * A[k, k]
+            A[i, k] = factor
+            if factor != 0.0:
+                for j in range(k + 1, n):
+                    A[i, j] -= factor * A[k, j]
+    return sign
+
+
+@compiled_part(fastmath={"contract"})
+def lu_solve(A, n, pivots, b):
+    """Solve in place for the first n entries of b, with A as :func:`lu_factor` left it."""
+    for k in range(n):
+        pivot = pivots[k]
+        b[k], b[pivot] = b[pivot], b[k]
+    for i in range(1, n):
+        total = b[i]
+        for j in range(i):
+            total -= A[i, j] * b[j]
+        b[i] = total
+    for i in range(n - 1, -1, -1):
+        total = b[i]
+        for j in range(i + 1, n):
+            total -= A[i, j] * b[j]
+        b[i] = total * A[i, i]

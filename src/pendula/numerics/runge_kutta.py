@@ -16,11 +16,13 @@ from pendula.numerics.native import address_of, call_native
 from pendula.numerics.tableaus import Tableau
 
 DOUBLE = 8  # bytes
+FEW = 8  # components up to which dense output is found one component after the other
 
 # Slots of Run.real.
-T, H_ABS, EARLIEST, ERROR, DRIFT, VIOLATION, WHERE = range(7)
+T, H_ABS, EARLIEST, ERROR, DRIFT, VIOLATION, WHERE, STIFF_FROM = range(8)
 # Slots of Run.counter.
 STORED, REJECTED, EVALUATIONS, NEXT_SAMPLE, NEXT_BREAK, ATTEMPTS, RETRYING, TROUBLE, COMPONENT, STARTED = range(10)
+LOOKS_STIFF, LOOKS_CALM = 10, 11
 
 
 class Run(NamedTuple):
@@ -35,6 +37,7 @@ class Run(NamedTuple):
     rhs_context: int
     project: int  # 0 if there is no projection
     project_context: int
+    watching: bool  # functions of the state are watched, which needs the dense output of every step
     t_end: float
     direction: float  # 1 or -1
     rtol: float
@@ -47,6 +50,7 @@ class Run(NamedTuple):
     new: int  # row: time and state at the end of the attempted step
     scratch: int  # row: error estimates (two rows)
     dense: int  # row: first of the dense output
+    late: int  # row: time and state of the last stage before the end of the step
     atol: np.ndarray
     zero: np.ndarray
     breaks: np.ndarray
@@ -68,9 +72,10 @@ def workspace(tableau: Tableau, n: int) -> dict[str, Any]:
         "new": fresh + 2,
         "scratch": fresh + 3,
         "dense": fresh + 5,
-        "rows": np.zeros((fresh + 8 + tableau.dense_rows, n + 1)),
-        "real": np.zeros(7),
-        "counter": np.zeros(10, dtype=np.int64),
+        "late": fresh + 8 + tableau.dense_rows,
+        "rows": np.zeros((fresh + 9 + tableau.dense_rows, n + 1)),
+        "real": np.zeros(8),
+        "counter": np.zeros(12, dtype=np.int64),
         "zero": np.zeros(n),
         "onto": np.zeros(n + 3),
     }
@@ -221,9 +226,9 @@ def attempt(run, tableau, h, t_new, latest):
         state, at = stage, t + nodes[s] * h
         if s == last:
             state, at = new, latest
-            combine(rows, new, y, h, sources, weights, counts, s, n)
-        else:
-            combine(rows, stage, y, h, sources, weights, counts, s, n)
+        elif s == last - 1:
+            state = run.late
+        combine(rows, state, y, h, sources, weights, counts, s, n)
         if direction * (at - latest) > 0.0:
             at = latest
         if direction * (at - earliest) < 0.0:
@@ -254,7 +259,7 @@ def prepare_dense(run, tableau, h, latest):
     """Dense output of the attempted step, before any projection; False if something is not finite."""
     rows, y, last, dense = run.rows, run.y, tableau.stages, run.dense
     sources, weights, counts = tableau.sources, tableau.weights, tableau.counts
-    n = y.size
+    n, first_slope, last_slope = y.size, tableau.first_slope, tableau.last_slope
     if run.project != 0 and tableau.last_in_error == 0 and not evaluate(run, run.new, latest, last):
         return False
     for s in range(last + 1, last + 1 + tableau.extra_stages):
@@ -264,8 +269,8 @@ def prepare_dense(run, tableau, h, latest):
     for j in range(1, n + 1):
         change = rows[run.new, j] - y[j - 1]
         rows[dense, j] = change
-        rows[dense + 1, j] = h * rows[0, j] - change
-        rows[dense + 2, j] = 2.0 * change - h * (rows[0, j] + rows[last, j])
+        rows[dense + 1, j] = h * rows[first_slope, j] - change
+        rows[dense + 2, j] = 2.0 * change - h * (rows[first_slope, j] + rows[last_slope, j])
     for d in range(tableau.dense_rows):
         combine(rows, dense + 3 + d, run.zero, h, sources, weights, counts, tableau.error_row + 2 + d, n)
     return True
@@ -274,10 +279,21 @@ def prepare_dense(run, tableau, h, latest):
 @compiled_part
 def interpolate(run, tableau, t, x):
     """State at time t, the fraction x of the attempted step, into row ``stage``."""
-    rows = run.rows
-    rows[run.stage, 0] = t
-    for j in range(1, run.y.size + 1):
-        value = 0.0
-        for d in range(2 + tableau.dense_rows, -1, -1):
-            value = (value + rows[run.dense + d, j]) * (x if d % 2 == 0 else 1.0 - x)
-        rows[run.stage, j] = run.y[j - 1] + value
+    rows, y, stage, dense, n = run.rows, run.y, run.stage, run.dense, run.y.size
+    last = dense + 2 + tableau.dense_rows
+    rows[stage, 0] = t
+    if n < FEW:
+        for j in range(1, n + 1):
+            value = 0.0
+            for d in range(last, dense - 1, -1):
+                value = (value + rows[d, j]) * (x if (d - dense) % 2 == 0 else 1.0 - x)
+            rows[stage, j] = y[j - 1] + value
+        return
+    for j in range(1, n + 1):
+        rows[stage, j] = 0.0
+    for d in range(last, dense - 1, -1):  # many components: several at once
+        factor = x if (d - dense) % 2 == 0 else 1.0 - x
+        for j in range(1, n + 1):
+            rows[stage, j] = (rows[stage, j] + rows[d, j]) * factor
+    for j in range(n):
+        rows[stage, j + 1] += y[j]

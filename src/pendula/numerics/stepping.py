@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from pendula.numerics import explicit, runge_kutta
+from pendula.numerics.collocation import collocation
 from pendula.numerics.explicit import advance
+from pendula.numerics.implicit import advance_implicit
 from pendula.numerics.native import Callback
 from pendula.numerics.runge_kutta import Run
-from pendula.numerics.tableaus import METHODS, Tableau
+from pendula.numerics.tableaus import METHODS, RADAU, Tableau
+from pendula.numerics.watch import BAD, FOUND, STOPPED, Watch, Watched, watch_arrays, with_room
 from pendula.outcome import Outcome
 
 TIGHTEST_RTOL = 1e-14
@@ -26,6 +29,7 @@ SECONDS_PER_STRETCH = 0.1
 FIRST_BUFFER = 256  # accepted steps; doubled when full
 
 Progress = Callable[[float, float, int], object]
+Loop = Callable[[Watch, np.ndarray, np.ndarray, int], int]
 
 _OUTCOMES = {
     explicit.DONE: Outcome.FINISHED,
@@ -34,6 +38,9 @@ _OUTCOMES = {
     explicit.BAD_START: Outcome.NOT_FINITE,
     explicit.NO_PROJECTION: Outcome.PROJECTION_FAILED,
     explicit.STEPS_USED_UP: Outcome.TOO_MANY_STEPS,
+    explicit.NO_SOLUTION: Outcome.STEP_TOO_SMALL,
+    explicit.AT_EVENT: Outcome.EVENT,
+    explicit.BAD_EVENT: Outcome.EVENT_FAILED,
 }
 
 
@@ -53,6 +60,10 @@ class Integration:
         max_drift: largest violation of the constraints before a step was projected; 0 without projection.
         max_violation: largest violation left after projection, samples included; 0 without projection.
         method: name of the method.
+        stiff_from: time from which an explicit method was held to short steps by stability, not by accuracy; None
+            where that was not seen.
+        event_t, event_y: times and states at which watched functions crossed zero, in order.
+        event_which: index of the function of each.
     """
 
     t: np.ndarray
@@ -68,6 +79,10 @@ class Integration:
     max_drift: float
     max_violation: float
     method: str
+    stiff_from: float | None = None
+    event_t: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    event_y: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    event_which: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 @dataclass
@@ -76,6 +91,7 @@ class _Stored:
 
     t: np.ndarray
     y: np.ndarray
+    watch: Watch
     seconds: float = 0.0
     code: int = explicit.GO_ON
 
@@ -94,14 +110,16 @@ def integrate(
     max_steps: int = 1_000_000,
     first_step: float | None = None,
     max_step: float = np.inf,
+    step: float | None = None,
     on_progress: Progress | None = None,
     breakpoints: Sequence[float] | np.ndarray = (),
+    watched: Watched | None = None,
 ) -> Integration:
     """Solve y' = f(t, y) from ``t_span[0]`` to ``t_span[1]``, forwards or backwards.
 
-    Steps are chosen as SciPy's ``solve_ivp`` chooses them (same methods, error norms and controller).
-    Values that are not finite are never returned: the step is shortened, and if that does not help the
-    run stops.
+    Steps are chosen as SciPy's ``solve_ivp`` chooses them (same methods and error norms; same controller for the
+    explicit ones). Values that are not finite are never returned: the step is shortened, unless it is fixed, and
+    if that does not help the run stops.
 
     Args:
         rhs: reads ``[t, y...]``, writes ``dy/dt``; NaN where it cannot be evaluated.
@@ -109,8 +127,9 @@ def integrate(
         t_span: first and last time.
         rtol: relative tolerance of one step, from 1e-14 up.
         atol: absolute tolerance of one step; a number, or one for each component.
-        method: ``"dop853"`` (order 8, dense output of order 7) or ``"rk45"`` (order 5, dense output of
-            order 4).
+        method: ``"dop853"`` (order 8, dense output of order 7), ``"rk45"`` (order 5, dense output of
+            order 4), ``"rk4"`` (order 4, dense output of order 3, steps of fixed size) or ``"radau"`` (implicit, for
+            stiff equations; order 5, dense output of order 3).
         sample_times: times inside ``t_span``, in the order of integration, at which states are wanted.
         project: reads ``[t, y...]``, writes the state brought onto the constraints followed by the
             violation before, the violation after, and 0 if it succeeded. Applied after every step and to
@@ -120,11 +139,14 @@ def integrate(
         max_steps: attempted steps, rejected ones included, before the run stops.
         first_step: size of the first step; chosen automatically if None.
         max_step: largest step size.
+        step: size of the steps of ``"rk4"``, which has no tolerance; the last one, and those onto breakpoints, may
+            be shorter. Other methods choose their steps.
         on_progress: called as ``on_progress(t, t_end, accepted)`` about ten times a second.
             ``KeyboardInterrupt``, from here or from the keyboard, ends the run as ``INTERRUPTED``.
         breakpoints: times at which the right-hand side may jump. Steps end exactly there; the right-hand
             side is evaluated just before on one side and just after on the other. Times outside
             ``t_span`` are left out.
+        watched: functions of time and state whose zeros are recorded; some may end the run.
 
     Returns:
         An :class:`Integration`; failures during the run are told by its ``outcome``.
@@ -159,6 +181,9 @@ def integrate(
     samples = _checked_samples(sample_times, t0, t_end, direction)
     nudge = 4.0 * float(np.spacing(max(abs(t0), abs(t_end))))
     breaks = _checked_breakpoints(breakpoints, t0, t_end, direction, nudge)
+    _check_step(method, step, t0, t_end, breaks.size, max_steps)
+    if step is not None:
+        first_step = max_step = min(step, max_step)
     starts_on_break = breaks.size > 0 and breaks[0] == t0
 
     arrays = runge_kutta.workspace(tableau, start.size)
@@ -169,6 +194,7 @@ def integrate(
         rhs_context=rhs.context,
         project=project.address if project else 0,
         project_context=project.context if project else 0,
+        watching=watched is not None,
         t_end=t_end,
         direction=direction,
         rtol=float(rtol),
@@ -183,7 +209,38 @@ def integrate(
         y=start,
         **arrays,
     )
-    return _run(run, tableau, method, 0.0 if first_step is None else float(first_step), rhs, project, on_progress)
+    first = 0.0 if first_step is None else float(first_step)
+    return _run(run, tableau, method, first, rhs, project, watched, on_progress)
+
+
+def _check_step(method: str, step: float | None, t0: float, t_end: float, breakpoints: int, max_steps: int) -> None:
+    """Refuses a fixed step that is missing, out of place, or of no use."""
+    if METHODS[method].error_order > 0:
+        if step is not None:
+            raise ValueError(f"{method} chooses its steps; a fixed step goes with rk4, got step={step!r}")
+        return
+    if step is None:
+        raise ValueError(f"{method} takes steps of a fixed size, and none was given; give step (--step)")
+    if not isinstance(step, (int, float, np.floating, np.integer)) or not 0.0 < step < np.inf:
+        raise ValueError(f"the step must be positive and finite, got {step!r}")
+    span = abs(t_end - t0)
+    if span == 0.0:
+        return
+    if step > span * (1.0 + explicit.SLIVER):
+        raise ValueError(f"the step {step:g} is longer than the time span, which is {span:g}")
+    if step < 10.0 * np.spacing(max(abs(t0), abs(t_end))):
+        raise ValueError(f"the step {step:g} is too short: it hardly changes t = {max(abs(t0), abs(t_end)):g}")
+    needed = np.ceil(span / step - explicit.SLIVER) + breakpoints
+    if needed > max_steps:
+        raise ValueError(f"steps of {step:g} over {span:g} are {needed:.10g}, but max_steps is {max_steps}")
+
+
+def _loop(run: Run, tableau: Tableau, first_step: float) -> Loop:
+    """The compiled loop of a method, waiting for buffers and a number of attempts."""
+    if tableau is RADAU:
+        implicit = collocation(run.y.size, run.controlled, run.rtol)
+        return lambda watch, t, y, count: int(advance_implicit(run, tableau, implicit, watch, first_step, t, y, count))
+    return lambda watch, t, y, count: int(advance(run, tableau, watch, first_step, t, y, count))
 
 
 def _run(
@@ -193,21 +250,25 @@ def _run(
     first_step: float,
     rhs: Callback,
     project: Callback | None,
+    watched: Watched | None,
     on_progress: Progress | None,
 ) -> Integration:
     """Drive the compiled loop to its end and gather the result."""
-    stored = _Stored(np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.y.size)))
+    watch = watch_arrays(watched, run.y.size)
+    stored = _Stored(np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.y.size)), watch)
     stored.t[0], stored.y[0] = run.real[runge_kutta.T], run.y
     run.counter[runge_kutta.STORED] = 1
-    advance(run, tableau, first_step, stored.t, stored.y, 0)  # compiles, takes no step
+    loop = _loop(run, tableau, first_step)
+    loop(watch, stored.t, stored.y, 0)  # compiles, takes no step
     try:
-        _drive(run, tableau, first_step, stored, on_progress)
+        _drive(run, loop, stored, on_progress)
         outcome = _OUTCOMES[stored.code]
     except KeyboardInterrupt:
         reached = run.direction * (run.real[runge_kutta.T] - run.t_end) >= 0.0
         outcome = Outcome.FINISHED if reached else Outcome.INTERRUPTED
 
-    outcome, detail = _explain(outcome, stored.code, run, rhs, project)
+    outcome, detail = _explain(outcome, stored.code, run, tableau, rhs, project, watched, stored.watch)
+    watch, found = stored.watch, int(stored.watch.tally[FOUND])
     points, sampled = int(run.counter[runge_kutta.STORED]), int(run.counter[runge_kutta.NEXT_SAMPLE])
     return Integration(
         t=stored.t[:points].copy(),
@@ -223,10 +284,25 @@ def _run(
         max_drift=float(run.real[runge_kutta.DRIFT]),
         max_violation=float(run.real[runge_kutta.VIOLATION]),
         method=method,
+        stiff_from=_stiff_from(run, points - 1),
+        event_t=watch.t[:found].copy(),
+        event_y=watch.y[:found].copy(),
+        event_which=watch.which[:found].copy(),
     )
 
 
-def _drive(run: Run, tableau: Tableau, first_step: float, stored: _Stored, on_progress: Progress | None) -> None:
+def _stiff_from(run: Run, accepted: int) -> float | None:
+    """Where steps began to be limited by stability, if that holds for most of a run that took many.
+
+    A mechanism that comes to rest at last is limited by stability too, but its steps are long then, and few.
+    """
+    looks = int(run.counter[runge_kutta.LOOKS_STIFF])
+    if looks < explicit.STIFF_LOOKS or 2 * looks * explicit.STIFF_EVERY < accepted:
+        return None
+    return float(run.real[runge_kutta.STIFF_FROM])
+
+
+def _drive(run: Run, loop: Loop, stored: _Stored, on_progress: Progress | None) -> None:
     """Run in stretches until something ends the run.
 
     A function of its own because Python may raise KeyboardInterrupt on the jump at the end of a loop,
@@ -235,11 +311,13 @@ def _drive(run: Run, tableau: Tableau, first_step: float, stored: _Stored, on_pr
     stretch = FIRST_STRETCH
     while stored.code in (explicit.GO_ON, explicit.BUFFER_FULL):
         before = time.perf_counter()
-        stored.code = advance(run, tableau, first_step, stored.t, stored.y, stretch)
+        stored.code = loop(stored.watch, stored.t, stored.y, stretch)
         spent = time.perf_counter() - before
         stored.seconds += spent
         if stored.code == explicit.BUFFER_FULL:
-            stored.t, stored.y = _doubled(stored.t), _doubled(stored.y)
+            if run.counter[runge_kutta.STORED] >= stored.t.size:
+                stored.t, stored.y = _doubled(stored.t), _doubled(stored.y)
+            stored.watch = with_room(stored.watch)
             continue
         stretch = int(stretch * min(8.0, SECONDS_PER_STRETCH / max(spent, 1e-9)))
         stretch = max(1, min(stretch, LONGEST_STRETCH))
@@ -254,9 +332,22 @@ def _doubled(rows: np.ndarray) -> np.ndarray:
     return longer
 
 
-def _explain(outcome: Outcome, code: int, run: Run, rhs: Callback, project: Callback | None) -> tuple[Outcome, str]:
+def _explain(
+    outcome: Outcome,
+    code: int,
+    run: Run,
+    tableau: Tableau,
+    rhs: Callback,
+    project: Callback | None,
+    watched: Watched | None,
+    watch: Watch,
+) -> tuple[Outcome, str]:
     """The outcome, refined by what the right-hand side says about itself, and the numbers behind it."""
     t, where = run.real[runge_kutta.T], run.real[runge_kutta.WHERE]
+    if watched is not None and outcome is Outcome.EVENT:
+        return outcome, f"{watched.name(int(watch.tally[STOPPED]))} at t = {t:.9g}"
+    if watched is not None and outcome is Outcome.EVENT_FAILED:
+        return outcome, f"{watched.name(int(watch.tally[BAD]))} has no value soon after t = {t:.9g}"
     component = int(run.counter[runge_kutta.COMPONENT])
     which = f"component {component}" if component >= 0 else "the error estimate"
     failing = project if project is not None and outcome is Outcome.PROJECTION_FAILED else rhs
@@ -269,10 +360,10 @@ def _explain(outcome: Outcome, code: int, run: Run, rhs: Callback, project: Call
     if code == explicit.BAD_START:
         return outcome, f"the derivative at the initial state (t = {t:.9g}) is not finite: {which}"
     if outcome is Outcome.NOT_FINITE:
-        return (
-            outcome,
-            f"{which} is not finite near t = {where:.9g}, however short the step; last good t = {t:.9g}",
-        )
+        tried = "with this step" if tableau.error_order == 0 else "however short the step"
+        return outcome, f"{which} is not finite near t = {where:.9g}, {tried}; last good t = {t:.9g}"
+    if code == explicit.NO_SOLUTION:
+        return outcome, f"at t = {t:.9g} the equations of the implicit step could not be solved, however short the step"
     if outcome is Outcome.STEP_TOO_SMALL:
         h = run.real[runge_kutta.H_ABS]
         return (
@@ -322,7 +413,7 @@ def _checked_atol(atol: float | Sequence[float] | np.ndarray, n: int) -> np.ndar
     values = np.array(atol, dtype=float)
     if values.ndim > 0 and values.shape != (n,):
         raise ValueError(f"atol must be a number or one for each of {n} components, got shape {values.shape}")
-    values = np.ascontiguousarray(np.broadcast_to(values, (n,)))
+    values = np.array(np.broadcast_to(values, (n,)))  # a copy: a view that cannot be written has a type of its own
     if not np.all((values > 0.0) & np.isfinite(values)):
         raise ValueError(f"atol must be positive and finite, got {atol!r}")
     return values

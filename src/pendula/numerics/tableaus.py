@@ -1,4 +1,4 @@
-"""Coefficients of the explicit Runge-Kutta methods, in the form the compiled loop reads.
+"""Coefficients of the Runge-Kutta methods, in the form the compiled loop reads.
 
 Sources:
     DOP853: E. Hairer, S. P. Norsett, G. Wanner, *Solving Ordinary Differential Equations I*, 2nd ed. 1993,
@@ -8,13 +8,18 @@ Sources:
     RK45: J. R. Dormand, P. J. Prince, "A family of embedded Runge-Kutta formulae", J. Comp. Appl. Math. 6
     (1980) 19-26; dense output of order 4 as in ``dopri5.f`` of the authors above.
 
-Both methods evaluate the derivative at the end of the step as their last stage, and both write
+    RK4: W. Kutta, "Beitrag zur naeherungsweisen Integration totaler Differentialgleichungen", Z. Math. Phys. 46
+    (1901) 435-453: order 4 without error estimate, for steps of a fixed size; dense output of order 3.
+
+    RADAU: Radau IIA of order 5, only its place in the rows; the coefficients are in ``collocation.py``.
+
+The explicit methods evaluate the derivative at the end of the step as their last stage, and all write
 their dense output in the same nested form (Hairer et al., section II.6),
 
     y(t + x h) = y + x (F0 + (1 - x) (F1 + x (F2 + (1 - x) (F3 + ...))))
     F0 = y1 - y,   F1 = h f0 - F0,   F2 = 2 F0 - h (f0 + f1),   F3... = h (dense rows) K
 
-so that one loop serves both.
+so that one loop serves all. Without dense rows this is the cubic with the slopes f0 and f1 at the ends.
 """
 
 from __future__ import annotations
@@ -44,8 +49,10 @@ class Tableau(NamedTuple):
         dense_rows: rows of the dense output beyond the three that every method shares.
         error_row: first row after the stages.
         order: of the solution that is carried on.
-        error_order: the error estimate falls as step ** (error_order + 1).
+        error_order: the error estimate falls as step ** (error_order + 1); 0 if there is none, and steps are fixed.
         last_in_error: 1 if the error estimate needs the derivative at the end of the step.
+        first_slope, last_slope: rows of the stages that hold f0 and f1 of the dense output.
+        stable_to: step times eigenvalue up to which the method is stable, roughly; see ``explicit.watch_stiffness``.
     """
 
     sources: np.ndarray
@@ -59,6 +66,9 @@ class Tableau(NamedTuple):
     order: int
     error_order: int
     last_in_error: int
+    first_slope: int
+    last_slope: int
+    stable_to: float
 
 
 def _tableau(
@@ -70,11 +80,12 @@ def _tableau(
     dense: Sequence[Row],
     order: int,
     error_order: int,
+    stable_to: float = np.inf,
 ) -> Tableau:
     every = [*rows, error, second_error, *dense]
     counts = [-(-len(row) // GROUP) * GROUP for row in every]
-    sources = np.zeros((len(every), max(counts)), dtype=np.intp)
-    weights = np.zeros((len(every), max(counts)))
+    sources = np.zeros((len(every), max(GROUP, *counts)), dtype=np.intp)
+    weights = np.zeros(sources.shape)
     for index, row in enumerate(every):
         sources[index, : len(row)] = list(row)
         weights[index, : len(row)] = list(row.values())
@@ -90,6 +101,9 @@ def _tableau(
         order=order,
         error_order=error_order,
         last_in_error=int(stages in error or stages in second_error),
+        first_slope=0,
+        last_slope=stages,
+        stable_to=stable_to,
     )
 
 
@@ -252,6 +266,7 @@ DOP853 = _tableau(
     dense=_DOP853_DENSE,
     order=8,
     error_order=7,
+    stable_to=6.1,
 )
 
 RK45 = _tableau(
@@ -263,6 +278,31 @@ RK45 = _tableau(
     dense=_RK45_DENSE,
     order=5,
     error_order=4,
+    stable_to=2.8,
 )
 
-METHODS = {"dop853": DOP853, "rk45": RK45}
+RK4 = _tableau(
+    nodes=[0.0, 0.5, 0.5, 1.0, 1.0],
+    rows=[{}, {0: 0.5}, {1: 0.5}, {2: 1.0}, {0: 1 / 6, 1: 1 / 3, 2: 1 / 3, 3: 1 / 6}],
+    stages=4,
+    error={},
+    second_error={},
+    dense=[],
+    order=4,
+    error_order=0,
+)
+
+# Row 0 is the derivative at the start, rows 1 to 3 those at the collocation points, row 4 that at the end. The slopes
+# of the dense output are those of the collocation polynomial, left in the two scratch rows (see ``workspace``).
+RADAU = _tableau(
+    nodes=[0.0, (4 - 6**0.5) / 10, (4 + 6**0.5) / 10, 1.0, 1.0],
+    rows=[{}] * 5,
+    stages=4,
+    error={},
+    second_error={},
+    dense=[],
+    order=5,
+    error_order=3,
+)._replace(last_in_error=1, first_slope=8, last_slope=9)
+
+METHODS = {"dop853": DOP853, "rk45": RK45, "rk4": RK4, "radau": RADAU}

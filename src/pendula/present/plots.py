@@ -124,14 +124,14 @@ def plot_forces(series: ForceSeries, path: str | os.PathLike[str] | None = None,
     return figure
 
 
-def _sheet(count: int, dpi: float) -> tuple[Figure, list[Axes]]:
-    """An empty figure with panels below each other."""
+def _sheet(count: int, dpi: float, *, shared: bool = True) -> tuple[Figure, list[Axes]]:
+    """An empty figure with panels below each other, by default along the same axis."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.0, 1.3 + 2.15 * count), dpi=dpi, layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)
-    return figure, list(figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0])
+    return figure, list(figure.subplots(count, 1, sharex=shared, squeeze=False)[:, 0])
 
 
 def _finish(figure: Figure, axes: list[Axes], run: RunSeries | ForceSeries) -> None:

@@ -1,4 +1,4 @@
-"""Results as pictures: plots of a run and of the forces in joints, and the mechanism in motion."""
+"""Results as pictures: plots of a run, of many runs and of the forces in joints, and the mechanism in motion."""
 
 from __future__ import annotations
 
@@ -7,26 +7,38 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis.divergence import Divergence
+from pendula.analysis.horizon import Horizon
+from pendula.analysis.lyapunov import Lyapunov
 from pendula.analysis.reactions import ROUNDING, Reactions
+from pendula.errors import UsageError
 from pendula.model.bodies import GROUND
 from pendula.model.bodies import Shape as ModelShape
 from pendula.model.expressions import parse
 from pendula.model.forces import ForceDamper, ForceSpring
 from pendula.model.joints import JointCoordinates, JointPrismatic, Side
+from pendula.present import maps
 from pendula.present import shapes as sh
+from pendula.present.ensembles import SpreadSeries, plot_spread
 from pendula.present.player import write_animation
 from pendula.present.plots import ForceSeries, RunSeries, plot_forces, plot_run
 from pendula.present.scene import Scene, SceneBody, SceneLink
+from pendula.simulation.ensemble import Ensemble
+from pendula.simulation.events import Crossings
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.rotations import quaternion_of, turned
 
 Array = Any
 
 
-def plot(result: Trajectory | Reactions, path: str | Path | None = None) -> Any:
+def plot(
+    result: Trajectory | Reactions | Ensemble | Divergence | Horizon | Lyapunov, path: str | Path | None = None
+) -> Any:
     """A figure of a result over time; written as PNG if a path is given.
 
-    A trajectory shows coordinates, rates and errors; reactions show the sizes of forces and torques by joint.
+    A trajectory shows coordinates, rates and errors; reactions show the sizes of forces and torques by joint; an
+    ensemble shows how the coordinates of its runs spread; a divergence or a horizon shows the distance of its two
+    runs, a Lyapunov exponent its running average.
 
     Example:
         >>> import pendula
@@ -36,6 +48,12 @@ def plot(result: Trajectory | Reactions, path: str | Path | None = None) -> Any:
     """
     if isinstance(result, Reactions):
         return plot_forces(_force_series(result), path)
+    if isinstance(result, (Divergence, Horizon)):
+        return maps.plot_growth(_distance_series(result), path)
+    if isinstance(result, Lyapunov):
+        return maps.plot_growth(_rate_series(result), path)
+    if isinstance(result, Ensemble):
+        return plot_spread(_spread_series(result), path)
     trajectory = result
     layout = trajectory.joint_layout
     units = layout.units
@@ -56,6 +74,85 @@ def plot(result: Trajectory | Reactions, path: str | Path | None = None) -> Any:
         time_unit=layout.time_unit,
     )
     return plot_run(run, path)
+
+
+def plot_section(found: Crossings, path: str | Path | None = None, *, of: str | None = None) -> Any:
+    """A figure of a section of a motion: a coordinate and its speed, wherever an event occurred.
+
+    Args:
+        found: one of ``run.events``.
+        path: file to write as PNG.
+        of: the coordinate; default: the first that the event's expression does not name.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.double_pendulum())
+        >>> run = pendula.simulate(system, 5.0, events=["theta1 = 0 rising"])
+        >>> plot_section(run.events["theta1 = 0 rising"]).axes[0].get_xlabel()
+        'theta2 [deg]'
+    """
+    layout = found.system.joint_layout
+    usable = [n for n in layout.coordinates if f"{n}_dot" in layout.speeds]
+    if not usable:
+        raise UsageError("no coordinate of this mechanism has a speed of its own to draw a section with")
+    chosen = of or next((n for n in usable if n not in found.event.parsed.names), usable[0])
+    if chosen not in usable:
+        raise UsageError(f'there is no coordinate "{chosen}" with a speed of its own; known are: {", ".join(usable)}')
+    times = "1 crossing" if len(found) == 1 else f"{len(found)} crossings"
+    series = maps.SectionSeries(
+        title=f"{found.system.model.name}: section",
+        subtitle=f"{found.event.name}: {times}",
+        x=found[chosen],
+        y=found[f"{chosen}_dot"],
+        x_name=chosen,
+        y_name=f"{chosen}_dot",
+        x_unit=layout.units[chosen],
+        y_unit=layout.units[f"{chosen}_dot"],
+    )
+    return maps.plot_section(series, path)
+
+
+def _distance_series(found: Divergence | Horizon) -> maps.GrowthSeries:
+    first = found.run if isinstance(found, Horizon) else found.first
+    what = "horizon" if isinstance(found, Horizon) else "divergence"
+    return maps.GrowthSeries(
+        title=f"{first.system.model.name}: {what}",
+        subtitle=str(found),
+        t=found.t,
+        y=found.distance,
+        label=f"largest distance [{found.unit}]",
+        level=found.threshold,
+        mark=found.time,
+        time_unit=found.time_unit,
+    )
+
+
+def _rate_series(found: Lyapunov) -> maps.GrowthSeries:
+    return maps.GrowthSeries(
+        title="largest Lyapunov exponent",
+        subtitle=str(found),
+        t=found.t,
+        y=found.running,
+        label=f"average up to t [1/{found.time_unit}]",
+        level=found.exponent,
+        logarithmic=False,
+        time_unit=found.time_unit,
+    )
+
+
+def _spread_series(runs: Ensemble) -> SpreadSeries:
+    layout = runs.system.joint_layout
+    known = runs.energy_drift[np.isfinite(runs.energy_drift)]
+    drift = f", median energy drift {np.median(known):.2g}" if known.size else ""
+    return SpreadSeries(
+        title=f"{runs.system.model.name}: {len(runs)} runs",
+        subtitle=f"{runs.stepper} at {runs.tolerance:g}: {int(runs.ok.sum())} finished{drift}",
+        t=runs.t,
+        signals={n: runs[n] for n in layout.coordinates},
+        units=layout.units,
+        energy_drift=runs.energy_drift,
+        time_unit=layout.time_unit,
+    )
 
 
 def _force_series(found: Reactions) -> ForceSeries:

@@ -60,8 +60,10 @@ def stabilization_rate(
 
     A slower rate lets errors pile up, a faster one makes the equations stiff and the steps shorter: one over the
     step costs a four-bar linkage three times the steps, a third of that a fifth more. The step is the median of
-    those that a short trial without stabilization takes at the same tolerance.
+    those that a short trial without stabilization takes at the same tolerance, or the fixed one.
     """
+    if settings.get("step"):
+        return 1.0 / (STEPS_TO_DECAY * float(settings["step"]))
     trial = integrate(dynamics.rhs, y0, span, quadratures=quadratures, max_steps=PILOT_STEPS, **settings)
     steps = np.abs(np.diff(trial.t))
     if not steps.size:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -10,8 +12,10 @@ import numpy as np
 from pendula.equations.derive import cannot
 from pendula.errors import NoConvergence, UsageError
 from pendula.model.expressions import parse
-from pendula.numerics.stepping import integrate
+from pendula.numerics.stepping import Integration, integrate
+from pendula.numerics.taylor import integrate_series
 from pendula.outcome import Outcome
+from pendula.simulation.events import Event, crossings_of, read_events, watch_events
 from pendula.simulation.loops import check_start, pose_notes, stabilization_rate
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.assembly import assemble
@@ -20,10 +24,10 @@ from pendula.system.layout import Array, State
 from pendula.system.schedule import breakpoints, constant_rates, moves_constraints
 from pendula.system.system import Parameters, System
 
-STEPPERS = ("dop853", "rk45")
+STEPPERS = ("dop853", "rk45", "taylor", "radau", "rk4")
 CONSTRAINTS = ("projection", "baumgarte", "none")
 
-_PAUSES = (Outcome.TOO_MANY_STEPS, Outcome.INTERRUPTED)
+_PAUSES = (Outcome.TOO_MANY_STEPS, Outcome.INTERRUPTED, Outcome.EVENT)
 
 UNTRUSTED = 1e-3
 """Energy drift beyond which a run gets a warning among its notes."""
@@ -40,10 +44,12 @@ def simulate(
     tol: float = 1e-8,
     atol: float | None = None,
     stepper: str = "dop853",
+    step: float | None = None,
     samples: int | Sequence[float] | Array | None = None,
     constraints: Literal["projection", "baumgarte", "none"] = "projection",
     baumgarte_rate: float | None = None,
     max_steps: int = 1_000_000,
+    events: Sequence[Event | str] | None = None,
     on_progress: Callable[[float, float, int], object] | None = None,
     on_failure: Literal["return", "raise"] = "return",
 ) -> Trajectory:
@@ -60,13 +66,20 @@ def simulate(
         parameters: changes of parameters by name, or all values as an array.
         inputs: values of inputs by name: numbers, or expressions of t and parameters in text.
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
-        stepper: "dop853" (order 8) or "rk45" (order 5).
+        stepper: "dop853" (order 8), "rk45" (order 5), "taylor" (Taylor series of an order that follows from the
+            tolerance: for high accuracy where there are few speeds, at most 12; not for loops, nor for conditions on
+            the motion such as abs), "radau" (implicit, order 5: for stiff mechanisms), or "rk4" (order 4, steps of a
+            fixed size).
+        step: size of the steps of "rk4", which has no tolerance.
         samples: number of equally spaced times, or the times, at which the trajectory is wanted; default: at
             every accepted step.
         constraints: "projection" brings every step back onto them; "baumgarte" adds terms to the equations that let
             their errors die out; "none" leaves them alone, to see how far they drift.
         baumgarte_rate: rate of that [1/time]; default: so that errors die out over a few typical
             steps; ``notes`` says what was chosen.
+        events: what to look for on the way, as :class:`~pendula.Event` or in text: "theta1 = 0 rising" is recorded in
+            ``events``, "stop: theta1 >= 90deg" ends the run exactly there (which is then also the last sample).
+            Each step is looked at on eleven points; an expression that swings faster than that may hide crossings.
         on_progress: called as (t, t_end, steps) about ten times a second.
         on_failure: "return" gives the trajectory up to where it stopped, with its outcome; "raise" raises.
 
@@ -103,6 +116,7 @@ def simulate(
     if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1:
         raise UsageError(f"the tolerance must lie between 1e-14 and 1, found {tol!r}")
     _check_rate(constraints, baumgarte_rate)
+    looked_for = read_events(events)
     vector = system.parameter_vector(parameters)
     start, notes = _start(system, initial_state, span[0], vector)
     notes += check_start(system, start, vector)
@@ -111,8 +125,16 @@ def simulate(
     dynamics = system.dynamics(vector)
     times = _sample_times(samples, span)
     y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])
+    watched = watch_events(system, looked_for, vector, span[0], y0)
     absolute = tol if atol is None else atol
-    settings: dict[str, Any] = {"rtol": tol, "atol": absolute, "method": stepper}
+    settings: dict[str, Any] = {"rtol": tol, "atol": absolute}
+    series = None
+    if stepper == "taylor":
+        if looked_for:
+            raise UsageError('events are not found with stepper "taylor"; try dop853 at the same tolerance')
+        series = system.series(vector)
+    if series is None:
+        settings |= {"method": stepper, "step": step}
     quadratures = dynamics.quadratures
     if quadratures and system.moves_by_time:
         # motors may work while the state stands still: the work then has a say in the steps
@@ -127,10 +149,12 @@ def simulate(
             dynamics = system.dynamics(vector, baumgarte=float(baumgarte_rate))
             unit = system.layout.time_unit
             notes += (f"constraints are stabilized after Baumgarte at a rate of {baumgarte_rate:.4g}/{unit}, {chosen}",)
-        run = integrate(
-            dynamics.rhs,
-            y0,
-            span,
+        solve = (
+            partial(integrate, dynamics.rhs, watched=watched) if series is None else partial(integrate_series, series)
+        )
+        run = solve(
+            y0=y0,
+            t_span=span,
             **settings,
             sample_times=times,
             project=dynamics.project if constraints == "projection" else None,
@@ -147,6 +171,8 @@ def simulate(
     energies = system.energies(step_q, step_v, run.t, parameters=vector)
     account = EnergyAccount(run.t, energies.kinetic, energies.potential, work)
     sampled = times is not None
+    if sampled and run.outcome is Outcome.EVENT:
+        run = _with_last_sample(run)
     q, v = (run.sample_y[:, :nq], run.sample_y[:, nq : nq + nv]) if sampled else (step_q, step_v)
     position, velocity = _violations(system, run.t, step_q, step_v, vector)
     deviation, violation = account.error / account.scale, position
@@ -162,6 +188,9 @@ def simulate(
     if worst > UNTRUSTED:
         notes += (f"energy is off by {worst:.2g} of its scale: do not trust this run (a singular chart, or too loose)",)
     notes += _jacobi_note(system)
+    if run.stiff_from is not None:
+        at = f"{run.stiff_from:.4g} {system.layout.time_unit}"
+        notes += (f"the motion looks stiff from t = {at}: try --stepper radau, which need not take such short steps",)
     notes += pose_notes(system, run.t, step_q, vector, stopped=outcome not in (Outcome.FINISHED, *_PAUSES))
     if on_failure == "raise" and not outcome.ok:
         raise NoConvergence(f"{outcome}: {run.detail}", last=run.y[-1])
@@ -186,7 +215,17 @@ def simulate(
         notes=notes,
         system=system,
         parameters=vector,
+        step=None if step is None else float(step),
+        events=crossings_of(system, looked_for, run, vector),
     )
+
+
+def _with_last_sample(run: Integration) -> Integration:
+    """The state at which an event ended the run as the last sample, if it is none already."""
+    if run.sample_t.size and run.sample_t[-1] == run.t[-1]:
+        return run
+    t, y = np.append(run.sample_t, run.t[-1]), np.vstack([run.sample_y, run.y[-1:]])
+    return replace(run, sample_t=t, sample_y=y)
 
 
 def _check_rate(constraints: str, rate: float | None) -> None:
@@ -205,6 +244,8 @@ def _with_inputs(system: System, inputs: Mapping[str, float | str]) -> System:
         known = ", ".join(system.model.inputs) or "none"
         raise UsageError(f'there is no input "{unknown[0]}"; known are: {known}')
     model = system.model.with_changes(inputs=dict(system.model.inputs) | dict(inputs))
+    if system.engine == "recursive":
+        return compile_system(model, engine=system.engine)
     return compile_system(model, system.formulation)
 
 

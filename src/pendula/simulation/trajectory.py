@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from pendula.errors import UsageError
 from pendula.outcome import Outcome
+from pendula.simulation.events import Crossings
 from pendula.system.layout import Array, Layout, State
 from pendula.system.system import System
 
@@ -89,6 +91,10 @@ class Trajectory:
     notes: tuple[str, ...]
     system: System
     parameters: Array
+    step: float | None = None
+    """size of the steps where it was fixed; the tolerance then had no part in them"""
+    events: Mapping[str, Crossings] = field(default_factory=dict)
+    """where each event occurred, by its name"""
 
     @property
     def layout(self) -> Layout:
@@ -124,14 +130,27 @@ class Trajectory:
         """One state of the run; the last by default."""
         return State(float(self.t[index]), self.q[index], self.v[index], self.layout)
 
+    def _event_arrays(self) -> dict[str, Array]:
+        """Names of the events; times and states of all in one list each, with the index of the event."""
+        found = list(self.events.values())
+        nq, nv = len(self.layout.coordinates), len(self.layout.speeds)
+        return {
+            "event_names": np.array(list(self.events), dtype=str),
+            "event_which": np.repeat(np.arange(len(found)), [len(f) for f in found]),
+            "event_t": np.concatenate([f.t for f in found] or [np.zeros(0)]),
+            "event_q": np.concatenate([f.q for f in found] or [np.zeros((0, nq))]),
+            "event_v": np.concatenate([f.v for f in found] or [np.zeros((0, nv))]),
+        }
+
     def save(self, path: str | Path) -> None:
-        """Writes t, q, v, names, energies and the account to an ``.npz`` file."""
+        """Writes t, q, v, names, energies, events and the account to an ``.npz`` file."""
         path = Path(path)
         account: dict[str, Any] = {
             "model": self.system.model.name,
             "formulation": self.system.formulation,
             "stepper": self.stepper,
             "tolerance": self.tolerance,
+            "step": self.step,
             "outcome": str(self.outcome),
             "detail": self.detail,
             "steps": self.steps,
@@ -143,6 +162,7 @@ class Trajectory:
             "velocity_violation": self.velocity_violation,
             "units": dict(self.layout.units),
             "notes": list(self.notes),
+            "events": [asdict(found.event) for found in self.events.values()],
         }
         try:
             with path.open("wb") as file:
@@ -160,6 +180,7 @@ class Trajectory:
                     potential=self.energy.potential,
                     work=self.energy.work,
                     account=np.array(json.dumps(account)),
+                    **self._event_arrays(),
                 )
         except OSError as error:
             raise UsageError(f"{path}: cannot be written: {error.strerror}") from None

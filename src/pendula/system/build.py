@@ -8,7 +8,16 @@ import numpy as np
 
 from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations
-from pendula.errors import ComputationError, LoopNotClosed, ModelError, PendulaError, Problem, SingularPose, UsageError
+from pendula.errors import (
+    ComputationError,
+    LoopNotClosed,
+    ModelError,
+    NotSupported,
+    PendulaError,
+    Problem,
+    SingularPose,
+    UsageError,
+)
 from pendula.model.model import Model
 from pendula.system.assembly import assemble
 from pendula.system.layout import State
@@ -18,6 +27,8 @@ from pendula.system.system import System
 
 _TRIES = 6
 _SINGULAR = 1e-11
+MOST_SPEEDS, MOST_SPEEDS_CLOSED = 5, 24
+"""Up to so many speeds compiled equations are faster than the recursion (measured: benchmarks/engines.py)."""
 
 
 ENGINES = ("auto", "symbolic", "recursive")
@@ -46,6 +57,9 @@ def compile_system(model: Model | Equations, formulation: str | None = None, *, 
         if isinstance(model, Equations) or formulation is not None:
             raise UsageError("the recursive engine takes a model and no formulation: it derives no equations")
         return _recursive(model)
+    if engine == "auto" and formulation is None and isinstance(model, Model) and _recursion_is_faster(model):
+        with suppress(NotSupported):
+            return _recursive(model)
     formulation = DEFAULT if formulation is None else formulation
     equations = model if isinstance(model, Equations) else derive(model, formulation)
     system = System(equations)
@@ -55,12 +69,23 @@ def compile_system(model: Model | Equations, formulation: str | None = None, *, 
     return system
 
 
+def _recursion_is_faster(model: Model) -> bool:
+    """By the number of speeds; loops have to be far larger, since each of their rows is another recursion."""
+    return len(model.speeds) > (MOST_SPEEDS_CLOSED if model.closures else MOST_SPEEDS)
+
+
 def _recursive(model: Model) -> System:
     """The recursion over the bodies, tried at some poses."""
     system = RecursiveSystem(model)
-    if not system.layout.speeds or not _solves_by_bodies(system):
-        compile_system(model, DEFAULT)  # says what is wrong
-    return system
+    if model.closures:
+        _check_well_posed(system)
+    if system.layout.speeds and _solves_by_bodies(system):
+        return system
+    compile_system(model, DEFAULT)  # says what is wrong, if something is
+    raise NotSupported(
+        "the recursion finds no accelerations: a body without mass is held by a loop, or a pose is singular.\n"
+        "  Try: the engine symbolic."
+    )
 
 
 def _solves_by_bodies(system: System) -> bool:

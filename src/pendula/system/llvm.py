@@ -67,8 +67,8 @@ def compile_program(
     setup = _Function(program, "prepare", {}).body(first, hoisted)
     operations = sum(1 for k in state if program.ops[k][0] != "in")
     declarations = _declarations(program, order)
-    engine = _build(f"{main}\n{declarations}", 2 if operations <= _LARGE and not quick else 0)
-    starter = _build(f"{setup}\n{declarations}", 0)  # runs once per parameter set: quick to compile matters more
+    engine = build_module(f"{main}\n{declarations}", 2 if operations <= _LARGE and not quick else 0)
+    starter = build_module(f"{setup}\n{declarations}", 0)  # runs once per parameter set: quick to compile matters more
     return Native(
         engine.get_function_address("evaluate"),
         starter.get_function_address("prepare"),
@@ -206,7 +206,8 @@ def _start() -> None:
     _ready = True
 
 
-def _build(text: str, effort: int) -> Any:
+def build_module(text: str, effort: int) -> Any:
+    """Machine code of a module of LLVM text; ``effort`` is the optimization level of the code generator."""
     with _lock:
         _start()
         module = llvm.parse_assembly(text)

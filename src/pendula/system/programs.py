@@ -22,6 +22,8 @@ from pendula.system import kernels as kn
 from pendula.system.layout import Array
 from pendula.system.llvm import Native, compile_program
 from pendula.system.lower import Lowering
+from pendula.system.taylor import derive_rates, find_recurrences
+from pendula.system.taylor_code import NativeSeries, compile_series
 from pendula.system.tree_layout import TreeLayout
 
 MANY_BODIES = 20  # beyond, thorough compilation takes seconds and gains a few percent
@@ -58,12 +60,12 @@ def prepared_parameters(native: Native, parameters: Array) -> Array:
     return buffer
 
 
-def inputs_in_time(model: Model) -> tuple[tuple[Any, Any], ...]:
-    """Inputs of a model that are expressions of time, as definitions of their symbols."""
+def inputs_in_time(model: Model, *, constant_ones: bool = False) -> tuple[tuple[Any, Any], ...]:
+    """Inputs of a model that are expressions of time (or all of them), as definitions of their symbols."""
     found = []
     for name, value in model.inputs.items():
         expression = parse(value)
-        if "t" in expression.names:
+        if constant_ones or "t" in expression.names:
             found.append((se.Symbol(name), translate(expression, {n: se.Symbol(n) for n in expression.names})))
     return tuple(found)
 
@@ -74,6 +76,7 @@ class Programs:
     def __init__(self, equations: Equations) -> None:
         self._equations = equations
         self._known: dict[str, Native] = {}
+        self._series: dict[int, NativeSeries] = {}
 
     def bind(self, name: str, parameters: Array, build: Callable[[], Native]) -> Compiled:
         """The program of that name with parameters prepared; built if it is not there yet."""
@@ -96,12 +99,40 @@ class Programs:
         """Inputs that are expressions of time, as definitions."""
         return inputs_in_time(self._equations.model)
 
+    def watched(self, texts: Sequence[str], values: Sequence[Any], parameters: Array) -> Compiled:
+        """Values of expressions that name parts of the equations; its inputs are t, q, v alone."""
+
+        def build() -> Native:
+            eq = self._equations
+            low = Lowering([eq.t, *eq.q, *eq.v], eq.p, (*self._all_inputs, *eq.definitions))
+            return compile_program(low.program, [low(e) for e in values], quick=True)
+
+        return self.bind(f"watched {list(texts)}", parameters, build)
+
+    @cached_property
+    def _all_inputs(self) -> tuple[tuple[Any, Any], ...]:
+        """All inputs as definitions: expressions of time and parameters."""
+        return inputs_in_time(self._equations.model, constant_ones=True)
+
     def _lowering(self, *, inputs_in_time: bool = False, extra: Sequence[Any] = ()) -> Lowering:
         eq = self._equations
         in_time = {s for s, _ in self.inputs_in_time} if inputs_in_time else set()
         slots = [se.Symbol(f"{s}'") if s in in_time else s for s in eq.u]
         definitions = (*(self.inputs_in_time if inputs_in_time else ()), *eq.definitions)
         return Lowering([eq.t, *eq.q, *eq.v, *slots, *extra], eq.p, definitions)
+
+    def native(self, name: str, build: Callable[[], Native]) -> Native:
+        """The program of that name without parameters; built if it is not there yet."""
+        if name not in self._known:
+            self._known[name] = build()
+        return self._known[name]
+
+    def lane_lowering(self) -> Lowering:
+        """For programs of eight states: they read t, q, v, and inputs that time does not change are parameters."""
+        eq = self._equations
+        in_time = {s for s, _ in self.inputs_in_time}
+        slots = [se.Symbol(f"{s}'") if s in in_time else s for s in eq.u]
+        return Lowering([eq.t, *eq.q, *eq.v], [*eq.p, *slots], (*self.inputs_in_time, *eq.definitions))
 
     def dynamics(self, parameters: Array) -> Compiled:
         """M, f, q', G, c, power and the rows of prescribed motions, as the right-hand side wants them."""
@@ -123,6 +154,13 @@ class Programs:
         values += [low(e) for e in rest]
         places += range(n * n, n * n + len(rest))
         return compile_program(low.program, values, places)
+
+    def series(self, lanes: int, *, power: bool) -> NativeSeries:
+        """Taylor coefficients of q, v and, with ``power``, of the work, for so many states at a time."""
+        if lanes not in self._series:
+            rates = derive_rates(self._equations, self._all_inputs, power=power)
+            self._series[lanes] = compile_series(find_recurrences(rates), lanes)
+        return self._series[lanes]
 
     @property
     def _many_bodies(self) -> bool:
@@ -219,6 +257,26 @@ class Programs:
             return compile_program(low.program, [low(e) for e in flat])
 
         return self.bind("transmitted", parameters, build)
+
+    def deviations(self, parameters: Array) -> Compiled:
+        """Derivatives of q' and of f - M a along a direction (dq, dv); a, dq and dv come in as extras."""
+
+        def build() -> Native:
+            eq = self._equations
+            a = eq.acceleration_symbols
+            along = [se.Symbol(f"d'{s}") for s in (*eq.q, *eq.v)]
+            low = self._lowering(inputs_in_time=True, extra=[*a, *along])
+            program = low.program
+            outputs = [low(e) for e in eq.qdot]
+            for i, row in enumerate(eq.M):
+                total = low(eq.f[i])
+                for x, value in zip(row, a, strict=True):
+                    total = program.subtract(total, program.multiply(low(x), low(value)))
+                outputs.append(total)
+            seeds = {low(s): low(d) for s, d in zip((*eq.q, *eq.v), along, strict=True)}
+            return compile_program(program, program.tangent(outputs, seeds, program.needed(outputs)))
+
+        return self.bind("deviations", parameters, build)
 
     def residual_jacobian(self, by: str, parameters: Array) -> Compiled:
         """Derivatives of M a - f - G^T lam and of G a - c; a and lam come in as extras."""

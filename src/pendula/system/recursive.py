@@ -1,25 +1,28 @@
-"""A system whose numbers come from the recursion over the bodies: no equations are derived unless they are asked for."""
+"""A system whose numbers come from the recursion over the bodies; equations are derived only if they are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pendula.equations.derive import DEFAULT, derive
-from pendula.equations.equations import Equations
-from pendula.errors import ComputationError, SingularPose, UsageError
+from pendula.equations.equations import Equations, drive_definitions
+from pendula.errors import ComputationError, NotSupported, SingularPose, UsageError
 from pendula.model.model import Model
 from pendula.numerics.eight import LANES, aligned_zeros
 from pendula.numerics.native import Callback
 from pendula.system import kernels as kn
 from pendula.system.dynamics import MOST_PASSES, STATUS, Dynamics
 from pendula.system.layout import Array, Layout
-from pendula.system.programs import Programs, prepared_parameters
+from pendula.system.llvm import compile_program
+from pendula.system.lower import Lowering
+from pendula.system.programs import Compiled, Programs, inputs_in_time, prepared_parameters
 from pendula.system.recursion import derivatives as dk
 from pendula.system.recursion import kernels as rk
+from pendula.system.recursion import loops as lp
 from pendula.system.recursion import planar as pl
 from pendula.system.recursion import spatial as sp
 from pendula.system.recursion.jacobians import Batches, BoundJacobian, symbols_of
@@ -67,13 +70,13 @@ class RecursiveSystem(System):
 
     @property
     def loop_rows(self) -> int:
-        """There are no loops."""
-        return 0
+        """Number of rows of G."""
+        return self.equations.loop_rows if self.model.closures else 0
 
     @property
     def has_gaps(self) -> bool:
-        """Whether there are quaternions."""
-        return bool(self.balls)
+        """Whether there are loops or quaternions."""
+        return bool(self.model.closures or self.balls)
 
     @property
     def drives(self) -> tuple[Any, ...]:
@@ -91,7 +94,7 @@ class RecursiveSystem(System):
         return True
 
     @cached_property
-    def balls(self) -> list[tuple[int, int]]:  # type: ignore[override]
+    def balls(self) -> list[tuple[int, int]]:
         """For every quaternion: index of its first coordinate, index of its first angular speed."""
         return [(at.first, at.speed) for at in self.tables.mechanism.quaternions]
 
@@ -103,8 +106,8 @@ class RecursiveSystem(System):
         return bool(self.drives or damped or tables.does_work)
 
     def independent_rows(self, parameters: Parameters = None) -> int:
-        """There are no rows."""
-        return 0
+        """Number of independent constraint rows at regular poses."""
+        return super().independent_rows(parameters) if self.model.closures else 0
 
     # -- callbacks ------------------------------------------------------------------------------
 
@@ -134,7 +137,7 @@ class RecursiveSystem(System):
         tables, numbers = self.tables, self.numbers(vector)
         n, nq, nv, nd = len(tables.ints), tables.nq, tables.nv, tables.drives
         x = np.zeros(1 + nq + nv + len(self.layout.inputs))
-        x[1 + nq + nv :] = self._constant_inputs(vector)
+        x[1 + nq + nv :] = self.constant_inputs(vector)
         aside = np.zeros(tables.aside + 1)
         tables.charts.fill_drives(aside[3 * nd + len(tables.expressions) :])
         arrays = {
@@ -175,6 +178,10 @@ class RecursiveSystem(System):
             context[rk.PLANE] = numbers.plane.ctypes.data
             context[rk.SPRUNG] = bool(np.any(numbers.plane[:, pl.STIFFNESS :]))
             rhs = rk.chain_right_hand_side if tables.is_chain else rk.planar_right_hand_side
+        project = kn.project
+        if self.loop_rows:
+            keep.append(self._bind_loops(context, vector, numbers, baumgarte))
+            rhs, project = rk.closed_right_hand_side, rk.project_closed
         context[rk.RHS] = rhs.address
         found = Dynamics(
             None,  # type: ignore[arg-type]
@@ -184,17 +191,48 @@ class RecursiveSystem(System):
             (*keep, *arrays.values()),
         )
         found.rhs = Callback(rhs.address, context.ctypes.data, found)
-        if self.balls:
-            found.project = Callback(kn.project.address, context.ctypes.data, found)
+        if self.balls or self.loop_rows:
+            found.project = Callback(project.address, context.ctypes.data, found)
         return found
 
-    def dynamics_of_eight(self, parameters: Parameters = None) -> Dynamics | None:
-        """Callbacks for eight states at once; None where something depends on time or on expressions.
+    def _bind_loops(self, context: Array, vector: Array, numbers: Numbers, baumgarte: float | None) -> list[Array]:
+        """Writes into a context what closed loops need; returns the arrays to keep."""
+        n, nv, m = len(self.tables.ints), self.tables.nv, self.loop_rows
+        names = self.equations.constraint_names[:m]
+        length = self.typical_length(vector)
+        arrays = {
+            kn.WORK: np.zeros(nv),
+            kn.MULTIPLIERS: np.zeros(m),
+            kn.LENGTH: np.array([length]),
+            kn.SPEED_OF: np.array(self.speed_of, dtype=np.int64),
+            kn.RATE: np.array([baumgarte or 0.0]),
+            rk.ROWS_AT: self.tables.closing(names),
+            rk.ROW_NUMBERS_AT: self.tables.closing_numbers(names, numbers, vector),
+            rk.PULLS: np.zeros((m, lp.PULLS)),
+            rk.ANSWERS: np.zeros((n + 1, lp.ANSWER)),
+            rk.CHANGES: np.zeros((m, nv)),
+            rk.EFFORT_CHANGES: np.zeros((m, self.tables.drives + 1)),
+            rk.MATRIX: np.zeros((m, m)),
+            rk.RIGHT: np.zeros(2 * m),
+            rk.ORDER: np.zeros(m, dtype=np.int64),
+        }
+        context[[kn.ROWS, kn.RANK, kn.BAUMGARTE]] = m, self.independent_rows(vector), baumgarte is not None
+        for entry, array in arrays.items():
+            context[entry] = array.ctypes.data
+        return list(arrays.values())
+
+    @property
+    def runs_in_lanes(self) -> bool:
+        """Whether eight states can be computed at once: nothing depends on time or on expressions, no loops."""
+        return self._program is None and not self.model.closures
+
+    def dynamics_of_eight(self, parameters: Parameters = None) -> Dynamics:
+        """Callbacks for eight states at once, where ``runs_in_lanes``.
 
         The right-hand side reads [t, q, v, (work)] with eight numbers for each, and writes rates in the same way.
         """
-        if self._program is not None:
-            return None
+        if not self.runs_in_lanes:
+            raise NotSupported("eight states at once: not where something depends on time, expressions or loops")
         dynamics = self.dynamics(parameters)
         context = dynamics.buffers[0]
         if self.numbers(parameters).plane is None:
@@ -203,7 +241,7 @@ class RecursiveSystem(System):
             eight = rk.chain_eight if self.tables.is_chain else rk.planar_eight
         work = aligned_zeros(len(self.tables.ints) + 1, sp.WIDTH, LANES)
         tau = aligned_zeros(len(self.layout.speeds) + 1, LANES)
-        context[rk.W], context[rk.TAU] = work.ctypes.data, tau.ctypes.data
+        context[[rk.W, rk.TAU]] = work.ctypes.data, tau.ctypes.data
         dynamics.buffers = (*dynamics.buffers, work, tau)
         dynamics.rhs = Callback(eight.address, context.ctypes.data, dynamics)
         dynamics.project = None
@@ -230,16 +268,40 @@ class RecursiveSystem(System):
         forward.dynamics = dynamics  # type: ignore[attr-defined]
         return forward
 
+    # -- expressions to watch -------------------------------------------------------------------
+
+    def names(self) -> dict[str, Any]:
+        """What an expression of the state may name."""
+        m = self.tables.mechanism
+        known = {str(s): s for s in (m.t, *m.parameters, *m.inputs, *m.q, *m.v)}
+        for drive in m.drives:
+            known |= {drive.name: drive.position, f"{drive.name}_dot": drive.rate}
+        return known
+
+    def watching(self, texts: Sequence[str], values: Sequence[Any], parameters: Parameters = None) -> Compiled:
+        """A program of [t, q, v] for values of expressions."""
+        m = self.tables.mechanism
+        definitions = (*inputs_in_time(self.model, constant_ones=True), *drive_definitions(m))
+        low = Lowering([m.t, *m.q, *m.v], m.parameters, definitions)
+        native = compile_program(low.program, [low(e) for e in values], quick=True)
+        return Compiled(native, prepared_parameters(native, self.parameter_vector(parameters)))
+
     # -- evaluation -----------------------------------------------------------------------------
 
-    def _found(self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters) -> tuple[Array, Array, Array, Any]:
-        """Accelerations, power, efforts and batch shape."""
+    def _found(
+        self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters
+    ) -> tuple[Array, Array, Array, Array, Any]:
+        """Accelerations, multipliers, power, efforts and batch shape."""
         rows, batch = self._rows(q, v, t, inputs, parameters)
         dynamics = self.dynamics(parameters, inputs_given=inputs is not None)
         count, nv, nd = len(rows), len(self.layout.speeds), len(self.drives)
         a, power, efforts = np.empty((count, nv)), np.empty(count), np.zeros((count, nd))
         status = np.zeros(count, dtype=np.int64)
-        rk.solve_rows(dynamics.rhs.context, rows, a, power, efforts, status)
+        lam = np.zeros((count, self.loop_rows))
+        if self.loop_rows:
+            rk.solve_closed_rows(dynamics.rhs.context, rows, a, lam, power, efforts, status)
+        else:
+            rk.solve_rows(dynamics.rhs.context, rows, a, power, efforts, status)
         bad = np.flatnonzero(status)
         if bad.size:
             state = list(zip(self.layout.coordinates, rows[bad[0], 1:], strict=False))[:6]
@@ -247,20 +309,20 @@ class RecursiveSystem(System):
             raise SingularPose(f"the accelerations are not determined at {where}: {STATUS[int(status[bad[0]])]}")
         if not np.all(np.isfinite(a)):
             raise ComputationError("the accelerations are not finite: check the state and the parameters")
-        return a, power, efforts, batch
+        return a, lam, power, efforts, batch
 
     def _solve(self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters) -> tuple[Array, Array]:
-        a, _, _, batch = self._found(q, v, t, inputs, parameters)
-        return a.reshape(*batch, a.shape[1]), np.zeros((*batch, 0))
+        a, lam, _, _, batch = self._found(q, v, t, inputs, parameters)
+        return a.reshape(*batch, a.shape[1]), lam.reshape(*batch, lam.shape[1])
 
     def power(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """Power of friction, damping, inputs and applied loads."""
-        _, power, _, batch = self._found(q, v, t, inputs, parameters)
+        _, _, power, _, batch = self._found(q, v, t, inputs, parameters)
         return power.reshape(batch)
 
     def drive_forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """Force or torque that each prescribed motion needs, shape (..., prescribed motions)."""
-        _, _, efforts, batch = self._found(q, v, t, inputs, parameters)
+        _, _, _, efforts, batch = self._found(q, v, t, inputs, parameters)
         return efforts.reshape(*batch, efforts.shape[1])
 
     def residual(
@@ -314,7 +376,9 @@ class RecursiveSystem(System):
         return Energies(out[..., 0], out[..., 1] + self.numbers(parameters).resting)
 
     def gaps(self, q: Any, v: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
-        """How far quaternions are from length one, and nothing else."""
+        """How far constraints are violated: g (loops, then quaternions) and G v - b."""
+        if self.model.closures:
+            return super().gaps(q, v, t, parameters=parameters)
         rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
         at = np.array([first for first, _ in self.balls], dtype=int)
         parts = rows[:, 1 + at[:, None] + np.arange(4)] if at.size else np.zeros((len(rows), 0, 4))
@@ -393,7 +457,12 @@ class RecursiveSystem(System):
         inputs: Any = None,
         parameters: Parameters = None,
     ) -> tuple[Array, Array]:
-        """Exact derivatives of M a - f by ``q``, ``v``, ``u`` or ``p`` (a held); the second part has no rows."""
+        """Exact derivatives of M a - f by ``q``, ``v``, ``u`` or ``p`` (a held); the second part has no rows.
+
+        With closed loops those of M a - f - G^T lam and of G a - c, from the symbolic equations.
+        """
+        if self.model.closures:
+            return super().residual_jacobian(by, q, v, a, lam, t, inputs=inputs, parameters=parameters)
         count, n = self._count(by), len(self.layout.speeds)
         rows, batch = self._rows(q, v, t, inputs, parameters, extra=[(a, n)])
         given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
@@ -412,8 +481,10 @@ class RecursiveSystem(System):
 
         By ``q`` every entry of a quaternion moves alone; what that means away from length one is a matter of
         convention, the product with N (of q' = N v) is not. By ``p`` each parameter moves alone: inputs and other
-        parameters that depend on it are held.
+        parameters that depend on it are held. Closed loops are left to the symbolic equations.
         """
+        if self.model.closures:
+            return super().acceleration_jacobian(by, q, v, t, inputs=inputs, parameters=parameters)
         count, n = self._count(by), len(self.layout.speeds)
         rows, batch = self._rows(q, v, t, inputs, parameters)
         self._found(q, v, t, inputs, parameters)  # tells where they are not determined
@@ -431,6 +502,9 @@ class RecursiveSystem(System):
         As a third argument it takes an array of shape (speeds, coordinates + speeds) to write to; the results are
         parts of it. Time, and with it the inputs, are those of ``t``.
 
+        Raises:
+            NotSupported: the model has closed loops.
+
         Example:
             >>> import numpy as np, pendula
             >>> system = pendula.compile_system(pendula.library.chain(links=2), engine="recursive")
@@ -439,6 +513,8 @@ class RecursiveSystem(System):
             >>> bool(np.allclose(by_v, system.acceleration_jacobian("v", [0.1, 0.2], [1.0, 0.0])))
             True
         """
+        if self.model.closures:
+            raise NotSupported("jacobian_dynamics has no closed loops; use acceleration_jacobian")
         nq, nv = len(self.layout.coordinates), len(self.layout.speeds)
         bound = self._bound_jacobian("qv", parameters)
         x = bound.state

@@ -16,6 +16,15 @@ from pendula.system.system import System
 _JUMP = 1e-9  # a prescribed motion may jump by this much (relative) before it is refused
 
 
+def can_switch(system: System) -> bool:
+    """Whether a prescribed motion, an input or a load may switch at some time, whatever the parameters."""
+    if any(drive.jumps for drive in system.drives):
+        return True
+    names = {name: se.Symbol(name) for name in system.layout.parameters}
+    found = scalars([*system.model.forces, *system.model.inputs.values()], "")
+    return any(jumps(e, {n: names[n] for n in e.names if n in names}) for _, e in found)
+
+
 def breakpoints(system: System, vector: Array, span: tuple[float, float]) -> list[float]:
     """Times at which a prescribed motion, an input or a load switches; refuses motions that jump there.
 

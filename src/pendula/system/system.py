@@ -16,12 +16,14 @@ from pendula.errors import ComputationError, SingularPose, UsageError
 from pendula.model.expressions import parse
 from pendula.model.joints import Rotation
 from pendula.model.model import Model
+from pendula.numerics.taylor import Series
 from pendula.system import kernels as kn
 from pendula.system import tree_kernels as tk
 from pendula.system.dynamics import STATUS, Dynamics, Sizes, bind_dynamics
 from pendula.system.layout import Array, Layout, State
-from pendula.system.programs import Programs, inputs_in_time
+from pendula.system.programs import Compiled, Programs, inputs_in_time
 from pendula.system.rotations import quaternion_of
+from pendula.system.taylor_code import bind_series
 from pendula.system.tree_dynamics import bind_tree
 from pendula.system.tree_layout import TreeLayout
 
@@ -235,7 +237,7 @@ class System:
         """Zeros, for blocks that do not use inputs."""
         return np.zeros(len(self.layout.inputs))
 
-    def _constant_inputs(self, parameters: Parameters) -> Array:
+    def constant_inputs(self, parameters: Parameters) -> Array:
         """Values of the inputs that do not depend on time; zeros for the others, which programs do not read."""
         values = dict(zip(self.layout.parameters, self.parameter_vector(parameters).tolist(), strict=True))
         expressions = [parse(e) for e in self.model.inputs.values()]
@@ -329,7 +331,7 @@ class System:
             self._programs,
             sizes=Sizes(len(eq.q), len(eq.v), len(eq.u), eq.loop_rows, len(eq.drives)),
             parameters=self.parameter_vector(parameters),
-            inputs=self._constant_inputs(parameters),
+            inputs=self.constant_inputs(parameters),
             balls=self.balls,
             speed_of=self.speed_of,
             has_power=self.has_power,
@@ -338,6 +340,21 @@ class System:
             complement=eq.solver == "complement",
             baumgarte=baumgarte,
         )
+
+    def series(self, parameters: Parameters = None, *, lanes: int = 1) -> Series:
+        """Taylor series of q, v and, where there is power, of the work, for one state or for eight at a time.
+
+        With eight lanes ``parameters`` may also be an array with one row for every run.
+
+        Raises:
+            NotSupported: there are constraint rows, too many speeds, or an operation without a Taylor series.
+        """
+        native = self._programs.series(lanes, power=self.has_power)
+        if isinstance(parameters, np.ndarray) and parameters.ndim == 2:
+            vectors = np.array([self.parameter_vector(row) for row in parameters])
+        else:
+            vectors = self.parameter_vector(parameters)[None]
+        return bind_series(native, vectors, STATUS[kn.SINGULAR_MASS])
 
     # -- evaluation -----------------------------------------------------------------------------
 
@@ -395,6 +412,20 @@ class System:
     def _block(self, name: str, entries: Any, rows: Array, parameters: Parameters) -> Array:
         """Some entries of the equations at every row."""
         return self._programs.block(name, self.parameter_vector(parameters), entries).rows(rows)
+
+    def names(self) -> dict[str, Any]:
+        """What an expression of the state may name: t, coordinates, speeds, prescribed motions, inputs, parameters."""
+        eq = self.equations
+        known: dict[str, Any] = {str(s): s for s in (eq.t, *eq.p, *eq.u)}
+        for drive in eq.drives:
+            known |= {drive.name: drive.position, f"{drive.name}_dot": drive.rate}
+        known |= dict(zip(self.layout.coordinates, eq.q, strict=True))
+        known |= dict(zip(self.layout.speeds, eq.v, strict=True))
+        return known | dict(eq.readings)
+
+    def watching(self, texts: Sequence[str], values: Sequence[Any], parameters: Parameters = None) -> Compiled:
+        """A program for expressions in symbols of the equations; it reads [t, q, v]. See ``watching.py``."""
+        return self._programs.watched(texts, values, self.parameter_vector(parameters))
 
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """M, shape (..., speeds, speeds)."""
@@ -606,6 +637,10 @@ class System:
         return Wrenches(out[..., 0, :], out[..., 1, :])
 
     # -- exact derivatives ----------------------------------------------------------------------
+
+    def deviations(self, parameters: Parameters = None) -> Compiled:
+        """The program behind :mod:`pendula.system.tangent`: it reads [t, q, v, u, v', dq, dv]."""
+        return self._programs.deviations(self.parameter_vector(parameters))
 
     def residual_jacobian(
         self,

@@ -22,15 +22,15 @@ from pendula.system import kernels as kn
 from pendula.system.recursion import kernels as rk
 from pendula.system.recursion import loads as lk
 from pendula.system.recursion import spatial as sp
-from pendula.system.recursion.skeleton import BALL, CHART, REVOLUTE
+from pendula.system.recursion.spatial import BALL, CHART, REVOLUTE
 
 # Entries of the context after those of the recursion
 (
     COLUMNS, BATCHES, RANGES, SEEDS, TARGETS, SLOPES_CODE, SLOPES_PARAMETERS, SLOPES, MOVED, MOVED_AT,
-    WORK, QS, VS, ASIDES, EFFORTS, LEFT_OVER, RIGHT, WRENCHES, FACTORS, GIVEN, HINGE_NUMBERS, SPRING_NUMBERS,
+    WORK, QS, VS, ASIDES, EFFORTS, LEFT_OVER, RIGHT, WRENCHES, GIVEN, HINGE_NUMBERS, SPRING_NUMBERS,
     LOAD_NUMBERS, GRAVITIES, ORDER, PASS, WHOLE, SELF, FROZEN, CHANGES, DIRECT, LANE_HINGES,
     SIZE,
-) = range(rk.SIZE, rk.SIZE + 33)  # fmt: skip
+) = range(rk.SIZE, rk.SIZE + 32)  # fmt: skip
 """``COLUMNS`` how many derivatives there are; for each of the ``BATCHES`` of eight: ``RANGES`` first hinge, last that
 moves by itself, last that is carried along; ``SEEDS`` what has a tangent (index in [t, q, v, u], 0 for nothing),
 ``TARGETS`` columns of the result (-1: none), ``LANE_HINGES`` the hinges; ``SLOPES`` derivatives of expressions,
@@ -43,7 +43,6 @@ where none ever is, ``CHANGES`` how their carriers change; ``DIRECT`` whether al
 ARM, TURNING, PATH, INERTIA, MOMENT, MASS, GYRO, SWING, FROZEN_WIDTH = 0, 3, 6, 15, 21, 24, 25, 34, 43
 # Changes, as seen from axes that turn along: angular velocity, angular acceleration, acceleration; and the turn itself
 SPIN, ALPHA, ACC, TURN, CHANGES_WIDTH = 0, 3, 6, 9, 12
-COMPLIANCE = 8  # width of the table of factors: 1/D of a turn or slide, the inverse of A for a ball
 
 
 @compiled_part
@@ -375,21 +374,8 @@ def change_batch(ctx, batch, first, own, last):
 # -- solves with the articulated inertias ----------------------------------------------------------------
 
 
-@compiled_part
-def factor(ints, w, factors):
-    """What a solve needs and :func:`spatial.articulate` does not leave behind."""
-    for i in range(1, ints.shape[0] + 1):
-        row, y, f = ints[i - 1], w[i], factors[i]
-        kind = row[sp.KIND]
-        if kind == BALL:
-            f[0], f[1], f[2], f[3], f[4], f[5] = sp.inverse(y[21], y[22], y[23], y[24], y[25], y[26])
-        elif kind != CHART and row[sp.V] >= 0:
-            n0, n1, n2 = sp.symmetric(y, sp.A if kind == REVOLUTE else sp.C, y[2], y[5], y[8])
-            f[0] = 1.0 / (y[2] * n0 + y[5] * n1 + y[8] * n2)
-
-
 @compiled_part(fastmath=sp.FUSED)
-def solve(ints, charts, w, factors, b, z, last):
+def solve(ints, charts, w, b, z, last):
     """M x = b in place, less the forces on hinges that z holds: moment and force, for every hinge.
 
     b and z may be of any scalar type. What stands after the ``last`` hinge in b must be zero.
@@ -407,7 +393,7 @@ def solve(ints, charts, w, factors, b, z, last):
         elif kind == BALL:
             s0, s1, s2 = sp.turned(y, sp.R, b[k], b[k + 1], b[k + 2])
             c0, c1, c2 = s0 - n0, s1 - n1, s2 - n2
-            b[k], b[k + 1], b[k + 2] = sp.symmetric(factors[i], 0, c0, c1, c2)
+            b[k], b[k + 1], b[k + 2] = sp.symmetric(y, sp.A, c0, c1, c2)
             n0, n1, n2 = s0, s1, s2
             f0 += y[sp.B] * c0 + y[sp.B + 3] * c1 + y[sp.B + 6] * c2
             f1 += y[sp.B + 1] * c0 + y[sp.B + 4] * c1 + y[sp.B + 7] * c2
@@ -421,7 +407,7 @@ def solve(ints, charts, w, factors, b, z, last):
                 t = t - (y[2] * n0 + y[5] * n1 + y[8] * n2)
             else:
                 t = t - (y[2] * f0 + y[5] * f1 + y[8] * f2)
-            b[k] = factors[i, 0] * t
+            b[k] = y[sp.INVERSE] * t
             n0, n1, n2 = n0 + y[48] * t, n1 + y[49] * t, n2 + y[50] * t
             f0, f1, f2 = f0 + y[51] * t, f1 + y[52] * t, f2 + y[53] * t
         r0, r1, r2 = y[sp.ARM], y[sp.ARM + 1], y[sp.ARM + 2]
@@ -507,8 +493,7 @@ def solve_batch(ctx, last):
     n, nv = ctx[rk.HINGES], ctx[kn.NV]
     ints, w = integers_at(ctx[rk.INTS], (n, sp.INTEGERS)), doubles_at(ctx[rk.W], (n + 1, sp.WIDTH))
     charts = doubles_at(ctx[rk.ASIDE] + 8 * (3 * ctx[kn.DRIVES] + ctx[rk.VALUES]), ctx[rk.CHARTS])
-    factors = doubles_at(ctx[FACTORS], (n + 1, COMPLIANCE))
-    solve(ints, charts, w, factors, eights_at(ctx[RIGHT], nv), eights_at(ctx[WRENCHES], (n + 1, 6)), last)
+    solve(ints, charts, w, eights_at(ctx[RIGHT], nv), eights_at(ctx[WRENCHES], (n + 1, 6)), last)
 
 
 @compiled_part
@@ -596,7 +581,6 @@ def of_accelerations(out, inp, context):
     ranges, found = integers_at(ctx[RANGES], (ctx[BATCHES], 3)), doubles_at(out, (nv, ctx[COLUMNS]))
     rk.forward(ctx, inp, doubles_at(ctx[GIVEN], nv))
     ints, w = integers_at(ctx[rk.INTS], (n, sp.INTEGERS)), doubles_at(ctx[rk.W], (n + 1, sp.WIDTH))
-    factor(ints, w, doubles_at(ctx[FACTORS], (n + 1, COMPLIANCE)))
     if ctx[FROZEN] != 0:
         freeze(ints, doubles_at(ctx[rk.REAL], (n, sp.NUMBERS)), w, doubles_at(ctx[FROZEN], (n + 1, FROZEN_WIDTH)))
     if ctx[DIRECT] == 0:

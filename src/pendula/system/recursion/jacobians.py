@@ -16,7 +16,7 @@ from pendula.system.recursion import derivatives as dk
 from pendula.system.recursion import kernels as rk
 from pendula.system.recursion import loads as lk
 from pendula.system.recursion import spatial as sp
-from pendula.system.recursion.skeleton import BALL, CHART
+from pendula.system.recursion.spatial import BALL, CHART
 from pendula.system.recursion.tables import Gradient, Tables
 
 if TYPE_CHECKING:
@@ -164,7 +164,6 @@ class BoundJacobian:
             dk.LEFT_OVER: aligned_zeros(nv + 1, WIDTH),
             dk.RIGHT: aligned_zeros(nv + 1, LANES),
             dk.WRENCHES: aligned_zeros(n + 1, 6, LANES),
-            dk.FACTORS: aligned_zeros(n + 1, dk.COMPLIANCE),
             dk.GIVEN: np.zeros(nv + 1),
             dk.ORDER: np.zeros(4, dtype=np.int64),
         }

@@ -12,14 +12,16 @@ from pendula.numerics.jit import compiled, compiled_callback, compiled_part
 from pendula.numerics.native import address_of, call_native, doubles_at, integers_at
 from pendula.system import kernels as kn
 from pendula.system.recursion import loads as lk
+from pendula.system.recursion import loops as lp
 from pendula.system.recursion import planar as pl
 from pendula.system.recursion import spatial as sp
 
 # Entries of the context after those of kernels
 (
-    HINGES, INTS, REAL, SPRINGS, SPRINGS_AT, SPRING_NUMBERS_AT, LOADS, LOADS_AT, LOAD_NUMBERS_AT, GRAVITY, ASIDE, VALUES,
-    CHARTS, TAU, RATES, W, EFFORTS, OUT, RHS, PLANE, OUTSIDE, LOAD_HINGES, SPRUNG, SIZE,
-) = range(kn.SIZE, kn.SIZE + 24)  # fmt: skip
+    HINGES, INTS, REAL, SPRINGS, SPRINGS_AT, SPRING_NUMBERS_AT, LOADS, LOADS_AT, LOAD_NUMBERS_AT, GRAVITY, ASIDE,
+    VALUES, CHARTS, TAU, RATES, W, EFFORTS, OUT, RHS, PLANE, OUTSIDE, LOAD_HINGES, SPRUNG, ROWS_AT, ROW_NUMBERS_AT,
+    PULLS, ANSWERS, CHANGES, EFFORT_CHANGES, MATRIX, RIGHT, ORDER, SIZE,
+) = range(kn.SIZE, kn.SIZE + 33)  # fmt: skip
 """``ASIDE``: where the program of expressions writes prescribed motions, ``VALUES`` values and ``CHARTS`` charts (both
 numbers of values), ``OUT`` a buffer for rates, ``RHS`` the right-hand side itself, ``PLANE`` the numbers of a planar
 mechanism, ``OUTSIDE`` efforts in its hinges and torques on them, ``LOAD_HINGES`` the hinges that loads act on"""
@@ -143,6 +145,186 @@ def right_hand_side(out, inp, context):
     if ctx[kn.QUADRATURES] == 1:
         rates[nq + nv] = power + drive_power(ctx)
     note_failure(ctx, x, rates)
+
+
+@compiled_part
+def measured(ctx, ints, real, q, v, drives, w):
+    """Kinetic and potential energy of what has been placed, for any scalar type."""
+    springs = integers_at(ctx[SPRINGS_AT], (ctx[SPRINGS], lk.SPRING_INTEGERS))
+    hinge_constants = doubles_at(ctx[SPRING_NUMBERS_AT], (ctx[SPRINGS], lk.SPRING_NUMBERS))
+    loads = integers_at(ctx[LOADS_AT], (ctx[LOADS], lk.LOAD_INTEGERS))
+    constants = doubles_at(ctx[LOAD_NUMBERS_AT], (ctx[LOADS], lk.LOAD_NUMBERS))
+    gravity = doubles_at(ctx[GRAVITY], 3)
+    return lk.energies(springs, hinge_constants, loads, constants, ints, real, q, v, drives, gravity, w)
+
+
+# -- closed loops ----------------------------------------------------------------------------------------
+
+
+@compiled_part
+def pull(ctx, w):
+    """What the rows of the loops exert at the state that stands in w, into their table."""
+    m = ctx[kn.ROWS]
+    rows = integers_at(ctx[ROWS_AT], (m, lp.ROW_INTEGERS))
+    pulls = doubles_at(ctx[PULLS], (m, lp.PULLS))
+    lp.pull_rows(rows, doubles_at(ctx[ROW_NUMBERS_AT], (m, lp.ROW_NUMBERS)), w, pulls)
+
+
+@compiled_part
+def find_multipliers(ctx, right, lam):
+    """Multipliers for which the tree answers as wanted on every row; returns a status of kernels."""
+    m, n, nv, nd = ctx[kn.ROWS], ctx[HINGES], ctx[kn.NV], ctx[kn.DRIVES]
+    matrix, scratch = doubles_at(ctx[MATRIX], (m, m)), doubles_at(ctx[RIGHT] + 8 * m, m)
+    lp.answers(
+        integers_at(ctx[INTS], (n, sp.INTEGERS)), integers_at(ctx[ROWS_AT], (m, lp.ROW_INTEGERS)),
+        doubles_at(ctx[ASIDE] + 8 * (3 * nd + ctx[VALUES]), ctx[CHARTS]), doubles_at(ctx[W], (n + 1, sp.WIDTH)),
+        doubles_at(ctx[PULLS], (m, lp.PULLS)), doubles_at(ctx[ANSWERS], (n + 1, lp.ANSWER)),
+        doubles_at(ctx[CHANGES], (m, nv)), doubles_at(ctx[EFFORT_CHANGES], (m, nd)), matrix,
+    )  # fmt: skip
+    found = lp.solve_rows(matrix, right, ctx[kn.RANK], integers_at(ctx[ORDER], m), scratch, lam)
+    if found == lp.TOO_FEW:
+        return kn.SINGULAR_CONSTRAINTS
+    return kn.MORE_CONSTRAINTS if found == lp.TOO_MANY else kn.FINE
+
+
+@compiled_part
+def forward_closed(ctx, x, out, lam):
+    """v' and multipliers with closed loops; returns the status and the power of loads that are not springs."""
+    m, n, nv, nd = ctx[kn.ROWS], ctx[HINGES], ctx[kn.NV], ctx[kn.DRIVES]
+    power = forward(ctx, x, out)
+    pull(ctx, doubles_at(ctx[W], (n + 1, sp.WIDTH)))
+    pulls = doubles_at(ctx[PULLS], (m, lp.PULLS))
+    right = doubles_at(ctx[RIGHT], m)
+    rate = doubles_at(ctx[kn.RATE], 1)[0] if ctx[kn.BAUMGARTE] == 1 else 0.0
+    for r in range(m):
+        right[r] = -(pulls[r, lp.SECOND] + 2.0 * rate * pulls[r, lp.RATE] + rate * rate * pulls[r, lp.OPENING])
+    status = find_multipliers(ctx, right, lam)
+    changes, more = doubles_at(ctx[CHANGES], (m, nv)), doubles_at(ctx[EFFORT_CHANGES], (m, nd))
+    efforts = doubles_at(ctx[EFFORTS], nd)
+    for r in range(m):
+        for k in range(nv):
+            out[k] += lam[r] * changes[r, k]
+        for k in range(nd):
+            efforts[k] += lam[r] * more[r, k]
+    return status, power
+
+
+@compiled_callback(allocates=False)
+def closed_right_hand_side(out, inp, context):
+    """Like :func:`right_hand_side`, with closed loops."""
+    ctx = integers_at(context, SIZE)
+    nq, nv = ctx[kn.NQ], ctx[kn.NV]
+    x, rates = copied(ctx, inp), doubles_at(out, nq + nv + 1)
+    lam = doubles_at(ctx[kn.MULTIPLIERS], ctx[kn.ROWS])
+    status, power = forward_closed(ctx, x, rates[nq : nq + nv], lam)
+    q, v = doubles_at(x + 8, nq), doubles_at(x + 8 * (1 + nq), nv)
+    sp.coordinate_rates(integers_at(ctx[INTS], (ctx[HINGES], sp.INTEGERS)), q, v, rates)
+    if ctx[kn.QUADRATURES] == 1:
+        rates[nq + nv] = power + drive_power(ctx)
+    if status != kn.FINE:
+        integers_at(ctx[kn.STATUS], 1)[0] = status
+        for k in range(nq + nv):
+            rates[k] = np.nan
+        return
+    note_failure(ctx, x, rates)
+
+
+@compiled_part
+def factored(ctx, q, v):
+    """Brings the tree to a state and factors its inertia, so that it can answer to rows; fills their table."""
+    nq, nv, nd = ctx[kn.NQ], ctx[kn.NV], ctx[kn.DRIVES]
+    x = doubles_at(ctx[kn.X], 1 + nq + nv)
+    for k in range(nq):
+        x[1 + k] = q[k]
+    for k in range(nv):
+        x[1 + nq + k] = v[k]
+    write_aside(ctx, ctx[kn.X])
+    _, _, ints, real, drives, charts, w = lay_out(ctx, ctx[kn.X])
+    tau = doubles_at(ctx[TAU], nv + nd)
+    for k in range(nv + nd):
+        tau[k] = 0.0
+    sp.start_inertia(real, w)
+    sp.articulate(ints, tau, nv, drives, charts, w)
+    pull(ctx, w)
+
+
+@compiled_part
+def answer_with(ctx, right, lam, shift):
+    """The least change of the speeds, in the sense of the mass matrix, that changes the rows as wanted."""
+    m, nv = ctx[kn.ROWS], ctx[kn.NV]
+    status = find_multipliers(ctx, right, lam)
+    changes = doubles_at(ctx[CHANGES], (m, nv))
+    for k in range(nv):
+        shift[k] = 0.0
+        for r in range(m):
+            shift[k] += lam[r] * changes[r, k]
+    return status
+
+
+@compiled_callback
+def project_closed(out, inp, context):
+    """[t, q, v, (work)] -> the nearest state on the constraints, violation before and after, status."""
+    ctx = integers_at(context, SIZE)
+    nq, nv, m = ctx[kn.NQ], ctx[kn.NV], ctx[kn.ROWS]
+    n = nq + nv + ctx[kn.QUADRATURES]
+    given, result = doubles_at(inp, 1 + n), doubles_at(out, n + 3)
+    for k in range(n):
+        result[k] = given[1 + k]
+    doubles_at(ctx[kn.X], 1)[0] = given[0]
+    q, v = result[:nq], result[nq : nq + nv]
+    right, lam = doubles_at(ctx[RIGHT], m), doubles_at(ctx[kn.MULTIPLIERS], m)
+    shift, length = doubles_at(ctx[kn.WORK], nv), doubles_at(ctx[kn.LENGTH], 1)[0]
+    before = kn.normalize(ctx, q)
+    pulls = doubles_at(ctx[PULLS], (m, lp.PULLS))
+    after, status, best = 0.0, 0.0, np.inf
+    for step in range(ctx[kn.MAX_PASSES]):
+        factored(ctx, q, v)
+        after = 0.0
+        for r in range(m):
+            right[r] = -pulls[r, lp.OPENING]
+            after = max(after, abs(right[r]))
+        if step == 0:
+            before = max(before, after)
+        if not after < 1e300:
+            status = 1.0
+            break
+        if after <= kn.CLOSED * length or (step > 1 and after >= 0.5 * best):
+            break
+        best = min(best, after)
+        if answer_with(ctx, right, lam, shift) != kn.FINE:
+            status = 1.0
+            break
+        kn.move(ctx, q, shift)
+    if status == 0.0 and after > kn.CLOSED_ENOUGH * length:
+        status = 1.0
+    if status == 0.0:
+        for r in range(m):
+            right[r] = -pulls[r, lp.RATE]
+        if answer_with(ctx, right, lam, shift) != kn.FINE:
+            status = 1.0
+        else:
+            for k in range(nv):
+                v[k] += shift[k]
+    result[n], result[n + 1], result[n + 2] = before, after, status
+
+
+@compiled(allocates=False)
+def solve_closed_rows(context, x, accelerations, multipliers, power, efforts, status):
+    """Like :func:`solve_rows`, with closed loops and their multipliers."""
+    ctx = integers_at(context, SIZE)
+    nq, nv, nd = ctx[kn.NQ], ctx[kn.NV], ctx[kn.DRIVES]
+    rates = doubles_at(ctx[OUT], nq + nv + 1)
+    for k in range(x.shape[0]):
+        integers_at(ctx[kn.STATUS], 1)[0] = kn.FINE
+        at = address_of(x) + 8 * k * x.shape[1]
+        status[k], power[k] = forward_closed(ctx, at, rates[nq : nq + nv], multipliers[k])
+        note_failure(ctx, at, rates)
+        if status[k] == kn.FINE:
+            status[k] = integers_at(ctx[kn.STATUS], 1)[0]
+        for i in range(nv):
+            accelerations[k, i] = rates[nq + i]
+        for i in range(nd):
+            efforts[k, i] = doubles_at(ctx[EFFORTS], nd)[i]
 
 
 # -- in the plane --------------------------------------------------------------------------------------
@@ -273,6 +455,31 @@ def spatial_eight(out, inp, context):
         rates[nq + nv] = power
 
 
+@compiled_callback(allocates=False)
+def energies_of_one(out, inp, context):
+    """[t, q, v] -> kinetic and potential energy; bodies that are fixed to ground are left out."""
+    ctx = integers_at(context, SIZE)
+    x = copied(ctx, inp)
+    write_aside(ctx, x)
+    q, v, ints, real, drives, _, w = lay_out(ctx, x)
+    found = doubles_at(out, 2)
+    found[0], found[1] = measured(ctx, ints, real, q, v, drives, w)
+
+
+@compiled_callback(allocates=False)
+def energies_of_eight(out, inp, context):
+    """The same for eight states without anything that depends on time or expressions."""
+    ctx = integers_at(context, SIZE)
+    n, nq, nv = ctx[HINGES], ctx[kn.NQ], ctx[kn.NV]
+    q, v, found = eights_at(inp + BYTES, nq), eights_at(inp + BYTES * (1 + nq), nv), eights_at(out, 2)
+    ints, real = integers_at(ctx[INTS], (n, sp.INTEGERS)), doubles_at(ctx[REAL], (n, sp.NUMBERS))
+    w, gravity = eights_at(ctx[W], (n + 1, sp.WIDTH)), doubles_at(ctx[GRAVITY], 3)
+    drives, charts = doubles_at(ctx[ASIDE], 0), eights_at(ctx[TAU], 0)
+    sp.clear_ground(w, gravity[0], gravity[1], gravity[2])
+    sp.place(ints, real, q, v, drives, charts, w)
+    found[0], found[1] = measured(ctx, ints, real, q, v, drives, w)
+
+
 # -- from Python -----------------------------------------------------------------------------------------
 
 
@@ -314,18 +521,11 @@ def solve_rows(context, x, accelerations, power, efforts, status):
 def energy_rows(context, x, out):
     """Kinetic and potential energy for every row [t, q, v, u] of x."""
     ctx = integers_at(context, SIZE)
-    springs = integers_at(ctx[SPRINGS_AT], (ctx[SPRINGS], lk.SPRING_INTEGERS))
-    hinge_constants = doubles_at(ctx[SPRING_NUMBERS_AT], (ctx[SPRINGS], lk.SPRING_NUMBERS))
-    loads = integers_at(ctx[LOADS_AT], (ctx[LOADS], lk.LOAD_INTEGERS))
-    constants = doubles_at(ctx[LOAD_NUMBERS_AT], (ctx[LOADS], lk.LOAD_NUMBERS))
-    gravity = doubles_at(ctx[GRAVITY], 3)
     for k in range(x.shape[0]):
         at = address_of(x) + 8 * k * x.shape[1]
         write_aside(ctx, at)
-        q, v, ints, real, drives, charts, w = lay_out(ctx, at)
-        out[k, 0], out[k, 1] = lk.energies(
-            springs, hinge_constants, loads, constants, ints, real, q, v, drives, gravity, w
-        )
+        q, v, ints, real, drives, _, w = lay_out(ctx, at)
+        out[k, 0], out[k, 1] = measured(ctx, ints, real, q, v, drives, w)
 
 
 @compiled(allocates=False)
@@ -338,7 +538,7 @@ def motion_rows(context, x, a, out):
     for k in range(x.shape[0]):
         at = address_of(x) + 8 * k * x.shape[1]
         write_aside(ctx, at)
-        q, v, ints, real, drives, charts, w = lay_out(ctx, at)
+        _, _, ints, _, drives, charts, w = lay_out(ctx, at)
         for i in range(3):
             w[0, sp.ACC + i] = 0.0
         accelerate_given(ints, drives, charts, a[k], w)
@@ -461,7 +661,7 @@ def mass_rows(context, x, unit, out):
     for k in range(x.shape[0]):
         at = address_of(x) + 8 * k * x.shape[1]
         write_aside(ctx, at)
-        q, v, ints, real, drives, charts, w = lay_out(ctx, at)
+        _, _, ints, real, drives, charts, w = lay_out(ctx, at)
         tau = doubles_at(ctx[TAU], nv + nd)
         tau[:] = 0.0
         sp.clear_ground(w, 0.0, 0.0, 0.0)

@@ -10,8 +10,7 @@ import numpy as np
 
 from pendula.numerics.jit import compiled_part
 from pendula.system.recursion import spatial as sp
-
-from pendula.system.recursion.skeleton import BALL, CHART
+from pendula.system.recursion.spatial import BALL, CHART
 
 # Columns of the tables of springs across hinges
 HINGE, COORDINATE, EFFORT, DAMPING_AT, SPRING_INTEGERS = range(5)
@@ -218,10 +217,10 @@ def chart_size(free, driven):
     return sp.CHART_AXES + 12 * (free + driven) + 6 * free + free * free + 2 * free + 6 * free + driven
 
 
-@compiled_part
+@compiled_part(fastmath=sp.FUSED)
 def energies(springs, hinge_constants, loads, constants, ints, real, q, v, drives, gravity, w):
     """Kinetic and potential energy of what :func:`spatial.place` has placed."""
-    kinetic = potential = 0.0
+    kinetic = potential = w[0, sp.ZERO]
     for i in range(1, ints.shape[0] + 1):
         y, T = w[i], real[i - 1]
         o0, o1, o2 = y[sp.OMEGA], y[sp.OMEGA + 1], y[sp.OMEGA + 2]
@@ -244,11 +243,13 @@ def energies(springs, hinge_constants, loads, constants, ints, real, q, v, drive
         at, _ = stretch_and_rate(
             row, real[i - 1], w[row[sp.PARENT]], w[i], springs[k, COORDINATE], q, v, drives, w[0, sp.ZERO]
         )
-        potential += 0.5 * hinge_constants[k, STIFFNESS] * (at - hinge_constants[k, REST]) ** 2
+        stretch = at - hinge_constants[k, REST]
+        potential += 0.5 * hinge_constants[k, STIFFNESS] * (stretch * stretch)
     for k in range(loads.shape[0]):
         if loads[k, KIND] == BETWEEN and constants[k, SPRING] != 0.0:
             c, y = constants[k], w[loads[k, FIRST]]
             s0, s1, s2 = sp.turned(y, sp.R, c[PLACE], c[PLACE + 1], c[PLACE + 2])
             g0, g1, g2, _, _, _ = gap_between(c, y, w[loads[k, SECOND]], s0, s1, s2)
-            potential += 0.5 * c[SPRING] * (np.sqrt(g0 * g0 + g1 * g1 + g2 * g2) - c[LENGTH]) ** 2
+            stretch = np.sqrt(g0 * g0 + g1 * g1 + g2 * g2) - c[LENGTH]
+            potential += 0.5 * c[SPRING] * (stretch * stretch)
     return kinetic, potential

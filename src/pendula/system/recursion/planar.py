@@ -14,8 +14,7 @@ from __future__ import annotations
 from pendula.numerics.jit import compiled_part
 from pendula.numerics.trig import reciprocal, sincos
 from pendula.system.recursion.guard import guarded
-from pendula.system.recursion.skeleton import REVOLUTE
-from pendula.system.recursion.spatial import ABSOLUTE, DRIVE, FUSED, KIND, PARENT, Q, V
+from pendula.system.recursion.spatial import ABSOLUTE, DRIVE, FUSED, KIND, PARENT, REVOLUTE, Q, V
 
 # Columns of the table of numbers
 SX, SY, TURN, SENSE, AX, AY, MASS, HX, HY, INERTIA, STIFFNESS, PULL, DAMPING, NUMBERS = range(14)

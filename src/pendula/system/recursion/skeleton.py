@@ -29,8 +29,8 @@ from pendula.model.joints import (
     JointUniversal,
 )
 from pendula.system.layout import Array
+from pendula.system.recursion.spatial import BALL, CHART, PRISMATIC, REVOLUTE
 
-REVOLUTE, PRISMATIC, BALL, CHART = range(4)
 GROUND = 0  # number of ground among the hinges; real ones count from 1
 
 

@@ -20,7 +20,9 @@ import numpy as np
 from pendula.numerics.jit import compiled_part
 from pendula.numerics.trig import reciprocal, sincos
 from pendula.system.recursion.guard import guarded
-from pendula.system.recursion.skeleton import BALL, CHART, PRISMATIC, REVOLUTE
+
+REVOLUTE, PRISMATIC, BALL, CHART = range(4)
+"""Kinds of hinges"""
 
 # Columns of the table of whole numbers
 PARENT, KIND, Q, V, DRIVE, ABSOLUTE, AT_CHART, FREE = range(8)
@@ -31,7 +33,19 @@ ROTATION, SHIFT, MASS, MOMENT, INERTIA, TURN, SENSE, NUMBERS = 0, 9, 12, 13, 16,
 placement about z, sign of the axis along z"""
 # Columns of the scratch table
 R, ARM, OMEGA, BIAS_N, BIAS_F, A, B, C, P = 0, 9, 12, 15, 18, 21, 27, 36, 42
-SHARE, OWN, ALPHA, ACC, POSITION, VELOCITY, THETA, RATE, ZERO, WIDTH = 48, 54, 55, 58, 61, 64, 67, 68, 69, 72
+SHARE, OWN, ALPHA, ACC, POSITION, VELOCITY, THETA, RATE, ZERO, INVERSE, WIDTH = (
+    48,
+    54,
+    55,
+    58,
+    61,
+    64,
+    67,
+    68,
+    69,
+    70,
+    72,
+)
 # What a chart's program writes: rotation, shift, spin, slide, biases, then its axes (spin and slide of each freedom)
 CHART_R, CHART_ARM, CHART_SPIN, CHART_SLIDE, CHART_BIAS_N, CHART_BIAS_F, CHART_AXES = 0, 9, 12, 15, 18, 21, 24
 
@@ -104,7 +118,7 @@ def place(ints, real, q, v, drives, charts, w, first=1):
         w0, w1, w2 = x[OMEGA], x[OMEGA + 1], x[OMEGA + 2]
         s0, s1, s2 = zero, zero, zero  # own sliding
         kind, drive = row[KIND], row[DRIVE]
-        if kind == REVOLUTE or kind == PRISMATIC:
+        if kind <= PRISMATIC:
             if drive >= 0:
                 at, rate, more = zero + drives[3 * drive], zero + drives[3 * drive + 1], zero + drives[3 * drive + 2]
             else:
@@ -303,7 +317,7 @@ def articulate(ints, tau, nv, drives, charts, w):
                 held = tau[nv + row[DRIVE]]  # by a spring between the two sides
                 n0, n1, n2 = y[2] * held, y[5] * held, y[8] * held
                 B0, B1, B2, B3, B4, B5, B6, B7, B8 = zero, zero, zero, zero, zero, zero, zero, zero, zero
-        elif kind == REVOLUTE or kind == PRISMATIC:
+        elif kind <= PRISMATIC:
             a0, a1, a2 = y[2], y[5], y[8]
             if kind == REVOLUTE:
                 U0, U1, U2 = A0 * a0 + A1 * a1 + A2 * a2, A1 * a0 + A3 * a1 + A4 * a2, A2 * a0 + A4 * a1 + A5 * a2
@@ -318,7 +332,7 @@ def articulate(ints, tau, nv, drives, charts, w):
             D = reciprocal(D)
             u = u * D
             V0, V1, V2, V3, V4, V5 = U0 * D, U1 * D, U2 * D, U3 * D, U4 * D, U5 * D
-            y[48], y[49], y[50], y[51], y[52], y[53], y[OWN] = V0, V1, V2, V3, V4, V5, u
+            y[48], y[49], y[50], y[51], y[52], y[53], y[OWN], y[INVERSE] = V0, V1, V2, V3, V4, V5, u, D
             if up == 0:
                 continue
             n0, n1, n2, f0, f1, f2 = n0 + U0 * u, n1 + U1 * u, n2 + U2 * u, f0 + U3 * u, f1 + U4 * u, f2 + U5 * u
@@ -340,6 +354,7 @@ def articulate(ints, tau, nv, drives, charts, w):
             y[B], y[B + 1], y[B + 2], y[B + 3], y[B + 4], y[B + 5] = V0, V1, V2, V3, V4, V5
             y[B + 6], y[B + 7], y[B + 8] = V6, V7, V8
             y[48], y[49], y[50] = u0, u1, u2
+            y[A], y[A + 1], y[A + 2], y[A + 3], y[A + 4], y[A + 5] = k0, k1, k2, k3, k4, k5
             if up == 0:
                 continue
             n0, n1, n2 = s0, s1, s2

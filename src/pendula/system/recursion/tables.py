@@ -10,6 +10,7 @@ import numpy as np
 import symengine as se
 
 from pendula.equations import loads as ld
+from pendula.equations.closures import AngleRow, Axis, GapRow, closure_rows
 from pendula.equations.equations import drive_definitions
 from pendula.equations.mechanism import Mechanism, Shift, Turn
 from pendula.equations.tape import Expr, is_zero
@@ -20,10 +21,10 @@ from pendula.system.layout import Array
 from pendula.system.llvm import Native, compile_program
 from pendula.system.lower import Lowering
 from pendula.system.recursion import loads as lk
+from pendula.system.recursion import loops as lp
 from pendula.system.recursion import planar as pl
 from pendula.system.recursion import spatial as sp
 from pendula.system.recursion.skeleton import (
-    CHART,
     GROUND,
     Constants,
     Hinge,
@@ -83,8 +84,6 @@ class Tables:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.mechanism = m = Mechanism(model)
-        if model.closures:
-            raise NotSupported("the recursion has no closed loops yet; use the symbolic equations")
         self.skeleton = Skeleton.of(m)
         self.constants = Constants(m.parameters)
         self._known = set(m.parameters)
@@ -93,6 +92,7 @@ class Tables:
         self._spring_rows: list[tuple[list[int], list[Expr]]] = []
         self._load_rows: list[tuple[list[int], dict[int, Any]]] = []
         self._collect_loads()
+        self._closing = [self._closing_row(row) for row in closure_rows(m)]
         self.charts = _Charts(self.skeleton)
         self.ints = np.array([self._integers(h) for h in self.skeleton.hinges], dtype=np.int64).reshape(-1, sp.INTEGERS)
         self.springs = self._whole([r for r, _ in self._spring_rows], lk.SPRING_INTEGERS)
@@ -104,7 +104,7 @@ class Tables:
         return np.array(rows, dtype=np.int64).reshape(-1, width)
 
     def _integers(self, hinge: Hinge) -> list[int]:
-        if hinge.kind != CHART:
+        if hinge.kind != sp.CHART:
             return [hinge.parent, hinge.kind, hinge.q, hinge.v, hinge.drive, int(hinge.absolute), 0, 1]
         at, free, driven = self.charts.place(hinge)
         return [hinge.parent, hinge.kind, hinge.q, hinge.v, driven, 0, at, free]
@@ -194,7 +194,7 @@ class Tables:
         direction: tuple[Expr, ...] = (0, 0, 0),
     ) -> None:
         if vector:
-            at = [self._expression(x) for x in vector][0]
+            at, *_ = [self._expression(x) for x in vector]
         hinges = [0 if p is None else p.hinge or self._hinge_of(p.link) for p in (first, second)]
         constants: dict[int, Any] = {lk.PLACE: first, lk.SPRING: spring, lk.LENGTH: length, lk.FACTOR: factor}
         constants |= {lk.DIRECTION: (first.link, direction), lk.AXES: first.link}
@@ -235,6 +235,43 @@ class Tables:
     def _hinge_of(self, link: int) -> int:
         return GROUND if link < 0 else self.skeleton.seats[link].hinge
 
+    # -- closed loops ---------------------------------------------------------------------------
+
+    def _closing_row(self, row: GapRow | AngleRow) -> tuple[str, list[int], list[tuple[int, _Point]]]:
+        """Name of a row, its whole numbers, and what stands at which of its columns."""
+        if isinstance(row, GapRow):
+            child, parent = (self._end(p.body, p.place) for p in (row.child, row.parent))
+            frame = self._direction(row.axis)
+            hinges = [p.hinge or self._hinge_of(p.link) for p in (child, parent, frame)]
+            places = [(lp.CHILD_AT, child), (lp.PARENT_AT, parent), (lp.DIRECTION, frame)]
+            return row.name, [lp.GAP, *hinges], places
+        a, b = self._direction(row.a), self._direction(row.b)
+        hinges = [self._hinge_of(a.link), self._hinge_of(b.link), GROUND]
+        return row.name, [lp.ANGLE, *hinges], [(lp.DIRECTION, a), (lp.OTHER, b)]
+
+    def _direction(self, axis: Axis) -> _Point:
+        return _Point(-1 if axis.body == GROUND_NAME else self.mechanism.index[axis.body], tuple(axis.direction))
+
+    def closing(self, names: Sequence[str]) -> Array:
+        """The table of the rows with these names."""
+        known = {name: ints for name, ints, _ in self._closing}
+        return self._whole([known[name] for name in names], lp.ROW_INTEGERS)
+
+    def closing_numbers(self, names: Sequence[str], numbers: Numbers, parameters: Array) -> Array:
+        """The numbers of the rows with these names."""
+        values = self.constants.values(parameters)
+        known = {name: places for name, _, places in self._closing}
+        out = np.zeros((len(names), lp.ROW_NUMBERS))
+        R, r = numbers.seats
+        for row, name in zip(out, names, strict=True):
+            for at, point in known[name]:
+                place = np.array([values[self.constants.index(x)] for x in point.place])
+                if point.link >= 0:
+                    shift = 0.0 if at in (lp.DIRECTION, lp.OTHER) else r[point.link]
+                    place = shift + R[point.link] @ place
+                row[at : at + 3] = place
+        return out
+
     # -- numbers --------------------------------------------------------------------------------
 
     def _note_constants(self) -> None:
@@ -257,6 +294,8 @@ class Tables:
             points = [entries[k].place for k in (lk.PLACE, lk.OTHER) if k in entries]
             for x in (x for vector in (*points, entries.get(lk.DIRECTION, (0, ()))[1]) for x in vector):
                 note(x)
+        for x in (x for _, _, places in self._closing for _, point in places for x in point.place):
+            note(x)
         for x in self.mechanism.model.gravity:
             note(self.mechanism.constant(x))
 
@@ -295,7 +334,7 @@ class Tables:
         loads = np.zeros((len(self._load_rows), lk.LOAD_NUMBERS), dtype=kind)
         for row, (_, entries) in zip(loads, self._load_rows, strict=True):
             self._fill_load(row, entries, R_seat, r_seat, value)
-        resting = -(gravity @ on_ground[sp.MOMENT : sp.MOMENT + 3])
+        resting = -float(np.real(gravity @ on_ground[sp.MOMENT : sp.MOMENT + 3]))
         springs = springs.reshape(-1, lk.SPRING_NUMBERS)
         plane = planar_numbers(self, hinges, springs, np.array(turns))
         return Numbers(hinges, springs, loads, gravity, (R_seat, r_seat), resting, plane)
@@ -397,7 +436,7 @@ def planar_numbers(tables: Tables, hinges: Array, springs: Array, turns: Array) 
         return None
     own, parent = turns[1:], ints[:, sp.PARENT]
     axis = own[:, :, 2]  # of the hinge, in the axes of its joint
-    is_turn = ints[:, sp.KIND] == sp.REVOLUTE
+    is_turn = np.asarray(ints[:, sp.KIND] == sp.REVOLUTE)
     placed = turns[parent] @ hinges[:, :9].reshape(-1, 3, 3) @ np.swapaxes(own, 1, 2)
     upright_placed = np.where((ints[:, sp.ABSOLUTE] == 1)[:, None], [0.0, 0.0, 1.0], placed[:, :, 2])
     flat = np.where(is_turn[:, None], axis[:, :2], axis[:, 2:])
@@ -429,7 +468,7 @@ class _Charts:
         self._drives: list[tuple[int, list[int]]] = []
         self.size = 0
         for hinge in skeleton.hinges:
-            if hinge.kind == CHART:
+            if hinge.kind == sp.CHART:
                 self._add(hinge)
 
     def place(self, hinge: Hinge) -> tuple[int, int, int]:
@@ -494,7 +533,7 @@ class _Charts:
 
     @staticmethod
     def _turned(turns: list[Turn], angles: list[Any]) -> tuple[Any, list[Any]]:
-        """The rotation after some turns, and the axis of each turn before it is made, in the axes of the parent side."""
+        """The rotation after some turns, and the axis of each before it is made, in the axes of the parent side."""
         R = [[se.Integer(int(i == j)) for j in range(3)] for i in range(3)]
         axes = []
         for turn, angle in zip(turns, angles, strict=True):

@@ -1,0 +1,226 @@
+"""What many runs of one system computed, how each ended, and how well each kept its energy."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.outcome import Outcome
+from pendula.system.layout import Array, Layout, State
+from pendula.system.system import System
+
+OUTCOMES = tuple(Outcome)
+"""Outcomes by the number that is stored for them."""
+
+
+@dataclass(frozen=True)
+class EnsembleRun:
+    """One run of an ensemble: states at the samples it reached, where it ended, and how."""
+
+    t: Array
+    q: Array
+    v: Array
+    end: State
+    outcome: Outcome
+    detail: str
+    energy_drift: float
+    steps: int
+    rejected: int
+    parameters: Array
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Many runs of one system. Arrays have one row for each run, in the order of the initial states.
+
+    ``ensemble[k]`` is run k, ``ensemble["theta1"]`` a coordinate or speed of all runs at the samples.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> runs = pendula.simulate_many(system, {"theta": [0.1, 0.2, 0.3]}, 1.0, samples=5)
+        >>> runs.q.shape, runs.ok.all()
+        ((3, 5, 1), np.True_)
+    """
+
+    t: Array
+    """sample times; the final time alone if none were asked for"""
+    q: Array
+    """coordinates at the samples, shape (runs, samples, coordinates); NaN where a run did not get that far"""
+    v: Array
+    """speeds at the samples"""
+    end_t: Array
+    end_q: Array
+    end_v: Array
+    """where each run ended, early or not"""
+    code: Array
+    """index of each outcome in ``OUTCOMES``; see ``outcome``"""
+    where: Array
+    """time near which a run that failed did so"""
+    energy_drift: Array
+    """max |E(t) - E(0) - W(t)| at the accepted steps and samples of each run, relative to its energy scale"""
+    energy_scale: Array
+    constraint_violation: Array | None
+    """largest |g| at the samples and at the end of each run; None without constraints"""
+    steps: Array
+    rejected: Array
+    shortest_step: Array
+    longest_step: Array
+    parameters: Array
+    """parameters of each run; one row if they are the same for all"""
+    failures: dict[int, str]
+    """why runs could not be started"""
+    seconds: float
+    """wall time in all; the first call on a machine also compiles the stepper, once"""
+    lane_seconds: float
+    """time of the compiled loops, summed over all processes"""
+    workers: int
+    stepper: str
+    tolerance: float
+    in_lanes: bool
+    """whether eight states were computed together, or one after the other"""
+    system: System
+    path: Path | None = None
+    """file that holds the arrays, where they were streamed to one"""
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    @cached_property
+    def outcome(self) -> tuple[Outcome, ...]:
+        """How each run ended."""
+        return tuple(OUTCOMES[k] for k in self.code)
+
+    @property
+    def ok(self) -> Array:
+        """True for the runs that reached the final time."""
+        return self.code == OUTCOMES.index(Outcome.FINISHED)
+
+    @property
+    def layout(self) -> Layout:
+        """Names and units of the columns of ``q`` and ``v``."""
+        return self.system.layout
+
+    def detail(self, run: int) -> str:
+        """Numbers behind an outcome; empty if the run finished."""
+        if run in self.failures:
+            return self.failures[run]
+        if self.outcome[run].ok:
+            return ""
+        reached = f"reached t = {self.end_t[run]:.9g}"
+        return reached if np.isnan(self.where[run]) else f"near t = {self.where[run]:.9g}; {reached}"
+
+    @overload
+    def __getitem__(self, which: str) -> Array: ...
+    @overload
+    def __getitem__(self, which: int) -> EnsembleRun: ...
+    def __getitem__(self, which: int | str) -> EnsembleRun | Array:
+        if isinstance(which, str):
+            return self._series(which)
+        run = range(len(self))[which]
+        reached = np.isfinite(self.q[run]).all(axis=1)
+        parameters = self.parameters[run if len(self.parameters) > 1 else 0]
+        end = State(float(self.end_t[run]), self.end_q[run], self.end_v[run], self.layout)
+        return EnsembleRun(
+            self.t[reached], self.q[run][reached], self.v[run][reached], end, self.outcome[run], self.detail(run),
+            float(self.energy_drift[run]), int(self.steps[run]), int(self.rejected[run]), parameters,
+        )  # fmt: skip
+
+    def __iter__(self) -> Iterator[EnsembleRun]:
+        return (self[k] for k in range(len(self)))
+
+    def _series(self, name: str) -> Array:
+        """A coordinate or speed of all runs, shape (runs, samples)."""
+        joints = self.system.joint_layout
+        if joints is not self.layout and name in (*joints.coordinates, *joints.speeds):
+            return self._read_joints(name)
+        which, k = self.layout.position(name)
+        return np.asarray((self.q if which == "q" else self.v)[:, :, k])
+
+    def _read_joints(self, name: str) -> Array:
+        which, k = self.system.joint_layout.position(name)
+        out = np.empty(self.q.shape[:2])
+        for run in range(len(self)):
+            row = self.parameters[run if len(self.parameters) > 1 else 0]
+            found = self.system.to_joints(self.q[run], self.v[run], self.t, parameters=row)
+            out[run] = found[0 if which == "q" else 1][:, k]
+        return out
+
+    def summary(self) -> str:
+        """What there is to know about all runs, in a few lines."""
+        counts = Counter(self.outcome)
+        lines = [f"{len(self)} runs of {self.system.model.name}"]
+        lines += [f"  {counts[outcome]:>8}  {outcome}" for outcome in OUTCOMES if counts[outcome]]
+        drift = self.energy_drift[np.isfinite(self.energy_drift)]
+        if drift.size:
+            lines.append(f"energy drift: median {np.median(drift):.2e}, largest {drift.max():.2e}")
+        if self.constraint_violation is not None:
+            lines.append(f"constraint violation: at most {np.nanmax(self.constraint_violation, initial=0.0):.2e}")
+        lines.append(f"steps: {self.steps.mean():.1f} accepted, {self.rejected.mean():.1f} rejected on average")
+        each = 1e6 * self.lane_seconds / max(len(self), 1)
+        how = "eight at a time" if self.in_lanes else "one after the other"
+        lines.append(f"{self.seconds:.3f} s with {self.workers} workers, {each:.1f} us of stepping per run, {how}")
+        return "\n".join(lines)
+
+    def save(self, path: str | Path) -> None:
+        """Writes all arrays, names and the account to an ``.npz`` file."""
+        path = Path(path)
+        account: dict[str, Any] = {
+            "model": self.system.model.name,
+            "formulation": self.system.formulation,
+            "stepper": self.stepper,
+            "tolerance": self.tolerance,
+            "outcomes": [str(outcome) for outcome in OUTCOMES],
+            "failures": {str(run): text for run, text in self.failures.items()},
+            "seconds": self.seconds,
+            "workers": self.workers,
+            "units": dict(self.layout.units),
+        }
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        if self.constraint_violation is not None:
+            arrays["constraint_violation"] = self.constraint_violation
+        try:
+            with path.open("wb") as file:
+                np.savez(
+                    file,
+                    **arrays,
+                    coordinates=np.array(self.layout.coordinates),
+                    speeds=np.array(self.layout.speeds),
+                    parameter_names=np.array(self.layout.parameters),
+                    account=np.array(json.dumps(account)),
+                )
+        except OSError as error:
+            raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+ARRAYS = (
+    "t", "q", "v", "end_t", "end_q", "end_v", "code", "where", "energy_drift", "energy_scale", "steps", "rejected",
+    "shortest_step", "longest_step", "parameters",
+)  # fmt: skip
+"""Arrays that are written to files."""
+
+
+def mapped_array(path: Path, name: str) -> Array:
+    """An array inside an ``.npz`` file that was written without compression, as a map: it is read where it is used."""
+    with zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as member:
+        start = archive.getinfo(f"{name}.npy").header_offset
+        version = np.lib.format.read_magic(member)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = read(member)
+        header = member.tell()
+    with path.open("rb") as file:
+        file.seek(start + 26)
+        lengths = np.frombuffer(file.read(4), dtype="<u2")
+    offset = start + 30 + int(lengths.sum()) + header
+    if 0 in shape:
+        return np.zeros(shape, dtype)
+    return np.memmap(path, dtype, "r", offset, shape, "F" if fortran else "C")

@@ -1,0 +1,238 @@
+"""Events: where an expression of the state crosses zero during a run, and whether that ends it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.model.expressions import Expression, ExpressionError, parse
+from pendula.numerics.stepping import Integration
+from pendula.numerics.watch import Watched
+from pendula.system.layout import Array
+from pendula.system.system import System
+from pendula.system.watching import as_callback, check_names, names_of, sides_at, watch_program
+
+DIRECTIONS = {"rising": 1, "falling": -1, "any": 0}
+LONGEST_NAME = 100
+
+_WAY = re.compile(r"^(?P<body>.*\S)\s+(?P<way>rising|falling|any)$", re.DOTALL)
+_LABEL = re.compile(r"^(?P<label>[^:=<>]*):(?P<body>.*)$", re.DOTALL)
+_RELATION = re.compile(r"(>=|<=|==|=|>|<)")
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something to look for during a run: the times at which an expression passes through zero.
+
+    Attributes:
+        name: what it is called in results.
+        expression: text over t, coordinates, speeds, prescribed motions, inputs and parameters.
+        direction: "rising" (from below zero, in the order of the run), "falling" or "any".
+        terminal: whether the run ends there.
+        count: with ``terminal``, the run ends at this occurrence (default: the first); otherwise only so many are
+            recorded (default: all).
+        limit: the expression is a limit that must not be passed: a run that starts exactly on it and passes it has its
+            event at once, and one that starts beyond it and would end there is refused.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> lowest = pendula.Event("lowest point", "theta", "any", terminal=True, count=2)
+        >>> run = pendula.simulate(system, 60.0, events=[lowest])
+        >>> print(run.outcome, len(run.events["lowest point"]))
+        stopped: an event ended the run 2
+        >>> pendula.Event.read("stop: theta >= 90deg").terminal
+        True
+    """
+
+    name: str
+    expression: str
+    direction: Literal["rising", "falling", "any"] = "any"
+    terminal: bool = False
+    count: int | None = None
+    limit: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip() or len(self.name) > LONGEST_NAME:
+            raise UsageError(f"the name of an event is text of at most {LONGEST_NAME} characters, found {self.name!r}")
+        if self.direction not in DIRECTIONS:
+            raise UsageError(f'event "{self.name}": the direction is rising, falling or any, found {self.direction!r}')
+        count = self.count
+        if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
+            raise UsageError(f'event "{self.name}": count is a whole number from 1 up, found {count!r}')
+        if self.limit and self.direction == "any":
+            raise UsageError(f'event "{self.name}": a limit needs a direction, rising or falling')
+        self.parsed  # noqa: B018  a bad expression is refused here
+
+    @cached_property
+    def parsed(self) -> Expression:
+        """The expression, read."""
+        try:
+            return parse(self.expression)
+        except ExpressionError as error:
+            raise UsageError(f'event "{self.name}": {error}') from None
+
+    @classmethod
+    def read(cls, text: str, *, terminal: bool = False, direction: str | None = None) -> Event:
+        """An event from one line of text.
+
+        ``"theta1 = 0 rising"`` is a section that is crossed one way, ``"theta1 >= 90deg"`` a limit that is reached,
+        ``"apex: theta1_dot"`` an expression under a name of its own, and ``"stop: theta1 >= 90deg"`` ends the run.
+
+        Args:
+            text: the line.
+            terminal: whether the run ends there, also without ``stop:``.
+            direction: the direction where the line states none; default: "any", or that of the inequality.
+
+        Raises:
+            UsageError: the line cannot be read.
+        """
+        if not isinstance(text, str) or not text.strip():
+            raise UsageError(f'an event is an Event or text such as "theta1 = 0 rising", found {text!r}')
+        body, label = " ".join(text.split()), ""
+        while (found := _LABEL.match(body)) is not None:
+            word, body = found["label"].strip(), found["body"].strip()
+            if word == "stop" and not terminal:
+                terminal = True
+            elif word and not label:
+                label = word
+            else:
+                raise UsageError(f'event "{text}": found more than one name before the expression')
+        way = _WAY.match(body)
+        stated = way["way"] if way else None
+        if way:
+            body = way["body"]
+        name = label or (f"{body} {stated}" if stated else body)
+        expression, inequality = _difference(body, name)
+        if inequality and stated:
+            raise UsageError(f'event "{name}": an inequality has its direction; leave out "{stated}"')
+        chosen = inequality or stated or direction or "any"
+        return cls(name, expression, chosen, terminal, limit=bool(inequality))  # type: ignore[arg-type]
+
+
+def _difference(body: str, name: str) -> tuple[str, str]:
+    """The expression whose zero is meant, and the direction in which an inequality begins to hold ('' if none)."""
+    pieces = _RELATION.split(body)
+    signs = pieces[1::2]
+    if not signs or ("=" not in signs and _is_expression(body)):  # comparisons inside "a if b < c else d"
+        return body, ""
+    equals = [k for k, sign in enumerate(signs) if sign in ("=", "==")]
+    if len(signs) > 1 and len(equals) != 1:
+        raise UsageError(f'event "{name}": expected one =, >= or <=, found {len(signs)}')
+    at = 2 * (equals[0] if equals else 0) + 1
+    left, right = ("".join(part).strip() for part in (pieces[:at], pieces[at + 1 :]))
+    for side in (left, right):
+        try:
+            parse(side)
+        except ExpressionError as error:
+            raise UsageError(f'event "{name}": {error}') from None
+    expression = left if right in ("0", "0.0") else f"({left}) - ({right})"
+    return expression, {">": "rising", ">=": "rising", "<": "falling", "<=": "falling"}.get(pieces[at], "")
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        parse(text)
+    except ExpressionError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Crossings:
+    """Where one event occurred: ``t``, ``q`` and ``v`` have one row for each time.
+
+    ``crossings["theta2"]`` is a coordinate or speed at those times.
+    """
+
+    event: Event
+    t: Array
+    q: Array
+    v: Array
+    system: System
+    parameters: Array
+
+    @cached_property
+    def joints(self) -> tuple[Array, Array]:
+        """Coordinates and speeds of the joints, whatever was integrated."""
+        return self.system.to_joints(self.q, self.v, self.t, parameters=self.parameters)
+
+    def __getitem__(self, name: str) -> Array:
+        layout = self.system.joint_layout
+        if name in (*layout.coordinates, *layout.speeds):
+            which, k = layout.position(name)
+            return self.joints[0 if which == "q" else 1][:, k]
+        which, k = self.system.layout.position(name)
+        return (self.q if which == "q" else self.v)[:, k]
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+
+def read_events(events: Sequence[Event | str] | None) -> tuple[Event, ...]:
+    """Events given as such or as text.
+
+    Raises:
+        UsageError: one cannot be read, or two have the same name.
+    """
+    if isinstance(events, (str, Event)):
+        events = [events]
+    found = tuple(e if isinstance(e, Event) else Event.read(e) for e in events or ())
+    names = [e.name for e in found]
+    twice = [n for n in names if names.count(n) > 1]
+    if twice:
+        raise UsageError(f'two events are called "{twice[0]}"; give one a name of its own: "name: {twice[0]}"')
+    return found
+
+
+def watch_events(system: System, events: Sequence[Event], vector: Array, t: float, y: Array) -> Watched | None:
+    """The events as functions to watch from a start on; None if there are none.
+
+    Raises:
+        UsageError: an expression names something unknown, has no value at the start, or is a limit passed there.
+    """
+    if not events:
+        return None
+    known = names_of(system)
+    for event in events:
+        check_names(event.parsed, known, f'event "{event.name}"')
+    program = watch_program(system, [e.parsed for e in events], vector)
+    size = len(system.layout.coordinates) + len(system.layout.speeds)
+    try:
+        sides = sides_at(program, t, y[:size])
+    except ValueError as error:
+        name = events[error.args[0]].name
+        raise UsageError(f'event "{name}": its expression has no value at the start (t = {t:g})') from None
+    ways = [DIRECTIONS[e.direction] for e in events]
+    for k, event in enumerate(events):
+        if not event.limit:
+            continue
+        if event.terminal and sides[k] == ways[k]:
+            raise UsageError(f'event "{event.name}" would end the run, but it holds at the start already')
+        if sides[k] == 0:
+            sides[k] = -ways[k]  # so that passing it from here counts
+    return Watched(
+        callback=as_callback(program),
+        directions=ways,
+        stops=[(e.count or 1) if e.terminal else 0 for e in events],
+        keeps=[0 if e.terminal else e.count or 0 for e in events],
+        sides=sides.tolist(),
+        names=[e.name for e in events],
+    )
+
+
+def crossings_of(system: System, events: Sequence[Event], run: Integration, vector: Array) -> Mapping[str, Crossings]:
+    """What was found, by name of the event."""
+    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
+    found = {}
+    for k, event in enumerate(events):
+        y = run.event_y[run.event_which == k]
+        t = np.array(run.event_t[run.event_which == k])
+        found[event.name] = Crossings(event, t, y[:, :nq], y[:, nq : nq + nv], system, vector)
+    return found

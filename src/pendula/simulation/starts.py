@@ -1,0 +1,198 @@
+"""Initial states and parameters of many runs, in whatever form they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pendula.errors import PendulaError, UsageError
+from pendula.system.assembly import assemble
+from pendula.system.layout import Array, Layout, State
+from pendula.system.system import System
+
+
+@dataclass(frozen=True)
+class Starts:
+    """States as they were given, not yet brought onto the constraints.
+
+    Attributes:
+        q, v: one row for each run, in the joints' coordinates or in those of the equations.
+        named: coordinates and speeds that were given by name, for each run; one entry if it is the same for all.
+        written: those that the model gives, and that are held where that is possible.
+        in_joints: whose coordinates.
+    """
+
+    t: float
+    q: Array
+    v: Array
+    named: tuple[frozenset[str], ...]
+    in_joints: bool
+    written: frozenset[str] = frozenset()
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def part(self, first: int, last: int) -> Starts:
+        """Some of the runs."""
+        named = self.named if len(self.named) == 1 else self.named[first:last]
+        return replace(self, q=self.q[first:last], v=self.v[first:last], named=named)
+
+    def layout(self, system: System) -> Layout:
+        """Names of the columns."""
+        return system.joint_layout if self.in_joints else system.layout
+
+    def not_finite(self, system: System) -> dict[int, str]:
+        """Runs whose state is not finite, and what of it."""
+        layout = self.layout(system)
+        names = (*layout.coordinates, *layout.speeds)
+        bad = ~np.isfinite(np.concatenate([self.q, self.v], axis=1))
+        return {int(run): names[int(np.argmax(bad[run]))] for run in np.flatnonzero(bad.any(axis=1))}
+
+    def assembled(self, system: System, parameters: Array) -> tuple[Array, Array, dict[int, str]]:
+        """Consistent coordinates and speeds of the equations, and why some runs have none."""
+        layout, failed = self.layout(system), dict[int, str]()
+        if not system.has_gaps and not system.bodies_have_coordinates:
+            return self.q, self.v, failed
+        q = np.zeros((len(self), len(system.layout.coordinates)))
+        v = np.zeros((len(self), len(system.layout.speeds)))
+        for run in range(len(self)):
+            named = self.named[run if len(self.named) > 1 else 0]
+            vector = parameters[run if len(parameters) > 1 else 0]
+            state = State(self.t, self.q[run], self.v[run], layout)
+            asked = named & {*system.joint_layout.speeds}
+            try:
+                found = assemble(system, state, parameters=vector, keep=asked, prefer=named | self.written).state
+            except PendulaError as error:
+                failed[run] = " ".join(str(error).split())
+            else:
+                q[run], v[run] = found.q, found.v
+        return q, v, failed
+
+
+def read_starts(system: System, given: Any, parameters: Array) -> Starts:
+    """Initial states: values by name (numbers or arrays), a list of such or of States, or arrays (q, v)."""
+    if isinstance(given, Mapping):
+        return _by_name(system, given, parameters)
+    if isinstance(given, tuple) and len(given) == 2 and all(_is_table(x) or x is None for x in given):
+        return _from_arrays(system, *given)
+    if not isinstance(given, Sequence):
+        raise UsageError(
+            "initial_states is a list of States or of values by name, arrays by name, or (q, v); "
+            f"found {type(given).__name__}"
+        )
+    if not given:
+        raise UsageError("initial_states is empty: there is nothing to simulate")
+    if all(isinstance(x, State) for x in given):
+        return _from_states(system, given)
+    if not all(isinstance(x, Mapping) for x in given):
+        odd = next(k for k, x in enumerate(given) if not isinstance(x, Mapping))
+        raise UsageError(f"initial_states: entry {odd} is a {type(given[odd]).__name__}, not values by name or a State")
+    return _from_mappings(system, given, parameters)
+
+
+def _is_table(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.ndim == 2
+
+
+def _by_name(system: System, given: Mapping[str, Any], parameters: Array) -> Starts:
+    """Arrays by name, one entry for each run; numbers count for all."""
+    layout = system.joint_layout
+    columns = {name: _column(name, value) for name, value in given.items()}
+    runs = max([c.size for c in columns.values()] + [len(parameters)])
+    for name, column in columns.items():
+        if column.size not in (1, runs):
+            raise UsageError(f'initial_states: "{name}" has {column.size} values where there are {runs} runs')
+    q, v = _model_states(system, parameters, runs)
+    for name, column in columns.items():
+        which, k = layout.position(name)
+        (q if which == "q" else v)[:, k] = column
+    return Starts(0.0, q, v, (frozenset(given),), True, _written(system))
+
+
+def _column(name: str, value: Any) -> Array:
+    try:
+        column = np.atleast_1d(np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        raise UsageError(f'initial_states: "{name}" must be a number or an array of numbers') from None
+    if column.ndim != 1 or column.size == 0:
+        raise UsageError(f'initial_states: "{name}" must be a number or one for each run, got shape {column.shape}')
+    return column
+
+
+def _model_states(system: System, parameters: Array, runs: int) -> tuple[Array, Array]:
+    """The model's own initial state for every run; its expressions may depend on parameters."""
+    if len(parameters) not in (1, runs):
+        raise UsageError(f"there are {runs} initial states, but {len(parameters)} sets of parameters")
+    states = [system.initial_joint_state(row) for row in parameters]
+    q, v = np.array([s.q for s in states]), np.array([s.v for s in states])
+    return np.array(np.broadcast_to(q, (runs, q.shape[1]))), np.array(np.broadcast_to(v, (runs, v.shape[1])))
+
+
+def _written(system: System) -> frozenset[str]:
+    layout = system.joint_layout
+    return frozenset(system.model.initial) & {*layout.coordinates, *layout.speeds}
+
+
+def _from_mappings(system: System, given: Sequence[Mapping[str, float]], parameters: Array) -> Starts:
+    q, v = _model_states(system, parameters, len(given))
+    layout = system.joint_layout
+    for run, values in enumerate(given):
+        for name, value in values.items():
+            which, k = layout.position(name)
+            (q if which == "q" else v)[run, k] = float(value)
+    return Starts(0.0, q, v, tuple(frozenset(values) for values in given), True, _written(system))
+
+
+def _from_states(system: System, given: Sequence[State]) -> Starts:
+    own = (system.layout.coordinates, system.layout.speeds)
+    joints = (system.joint_layout.coordinates, system.joint_layout.speeds)
+    for run, state in enumerate(given):
+        names = (state.layout.coordinates, state.layout.speeds)
+        if names not in (own, joints) or names != (given[0].layout.coordinates, given[0].layout.speeds):
+            raise UsageError(f"initial_states: state {run} belongs to another system: it has {', '.join(names[0][:6])}")
+        if state.t != given[0].t:
+            raise UsageError(f"initial_states: all must be of one time; state {run} is of t = {state.t:g}")
+    in_joints = (given[0].layout.coordinates, given[0].layout.speeds) == joints
+    q, v = np.array([s.q for s in given], dtype=float), np.array([s.v for s in given], dtype=float)
+    return Starts(float(given[0].t), q, v, (frozenset(),), in_joints)
+
+
+def _from_arrays(system: System, q: Array | None, v: Array | None) -> Starts:
+    if q is None:
+        raise UsageError("initial_states: q is missing")
+    for layout in (system.layout, system.joint_layout):
+        nq, nv = len(layout.coordinates), len(layout.speeds)
+        speeds = np.zeros((len(q), nv)) if v is None else v
+        if q.shape[1] == nq and speeds.shape[1] == nv and len(q) == len(speeds) > 0:
+            tables = np.array(q, dtype=float), np.array(speeds, dtype=float)
+            return Starts(0.0, *tables, (frozenset(),), layout is not system.layout)
+    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
+    found = f"{q.shape} and {None if v is None else v.shape}"
+    raise UsageError(f"initial_states: expected q (runs, {nq}) and v (runs, {nv}), got {found}")
+
+
+def read_parameters(system: System, given: Any) -> Array:
+    """One row of parameters for all runs, or one for each.
+
+    Args:
+        given: None, values by name (numbers, or one for each run), an array, or an array with a row for each run.
+    """
+    if given is None:
+        return system.parameters[None]
+    if isinstance(given, Mapping):
+        columns = {name: np.atleast_1d(np.asarray(value, dtype=float)) for name, value in given.items()}
+        runs = max((c.size for c in columns.values()), default=1)
+        for name, column in columns.items():
+            if column.ndim != 1 or column.size not in (1, runs):
+                raise UsageError(f'parameters: "{name}" has shape {column.shape} where there are {runs} runs')
+        sets = [{n: float(c[k if c.size > 1 else 0]) for n, c in columns.items()} for k in range(runs)]
+        return np.array([system.parameter_vector(values) for values in sets])
+    table = np.asarray(given, dtype=float)
+    if table.ndim == 1:
+        return system.parameter_vector(table)[None]
+    if table.ndim != 2 or not len(table):
+        raise UsageError(f"parameters: expected values by name, or an array (runs, {system.parameters.size})")
+    return np.array([system.parameter_vector(row) for row in table])

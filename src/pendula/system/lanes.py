@@ -1,0 +1,197 @@
+"""Right-hand side and energies of a system for eight states at once, for ensembles.
+
+Where a mechanism has no constraint rows, one native program does it all: mass matrix, forces, solving, power. Others go
+through the functions for one state, lane by lane, behind the same interface.
+
+What differs from run to run (parameters, or where they are) stands in one column for each lane; the stepper fills it
+when a run enters the lane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pendula.numerics.eight import LANES, aligned_zeros
+from pendula.numerics.jit import compiled_callback
+from pendula.numerics.linear import PIVOT_TOLERANCE
+from pendula.numerics.native import Callback, call_native, doubles_at, integers_at
+from pendula.system import kernels as kn
+from pendula.system.lane_code import compile_lanes, solve_symmetric
+from pendula.system.layout import Array
+from pendula.system.llvm import Native
+from pendula.system.recursion import kernels as rk
+from pendula.system.recursive import RecursiveSystem
+
+if TYPE_CHECKING:
+    from pendula.system.system import System
+
+MOST_SPEEDS = 24  # beyond, the program that also solves for the accelerations takes long to compile
+
+# Entries of the context of ``one_by_one``
+CODE, INPUTS, OUTPUTS, X, FOUND, CONTEXTS = range(6)
+
+
+@compiled_callback
+def one_by_one(out, inp, context):
+    """Eight states through a native function for one, which has a context for every lane; idle lanes have none."""
+    ctx = integers_at(context, 6)
+    inputs, outputs = ctx[INPUTS], ctx[OUTPUTS]
+    given, result = doubles_at(inp, (inputs, 8)), doubles_at(out, (outputs, 8))
+    x, found = doubles_at(ctx[X], inputs), doubles_at(ctx[FOUND], outputs)
+    contexts = integers_at(ctx[CONTEXTS], 8)
+    for lane in range(8):
+        if contexts[lane] == 0:
+            for i in range(outputs):
+                result[i, lane] = 0.0
+            continue
+        for i in range(inputs):
+            x[i] = given[i, lane]
+        call_native(ctx[CODE], ctx[FOUND], ctx[X], contexts[lane])
+        for i in range(outputs):
+            result[i, lane] = found[i]
+
+
+@dataclass
+class LaneDynamics:
+    """Callbacks for eight states of a system at once, on private buffers.
+
+    Attributes:
+        rhs: reads rows ``t, y...`` of eight, writes rows of rates.
+        energies: reads the same, writes kinetic and potential energy.
+        project: address of the projection for one state, 0 if there is none.
+        project_row: row of ``column`` that holds its context, as an integer.
+        data: what a lane needs to know about a run, shape (runs, width); one row if all are alike.
+        column: where it goes, shape (width, 8).
+        in_lanes: whether all lanes are computed together.
+    """
+
+    rhs: Callback
+    energies: Callback
+    project: int
+    project_row: int
+    quadratures: int
+    data: Array
+    column: Array
+    in_lanes: bool
+    owner: tuple[Any, ...]
+
+
+def has_lane_program(system: System) -> bool:
+    """Whether states of a system are computed eight at a time."""
+    if isinstance(system, RecursiveSystem) and system.runs_in_lanes:
+        return True
+    eq = system.equations
+    return not eq.loop_rows and not eq.nodes and 0 < len(eq.v) <= MOST_SPEEDS
+
+
+def bind_lanes(system: System, parameters: Array) -> LaneDynamics:
+    """Callbacks for runs with the given parameters: one row for each run, or one for all."""
+    if isinstance(system, RecursiveSystem):
+        if len(parameters) == 1 and system.runs_in_lanes:
+            return _by_recursion(system, parameters[0])
+        return _one_by_one(system, parameters)
+    return _together(system, parameters) if has_lane_program(system) else _one_by_one(system, parameters)
+
+
+def _by_recursion(system: RecursiveSystem, parameters: Array) -> LaneDynamics:
+    """All lanes share the tables of the recursion."""
+    dynamics = system.dynamics_of_eight(parameters)
+    project, context, owner = _projection(system, parameters)
+    data = np.full((1, 1), context, dtype=np.int64).view(np.float64)
+    energies = Callback(rk.energies_of_eight.address, dynamics.rhs.context, dynamics)
+    return LaneDynamics(
+        dynamics.rhs, energies, project, 0, dynamics.quadratures, data, aligned_zeros(1, LANES), True, (dynamics, owner)
+    )
+
+
+def _together(system: System, parameters: Array) -> LaneDynamics:
+    programs = system._programs
+    natives = [programs.native(f"{name} in lanes", lambda make=make: make(system)) for name, make in _MAKERS]  # type: ignore[misc]
+    inputs = np.array([system.constant_inputs(row) for row in parameters]).reshape(len(parameters), -1)
+    given = np.ascontiguousarray(np.concatenate([parameters, inputs], axis=1))
+    parts = [part for native in natives for part in (given, _prepared(native, given))]
+    project, context, owner = _projection(system, parameters[0])
+    parts.append(np.full((len(parameters), 1), context, dtype=np.int64).view(np.float64))
+    data = np.ascontiguousarray(np.concatenate(parts, axis=1))
+    column = aligned_zeros(data.shape[1], LANES)
+    first = natives[0].parameters + natives[0].prepared
+    rhs = Callback(natives[0].evaluate, column.ctypes.data, (natives[0], column))
+    energies = Callback(natives[1].evaluate, column[first:].ctypes.data, (natives[1], column))
+    return LaneDynamics(
+        rhs, energies, project, data.shape[1] - 1, int(system.has_power), data, column, True, (natives, owner)
+    )
+
+
+def _prepared(native: Native, given: Array) -> Array:
+    """What the program computes from parameters alone, for every run."""
+    out = np.zeros((len(given), native.prepared))
+    if native.prepared:
+        kn.evaluate_rows(native.prepare, 0, given, out)
+    return out
+
+
+def _projection(system: System, parameters: Array) -> tuple[int, int, Any]:
+    """Address and context of what keeps quaternions at length one, where there are some; it needs no parameters."""
+    if not system.balls:
+        return 0, 0, None
+    dynamics = system.dynamics(parameters)
+    assert dynamics.project is not None
+    return dynamics.project.address, dynamics.project.context, dynamics
+
+
+def _make_dynamics(system: System) -> Native:
+    """q', v' and power; v' is NaN where the mass matrix is not positive definite."""
+    eq = system.equations
+    low = system._programs.lane_lowering()
+    program, n = low.program, len(eq.v)
+    M = [[low(eq.M[i][j]) if j >= i else program.zero for j in range(n)] for i in range(n)]
+    a = solve_symmetric(program, M, [low(x) for x in eq.f], PIVOT_TOLERANCE)
+    outputs = [*(low(x) for x in eq.qdot), *a]
+    if system.has_power:
+        power = low(eq.power)
+        for d, drive in enumerate(eq.drives):
+            effort = program.negate(low(eq.drive_f[d]))
+            for j in range(n):
+                effort = program.add(effort, program.multiply(low(eq.drive_M[d][j]), a[j]))
+            power = program.add(power, program.multiply(effort, low(drive.rate)))
+        outputs.append(power)
+    return compile_lanes(program, outputs)
+
+
+def _make_energies(system: System) -> Native:
+    low = system._programs.lane_lowering()
+    return compile_lanes(low.program, [low(system.equations.kinetic), low(system.equations.potential)])
+
+
+_MAKERS = (("dynamics", _make_dynamics), ("energies", _make_energies))
+
+
+def _one_by_one(system: System, parameters: Array) -> LaneDynamics:
+    dynamics = [system.dynamics(row) for row in parameters]
+    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
+    if isinstance(system, RecursiveSystem):
+        energies: list[Any] = [system.dynamics(row) for row in parameters]  # on scratch tables of their own
+        code, contexts = rk.energies_of_one.address, [e.rhs.context for e in energies]
+    else:
+        eq = system.equations
+        energies = [system._programs.block("energies", row, lambda: [eq.kinetic, eq.potential]) for row in parameters]
+        code, contexts = energies[0].native.evaluate, [e.context for e in energies]
+    data = np.array([[d.rhs.context, e] for d, e in zip(dynamics, contexts)], dtype=np.int64).view(np.float64)
+    column = aligned_zeros(2, LANES)
+    size = nq + nv + dynamics[0].quadratures
+    rhs = _adapted(dynamics[0].rhs.address, 1 + size, size, column[0])
+    measure = _adapted(code, 1 + nq + nv, 2, column[1])
+    project = dynamics[0].project
+    return LaneDynamics(
+        rhs, measure, project.address if project else 0, 0, dynamics[0].quadratures, data, column, False,
+        (dynamics, energies),
+    )  # fmt: skip
+
+
+def _adapted(code: int, inputs: int, outputs: int, contexts: Array) -> Callback:
+    x, found = np.zeros(inputs), np.zeros(outputs + 1)
+    context = np.array([code, inputs, outputs, x.ctypes.data, found.ctypes.data, contexts.ctypes.data], dtype=np.int64)
+    return one_by_one.bind(context, x, found, contexts)

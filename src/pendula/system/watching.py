@@ -1,0 +1,66 @@
+"""Expressions of time, state and parameters, compiled to be watched along a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pendula.equations.translate import translate
+from pendula.errors import UsageError
+from pendula.model.expressions import Expression
+from pendula.model.names import nearest
+from pendula.numerics.native import Callback
+from pendula.system.layout import Array
+from pendula.system.programs import Compiled
+from pendula.system.system import System
+
+ROUNDING = 4e-15
+"""What rounding may change in a state, relative to its largest entry."""
+
+
+def names_of(system: System) -> dict[str, Any]:
+    """What an expression may name: t, coordinates, speeds, prescribed motions, inputs, parameters."""
+    return system.names()
+
+
+def check_names(expression: Expression, known: Mapping[str, Any], where: str) -> None:
+    """Refuses names that mean nothing.
+
+    Raises:
+        UsageError: names the unknown name and one that is like it.
+    """
+    for name in sorted(expression.names):
+        if name not in known:
+            near = nearest(name, known)
+            hint = f'did you mean "{near}"?' if near else f"known are: {', '.join(list(known)[:12])}"
+            raise UsageError(f'{where}: there is no "{name}"; {hint}')
+
+
+def watch_program(system: System, expressions: Sequence[Expression], vector: Array) -> Compiled:
+    """A program that reads [t, q, v] and writes the values of the expressions."""
+    known = names_of(system)
+    values = [translate(e, {n: known[n] for n in e.names}) for e in expressions]
+    return system.watching([e.to_text() for e in expressions], values, vector)
+
+
+def as_callback(program: Compiled) -> Callback:
+    """The program as a native function for a stepper."""
+    return Callback(program.native.evaluate, program.context, program)
+
+
+def sides_at(program: Compiled, t: float, y: Array) -> Array:
+    """Signs of the expressions at a state; 0 where a value is zero but for the rounding of t and of the state.
+
+    Raises:
+        ValueError: an expression has no value there; its index is the argument.
+    """
+    x = np.concatenate([[t], y])
+    nudge = ROUNDING * np.append(max(abs(t), 1e-300), np.full(y.size, np.abs(y).max(initial=0.0)))
+    values = program.rows(np.vstack([x, x + np.diag(nudge)]))
+    if np.isnan(values[0]).any():
+        raise ValueError(int(np.flatnonzero(np.isnan(values[0]))[0]))
+    with np.errstate(invalid="ignore"):
+        rounding = np.abs(values[1:] - values[0]).sum(axis=0)
+    return np.where(np.abs(values[0]) <= np.nan_to_num(rounding, posinf=0.0), 0.0, np.sign(values[0]))

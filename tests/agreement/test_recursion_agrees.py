@@ -1,0 +1,166 @@
+"""The recursion over the bodies against symbolic equations, on every library mechanism and on random ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pendula
+from pendula import Model, System, library
+from pendula.errors import NotSupported
+from pendula.numerics.jit import compiled
+from pendula.numerics.native import call_native
+from pendula.system.recursive import RecursiveSystem
+from tests.helpers import VARIANTS, random_mechanism, states
+
+CLOSE = 1e-10  # relative, issue of rounding and of the condition of M alone
+STATES = 20
+SEEDS = range(60)
+MORE_SEEDS = range(60, 360)
+
+
+def _both(model: Model) -> tuple[System, RecursiveSystem]:
+    found = pendula.compile_system(model, engine="recursive")
+    assert isinstance(found, RecursiveSystem)
+    return pendula.compile_system(model, engine="symbolic"), found
+
+
+def _assert_close(what: str, expected: np.ndarray, found: np.ndarray, close: float = CLOSE) -> None:
+    size = max(float(np.max(np.abs(expected), initial=0.0)), 1e-9)
+    worst = float(np.max(np.abs(expected - found), initial=0.0))
+    assert worst < close * size, f"{what} differs by {worst / size:.2e}"
+
+
+def _conditions(system: System, q: np.ndarray, t: np.ndarray) -> float:
+    """Largest condition of M with unit diagonal: digits that any way of solving loses."""
+    M = system.mass_matrix(q, t)
+    scale = np.sqrt(np.einsum("kii->ki", M))
+    return float(np.linalg.cond(M / (scale[:, :, None] * scale[:, None, :])).max()) if M.size else 1.0
+
+
+def _check(model: Model) -> None:
+    symbolic, recursive = _both(model)
+    t, q, v = states(symbolic, STATES)
+    a = symbolic.accelerations(q, v, t)
+    close = CLOSE * max(1.0, 1e-4 * _conditions(symbolic, q, t)) if not symbolic.loop_rows else CLOSE
+    _assert_close("accelerations", a, recursive.accelerations(q, v, t), close)
+    for what in ("mass_matrix", "poses"):
+        for x, y in zip(*(np.atleast_1d(getattr(s, what)(q, t)) for s in (symbolic, recursive)), strict=True):
+            _assert_close(what, x, y)
+    for what in ("forces", "energies", "rates"):
+        _assert_close(what, *(np.asarray(getattr(s, what)(q, v, t)) for s in (symbolic, recursive)))
+    _assert_close("power", symbolic.power(q, v, t), recursive.power(q, v, t), close)
+    for x, y in zip(symbolic.body_motion(q, v, a, t), recursive.body_motion(q, v, a, t), strict=True):
+        _assert_close("motion of bodies", x, y)
+    if symbolic.drives:
+        expected = symbolic.drive_forces(q, v, t)
+        size = max(1.0, np.abs(expected).max())
+        _assert_close("efforts of motors", expected / size, recursive.drive_forces(q, v, t) / size, close)
+    if symbolic.loop_rows and symbolic.independent_rows() == symbolic.loop_rows:
+        _assert_close("multipliers", symbolic.multipliers(q, v, t), recursive.multipliers(q, v, t), 10 * close)
+    _check_callbacks(symbolic, recursive, t, q, v)
+
+
+@compiled
+def _call(address: int, context: int, inp: np.ndarray, out: np.ndarray) -> None:
+    call_native(address, out.ctypes.data, inp.ctypes.data, context)
+
+
+def _check_callbacks(symbolic: System, recursive: RecursiveSystem, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
+    """Right-hand sides as steppers call them: rates, accelerations and the power that does work."""
+    first, second = symbolic.dynamics(), recursive.dynamics()
+    assert first.quadratures == second.quadratures
+    n = q.shape[1] + v.shape[1] + first.quadratures
+    expected, found = np.zeros(n), np.zeros(n)
+    close = CLOSE if symbolic.loop_rows else CLOSE * max(1.0, 1e-4 * _conditions(symbolic, q, t))
+    for k in range(len(t)):
+        x = np.concatenate([[t[k]], q[k], v[k], np.zeros(first.quadratures)])
+        _call(first.rhs.address, first.rhs.context, x, expected)
+        _call(second.rhs.address, second.rhs.context, x, found)
+        _assert_close("right-hand side", expected, found, close)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_library(name: str) -> None:
+    _check(VARIANTS[name]())
+
+
+def _random(seed: int) -> None:
+    model = random_mechanism(seed)
+    try:
+        _check(model)
+    except NotSupported as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_mechanisms(seed: int) -> None:
+    _random(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MORE_SEEDS)
+def test_more_random_mechanisms(seed: int) -> None:
+    _random(seed)
+
+
+def test_chains_of_ball_joints_keep_their_digits() -> None:
+    """100 rods on ball joints: against a dense solve with the mass matrix, which is found in another way."""
+    system = pendula.compile_system(ball_chain(100), engine="recursive")
+    rng = np.random.default_rng(4)
+    q = rng.normal(size=(3, 100, 4))
+    q /= np.linalg.norm(q, axis=2, keepdims=True)
+    q, v = q.reshape(3, 400), rng.normal(size=(3, 300))
+    expected = np.linalg.solve(system.mass_matrix(q), system.forces(q, v)[..., None])[..., 0]
+    _assert_close("accelerations", expected, system.accelerations(q, v), 1e-9)
+
+
+def ball_chain(links: int) -> Model:
+    """Rods that hang on each other by ball joints."""
+    body = {"mass": "m", "com": [0, 0, "-l/2"], "inertia": [["J", 0, 0], [0, "J", 0], [0, 0, "J/20"]]}
+    bodies = [{"name": f"rod {k}", **body, "points": {"tip": [0, 0, "-l"]}} for k in range(links)]
+    parents = ["ground", *({"body": f"rod {k}", "at": "tip"} for k in range(links - 1))]
+    joints = [
+        {"name": f"ball{k}", "type": "spherical", "parent": parents[k], "child": f"rod {k}"} for k in range(links)
+    ]
+    return Model(
+        name="rods on ball joints",
+        gravity=[0, 0, "-g"],
+        parameters={"g": 9.81, "m": 1.0, "l": 1.0, "J": "m*l**2/12"},
+        bodies=bodies,
+        joints=joints,
+    )
+
+
+@pytest.mark.parametrize("name", ["chain: everything", "chain: relative", "spatial-rod: quaternion", "cart-pole"])
+def test_eight_states_at_once_are_those_of_one(name: str) -> None:
+    """Bit by bit: lanes do the same operations in the same order."""
+    system = pendula.compile_system(VARIANTS[name](), engine="recursive")
+    assert isinstance(system, RecursiveSystem)
+    one, eight = system.dynamics(), system.dynamics_of_eight()
+    assert eight is not None
+    t, q, v = states(system, 8)
+    y = np.concatenate([t[:, None], q, v, np.zeros((8, one.quadratures))], axis=1)
+    n = y.shape[1] - 1
+    lanes, together, alone = np.ascontiguousarray(y.T), np.zeros((n, 8)), np.zeros(n)
+    _call(eight.rhs.address, eight.rhs.context, lanes, together)
+    for k in range(8):
+        _call(one.rhs.address, one.rhs.context, y[k], alone)
+        np.testing.assert_array_equal(together[:, k], alone)
+
+
+def test_large_chain_moves_as_a_small_one_of_the_same_shape() -> None:
+    """Links that are folded into one body by a stiff start do not differ: 5000 links hang at rest where they should."""
+    system = pendula.compile_system(library.chain(links=5000, start=0.0), engine="recursive")
+    q = np.zeros(5000)
+    assert np.max(np.abs(system.accelerations(q, q))) < 1e-12
+
+
+def test_forward_dynamics_writes_accelerations() -> None:
+    system = pendula.compile_system(VARIANTS["chain"](), engine="recursive")
+    assert isinstance(system, RecursiveSystem)
+    _, q, v = states(system, 3)
+    forward, out = system.forward_dynamics(), np.zeros(v.shape[1])
+    for k in range(3):
+        forward(q[k], v[k], out)
+        np.testing.assert_allclose(out, system.accelerations(q[k], v[k]), rtol=1e-12, atol=1e-12)
