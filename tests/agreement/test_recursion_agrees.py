@@ -44,18 +44,19 @@ def _check(model: Model) -> None:
     a = symbolic.accelerations(q, v, t)
     close = CLOSE * max(1.0, 1e-4 * _conditions(symbolic, q, t)) if not symbolic.loop_rows else CLOSE
     _assert_close("accelerations", a, recursive.accelerations(q, v, t), close)
-    for what in ("mass_matrix", "poses"):
-        for x, y in zip(*(np.atleast_1d(getattr(s, what)(q, t)) for s in (symbolic, recursive)), strict=True):
-            _assert_close(what, x, y)
+    _assert_close("mass matrix", symbolic.mass_matrix(q, t), recursive.mass_matrix(q, t))
+    for x, y in zip(symbolic.poses(q, t), recursive.poses(q, t), strict=True):
+        _assert_close("poses", x, y)
     for what in ("forces", "energies", "rates"):
         _assert_close(what, *(np.asarray(getattr(s, what)(q, v, t)) for s in (symbolic, recursive)))
     _assert_close("power", symbolic.power(q, v, t), recursive.power(q, v, t), close)
     for x, y in zip(symbolic.body_motion(q, v, a, t), recursive.body_motion(q, v, a, t), strict=True):
         _assert_close("motion of bodies", x, y)
     if symbolic.drives:
-        expected = symbolic.drive_forces(q, v, t)
-        size = max(1.0, np.abs(expected).max())
-        _assert_close("efforts of motors", expected / size, recursive.drive_forces(q, v, t) / size, close)
+        order = [[d.name for d in recursive.drives].index(d.name) for d in symbolic.drives]
+        expected, found = symbolic.drive_forces(q, v, t), recursive.drive_forces(q, v, t)[:, order]
+        size = max(1.0, float(np.abs(expected).max()))
+        assert np.max(np.abs(expected - found)) < close * size
     if symbolic.loop_rows and symbolic.independent_rows() == symbolic.loop_rows:
         _assert_close("multipliers", symbolic.multipliers(q, v, t), recursive.multipliers(q, v, t), 10 * close)
     _check_callbacks(symbolic, recursive, t, q, v)
@@ -80,9 +81,15 @@ def _check_callbacks(symbolic: System, recursive: RecursiveSystem, t: np.ndarray
         _assert_close("right-hand side", expected, found, close)
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "slider-crank: massless"])
 def test_library(name: str) -> None:
     _check(VARIANTS[name]())
+
+
+def test_a_body_without_mass_that_a_loop_holds_is_refused() -> None:
+    with pytest.raises(NotSupported, match="body without mass"):
+        pendula.compile_system(VARIANTS["slider-crank: massless"](), engine="recursive")
+    assert pendula.compile_system(VARIANTS["slider-crank: massless"]()).engine == "symbolic"
 
 
 def _random(seed: int) -> None:
@@ -132,7 +139,7 @@ def ball_chain(links: int) -> Model:
     )
 
 
-@pytest.mark.parametrize("name", ["chain: everything", "chain: relative", "spatial-rod: quaternion", "cart-pole"])
+@pytest.mark.parametrize("name", ["chain: everything", "chain: relative", "spatial-rod: quaternion", "double-pendulum"])
 def test_eight_states_at_once_are_those_of_one(name: str) -> None:
     """Bit by bit: lanes do the same operations in the same order."""
     system = pendula.compile_system(VARIANTS[name](), engine="recursive")

@@ -344,3 +344,38 @@ def test_the_keyboard_keeps_finished_runs(workers, tmp_path):
     assert 200 <= int(rest[1]) < 20000
     assert rest[2] == "True"
     assert rest[3].strip() == "['interrupted by the user', 'reached the final time']"
+
+
+# -- other steppers, other engine ----------------------------------------------------------------------
+
+
+def test_taylor_series_give_the_same_motion(double, angles):
+    """By another stepper at another order; each run with its own parameters as well."""
+    first, second = (run_some(double, 0.2 * angles, tol=1e-11, stepper=s) for s in ("dop853", "taylor"))
+    assert second.ok.all()
+    np.testing.assert_allclose(second.q, first.q, atol=CLOSE)
+    assert np.max(second.energy_drift) < 1e-9
+    each = {"parameters": {"l": np.linspace(1.8, 2.2, len(angles))}, "tol": 1e-11}
+    first, second = (run_some(double, 0.2 * angles, stepper=s, **each) for s in ("dop853", "taylor"))
+    np.testing.assert_allclose(second.q, first.q, atol=CLOSE)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_recursion_gives_the_same_motion(angles, workers):
+    """In lanes where all runs share their parameters, one after the other where they do not."""
+    model = pendula.library.chain(links=2, friction=0.1)
+    symbolic, recursive = (pendula.compile_system(model, engine=e) for e in ("symbolic", "recursive"))
+    first = run_some(symbolic, 0.2 * angles, tol=1e-11)
+    second = run_some(recursive, 0.2 * angles, tol=1e-11, workers=workers)
+    assert second.ok.all()
+    np.testing.assert_allclose(second.q, first.q, atol=CLOSE)
+    assert np.max(second.energy_drift) < 1e-9
+    each = {"parameters": {"b": np.linspace(0.0, 0.2, len(angles))}, "tol": 1e-11}
+    first, second = run_some(symbolic, 0.2 * angles, **each), run_some(recursive, 0.2 * angles, workers=workers, **each)
+    np.testing.assert_allclose(second.q, first.q, atol=CLOSE)
+
+
+def test_recursion_in_lanes_has_the_same_digits_in_any_company(angles):
+    system = pendula.compile_system(pendula.library.chain(links=2), engine="recursive")
+    whole, part = run_some(system, angles), run_some(system, angles[5:16])
+    np.testing.assert_array_equal(whole.q[5:16], part.q)

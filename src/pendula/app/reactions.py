@@ -11,8 +11,10 @@ from pendula.app.options import echo_json, formulation_option, writable
 from pendula.app.simulate import perform, simulate_command
 from pendula.present.tables import heading
 
-_OWN = ("output", "plot_file", "animation", "formulation", "engine", "horizon")
-_OWN += ("events", "section", "section_of", "section_file")
+_OWN = {
+    *("output", "plot_file", "animation", "formulation", "engine"),
+    *("events", "section", "section_of", "section_file", "horizon"),
+}
 """Options of simulate that reactions has in its own words, or not at all."""
 
 

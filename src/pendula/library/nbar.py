@@ -11,7 +11,7 @@ from pendula.library.arguments import LinkNumbers, PerLink, angle_of, choose, is
 from pendula.library.linkages import check_reach
 from pendula.library.pendulums import link_body
 from pendula.model.base import Scalar
-from pendula.model.checks import MOST_BODIES
+from pendula.model.checks import LARGEST_MODEL
 from pendula.model.model import Model
 
 _TERMS = 20
@@ -126,7 +126,7 @@ class _Plan:
 def _plan(
     bars: int, mass: PerLink, length: PerLink, last: Scalar | None, start: PerLink, *, arc: float, tilt: float
 ) -> _Plan:
-    whole("bars", bars, 4, MOST_BODIES)
+    whole("bars", bars, 4, LARGEST_MODEL)
     moving = bars - 1
     per = LinkNumbers(moving - 1)
     if mass is None or length is None:

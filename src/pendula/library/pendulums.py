@@ -6,7 +6,7 @@ from typing import Literal
 
 from pendula.library.arguments import LinkNumbers, PerLink, choose, listed, whole
 from pendula.model.base import Scalar
-from pendula.model.checks import MOST_BODIES
+from pendula.model.checks import LARGEST_MODEL
 from pendula.model.model import Model
 
 
@@ -86,7 +86,7 @@ def chain(
         coordinates: angles from the vertical, or each from the link before.
         start: initial angle of every link from hanging straight down.
     """
-    whole("links", links, 1, MOST_BODIES)
+    whole("links", links, 1, LARGEST_MODEL)
     choose("kind", kind, ("rod", "point"))
     choose("inertia_rule", inertia_rule, ("consistent", "printed"))
     choose("coordinates", coordinates, ("absolute", "relative"))

@@ -12,11 +12,22 @@ from pendula.model.names import quote
 from pendula.model.parts import Parts
 from pendula.model.physics import check_physics
 from pendula.model.problems import unknown
-from pendula.model.reading import MOST_BODIES, MOST_PARAMETERS
+from pendula.model.reading import IN_PYTHON, MOST_BODIES, MOST_PARAMETERS
 from pendula.model.references import check_connection, check_references
 from pendula.model.usage import check_expressions, scalars
 
-__all__ = ["MOST_BODIES", "MOST_PARAMETERS", "MOST_PROBLEMS", "check_parts", "first_problems", "unknown"]
+LARGEST_MODEL = IN_PYTHON * MOST_BODIES
+"""Bodies of a model made in Python."""
+
+__all__ = [
+    "LARGEST_MODEL",
+    "MOST_BODIES",
+    "MOST_PARAMETERS",
+    "MOST_PROBLEMS",
+    "check_parts",
+    "first_problems",
+    "unknown",
+]
 
 MOST_PROBLEMS = 100
 """Problems that are reported at once."""

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from pendula.errors import ModelError, Problem
 from pendula.model.model import Model
 from pendula.model.problems import shown
+from pendula.model.reading import too_large
 
 LARGEST_FILE = 4_000_000
 """Bytes."""
@@ -104,6 +105,8 @@ def _printable(text: str) -> str:
 def from_data(data: Mapping[str, Any], *, source: str = "model data") -> Model:
     """A model from plain data (dicts, lists, numbers, strings)."""
     try:
+        if isinstance(data, Mapping) and (problems := list(too_large(data))):
+            raise ModelError(problems)
         return Model.model_validate(data)
     except ModelError as error:
         raise error.in_file(source) from None

@@ -20,6 +20,8 @@ from pendula.model.problems import field_text, problems_from, shown
 from pendula.model.units import Units
 
 MOST_BODIES = 5000
+"""In a file; models made in Python may be larger by ``IN_PYTHON``, and so for the other sizes here."""
+IN_PYTHON = 20
 MOST_PARAMETERS = 8 * MOST_BODIES
 MOST_VALUES = 200_000
 """Numbers, texts and tables in one model."""
@@ -100,7 +102,7 @@ def read_fields(data: Mapping[str, Any]) -> Reading:
     """Reads every field and element of a model by itself."""
     reading = Reading()
     reading.problems += _strange_fields(data)
-    large = list(_too_large(data))
+    large = list(too_large(data, IN_PYTHON))
     if large:
         reading.problems += large
         reading.values = {}
@@ -131,9 +133,11 @@ def _strange_fields(data: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem("model", field_text([str(name)]) or '""', "is not a field known here", advice)
 
 
-def _too_large(data: Mapping[str, Any]) -> Iterator[Problem]:
-    limits = [(name, most) for name, (_, most) in _LISTS.items()]
-    limits += [(name, most) for name, (_, _, most) in _TABLES.items()]
+def too_large(data: Mapping[str, Any], times: int = 1) -> Iterator[Problem]:
+    """What is larger than ``times`` the sizes above."""
+    limits = [(name, times * most) for name, (_, most) in _LISTS.items()]
+    limits += [(name, times * most) for name, (_, _, most) in _TABLES.items()]
+    most_values, most_text = times * MOST_VALUES, times * MOST_TEXT
     for section, most in limits:
         entries = data.get(section, ())
         if isinstance(entries, (Mapping, list, tuple)) and len(entries) > most:
@@ -142,17 +146,17 @@ def _too_large(data: Mapping[str, Any]) -> Iterator[Problem]:
     count, depth = 0, 0
     texts: set[str] = set()
     level: list[Any] = [data]
-    while level and count <= MOST_VALUES and depth <= DEEPEST:
+    while level and count <= most_values and depth <= DEEPEST:
         count += len(level)
         texts.update(value for value in level if isinstance(value, str))
         depth += 1
         level = [entry for value in level for entry in _inside(value)]
-    if count > MOST_VALUES:
-        yield Problem("model", "", f"it has more than {MOST_VALUES} numbers and texts", "split the model")
+    if count > most_values:
+        yield Problem("model", "", f"it has more than {most_values} numbers and texts", "split the model")
     elif level:
         yield Problem("model", "", f"tables and lists are nested more than {DEEPEST} levels deep")
-    elif (length := sum(len(text) for text in texts if len(text) > 64 or not text.isidentifier())) > MOST_TEXT:
-        cause = f"its texts have {length} characters together, at most {MOST_TEXT} are allowed"
+    elif (length := sum(len(text) for text in texts if len(text) > 64 or not text.isidentifier())) > most_text:
+        cause = f"its texts have {length} characters together, at most {most_text} are allowed"
         yield Problem("model", "", cause, "name repeated parts of expressions as parameters")
 
 
@@ -274,4 +278,4 @@ def _texts(value: Any) -> list[str]:
     return [x for x in value if isinstance(x, str)] if isinstance(value, (list, tuple)) else []
 
 
-__all__ = ["FIELDS", "MOST_BODIES", "MOST_PARAMETERS", "Reading", "UnitsLabel", "read_fields"]
+__all__ = ["FIELDS", "IN_PYTHON", "MOST_BODIES", "MOST_PARAMETERS", "Reading", "UnitsLabel", "read_fields", "too_large"]

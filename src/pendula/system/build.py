@@ -28,7 +28,7 @@ from pendula.system.system import System
 _TRIES = 6
 _SINGULAR = 1e-11
 MOST_SPEEDS, MOST_SPEEDS_CLOSED = 5, 24
-"""Up to so many speeds compiled equations are faster than the recursion (measured: benchmarks/engines.py)."""
+"""Up to so many speeds compiled equations are faster than the recursion."""
 
 
 ENGINES = ("auto", "symbolic", "recursive")

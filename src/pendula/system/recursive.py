@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -259,13 +259,8 @@ class RecursiveSystem(System):
             True
         """
         dynamics = self.dynamics(parameters)
-        context = dynamics.buffers[0]
-        evaluate = rk.evaluate
-
-        def forward(q: Array, v: Array, out: Array) -> None:
-            evaluate(context, q, v, out)
-
-        forward.dynamics = dynamics  # type: ignore[attr-defined]
+        forward = partial(rk.evaluate, dynamics.rhs.context)
+        forward.dynamics = dynamics  # type: ignore[attr-defined]  # keeps what the context points to
         return forward
 
     # -- expressions to watch -------------------------------------------------------------------

@@ -486,14 +486,14 @@ def energies_of_eight(out, inp, context):
 @compiled(allocates=False)
 def evaluate(context, q, v, out):
     """v' at one state, for calls from Python; no checks."""
-    ctx = integers_at(address_of(context), SIZE)
+    ctx = integers_at(context, SIZE)
     nq, nv = ctx[kn.NQ], ctx[kn.NV]
     x, rates = doubles_at(ctx[kn.X], 1 + nq + nv), doubles_at(ctx[OUT], nq + nv + 1)
     for k in range(nq):
         x[1 + k] = q[k]
     for k in range(nv):
         x[1 + nq + k] = v[k]
-    call_native(ctx[RHS], ctx[OUT], ctx[kn.X], address_of(context))
+    call_native(ctx[RHS], ctx[OUT], ctx[kn.X], context)
     for k in range(nv):
         out[k] = rates[nq + k]
 

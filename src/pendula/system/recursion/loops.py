@@ -12,6 +12,7 @@ import numpy as np
 
 from pendula.numerics.jit import compiled_part
 from pendula.system.recursion import spatial as sp
+from pendula.system.recursion.loads import chart_size
 
 # Columns of the table of rows
 KIND, CHILD, PARENT, FRAME, ROW_INTEGERS = range(5)
@@ -25,7 +26,8 @@ CHILD_AT, PARENT_AT, DIRECTION, OTHER, ROW_NUMBERS = 0, 3, 6, 9, 12
 PULL, OPENING, RATE, SECOND, PULLS = 0, 18, 19, 20, 21
 
 # Columns of the table of answers
-P, OWN, ALPHA, ACC, ANSWER = 0, 6, 12, 15, 18
+P, OWN, ALPHA, ACC, PASSED, ANSWER = 0, 6, 12, 15, 18, 24
+"""load, what the hinge's own freedoms do, accelerations, and the part of the load that a chart passes on"""
 
 SMALLEST = 1e-12  # pivots below this count as zero, where rows are scaled to a diagonal of one
 FINE, TOO_FEW, TOO_MANY = range(3)
@@ -138,6 +140,8 @@ def take_back(row, charts, y, z, x):
             z[OWN + k] = own
             n0, n1, n2 = n0 + chart[s] * own, n1 + chart[s + 1] * own, n2 + chart[s + 2] * own
             f0, f1, f2 = f0 + chart[s + 3] * own, f1 + chart[s + 4] * own, f2 + chart[s + 5] * own
+        z[PASSED], z[PASSED + 1], z[PASSED + 2] = n0, n1, n2
+        z[PASSED + 3], z[PASSED + 4], z[PASSED + 5] = f0, f1, f2
     elif row[sp.DRIVE] >= 0:
         if row[sp.ABSOLUTE] == 1:
             n0 = n1 = n2 = 0.0
@@ -207,12 +211,16 @@ def move_on(row, charts, y, x, z, change):
 
 
 @compiled_part
-def effort_change(ints, w, z, efforts):
-    """What an answer of the tree changes in the efforts of prescribed motions (of turns and slides)."""
+def effort_change(ints, charts, w, z, efforts):
+    """What an answer of the tree changes in the efforts of prescribed motions."""
     for i in range(1, ints.shape[0] + 1):
         row, y, x = ints[i - 1], w[i], z[i]
         drive = row[sp.DRIVE]
-        if drive < 0 or row[sp.KIND] == sp.CHART:
+        if row[sp.KIND] == sp.CHART:
+            if drive > 0:
+                chart_effort_change(row, charts[row[sp.AT_CHART] :], y, z[row[sp.PARENT]], x, efforts)
+            continue
+        if drive < 0:
             continue
         a0, a1, a2, b0, b1, b2 = x[ALPHA], x[ALPHA + 1], x[ALPHA + 2], x[ACC], x[ACC + 1], x[ACC + 2]
         if row[sp.KIND] == sp.REVOLUTE:
@@ -229,13 +237,34 @@ def effort_change(ints, w, z, efforts):
 
 
 @compiled_part
+def chart_effort_change(row, chart, y, x, z, efforts):
+    """The same for the prescribed motions of a chart; x is the parent's row of answers, z its own."""
+    free, driven = row[sp.FREE], row[sp.DRIVE]
+    a0, a1, a2 = x[ALPHA], x[ALPHA + 1], x[ALPHA + 2]
+    b0, b1, b2 = sp.cross(a0, a1, a2, y[sp.ARM], y[sp.ARM + 1], y[sp.ARM + 2])
+    b0, b1, b2 = x[ACC] + b0, x[ACC + 1] + b1, x[ACC + 2] + b2
+    n0, n1, n2 = sp.symmetric(y, sp.A, a0, a1, a2)
+    m0, m1, m2 = sp.turned(y, sp.B, b0, b1, b2)
+    f0, f1, f2 = sp.symmetric(y, sp.C, b0, b1, b2)
+    f0 += y[sp.B] * a0 + y[sp.B + 3] * a1 + y[sp.B + 6] * a2 + z[PASSED + 3]
+    f1 += y[sp.B + 1] * a0 + y[sp.B + 4] * a1 + y[sp.B + 7] * a2 + z[PASSED + 4]
+    f2 += y[sp.B + 2] * a0 + y[sp.B + 5] * a1 + y[sp.B + 8] * a2 + z[PASSED + 5]
+    n0, n1, n2 = n0 + m0 + z[PASSED], n1 + m1 + z[PASSED + 1], n2 + m2 + z[PASSED + 2]
+    axes, numbers = sp.CHART_AXES + 6 * (free + driven), chart_size(free, driven) - driven
+    for j in range(driven):
+        s = axes + 6 * (free + j)
+        total = chart[s] * n0 + chart[s + 1] * n1 + chart[s + 2] * n2
+        efforts[int(chart[numbers + j])] = total + chart[s + 3] * f0 + chart[s + 4] * f1 + chart[s + 5] * f2
+
+
+@compiled_part
 def answers(ints, rows, charts, w, pulls, z, changes, efforts, matrix):
     """Answers of the tree to all rows, and the matrix G M^-1 G^T."""
     m = rows.shape[0]
     for r in range(m):
         answer(ints, charts, w, rows[r], pulls[r], z, changes[r])
         if efforts.shape[1] > 0:
-            effort_change(ints, w, z, efforts[r])
+            effort_change(ints, charts, w, z, efforts[r])
         for s in range(m):
             total = 0.0
             for k in range(3):

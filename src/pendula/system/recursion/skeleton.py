@@ -79,6 +79,7 @@ class Skeleton:
     hinges: list[Hinge] = field(default_factory=list)
     seats: list[Seat] = field(default_factory=list)
     place_of: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _moving: dict[tuple[Expr, ...], int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Skeleton:
@@ -91,9 +92,12 @@ class Skeleton:
 
     def moving_point(self, place: Sequence[Expr]) -> int:
         """Number of a hinge at a point of ground that moves; it carries nothing."""
-        builder = _Builder(self)
-        builder.move_point(place)
-        return builder.hinge
+        key = tuple(place)
+        if key not in self._moving:
+            builder = _Builder(self)
+            builder.move_point(place)
+            self._moving[key] = builder.hinge
+        return self._moving[key]
 
     @property
     def charts(self) -> list[int]:

@@ -46,8 +46,18 @@ SHARE, OWN, ALPHA, ACC, POSITION, VELOCITY, THETA, RATE, ZERO, INVERSE, WIDTH = 
     70,
     72,
 )
-# What a chart's program writes: rotation, shift, spin, slide, biases, then its axes (spin and slide of each freedom)
-CHART_R, CHART_ARM, CHART_SPIN, CHART_SLIDE, CHART_BIAS_N, CHART_BIAS_F, CHART_AXES = 0, 9, 12, 15, 18, 21, 24
+# What a chart's program writes: rotation, shift, spin, slide, biases, turn about z, then its axes (spin and slide of
+# each freedom)
+CHART_R, CHART_ARM, CHART_SPIN, CHART_SLIDE, CHART_BIAS_N, CHART_BIAS_F, CHART_TURN, CHART_AXES = (
+    0,
+    9,
+    12,
+    15,
+    18,
+    21,
+    24,
+    25,
+)
 
 FUSED = {"contract"}
 
@@ -173,7 +183,7 @@ def place(ints, real, q, v, drives, charts, w, first=1):
             y[R], y[R + 1], y[R + 2], y[R + 3], y[R + 4] = e0, e1, e2, e3, e4
             y[R + 5], y[R + 6], y[R + 7], y[R + 8] = e5, e6, e7, e8
             y[ARM], y[ARM + 1], y[ARM + 2] = r0, r1, r2
-            place_chart(row, charts[row[AT_CHART] :], x, y)
+            place_chart(row, T[TURN], charts[row[AT_CHART] :], x, y)
             r0, r1, r2 = y[ARM], y[ARM + 1], y[ARM + 2]
             b0, b1, b2 = y[BIAS_F], y[BIAS_F + 1], y[BIAS_F + 2]
             s0, s1, s2 = y[VELOCITY], y[VELOCITY + 1], y[VELOCITY + 2]
@@ -187,7 +197,7 @@ def place(ints, real, q, v, drives, charts, w, first=1):
 
 
 @compiled_part
-def place_chart(row, chart, x, y):
+def place_chart(row, turn, chart, x, y):
     """Like :func:`place`, for a joint that has expressions of its own; y holds the parent side, and then the child.
 
     The chart's axes, in world axes, are written after those in its own.
@@ -217,7 +227,7 @@ def place_chart(row, chart, x, y):
     y[BIAS_N], y[BIAS_N + 1], y[BIAS_N + 2] = c0 + n0, c1 + n1, c2 + n2
     y[BIAS_F], y[BIAS_F + 1], y[BIAS_F + 2] = b0 + f0, b1 + f1, b2 + f2
     y[VELOCITY], y[VELOCITY + 1], y[VELOCITY + 2] = s0, s1, s2
-    y[THETA], y[RATE] = 0.0, 0.0
+    y[THETA], y[RATE] = x[THETA] + turn + chart[CHART_TURN], 0.0
 
 
 @compiled_part(fastmath=FUSED)
@@ -543,7 +553,7 @@ def accelerate(ints, drives, charts, w, out):
         y[ACC], y[ACC + 1], y[ACC + 2] = b0 + y[BIAS_F], b1 + y[BIAS_F + 1], b2 + y[BIAS_F + 2]
 
 
-@compiled_part(fastmath=FUSED)
+@compiled_part
 def coordinate_rates(ints, q, v, out):
     """q' from the speeds."""
     for i in range(ints.shape[0]):

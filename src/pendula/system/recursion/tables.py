@@ -87,12 +87,13 @@ class Tables:
         self.skeleton = Skeleton.of(m)
         self.constants = Constants(m.parameters)
         self._known = set(m.parameters)
-        self.nv, self.nq, self.drives = len(m.v), len(m.q), len(m.drives)
+        self.nv, self.nq = len(m.v), len(m.q)
         self.expressions: list[Expr] = []
         self._spring_rows: list[tuple[list[int], list[Expr]]] = []
         self._load_rows: list[tuple[list[int], dict[int, Any]]] = []
         self._collect_loads()
         self._closing = [self._closing_row(row) for row in closure_rows(m)]
+        self.drives = len(m.drives)  # those of moving points of ground came last
         self.charts = _Charts(self.skeleton)
         self.ints = np.array([self._integers(h) for h in self.skeleton.hinges], dtype=np.int64).reshape(-1, sp.INTEGERS)
         self.springs = self._whole([r for r, _ in self._spring_rows], lk.SPRING_INTEGERS)
@@ -512,6 +513,7 @@ class _Charts:
             flat += [sum(c[i] * rate for c, (_, rate, _) in zip(columns, variables, strict=True)) for i in range(3)]
         for columns in (spins, slides):
             flat += [self._bias(columns, variables, i) for i in range(3)]
+        flat.append(sum(se.sympify(s.axis[2]) * e for s, e in zip(turns, angles, strict=True)))
         for spin, slide in zip(spins, slides, strict=True):
             flat += [*spin, *slide]
         length = int(lk.chart_size.py_func(len(free), len(moved)))
