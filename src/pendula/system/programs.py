@@ -50,6 +50,16 @@ class Compiled:
         return out
 
 
+def prepared_parameters(native: Native, parameters: Array) -> Array:
+    """Parameters of a program, followed by what it computes from them once."""
+    buffer = np.empty(native.parameters + native.prepared + 1)
+    buffer[: native.parameters] = parameters
+    if native.prepared:
+        out = buffer[native.parameters : native.parameters + native.prepared].reshape(1, -1)
+        kn.evaluate_rows(native.prepare, 0, buffer[None, : native.parameters].copy(), out)
+    return buffer
+
+
 def inputs_in_time(model: Model, *, constant_ones: bool = False) -> tuple[tuple[Any, Any], ...]:
     """Inputs of a model that are expressions of time (or all of them), as definitions of their symbols."""
     found = []
@@ -73,12 +83,7 @@ class Programs:
         native = self._known.get(name)
         if native is None:
             native = self._known[name] = build()
-        buffer = np.empty(native.parameters + native.prepared)
-        buffer[: native.parameters] = parameters
-        if native.prepared:
-            out = buffer[native.parameters :].reshape(1, -1)
-            kn.evaluate_rows(native.prepare, 0, buffer[None, : native.parameters].copy(), out)
-        return Compiled(native, buffer)
+        return Compiled(native, prepared_parameters(native, parameters))
 
     def block(self, name: str, parameters: Array, entries: Callable[[], Sequence[Any]]) -> Compiled:
         """A program whose outputs are some entries of the equations."""

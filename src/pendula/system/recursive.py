@@ -10,7 +10,7 @@ import numpy as np
 
 from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations, drive_definitions
-from pendula.errors import ComputationError, NotSupported, SingularPose
+from pendula.errors import ComputationError, NotSupported, SingularPose, UsageError
 from pendula.model.model import Model
 from pendula.numerics.eight import LANES, aligned_zeros
 from pendula.numerics.native import Callback
@@ -19,14 +19,16 @@ from pendula.system.dynamics import MOST_PASSES, STATUS, Dynamics
 from pendula.system.layout import Array, Layout
 from pendula.system.llvm import compile_program
 from pendula.system.lower import Lowering
-from pendula.system.programs import Compiled, Programs, inputs_in_time
+from pendula.system.programs import Compiled, Programs, inputs_in_time, prepared_parameters
+from pendula.system.recursion import derivatives as dk
 from pendula.system.recursion import kernels as rk
 from pendula.system.recursion import loads as lk
 from pendula.system.recursion import loops as lp
 from pendula.system.recursion import planar as pl
 from pendula.system.recursion import spatial as sp
+from pendula.system.recursion.jacobians import Batches, BoundJacobian, symbols_of
 from pendula.system.recursion.plane_motion import PlaneMotion
-from pendula.system.recursion.tables import Numbers, Tables
+from pendula.system.recursion.tables import Gradient, Numbers, Tables
 from pendula.system.system import BodyMotion, Energies, Parameters, System
 
 
@@ -50,6 +52,7 @@ class RecursiveSystem(System):
         self._lengths = {}
         self._by_bodies = False
         self._numbers: dict[bytes, Numbers] = {}
+        self._columns: dict[str, tuple[Batches, Gradient | None]] = {}
 
     # -- equations, if they are asked for ---------------------------------------------------------
 
@@ -164,7 +167,7 @@ class RecursiveSystem(System):
         native = self._program_of_inputs if inputs_given else self._program
         keep: list[Any] = [context, numbers]
         if native is not None:
-            code = _prepared(native, vector)
+            code = prepared_parameters(native, vector)
             context[kn.CODE], context[kn.PARAMETERS] = native.evaluate, code.ctypes.data
             keep += [native, code]
         context[[kn.NQ, kn.NV, kn.NU, kn.DRIVES]] = nq, nv, len(self.layout.inputs), nd
@@ -279,7 +282,7 @@ class RecursiveSystem(System):
         definitions = (*inputs_in_time(self.model, constant_ones=True), *drive_definitions(m))
         low = Lowering([m.t, *m.q, *m.v], m.parameters, definitions)
         native = compile_program(low.program, [low(e) for e in values], quick=True)
-        return Compiled(native, _prepared(native, self.parameter_vector(parameters)))
+        return Compiled(native, prepared_parameters(native, self.parameter_vector(parameters)))
 
     # -- evaluation -----------------------------------------------------------------------------
 
@@ -379,7 +382,7 @@ class RecursiveSystem(System):
         assert numbers.plane is not None
         aside = np.zeros((len(rows), tables.aside))
         if native is not None:
-            prepared = _prepared(native, self.parameter_vector(parameters))
+            prepared = prepared_parameters(native, self.parameter_vector(parameters))
             kn.evaluate_rows(native.evaluate, prepared.ctypes.data, rows, aside)
         q, v = rows[:, 1 : 1 + tables.nq], rows[:, 1 + tables.nq : 1 + tables.nq + tables.nv]
         return PlaneMotion.of(tables.ints, numbers.plane, q, v, a, aside[:, : 3 * tables.drives])
@@ -441,12 +444,118 @@ class RecursiveSystem(System):
         turn, shift = self.numbers(vector).seats
         return shift + np.einsum("bij,bj->bi", turn, np.array(com))
 
+    # -- exact derivatives ----------------------------------------------------------------------
 
-def _prepared(native: Any, vector: Array) -> Array:
-    """Parameters of a program, with what it computes from them once."""
-    buffer = np.empty(native.parameters + native.prepared + 1)
-    buffer[: native.parameters] = vector
-    if native.prepared:
-        out = buffer[native.parameters : native.parameters + native.prepared].reshape(1, -1)
-        kn.evaluate_rows(native.prepare, 0, buffer[None, : native.parameters].copy(), out)
-    return buffer
+    def _bound_jacobian(self, by: str, parameters: Parameters) -> BoundJacobian:
+        """Kernels of derivatives by some letters, with fresh memory."""
+        if by not in self._columns:
+            gradient = self.tables.gradient(symbols_of(self.tables, by))
+            self._columns[by] = Batches.of(self.tables, by, gradient), gradient
+        vector = self.parameter_vector(parameters)
+        dynamics = self.dynamics(vector, inputs_given=True)
+        return BoundJacobian(self.tables, dynamics, by, *self._columns[by], vector)
+
+    def _count(self, by: str) -> int:
+        """How many columns a Jacobian has."""
+        layout = self.layout
+        names = {"q": layout.coordinates, "v": layout.speeds, "u": layout.inputs, "p": layout.parameters}
+        if by not in names:
+            raise UsageError(f'derivatives are taken by "q", "v", "u" or "p", not "{by}"')
+        return len(names[by])
+
+    def residual_jacobian(
+        self,
+        by: str,
+        q: Any,
+        v: Any,
+        a: Any,
+        lam: Any = None,
+        t: Any = 0.0,
+        *,
+        inputs: Any = None,
+        parameters: Parameters = None,
+    ) -> tuple[Array, Array]:
+        """Exact derivatives of M a - f by ``q``, ``v``, ``u`` or ``p`` (a held); the second part has no rows.
+
+        With closed loops those of M a - f - G^T lam and of G a - c, from the symbolic equations.
+        """
+        if self.model.closures:
+            return super().residual_jacobian(by, q, v, a, lam, t, inputs=inputs, parameters=parameters)
+        count, n = self._count(by), len(self.layout.speeds)
+        rows, batch = self._rows(q, v, t, inputs, parameters, extra=[(a, n)])
+        given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
+        out = np.zeros((len(rows), n, count))
+        if count:
+            bound = self._bound_jacobian(by, parameters)
+            dk.residual_rows(bound.context, given, a, out)
+        if not np.all(np.isfinite(out)):
+            raise ComputationError(f"derivatives by {by} are not finite: check the state and the parameters")
+        return out.reshape(*batch, n, count), np.zeros((*batch, 0, count))
+
+    def acceleration_jacobian(
+        self, by: str, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
+    ) -> Array:
+        """Exact derivatives of v' by ``q``, ``v``, ``u`` or ``p``, shape (..., speeds, count).
+
+        By ``q`` every entry of a quaternion moves alone; what that means away from length one is a matter of
+        convention, the product with N (of q' = N v) is not. By ``p`` each parameter moves alone: inputs and other
+        parameters that depend on it are held. Closed loops are left to the symbolic equations.
+        """
+        if self.model.closures:
+            return super().acceleration_jacobian(by, q, v, t, inputs=inputs, parameters=parameters)
+        count, n = self._count(by), len(self.layout.speeds)
+        rows, batch = self._rows(q, v, t, inputs, parameters)
+        self._found(q, v, t, inputs, parameters)  # tells where they are not determined
+        out = np.zeros((len(rows), n, count))
+        if count:
+            bound = self._bound_jacobian(by, parameters)
+            dk.acceleration_rows(bound.context, rows, out)
+        if not np.all(np.isfinite(out)):
+            raise ComputationError(f"derivatives by {by} are not finite: check the state and the parameters")
+        return out.reshape(*batch, n, count)
+
+    def jacobian_dynamics(self, parameters: Parameters = None, *, t: float = 0.0) -> Callable[..., tuple[Array, Array]]:
+        """A function (q, v) that gives dv'/dq and dv'/dv, for many calls from Python: nothing is checked.
+
+        As a third argument it takes an array of shape (speeds, coordinates + speeds) to write to; the results are
+        parts of it. Time, and with it the inputs, are those of ``t``.
+
+        Raises:
+            NotSupported: the model has closed loops.
+
+        Example:
+            >>> import numpy as np, pendula
+            >>> system = pendula.compile_system(pendula.library.chain(links=2), engine="recursive")
+            >>> jacobian = system.jacobian_dynamics()
+            >>> by_q, by_v = jacobian(np.array([0.1, 0.2]), np.array([1.0, 0.0]))
+            >>> bool(np.allclose(by_v, system.acceleration_jacobian("v", [0.1, 0.2], [1.0, 0.0])))
+            True
+        """
+        if self.model.closures:
+            raise NotSupported("jacobian_dynamics has no closed loops; use acceleration_jacobian")
+        nq, nv = len(self.layout.coordinates), len(self.layout.speeds)
+        bound = self._bound_jacobian("qv", parameters)
+        x = bound.state
+        context, evaluate, empty = bound.context, dk.evaluate, np.empty
+        x[0], x[1 + nq + nv :] = t, self.inputs_at(t, parameters)
+
+        known: Any = None
+        parts: Any = ()
+
+        def jacobian(q: Array, v: Array, out: Array | None = None) -> tuple[Array, Array]:
+            nonlocal known, parts
+            if out is None:
+                found = empty((nv, nq + nv))
+                evaluate(context, q, v, found)
+                return found[:, :nq], found[:, nq:]
+            if out is known:
+                evaluate(context, q, v, out)
+                return parts
+            if out.shape != (nv, nq + nv) or not out.flags.c_contiguous:
+                raise UsageError(f"derivatives go to a contiguous array of shape {(nv, nq + nv)}, got {out.shape}")
+            known, parts = out, (out[:, :nq], out[:, nq:])
+            evaluate(context, q, v, out)
+            return parts
+
+        jacobian.bound = bound  # type: ignore[attr-defined]
+        return jacobian

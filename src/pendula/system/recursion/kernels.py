@@ -538,10 +538,10 @@ def motion_rows(context, x, a, out):
                 row[18 + j], row[21 + j] = y[sp.ACC + j], y[sp.ALPHA + j]
 
 
-@compiled_part
-def accelerate_given(ints, drives, charts, a, w):
+@compiled_part(fastmath=sp.FUSED)
+def accelerate_given(ints, drives, charts, a, w, first=1):
     """Accelerations of all hinges for given v', from ground to the tips."""
-    for i in range(1, ints.shape[0] + 1):
+    for i in range(first, ints.shape[0] + 1):
         row = ints[i - 1]
         x, y = w[row[sp.PARENT]], w[i]
         kind, k = row[sp.KIND], row[sp.V]
@@ -572,22 +572,31 @@ def accelerate_given(ints, drives, charts, a, w):
 
 
 @compiled_part
-def balance(ctx, ints, tau, charts, w, out):
-    """What speeds' forces are left over: M v' - f, from the accelerations that stand in w; the tips come first."""
-    nv = ctx[kn.NV]
-    for i in range(ints.shape[0], 0, -1):
-        row = ints[i - 1]
-        x, y = w[row[sp.PARENT]], w[i]
-        kind, k = row[sp.KIND], row[sp.V]
+def balance(ctx, ints, tau, charts, w, out, first=1):
+    """What speeds' forces are left over: M v' - f, from the inertias and accelerations that stand in w."""
+    for i in range(first, ints.shape[0] + 1):
+        y = w[i]
         a0, a1, a2 = y[sp.ALPHA], y[sp.ALPHA + 1], y[sp.ALPHA + 2]
         b0, b1, b2 = y[sp.ACC], y[sp.ACC + 1], y[sp.ACC + 2]
         n0, n1, n2 = sp.symmetric(y, sp.A, a0, a1, a2)
         m0, m1, m2 = sp.turned(y, sp.B, b0, b1, b2)
         f0, f1, f2 = sp.symmetric(y, sp.C, b0, b1, b2)
-        f0 += y[sp.B] * a0 + y[sp.B + 3] * a1 + y[sp.B + 6] * a2 + y[sp.P + 3]
-        f1 += y[sp.B + 1] * a0 + y[sp.B + 4] * a1 + y[sp.B + 7] * a2 + y[sp.P + 4]
-        f2 += y[sp.B + 2] * a0 + y[sp.B + 5] * a1 + y[sp.B + 8] * a2 + y[sp.P + 5]
-        n0, n1, n2 = n0 + m0 + y[sp.P], n1 + m1 + y[sp.P + 1], n2 + m2 + y[sp.P + 2]
+        y[sp.P], y[sp.P + 1], y[sp.P + 2] = y[sp.P] + n0 + m0, y[sp.P + 1] + n1 + m1, y[sp.P + 2] + n2 + m2
+        y[sp.P + 3] += f0 + y[sp.B] * a0 + y[sp.B + 3] * a1 + y[sp.B + 6] * a2
+        y[sp.P + 4] += f1 + y[sp.B + 1] * a0 + y[sp.B + 4] * a1 + y[sp.B + 7] * a2
+        y[sp.P + 5] += f2 + y[sp.B + 2] * a0 + y[sp.B + 5] * a1 + y[sp.B + 8] * a2
+    hand_down(ctx, ints, tau, charts, w, out, first)
+
+
+@compiled_part(fastmath=sp.FUSED)
+def hand_down(ctx, ints, tau, charts, w, out, first=1):
+    """What speeds' forces are left over, from the forces that every hinge needs; the tips come first."""
+    nv = ctx[kn.NV]
+    for i in range(ints.shape[0], first - 1, -1):
+        row = ints[i - 1]
+        x, y = w[row[sp.PARENT]], w[i]
+        kind, k = row[sp.KIND], row[sp.V]
+        n0, n1, n2, f0, f1, f2 = y[sp.P], y[sp.P + 1], y[sp.P + 2], y[sp.P + 3], y[sp.P + 4], y[sp.P + 5]
         if kind == sp.CHART:
             axes = row[sp.AT_CHART] + sp.CHART_AXES + 6 * (row[sp.FREE] + row[sp.DRIVE])
             for j in range(row[sp.FREE]):

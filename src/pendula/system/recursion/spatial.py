@@ -99,9 +99,12 @@ def clear_ground(w, gx, gy, gz):
 
 
 @compiled_part(fastmath=FUSED)
-def place(ints, real, q, v, drives, charts, w):
-    """Where every hinge is and how it moves, and what its acceleration has apart from that of its freedoms."""
-    for i in range(1, ints.shape[0] + 1):
+def place(ints, real, q, v, drives, charts, w, first=1):
+    """Where every hinge is and how it moves, and what its acceleration has apart from that of its freedoms.
+
+    Hinges before the ``first`` are left as they stand, here and in what follows.
+    """
+    for i in range(first, ints.shape[0] + 1):
         row, T = ints[i - 1], real[i - 1]
         x, y = w[row[PARENT]], w[i]
         x0, x1, x2, x3, x4, x5, x6, x7, x8 = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8]
@@ -228,9 +231,9 @@ def place_chart(row, turn, chart, x, y):
 
 
 @compiled_part(fastmath=FUSED)
-def start_inertia(real, w):
+def start_inertia(real, w, first=1):
     """Every hinge's own inertia, and the forces that its motion needs by itself, without its acceleration."""
-    for i in range(1, real.shape[0] + 1):
+    for i in range(first, real.shape[0] + 1):
         y, T = w[i], real[i - 1]
         x0, x1, x2, x3, x4, x5, x6, x7, x8 = y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7], y[8]
         m = T[MASS]
@@ -252,6 +255,33 @@ def start_inertia(real, w):
         y[P], y[P + 1], y[P + 2] = cross(w0, w1, w2, h0, h1, h2)
         f0, f1, f2 = cross(w0, w1, w2, g0, g1, g2)
         y[P + 3], y[P + 4], y[P + 5] = cross(w0, w1, w2, f0, f1, f2)
+
+
+@compiled_part(fastmath=FUSED)
+def need_forces(real, w, first=1):
+    """The forces that every hinge's own mass needs for its motion, its acceleration included (Newton and Euler)."""
+    for i in range(first, real.shape[0] + 1):
+        y, T = w[i], real[i - 1]
+        x0, x1, x2, x3, x4, x5, x6, x7, x8 = y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7], y[8]
+        w0, w1, w2 = y[OMEGA], y[OMEGA + 1], y[OMEGA + 2]
+        a0, a1, a2 = y[ALPHA], y[ALPHA + 1], y[ALPHA + 2]
+        b0, b1, b2 = y[ACC], y[ACC + 1], y[ACC + 2]
+        # about the origin, in the axes of the hinge
+        u0, u1, u2 = x0 * w0 + x3 * w1 + x6 * w2, x1 * w0 + x4 * w1 + x7 * w2, x2 * w0 + x5 * w1 + x8 * w2
+        t0, t1, t2 = x0 * a0 + x3 * a1 + x6 * a2, x1 * a0 + x4 * a1 + x7 * a2, x2 * a0 + x5 * a1 + x8 * a2
+        h0, h1, h2 = symmetric(T, INERTIA, u0, u1, u2)
+        n0, n1, n2 = cross(u0, u1, u2, h0, h1, h2)
+        t0, t1, t2 = symmetric(T, INERTIA, t0, t1, t2)
+        n0, n1, n2 = turned(y, R, n0 + t0, n1 + t1, n2 + t2)
+        # in world axes
+        g0, g1, g2 = turned(y, R, T[MOMENT], T[MOMENT + 1], T[MOMENT + 2])
+        m0, m1, m2 = cross(g0, g1, g2, b0, b1, b2)
+        y[P], y[P + 1], y[P + 2] = n0 + m0, n1 + m1, n2 + m2
+        h0, h1, h2 = cross(w0, w1, w2, g0, g1, g2)
+        c0, c1, c2 = cross(w0, w1, w2, h0, h1, h2)
+        d0, d1, d2 = cross(a0, a1, a2, g0, g1, g2)
+        m = T[MASS]
+        y[P + 3], y[P + 4], y[P + 5] = m * b0 + (c0 + d0), m * b1 + (c1 + d1), m * b2 + (c2 + d2)
 
 
 @compiled_part(fastmath=FUSED)

@@ -58,6 +58,18 @@ class Numbers:
 
 
 @dataclass(frozen=True)
+class Gradient:
+    """Program of the derivatives of expressions: one row per symbol, one number for each of the ``places``.
+
+    ``far`` tells for every symbol whether more than the hinge of its own depends on it.
+    """
+
+    native: Native
+    places: Array
+    far: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
 class _Point:
     """A point of a body, in body axes, with the body's index (-1: ground), or the origin of a hinge."""
 
@@ -371,6 +383,14 @@ class Tables:
 
     def program(self, inputs_in_time: Sequence[tuple[Any, Any]] = ()) -> Native | None:
         """Prescribed motions, values of expressions and charts, from [t, q, v, u]; None if there is nothing."""
+        outputs, places = self._outputs()
+        if not outputs:
+            return None
+        low = self._lowering(inputs_in_time)
+        return compile_program(low.program, [low(e) for e in outputs], places, quick=len(outputs) > 400)
+
+    def _outputs(self) -> tuple[list[Expr], list[int]]:
+        """All that the program of expressions writes, and where."""
         m = self.mechanism
         outputs: list[Expr] = [x for d in m.drives for x in (d.position, d.rate, d.acceleration)]
         outputs += self.expressions
@@ -379,13 +399,35 @@ class Tables:
         for at, expressions in self.charts.outputs():
             places += range(start + at, start + at + len(expressions))
             outputs += expressions
-        if not outputs:
-            return None
+        return outputs, places
+
+    def _lowering(self, inputs_in_time: Sequence[tuple[Any, Any]] = ()) -> Lowering:
+        m = self.mechanism
         in_time = {s for s, _ in inputs_in_time}
         slots = [se.Symbol(f"{s}'") if s in in_time else s for s in m.inputs]
         definitions = (*inputs_in_time, *drive_definitions(m), *m.tape.definitions.items())
-        low = Lowering([m.t, *m.q, *m.v, *slots], m.parameters, definitions)
-        return compile_program(low.program, [low(e) for e in outputs], places, quick=len(outputs) > 400)
+        return Lowering([m.t, *m.q, *m.v, *slots], m.parameters, definitions)
+
+    def gradient(self, by: Sequence[Any]) -> Gradient | None:
+        """Derivatives of what :meth:`program` writes by some symbols, all inputs held; None if there are none."""
+        outputs, places = self._outputs()
+        low = self._lowering()
+        program, values = low.program, [low(e) for e in outputs]
+        order = program.needed(values)
+        columns = [program.tangent(values, {low(x): program.one}, order) for x in by]
+        moved = [k for k in range(len(outputs)) if any(column[k] != program.zero for column in columns)]
+        if not moved:
+            return None
+        found = [
+            (row * len(moved) + i, column[k])
+            for row, column in enumerate(columns)
+            for i, k in enumerate(moved)
+            if column[k] != program.zero
+        ]
+        native = compile_program(program, [x for _, x in found], [at for at, _ in found], quick=len(found) > 400)
+        shared = 3 * self.drives + len(self.expressions)  # what stands before the charts can act anywhere
+        far = [any(places[k] < shared and column[k] != program.zero for k in moved) for column in columns]
+        return Gradient(native, np.array([places[k] for k in moved], dtype=np.int64), tuple(far))
 
 
 def planar_numbers(tables: Tables, hinges: Array, springs: Array, turns: Array) -> Array | None:

@@ -1,0 +1,218 @@
+"""Binds the kernels of derivatives to a system: which columns go together, and memory for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pendula.numerics.eight import LANES, aligned_zeros
+from pendula.numerics.tangents import FIRST, WIDTH
+from pendula.system import kernels as kn
+from pendula.system.layout import Array
+from pendula.system.programs import prepared_parameters
+from pendula.system.recursion import derivatives as dk
+from pendula.system.recursion import kernels as rk
+from pendula.system.recursion import loads as lk
+from pendula.system.recursion import spatial as sp
+from pendula.system.recursion.spatial import BALL, CHART
+from pendula.system.recursion.tables import Gradient, Tables
+
+if TYPE_CHECKING:
+    from pendula.system.dynamics import Dynamics
+
+STEP = 1e-30  # of an imaginary change: its square is lost, so that derivatives are exact
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Columns in groups of eight.
+
+    Attributes:
+        seeds: index in [t, q, v, u] of what each lane differentiates by, 0 where it is no coordinate or speed.
+        targets: column of the result that each lane gives, -1 for none.
+        hinges: number of the hinge that each lane belongs to, 0 for none.
+        ranges: first hinge that the group moves, last that it moves by itself, last that is carried along.
+    """
+
+    seeds: Array
+    targets: Array
+    hinges: Array
+    ranges: Array
+
+    @classmethod
+    def of(cls, tables: Tables, by: str, gradient: Gradient | None) -> Batches:
+        """Groups for derivatives by ``q``, ``v``, ``u``, ``p`` or several of them: columns of near hinges together."""
+        columns = columns_of(tables, by)
+        reach = _Reach(tables)
+        found = []
+        for target, seed in enumerate(columns):
+            far = seed == 0 or (gradient is not None and gradient.far[target])
+            found.append((reach(0 if far else seed), target, seed))
+        found.sort(key=lambda entry: (-entry[0][0], entry[1]))
+        count = -(-len(found) // LANES)
+        seeds, targets = np.zeros((count, LANES), dtype=np.int64), np.full((count, LANES), -1, dtype=np.int64)
+        ranges = np.ones((count, 3), dtype=np.int64)
+        start = 0
+        for k in range(count):  # a group that is not full comes first, where passes are short
+            end = len(found) - LANES * (count - 1 - k)
+            group = sorted(found[start:end], key=lambda entry: entry[1])
+            firsts, owns, lasts = zip(*(reached for reached, _, _ in group), strict=True)
+            ranges[k] = min(firsts), max(owns), max(*owns, *lasts)
+            targets[k, : len(group)], seeds[k, : len(group)] = [g[1] for g in group], [g[2] for g in group]
+            start = end
+        hinges = np.array([[reach.hinge(int(seed)) for seed in row] for row in seeds], dtype=np.int64)
+        return cls(seeds, targets, hinges.reshape(-1, LANES), ranges)
+
+
+def columns_of(tables: Tables, by: str) -> list[int]:
+    """Index in [t, q, v, u] of every coordinate and speed that is differentiated by, 0 for inputs and parameters."""
+    m = tables.mechanism
+    found = {
+        "q": list(range(1, 1 + tables.nq)),
+        "v": list(range(1 + tables.nq, 1 + tables.nq + tables.nv)),
+        "u": [0] * len(m.inputs),
+        "p": [0] * len(m.parameters),
+    }
+    return [x for letter in by for x in found[letter]]
+
+
+def symbols_of(tables: Tables, by: str) -> list[Any]:
+    """The symbols of the same."""
+    m = tables.mechanism
+    found = {"q": m.q, "v": m.v, "u": m.inputs, "p": m.parameters}
+    return [x for letter in by for x in found[letter]]
+
+
+class _Reach:
+    """What a coordinate or speed moves, by its index in [t, q, v, u]: first, last own and last hinge; all for 0."""
+
+    def __init__(self, tables: Tables) -> None:
+        ints, count = tables.ints, len(tables.ints)
+        last = list(range(count + 1))
+        for i in range(count, 0, -1):
+            up = int(ints[i - 1, sp.PARENT])
+            last[up] = max(last[up], last[i])
+        # a spring between two points may lead to any hinge
+        everywhere = bool(np.any(tables.loads[:, lk.KIND] == lk.BETWEEN))
+        carries = carries_along(tables)
+        self._of, self._hinges = {0: (1, count, count)}, {0: 0}
+        for i, row in enumerate(ints, start=1):
+            kind, q, v = (int(row[at]) for at in (sp.KIND, sp.Q, sp.V))
+            if v < 0:
+                continue
+            free = int(row[sp.FREE]) if kind == CHART else 3 if kind == BALL else 1
+            places = [1 + q + k for k in range(4 if kind == BALL else free)]
+            places += [1 + tables.nq + v + k for k in range(free)]
+            reached = (1, count, count) if everywhere else (i, i if carries else last[i], last[i])
+            self._of |= dict.fromkeys(places, reached)
+            self._hinges |= dict.fromkeys(places, i)
+
+    def __call__(self, seed: int) -> tuple[int, int, int]:
+        return self._of[seed]
+
+    def hinge(self, seed: int) -> int:
+        """The hinge it belongs to."""
+        return self._hinges[seed]
+
+
+def carries_along(tables: Tables) -> bool:
+    """Whether what hangs on a hinge may be carried along frozen: nothing but relative motion matters.
+
+    Not with quaternions, whose entries also stretch.
+    """
+    ints = tables.ints
+    return not (len(tables.loads) or np.any(ints[:, sp.ABSOLUTE] == 1) or np.any(ints[:, sp.KIND] == BALL))
+
+
+def is_direct(tables: Tables) -> bool:
+    """Whether besides there are only turns, slides and constant springs, whose derivatives are known."""
+    constant = not np.any(tables.springs[:, lk.DAMPING_AT] >= 0)
+    return bool(carries_along(tables) and constant and not np.any(tables.ints[:, sp.KIND] == CHART))
+
+
+class BoundJacobian:
+    """Kernels of derivatives with everything they work on.
+
+    Args:
+        tables: of the model.
+        dynamics: fresh callbacks of the same system whose program takes inputs as numbers.
+        by: letters among ``q``, ``v``, ``u``; or ``p``.
+        batches: which columns go together.
+        gradient: program of the derivatives of expressions, if there are any.
+        vector: the parameters.
+    """
+
+    def __init__(
+        self, tables: Tables, dynamics: Dynamics, by: str, batches: Batches, gradient: Gradient | None, vector: Array
+    ) -> None:
+        n, nq, nv = len(tables.ints), tables.nq, tables.nv
+        self.count = len(columns_of(tables, by))
+        moved = 0 if gradient is None else len(gradient.places)
+        arrays = {
+            dk.RANGES: batches.ranges,
+            dk.SEEDS: batches.seeds,
+            dk.TARGETS: batches.targets,
+            dk.SLOPES: np.zeros((self.count, moved + 1)),
+            dk.MOVED_AT: np.zeros(1, dtype=np.int64) if gradient is None else gradient.places,
+            dk.WORK: aligned_zeros(n + 1, sp.WIDTH, WIDTH),
+            dk.QS: aligned_zeros(nq + 1, WIDTH),
+            dk.VS: aligned_zeros(nv + tables.drives + 1, WIDTH),
+            dk.ASIDES: aligned_zeros(tables.aside + 1, WIDTH),
+            dk.EFFORTS: aligned_zeros(nv + tables.drives + 1, WIDTH),
+            dk.LEFT_OVER: aligned_zeros(nv + 1, WIDTH),
+            dk.RIGHT: aligned_zeros(nv + 1, LANES),
+            dk.WRENCHES: aligned_zeros(n + 1, 6, LANES),
+            dk.GIVEN: np.zeros(nv + 1),
+            dk.ORDER: np.zeros(4, dtype=np.int64),
+        }
+        if by != "p" and carries_along(tables):
+            arrays[dk.FROZEN] = aligned_zeros(n + 1, dk.FROZEN_WIDTH)
+            arrays[dk.CHANGES] = aligned_zeros(n + 1, dk.CHANGES_WIDTH, LANES)
+            arrays[dk.LANE_HINGES] = batches.hinges
+        self.state = np.zeros(1 + nq + nv + len(tables.mechanism.inputs))
+        """[t, q, v, u] of single evaluations"""
+        if by == "p":
+            arrays |= parameter_tables(tables, vector, batches)
+        self.context = np.zeros(dk.SIZE, dtype=np.int64)
+        self.context[: rk.SIZE] = dynamics.buffers[0]
+        self.context[kn.X] = self.state.ctypes.data
+        self.context[[dk.COLUMNS, dk.BATCHES, dk.MOVED]] = self.count, len(batches.ranges), moved
+        self.context[dk.DIRECT] = by in ("q", "v", "qv") and is_direct(tables)
+        self.context[dk.PASS] = (dk.by_parameters if by == "p" else dk.by_state).address
+        self.context[[dk.WHOLE, dk.SELF]] = dk.of_accelerations.address, self.context.ctypes.data
+        for entry, array in arrays.items():
+            self.context[entry] = array.ctypes.data
+        self._keep: tuple[Any, ...] = (dynamics, *arrays.values())
+        if gradient is not None:
+            code = prepared_parameters(gradient.native, vector)
+            self.context[dk.SLOPES_CODE], self.context[dk.SLOPES_PARAMETERS] = (
+                gradient.native.evaluate,
+                code.ctypes.data,
+            )
+            self._keep += (gradient, code)
+
+
+def parameter_tables(tables: Tables, vector: Array, batches: Batches) -> dict[int, Array]:
+    """All numbers that follow from parameters with their tangents, batch by batch, by imaginary changes."""
+    base, count = tables.numbers(vector), len(batches.ranges)
+    found: dict[tuple[int, str], Array] = {}
+    for entry, name in (
+        (dk.HINGE_NUMBERS, "hinges"),
+        (dk.SPRING_NUMBERS, "springs"),
+        (dk.LOAD_NUMBERS, "loads"),
+        (dk.GRAVITIES, "gravity"),
+    ):
+        values = getattr(base, name)
+        memory = aligned_zeros(count * values.size + 1, WIDTH)
+        memory[:-1].reshape(count, values.size, WIDTH)[:, :, 0] = values.ravel()
+        found[entry, name] = memory
+    for batch, lane in zip(*np.nonzero(batches.targets >= 0), strict=True):
+        changed = vector.astype(complex)
+        changed[batches.targets[batch, lane]] += 1j * STEP
+        numbers = tables.numbers(changed)
+        for (_, name), memory in found.items():
+            slopes = getattr(numbers, name).imag.ravel() / STEP
+            memory[:-1].reshape(count, slopes.size, WIDTH)[batch, :, FIRST + lane] = slopes
+    return {entry: memory for (entry, _), memory in found.items()}
