@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ VARIANTS: dict[str, Callable[[], Model]] = {
 """Every library mechanism, and its variants after a colon."""
 
 
-@cache
+@lru_cache(maxsize=16)  # a system holds megabytes of machine code
 def library_system(name: str, formulation: str = "kane") -> System:
     """A variant of the library, compiled once per session."""
     return pendula.compile_system(VARIANTS[name](), formulation)

@@ -13,7 +13,7 @@ from pendula.numerics.native import call_native
 from pendula.system.recursive import RecursiveSystem
 from tests.helpers import VARIANTS, random_mechanism, states
 
-CLOSE = 1e-10  # relative, issue of rounding and of the condition of M alone
+CLOSE = 1e-10  # relative: rounding, where M is well conditioned
 STATES = 20
 SEEDS = range(60)
 MORE_SEEDS = range(60, 360)

@@ -258,8 +258,11 @@ def advance(run, tableau, watch, first_step, t_out, y_out, attempts):
     for _ in range(attempts):
         if direction * (real[T] - run.t_end) >= 0.0:
             return DONE
-        if counter[STORED] >= t_out.size or (run.watching and needs_room(watch)):
+        if counter[STORED] >= t_out.size:
             return BUFFER_FULL
+        if watch is not None:  # noqa: SIM102  # alone in its condition: the version without events leaves it out
+            if needs_room(watch):
+                return BUFFER_FULL
         if counter[ATTEMPTS] >= run.max_attempts:
             return STEPS_USED_UP
         t, h_abs = real[T], real[H_ABS]
@@ -289,10 +292,11 @@ def advance(run, tableau, watch, first_step, t_out, y_out, attempts):
         sample = counter[NEXT_SAMPLE]
         if within:
             code = finish_step(run, tableau, t_new, h, latest, jumps)
-        if within and code == GO_ON and run.watching:
-            code = watch_for_events(run, tableau, watch, t_new, h)
-            if code == NO_PROJECTION:
-                counter[NEXT_SAMPLE] = sample
+        if within and code == GO_ON:  # noqa: SIM102
+            if watch is not None:
+                code = watch_for_events(run, tableau, watch, t_new, h)
+                if code == NO_PROJECTION:
+                    counter[NEXT_SAMPLE] = sample
         if within and code in (GO_ON, AT_EVENT):
             commit_step(run, tableau, jumps)
             factor = MAX_FACTOR if real[ERROR] == 0.0 else min(MAX_FACTOR, SAFETY * real[ERROR] ** exponent)

@@ -112,8 +112,11 @@ def advance_implicit(run, tableau, method, watch, first_step, t_out, y_out, atte
     for _ in range(attempts):
         if direction * (real[T] - run.t_end) >= 0.0:
             return DONE
-        if counter[STORED] >= t_out.size or needs_room(watch):
+        if counter[STORED] >= t_out.size:
             return BUFFER_FULL
+        if watch is not None:  # noqa: SIM102
+            if needs_room(watch):
+                return BUFFER_FULL
         if counter[ATTEMPTS] >= run.max_attempts:
             return STEPS_USED_UP
         t, h_abs = real[T], real[H_ABS]
@@ -146,10 +149,11 @@ def advance_implicit(run, tableau, method, watch, first_step, t_out, y_out, atte
             code = BAD_VALUE
             if prepare_polynomial(run, tableau, method, h, latest, run.project != 0 or jumps):
                 code = finish_step(run, tableau, t_new, h, latest, jumps)
-            if code == GO_ON and run.watching:
-                code = watch_for_events(run, tableau, watch, t_new, h)
-                if code == NO_PROJECTION:
-                    counter[NEXT_SAMPLE] = sample
+            if code == GO_ON:  # noqa: SIM102
+                if watch is not None:
+                    code = watch_for_events(run, tableau, watch, t_new, h)
+                    if code == NO_PROJECTION:
+                        counter[NEXT_SAMPLE] = sample
         if within and code in (GO_ON, AT_EVENT):
             commit_step(run, tableau, jumps)
             _after_accepted(run, method, h, factor, jumps)

@@ -237,10 +237,17 @@ def _check_step(method: str, step: float | None, t0: float, t_end: float, breakp
 
 def _loop(run: Run, tableau: Tableau, first_step: float) -> Loop:
     """The compiled loop of a method, waiting for buffers and a number of attempts."""
+
+    def watched(watch: Watch) -> Watch | None:
+        """None is compiled to a loop without events, which takes half the time to compile."""
+        return watch if run.watching else None
+
     if tableau is RADAU:
         implicit = collocation(run.y.size, run.controlled, run.rtol)
-        return lambda watch, t, y, count: int(advance_implicit(run, tableau, implicit, watch, first_step, t, y, count))
-    return lambda watch, t, y, count: int(advance(run, tableau, watch, first_step, t, y, count))
+        return lambda watch, t, y, count: int(
+            advance_implicit(run, tableau, implicit, watched(watch), first_step, t, y, count)
+        )
+    return lambda watch, t, y, count: int(advance(run, tableau, watched(watch), first_step, t, y, count))
 
 
 def _run(
