@@ -311,9 +311,10 @@ def test_progress_counts_up_and_may_interrupt(double, angles):
 
 
 SCRIPT = """
-import sys, numpy as np, pendula
+import signal, sys, numpy as np, pendula
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background may have inherited deafness
     system = pendula.compile_system(pendula.library.double_pendulum())
     q = np.random.default_rng(0).uniform(-2, 2, (20000, 2))
     pendula.simulate_many(system, (q[:4], None), 0.1)
