@@ -10,6 +10,7 @@ from pendula import Model, System, library
 from pendula.errors import NotSupported
 from pendula.numerics.jit import compiled
 from pendula.numerics.native import call_native
+from pendula.system.lanes import bind_lanes
 from pendula.system.recursive import RecursiveSystem
 from tests.helpers import VARIANTS, random_mechanism, states
 
@@ -153,6 +154,22 @@ def test_eight_states_at_once_are_those_of_one(name: str) -> None:
     for k in range(8):
         _call(one.rhs.address, one.rhs.context, y[k], alone)
         np.testing.assert_array_equal(together[:, k], alone)
+
+
+@pytest.mark.parametrize("name", ["chain: everything", "chain: springs, relative", "double-pendulum"])
+def test_energies_of_eight_states_are_those_of_one(name: str) -> None:
+    """Up to a constant of the springs, which a run does not notice."""
+    make = {"chain: springs, relative": lambda: library.chain(links=3, stiffness=4.0, coordinates="relative")}
+    system = pendula.compile_system(make.get(name, VARIANTS.get(name))(), engine="recursive")  # type: ignore[misc]
+    t, q, v = states(system, 8)
+    lanes = bind_lanes(system, system.parameters[None])
+    found = np.zeros((2, 8))
+    given = np.concatenate([t[:, None], q, v, np.zeros((len(t), 1))], axis=1)
+    _call(lanes.energies.address, lanes.energies.context, np.ascontiguousarray(given.T), found)
+    expected = np.array(system.energies(q, v, t))
+    shift = found[1, 0] - expected[1, 0]
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
+    np.testing.assert_allclose(found[1] - shift, expected[1], rtol=1e-11, atol=1e-11)
 
 
 def test_large_chain_moves_as_a_small_one_of_the_same_shape() -> None:

@@ -101,7 +101,9 @@ def _by_recursion(system: RecursiveSystem, parameters: Array) -> LaneDynamics:
     dynamics = system.dynamics_of_eight(parameters)
     project, context, owner = _projection(system, parameters)
     data = np.full((1, 1), context, dtype=np.int64).view(np.float64)
-    energies = Callback(rk.energies_of_eight.address, dynamics.rhs.context, dynamics)
+    in_plane = system.numbers(parameters).plane is not None
+    measure = rk.planar_energies_of_eight if in_plane else rk.energies_of_eight
+    energies = Callback(measure.address, dynamics.rhs.context, dynamics)
     return LaneDynamics(
         dynamics.rhs, energies, project, 0, dynamics.quadratures, data, aligned_zeros(1, LANES), True, (dynamics, owner)
     )

@@ -461,6 +461,17 @@ def energies_of_eight(out, inp, context):
     found[0], found[1] = measured(ctx, ints, real, q, v, drives, w)
 
 
+@compiled_callback(allocates=False)
+def planar_energies_of_eight(out, inp, context):
+    """The same for a mechanism that moves in a plane."""
+    ctx = integers_at(context, SIZE)
+    n, nq, nv = ctx[HINGES], ctx[kn.NQ], ctx[kn.NV]
+    q, v, found = eights_at(inp + BYTES, nq), eights_at(inp + BYTES * (1 + nq), nv), eights_at(out, 2)
+    ints, real = integers_at(ctx[INTS], (n, sp.INTEGERS)), doubles_at(ctx[PLANE], (n, pl.NUMBERS))
+    w, gravity = eights_at(ctx[W], (n + 1, pl.WIDTH)), doubles_at(ctx[GRAVITY], 3)
+    found[0], found[1] = pl.energies(ints, real, gravity[0], gravity[1], q, v, w)
+
+
 # -- from Python -----------------------------------------------------------------------------------------
 
 

@@ -185,6 +185,48 @@ def drive_efforts(ints, w, found):
             found[drive] = z[DX] * fx + z[DY] * fy - z[EFFORT]
 
 
+@compiled_part(fastmath=FUSED)
+def energies(ints, real, gx, gy, q, v, w):
+    """Kinetic and potential energy of a tree in the plane without prescribed motions.
+
+    Springs in hinges are counted up to a constant; ``w`` is scratch as for :func:`forward`.
+    """
+    o = w[0]
+    for k in range(WIDTH):
+        o[k] = 0.0
+    o[C] = 1.0
+    kinetic = potential = o[S]
+    for i in range(1, ints.shape[0] + 1):
+        row, p = ints[i - 1], real[i - 1]
+        x, z = w[row[PARENT]], w[i]
+        s, c, omp = x[S], x[C], x[OMEGA]
+        rx, ry = c * p[SX] - s * p[SY], s * p[SX] + c * p[SY]
+        at, rate = q[row[Q]], v[row[V]]
+        before = x[THETA] + p[TURN]
+        vx, vy = x[ACX], x[ACY]  # velocities stand where accelerations do otherwise
+        if row[KIND] == REVOLUTE:
+            if row[ABSOLUTE] == 1:
+                th, om = p[SENSE] * at, p[SENSE] * rate
+                at = p[SENSE] * (th - before)
+            else:
+                th, om = before + p[SENSE] * at, omp + p[SENSE] * rate
+            s, c = sincos(th)
+        else:
+            th, om = before, omp + 0.0
+            s, c = sincos(th)
+            dx, dy = c * p[AX] - s * p[AY], s * p[AX] + c * p[AY]
+            rx, ry = rx + dx * at, ry + dy * at
+            vx, vy = vx + dx * rate, vy + dy * rate
+        vx, vy = vx - omp * ry, vy + omp * rx
+        z[S], z[C], z[THETA], z[OMEGA], z[ACX], z[ACY] = s, c, th, om, vx, vy
+        z[RX], z[RY] = x[RX] + rx, x[RY] + ry  # positions, where arms stand otherwise
+        hx, hy = c * p[HX] - s * p[HY], s * p[HX] + c * p[HY]
+        kinetic += 0.5 * (p[MASS] * (vx * vx + vy * vy) + p[INERTIA] * (om * om)) + om * (vy * hx - vx * hy)
+        potential -= gx * (p[MASS] * z[RX] + hx) + gy * (p[MASS] * z[RY] + hy)
+        potential += (0.5 * p[STIFFNESS] * at - p[PULL]) * at
+    return kinetic, potential
+
+
 # -- chains --------------------------------------------------------------------------------------------
 
 LINK = 8
