@@ -1,0 +1,176 @@
+"""A state that stays as it is: the type that the search gives and that linearization starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.balance import Balance
+from pendula.errors import UsageError
+from pendula.system.assembly import assemble
+from pendula.system.layout import Array, Layout, State
+from pendula.system.system import Parameters, System
+
+BALANCED = 1e-8
+"""unbalanced forces up to this, relative to :meth:`Balance.scale`, are rounding"""
+NEUTRAL = 1e-8
+"""eigenvalues of the stiffness up to this, relative to its largest entry, count as zero"""
+WEAK = 1e-5
+"""a stiffness whose smallest eigenvalue is less than this of its largest belongs to a weak equilibrium"""
+
+
+class NotAnEquilibrium(UsageError):
+    """A state was taken for an equilibrium, and forces on it do not balance. ``residual`` says by how much."""
+
+    def __init__(self, message: str, *, residual: float) -> None:
+        super().__init__(message)
+        self.residual = residual
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A state that stays as it is, or a steady motion in which nothing but cyclic coordinates changes.
+
+    Attributes:
+        name: what it is called in outputs, for example ``1``.
+        q, v: coordinates and speeds; v is zero at rest, and holds the constant rates of a steady motion.
+        inputs, parameters: values of all inputs (held) and parameters it holds for.
+        multipliers: constraint forces that hold it.
+        residual: largest force left unbalanced, as a share of a force typical of the mechanism.
+        potential: potential energy; in steady motion the effective one, less the kinetic energy of that motion.
+        unstable_directions: number of directions in which the (effective) potential falls; None where it does
+            not decide, because forces have no potential.
+        free_directions: for every family of equilibria this one belongs to, the direction in which it goes on, by speeds.
+        condition: largest over smallest stiffness, families apart.
+        layout: names and units.
+    """
+
+    name: str
+    q: Array
+    v: Array
+    inputs: Array
+    parameters: Array
+    multipliers: Array
+    residual: float
+    potential: float
+    unstable_directions: int | None
+    free_directions: tuple[Mapping[str, float], ...]
+    condition: float
+    layout: Layout
+
+    @property
+    def state(self) -> State:
+        """The same as a state at time 0."""
+        return State(0.0, self.q, self.v, self.layout)
+
+    @property
+    def steady(self) -> bool:
+        """Whether something turns or slides at a constant rate."""
+        return bool(np.any(self.v))
+
+    @property
+    def weak(self) -> bool:
+        """Whether the stiffness hardly holds it: small errors in the model move it far, or make it vanish."""
+        return self.condition > 1.0 / WEAK
+
+    def __getitem__(self, name: str) -> float:
+        return self.state[name]
+
+
+def equilibrium_at(
+    system: System,
+    point: Equilibrium | State | Mapping[str, float] | None = None,
+    *,
+    inputs: Any = None,
+    parameters: Parameters = None,
+    name: str = "given",
+) -> Equilibrium:
+    """The state at ``point`` (by name; what is not named is zero) as an equilibrium, if it is one.
+
+    Closed loops are closed first, keeping the coordinates that are named. Speeds other than zero are the constant
+    rates of a steady motion.
+
+    Raises:
+        NotAnEquilibrium: forces on it do not balance; says which and by how much.
+        UsageError: forces on it depend on time.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> found = equilibrium_at(system, {"theta": 0.0})
+        >>> found.residual, found.unstable_directions
+        (0.0, 0)
+    """
+    if isinstance(point, Equilibrium):
+        return point
+    balance = Balance.of(system, inputs, parameters)
+    state = _closed(system, point, balance.parameters)
+    _refuse_unsteady(balance, state)
+    left = balance.unbalanced(state.q, state.v)
+    share = float(np.abs(left).max(initial=0.0)) / balance.scale(state.q, state.v)
+    if not share <= BALANCED:
+        worst = int(np.argmax(np.abs(left)))
+        raise NotAnEquilibrium(
+            f"this state is not an equilibrium: {left[worst]:.6g} is left of the force on "
+            f'"{system.layout.speeds[worst]}", {share:.2g} of a typical force.\n'
+            "  Try: find_equilibria(system) (or `pendula equilibria MODEL`) for those there are.",
+            residual=share,
+        )
+    return describe(balance, state.q, state.v, share, name)
+
+
+def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -> Equilibrium:
+    """All that an equilibrium tells of itself."""
+    system = balance.system
+    lam = balance.multipliers(q, v)
+    free = balance.free(q)
+    stiffness = free.T @ balance.changes("s", q, v, lam) @ free
+    symmetric = (stiffness + stiffness.T) / 2
+    sizes, directions = np.linalg.eigh(symmetric) if symmetric.size else (np.zeros(0), np.zeros((0, 0)))
+    largest = max(float(np.abs(stiffness).max(initial=0.0)), 1e-300)
+    flat = np.abs(sizes) <= NEUTRAL * largest
+    has_potential = float(np.abs(stiffness - stiffness.T).max(initial=0.0)) <= NEUTRAL * largest
+    held = np.abs(sizes[~flat])
+    energies = system.energies(q, v, parameters=balance.parameters)
+    return Equilibrium(
+        name=name,
+        q=np.array(q, dtype=float),
+        v=np.array(v, dtype=float),
+        inputs=balance.inputs if balance.inputs is not None else system.inputs_at(0.0, balance.parameters),
+        parameters=balance.parameters,
+        multipliers=lam,
+        residual=residual,
+        potential=float(energies.potential - energies.kinetic),
+        unstable_directions=int(np.sum(sizes[~flat] < 0.0)) if has_potential else None,
+        free_directions=tuple(_named(system, free @ directions[:, k]) for k in np.flatnonzero(flat)),
+        condition=float(held.max() / held.min()) if held.size else 1.0,
+        layout=system.layout,
+    )
+
+
+def _named(system: System, direction: Array) -> dict[str, float]:
+    """A direction by the speeds that take part in it."""
+    largest = float(np.abs(direction).max())
+    pairs = zip(system.layout.speeds, (direction / largest).tolist(), strict=True)
+    return {name: value for name, value in pairs if abs(value) > 1e-9}
+
+
+def _closed(system: System, point: State | Mapping[str, float] | None, parameters: Array) -> State:
+    if isinstance(point, State):
+        return point
+    given = dict(point or {})
+    if system.has_gaps:
+        still = dict.fromkeys(system.joint_layout.speeds, 0.0)
+        return assemble(system, {**still, **given}, keep=tuple(given), parameters=parameters).state
+    return system.placed(system.joint_state(given), parameters)
+
+
+def _refuse_unsteady(balance: Balance, state: State) -> None:
+    if balance.depends_on_time(state.q, state.v):
+        raise UsageError(
+            "forces on this state depend on time, so there is no equilibrium.\n"
+            "  Try: inputs={...} with constant values, or floquet(...) if the driving is periodic."
+        )

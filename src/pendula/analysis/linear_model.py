@@ -1,0 +1,83 @@
+"""A linear model about an equilibrium, with the names and units of everything in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pendula.analysis.equilibrium import Equilibrium
+from pendula.system.layout import Array
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """M dv' + C dv + K ds = F du near an equilibrium, with ds' = dv and, for coordinates, dq = N ds.
+
+    Constrained mechanisms are given in independent coordinates e: ds = Z e, where the columns of Z span what the
+    constraints allow. Without constraints Z is the identity, and e are changes of the coordinates themselves.
+
+    Attributes:
+        at: the equilibrium.
+        coordinates, speeds, inputs: names of the entries of e, of e' and of u.
+        M, C, K, F: mass, damping and gyroscopic, stiffness matrix, and what inputs do (paper 001, eqs 13 and 40).
+        Z: independent directions, shape (speeds of the system, freedoms).
+        N: dq = N ds, shape (coordinates of the system, speeds of the system).
+        method: how derivatives were found, ``exact`` or ``differences``.
+        units: of every name.
+    """
+
+    at: Equilibrium
+    coordinates: tuple[str, ...]
+    speeds: tuple[str, ...]
+    inputs: tuple[str, ...]
+    M: Array
+    C: Array
+    K: Array
+    F: Array
+    Z: Array
+    N: Array
+    method: str
+    units: dict[str, str]
+
+    @property
+    def damping(self) -> Array:
+        """The symmetric part of C, which takes energy out (or puts it in)."""
+        return (self.C + self.C.T) / 2
+
+    @property
+    def gyroscopic(self) -> Array:
+        """The skew part of C, which does no work."""
+        return (self.C - self.C.T) / 2
+
+    @property
+    def conservative(self) -> Array:
+        """The symmetric part of K, which has a potential."""
+        return (self.K + self.K.T) / 2
+
+    @property
+    def circulatory(self) -> Array:
+        """The skew part of K, whose forces have no potential."""
+        return (self.K - self.K.T) / 2
+
+    @cached_property
+    def A1(self) -> Array:
+        """-M^-1 K, of paper 001, eq. 25."""
+        return -np.linalg.solve(self.M, self.K)
+
+    @cached_property
+    def A2(self) -> Array:
+        """-M^-1 C, of paper 001, eq. 25."""
+        return -np.linalg.solve(self.M, self.C)
+
+    @cached_property
+    def A(self) -> Array:
+        """State matrix of (e, e')."""
+        n = len(self.M)
+        return np.block([[np.zeros((n, n)), np.eye(n)], [self.A1, self.A2]])
+
+    @cached_property
+    def B(self) -> Array:
+        """Input matrix of (e, e')."""
+        return np.vstack([np.zeros_like(self.F), np.linalg.solve(self.M, self.F)])
