@@ -43,7 +43,7 @@ class Equilibrium:
         potential: potential energy; in steady motion the effective one, less the kinetic energy of that motion.
         unstable_directions: number of directions in which the (effective) potential falls; None where it does
             not decide, because forces have no potential.
-        free_directions: for every family of equilibria this one belongs to, the direction in which it goes on, by speeds.
+        free_directions: for every family of equilibria it belongs to, the direction in which that goes on, by speeds.
         condition: largest over smallest stiffness, families apart.
         layout: names and units.
     """
