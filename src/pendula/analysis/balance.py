@@ -64,7 +64,7 @@ class Balance:
         return np.asarray(self.forces(q, v, t) + self.rows(q, t).T @ lam)
 
     def changes(self, by: str, q: Array, v: Array | None = None, lam: Array | None = None, t: float = 0.0) -> Array:
-        """Exact derivatives of -(f + G^T lam), v' = 0, multipliers held, by ``s`` (dq = N ds), ``v``, ``u`` or ``p``."""
+        """Exact derivatives of -(f + G^T lam) at v' = 0, lam held, by ``s`` (dq = N ds), ``v``, ``u`` or ``p``."""
         n = len(self.system.layout.speeds)
         v = np.zeros(n) if v is None else v
         lam = self.multipliers(q, v, t) if lam is None else lam
