@@ -133,7 +133,7 @@ def find_jacobian(run, method):
         for _ in range(2):
             rows[stage, k + 1] = y[k] + by
             run.counter[EVALUATIONS] += 1
-            if call_rhs(run.rhs, run.rhs_context, rows, stage, run.real[EARLIEST], 1):
+            if call_rhs(run.rhs, run.rhs_context, rows, stage, run.real[EARLIEST], 1, run.y.size):
                 found = True
                 break
             by = -by
@@ -222,7 +222,7 @@ def evaluate_stages(run, tableau, method, h, latest):
         if direction * (at - earliest) < 0.0:
             at = earliest
         run.counter[EVALUATIONS] += 1
-        if not call_rhs(run.rhs, run.rhs_context, rows, stage, at, i + 1):
+        if not call_rhs(run.rhs, run.rhs_context, rows, stage, at, i + 1, run.y.size):
             note_bad(run, i + 1, at)
             return False
     return True
@@ -320,7 +320,7 @@ def estimate_error(run, method, h):
         for k in range(run.controlled):
             run.rows[run.stage, k + 1] += run.rows[run.scratch, k + 1]
         run.counter[EVALUATIONS] += 1
-        if call_rhs(run.rhs, run.rhs_context, run.rows, run.stage, run.real[EARLIEST], 1):
+        if call_rhs(run.rhs, run.rhs_context, run.rows, run.stage, run.real[EARLIEST], 1, run.y.size):
             error = _estimate(run, method, 1, h)
     run.real[ERROR] = error
     return np.isfinite(error)

@@ -29,6 +29,7 @@ from numba.np.arrayobj import populate_array
 
 from pendula.numerics import trig
 from pendula.numerics.jit import compiled_part
+from pendula.numerics.native import address_of
 
 LANES = 8
 BYTES = 8 * LANES  # of eight numbers
@@ -405,3 +406,24 @@ def aligned_zeros(*shape: int) -> np.ndarray:
     memory = np.zeros(count + LANES)
     first = (-memory.ctypes.data % BYTES) // 8
     return memory[first : first + count].reshape(shape)
+
+
+# -- rows of angles ------------------------------------------------------------------------------------
+
+
+@compiled_part(forceinline=True)
+def _sincos_one_by_one(angles, cosines):
+    for k in range(angles.size):
+        angles[k], cosines[k] = _sincos(angles[k])
+
+
+@overload(trig.sincos_all)
+def _sincos_all(angles, cosines):
+    if angles.dtype is Eight:
+        return lambda angles, cosines: _sincos_one_by_one(angles, cosines)
+
+    def of_floats(angles, cosines):
+        blocks = angles.size // LANES
+        _sincos_one_by_one(eights_at(address_of(angles), blocks), eights_at(address_of(cosines), blocks))
+
+    return of_floats if angles.dtype == types.float64 else None

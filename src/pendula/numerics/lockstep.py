@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pendula.numerics.eight import BYTES, LANES, any_lane, as_eights, choose, lane, with_lane
-from pendula.numerics.explicit import MAX_FACTOR, MIN_FACTOR, PROJECTION_TRIES, SAFETY
+from pendula.numerics.explicit import LEAST_ERROR, MAX_FACTOR, MIN_FACTOR, PROJECTION_TRIES
 from pendula.numerics.jit import compiled, compiled_part
 from pendula.numerics.native import address_of, call_native
 
@@ -21,8 +21,8 @@ from pendula.numerics.native import address_of, call_native
 (
     T, H, EARLIEST, BOUND, BREAK, T_NEW, STEP, LATEST, CUT, ACCEPT, FINE, AFTER, FACTOR,
     ACTIVE, ACCEPTED, REJECTED, RETRY, REFUSED, TROUBLE, WHERE,
-    START_ENERGY, ENERGY_ERROR, MOST_KINETIC, MOST_POTENTIAL, LEAST_POTENTIAL, SHORTEST, LONGEST, REALS,
-) = range(28)  # fmt: skip
+    START_ENERGY, ENERGY_ERROR, MOST_KINETIC, MOST_POTENTIAL, LEAST_POTENTIAL, SHORTEST, LONGEST, LAST_ERROR, REALS,
+) = range(29)  # fmt: skip
 # Rows of Batch.counter: one whole number for each lane.
 RUN, NEXT_SAMPLE, NEXT_BREAK, COUNTERS = range(4)
 # Entries of Batch.progress.
@@ -199,6 +199,7 @@ def _first_steps(batch, tableau, entered):
         rows[0, k + 1] = choose(new, rows[batch.fresh, k + 1], rows[0, k + 1])
     fine = _finite(rows, batch.fresh, n)
     real[ACCEPT] = choose(fine, 1.0, choose(new, 0.0, 1.0))
+    real[LAST_ERROR] = choose(new, 1.0, real[LAST_ERROR])
     d0 = d1 = t * 0.0
     for k in range(m):
         scale = 1.0 / (absolute[k] + batch.rtol * abs(y[k]))
@@ -361,6 +362,17 @@ def _stages(batch, tableau):
 
 
 @compiled_part(forceinline=True)
+def _remembered(product, order):
+    """product^(memory / order) of ``explicit.step_factor``, by roots of roots for order 8 (and a memory of 1/8)."""
+    if order == 8:
+        return np.sqrt(np.sqrt(np.sqrt(np.sqrt(np.sqrt(np.sqrt(product))))))
+    factor = product
+    for l in range(LANES):
+        factor = with_lane(factor, l, lane(product, l) ** (0.125 / order))
+    return factor
+
+
+@compiled_part(forceinline=True)
 def _judge(batch, tableau):
     """Error of the step in every lane, whether it is accepted, and the factor for the next step size."""
     rows, y, real, zero = as_eights(batch.rows), as_eights(batch.y), as_eights(batch.real), as_eights(batch.zero)
@@ -381,14 +393,16 @@ def _judge(batch, tableau):
     accept = fine & (error < 1.0)
     size = max(error, 1e-30)
     if tableau.error_order == 7:
-        factor = SAFETY / np.sqrt(np.sqrt(np.sqrt(size)))
+        factor = tableau.safety / np.sqrt(np.sqrt(np.sqrt(size)))
     else:
         factor = size
         for l in range(LANES):
-            factor = with_lane(factor, l, SAFETY * lane(size, l) ** (-1.0 / (tableau.error_order + 1)))
+            factor = with_lane(factor, l, tableau.safety * lane(size, l) ** (-1.0 / (tableau.error_order + 1)))
     longest = choose(real[RETRY] > 0.0, 1.0, MAX_FACTOR)
     shrunk = choose(fine, max(factor, MIN_FACTOR), MIN_FACTOR)
-    real[FACTOR] = choose(accept, min(factor, longest), shrunk)
+    grown = factor * _remembered(size * real[LAST_ERROR], tableau.error_order + 1)
+    real[FACTOR] = choose(accept, min(grown, longest), shrunk)
+    real[LAST_ERROR] = choose(accept, max(size, LEAST_ERROR), real[LAST_ERROR])
     real[FINE] = choose(fine, 1.0, 0.0)
     real[ACCEPT] = choose(accept, 1.0, 0.0)
     real[AFTER] = real[T_NEW]

@@ -11,15 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pendula.numerics.eight import BYTES, LANES, eights_at
 from pendula.numerics.jit import compiled_part
-from pendula.numerics.native import address_of, call_native
+from pendula.numerics.native import address_of, call_native, doubles_at, integers_at
 from pendula.numerics.tableaus import Tableau
 
 DOUBLE = 8  # bytes
 FEW = 8  # components up to which dense output is found one component after the other
 
 # Slots of Run.real.
-T, H_ABS, EARLIEST, ERROR, DRIFT, VIOLATION, WHERE, STIFF_FROM = range(8)
+T, H_ABS, EARLIEST, ERROR, DRIFT, VIOLATION, WHERE, STIFF_FROM, LAST_ERROR = range(9)
 # Slots of Run.counter.
 STORED, REJECTED, EVALUATIONS, NEXT_SAMPLE, NEXT_BREAK, ATTEMPTS, RETRYING, TROUBLE, COMPONENT, STARTED = range(10)
 LOOKS_STIFF, LOOKS_CALM = 10, 11
@@ -30,7 +31,8 @@ class Run(NamedTuple):
 
     ``real`` and ``counter`` hold the slots named above. Each row of ``rows`` is a spare number followed
     by one number for each component: first the stages, then the rows whose indices follow here. In the
-    rows ``stage`` and ``new`` the spare number is the time, which is the layout callbacks read.
+    rows ``stage`` and ``new`` the spare number is the time, which is the layout callbacks read. Rows end with zeros
+    up to a multiple of eight components; so does the memory behind ``y`` and ``zero`` (:func:`padded`).
     """
 
     rhs: int
@@ -63,6 +65,18 @@ class Run(NamedTuple):
     onto: np.ndarray  # what the projection writes: state, violation before, after, status
 
 
+def room(n: int) -> int:
+    """Places for n components: sums over stages go eight at a time."""
+    return -(-n // LANES) * LANES
+
+
+def padded(values: np.ndarray) -> np.ndarray:
+    """A copy of a row of numbers with zeros behind it, so that it can be read eight at a time to the end."""
+    memory = np.zeros(room(values.size))
+    memory[: values.size] = values
+    return memory[: values.size]
+
+
 def workspace(tableau: Tableau, n: int) -> dict[str, Any]:
     """The fields of a :class:`Run` of ``n`` components that depend only on sizes."""
     fresh = tableau.stages + tableau.extra_stages + 1
@@ -73,70 +87,91 @@ def workspace(tableau: Tableau, n: int) -> dict[str, Any]:
         "scratch": fresh + 3,
         "dense": fresh + 5,
         "late": fresh + 8 + tableau.dense_rows,
-        "rows": np.zeros((fresh + 9 + tableau.dense_rows, n + 1)),
-        "real": np.zeros(8),
+        "rows": np.zeros((fresh + 9 + tableau.dense_rows, 1 + room(n))),
+        "real": np.array([0.0] * LAST_ERROR + [1.0]),
         "counter": np.zeros(12, dtype=np.int64),
-        "zero": np.zeros(n),
+        "zero": padded(np.zeros(n)),
         "onto": np.zeros(n + 3),
     }
 
 
+@compiled_part(forceinline=True)
+def _eight(address):
+    return eights_at(address, 1)[0]
+
+
 @compiled_part(fastmath={"contract"})
-def combine(rows, into, base, h, s, w, counts, row, n):
+def sum_stages(start, width, into, base, h, sources, weights, count, n):
+    """Row ``into`` = base + h * (a row of the tableau applied to the stages), for the first n components.
+
+    All arrays come as addresses, which cost nothing to hand on: of the rows and their width in bytes, of the base, of
+    the sources and weights of the tableau's row. Written out for 4, 8 and 12 coefficients, eight components at a time.
+    """
+    start += DOUBLE
+    end, goal = (n + LANES - 1) // LANES * BYTES, start + into * width
+    if count == 0:
+        for j in range(0, end, BYTES):
+            eights_at(goal + j, 1)[0] = _eight(base + j)
+        return
+    s, w = integers_at(sources, 12), doubles_at(weights, 12)
+    a0, a1, a2, a3 = w[0], w[1], w[2], w[3]
+    i0, i1, i2, i3 = start + s[0] * width, start + s[1] * width, start + s[2] * width, start + s[3] * width
+    if count == 4:
+        for j in range(0, end, BYTES):
+            total = (a0 * _eight(i0 + j) + a1 * _eight(i1 + j)) + (a2 * _eight(i2 + j) + a3 * _eight(i3 + j))
+            eights_at(goal + j, 1)[0] = _eight(base + j) + h * total
+        return
+    b0, b1, b2, b3 = w[4], w[5], w[6], w[7]
+    l0, l1, l2, l3 = start + s[4] * width, start + s[5] * width, start + s[6] * width, start + s[7] * width
+    if count == 8:
+        for j in range(0, end, BYTES):
+            total = a0 * _eight(i0 + j) + a1 * _eight(i1 + j) + a2 * _eight(i2 + j) + a3 * _eight(i3 + j)
+            more = b0 * _eight(l0 + j) + b1 * _eight(l1 + j) + b2 * _eight(l2 + j) + b3 * _eight(l3 + j)
+            eights_at(goal + j, 1)[0] = _eight(base + j) + h * (total + more)
+        return
+    c0, c1, c2, c3 = w[8], w[9], w[10], w[11]
+    m0, m1, m2, m3 = start + s[8] * width, start + s[9] * width, start + s[10] * width, start + s[11] * width
+    for j in range(0, end, BYTES):
+        total = a0 * _eight(i0 + j) + a1 * _eight(i1 + j) + a2 * _eight(i2 + j) + a3 * _eight(i3 + j)
+        more = b0 * _eight(l0 + j) + b1 * _eight(l1 + j) + b2 * _eight(l2 + j) + b3 * _eight(l3 + j)
+        rest = c0 * _eight(m0 + j) + c1 * _eight(m1 + j) + c2 * _eight(m2 + j) + c3 * _eight(m3 + j)
+        eights_at(goal + j, 1)[0] = _eight(base + j) + h * (total + more + rest)
+
+
+@compiled_part(forceinline=True)
+def combine(rows, into, base, h, sources, weights, counts, row, n):
     """rows[into] = base + h * (row of the tableau applied to the stages), for the first n components.
 
-    ``s``, ``w`` and ``counts`` are the sources, weights and counts of the tableau.
-    Written out for rows of 4, 8 and 12 coefficients, so that each sum is one pass over memory.
+    ``base`` must be :func:`padded`; ``sources``, ``weights`` and ``counts`` are those of the tableau.
     """
-    count = counts[row]
-    if count == 0:
-        for k in range(n):
-            rows[into, k + 1] = base[k]
-        return
-    a0, a1, a2, a3 = w[row, 0], w[row, 1], w[row, 2], w[row, 3]
-    i0, i1, i2, i3 = s[row, 0], s[row, 1], s[row, 2], s[row, 3]
-    if count == 4:
-        for k in range(n):
-            j = k + 1
-            total = a0 * rows[i0, j] + a1 * rows[i1, j] + a2 * rows[i2, j] + a3 * rows[i3, j]
-            rows[into, j] = base[k] + h * total
-        return
-    b0, b1, b2, b3 = w[row, 4], w[row, 5], w[row, 6], w[row, 7]
-    l0, l1, l2, l3 = s[row, 4], s[row, 5], s[row, 6], s[row, 7]
-    if count == 8:
-        for k in range(n):
-            j = k + 1
-            total = a0 * rows[i0, j] + a1 * rows[i1, j] + a2 * rows[i2, j] + a3 * rows[i3, j]
-            total += b0 * rows[l0, j] + b1 * rows[l1, j] + b2 * rows[l2, j] + b3 * rows[l3, j]
-            rows[into, j] = base[k] + h * total
-        return
-    c0, c1, c2, c3 = w[row, 8], w[row, 9], w[row, 10], w[row, 11]
-    m0, m1, m2, m3 = s[row, 8], s[row, 9], s[row, 10], s[row, 11]
-    for k in range(n):
-        j = k + 1
-        total = a0 * rows[i0, j] + a1 * rows[i1, j] + a2 * rows[i2, j] + a3 * rows[i3, j]
-        total += b0 * rows[l0, j] + b1 * rows[l1, j] + b2 * rows[l2, j] + b3 * rows[l3, j]
-        total += c0 * rows[m0, j] + c1 * rows[m1, j] + c2 * rows[m2, j] + c3 * rows[m3, j]
-        rows[into, j] = base[k] + h * total
+    step = row * sources.shape[1] * DOUBLE
+    at, weigh = address_of(sources) + step, address_of(weights) + step
+    sum_stages(address_of(rows), rows.shape[1] * DOUBLE, into, address_of(base), h, at, weigh, counts[row], n)
 
 
 @compiled_part(fastmath={"reassoc"})
-def all_finite(rows, row, n):
-    """True if a row is finite: anything that is not, times zero, is NaN."""
-    total = 0.0
+def finite_at(address, n):
+    """True if n numbers at an address are finite: anything that is not, times zero, is NaN."""
+    values, total = doubles_at(address, n), 0.0
     for k in range(n):
-        total += rows[row, k + 1] * 0.0
+        total += values[k] * 0.0
     return total == 0.0
 
 
-@compiled_part
-def call_rhs(rhs, context, rows, state, t, into):
+@compiled_part(forceinline=True)
+def all_finite(rows, row, n):
+    """True if the first n components of a row are finite."""
+    return finite_at(address_of(rows) + row * rows.shape[1] * DOUBLE + DOUBLE, n)
+
+
+@compiled_part(forceinline=True)
+def call_rhs(rhs, context, rows, state, t, into, n):
     """Derivative of the state in a row at time t, into another row; False if it is not finite."""
     width = rows.shape[1] * DOUBLE
     start = address_of(rows)
     rows[state, 0] = t
     call_native(rhs, start + into * width + DOUBLE, start + state * width, context)
-    return all_finite(rows, into, rows.shape[1] - 1)
+    return finite_at(start + into * width + DOUBLE, n)
 
 
 @compiled_part
@@ -162,7 +197,7 @@ def is_finite(run, row, t):
 def evaluate(run, state, t, into):
     """Like :func:`call_rhs`, with book-keeping; for places that are not hot."""
     run.counter[EVALUATIONS] += 1
-    if call_rhs(run.rhs, run.rhs_context, run.rows, state, t, into):
+    if call_rhs(run.rhs, run.rhs_context, run.rows, state, t, into, run.y.size):
         return True
     note_bad(run, into, t)
     return False
@@ -233,7 +268,7 @@ def attempt(run, tableau, h, t_new, latest):
             at = latest
         if direction * (at - earliest) < 0.0:
             at = earliest
-        if not call_rhs(rhs, context, rows, state, at, s):
+        if not call_rhs(rhs, context, rows, state, at, s, n):
             run.counter[EVALUATIONS] += s
             note_bad(run, s, at)
             return False

@@ -206,7 +206,7 @@ def integrate(
         breaks=breaks[1:] if starts_on_break else breaks,
         sample_t=samples,
         sample_y=np.zeros((samples.size, start.size)),
-        y=start,
+        y=runge_kutta.padded(start),
         **arrays,
     )
     first = 0.0 if first_step is None else float(first_step)

@@ -53,6 +53,8 @@ class Tableau(NamedTuple):
         last_in_error: 1 if the error estimate needs the derivative at the end of the step.
         first_slope, last_slope: rows of the stages that hold f0 and f1 of the dense output.
         stable_to: step times eigenvalue up to which the method is stable, roughly; see ``explicit.watch_stiffness``.
+        safety: share of the step size that the error estimate allows which is taken.
+        memory: how much of the step size is decided by the error of the step before; see ``explicit.step_factor``.
     """
 
     sources: np.ndarray
@@ -69,6 +71,8 @@ class Tableau(NamedTuple):
     first_slope: int
     last_slope: int
     stable_to: float
+    safety: float = 0.84
+    memory: float = 0.125
 
 
 def _tableau(
@@ -266,7 +270,7 @@ DOP853 = _tableau(
     dense=_DOP853_DENSE,
     order=8,
     error_order=7,
-    stable_to=6.1,
+    stable_to=5.6,
 )
 
 RK45 = _tableau(
@@ -278,7 +282,7 @@ RK45 = _tableau(
     dense=_RK45_DENSE,
     order=5,
     error_order=4,
-    stable_to=2.8,
+    stable_to=2.6,
 )
 
 RK4 = _tableau(

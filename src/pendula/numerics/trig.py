@@ -49,6 +49,14 @@ def sincos(x):
     raise NotImplementedError("sincos is for compiled code")
 
 
+def sincos_all(angles, cosines):
+    """``sincos_all(angles, cosines)``: sines in the place of all angles, and their cosines, for compiled code.
+
+    Rows of floats are computed eight at a time: their length must be a multiple of eight.
+    """
+    raise NotImplementedError("sincos_all is for compiled code")
+
+
 def reciprocal(x):
     """``reciprocal(x)``: 1 / x, for compiled code."""
     raise NotImplementedError("reciprocal is for compiled code")

@@ -362,7 +362,7 @@ def chain_right_hand_side(out, inp, context):
     ctx = integers_at(context, SIZE)
     n = ctx[HINGES]
     q, v, rates = doubles_at(inp + 8, n), doubles_at(inp + 8 * (1 + n), n), doubles_at(out, 2 * n + 1)
-    w, gravity = doubles_at(ctx[W], (n, pl.LINK)), doubles_at(ctx[GRAVITY], 3)
+    w, gravity = doubles_at(ctx[W], (pl.LINK, pl.room(n))), doubles_at(ctx[GRAVITY], 3)
     power = pl.chain(
         doubles_at(ctx[PLANE], (n, pl.NUMBERS)), ctx[SPRUNG] == 1, gravity[0], gravity[1], q, v, w, rates[n : 2 * n]
     )
@@ -382,7 +382,7 @@ def chain_eight(out, inp, context):
     ctx = integers_at(context, SIZE)
     n = ctx[HINGES]
     q, v, rates = eights_at(inp + BYTES, n), eights_at(inp + BYTES * (1 + n), n), eights_at(out, 2 * n + 1)
-    w, gravity = eights_at(ctx[W], (n, pl.LINK)), doubles_at(ctx[GRAVITY], 3)
+    w, gravity = eights_at(ctx[W], (pl.LINK, n)), doubles_at(ctx[GRAVITY], 3)
     power = pl.chain(
         doubles_at(ctx[PLANE], (n, pl.NUMBERS)), ctx[SPRUNG] == 1, gravity[0], gravity[1], q, v, w, rates[n : 2 * n]
     )

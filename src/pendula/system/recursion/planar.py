@@ -11,8 +11,11 @@ spatial recursion takes over. For chains of links whose angles are measured from
 
 from __future__ import annotations
 
+import numpy as np
+
+from pendula.numerics.eight import LANES, choose
 from pendula.numerics.jit import compiled_part
-from pendula.numerics.trig import reciprocal, sincos
+from pendula.numerics.trig import reciprocal, sincos, sincos_all
 from pendula.system.recursion.guard import guarded
 from pendula.system.recursion.spatial import ABSOLUTE, DRIVE, FUSED, KIND, PARENT, REVOLUTE, Q, V
 
@@ -230,58 +233,79 @@ def energies(ints, real, gx, gy, q, v, w):
 # -- chains --------------------------------------------------------------------------------------------
 
 LINK = 8
-"""numbers kept per link: sine, cosine, what it turns by itself, its shares in the acceleration of its hinge, arm"""
+"""rows of numbers kept for the links: sine, cosine, what turns a link by itself, its shares in the acceleration of its
+hinge and in the angular acceleration of the link before, arm"""
+
+
+@compiled_part(forceinline=True)
+def room(links):
+    """Length of a row of numbers for so many links, where states are computed one at a time."""
+    return (links + LANES - 1) // LANES * LANES
 
 
 @compiled_part(fastmath=FUSED)
 def chain(real, sprung, gx, gy, q, v, w, out):
-    """v' of a chain of links one after the other, angles measured from ground; returns the power of the dampers."""
+    """v' of a chain of links one after the other, angles measured from ground; returns the power of the dampers.
+
+    Written so that only a division and a product stand between one link's inertia and the next one's: all else
+    is ready before the division is.
+    """
     n = real.shape[0]
+    sine, cosine, turn, share_x, share_y, share, arm_x, arm_y = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]
     zero = 0.0 * v[0]
-    power = zero
     for i in range(n):
-        z, p = w[i], real[i]
-        s, c = sincos(p[SENSE] * q[i])
-        z[0], z[1] = s, c
-    a, bx, by, c0, c1, c2, nn, fx, fy = zero, zero, zero, zero, zero, zero, zero, zero, zero
-    for i in range(n - 1, -1, -1):
-        z, p = w[i], real[i]
-        s, c, om = z[0], z[1], v[i]
-        hx, hy, square = c * p[HX] - s * p[HY], s * p[HX] + c * p[HY], om * om
-        a, bx, by = a + p[INERTIA], bx - hy, by + hx
-        c0, c2 = c0 + p[MASS], c2 + p[MASS]
-        fx, fy = fx - square * hx, fy - square * hy
-        if i > 0:
-            y = w[i - 1]
-            rx, ry = y[1] * p[SX] - y[0] * p[SY], y[0] * p[SX] + y[1] * p[SY]
-            square = v[i - 1] * v[i - 1]
-        else:
-            rx, ry, square = zero + p[SX], zero + p[SY], zero
-        t = zero
+        sine[i] = q[i]
+    sincos_all(sine, cosine)
+    p = real[n - 1]
+    hx, hy, fx, fy = first_moment(p, sine[n - 1], cosine[n - 1], v[n - 1])
+    a, bx, by, c0, c1, c2, nn = zero + p[INERTIA], -hy, hx, zero + p[MASS], zero, zero + p[MASS], zero
+    power, smallest = zero, a
+    for i in range(n - 1, 0, -1):
+        p, up = real[i], real[i - 1]
         if sprung:
             t, spent = effort(real, q, v, i)
             power -= spent
-        cx, cy = -(square * rx), -(square * ry)
-        d = reciprocal(guarded(a, zero))
-        nn += bx * cx + by * cy
-        fx, fy = fx + (c0 * cx + c1 * cy), fy + (c1 * cx + c2 * cy)
-        u, vx, vy = (t - nn) * d, bx * d, by * d
-        z[2], z[3], z[4], z[5], z[6] = u, vx, vy, rx, ry
-        c0, c1, c2 = c0 - bx * vx, c1 - bx * vy, c2 - by * vy
-        fx, fy = fx + bx * u, fy + by * u
-        bx, by = c1 * rx - c0 * ry, c2 * rx - c1 * ry
-        a = by * rx - bx * ry
-        nn = t + (rx * fy - ry * fx)
-    ax, ay, al, square = zero - gx, zero - gy, zero, zero
-    for i in range(n):
-        z, p = w[i], real[i]
-        rx, ry = z[5], z[6]
-        ax, ay = ax - al * ry, ay + al * rx
-        al = z[2] - z[3] * ax - z[4] * ay
-        out[i] = p[SENSE] * al
-        ax, ay = ax - square * rx, ay - square * ry
-        square = v[i] * v[i]
+            nn -= t
+        smallest = min(smallest, a)
+        d = reciprocal(a)
+        sp, cp, omp = up[SENSE] * sine[i - 1], cosine[i - 1], v[i - 1]
+        rx, ry, square = cp * p[SX] - sp * p[SY], sp * p[SX] + cp * p[SY], omp * omp
+        hx, hy, px, py = first_moment(up, sine[i - 1], cosine[i - 1], omp)
+        kx, ky = c0 * rx + c1 * ry, c1 * rx + c2 * ry
+        ex, ey, cross = c1 * rx - c0 * ry, c2 * rx - c1 * ry, by * rx - bx * ry
+        fx, fy = fx - square * kx, fy - square * ky
+        u = (square * (bx * rx + by * ry) - nn) * d
+        turn[i], share_x[i], share_y[i], share[i], arm_x[i], arm_y[i] = u, bx * d, by * d, cross * d, rx, ry
+        nn = (rx * fy - ry * fx) + cross * u
+        if sprung:
+            nn += t
+        fx, fy = (fx + px) + bx * u, (fy + py) + by * u
+        a = (up[INERTIA] + (ey * rx - ex * ry)) - (cross * cross) * d
+        c0, c1, c2 = (up[MASS] + c0) - (bx * bx) * d, c1 - (bx * by) * d, (up[MASS] + c2) - (by * by) * d
+        bx, by = (ex - hy) - (bx * cross) * d, (ey + hx) - (by * cross) * d
+    if sprung:
+        t, spent = effort(real, q, v, 0)
+        power -= spent
+        nn -= t
+    d = choose(min(smallest, a) > 0.0, reciprocal(a), np.nan)
+    al = (bx * gx + by * gy - nn) * d
+    ax, ay = zero - gx, zero - gy
+    out[0] = real[0, SENSE] * al
+    for i in range(1, n):
+        rx, ry, square = arm_x[i], arm_y[i], v[i - 1] * v[i - 1]
+        more = (turn[i] - share_x[i] * ax - share_y[i] * ay) - share[i] * al
+        ax, ay = (ax - square * rx) - al * ry, (ay - square * ry) + al * rx
+        al = more
+        out[i] = real[i, SENSE] * al
     return power
+
+
+@compiled_part(fastmath=FUSED, forceinline=True)
+def first_moment(p, s, c, om):
+    """Mass times mass centre of a link from its hinge, and the force by which it pulls there as it turns."""
+    s = p[SENSE] * s
+    hx, hy, square = c * p[HX] - s * p[HY], s * p[HX] + c * p[HY], om * om
+    return hx, hy, -(square * hx), -(square * hy)
 
 
 @compiled_part(fastmath=FUSED)
