@@ -15,14 +15,14 @@ Turn = Literal["steady", "free"]
 def piston_bar() -> Model:
     """A bar between a piston and a sprung slider: paper 001, exercise 8.1.
 
-    The piston slides on the vertical and carries the upper end of the bar, the massless slider moves on the level and
-    carries the lower end; theta is the bar's angle from the vertical. The weight of the piston, of the bar and the force F
+    The piston slides on the vertical and carries the upper end of the bar; the massless slider moves on the level and
+    carries the lower end; theta is the bar's angle from the vertical. The weights of piston and bar and the force F
     push down, the spring and the damper hold the slider. One coordinate places everything: the piston is a point
     mass at the bar's upper end, and the spring is fixed to a wall beside the slider's rail.
 
     Closed forms: (m l^2/3 + m_p l^2 sin^2(theta)) theta'' + m_p l^2 sin(theta) cos(theta) theta'^2
     + c l^2 cos^2(theta) theta' + k l^2 sin(theta) cos(theta) - (m_p g + m g/2 + F) l sin(theta) = 0.
-    Rest at 0 and pi, and at +-acos((m_p g + m g/2 + F)/(k l)) where that exists: k > 22.5 lb/ft, which is also where
+    Rest at 0 and pi, and at +-acos((m_p g + m g/2 + F)/(k l)) where that exists: for k > 22.5 lb/ft, and there
     theta = 0 is stable. The paper's second choice, k = 25, gives +-25.8419 deg.
     """
     end: list[Scalar] = [0, "-l", 0]
@@ -72,8 +72,8 @@ def piston_bar() -> Model:
 def spring_mass_bar() -> Model:
     """A sprung mass on a rail with a hanging bar: paper 001, exercise 8.2.
 
-    The force F = F0 sin(omega t) drives the mass. The paper gives no amplitude, frequency or damping; F0 is 0 here until it
-    is set, omega and c are ours.
+    The force F = F0 sin(omega t) drives the mass. The paper gives no amplitude, frequency or damping: here F0 and c
+    are 0 until they are set, and omega is ours.
 
     Closed forms: (m1 + m2) x'' + (m2 l/2) cos(theta) theta'' - (m2 l/2) sin(theta) theta'^2 + c x' + k x = F and
     (m2 l^2/3) theta'' + (m2 l/2) cos(theta) x'' + (m2 g l/2) sin(theta) = 0. Undamped frequencies about hanging
@@ -117,19 +117,19 @@ def shaft_bar(*, turn: Turn = "steady") -> Model:
     the shaft. The inputs M_phi and M_theta are motor torques. The paper gives no numbers; they are ours.
 
     Closed forms: (m_s r^2/2 + m l^2/12 sin^2(theta)) phi'' + (m l^2/6) sin(theta) cos(theta) theta' phi' = M_phi and
-    (m l^2/12) (theta'' - sin(theta) cos(theta) phi'^2) = M_theta. In steady turning without M_theta rest at 0 and pi
-    (unstable) and at +-90 deg (stable, at the frequency Omega).
+    (m l^2/12) (theta'' - sin(theta) cos(theta) phi'^2) = M_theta. In steady turning without M_theta, rest at 0 and
+    pi (unstable) and at +-90 deg (stable, at the frequency Omega).
 
     Args:
         turn: "steady" prescribes phi = Omega t; "free" leaves phi free, to be driven by M_phi.
     """
-    shaft = {
+    shaft: dict[str, object] = {
         "name": "shaft",
         "disc": {"mass": "m_s", "radius": "r"},
         "shapes": [{"kind": "rod", "points": [[0, 0, "-l/2"], [0, 0, "l/2"]], "radius": "r"}],
     }
-    bar = {"name": "bar", "rod": {"mass": "m", "length": "l", "axis": [0, 0, 1]}}
-    pin = {"name": "theta", "type": "revolute", "axis": [0, 1, 0], "parent": "shaft"}
+    bar: dict[str, object] = {"name": "bar", "rod": {"mass": "m", "length": "l", "axis": [0, 0, 1]}}
+    pin: dict[str, object] = {"name": "theta", "type": "revolute", "axis": [0, 1, 0], "parent": "shaft"}
     return _turned(
         "bar pinned through a shaft",
         {"g": 32.2, "m": "5/g", "l": 2.0, "m_s": "10/g", "r": 0.25, "Omega": "4*pi"},
@@ -144,20 +144,21 @@ def disc_bar(*, turn: Turn = "steady") -> Model:
     """A bar with a spring on a turning disc: paper 001, exercise 8.4.
 
     The disc turns about the vertical by phi; the bar hangs from a pin at the distance b from the axis and swings
-    outward by theta against a spring-damper. The inputs M_phi and M_theta are motor torques. Mass and radius of the disc
-    are ours; they matter only when phi is free.
+    outward by theta against a spring-damper. The inputs M_phi and M_theta are motor torques. Mass and radius of the
+    disc are ours; they matter only when phi is free.
 
-    Closed forms: (m l^2/3) theta'' - ((m b l/2) cos(theta) + (m l^2/3) sin(theta) cos(theta)) phi'^2 + c theta' + k theta
-    + (m g l/2) sin(theta) = M_theta and (m_d R^2/2 + m (b + l/2 sin(theta))^2 + m l^2/12 sin^2(theta)) phi''
-    + (m b l cos(theta) + 2/3 m l^2 sin(theta) cos(theta)) theta' phi' = M_phi. In steady turning at 4 pi rad/s, rest at 0
-    (unstable) and at +-58.6915 deg (stable).
+    Closed forms: (m l^2/3) theta'' - ((m b l/2) cos(theta) + (m l^2/3) sin(theta) cos(theta)) phi'^2 + c theta'
+    + k theta + (m g l/2) sin(theta) = M_theta and
+    (m_d R^2/2 + m (b + l/2 sin(theta))^2 + m l^2/12 sin^2(theta)) phi''
+    + (m b l cos(theta) + 2/3 m l^2 sin(theta) cos(theta)) theta' phi' = M_phi. In steady turning at 4 pi rad/s, rest
+    at 0 (unstable) and at +-58.6915 deg (stable).
 
     Args:
         turn: "steady" prescribes phi = Omega t; "free" leaves phi free, to be driven by M_phi.
     """
-    disc = {"name": "disc", "disc": {"mass": "m_d", "radius": "R"}}
-    bar = {"name": "bar", "rod": {"mass": "m", "length": "l", "axis": [0, 0, -1]}}
-    pin = {"name": "theta", "type": "revolute", "axis": [1, 0, 0], "child": "bar"}
+    disc: dict[str, object] = {"name": "disc", "disc": {"mass": "m_d", "radius": "R"}}
+    bar: dict[str, object] = {"name": "bar", "rod": {"mass": "m", "length": "l", "axis": [0, 0, -1]}}
+    pin: dict[str, object] = {"name": "theta", "type": "revolute", "axis": [1, 0, 0], "child": "bar"}
     return _turned(
         "bar with a spring on a disc",
         {
@@ -210,7 +211,7 @@ def inverted_double_pendulum() -> Model:
 
     The double pendulum of its examples turned upside down: angles from straight up, with the same data.
 
-    Closed forms: the equations of the double pendulum with g replaced by -g. Upright, undamped, the natural frequencies are
-    20.8646 and 94.0853 rad/s; with k1 = 100 and k2 = 5 the upright position is unstable.
+    Closed forms: the equations of the double pendulum with g replaced by -g. Upright and undamped, the natural
+    frequencies are 20.8646 and 94.0898 rad/s; with k1 = 100 and k2 = 5 the upright position is unstable.
     """
     return two_bars("inverted double pendulum", up=True)
