@@ -25,6 +25,8 @@ _WHERE = {
     "Lyapunov": "pendula.analysis.lyapunov",
     "Ensemble": "pendula.simulation.ensemble",
     "Equations": "pendula.equations.equations",
+    "Equilibria": "pendula.analysis.equilibria",
+    "Equilibrium": "pendula.analysis.equilibrium",
     "Event": "pendula.simulation.events",
     "LoopNotClosed": "pendula.errors",
     "Model": "pendula.model.model",
@@ -44,6 +46,7 @@ _WHERE = {
     "check_against": "pendula.analysis.against",
     "compile_system": "pendula.system.build",
     "derive": "pendula.equations.derive",
+    "find_equilibria": "pendula.analysis.equilibria",
     "formulations": "pendula.equations.derive",
     "load": "pendula.model.files",
     "loads": "pendula.model.files",
@@ -68,6 +71,8 @@ __all__ = [
     "Divergence",
     "Ensemble",
     "Equations",
+    "Equilibria",
+    "Equilibrium",
     "Event",
     "Horizon",
     "LoopNotClosed",
@@ -93,6 +98,7 @@ __all__ = [
     "derive",
     "divergence",
     "dumps",
+    "find_equilibria",
     "formulations",
     "horizon",
     "library",
@@ -113,6 +119,8 @@ if TYPE_CHECKING:
     from pendula.analysis.against import Comparison, check_against
     from pendula.analysis.agreement import check
     from pendula.analysis.divergence import Divergence, divergence
+    from pendula.analysis.equilibria import Equilibria, find_equilibria
+    from pendula.analysis.equilibrium import Equilibrium
     from pendula.analysis.horizon import Horizon, horizon
     from pendula.analysis.lyapunov import Lyapunov, lyapunov
     from pendula.analysis.reactions import Reactions, reactions

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.balance import Balance
+from pendula.analysis.families import find_directions, stationary_at
+from pendula.analysis.stationary import speed_sizes
 from pendula.errors import UsageError
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, Layout, State
@@ -44,8 +46,9 @@ class Equilibrium:
         unstable_directions: number of directions in which the (effective) potential falls; None where it does
             not decide, because forces have no potential.
         free_directions: for every family of equilibria it belongs to, the direction in which that goes on, by speeds.
-        condition: largest over smallest stiffness, families apart.
+        condition: largest over smallest stiffness, families apart; infinite with flat directions.
         layout: names and units.
+        flat_directions: directions without stiffness in which it does not go on: higher terms decide there.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Equilibrium:
     free_directions: tuple[Mapping[str, float], ...]
     condition: float
     layout: Layout
+    flat_directions: tuple[Mapping[str, float], ...] = ()
 
     @property
     def state(self) -> State:
@@ -108,7 +112,7 @@ def equilibrium_at(
         return point
     balance = Balance.of(system, inputs, parameters)
     state = _closed(system, point, balance.parameters)
-    _refuse_unsteady(balance, state)
+    refuse_unsteady(balance, state)
     left = balance.unbalanced(state.q, state.v)
     share = float(np.abs(left).max(initial=0.0)) / balance.scale(state.q, state.v)
     if not share <= BALANCED:
@@ -129,11 +133,13 @@ def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -
     free = balance.free(q)
     stiffness = free.T @ balance.changes("s", q, v, lam) @ free
     symmetric = (stiffness + stiffness.T) / 2
-    sizes, directions = np.linalg.eigh(symmetric) if symmetric.size else (np.zeros(0), np.zeros((0, 0)))
+    sizes = np.linalg.eigvalsh(symmetric) if symmetric.size else np.zeros(0)
     largest = max(float(np.abs(stiffness).max(initial=0.0)), 1e-300)
     flat = np.abs(sizes) <= NEUTRAL * largest
     has_potential = float(np.abs(stiffness - stiffness.T).max(initial=0.0)) <= NEUTRAL * largest
     held = np.abs(sizes[~flat])
+    directions = find_directions(stationary_at(balance, q, v), q)
+    condition = float(held.max() / held.min()) if held.size else 1.0
     energies = system.energies(q, v, parameters=balance.parameters)
     return Equilibrium(
         name=name,
@@ -145,10 +151,17 @@ def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -
         residual=residual,
         potential=float(energies.potential - energies.kinetic),
         unstable_directions=int(np.sum(sizes[~flat] < 0.0)) if has_potential else None,
-        free_directions=tuple(_named(system, free @ directions[:, k]) for k in np.flatnonzero(flat)),
-        condition=float(held.max() / held.min()) if held.size else 1.0,
+        free_directions=_by_speeds(balance, directions.family),
+        condition=np.inf if directions.flat.size else condition,
         layout=system.layout,
+        flat_directions=_by_speeds(balance, directions.flat),
     )
+
+
+def _by_speeds(balance: Balance, directions: Array) -> tuple[Mapping[str, float], ...]:
+    """Scaled directions, by columns, as speeds by name."""
+    sizes = speed_sizes(balance)
+    return tuple(_named(balance.system, sizes * directions[:, k]) for k in range(directions.shape[1]))
 
 
 def _named(system: System, direction: Array) -> dict[str, float]:
@@ -168,7 +181,8 @@ def _closed(system: System, point: State | Mapping[str, float] | None, parameter
     return system.placed(system.joint_state(given), parameters)
 
 
-def _refuse_unsteady(balance: Balance, state: State) -> None:
+def refuse_unsteady(balance: Balance, state: State) -> None:
+    """Refuses a state on which forces depend on time."""
     if balance.depends_on_time(state.q, state.v):
         raise UsageError(
             "forces on this state depend on time, so there is no equilibrium.\n"

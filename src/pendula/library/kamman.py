@@ -212,6 +212,6 @@ def inverted_double_pendulum() -> Model:
     The double pendulum of its examples turned upside down: angles from straight up, with the same data.
 
     Closed forms: the equations of the double pendulum with g replaced by -g. Upright and undamped, the natural
-    frequencies are 20.8646 and 94.0898 rad/s; with k1 = 100 and k2 = 5 the upright position is unstable.
+    frequencies are 20.8646 and 94.0854 rad/s; with k1 = 100 and k2 = 5 the upright position is unstable.
     """
     return two_bars("inverted double pendulum", up=True)
