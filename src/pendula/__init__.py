@@ -40,6 +40,7 @@ _WHERE = {
     "State": "pendula.system.layout",
     "System": "pendula.system.system",
     "Trajectory": "pendula.simulation.trajectory",
+    "Trim": "pendula.analysis.trim",
     "UsageError": "pendula.errors",
     "assemble": "pendula.system.assembly",
     "check": "pendula.analysis.agreement",
@@ -61,6 +62,7 @@ _WHERE = {
     "dumps": "pendula.model.files",
     "simulate": "pendula.simulation.simulate",
     "simulate_many": "pendula.simulation.simulate_many",
+    "trim": "pendula.analysis.trim",
     "animate": "pendula.present.results",
 }
 _MODULES = ("library",)
@@ -88,6 +90,7 @@ __all__ = [
     "State",
     "System",
     "Trajectory",
+    "Trim",
     "UsageError",
     "__version__",
     "animate",
@@ -112,6 +115,7 @@ __all__ = [
     "save",
     "simulate",
     "simulate_many",
+    "trim",
 ]
 
 if TYPE_CHECKING:
@@ -124,6 +128,7 @@ if TYPE_CHECKING:
     from pendula.analysis.horizon import Horizon, horizon
     from pendula.analysis.lyapunov import Lyapunov, lyapunov
     from pendula.analysis.reactions import Reactions, reactions
+    from pendula.analysis.trim import Trim, trim
     from pendula.equations.derive import derive, formulations
     from pendula.equations.equations import Equations
     from pendula.equations.printing import print_equations

@@ -32,6 +32,7 @@ class Domain:
         lo, hi: bounds; for angles on the circle -pi and pi.
         circles: whether a coordinate lives on the circle.
         balls: first index of every quaternion, which may be any rotation.
+        lengths: whether a coordinate is no angle.
         sizes: a radian or a typical length, by which coordinates become pure numbers.
     """
 
@@ -41,6 +42,7 @@ class Domain:
     circles: Array
     balls: tuple[int, ...]
     sizes: Array
+    lengths: Array
 
     @property
     def box(self) -> dict[str, tuple[float, float]]:
@@ -84,8 +86,10 @@ class Domain:
         return np.where(self.circles, (gap + math.pi) % TURN - math.pi, gap)
 
     def random(self, count: int, rng: np.random.Generator) -> Array:
-        """Random states, evenly spread."""
+        """Random states: angles evenly spread, lengths denser towards zero, where mechanisms mostly are."""
         q = self.lo + (self.hi - self.lo) * rng.uniform(size=(count, len(self.names)))
+        nearer = 10.0 ** (-2.0 * rng.uniform(size=(count, 1)))
+        q = np.where(self.lengths, np.clip(q * nearer, self.lo, self.hi), q)
         for at in self.balls:
             turn = rng.normal(size=(count, 4))
             q[:, at : at + 4] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
@@ -125,12 +129,12 @@ def domain_of(balance: Balance, v: Array, box: Mapping[str, Any] | None, rng: np
     for name, (low, high) in given.items():
         lo[names.index(name)], hi[names.index(name)] = low, high
     circles = np.zeros(len(names), dtype=bool)
-    rough = Domain(names, lo, hi, circles.copy(), balls, np.where(angles, 1.0, length))
+    rough = Domain(names, lo, hi, circles.copy(), balls, np.where(angles, 1.0, length), ~angles)
     probes = rough.random(PROBES, rng)
     for i, name in enumerate(names):
         if angles[i] and name not in given and _periodic(balance, v, probes, i):
             circles[i], lo[i], hi[i] = True, -math.pi, math.pi
-    return Domain(names, lo, hi, circles, balls, rough.sizes)
+    return Domain(names, lo, hi, circles, balls, rough.sizes, ~angles)
 
 
 def _read_box(system: System, box: Mapping[str, Any] | None) -> dict[str, tuple[float, float]]:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from pendula.analysis.balance import Balance
+from pendula.analysis.charts import balanced_nearby, is_singular
 from pendula.analysis.completeness import Proof, prove_one, prove_tree
 from pendula.analysis.domain import Domain, domain_of, is_cyclic
 from pendula.analysis.equilibrium import Equilibrium, describe, refuse_unsteady
@@ -152,6 +153,11 @@ def find_equilibria(
     joints = system.in_joints
     balance = Balance.of(joints, inputs, parameters)
     v = read_rates(balance, rates, rng)
+    if np.any(v) and system.bodies_have_coordinates:
+        raise NotSupported(
+            "with coordinates for every body a steady motion moves them, so nothing stands still.\n"
+            '  Try: compile_system(model, "lagrange") or another formulation in the coordinates of the joints.'
+        )
     _refuse_time(system, balance, v)
     domain = domain_of(balance, v, box, rng)
     count = _count(starts, len(joints.layout.speeds))
@@ -168,7 +174,11 @@ def find_equilibria(
         states, found = [f.q for f in search.found], [f.times for f in search.found]
         met, outside, complete = search.starts, len(search.outside), "not proven"
         reason = f"{met} starts gave {len(states)}" + (f"; {proof}" if proof else "")
-    entries = _ordered([_describe(system, balance, q, v) for q in states], found)
+    states = [_tidied(problem, domain, q) for q in states]
+    real = [k for k, q in enumerate(states) if not is_singular(problem, q) or balanced_nearby(problem, q, rng)]
+    if len(real) < len(states):
+        reason += f"; {len(states) - len(real)} left out, where a singular chart only hides a force"
+    entries = _ordered([_describe(system, balance, states[k], v) for k in real], [found[k] for k in real])
     return Equilibria(
         all=tuple(e for e, _ in entries),
         complete=complete,
@@ -179,7 +189,7 @@ def find_equilibria(
         found=tuple(n for _, n in entries),
         unbalanced={} if entries else _unbalanced(problem, domain, rng),
         outside=outside,
-        units=_units(joints),
+        units={**{c: joints.layout.units[c] for c in joints.layout.coordinates}, **force_units(joints)},
     )
 
 
@@ -251,6 +261,18 @@ def _problem(balance: Balance, v: Array, domain: Domain, rng: np.random.Generato
     return Stationary(balance, v, float(np.median(both)) or 1.0)
 
 
+def _tidied(problem: Stationary, domain: Domain, q: Array) -> Array:
+    """A state with angles that are multiples of 90 degrees, and lengths that are zero, but for rounding made so."""
+    quarter = math.pi / 2
+    plain = np.where(domain.lengths, 0.0, np.round(q / quarter) * quarter)
+    for at in domain.balls:
+        plain[at : at + 4] = np.where(np.abs(q[at : at + 4]) < 1e-12, 0.0, q[at : at + 4])
+    tidy = np.where(np.abs(plain - q) < 1e-9 * domain.sizes, plain, q)
+    before, after = (problem.residuals(x[None], problem.multipliers(x[None])) for x in (q, tidy))
+    tidy = tidy + 0.0  # no minus before a zero
+    return tidy if np.abs(after).max(initial=0.0) <= max(float(np.abs(before).max(initial=0.0)), 1e-15) else q
+
+
 def _describe(system: System, balance: Balance, q: Array, v: Array) -> Equilibrium:
     """An equilibrium found in the joints' coordinates, in those of the system."""
     own = balance
@@ -285,17 +307,22 @@ def _unbalanced(problem: Stationary, domain: Domain, rng: np.random.Generator) -
         found = problem.residuals(moved, (lam0 + z[n:])[None])[0]
         return np.where(np.isfinite(found), found, 1e6)
 
-    found = least_squares(left, np.zeros(n + len(lam0)), xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=200).x
+    low, high = np.full(n + len(lam0), -np.inf), np.full(n + len(lam0), np.inf)
+    for i, k in enumerate(problem.system.speed_of):
+        if k >= 0 and not domain.circles[i]:
+            low[k] = (domain.lo[i] - start[i]) / problem.sizes[k] - 1e-12
+            high[k] = (domain.hi[i] - start[i]) / problem.sizes[k] + 1e-12
+    found = least_squares(
+        left, np.zeros(n + len(lam0)), bounds=(low, high), xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=200
+    ).x
     rest = left(found)[:n] * problem.force / problem.sizes
     largest = float(np.abs(rest).max(initial=0.0))
     names = problem.system.layout.speeds
     return {name: float(x) for name, x in zip(names, rest, strict=True) if abs(x) > 1e-6 * largest}
 
 
-def _units(system: System) -> dict[str, str]:
+def force_units(system: System) -> dict[str, str]:
+    """Unit of the force along every speed."""
     names = system.model.unit_names
-    forces = {
-        s: names.torque if k == "angle" else names.force
-        for s, k in zip(system.layout.speeds, system.layout.speed_kinds, strict=True)
-    }
-    return {**{c: system.layout.units[c] for c in system.layout.coordinates}, **forces}
+    kinds = zip(system.layout.speeds, system.layout.speed_kinds, strict=True)
+    return {s: names.torque if k == "angle" else names.force for s, k in kinds}

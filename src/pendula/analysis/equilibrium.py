@@ -111,7 +111,7 @@ def equilibrium_at(
     if isinstance(point, Equilibrium):
         return point
     balance = Balance.of(system, inputs, parameters)
-    state = _closed(system, point, balance.parameters)
+    state = closed_state(system, point, balance.parameters)
     refuse_unsteady(balance, state)
     left = balance.unbalanced(state.q, state.v)
     share = float(np.abs(left).max(initial=0.0)) / balance.scale(state.q, state.v)
@@ -171,7 +171,8 @@ def _named(system: System, direction: Array) -> dict[str, float]:
     return {name: value for name, value in pairs if abs(value) > 1e-9}
 
 
-def _closed(system: System, point: State | Mapping[str, float] | None, parameters: Array) -> State:
+def closed_state(system: System, point: State | Mapping[str, float] | None, parameters: Array) -> State:
+    """A state from values by name (others zero, or what closes the loops)."""
     if isinstance(point, State):
         return point
     given = dict(point or {})

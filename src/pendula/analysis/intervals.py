@@ -182,7 +182,6 @@ _FUNCTIONS: dict[str, Callable[[Jet], Jet]] = {
     "sin": lambda x: x.chain(sine(x.value), cosine(x.value)),
     "cos": lambda x: x.chain(cosine(x.value), -sine(x.value)),
     "tan": lambda x: _FUNCTIONS["sin"](x) * _whole_power(_FUNCTIONS["cos"](x), -1),
-    "exp": _exponential,
     "tanh": _tanh,
     "atan": _arctangent,
     "Abs": _absolute,
@@ -209,6 +208,8 @@ def _evaluate(e: Any, known: Mapping[Any, Jet], seen: dict[Any, Jet]) -> Jet:
     kind = type(e).__name__
     if kind == "Pow":
         base, exponent = e.args
+        if str(base) == "E":
+            return _exponential(evaluate(exponent, known, seen))
         return _power(evaluate(base, known, seen), exponent)
     if kind in ("Add", "Mul"):
         terms = [evaluate(x, known, seen) for x in e.args]

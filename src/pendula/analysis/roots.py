@@ -1,4 +1,4 @@
-"""All roots of a function of one number, with proof: by bounds of the function and of its derivative on subintervals."""
+"""All roots of a function of one number, with proof: by bounds of it and of its derivative on subintervals."""
 
 from __future__ import annotations
 

@@ -64,9 +64,10 @@ class Search:
         random = self.domain.random(count, self.rng)
         self.planned = len(lattice) + 2 * len(random)
         still = self._without_effect()
-        for starts in (lattice, random):
+        home = self._home()
+        for starts in (home, lattice, random):
             starts[:, still] = 0.0
-        self._follow(self._home())
+        self._follow(home)
         self._follow(lattice)
         self._follow(random)
         self._continue_springs()
@@ -84,7 +85,7 @@ class Search:
 
     def _home(self) -> Array:
         """The pose the model starts from."""
-        return np.asarray(self.problem.system.initial_state(self.problem.balance.parameters).q, dtype=float)[None]
+        return np.array(self.problem.system.initial_state(self.problem.balance.parameters).q, dtype=float)[None]
 
     def _without_effect(self) -> Array:
         """Coordinates on which nothing depends: they stay at zero."""
