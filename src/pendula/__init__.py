@@ -56,6 +56,7 @@ _WHERE = {
     "print_equations": "pendula.equations.printing",
     "divergence": "pendula.analysis.divergence",
     "horizon": "pendula.analysis.horizon",
+    "lowest_equilibrium": "pendula.analysis.equilibria",
     "lyapunov": "pendula.analysis.lyapunov",
     "reactions": "pendula.analysis.reactions",
     "save": "pendula.model.files",
@@ -107,6 +108,7 @@ __all__ = [
     "library",
     "load",
     "loads",
+    "lowest_equilibrium",
     "lyapunov",
     "plot",
     "plot_section",
@@ -123,7 +125,7 @@ if TYPE_CHECKING:
     from pendula.analysis.against import Comparison, check_against
     from pendula.analysis.agreement import check
     from pendula.analysis.divergence import Divergence, divergence
-    from pendula.analysis.equilibria import Equilibria, find_equilibria
+    from pendula.analysis.equilibria import Equilibria, find_equilibria, lowest_equilibrium
     from pendula.analysis.equilibrium import Equilibrium
     from pendula.analysis.horizon import Horizon, horizon
     from pendula.analysis.lyapunov import Lyapunov, lyapunov

@@ -14,12 +14,13 @@ from pendula.analysis.balance import Balance
 from pendula.analysis.completeness import prove_tree
 from pendula.analysis.domain import domain_of
 from pendula.analysis.equilibria import _problem, find_equilibria
-from pendula.analysis.equilibrium import equilibrium_at
+from pendula.analysis.equilibrium import NotAnEquilibrium, equilibrium_at
 from pendula.analysis.intervals import Interval, Jet, evaluate
 from pendula.analysis.roots import isolate_roots
 from pendula.analysis.search import Search
 from pendula.analysis.stiffening import _round_the_turn, spring_parameters
 from pendula.errors import NoConvergence, NotSupported, UsageError
+from tests.helpers import random_mechanism
 
 CLOSE = 1e-9
 """Refined equilibria are rounding away from the truth; this leaves room for stiffness that is small."""
@@ -110,6 +111,28 @@ def test_cart_is_a_family():
     assert found.complete == "proven"
 
 
+@pytest.mark.parametrize("seed", [0, 3, 12, 17, 20, 23, 32, 49])
+def test_proofs_for_random_mechanisms_against_a_dense_scan(seed):
+    """One body on a joint of one freedom with random loads, none of them a function of time."""
+    model = random_mechanism(seed, driven=False, closed=False, bodies=1)
+    one, inputs = system(model), {"F": 0.3, "H": 0.2}
+    found = find_equilibria(one, inputs=inputs)
+    ((name, (lo, hi)),) = found.box.items()
+
+    def force(x):
+        return one.forces(np.atleast_1d(x)[:, None], np.zeros((np.size(x), 1)), inputs=inputs)[:, 0]
+
+    grid = np.linspace(lo, hi, 40001) + 1e-7
+    values = force(grid)
+    crossings = [
+        brentq(lambda x: force(x)[0], a, b) for a, b, x, y in zip(grid, grid[1:], values, values[1:]) if x * y < 0
+    ]
+    if found.complete == "proven":
+        assert len(found) == len(crossings)
+    for x in crossings:
+        assert min(abs(np.exp(1j * (e[name] - x)) - 1) for e in found) < 1e-6
+
+
 # -- chains ------------------------------------------------------------------------------------------------
 
 
@@ -154,6 +177,13 @@ def test_balanced_link_is_a_family_and_not_proven_by_weights():
     found = find_equilibria(system(model))
     assert len(found) == 2
     assert all(list(e.free_directions[0]) == ["theta2_dot"] for e in found)
+
+
+def test_lowest_equilibrium():
+    assert pendula.lowest_equilibrium(system(library.hoop_bead()))["theta"] == pytest.approx(-np.arccos(9.81 / 20))
+    assert pendula.lowest_equilibrium(system(library.cart_pole()), inputs={"F": 1.0}) is None
+    chain = library.chain(links=30, coordinates="relative").with_changes(gravity=["3", "-4", 0])
+    assert np.allclose(pendula.lowest_equilibrium(system(chain)).q, [np.arctan2(3, 4), *([0.0] * 29)], atol=1e-12)
 
 
 def test_two_hundred_links_give_the_hanging_one_and_say_so():
@@ -325,6 +355,14 @@ def test_singular_chart_does_not_make_a_level_rod_rest():
     height = [float(rod.energies(e.q, e.v).potential) for e in found]
     assert np.allclose(np.abs(height), 2.5 * 9.8 * 0.5)
     assert "singular chart" in found.reason
+
+
+def test_a_pose_where_the_chart_hides_a_force_is_refused():
+    for formulation in ("lagrange", "maximal"):
+        with pytest.raises(NotAnEquilibrium, match="singular"):
+            equilibrium_at(system(library.spatial_rod(), formulation), {"psi": np.pi / 2})
+    bottom = equilibrium_at(system(library.spherical_pendulum()), {"theta": 0.0})  # singular, but balanced
+    assert bottom.residual == 0.0
 
 
 def test_without_forces_everything_is_one_family():

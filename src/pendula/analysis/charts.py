@@ -1,8 +1,8 @@
 """Poses at which a chart of a joint is singular: are forces balanced there, or does the chart only not see them?
 
 At such a pose coordinates do not reach all motions (three Euler angles with two axes in line), so forces along the
-missing motion do not show. Beside it they do: at an equilibrium accelerations of the bodies vanish as one comes near, at
-the other poses they do not.
+missing motion do not show. Beside it they do: at an equilibrium accelerations of the bodies vanish as one comes near,
+at the other poses they do not.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ def balanced_nearby(problem: Stationary, q: Array, rng: np.random.Generator) -> 
     """Whether accelerations of the bodies vanish as one comes near a singular pose."""
     steps = rng.normal(size=(6, len(problem.v)))
     far, close = (_accelerations(problem, q, h * steps) for h in (NEAR, NEARER))
-    return bool(close.size) and float(close.max()) < 0.2 * float(far.max(initial=0.0))
+    M = problem.system.mass_matrix(q, 0.0, parameters=problem.balance.parameters)
+    inertia = float(np.abs(M * problem.sizes[:, None] * problem.sizes).max(initial=0.0))
+    rounding = 1e-9 * problem.force / max(inertia, 1e-300)
+    return bool(close.size) and float(close.max()) <= 0.2 * float(far.max(initial=0.0)) + rounding
 
 
 def _accelerations(problem: Stationary, q: Array, steps: Array) -> Array:

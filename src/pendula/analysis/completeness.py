@@ -37,12 +37,13 @@ class Proof:
 # -- open chains and trees of pinned bodies under gravity ---------------------------------------------
 
 
-def prove_tree(balance: Balance, v: Array) -> Proof | None:
+def prove_tree(balance: Balance, v: Array, most: int = MOST_LINKS) -> Proof | None:
     """All equilibria of pinned bodies in the plane under gravity alone; None where this is something else.
 
     Every mass centre is a sum of arms, each turned by the angle of one body. So the potential energy is a sum of one
     term a cos(angle) + b sin(angle) for every body's angle from a fixed direction, and each angle has two positions of
-    rest on its own, unless its weight is zero. The angles of the joints follow one to one.
+    rest on its own, unless its weight is zero. The angles of the joints follow one to one. With more than ``most``
+    bodies only the equilibrium of least potential is given.
     """
     system = balance.system
     n = len(system.layout.speeds)
@@ -72,7 +73,7 @@ def prove_tree(balance: Balance, v: Array) -> Proof | None:
         f"each of the {n} bodies' angles enters the potential energy in a term of its own, a cos + b sin, "
         f"with a weight that is not zero, so each has exactly 2 positions of rest: 2^{n} equilibria"
     ).replace("each of the 1 bodies' angles", "the body's angle")
-    if n > MOST_LINKS:
+    if n > most:
         return Proof(((least - offset) @ to_joints.T,), f"{law}; only that of least potential is listed", listed=False)
     angles = least + math.pi * np.array(list(product((0, 1), repeat=n)))
     return Proof(tuple((angles - offset) @ to_joints.T), law)

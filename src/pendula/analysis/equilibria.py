@@ -193,6 +193,31 @@ def find_equilibria(
     )
 
 
+def lowest_equilibrium(
+    system: System, *, inputs: Any = None, parameters: Parameters = None, rates: Mapping[str, float] | None = None
+) -> Equilibrium | None:
+    """The equilibrium of least potential among those found; None where there is none.
+
+    For a chain of pinned bodies under gravity no other one is looked for, so this is quick at any length.
+
+    Example:
+        >>> import pendula
+        >>> lowest_equilibrium(pendula.compile_system(pendula.library.chain(links=40))).unstable_directions
+        0
+    """
+    joints = system.in_joints
+    balance = Balance.of(joints, inputs, parameters)
+    still = np.zeros(len(joints.layout.speeds))
+    proof = None if rates else prove_tree(balance, still, most=0)
+    if proof is None:
+        found = find_equilibria(system, inputs=inputs, parameters=parameters, rates=rates)
+        return found[0] if len(found) else None
+    q = np.asarray(proof.states[0])
+    q = q - 2 * math.pi * np.round(q / (2 * math.pi))
+    q = np.where(np.abs(q - np.round(q / math.pi) * math.pi) < 1e-12, np.round(q / math.pi) * math.pi, q) + 0.0
+    return replace(_describe(system, balance, q, still), name="1")
+
+
 def read_rates(balance: Balance, rates: Mapping[str, float] | None, rng: np.random.Generator) -> Array:
     """Speeds of a steady motion; refuses rates of coordinates that something depends on."""
     layout = balance.system.layout

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.balance import Balance
+from pendula.analysis.charts import balanced_nearby, is_singular
 from pendula.analysis.families import find_directions, stationary_at
 from pendula.analysis.stationary import speed_sizes
 from pendula.errors import UsageError
@@ -94,7 +95,7 @@ def equilibrium_at(
 ) -> Equilibrium:
     """The state at ``point`` (by name; what is not named is zero) as an equilibrium, if it is one.
 
-    Closed loops are closed first, keeping the coordinates that are named. Speeds other than zero are the constant
+    Closed loops are closed first, near the initial pose, keeping the coordinates that are named. Speeds other than zero are the constant
     rates of a steady motion.
 
     Raises:
@@ -123,7 +124,20 @@ def equilibrium_at(
             "  Try: find_equilibria(system) (or `pendula equilibria MODEL`) for those there are.",
             residual=share,
         )
+    _refuse_hidden_force(balance, state)
     return describe(balance, state.q, state.v, share, name)
+
+
+def _refuse_hidden_force(balance: Balance, state: State) -> None:
+    """Refuses a pose that only looks balanced because a chart is singular there."""
+    problem = stationary_at(balance, state.q, state.v)
+    if is_singular(problem, state.q) and not balanced_nearby(problem, state.q, np.random.default_rng(0)):
+        raise NotAnEquilibrium(
+            "this state is not an equilibrium: the coordinates of a joint are singular there and hide a force; "
+            "right beside it the bodies accelerate.\n"
+            "  Try: find_equilibria(system), or a joint with other coordinates (a quaternion).",
+            residual=float("nan"),
+        )
 
 
 def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -> Equilibrium:
@@ -172,14 +186,14 @@ def _named(system: System, direction: Array) -> dict[str, float]:
 
 
 def closed_state(system: System, point: State | Mapping[str, float] | None, parameters: Array) -> State:
-    """A state from values by name (others zero, or what closes the loops)."""
+    """A state from values by name; others zero, or with closed loops near the initial pose."""
     if isinstance(point, State):
         return point
     given = dict(point or {})
-    if system.has_gaps:
+    if system.model.closures:
         still = dict.fromkeys(system.joint_layout.speeds, 0.0)
         return assemble(system, {**still, **given}, keep=tuple(given), parameters=parameters).state
-    return system.placed(system.joint_state(given), parameters)
+    return assemble(system, system.joint_state(given), parameters=parameters).state
 
 
 def refuse_unsteady(balance: Balance, state: State) -> None:
