@@ -124,9 +124,8 @@ def test_proofs_for_random_mechanisms_against_a_dense_scan(seed):
 
     grid = np.linspace(lo, hi, 40001) + 1e-7
     values = force(grid)
-    crossings = [
-        brentq(lambda x: force(x)[0], a, b) for a, b, x, y in zip(grid, grid[1:], values, values[1:]) if x * y < 0
-    ]
+    at = np.flatnonzero(values[:-1] * values[1:] < 0)
+    crossings = [brentq(lambda x: force(x)[0], grid[k], grid[k + 1]) for k in at]
     if found.complete == "proven":
         assert len(found) == len(crossings)
     for x in crossings:

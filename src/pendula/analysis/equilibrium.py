@@ -95,8 +95,8 @@ def equilibrium_at(
 ) -> Equilibrium:
     """The state at ``point`` (by name; what is not named is zero) as an equilibrium, if it is one.
 
-    Closed loops are closed first, near the initial pose, keeping the coordinates that are named. Speeds other than zero are the constant
-    rates of a steady motion.
+    Closed loops are closed first, near the initial pose, keeping the coordinates that are named. Speeds other than zero
+    are the constant rates of a steady motion.
 
     Raises:
         NotAnEquilibrium: forces on it do not balance; says which and by how much.
