@@ -223,6 +223,23 @@ def test_weak_springs_keep_every_vertex_of_the_box(links, count):
     assert len(good) > 0.8 * count
 
 
+def test_a_full_turn_of_everything_beyond_a_free_pivot_is_the_same_pose():
+    """A spring between the links counts their turns against each other, and none counts those of both together."""
+    found = find_equilibria(system(library.chain(links=2, stiffness=[0.0, 0.2])))
+    poses = np.array([e.q for e in found])
+    assert np.all((poses[:, 0] > -np.pi) & (poses[:, 0] <= np.pi + 1e-9))
+    seen = {(round(float(np.cos(a)), 6), round(float(np.sin(a)), 6), round(float(b - a), 6)) for a, b in poses}
+    assert len(seen) == len(found)
+    relative = find_equilibria(
+        system(library.chain(links=2, stiffness=[0.0, 0.2], coordinates="relative")), box={"theta2": 3 * np.pi}
+    )
+    other = {
+        (round(float(np.cos(e["theta1"])), 6), round(float(np.sin(e["theta1"])), 6), round(e["theta2"], 6))
+        for e in relative
+    }
+    assert seen <= other
+
+
 def test_branches_are_followed_round_their_turning_point():
     k = 0.8  # k theta = -(m g l/2) sin(theta) then has roots near pi and near 2 pi
     model = library.chain(links=1, stiffness=k)

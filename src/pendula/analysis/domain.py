@@ -12,6 +12,7 @@ import numpy as np
 
 from pendula.analysis.balance import Balance
 from pendula.errors import UsageError
+from pendula.model.joints import JointRevolute
 from pendula.system.layout import Array
 from pendula.system.system import System
 
@@ -33,6 +34,7 @@ class Domain:
         circles: whether a coordinate lives on the circle.
         balls: first index of every quaternion, which may be any rotation.
         lengths: whether a coordinate is no angle.
+        groups: angles from ground that may turn fully only together; the first of each group is kept in (-pi, pi].
         sizes: a radian or a typical length, by which coordinates become pure numbers.
     """
 
@@ -43,6 +45,7 @@ class Domain:
     balls: tuple[int, ...]
     sizes: Array
     lengths: Array
+    groups: tuple[tuple[int, ...], ...] = ()
 
     @property
     def box(self) -> dict[str, tuple[float, float]]:
@@ -54,9 +57,10 @@ class Domain:
     def wrapped(self, q: Array) -> Array:
         """States with angles on the circle in (-pi, pi], and quaternions with a first entry that is not negative."""
         q = np.array(q, dtype=float)
-        # An angle that is -pi but for rounding is called pi.
-        turned = math.pi + 1e-9 - (math.pi + 1e-9 - q) % TURN
-        q = np.where(self.circles, np.where(np.abs(q) <= math.pi - 1e-6, q, turned), q)
+        q = np.where(self.circles, _on_circle(q), q)
+        for group in self.groups:
+            first = q[..., group[0]]
+            q[..., list(group)] += (_on_circle(first) - first)[..., None]
         for at in self.balls:
             flip = q[..., at] < -1e-12
             q[..., at : at + 4] = np.where(flip[..., None], -q[..., at : at + 4], q[..., at : at + 4])
@@ -116,6 +120,12 @@ class Domain:
         return q
 
 
+def _on_circle(angle: Array) -> Array:
+    """Angles in (-pi, pi]; one that is -pi but for rounding is called pi."""
+    turned = math.pi + 1e-9 - (math.pi + 1e-9 - angle) % TURN
+    return np.where(np.abs(angle) <= math.pi - 1e-6, angle, turned)
+
+
 def domain_of(balance: Balance, v: Array, box: Mapping[str, Any] | None, rng: np.random.Generator) -> Domain:
     """The domain of a system in the joints' coordinates: circles found by trying, bounds as given or by default."""
     system = balance.system
@@ -132,9 +142,33 @@ def domain_of(balance: Balance, v: Array, box: Mapping[str, Any] | None, rng: np
     rough = Domain(names, lo, hi, circles.copy(), balls, np.where(angles, 1.0, length), ~angles)
     probes = rough.random(PROBES, rng)
     for i, name in enumerate(names):
-        if angles[i] and name not in given and _periodic(balance, v, probes, i):
+        if angles[i] and name not in given and _periodic(balance, v, probes, [i]):
             circles[i], lo[i], hi[i] = True, -math.pi, math.pi
-    return Domain(names, lo, hi, circles, balls, rough.sizes, ~angles)
+    groups = []
+    for group in _turning_together(system):
+        if not circles[group[0]] and not any(names[i] in given for i in group) and _periodic(balance, v, probes, group):
+            groups.append(tuple(group))
+            lo[group[0]], hi[group[0]] = -math.pi, math.pi
+    return Domain(names, lo, hi, circles, balls, rough.sizes, ~angles, tuple(groups))
+
+
+def _turning_together(system: System) -> list[list[int]]:
+    """For every angle from ground: itself and all angles from ground of the bodies beyond it."""
+    above = {j.child.body: j.parent.body for j in system.model.tree}
+    place = {name: i for i, name in enumerate(system.layout.coordinates)}
+    turns = [j for j in system.model.tree if isinstance(j, JointRevolute) and j.measured_from == "ground"]
+
+    def beyond(body: str, first: str) -> bool:
+        while body != first and body in above:
+            body = above[body]
+        return body == first
+
+    groups = []
+    for joint in turns:
+        carried = [j for j in turns if beyond(j.child.body, joint.child.body)]
+        found = [place[c.name] for j in carried for c in j.coordinates() if c.name in place]
+        groups += [found] if len(found) > 1 else []
+    return groups
 
 
 def _read_box(system: System, box: Mapping[str, Any] | None) -> dict[str, tuple[float, float]]:
@@ -155,10 +189,10 @@ def _read_box(system: System, box: Mapping[str, Any] | None) -> dict[str, tuple[
     return found
 
 
-def _periodic(balance: Balance, v: Array, probes: Array, i: int) -> bool:
-    """Whether nothing changes when one coordinate is a full turn further."""
+def _periodic(balance: Balance, v: Array, probes: Array, turned: list[int]) -> bool:
+    """Whether nothing changes when some coordinates are a full turn further."""
     further = probes.copy()
-    further[:, i] += TURN
+    further[:, turned] += TURN
     here, there = (_looks(balance, v, q) for q in (probes, further))
     good = np.all(np.isfinite(here), axis=1)
     size = np.abs(here[good]).max(initial=1e-300)
