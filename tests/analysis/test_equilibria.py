@@ -15,11 +15,9 @@ from pendula.analysis.completeness import prove_tree
 from pendula.analysis.domain import domain_of
 from pendula.analysis.equilibria import _problem, find_equilibria
 from pendula.analysis.equilibrium import NotAnEquilibrium, equilibrium_at
-from pendula.analysis.intervals import Interval, Jet, evaluate
-from pendula.analysis.roots import isolate_roots
 from pendula.analysis.search import Search
 from pendula.analysis.stiffening import _round_the_turn, spring_parameters
-from pendula.errors import NoConvergence, NotSupported, UsageError
+from pendula.errors import NotSupported, UsageError
 from tests.helpers import random_mechanism
 
 CLOSE = 1e-9
@@ -449,91 +447,3 @@ def test_the_same_seed_gives_the_same_result():
     one, other = (find_equilibria(loop, starts=40, seed=7) for _ in range(2))
     assert one.found == other.found
     assert all(np.array_equal(a.q, b.q) for a, b in zip(one, other, strict=True))
-
-
-# -- trim --------------------------------------------------------------------------------------------------
-
-
-def test_trim_of_inputs_motors_and_rates():
-    assert pendula.trim(system(library.pendulum()), {"theta": 0.7}, ["theta"])["theta"] == pytest.approx(
-        9.81 / 2 * np.sin(0.7)
-    )
-    held = pendula.trim(system(library.spring_mass_bar()), {"x": 0.1}, ["F"], parameters={"F0": 2.0})
-    assert held["F"] == pytest.approx(30.0)
-    assert abs(held.state["theta"]) < 1e-9
-    cone = pendula.trim(system(library.spherical_pendulum()), {"theta": 1.0}, ["phi_dot"])
-    assert cone["phi_dot"] == pytest.approx(np.sqrt(9.81 / np.cos(1.0)))
-    assert cone.units["phi_dot"] == "rad/s"
-    push = pendula.trim(system(library.piston_bar()), {"theta": 0.3}, ["F"])
-    assert push["F"] == pytest.approx(15 * 2 * np.cos(0.3) - 3 - 2)
-
-
-def test_trim_of_a_turning_bar_by_its_motor():
-    """At theta = 30 deg the turning bar needs M_theta = -(m l^2/12) sin cos Omega^2, and the shaft no torque."""
-    bar = system(library.shaft_bar())
-    held = pendula.trim(bar, {"theta": np.pi / 6}, ["M_theta", "phi"])
-    m, l, rate = 5 / 32.2, 2.0, 4 * np.pi
-    assert held["M_theta"] == pytest.approx(-m * l**2 / 12 * np.sin(np.pi / 6) * np.cos(np.pi / 6) * rate**2)
-    assert abs(held["phi"]) < 1e-9
-    assert held.units["phi"] == "ft-lb"
-
-
-def test_trim_of_a_loop_is_the_slope_of_its_potential():
-    held = pendula.trim(system(library.four_bar()), {"crank": 1.0}, ["crank"])
-    slopes = [(_four_bar_potential(1.0 + 1e-5, s) - _four_bar_potential(1.0 - 1e-5, s)) / 2e-5 for s in (1, -1)]
-    assert min(abs(held["crank"] - x) for x in slopes) < 1e-6
-
-
-def test_trim_says_when_nothing_holds():
-    with pytest.raises(NoConvergence, match="theta_dot"):
-        pendula.trim(system(library.cart_pole()), {"theta": 1.0}, ["F"])
-    with pytest.raises(NoConvergence, match="theta_dot"):
-        pendula.trim(system(library.spherical_pendulum()), {"theta": 2.0}, ["phi_dot"])
-    with pytest.raises(UsageError, match="more than one"):
-        pendula.trim(system(library.shaft_bar()), {"theta": 0.3}, ["M_theta", "theta"])
-    with pytest.raises(UsageError, match="cyclic"):
-        pendula.trim(system(library.pendulum()), {}, ["theta_dot"])
-    with pytest.raises(UsageError, match='"G"'):
-        pendula.trim(system(library.pendulum()), {"theta": 0.1}, ["G"])
-
-
-# -- bounds ------------------------------------------------------------------------------------------------
-
-
-def test_bounds_hold_for_values_and_slopes():
-    se = pytest.importorskip("symengine")
-    x = se.Symbol("x")
-    texts = ["sin(x)*cos(3*x) - x**3/7", "sqrt(2 + sin(x))/(3 + x**2)", "exp(-x**2)*tan(x/9)", "abs(x - 0.3)*atan(5*x)"]
-    rng = np.random.default_rng(0)
-    for text in texts:
-        expression = se.sympify(text)
-        lo = rng.uniform(-3, 3, size=200)
-        hi = lo + 10.0 ** rng.uniform(-6, 0, size=200)
-        jet = evaluate(expression, {x: Jet(Interval(lo, hi), Interval.at(1.0))})
-        value = se.Lambdify([x], [expression])
-        for part in rng.uniform(size=5):
-            inside = lo + part * (hi - lo)
-            y = value(inside[:, None]).ravel()
-            assert np.all((jet.value.lo <= y) & (y <= jet.value.hi)), text
-            h = 1e-5
-            slope = (value((inside + h)[:, None]).ravel() - value((inside - h)[:, None]).ravel()) / (2 * h)
-            clear = np.abs(inside - 0.3) > 2 * h
-            assert np.all((jet.slope.lo - 1e-6 <= slope) & (slope <= jet.slope.hi + 1e-6) | ~clear), text
-        assert np.all(jet.value.hi - jet.value.lo < 100.0)
-
-
-def test_roots_are_isolated_or_left_undecided():
-    se = pytest.importorskip("symengine")
-    x = se.Symbol("x")
-
-    def bounds(expression):
-        return lambda cell: evaluate(expression, {x: Jet(cell, Interval.at(1.0))})
-
-    simple = isolate_roots(bounds(se.sin(5 * x)), 0.1, 6.0)
-    assert np.allclose(simple.found, np.pi / 5 * np.arange(1, 10))
-    assert simple.undecided == ()
-    double = isolate_roots(bounds(1 - se.cos(x)), -1.0, 1.1)
-    assert double.undecided
-    assert any(lo <= 0.0 <= hi for lo, hi in double.undecided)
-    none = isolate_roots(bounds(1.001 - se.cos(x)), -1.0, 1.1)
-    assert none.found == none.undecided == ()
