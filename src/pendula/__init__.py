@@ -25,6 +25,8 @@ _WHERE = {
     "Lyapunov": "pendula.analysis.lyapunov",
     "Ensemble": "pendula.simulation.ensemble",
     "Equations": "pendula.equations.equations",
+    "Equilibria": "pendula.analysis.equilibria",
+    "Equilibrium": "pendula.analysis.equilibrium",
     "Event": "pendula.simulation.events",
     "LoopNotClosed": "pendula.errors",
     "Model": "pendula.model.model",
@@ -38,12 +40,14 @@ _WHERE = {
     "State": "pendula.system.layout",
     "System": "pendula.system.system",
     "Trajectory": "pendula.simulation.trajectory",
+    "Trim": "pendula.analysis.trim",
     "UsageError": "pendula.errors",
     "assemble": "pendula.system.assembly",
     "check": "pendula.analysis.agreement",
     "check_against": "pendula.analysis.against",
     "compile_system": "pendula.system.build",
     "derive": "pendula.equations.derive",
+    "find_equilibria": "pendula.analysis.equilibria",
     "formulations": "pendula.equations.derive",
     "load": "pendula.model.files",
     "loads": "pendula.model.files",
@@ -52,12 +56,14 @@ _WHERE = {
     "print_equations": "pendula.equations.printing",
     "divergence": "pendula.analysis.divergence",
     "horizon": "pendula.analysis.horizon",
+    "lowest_equilibrium": "pendula.analysis.equilibria",
     "lyapunov": "pendula.analysis.lyapunov",
     "reactions": "pendula.analysis.reactions",
     "save": "pendula.model.files",
     "dumps": "pendula.model.files",
     "simulate": "pendula.simulation.simulate",
     "simulate_many": "pendula.simulation.simulate_many",
+    "trim": "pendula.analysis.trim",
     "animate": "pendula.present.results",
 }
 _MODULES = ("library",)
@@ -68,6 +74,8 @@ __all__ = [
     "Divergence",
     "Ensemble",
     "Equations",
+    "Equilibria",
+    "Equilibrium",
     "Event",
     "Horizon",
     "LoopNotClosed",
@@ -83,6 +91,7 @@ __all__ = [
     "State",
     "System",
     "Trajectory",
+    "Trim",
     "UsageError",
     "__version__",
     "animate",
@@ -93,11 +102,13 @@ __all__ = [
     "derive",
     "divergence",
     "dumps",
+    "find_equilibria",
     "formulations",
     "horizon",
     "library",
     "load",
     "loads",
+    "lowest_equilibrium",
     "lyapunov",
     "plot",
     "plot_section",
@@ -106,6 +117,7 @@ __all__ = [
     "save",
     "simulate",
     "simulate_many",
+    "trim",
 ]
 
 if TYPE_CHECKING:
@@ -113,9 +125,12 @@ if TYPE_CHECKING:
     from pendula.analysis.against import Comparison, check_against
     from pendula.analysis.agreement import check
     from pendula.analysis.divergence import Divergence, divergence
+    from pendula.analysis.equilibria import Equilibria, find_equilibria, lowest_equilibrium
+    from pendula.analysis.equilibrium import Equilibrium
     from pendula.analysis.horizon import Horizon, horizon
     from pendula.analysis.lyapunov import Lyapunov, lyapunov
     from pendula.analysis.reactions import Reactions, reactions
+    from pendula.analysis.trim import Trim, trim
     from pendula.equations.derive import derive, formulations
     from pendula.equations.equations import Equations
     from pendula.equations.printing import print_equations

@@ -6,12 +6,16 @@ unbalanced force on every speed. Changes of position are counted in the speeds' 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from pendula.errors import ComputationError
+from pendula.model.expressions import ExpressionError, parse
+from pendula.model.model import Model
 from pendula.system.layout import Array
 from pendula.system.system import Parameters, System
 
@@ -95,12 +99,16 @@ class Balance:
         return np.asarray(right[rank:].T)
 
     def depends_on_time(self, q: Array, v: Array | None = None) -> bool:
-        """Whether forces on a state held still change with time."""
-        if not (self.system.moves_by_time or (self.inputs is None and self.system.inputs_in_time)):
+        """Whether forces on a state held still, or gaps of its loops, change with time."""
+        inputs_move = self.inputs is None and bool(self.system.inputs_in_time)
+        if not (self.system.drives or inputs_move or forces_name_time(self.system.model)):
             return False
         found = np.array([self.unbalanced(q, v, t) for t in LOOKS])
         size = max(float(np.abs(self.forces(q, v)).max(initial=0.0)), self.scale(q, v))
-        return bool(np.abs(found - found[0]).max(initial=0.0) > 1e-9 * size)
+        if np.abs(found - found[0]).max(initial=0.0) > 1e-9 * size:
+            return True
+        gaps = np.array([self.system.gaps(q, v, t, parameters=self.parameters)[0] for t in LOOKS])
+        return bool(np.abs(gaps - gaps[0]).max(initial=0.0) > 1e-9 * self._length)
 
     def scale(self, q: Array, v: Array | None = None) -> float:
         """A force typical of the mechanism: by this an unbalanced force is judged to be rounding.
@@ -115,3 +123,23 @@ class Balance:
     @property
     def _length(self) -> float:
         return self.system.typical_length(self.parameters)
+
+
+@lru_cache(maxsize=64)
+def forces_name_time(model: Model) -> bool:
+    """Whether an expression of a force names the time."""
+    return any("t" in names_in(value) for force in model.forces for value in force.model_dump().values())
+
+
+def names_in(value: Any) -> set[str]:
+    """Names in a field of a force: in an expression, a list of them, or a table."""
+    if isinstance(value, Mapping):
+        return {name for entry in value.values() for name in names_in(entry)}
+    if isinstance(value, (list, tuple)):
+        return {name for entry in value for name in names_in(entry)}
+    if not isinstance(value, str):
+        return set()
+    try:
+        return set(parse(value).names)
+    except ExpressionError:
+        return set()

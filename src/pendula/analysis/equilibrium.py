@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.balance import Balance
+from pendula.analysis.charts import balanced_nearby, is_singular
+from pendula.analysis.families import find_directions, stationary_at
+from pendula.analysis.stationary import speed_sizes
 from pendula.errors import UsageError
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, Layout, State
@@ -44,8 +47,9 @@ class Equilibrium:
         unstable_directions: number of directions in which the (effective) potential falls; None where it does
             not decide, because forces have no potential.
         free_directions: for every family of equilibria it belongs to, the direction in which that goes on, by speeds.
-        condition: largest over smallest stiffness, families apart.
+        condition: largest over smallest stiffness, families apart; infinite with flat directions.
         layout: names and units.
+        flat_directions: directions without stiffness in which it does not go on: higher terms decide there.
     """
 
     name: str
@@ -60,6 +64,7 @@ class Equilibrium:
     free_directions: tuple[Mapping[str, float], ...]
     condition: float
     layout: Layout
+    flat_directions: tuple[Mapping[str, float], ...] = ()
 
     @property
     def state(self) -> State:
@@ -90,8 +95,8 @@ def equilibrium_at(
 ) -> Equilibrium:
     """The state at ``point`` (by name; what is not named is zero) as an equilibrium, if it is one.
 
-    Closed loops are closed first, keeping the coordinates that are named. Speeds other than zero are the constant
-    rates of a steady motion.
+    Closed loops are closed first, near the initial pose, keeping the coordinates that are named. Speeds other than zero
+    are the constant rates of a steady motion.
 
     Raises:
         NotAnEquilibrium: forces on it do not balance; says which and by how much.
@@ -107,8 +112,8 @@ def equilibrium_at(
     if isinstance(point, Equilibrium):
         return point
     balance = Balance.of(system, inputs, parameters)
-    state = _closed(system, point, balance.parameters)
-    _refuse_unsteady(balance, state)
+    state = closed_state(system, point, balance.parameters)
+    refuse_unsteady(balance, state)
     left = balance.unbalanced(state.q, state.v)
     share = float(np.abs(left).max(initial=0.0)) / balance.scale(state.q, state.v)
     if not share <= BALANCED:
@@ -119,7 +124,20 @@ def equilibrium_at(
             "  Try: find_equilibria(system) (or `pendula equilibria MODEL`) for those there are.",
             residual=share,
         )
+    _refuse_hidden_force(balance, state)
     return describe(balance, state.q, state.v, share, name)
+
+
+def _refuse_hidden_force(balance: Balance, state: State) -> None:
+    """Refuses a pose that only looks balanced because a chart is singular there."""
+    problem = stationary_at(balance, state.q, state.v)
+    if is_singular(problem, state.q) and not balanced_nearby(problem, state.q, np.random.default_rng(0)):
+        raise NotAnEquilibrium(
+            "this state is not an equilibrium: the coordinates of a joint are singular there and hide a force; "
+            "right beside it the bodies accelerate.\n"
+            "  Try: find_equilibria(system), or a joint with other coordinates (a quaternion).",
+            residual=float("nan"),
+        )
 
 
 def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -> Equilibrium:
@@ -129,11 +147,13 @@ def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -
     free = balance.free(q)
     stiffness = free.T @ balance.changes("s", q, v, lam) @ free
     symmetric = (stiffness + stiffness.T) / 2
-    sizes, directions = np.linalg.eigh(symmetric) if symmetric.size else (np.zeros(0), np.zeros((0, 0)))
+    sizes = np.linalg.eigvalsh(symmetric) if symmetric.size else np.zeros(0)
     largest = max(float(np.abs(stiffness).max(initial=0.0)), 1e-300)
     flat = np.abs(sizes) <= NEUTRAL * largest
     has_potential = float(np.abs(stiffness - stiffness.T).max(initial=0.0)) <= NEUTRAL * largest
     held = np.abs(sizes[~flat])
+    directions = find_directions(stationary_at(balance, q, v), q)
+    condition = float(held.max() / held.min()) if held.size else 1.0
     energies = system.energies(q, v, parameters=balance.parameters)
     return Equilibrium(
         name=name,
@@ -145,10 +165,17 @@ def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -
         residual=residual,
         potential=float(energies.potential - energies.kinetic),
         unstable_directions=int(np.sum(sizes[~flat] < 0.0)) if has_potential else None,
-        free_directions=tuple(_named(system, free @ directions[:, k]) for k in np.flatnonzero(flat)),
-        condition=float(held.max() / held.min()) if held.size else 1.0,
+        free_directions=_by_speeds(balance, directions.family),
+        condition=np.inf if directions.flat.size else condition,
         layout=system.layout,
+        flat_directions=_by_speeds(balance, directions.flat),
     )
+
+
+def _by_speeds(balance: Balance, directions: Array) -> tuple[Mapping[str, float], ...]:
+    """Scaled directions, by columns, as speeds by name."""
+    sizes = speed_sizes(balance)
+    return tuple(_named(balance.system, sizes * directions[:, k]) for k in range(directions.shape[1]))
 
 
 def _named(system: System, direction: Array) -> dict[str, float]:
@@ -158,17 +185,19 @@ def _named(system: System, direction: Array) -> dict[str, float]:
     return {name: value for name, value in pairs if abs(value) > 1e-9}
 
 
-def _closed(system: System, point: State | Mapping[str, float] | None, parameters: Array) -> State:
+def closed_state(system: System, point: State | Mapping[str, float] | None, parameters: Array) -> State:
+    """A state from values by name; others zero, or with closed loops near the initial pose."""
     if isinstance(point, State):
         return point
     given = dict(point or {})
-    if system.has_gaps:
+    if system.model.closures:
         still = dict.fromkeys(system.joint_layout.speeds, 0.0)
         return assemble(system, {**still, **given}, keep=tuple(given), parameters=parameters).state
-    return system.placed(system.joint_state(given), parameters)
+    return assemble(system, system.joint_state(given), parameters=parameters).state
 
 
-def _refuse_unsteady(balance: Balance, state: State) -> None:
+def refuse_unsteady(balance: Balance, state: State) -> None:
+    """Refuses a state on which forces depend on time."""
     if balance.depends_on_time(state.q, state.v):
         raise UsageError(
             "forces on this state depend on time, so there is no equilibrium.\n"

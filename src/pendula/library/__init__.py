@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pendula.library.driven import driven_chain, inverted_chain
+from pendula.library.kamman import disc_bar, inverted_double_pendulum, piston_bar, shaft_bar, spring_mass_bar
 from pendula.library.linkages import four_bar, grashof, slider_crank
 from pendula.library.nbar import driven_linkage, linkage
 from pendula.library.pendulums import cart_pole, chain, double_pendulum, double_physical_pendulum, pendulum
@@ -21,6 +22,7 @@ __all__ = [
     "Entry",
     "cart_pole",
     "chain",
+    "disc_bar",
     "double_pendulum",
     "double_physical_pendulum",
     "driven_chain",
@@ -31,12 +33,16 @@ __all__ = [
     "heavy_top",
     "hoop_bead",
     "inverted_chain",
+    "inverted_double_pendulum",
     "linkage",
     "mechanisms",
     "pendulum",
+    "piston_bar",
+    "shaft_bar",
     "slider_crank",
     "spatial_rod",
     "spherical_pendulum",
+    "spring_mass_bar",
 ]
 
 
@@ -76,6 +82,11 @@ def mechanisms() -> dict[str, Entry]:
         spherical_pendulum,
         spatial_rod,
         hoop_bead,
+        piston_bar,
+        spring_mass_bar,
+        shaft_bar,
+        disc_bar,
+        inverted_double_pendulum,
         four_bar,
         slider_crank,
         linkage,

@@ -149,25 +149,31 @@ def double_pendulum() -> Model:
     Closed forms: with undamped joints the natural frequencies are 21.4405 and 94.9784 rad/s. Its equations
     of motion are eqs. 8 and 9 of the paper.
     """
+    return two_bars("double pendulum", up=False)
+
+
+def two_bars(name: str, *, up: bool) -> Model:
+    """Two equal bars with spring-dampers in both joints, with the data of paper 001: hanging, or standing up."""
+    rod: dict[str, object] = {"mass": "m", "length": "l"} | ({"axis": [0, 1, 0]} if up else {})
     return Model(
-        name="double pendulum",
+        name=name,
         units="ft-slug-s",
         gravity=[0, "-g", 0],
         parameters={"g": 32.2, "m": "5/g", "l": 2.0, "k1": 1000.0, "k2": 300.0, "c1": 5.0, "c2": 0.5},
-        bodies=[{"name": n, "rod": {"mass": "m", "length": "l"}} for n in ("upper", "lower")],
+        bodies=[{"name": n, "rod": rod} for n in (("lower", "upper") if up else ("upper", "lower"))],
         joints=[
             {
                 "name": "theta1",
                 "type": "revolute",
                 "parent": "ground",
-                "child": "upper",
+                "child": "lower" if up else "upper",
                 "measured_from": "ground",
             },
             {
                 "name": "theta2",
                 "type": "revolute",
-                "parent": {"body": "upper", "at": "tip"},
-                "child": "lower",
+                "parent": {"body": "lower" if up else "upper", "at": "tip"},
+                "child": "upper" if up else "lower",
                 "measured_from": "ground",
             },
         ],

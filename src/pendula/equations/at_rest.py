@@ -1,0 +1,34 @@
+"""Forces on a state that stays as it is, as expressions of coordinates and of numbers that are not zero."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import symengine as se
+
+from pendula.equations.equations import Equations
+from pendula.equations.tape import Expr
+
+
+def forces_at_rest(eq: Equations, zeros: Collection[Any]) -> list[Expr]:
+    """f with some symbols (speeds, inputs, parameters, time) put to zero; for small systems.
+
+    Coordinates that are written in a force without having an effect on it (sin^2 + cos^2) are taken out.
+    """
+    table: dict[Any, Any] = {symbol: se.Integer(0) for symbol in zeros}
+    for symbol, expression in eq.definitions:
+        table[symbol] = _put_in(expression, table)
+    return [_without_idle(se.expand(_put_in(row, table)), eq.q) for row in eq.f]
+
+
+def _put_in(expression: Expr, table: dict[Any, Any]) -> Any:
+    expression = se.sympify(expression)
+    return expression.subs({s: table[s] for s in expression.free_symbols if s in table})
+
+
+def _without_idle(row: Any, q: tuple[Any, ...]) -> Any:
+    for symbol in q:
+        if symbol in row.free_symbols and se.expand(row.diff(symbol)) == 0:
+            row = se.expand(row.subs({symbol: se.Integer(0)}))
+    return row

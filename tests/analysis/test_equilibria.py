@@ -1,0 +1,449 @@
+"""All equilibria, against closed forms, SciPy on equations written by hand, and each other."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, fsolve
+
+import pendula
+from pendula import library
+from pendula.analysis.balance import Balance
+from pendula.analysis.completeness import prove_tree
+from pendula.analysis.domain import domain_of
+from pendula.analysis.equilibria import _problem, find_equilibria
+from pendula.analysis.equilibrium import NotAnEquilibrium, equilibrium_at
+from pendula.analysis.search import Search
+from pendula.analysis.stiffening import _round_the_turn, spring_parameters
+from pendula.errors import NotSupported, UsageError
+from tests.helpers import random_mechanism
+
+CLOSE = 1e-9
+"""Refined equilibria are rounding away from the truth; this leaves room for stiffness that is small."""
+
+
+def angles(found, name="theta"):
+    return sorted(e[name] for e in found)
+
+
+def system(model, formulation=None):
+    return pendula.compile_system(model, formulation) if formulation else pendula.compile_system(model)
+
+
+def same_sets(found, expected, tol=CLOSE):
+    """Whether two sets of poses agree, angles on the circle."""
+    found, expected = np.atleast_2d(found), np.atleast_2d(expected)
+    assert len(found) == len(expected), (found, expected)
+    for pose in expected:
+        gap = np.abs((found - pose + np.pi) % (2 * np.pi) - np.pi).max(axis=1)
+        assert gap.min() < tol, pose
+
+
+# -- one coordinate, proven ------------------------------------------------------------------------------
+
+
+def test_hoop_has_four_or_two():
+    hoop = system(library.hoop_bead())
+    fast, slow = find_equilibria(hoop), find_equilibria(hoop, parameters={"Omega": 3.0})
+    side = np.arccos(9.81 / 20.0)
+    assert np.allclose(angles(fast), [-side, 0.0, side, np.pi], atol=CLOSE)
+    assert np.allclose(angles(slow), [0.0, np.pi], atol=CLOSE)
+    assert fast.complete == slow.complete == "proven"
+    assert [e.unstable_directions for e in fast] == [0, 0, 1, 1]
+
+
+def test_hoop_at_the_critical_rate_is_not_proven_and_flat():
+    found = find_equilibria(system(library.hoop_bead()), parameters={"Omega": float(np.sqrt(9.81))})
+    assert found.complete == "not proven"
+    assert angles(found) == [0.0, np.pi]
+    bottom = next(e for e in found if e["theta"] == 0.0)
+    assert bottom.flat_directions == ({"theta_dot": 1.0},) or bottom.flat_directions == ({"theta_dot": -1.0},)
+    assert bottom.free_directions == ()
+    assert bottom.weak
+
+
+@pytest.mark.parametrize("k", [15.0, 25.0, 40.0])
+def test_piston_bar(k):
+    found = find_equilibria(system(library.piston_bar()), parameters={"k": k})
+    side = [np.arccos(45.0 / (2 * k))] if 2 * k > 45 else []
+    assert np.allclose(angles(found), sorted([0.0, np.pi, *side, *(-x for x in side)]), atol=1e-8)
+    assert found.complete == "proven"
+    if k == 25.0:
+        assert round(np.degrees(side[0]), 4) == 25.8419
+
+
+def test_shaft_and_disc():
+    shaft = find_equilibria(system(library.shaft_bar()))
+    assert np.allclose(angles(shaft), [-np.pi / 2, 0.0, np.pi / 2, np.pi], atol=CLOSE)
+    disc = find_equilibria(system(library.disc_bar()))
+    m, l, k, rate = 5 / 32.2, 2.0, 10.0, 4 * np.pi
+    side = brentq(lambda x: -m * l**2 / 3 * np.sin(x) * np.cos(x) * rate**2 + k * x + 5 * l / 2 * np.sin(x), 0.5, 1.5)
+    assert np.allclose(angles(disc), [-side, 0.0, side], atol=CLOSE)
+    assert round(np.degrees(side), 4) == 58.6915
+    assert shaft.complete == disc.complete == "proven"
+    assert disc.box["theta"] == (-2 * np.pi, 2 * np.pi)
+    assert shaft.circles == ("theta",)
+    assert disc.circles == ()
+
+
+def test_free_shaft_in_steady_turning_is_a_family_of_phi():
+    found = find_equilibria(system(library.shaft_bar(turn="free")), rates={"phi": 3.0})
+    assert np.allclose(angles(found), [-np.pi / 2, 0.0, np.pi / 2, np.pi], atol=CLOSE)
+    assert all(list(e.free_directions[0]) == ["phi_dot"] and e["phi_dot"] == 3.0 for e in found)
+
+
+@pytest.mark.parametrize("rate", [4.0, 6.0])
+def test_conical_pendulum(rate):
+    found = find_equilibria(system(library.spherical_pendulum()), rates={"phi": rate})
+    cone = np.arccos(9.81 / rate**2)
+    assert np.allclose(angles(found), [-cone, 0.0, cone, np.pi], atol=CLOSE)
+    assert abs(found[0].potential - (-9.81 * np.cos(cone) - rate**2 * np.sin(cone) ** 2 / 2)) < 1e-9
+
+
+def test_cart_is_a_family():
+    found = find_equilibria(system(library.cart_pole()))
+    assert [e["theta"] for e in found] == [0.0, np.pi]
+    assert [list(e.free_directions[0]) for e in found] == [["x_dot"], ["x_dot"]]
+    assert found.complete == "proven"
+
+
+@pytest.mark.parametrize("seed", [0, 3, 12, 17, 20, 23, 32, 49])
+def test_proofs_for_random_mechanisms_against_a_dense_scan(seed):
+    """One body on a joint of one freedom with random loads, none of them a function of time."""
+    model = random_mechanism(seed, driven=False, closed=False, bodies=1)
+    one, inputs = system(model), {"F": 0.3, "H": 0.2}
+    found = find_equilibria(one, inputs=inputs)
+    ((name, (lo, hi)),) = found.box.items()
+
+    def force(x):
+        return one.forces(np.atleast_1d(x)[:, None], np.zeros((np.size(x), 1)), inputs=inputs)[:, 0]
+
+    grid = np.linspace(lo, hi, 40001) + 1e-7
+    values = force(grid)
+    at = np.flatnonzero(values[:-1] * values[1:] < 0)
+    crossings = [brentq(lambda x: force(x)[0], grid[k], grid[k + 1]) for k in at]
+    if found.complete == "proven":
+        assert len(found) == len(crossings)
+    for x in crossings:
+        assert min(abs(np.exp(1j * (e[name] - x)) - 1) for e in found) < 1e-6
+
+
+# -- chains ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("links", range(1, 9))
+def test_chain_has_two_to_the_n(links):
+    found = find_equilibria(system(library.chain(links=links)))
+    assert found.complete == "proven"
+    poses = {tuple(np.round(e.q / np.pi).astype(int)) for e in found}
+    assert poses == set(product((0, 1), repeat=links))
+    assert all(np.abs(e.q - np.pi * np.round(e.q / np.pi)).max() < CLOSE and e.residual < 1e-12 for e in found)
+    # each link that stands up lets the potential fall in one direction
+    assert all(e.unstable_directions == round(float(e.q.sum()) / np.pi) for e in found)
+
+
+def test_relative_angles_tilted_gravity_and_branches_are_proven_too():
+    relative = find_equilibria(system(library.chain(links=3, coordinates="relative")))
+    assert len(relative) == 8
+    assert relative.complete == "proven"
+    model = library.chain(links=2).with_changes(gravity=["3", "-4", 0])
+    tilted = find_equilibria(system(model))
+    down = np.arctan2(3.0, 4.0)
+    same_sets([e.q for e in tilted], [(down + a, down + b) for a, b in product((0, np.pi), repeat=2)])
+    assert np.allclose(tilted[0].q, [down, down])
+
+
+def test_search_finds_what_is_proven():
+    chain = system(library.chain(links=3, mass=[1, 2, 3], coordinates="relative"))
+    rng = np.random.default_rng(3)
+    balance, v = Balance.of(chain), np.zeros(3)
+    domain = domain_of(balance, v, None, rng)
+    assert domain.circles.all()
+    search = Search(_problem(balance, v, domain, rng), domain, rng)
+    search.run(200)
+    same_sets([f.q for f in search.found], np.array(prove_tree(balance, v).states))
+    assert search.starts > 200
+    assert all(f.times > 0 for f in search.found)
+
+
+def test_balanced_link_is_a_family_and_not_proven_by_weights():
+    model = library.chain(links=2, com=[0.5, 0.0], inertia=[0.1, 0.1])
+    assert prove_tree(Balance.of(system(model)), np.zeros(2)) is None
+    found = find_equilibria(system(model))
+    assert len(found) == 2
+    assert all(list(e.free_directions[0]) == ["theta2_dot"] for e in found)
+
+
+def test_lowest_equilibrium():
+    assert pendula.lowest_equilibrium(system(library.hoop_bead()))["theta"] == pytest.approx(-np.arccos(9.81 / 20))
+    assert pendula.lowest_equilibrium(system(library.cart_pole()), inputs={"F": 1.0}) is None
+    chain = library.chain(links=30, coordinates="relative").with_changes(gravity=["3", "-4", 0])
+    assert np.allclose(pendula.lowest_equilibrium(system(chain)).q, [np.arctan2(3, 4), *([0.0] * 29)], atol=1e-12)
+
+
+def test_two_hundred_links_give_the_hanging_one_and_say_so():
+    found = find_equilibria(system(library.chain(links=200)))
+    assert len(found) == 1
+    assert found.complete == "not proven"
+    assert "2^200" in found.reason
+    assert np.all(found[0].q == 0.0)
+    assert found[0].unstable_directions == 0
+
+
+def _weak_chain(links, k):
+    """Unbalanced moments of uniform unit links with springs between them, written by hand."""
+
+    def moments(x):
+        weight = (links - 1 - np.arange(links) + 0.5) * 9.81
+        twist = k * np.diff(np.concatenate([[0.0], x]))
+        return -weight * np.sin(x) - twist + np.append(twist[1:], 0.0)
+
+    return moments
+
+
+@pytest.mark.parametrize(("links", "count"), [(2, 25), (3, 125)])
+def test_weak_springs_keep_every_vertex_of_the_box(links, count):
+    k = 0.02 * 9.81
+    found = find_equilibria(system(library.chain(links=links, stiffness=k)))
+    assert found.complete == "not proven"
+    assert len(found) == count
+    assert found.circles == ()
+    moments = _weak_chain(links, k)
+    assert all(np.abs(moments(e.q)).max() < 1e-10 for e in found)
+    assert all(np.abs(e.q).max() < 2 * np.pi for e in found)
+    # by hand: from every multiple of pi in the box
+    near = [fsolve(moments, np.pi * np.array(p) * 0.99, xtol=1e-12) for p in product(range(-2, 3), repeat=links)]
+    good = [x for x in near if np.abs(x).max() < 2 * np.pi and np.abs(moments(x)).max() < 1e-9]
+    own = np.array([e.q for e in found])
+    assert all(np.abs(own - x).max(axis=1).min() < 1e-6 for x in good)
+    assert len(good) > 0.8 * count
+
+
+def test_a_full_turn_of_everything_beyond_a_free_pivot_is_the_same_pose():
+    """A spring between the links counts their turns against each other, and none counts those of both together."""
+    found = find_equilibria(system(library.chain(links=2, stiffness=[0.0, 0.2])))
+    poses = np.array([e.q for e in found])
+    assert np.all((poses[:, 0] > -np.pi) & (poses[:, 0] <= np.pi + 1e-9))
+    seen = {(round(float(np.cos(a)), 6), round(float(np.sin(a)), 6), round(float(b - a), 6)) for a, b in poses}
+    assert len(seen) == len(found)
+    relative = find_equilibria(
+        system(library.chain(links=2, stiffness=[0.0, 0.2], coordinates="relative")), box={"theta2": 3 * np.pi}
+    )
+    other = {
+        (round(float(np.cos(e["theta1"])), 6), round(float(np.sin(e["theta1"])), 6), round(e["theta2"], 6))
+        for e in relative
+    }
+    assert seen <= other
+
+
+def test_branches_are_followed_round_their_turning_point():
+    k = 0.8  # k theta = -(m g l/2) sin(theta) then has roots near pi and near 2 pi
+    model = library.chain(links=1, stiffness=k)
+    assert spring_parameters(model) == ["k"]
+    one = system(model)
+    rng = np.random.default_rng(0)
+    balance, v = Balance.of(one), np.zeros(1)
+    problem = _problem(balance, v, domain_of(balance, v, None, rng), rng)
+    ends = [
+        float(x[0, 0]) for x in _round_the_turn(problem, [one.layout.parameters.index("k")], np.array([np.pi]), 0.0)
+    ]
+
+    def moment(x):
+        return k * x + 9.81 / 2 * np.sin(x)
+
+    expected = [brentq(moment, np.pi, 4.4), brentq(moment, 4.4, 2 * np.pi)]  # the branch turns back in between
+    assert len(ends) == 2
+    assert np.allclose(sorted(ends), expected, atol=0.02)  # interpolated between two points of the branch
+    found = find_equilibria(one)
+    assert np.allclose(angles(found, "theta1"), [-expected[1], -expected[0], 0.0, *expected], atol=CLOSE)
+
+
+def test_stiffness_that_is_used_elsewhere_is_not_varied():
+    model = library.chain(links=1, stiffness="m*3", mass=1.0)
+    assert "m" not in spring_parameters(model)
+
+
+# -- closed loops ------------------------------------------------------------------------------------------
+
+
+def _four_bar_potential(crank, sign):
+    """Potential of the crank-rocker with its pin where two circles meet, by hand; rods weigh 1 per length."""
+    a, b, c, d = 1.0, 2.0, 2.2, 2.5
+    tip = a * np.array([np.sin(crank), -np.cos(crank)])
+    pivot = np.array([d, 0.0])
+    gap = pivot - tip
+    far = np.hypot(*gap)
+    along = (b**2 - c**2 + far**2) / (2 * far)
+    across = np.sqrt(b**2 - along**2)
+    pin = tip + along * gap / far + sign * across * np.array([-gap[1], gap[0]]) / far
+    return 9.81 * (a * tip[1] / 2 + b * (tip[1] + pin[1]) / 2 + c * (pivot[1] + pin[1]) / 2)
+
+
+def _stationary(potential):
+    """Angles at which the slope of a potential changes sign."""
+
+    def slope(x, h=1e-5):
+        return (potential(x + h) - potential(x - h)) / (2 * h)
+
+    grid = np.linspace(-np.pi, np.pi, 721)[:-1] + 0.001
+    values = np.array([slope(x) for x in grid])
+    return [
+        brentq(slope, x, x + grid[1] - grid[0])
+        for x, one, other in zip(grid, values, np.roll(values, -1), strict=True)
+        if one * other < 0
+    ]
+
+
+@pytest.mark.parametrize("formulation", ["lagrange", "maximal", "projection"])
+def test_four_bar_against_its_potential_over_the_crank(formulation):
+    loop = system(library.four_bar(), formulation)
+    found = find_equilibria(loop)
+    cranks = [float(loop.to_joints(e.q, e.v)[0][0]) for e in found]
+    expected = [x for sign in (1, -1) for x in _stationary(lambda q, s=sign: _four_bar_potential(q, s))]
+    same_sets(np.array(sorted(cranks))[:, None], np.array(sorted(expected))[:, None], tol=1e-6)
+    assert found.complete == "not proven"
+    assert all(e.residual < 1e-10 for e in found)
+    assert [e.unstable_directions for e in found] == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("mass", [1.0, 0.0])
+def test_slider_crank_against_its_potential_over_the_crank(mass):
+    loop = find_equilibria(system(library.slider_crank(slider_mass=mass, offset=0.3)))
+
+    def potential(q):  # crank of length 1, rod of length 3 up to the rail at height 0.3; the slider stays level
+        return 9.81 * (-0.5 * np.cos(q) + 3 * (-np.cos(q) + 0.3) / 2)
+
+    expected = sorted(2 * _stationary(potential))  # the slider to the right and to the left
+    same_sets(np.array(angles(loop, "crank"))[:, None], np.array(expected)[:, None], tol=1e-6)
+
+
+def test_hanging_chain_held_at_both_ends():
+    """Links between two pivots, against the conditions of Lagrange written by hand and solved by SciPy."""
+    model = library.linkage(bars=5)
+    found = find_equilibria(system(model))
+    values = model.parameter_values
+    lengths = np.array([1.0, 1.0, 1.0, values["last"]])
+    start = system(model).initial_state().q
+    end = np.array([lengths @ np.sin(start), -(lengths @ np.cos(start))])
+
+    def conditions(z):
+        x, (h, w) = z[:4], z[4:]
+        below = np.cumsum(np.ones(4)[::-1])[::-1] - 0.5  # weights that hang on each link
+        return np.concatenate(
+            [
+                9.81 * below * lengths * np.sin(x) + lengths * (h * np.cos(x) + w * np.sin(x)),
+                [lengths @ np.sin(x) - end[0], -(lengths @ np.cos(x)) - end[1]],
+            ]
+        )
+
+    rng = np.random.default_rng(5)
+    roots = []
+    for _ in range(300):
+        z, _, status, _ = fsolve(
+            conditions, [*rng.uniform(-np.pi, np.pi, 4), *rng.normal(size=2) * 20], full_output=True
+        )
+        turned = (z[:4] + np.pi) % (2 * np.pi) - np.pi
+        if status == 1 and not any(np.abs(np.exp(1j * turned) - np.exp(1j * r)).max() < 1e-5 for r in roots):
+            roots.append(turned)
+    same_sets([e.q for e in found], roots, tol=1e-6)
+    assert found[0].unstable_directions == 0
+
+
+# -- space, families, charts -------------------------------------------------------------------------------
+
+
+def test_rod_on_a_ball_joint_hangs_or_stands():
+    found = find_equilibria(system(library.spatial_rod(joint="quaternion")))
+    assert [e.unstable_directions for e in found] == [0, 2]
+    assert [list(e.free_directions[0]) for e in found] == [["ball_wx"], ["ball_wx"]]
+
+
+def test_singular_chart_does_not_make_a_level_rod_rest():
+    """With ZYZ angles at theta = 0 the moment of the weight has no coordinate to show on."""
+    rod = system(library.spatial_rod())
+    level = rod.forces([0.0, 0.0, np.pi / 2], [0.0, 0.0, 0.0])
+    assert np.abs(level).max() < 1e-12
+    found = find_equilibria(rod)
+    height = [float(rod.energies(e.q, e.v).potential) for e in found]
+    assert np.allclose(np.abs(height), 2.5 * 9.8 * 0.5)
+    assert "singular chart" in found.reason
+
+
+def test_a_pose_where_the_chart_hides_a_force_is_refused():
+    for formulation in ("lagrange", "maximal"):
+        with pytest.raises(NotAnEquilibrium, match="singular"):
+            equilibrium_at(system(library.spatial_rod(), formulation), {"psi": np.pi / 2})
+    bottom = equilibrium_at(system(library.spherical_pendulum()), {"theta": 0.0})  # singular, but balanced
+    assert bottom.residual == 0.0
+
+
+def test_without_forces_everything_is_one_family():
+    found = find_equilibria(system(library.free_body()))
+    assert len(found) == 1
+    assert len(found[0].free_directions) == 6
+
+
+# -- none, refusals ----------------------------------------------------------------------------------------
+
+
+def test_no_equilibrium_is_an_answer_that_names_the_force():
+    found = find_equilibria(system(library.cart_pole()), inputs={"F": 1.5})
+    assert len(found) == 0
+    assert found.complete == "proven"
+    assert found.unbalanced == pytest.approx({"x_dot": 1.5})
+    assert "no equilibrium" in str(found)
+    assert "1.5 N on x_dot" in str(found)
+
+
+def test_none_in_a_box_leaves_the_least_force_at_its_edge():
+    found = find_equilibria(system(library.pendulum()), box={"theta": (0.5, 1.0)})
+    assert len(found) == 0
+    assert found.unbalanced == pytest.approx({"theta_dot": -9.81 / 2 * np.sin(0.5)})
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "said"),
+    [
+        (lambda: library.driven_chain(links=2), {}, "depend on time"),
+        (lambda: library.driven_linkage(bars=5), {}, "depend on time"),
+        (library.spring_mass_bar, {"parameters": {"F0": 1.0}}, "depend on time"),
+        (library.cart_pole, {"rates": {"theta": 1.0}}, "constant rate"),
+        (library.cart_pole, {"rates": {"phi": 1.0}}, 'no coordinate "phi"'),
+        (library.pendulum, {"box": {"x": 1.0}}, 'no coordinate "x"'),
+        (library.pendulum, {"box": {"theta": (1.0, 0.0)}}, "lowest < highest"),
+        (library.pendulum, {"starts": 0}, "whole number"),
+        (library.cart_pole, {"inputs": {"G": 1.0}}, 'no input "G"'),
+    ],
+)
+def test_refusals(make, options, said):
+    with pytest.raises(UsageError, match=said):
+        find_equilibria(system(make()), **options)
+
+
+def test_time_in_the_expression_of_a_force_is_noticed():
+    push = {"type": "generalized", "coordinate": "theta", "value": "sin(3*t)"}
+    model = library.pendulum().with_changes(forces=[push])
+    with pytest.raises(UsageError, match="depend on time"):
+        find_equilibria(system(model))
+    with pytest.raises(UsageError, match="depend on time"):
+        equilibrium_at(system(model), {"theta": 0.0})
+
+
+def test_bodies_with_coordinates_of_their_own_do_not_stand_still_in_a_steady_turn():
+    with pytest.raises(NotSupported, match="prescribed motion"):
+        find_equilibria(system(library.hoop_bead(), "maximal"))
+
+
+def test_a_constant_input_replaces_one_that_depends_on_time():
+    found = find_equilibria(system(library.spring_mass_bar()), inputs={"F": 30.0}, parameters={"F0": 1.0})
+    assert np.allclose([e["x"] for e in found], 0.1)
+    assert angles(found) == [0.0, np.pi]
+
+
+def test_the_same_seed_gives_the_same_result():
+    loop = system(library.slider_crank())
+    one, other = (find_equilibria(loop, starts=40, seed=7) for _ in range(2))
+    assert one.found == other.found
+    assert all(np.array_equal(a.q, b.q) for a, b in zip(one, other, strict=True))
