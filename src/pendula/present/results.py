@@ -10,6 +10,7 @@ import numpy as np
 from pendula.analysis.divergence import Divergence
 from pendula.analysis.horizon import Horizon
 from pendula.analysis.lyapunov import Lyapunov
+from pendula.analysis.mode_motion import ModeMotion
 from pendula.analysis.reactions import ROUNDING, Reactions
 from pendula.errors import UsageError
 from pendula.model.bodies import GROUND
@@ -195,13 +196,13 @@ def animate(trajectory: Trajectory, path: str | Path) -> Path:
     return write_animation(scene_of(trajectory), path)
 
 
-def scene_of(trajectory: Trajectory) -> Scene:
+def scene_of(trajectory: Trajectory | ModeMotion) -> Scene:
     """The mechanism in motion, as shapes with poses over time."""
     return _Stage(trajectory).scene()
 
 
 class _Stage:
-    def __init__(self, trajectory: Trajectory) -> None:
+    def __init__(self, trajectory: Trajectory | ModeMotion) -> None:
         self.run = trajectory
         self.model = trajectory.system.model
         self.t = trajectory.t
@@ -228,14 +229,16 @@ class _Stage:
             bodies=tuple(bodies),
             links=tuple(self._links()),
             up=(float(up[0]), float(up[1]), float(up[2])),
-            notes=(self._account(), *self.run.notes),
-            series={"energy error": np.abs(self.run.energy_error)},
+            notes=(*self._account(), *self.run.notes),
+            series={"energy error": np.abs(self.run.energy_error)} if isinstance(self.run, Trajectory) else {},
         )
 
-    def _account(self) -> str:
+    def _account(self) -> list[str]:
         run = self.run
+        if isinstance(run, ModeMotion):
+            return []
         scale = f"{run.energy.scale:.4g} {self.model.unit_names.energy}"
-        return f"{run.outcome}; {run.steps} steps; energy drift {run.energy_drift:.2g} of {scale}"
+        return [f"{run.outcome}; {run.steps} steps; energy drift {run.energy_drift:.2g} of {scale}"]
 
     def _numbers(self, vector: Any, t: float | None = None) -> tuple[float, float, float]:
         values = self.values if t is None else self.values | {"t": t}
