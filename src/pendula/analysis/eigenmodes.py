@@ -19,6 +19,8 @@ ROUNDING = 1e-13
 """an eigenvalue up to this, relative to the largest, is rounding"""
 SAME = 1e-9
 """frequencies whose squares differ by less than this, relatively, count as equal"""
+DOUBLE = 1e-7
+"""a pair of roots this close to each other and to the real axis, relatively, is one double real root"""
 NEGLIGIBLE = 1e-9
 """entries of a shape below this, relative to its largest, are zero"""
 SKEW = 1e-12
@@ -156,8 +158,13 @@ def quadratic_modes(linear: LinearModel, C: Array) -> list[Mode]:
     for k in np.flatnonzero(~zero):
         s = complex(roots[k])
         off_axis = abs(s.real) > 1e-9 * abs(s) + ROUNDING * largest
-        if abs(s.imag) <= 1e-9 * abs(s) + ROUNDING * largest:
+        if s.imag == 0:
             found.append(_mode(linear, C, UNSTABLE if s.real > 0 else DECAY, complex(s.real), 1, vectors[:, k].real))
+        elif s.imag > 0 and s.imag <= DOUBLE * abs(s):
+            # A double real root is found as a pair this far apart; with a shape for each it would not split like that.
+            kind = UNSTABLE if s.real > 0 else DECAY
+            turned = vectors[:, k] / vectors[int(np.argmax(np.abs(vectors[:, k]))), k]
+            found.append(replace(_mode(linear, C, kind, complex(s.real), 2, turned.real), defective=True))
         elif s.imag > 0:
             kind = FLUTTER if off_axis and s.real > 0 else OSCILLATION
             s = s if off_axis else complex(0.0, s.imag)
@@ -222,6 +229,6 @@ def with_groups(found: list[Mode], linear: LinearModel, *, real: bool) -> list[M
         if len(same) > 1:
             shapes = np.stack([found[j].shape for j in same], axis=1)
             gram = np.linalg.cholesky((linear.M + linear.M.T) / 2).T @ shapes
-            flat = np.linalg.svd(gram, compute_uv=False)[-1] < 1e-5
-            result[k] = replace(mode, repeated=tuple(j + 1 for j in same), defective=bool(flat))
+            rank = int(np.sum(np.linalg.svd(gram, compute_uv=False) > 1e-5))
+            result[k] = replace(mode, repeated=tuple(j + 1 for j in same), defective=rank < len(same))
     return result

@@ -16,6 +16,8 @@ from pendula.errors import UsageError
 from pendula.system.layout import Array
 from pendula.system.system import Parameters, System
 
+SMALL = 0.5
+"""angles [rad] beyond which a response gets a note"""
 SINGULAR = 1e-12
 """smallest singular value of the dynamic stiffness, relative to its terms, that counts as zero"""
 
@@ -155,6 +157,9 @@ def harmonic_response(
         everywhere = np.where(infinite, 0.0, response) @ (model.N @ model.Z).T
         reached = infinite.astype(float) @ np.abs(model.N @ model.Z).T > 0
         everywhere = np.where(reached, np.inf + 0j, everywhere)
+    turning = [k for k, n in enumerate(model.coordinates) if model.units.get(n, "") == "rad"]
+    if np.any(np.abs(response[:, turning]) > SMALL):
+        notes.append(f"angles beyond {SMALL} rad are no small motion: there the linear model says little")
     unit = f"rad/{model.at.layout.time_unit}"
     peaks = _resonances(model, actual, force * amplitude)
     return HarmonicResponse(

@@ -16,6 +16,8 @@ from pendula.system.layout import Array, Layout, State
 from pendula.system.system import System
 
 FRAMES = 97
+JUMP = 5.0
+"""a frame may be this much farther from the one before than the linear motion is; beyond, the mechanism has jumped"""
 SHOWN = 2.0
 """time of one cycle of a mode that has no period, in units of time"""
 WITHOUT_ANGLES = 0.1
@@ -129,13 +131,16 @@ def _amplitude(system: System, linear: LinearModel, largest: int, given: float |
         return WITH_ANGLES
     if not isinstance(given, (int, float)) or not 0 < given < np.inf:
         raise UsageError(f"the amplitude is a positive number, found {given!r}")
+    if given > np.pi and system.layout.coordinate_kinds[largest] == "angle":
+        raise UsageError(f"the amplitude of an angle is at most pi (in radians), found {given!r}; try 0.3")
     return float(given)
 
 
 def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[Array, float]:
     """Displaced poses, each on the constraints."""
-    at, rows, gap = linear.at, [], 0.0
-    for change in moved:
+    at, gap = linear.at, 0.0
+    rows: list[Array] = []
+    for k, change in enumerate(moved):
         q = at.q + change
         if system.has_gaps:
             start = State(0.0, q, np.zeros(len(system.layout.speeds)), system.layout)
@@ -149,6 +154,13 @@ def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[
                     residual=error.residual,
                 ) from None
             q, gap = found.state.q, max(gap, found.gap)
+            if k and np.abs(q - rows[-1]).max() > JUMP * np.abs(change - moved[k - 1]).max() + 1e-6:
+                raise LoopNotClosed(
+                    "the mode cannot be shown that far out: closing the loops there throws the mechanism into another "
+                    "pose.\n  Try: a smaller amplitude.",
+                    last=q,
+                    residual=found.gap,
+                )
         rows.append(q)
     return np.array(rows), gap
 

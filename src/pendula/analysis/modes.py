@@ -231,6 +231,11 @@ def _notes(linear: LinearModel, damped: bool, found: tuple[Mode, ...]) -> tuple[
         notes.append("gyroscopic forces: shapes have phases")
     if not negligible(linear.circulatory, linear.K):
         notes.append("forces without a potential (circulatory): shapes have phases and need not be orthogonal")
+    notes += [
+        f"mode {m.number} has a double root with one shape (critical damping): motions go like t exp(s t)"
+        for m in found
+        if m.defective and not m.repeated
+    ]
     seen: set[tuple[int, ...]] = set()
     for mode in found:
         if mode.repeated and mode.repeated not in seen:
