@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import linalg, special
 from scipy.integrate import solve_ivp
 
 import pendula
@@ -213,6 +213,33 @@ def test_forced_orbit_is_found_and_is_the_one_a_damped_run_settles_on():
     assert found.state.q == pytest.approx(settled.q, abs=1e-8)
     with pytest.raises(UsageError, match="does not repeat itself"):
         floquet(system)
+
+
+def test_rest_of_a_mechanism_without_driving_has_exponentials_of_its_roots():
+    system = pendula.compile_system(library.pendulum(kind="point"))
+    found = floquet(system, 0.7, at={})
+    expected = np.exp(1j * np.sqrt(G / L) * 0.7 * np.array([1, -1]))
+    assert found.trivial == 0
+    assert found.multipliers == pytest.approx(expected, abs=1e-11)
+
+
+def test_combination_tongue_of_two_links_is_a_meeting_of_two_pairs():
+    """Shaken at the sum of its frequencies a double pendulum with a spring in its elbow leaves in both modes at once.
+
+    Without the spring modes stay apart: shaking then changes all stiffness in the same proportion.
+    """
+    model = library.driven_chain(links=2, kind="point", amplitude=0.1, rate=8.0, direction=0)
+    spring = {"type": "torsion-spring", "joint": "theta2", "stiffness": 20}
+    system = pendula.compile_system(model.with_changes(forces=[spring]))
+    M, K = np.array([[2.0, 1], [1, 1]]), G * np.diag([2.0, 1]) + 20.0 * np.array([[1.0, -1], [-1, 1]])
+    middle = np.sqrt(linalg.eigh(K, M)[0]).sum()
+    assert floquet(system, parameters={"omega": middle}).verdict == "unstable"
+    found = floquet_boundary(system, "omega", middle, middle + 1.5)
+    assert "two pairs" in found.how
+    assert (found.below, found.above) == ("unstable", "stable (linear)")
+    near = [floquet(system, parameters={"omega": found.value + d}) for d in (-1e-6, 1e-6)]
+    assert near[0].radius > 1 + 1e-5
+    assert near[1].radius < 1 + 1e-6
 
 
 def test_swing_of_a_free_pendulum_has_trivial_multipliers_only():

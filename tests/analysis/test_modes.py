@@ -12,7 +12,8 @@ from pendula import Model, UsageError, library
 from pendula.analysis.balance import Balance
 from pendula.analysis.mode_motion import mode_motion
 from pendula.analysis.modes import modal_coordinates, modes
-from pendula.errors import LoopNotClosed, ModelError
+from pendula.analysis.response import free_response
+from pendula.errors import LoopNotClosed, ModelError, NotSupported
 from pendula.system.assembly import assemble
 from tests.analysis.linear_models import from_matrices, linear_model
 
@@ -178,6 +179,18 @@ def test_free_body_in_two_directions_with_gyroscopic_coupling():
     assert found.frequencies == pytest.approx([3.0])
 
 
+def test_free_directions_of_which_one_is_resisted():
+    # x'' = -0.5 x' and y'' = 0, in turned coordinates; z oscillates with sqrt(4)
+    turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
+    C, K = (turn @ np.diag(d) @ turn.T for d in ([0.5, 0.0, 0.0], [0.0, 0.0, 4.0]))
+    found = modes(from_matrices(np.eye(3), C, K), damped=True)
+    assert [(m.kind, m.roots) for m in found.modes] == [
+        ("rigid body", 1), ("rigid body", 2), ("decay", 1), ("oscillation", 2)
+    ]  # fmt: skip
+    assert abs(found[2].shape @ turn[:, 1]) == pytest.approx(1)
+    assert found[3].eigenvalue == pytest.approx(-0.5)
+
+
 def test_overdamped_roots_are_decays():
     found = modes(from_matrices([[1.0]], [[5.0]], [[4.0]]), damped=True)
     assert [m.kind for m in found.modes] == ["decay", "decay"]
@@ -305,6 +318,18 @@ def test_refusals_say_what_is_wrong():
         modal_coordinates(modes(linear, damped=True), [0.0, 0.0])
     with pytest.raises(ModelError, match="positive definite"):
         modes(from_matrices([[1.0, 0], [0, 0]], np.zeros((2, 2)), np.eye(2)))
+
+
+def test_singular_chart_gives_no_names_to_what_they_do_not_mean():
+    linear = linear_model(pendula.compile_system(library.spherical_pendulum(chart="xy")))
+    object.__setattr__(linear, "coordinates", ("bob_x", "bob_y"))
+    object.__setattr__(linear, "chart", "displacements of the bob instead")
+    found = modes(linear)
+    assert all(set(shape) == {"bob_x", "bob_y"} for shape in found.as_dict()["all_coordinates"])
+    with pytest.raises(UsageError, match='no coordinate or speed "x"'):
+        free_response(linear, [1.0, 0.0])["x"]
+    with pytest.raises(NotSupported, match="singular at this point"):
+        mode_motion(pendula.compile_system(library.spherical_pendulum(chart="xy")), found, 1)
 
 
 # --- closed loops ----------------------------------------------------------------------------------------------

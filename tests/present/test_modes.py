@@ -57,7 +57,7 @@ def test_page_of_a_closed_loop_is_written(tmp_path):
 
 def test_plot_of_shapes_draws_the_shapes():
     found = modes(linear_model(double()))
-    figure = plot_modes(found)
+    figure = pendula.plot(found)
     assert len(figure.axes) == 2
     dots = figure.axes[1].get_lines()[0].get_ydata()
     assert list(dots) == pytest.approx(found[2].scaled)

@@ -27,6 +27,11 @@ SKEW = 1e-12
 """gyroscopic and circulatory parts below this, relative to the matrix, are rounding"""
 
 
+def all_names(linear: LinearModel) -> tuple[str, ...]:
+    """Names of the rows of N Z e: coordinates of the system; where those are singular, of what is taken instead."""
+    return linear.coordinates if getattr(linear, "chart", "") else linear.at.layout.coordinates
+
+
 @dataclass(frozen=True)
 class Mode:
     """One mode of a linear model.
@@ -40,7 +45,7 @@ class Mode:
         roots: how many of the 2n eigenvalues belong to it: 2 for pairs, 1 for a single real root.
         shape: in independent coordinates, with shape^H M shape = 1; complex where phases differ.
         scaled: the same with its first entry that is not negligible equal to 1.
-        everywhere: changes of all coordinates of the system for ``scaled``: N Z scaled.
+        everywhere: changes of all coordinates (``all_names``) for ``scaled``: N Z scaled.
         repeated: numbers of all modes with this eigenvalue, where there are several; any combination of their shapes
             is a shape, too.
         defective: whether those modes have fewer independent shapes than roots, so that motions grow by powers of t.
@@ -154,7 +159,7 @@ def quadratic_modes(linear: LinearModel, C: Array) -> list[Mode]:
     roots, vectors = np.linalg.eig(np.block([[np.zeros((n, n)), np.eye(n)], [-unit_K, -unit_C]]))
     vectors = linalg.solve_triangular(root, vectors[:n], trans="T", lower=True)
     largest = float(np.abs(roots).max())
-    found, zero = _held_by_nothing(linear, C, root, unit_K, roots, largest)
+    found, zero = _held_by_nothing(linear, C, root, unit_C, unit_K, roots)
     for k in np.flatnonzero(~zero):
         s = complex(roots[k])
         off_axis = abs(s.real) > 1e-9 * abs(s) + ROUNDING * largest
@@ -174,23 +179,23 @@ def quadratic_modes(linear: LinearModel, C: Array) -> list[Mode]:
 
 
 def _held_by_nothing(
-    linear: LinearModel, C: Array, root: Array, unit_K: Array, roots: Array, largest: float
+    linear: LinearModel, C: Array, root: Array, unit_C: Array, unit_K: Array, roots: Array
 ) -> tuple[list[Mode], Array]:
     """Rigid-body modes from the null space of K, and which roots are theirs (a double zero is found as +-1e-8)."""
-    _, sizes, right = np.linalg.svd(unit_K)
-    null = right[sizes <= STILL * max(float(sizes[0]), ROUNDING * largest**2)].T
+    largest = float(np.abs(roots).max())
+    left, sizes, right = np.linalg.svd(unit_K)
+    null = sizes <= STILL * max(float(sizes[0]), ROUNDING * largest**2)
     zero = np.zeros(len(roots), dtype=bool)
-    if not null.shape[1]:
+    if not null.any():
         return [], zero
-    shapes = linalg.solve_triangular(root, null, trans="T", lower=True)
-    # Without a force on a velocity along a null direction the zero is double, so 2 of the smallest roots are its own.
-    resisted = np.linalg.matrix_rank(null.T @ np.linalg.solve(root, np.linalg.solve(root, C).T).T @ null, tol=1e-9)
-    count = 2 * null.shape[1] - int(resisted)
-    order = np.argsort(np.abs(roots))
-    close = np.flatnonzero(np.abs(roots) <= 1e-6 * largest)
-    zero[[k for k in order[:count] if k in close]] = True
-    each = max(1, int(zero.sum()) // null.shape[1])
-    return [_mode(linear, C, RIGID, 0j, each, shapes[:, k]) for k in range(null.shape[1])], zero
+    # A velocity along a null direction may be resisted: then its zero is a single root, else a double one.
+    _, resistance, turn = np.linalg.svd(left[:, null].T @ unit_C @ right[null].T)
+    single = resistance > 1e-9 * max(float(np.abs(unit_C).max()), ROUNDING * largest)
+    shapes = linalg.solve_triangular(root, right[null].T @ turn.T, trans="T", lower=True)
+    counts = np.where(single, 1, 2)
+    smallest = np.argsort(np.abs(roots))[: int(counts.sum())]
+    zero[smallest[np.abs(roots[smallest]) <= 1e-6 * max(largest, 1e-300)]] = True
+    return [_mode(linear, C, RIGID, 0j, int(n), shapes[:, k]) for k, n in enumerate(counts)], zero
 
 
 def _mode(linear: LinearModel, C: Array, kind: str, s: complex, roots: int, shape: Array) -> Mode:

@@ -290,7 +290,9 @@ def _judged(system: System, start: State, vector: Array, period: float, M: Array
     scale = np.concatenate([np.ones(n), np.full(n, period)])  # speeds over a period: all entries of one size
     M = M * scale[:, None] / scale
     values, left, right = linalg.eig(M, left=True)
+    product = abs(np.prod(values) - 1)
     error = ACCURACY * tol * max(1.0, float(np.abs(M).max()))
+    error = max(error, 10 * product) if conservative else error
     sensitivity = 1 / np.maximum(np.abs(np.einsum("ik,ik->k", left.conj(), right)), 1e-300)
     band = np.minimum(sensitivity * error, np.sqrt(error))
     trivial, notes = _along_motion(system, start, vector, values, conservative)
@@ -298,7 +300,7 @@ def _judged(system: System, start: State, vector: Array, period: float, M: Array
     values, band = values[order], band[order]
     kept = slice(0, len(values) - len(trivial))
     verdict, reason = _verdict(M, values[kept], band[kept], error, period, system.layout.time_unit)
-    product, pairs = abs(np.prod(values) - 1), _pair_error(values)
+    pairs = _pair_error(values)
     if conservative and max(product, pairs) > 1e-6:
         notes.append(
             f"multipliers should come in pairs mu, 1/mu and miss that by {max(product, pairs):.2g}: tighten tol"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from pendula.analysis.eigenmodes import DECAY, OSCILLATION, RIGID, Mode
+from pendula.analysis.eigenmodes import DECAY, OSCILLATION, RIGID, Mode, all_names
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.modes import Modes, linear_of, modes, values_of
 from pendula.errors import UsageError
@@ -86,7 +86,7 @@ class HarmonicResponse:
         """Complex response of a coordinate over frequency."""
         if name in self.linear.coordinates:
             return self.response[:, self.linear.coordinates.index(name)]
-        names = self.linear.at.layout.coordinates
+        names = all_names(self.linear)
         if name in names:
             return self.everywhere[:, names.index(name)]
         raise UsageError(f'there is no coordinate "{name}"; known are {", ".join(self.linear.coordinates)}')

@@ -11,7 +11,7 @@ from scipy import optimize
 
 from pendula.analysis.eigenmodes import OSCILLATION, Mode
 from pendula.analysis.linear_model import LinearModel
-from pendula.analysis.mode_motion import _same, unit_direction
+from pendula.analysis.mode_motion import check_same, unit_direction
 from pendula.analysis.modes import modes, values_of
 from pendula.analysis.response import free_response
 from pendula.errors import ComputationError, NotSupported, PendulaError, UsageError
@@ -103,7 +103,7 @@ def linear_range(
         >>> round(found.within[0.01], 2)  # rad; the period grows by amplitude^2/16
         0.1
     """
-    _same(system, linear)
+    check_same(system, linear)
     e, v, what, period = _direction(linear, start, damped)
     scaled, largest = unit_direction(linear, e)
     k = int(np.argmax(np.abs(e)))
@@ -150,7 +150,8 @@ class _Comparison:
         expected = free_response(linear, size * self.e, size * self.v, t).e @ linear.Z.T
         begin = State(0.0, at.q + linear.N @ (linear.Z @ (size * self.e)), at.v + linear.Z @ (size * self.v), at.layout)
         begin = assemble(system, begin, parameters=at.parameters).state
-        held = dict(zip(at.layout.inputs, at.inputs.tolist(), strict=True))
+        own = not system.inputs_in_time and np.array_equal(at.inputs, system.inputs_at(0.0, at.parameters))
+        held = {} if own else dict(zip(at.layout.inputs, at.inputs.tolist(), strict=True))
         run = simulate(
             system, self.duration, initial_state=begin, parameters=at.parameters, inputs=held or None,
             tol=self.tol, atol=self.tol * min(1.0, size), samples=t,

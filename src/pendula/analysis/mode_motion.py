@@ -10,7 +10,7 @@ import numpy as np
 from pendula.analysis.eigenmodes import OSCILLATION, Mode
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.modes import Modes
-from pendula.errors import LoopNotClosed, UsageError
+from pendula.errors import LoopNotClosed, NotSupported, UsageError
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, Layout, State
 from pendula.system.system import System
@@ -88,7 +88,7 @@ def mode_motion(
         ('theta2', 0.2)
     """
     linear, mode = found.linear, found[number]
-    _same(system, linear)
+    check_same(system, linear)
     if not isinstance(frames, int) or not 5 <= frames <= 5000:
         raise UsageError(f"frames is a whole number from 5 to 5000, found {frames!r}")
     direction, largest = unit_direction(linear, mode.scaled)
@@ -165,7 +165,13 @@ def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[
     return np.array(rows), gap
 
 
-def _same(system: System, linear: LinearModel) -> None:
+def check_same(system: System, linear: LinearModel) -> None:
+    """Refuses a linear model of another system, or one in other coordinates than the system's."""
+    if chart := getattr(linear, "chart", ""):
+        raise NotSupported(
+            f"the system's own coordinates are singular at this point: {chart}.\n"
+            '  Try: compile_system(model, "maximal"), whose coordinates are regular.'
+        )
     if system.layout.coordinates != linear.at.layout.coordinates:
         there, here = (", ".join(x.coordinates[:6]) for x in (linear.at.layout, system.layout))
         raise UsageError(f"the linear model belongs to another system: it has {there}; this one has {here}")

@@ -122,13 +122,14 @@ def _most(names: tuple[str, ...], values: Array, units: dict[str, str], moving: 
             continue
         sizes = np.abs(values[group])
         if sizes.min() > 0.999 * sizes.max():
-            found.append(f"{'all' if len(group) > 2 else 'both'} move equally far")
+            found.append(f"{_listed([names[k] for k in group])} move equally far")
             continue
         most = group[int(np.argmax(sizes))]
         extra = ""
         if len(moving) > LISTED and most != first and unit == units[names[first]]:
             extra = f", {abs(values[most] / values[first]):.4g} times as far as {names[first]}"
-        found.append(f"{names[most]} moves most{extra}")
+        among = f" in {unit}" if len({units[names[k]] for k in moving}) > 1 and unit else ""
+        found.append(f"{names[most]} moves most{among}{extra}")
     return found
 
 

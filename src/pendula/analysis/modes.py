@@ -14,6 +14,7 @@ from pendula.analysis.eigenmodes import (
     OSCILLATION,
     UNSTABLE,
     Mode,
+    all_names,
     negligible,
     quadratic_modes,
     symmetric_modes,
@@ -72,7 +73,7 @@ class Modes:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain lists and texts; a mode without a frequency has None in its place."""
-        names = self.linear.at.layout.coordinates
+        names = all_names(self.linear)
         return {
             "frequencies_rad_s": [m.frequency for m in self.modes],
             "frequencies_hz": [m.hertz for m in self.modes],

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from pendula.analysis.eigenmodes import DECAY, RIGID, UNSTABLE
+from pendula.analysis.eigenmodes import DECAY, RIGID, UNSTABLE, all_names
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.modes import Modes, linear_of, modes, values_of
 from pendula.errors import UsageError
@@ -48,7 +48,7 @@ class FreeResponse:
         for names, values in (
             (self.linear.coordinates, self.e),
             (self.linear.speeds, self.v),
-            (self.linear.at.layout.coordinates, self.q),
+            (all_names(self.linear), self.q),
         ):
             if name in names:
                 return values[:, names.index(name)]
@@ -88,7 +88,7 @@ def free_response(
         >>> system = pendula.compile_system(pendula.library.double_pendulum())
         >>> found = free_response(system, {"theta1": 0.01}, t=[0.0, 0.1], at={"theta1": 0.0, "theta2": 0.0})
         >>> found["theta1"].round(4)
-        array([ 0.01  , -0.0012])
+        array([ 0.01  , -0.0036])
     """
     model = linear_of(linear, at, inputs, parameters)
     e = values_of(model, e0, "e")

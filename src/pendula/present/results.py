@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.divergence import Divergence
+from pendula.analysis.harmonic import HarmonicResponse
 from pendula.analysis.horizon import Horizon
 from pendula.analysis.lyapunov import Lyapunov
 from pendula.analysis.mode_motion import ModeMotion
+from pendula.analysis.modes import Modes
 from pendula.analysis.reactions import ROUNDING, Reactions
 from pendula.errors import UsageError
 from pendula.model.bodies import GROUND
@@ -33,13 +35,15 @@ Array = Any
 
 
 def plot(
-    result: Trajectory | Reactions | Ensemble | Divergence | Horizon | Lyapunov, path: str | Path | None = None
+    result: Trajectory | Reactions | Ensemble | Divergence | Horizon | Lyapunov | Modes | HarmonicResponse,
+    path: str | Path | None = None,
 ) -> Any:
-    """A figure of a result over time; written as PNG if a path is given.
+    """A figure of a result, most over time; written as PNG if a path is given.
 
     A trajectory shows coordinates, rates and errors; reactions show the sizes of forces and torques by joint; an
     ensemble shows how the coordinates of its runs spread; a divergence or a horizon shows the distance of its two
-    runs, a Lyapunov exponent its running average.
+    runs, a Lyapunov exponent its running average; modes show their shapes, a harmonic response its
+    amplitudes and phases over frequency.
 
     Example:
         >>> import pendula
@@ -55,6 +59,10 @@ def plot(
         return maps.plot_growth(_rate_series(result), path)
     if isinstance(result, Ensemble):
         return plot_spread(_spread_series(result), path)
+    if isinstance(result, (Modes, HarmonicResponse)):
+        from pendula.present import modes as small  # which shows mechanisms by this module
+
+        return small.plot_modes(result, path) if isinstance(result, Modes) else small.plot_response(result, path)
     trajectory = result
     layout = trajectory.joint_layout
     units = layout.units
