@@ -9,7 +9,6 @@ from scipy.integrate import solve_ivp
 
 import pendula
 from pendula import Model, NotSupported, UsageError, library
-from pendula.analysis.equilibrium import equilibrium_at
 from pendula.analysis.floquet import floquet
 from pendula.analysis.floquet_study import floquet_boundary, floquet_over, sums_of_pairs
 from pendula.analysis.periods import find_period
@@ -303,14 +302,6 @@ def test_refusals(point):
         floquet_over(point, "speed", [1.0])
     with pytest.raises(NotSupported, match="closed loops"):
         floquet(pendula.compile_system(library.driven_linkage(bars=5)))
-
-
-def test_explicit_time_in_a_load_is_noticed():
-    model = library.pendulum().with_changes(
-        forces=[{"type": "generalized", "coordinate": "theta", "value": "2*sin(3*t)"}]
-    )
-    with pytest.raises(UsageError, match="depend on time"):
-        equilibrium_at(pendula.compile_system(model), {"theta": 0.0})
 
 
 def test_systems_by_recursion_are_followed_by_their_equations():

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.periods import depends_on_time
 from pendula.errors import ComputationError
 from pendula.system.layout import Array
 from pendula.system.system import Parameters, System
@@ -97,7 +96,7 @@ class Balance:
 
     def depends_on_time(self, q: Array, v: Array | None = None) -> bool:
         """Whether forces on a state held still change with time."""
-        if not depends_on_time(self.system):
+        if not (self.system.moves_by_time or (self.inputs is None and self.system.inputs_in_time)):
             return False
         found = np.array([self.unbalanced(q, v, t) for t in LOOKS])
         size = max(float(np.abs(self.forces(q, v)).max(initial=0.0)), self.scale(q, v))
