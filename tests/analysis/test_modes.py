@@ -107,6 +107,8 @@ def test_exercise_8_5_of_paper_001():
 
 def test_example_5_of_paper_001_damped():
     found = modes(linear_model(double()), damped=True)
+    assert "almost in phase" in found[1].description
+    assert "almost out of phase" in found[2].description
     assert found[1].eigenvalue == pytest.approx(-0.917834 + 21.43205j, rel=1e-6)
     assert max(m.residual for m in found.modes) < 1e-14
 

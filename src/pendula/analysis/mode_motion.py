@@ -104,6 +104,8 @@ def mode_motion(
         notes.append("it has no period: shown as a slow to and fro along its shape")
     elif mode.damping_ratio:
         notes.append("shown without its decay")
+    if linear.at.steady:
+        notes.append("shown without the steady motion it is added to")
     t = np.linspace(0.0, span, frames)
     return ModeMotion(t, q, size, name, gap, mode, tuple(notes), system, linear.at.parameters)
 

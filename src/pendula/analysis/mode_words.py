@@ -18,6 +18,8 @@ HARDLY = 1e-3
 """a coordinate that moves less than this of the largest of its unit hardly moves"""
 ALIGNED = 1.0
 """phases [deg] up to this from 0 or 180 are in phase or out of phase"""
+NEARLY = 20.0
+"""and up to this almost so"""
 
 
 def sentence(mode: Mode, linear: LinearModel) -> str:
@@ -79,21 +81,23 @@ def shape_words(names: tuple[str, ...], values: Array, units: dict[str, str]) ->
 
 
 def _together(names: list[str], phases: Array, many: bool) -> str:
-    against = np.abs(np.abs(phases) - 180) <= ALIGNED
-    along = np.abs(phases) <= ALIGNED
-    if not np.all(against | along):
+    """Whether coordinates move with or against each other, or neither."""
+    away = np.minimum(np.abs(phases), np.abs(np.abs(phases) - 180))
+    if away.max() > NEARLY:
         return "coordinates pass their extremes at different times"
+    almost = "almost " if away.max() > ALIGNED else ""
+    against = np.abs(phases) > 90
     subject = "all coordinates" if many or len(names) > 2 else f"{names[0]} and {names[1]}"
-    if np.all(along):
-        return f"{subject} move in phase"
-    changes = int(np.sum(against[1:] != against[:-1]))
+    if not against.any():
+        return f"{subject} move {almost}in phase"
     if len(names) == 2:
-        return f"{subject} move out of phase"
+        return f"{subject} move {almost}out of phase"
     if many:
+        changes = int(np.sum(against[1:] != against[:-1]))
         return f"neighbouring coordinates change sign {changes} time{'s' if changes > 1 else ''}"
     back = [n for n, a in zip(names, against, strict=True) if a]
     ahead = [n for n, a in zip(names, against, strict=True) if not a]
-    return f"{_listed(ahead)} move{'s' * (len(ahead) == 1)} out of phase with {_listed(back)}"
+    return f"{_listed(ahead)} move{'s' * (len(ahead) == 1)} {almost}out of phase with {_listed(back)}"
 
 
 def _amplitudes(names: tuple[str, ...], values: Array, units: dict[str, str], moving: list[int], phases: Array) -> str:
@@ -140,7 +144,7 @@ def _listed(items: list[str]) -> str:
 def table_of(found: Modes) -> str:
     """A table of all modes, with a sentence for each of the first few."""
     unit = found.time_unit
-    at = ", ".join(f"{n} = {x:.6g}" for n, x in list(_point(found).items())[:6])
+    at = ", ".join(f"{n} = {x:.6g}" for n, x in _point(found).items())
     title = f"{len(found)} mode{'s' if len(found) != 1 else ''}, {'damped' if found.damped else 'undamped'}, about {at}"
     cycles = "Hz" if unit == "s" else f"1/{unit}"
     rows: list[tuple[str, ...]] = [("mode", f"rad/{unit}", cycles, f"period [{unit}]", "damping ratio", "")]
@@ -157,5 +161,7 @@ def table_of(found: Modes) -> str:
 
 
 def _point(found: Modes) -> dict[str, Any]:
+    """The first few coordinates of the equilibrium, and the rates of a steady motion."""
     at = found.linear.at
-    return dict(zip(at.layout.coordinates, at.q.tolist(), strict=True))
+    rates = {n: x for n, x in zip(at.layout.speeds, at.v.tolist(), strict=True) if x}
+    return dict(zip(at.layout.coordinates[:6], at.q[:6].tolist(), strict=True)) | rates
