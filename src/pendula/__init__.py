@@ -65,6 +65,24 @@ _WHERE = {
     "simulate_many": "pendula.simulation.simulate_many",
     "trim": "pendula.analysis.trim",
     "animate": "pendula.present.results",
+    "Floquet": "pendula.analysis.floquet",
+    "FloquetBoundary": "pendula.analysis.floquet_study",
+    "FloquetMap": "pendula.analysis.floquet_study",
+    "FreeResponse": "pendula.analysis.response",
+    "HarmonicResponse": "pendula.analysis.harmonic",
+    "LinearRange": "pendula.analysis.linear_range",
+    "Modes": "pendula.analysis.modes",
+    "animate_mode": "pendula.present.modes",
+    "floquet": "pendula.analysis.floquet",
+    "floquet_boundary": "pendula.analysis.floquet_study",
+    "floquet_over": "pendula.analysis.floquet_study",
+    "free_response": "pendula.analysis.response",
+    "harmonic_response": "pendula.analysis.harmonic",
+    "linear_range": "pendula.analysis.linear_range",
+    "modal_coordinates": "pendula.analysis.modes",
+    "modes": "pendula.analysis.modes",
+    "plot_modes": "pendula.present.modes",
+    "plot_response": "pendula.present.modes",
 }
 _MODULES = ("library",)
 
@@ -77,11 +95,18 @@ __all__ = [
     "Equilibria",
     "Equilibrium",
     "Event",
+    "Floquet",
+    "FloquetBoundary",
+    "FloquetMap",
+    "FreeResponse",
+    "HarmonicResponse",
     "Horizon",
+    "LinearRange",
     "LoopNotClosed",
     "Lyapunov",
     "Model",
     "ModelError",
+    "Modes",
     "NoConvergence",
     "NotSupported",
     "Outcome",
@@ -95,6 +120,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "animate",
+    "animate_mode",
     "assemble",
     "check",
     "check_against",
@@ -103,14 +129,24 @@ __all__ = [
     "divergence",
     "dumps",
     "find_equilibria",
+    "floquet",
+    "floquet_boundary",
+    "floquet_over",
     "formulations",
+    "free_response",
+    "harmonic_response",
     "horizon",
     "library",
+    "linear_range",
     "load",
     "loads",
     "lowest_equilibrium",
     "lyapunov",
+    "modal_coordinates",
+    "modes",
     "plot",
+    "plot_modes",
+    "plot_response",
     "plot_section",
     "print_equations",
     "reactions",
@@ -127,9 +163,15 @@ if TYPE_CHECKING:
     from pendula.analysis.divergence import Divergence, divergence
     from pendula.analysis.equilibria import Equilibria, find_equilibria, lowest_equilibrium
     from pendula.analysis.equilibrium import Equilibrium
+    from pendula.analysis.floquet import Floquet, floquet
+    from pendula.analysis.floquet_study import FloquetBoundary, FloquetMap, floquet_boundary, floquet_over
+    from pendula.analysis.harmonic import HarmonicResponse, harmonic_response
     from pendula.analysis.horizon import Horizon, horizon
+    from pendula.analysis.linear_range import LinearRange, linear_range
     from pendula.analysis.lyapunov import Lyapunov, lyapunov
+    from pendula.analysis.modes import Modes, modal_coordinates, modes
     from pendula.analysis.reactions import Reactions, reactions
+    from pendula.analysis.response import FreeResponse, free_response
     from pendula.analysis.trim import Trim, trim
     from pendula.equations.derive import derive, formulations
     from pendula.equations.equations import Equations
@@ -147,6 +189,7 @@ if TYPE_CHECKING:
     from pendula.model.files import dumps, load, loads, save
     from pendula.model.model import Model
     from pendula.outcome import Outcome
+    from pendula.present.modes import animate_mode, plot_modes, plot_response
     from pendula.present.results import animate, plot, plot_section
     from pendula.simulation.ensemble import Ensemble
     from pendula.simulation.events import Event

@@ -272,3 +272,12 @@ def test_what_is_not_supported_is_said_with_its_reason(name: str, formulation: s
 def test_bad_arguments_of_the_exponent_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         pendula.lyapunov(library_system("pendulum"), **arguments)  # type: ignore[arg-type]
+
+
+def test_exponent_of_a_system_by_recursion_is_that_of_its_equations() -> None:
+    model = library.chain(links=3, start=1.5)
+    found = [
+        pendula.lyapunov(pendula.compile_system(model, engine=e), 2.0, tol=1e-11, segments=20, transient=0.5)
+        for e in ("recursive", "symbolic")
+    ]
+    assert found[0].exponent == pytest.approx(found[1].exponent, rel=1e-6)

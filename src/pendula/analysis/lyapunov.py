@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pendula.analysis.periods import symbolic
 from pendula.errors import ComputationError, UsageError
 from pendula.numerics.stepping import Integration, integrate
 from pendula.system.assembly import assemble
@@ -95,6 +96,7 @@ def lyapunov(
     """
     skipped = 0.1 * duration if transient is None else transient
     _check(duration, skipped, segments)
+    system = symbolic(system)
     vector = system.parameter_vector(parameters)
     callback = deviation_callback(system, vector)
     start = initial_state

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.divergence import Divergence
+from pendula.analysis.harmonic import HarmonicResponse
 from pendula.analysis.horizon import Horizon
 from pendula.analysis.lyapunov import Lyapunov
+from pendula.analysis.mode_motion import ModeMotion
+from pendula.analysis.modes import Modes
 from pendula.analysis.reactions import ROUNDING, Reactions
 from pendula.errors import UsageError
 from pendula.model.bodies import GROUND
@@ -32,13 +35,15 @@ Array = Any
 
 
 def plot(
-    result: Trajectory | Reactions | Ensemble | Divergence | Horizon | Lyapunov, path: str | Path | None = None
+    result: Trajectory | Reactions | Ensemble | Divergence | Horizon | Lyapunov | Modes | HarmonicResponse,
+    path: str | Path | None = None,
 ) -> Any:
-    """A figure of a result over time; written as PNG if a path is given.
+    """A figure of a result, most over time; written as PNG if a path is given.
 
     A trajectory shows coordinates, rates and errors; reactions show the sizes of forces and torques by joint; an
     ensemble shows how the coordinates of its runs spread; a divergence or a horizon shows the distance of its two
-    runs, a Lyapunov exponent its running average.
+    runs, a Lyapunov exponent its running average; modes show their shapes, a harmonic response its
+    amplitudes and phases over frequency.
 
     Example:
         >>> import pendula
@@ -54,6 +59,10 @@ def plot(
         return maps.plot_growth(_rate_series(result), path)
     if isinstance(result, Ensemble):
         return plot_spread(_spread_series(result), path)
+    if isinstance(result, (Modes, HarmonicResponse)):
+        from pendula.present import modes as small  # which shows mechanisms by this module
+
+        return small.plot_modes(result, path) if isinstance(result, Modes) else small.plot_response(result, path)
     trajectory = result
     layout = trajectory.joint_layout
     units = layout.units
@@ -195,13 +204,13 @@ def animate(trajectory: Trajectory, path: str | Path) -> Path:
     return write_animation(scene_of(trajectory), path)
 
 
-def scene_of(trajectory: Trajectory) -> Scene:
+def scene_of(trajectory: Trajectory | ModeMotion) -> Scene:
     """The mechanism in motion, as shapes with poses over time."""
     return _Stage(trajectory).scene()
 
 
 class _Stage:
-    def __init__(self, trajectory: Trajectory) -> None:
+    def __init__(self, trajectory: Trajectory | ModeMotion) -> None:
         self.run = trajectory
         self.model = trajectory.system.model
         self.t = trajectory.t
@@ -228,14 +237,16 @@ class _Stage:
             bodies=tuple(bodies),
             links=tuple(self._links()),
             up=(float(up[0]), float(up[1]), float(up[2])),
-            notes=(self._account(), *self.run.notes),
-            series={"energy error": np.abs(self.run.energy_error)},
+            notes=(*self._account(), *self.run.notes),
+            series={"energy error": np.abs(self.run.energy_error)} if isinstance(self.run, Trajectory) else {},
         )
 
-    def _account(self) -> str:
+    def _account(self) -> list[str]:
         run = self.run
+        if isinstance(run, ModeMotion):
+            return []
         scale = f"{run.energy.scale:.4g} {self.model.unit_names.energy}"
-        return f"{run.outcome}; {run.steps} steps; energy drift {run.energy_drift:.2g} of {scale}"
+        return [f"{run.outcome}; {run.steps} steps; energy drift {run.energy_drift:.2g} of {scale}"]
 
     def _numbers(self, vector: Any, t: float | None = None) -> tuple[float, float, float]:
         values = self.values if t is None else self.values | {"t": t}

@@ -1,0 +1,51 @@
+"""Linear models made in a few lines from the balance of forces, for tests of what follows from them."""
+
+import numpy as np
+
+import pendula
+from pendula.analysis.balance import Balance
+from pendula.analysis.equilibrium import equilibrium_at
+from pendula.analysis.linear_model import LinearModel
+
+
+def linear_model(system, at=None, *, parameters=None, inputs=None):
+    """M, C, K about an equilibrium, in an orthonormal basis of what constraints allow."""
+    point = equilibrium_at(system, at or {}, parameters=parameters, inputs=inputs)
+    balance = Balance.of(system, inputs, parameters)
+    Z = balance.free(point.q)
+    M = system.mass_matrix(point.q, parameters=parameters)
+    C = balance.changes("v", point.q, point.v, point.multipliers)
+    K = balance.changes("s", point.q, point.v, point.multipliers)
+    F = -balance.changes("u", point.q, point.v, point.multipliers)
+    layout = system.layout
+    plain = Z.shape[0] == Z.shape[1]
+    names = layout.coordinates if plain and len(layout.coordinates) == len(layout.speeds) else layout.speeds
+    if not plain:
+        names = tuple(f"e{k + 1}" for k in range(Z.shape[1]))
+    return LinearModel(
+        at=point,
+        coordinates=names,
+        speeds=tuple(f"{n}_dot" for n in names),
+        inputs=layout.inputs,
+        M=Z.T @ M @ Z,
+        C=Z.T @ C @ Z,
+        K=Z.T @ K @ Z,
+        F=Z.T @ F,
+        Z=Z,
+        N=balance.directions(point.q),
+        method="exact",
+        units={n: layout.units.get(n, "") for n in names},
+    )
+
+
+def from_matrices(M, C, K, F=None):
+    """A linear model with given matrices, about the rest of a chain with as many links (names and units only)."""
+    n = len(M)
+    system = pendula.compile_system(pendula.library.chain(links=n))
+    base = linear_model(system)
+    F = np.zeros((n, 0)) if F is None else np.asarray(F, dtype=float)
+    return LinearModel(
+        at=base.at, coordinates=base.coordinates, speeds=base.speeds, inputs=tuple(f"u{k + 1}" for k in range(F.shape[1])),
+        M=np.asarray(M, float), C=np.asarray(C, float), K=np.asarray(K, float), F=F, Z=np.eye(n), N=np.eye(n),
+        method="exact", units=base.units,
+    )  # fmt: skip
