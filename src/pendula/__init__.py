@@ -59,6 +59,17 @@ _WHERE = {
     "simulate": "pendula.simulation.simulate",
     "simulate_many": "pendula.simulation.simulate_many",
     "animate": "pendula.present.results",
+    "LinearModel": "pendula.analysis.linear_model",
+    "Pencil": "pendula.analysis.pencil",
+    "Spectrum": "pendula.analysis.spectrum",
+    "Stability": "pendula.analysis.stability",
+    "linearize": "pendula.analysis.linearize",
+    "linearize_many": "pendula.analysis.linearize_many",
+    "linearize_symbolic": "pendula.equations.small_motion",
+    "pencil": "pendula.analysis.pencil",
+    "spectrum": "pendula.analysis.spectrum",
+    "stability": "pendula.analysis.stability",
+    "stability_over": "pendula.analysis.stability_ranges",
 }
 _MODULES = ("library",)
 
@@ -70,6 +81,7 @@ __all__ = [
     "Equations",
     "Event",
     "Horizon",
+    "LinearModel",
     "LoopNotClosed",
     "Lyapunov",
     "Model",
@@ -77,9 +89,12 @@ __all__ = [
     "NoConvergence",
     "NotSupported",
     "Outcome",
+    "Pencil",
     "PendulaError",
     "Reactions",
     "SingularPose",
+    "Spectrum",
+    "Stability",
     "State",
     "System",
     "Trajectory",
@@ -96,9 +111,13 @@ __all__ = [
     "formulations",
     "horizon",
     "library",
+    "linearize",
+    "linearize_many",
+    "linearize_symbolic",
     "load",
     "loads",
     "lyapunov",
+    "pencil",
     "plot",
     "plot_section",
     "print_equations",
@@ -106,6 +125,9 @@ __all__ = [
     "save",
     "simulate",
     "simulate_many",
+    "spectrum",
+    "stability",
+    "stability_over",
 ]
 
 if TYPE_CHECKING:
@@ -114,11 +136,19 @@ if TYPE_CHECKING:
     from pendula.analysis.agreement import check
     from pendula.analysis.divergence import Divergence, divergence
     from pendula.analysis.horizon import Horizon, horizon
+    from pendula.analysis.linear_model import LinearModel
+    from pendula.analysis.linearize import linearize
+    from pendula.analysis.linearize_many import linearize_many
     from pendula.analysis.lyapunov import Lyapunov, lyapunov
+    from pendula.analysis.pencil import Pencil, pencil
     from pendula.analysis.reactions import Reactions, reactions
+    from pendula.analysis.spectrum import Spectrum, spectrum
+    from pendula.analysis.stability import Stability, stability
+    from pendula.analysis.stability_ranges import stability_over
     from pendula.equations.derive import derive, formulations
     from pendula.equations.equations import Equations
     from pendula.equations.printing import print_equations
+    from pendula.equations.small_motion import linearize_symbolic
     from pendula.errors import (
         LoopNotClosed,
         ModelError,

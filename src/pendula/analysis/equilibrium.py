@@ -90,8 +90,8 @@ def equilibrium_at(
 ) -> Equilibrium:
     """The state at ``point`` (by name; what is not named is zero) as an equilibrium, if it is one.
 
-    Closed loops are closed first, keeping the coordinates that are named. Speeds other than zero are the constant
-    rates of a steady motion.
+    Closed loops are closed first, from near the initial state, keeping the coordinates that are named. Speeds other
+    than zero are the constant rates of a steady motion.
 
     Raises:
         NotAnEquilibrium: forces on it do not balance; says which and by how much.
@@ -162,6 +162,9 @@ def _closed(system: System, point: State | Mapping[str, float] | None, parameter
     if isinstance(point, State):
         return point
     given = dict(point or {})
+    if not system.model.closures:
+        start = system.joint_state(given)
+        return assemble(system, start, parameters=parameters).state if system.has_gaps else start
     if system.has_gaps:
         still = dict.fromkeys(system.joint_layout.speeds, 0.0)
         return assemble(system, {**still, **given}, keep=tuple(given), parameters=parameters).state

@@ -1,0 +1,231 @@
+"""Eigenvalues of (lam^2 M + lam C + K) x = 0, with what is exact kept exact.
+
+Without damping the problem is symmetric, and roots lie on the axes to the last digit. Gyroscopic systems with a
+definite stiffness are Hermitian, with the same effect. Roots at zero that follow from the null space of K are taken
+out before anything is computed, so they are exact zeros, too; the rest goes through a scaled companion matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.linalg import LinAlgError, cholesky, eigh, norm, svd
+
+from pendula.system.layout import Array
+
+SYMMETRIC = 1e-13
+"""skew (or symmetric) parts up to this, relative to the whole, are rounding"""
+NULL = 1e-11
+"""stiffness up to this, relative to its scale, is none"""
+CLUSTER = 1e-7
+"""roots nearer than this, relative to their scale, may be one repeated root: rounding splits a defective pair by
+1e-8"""
+RANK = 1e-6
+"""singular values up to this, relative to the terms, count for the number of eigenvectors of a repeated root"""
+
+
+@dataclass(frozen=True)
+class Roots:
+    """All eigenvalues of a quadratic problem, in order of their size, with eigenvectors.
+
+    Attributes:
+        values: roots, each as often as it occurs.
+        vectors: eigenvectors x by columns, of largest entry 1. A defective root repeats the eigenvector it has.
+        multiplicity: of each root, as a root of the characteristic polynomial.
+        vectors_of: number of independent eigenvectors of each root; fewer than its multiplicity means defective.
+        zero_vectors: directions without stiffness, by columns.
+        drifting: number of zeros beyond one for each of those directions: the displacement grows in proportion to time.
+        kind: ``undamped``, ``gyroscopic`` or ``general``.
+    """
+
+    values: Array
+    vectors: Array
+    multiplicity: Array
+    vectors_of: Array
+    zero_vectors: Array
+    drifting: int
+    kind: str
+
+
+def solve_quadratic(M: Array, C: Array, K: Array, stiffness_scale: float = 0.0) -> Roots:
+    """Eigenvalues and eigenvectors.
+
+    Args:
+        M, C, K: M symmetric and positive definite.
+        stiffness_scale: size of M^-1 K [1/time^2] by which a stiffness is judged to be none; at least its largest.
+
+    Raises:
+        LinAlgError: M is not positive definite.
+    """
+    lower = cholesky(M)
+    stiff = _divided(lower, K)
+    size = float(np.abs(stiff).max(initial=0.0))
+    undamped = not C.any() or _negligible(_divided(lower, C), max(size, stiffness_scale))
+    symmetric = bool(np.abs(stiff - stiff.T).max(initial=0.0) <= SYMMETRIC * size)
+    level = NULL * max(size, stiffness_scale)
+    if undamped and symmetric:
+        return _undamped(lower, (stiff + stiff.T) / 2, level)
+    damp = _divided(lower, C)
+    skew = bool(np.abs(damp + damp.T).max(initial=0.0) <= SYMMETRIC * np.abs(damp).max(initial=1e-300))
+    if symmetric:
+        stiff = (stiff + stiff.T) / 2
+    if skew and symmetric:
+        damp = (damp - damp.T) / 2
+        if eigh(stiff)[0][0] > level:
+            return _gyroscopic(lower, damp, stiff)
+    return _general(lower, damp, stiff, level, conservative=skew and symmetric)
+
+
+def _negligible(damp: Array, stiffness: float) -> bool:
+    """Whether damping is rounding: less than the last digits of critical damping."""
+    return bool(np.abs(damp).max() <= 1e-15 * stiffness**0.5)
+
+
+def _divided(lower: Array, X: Array) -> Array:
+    """L^-1 X L^-T."""
+    half = np.linalg.solve(lower, X)
+    return np.asarray(np.linalg.solve(lower, half.T).T)
+
+
+def _undamped(lower: Array, stiff: Array, level: float) -> Roots:
+    squares, Y = eigh(stiff)
+    flat = np.abs(squares) <= level
+    squares = np.where(flat, 0.0, squares)
+    roots = np.sqrt(np.abs(squares)) * np.where(squares < 0, 1.0, 1j)
+    X = _largest_one(np.linalg.solve(lower.T, Y))
+    order = np.repeat(np.argsort(np.abs(roots), kind="stable"), 2)
+    signs = np.tile([1.0, -1.0], len(roots))
+    values = roots[order] * signs + 0.0  # no -0
+    near = np.abs(squares[:, None] - squares) <= 1e-10 * np.abs(squares)[:, None]
+    near |= flat[:, None] & flat
+    count = near.sum(axis=1)
+    return Roots(
+        values,
+        X[:, order].astype(complex),
+        np.where(flat, 2 * count, count)[order],
+        count[order],
+        X[:, flat],
+        int(flat.sum()),
+        "undamped",
+    )
+
+
+def _gyroscopic(lower: Array, damp: Array, stiff: Array) -> Roots:
+    """With y = (L_K^T x, x') the first-order matrix is skew, so i times it is Hermitian."""
+    n = len(stiff)
+    root = cholesky(stiff)
+    S = np.zeros((2 * n, 2 * n))
+    S[:n, n:], S[n:, :n], S[n:, n:] = root.T, -root, -damp
+    rates, Y = eigh(1j * S)
+    values = -1j * rates
+    X = np.linalg.solve(lower.T, Y[n:]) / values
+    order = np.argsort(np.abs(rates), kind="stable")
+    near = np.abs(rates[:, None] - rates) <= 1e-10 * np.abs(rates)[:, None]
+    count = near.sum(axis=1)[order]
+    none = np.zeros((n, 0))
+    return Roots(values[order], _largest_one(X)[:, order], count, count, none, 0, "gyroscopic")
+
+
+def _general(lower: Array, damp: Array, stiff: Array, level: float, *, conservative: bool) -> Roots:
+    n = len(stiff)
+    left, sizes, right = svd(stiff)
+    k = int(np.sum(sizes <= level))
+    R, P, Y = right[n - k :].T, right[: n - k].T, left[:, n - k :]
+    stiff = stiff if k == 0 else (left[:, : n - k] * sizes[: n - k]) @ right[: n - k]
+    gamma = float(np.sqrt(max(sizes[0] if k < n else 0.0, 1e-300)))
+    gamma = max(gamma, float(norm(damp, 2)), 1e-150)
+    B = np.zeros((2 * n - k, 2 * n - k))  # acts on (p, v / gamma), times gamma
+    B[: n - k, n - k :], B[n - k :, : n - k], B[n - k :, n - k :] = P.T, -stiff @ P / gamma**2, -damp / gamma
+    Q, drifting = np.eye(2 * n - k), 0
+    if k:  # a momentum that nothing changes is a zero of its own
+        a, b, _ = svd(Y.T @ damp @ R / gamma)
+        kept = a[:, b <= NULL]
+        drifting = kept.shape[1]
+        if drifting:
+            kept_rows = kept.T @ Y.T @ np.hstack([damp @ P / gamma, np.eye(n)])
+            Q = svd(kept_rows)[2][drifting:].T
+    found, states = np.linalg.eig(Q.T @ B @ Q)
+    values, states = gamma * found, Q @ states
+    if conservative:
+        values = _on_axis(values, gamma)
+    X = states[n - k :]
+    small = norm(X, axis=0) < 1e-3 * norm(states, axis=0)  # slow roots: the displacement tells more than the speed
+    X = np.where(small, P @ states[: n - k] if k < n else X, X)
+    values, X, multiplicity, count = _clustered(values, X, damp, stiff, gamma)
+    zeros = np.zeros(k + drifting)
+    shapes = np.hstack([R, (R @ np.ones((k, drifting)))]) if k else np.zeros((n, 0))
+    if drifting and k:
+        shapes[:, k:] = R[:, :1]
+    values = np.concatenate([zeros, values])
+    X = np.hstack([shapes, X])
+    multiplicity = np.concatenate([np.full(k + drifting, k + drifting), multiplicity])
+    count = np.concatenate([np.full(k + drifting, k), count])
+    order = np.lexsort((-values.imag.round(12), np.abs(values).round(12)))
+    X = _largest_one(np.linalg.solve(lower.T, X))
+    flat = _largest_one(np.linalg.solve(lower.T, R)).real
+    return Roots(values[order], X[:, order], multiplicity[order], count[order], flat, drifting, "general")
+
+
+def _on_axis(values: Array, gamma: float) -> Array:
+    """Roots of a conservative system come with their mirror images; one without another near it lies on the axis."""
+    near = np.abs(values.real) <= 1e-10 * gamma
+    alone = (np.abs(values[:, None] - values) < CLUSTER * gamma).sum(axis=1) == 1
+    return np.where(near & alone, 1j * values.imag, values)
+
+
+def _clustered(values: Array, X: Array, damp: Array, stiff: Array, gamma: float) -> tuple[Array, Array, Array, Array]:
+    """Multiplicity and number of eigenvectors of every root; a defective root is set to the mean of its copies."""
+    count = len(values)
+    values, X = values.copy(), X.copy()
+    multiplicity, vectors = np.ones(count, dtype=int), np.ones(count, dtype=int)
+    near = np.abs(values[:, None] - values) <= CLUSTER * np.maximum(gamma * 1e-3, np.abs(values))[:, None]
+    todo = set(range(count))
+    while todo:
+        group = _grown(near, todo.pop())
+        todo -= set(group)
+        if len(group) == 1:
+            continue
+        mean = values[group].mean()
+        if abs(mean.imag) <= CLUSTER * abs(mean):
+            mean = complex(mean.real)
+        terms = abs(mean) ** 2 + abs(mean) * norm(damp, 2) + norm(stiff, 2)
+        _, sizes, right = svd(mean**2 * np.eye(len(stiff)) + mean * damp + stiff)
+        found = min(max(int(np.sum(sizes <= RANK * terms)), 1), len(group))
+        multiplicity[group], vectors[group] = len(group), found
+        basis = right.conj().T[:, len(sizes) - found :]
+        if found < len(group):
+            values[group] = mean
+            X[:, group] = basis[:, np.arange(len(group)) % found]
+    return values, X, multiplicity, vectors
+
+
+def _grown(near: Array, start: int) -> list[int]:
+    """All roots that a chain of near ones leads to."""
+    group, front = {start}, [start]
+    while front:
+        k = front.pop()
+        for j in np.flatnonzero(near[k]):
+            if int(j) not in group:
+                group.add(int(j))
+                front.append(int(j))
+    return sorted(group)
+
+
+def _largest_one(X: Array) -> Array:
+    """Columns scaled to a largest entry of 1."""
+    if not X.size:
+        return X
+    at = np.abs(X).argmax(axis=0)
+    return X / X[at, np.arange(X.shape[1])]
+
+
+def backward_errors(M: Array, C: Array, K: Array, values: Array, X: Array) -> Array:
+    """Smallest relative change of M, C and K for which each pair is exact (Tisseur 2000)."""
+    left = M @ X * values**2 + C @ X * values + K @ X
+    size = np.abs(values)
+    terms = size**2 * norm(M) + size * norm(C) + norm(K)
+    return np.asarray(norm(left, axis=0) / np.maximum(terms * norm(X, axis=0), 1e-300))
+
+
+__all__ = ["LinAlgError", "Roots", "backward_errors", "solve_quadratic"]
