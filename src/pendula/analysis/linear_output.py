@@ -50,7 +50,7 @@ def _matrix(X: Array, digits: int) -> str:
 
 
 def _number(x: float, digits: int) -> str:
-    text = f"{x:.{digits}g}"
+    text = f"{x + 0.0:.{digits}g}"  # no -0
     if "e" in text:
         number, power = text.split("e")
         return rf"{number} \cdot 10^{{{int(power)}}}"

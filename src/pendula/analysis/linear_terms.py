@@ -7,12 +7,14 @@ system's own functions.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from pendula.equations.matrix import entries
+from pendula.errors import ComputationError
 from pendula.system.layout import Array
 from pendula.system.llvm import Native, compile_program
 from pendula.system.programs import Compiled
@@ -43,18 +45,16 @@ class Cut:
     """Where the parts of a row of outputs are, and the last parameters prepared."""
 
     native: Native
-    shapes: tuple[tuple[int, ...], ...]
-    ends: tuple[int, ...]
-    key: bytes = b""
+    places: tuple[tuple[tuple[int, ...], int, int], ...]
+    key: bytes | None = None
     compiled: Any = None
 
     def parts(self, out: Array, batch: tuple[int, ...] = ()) -> Terms:
         """The terms in rows of outputs."""
-        start, found = 0, []
-        for shape, end in zip(self.shapes, self.ends, strict=True):
-            found.append(out[:, start:end].reshape(batch + shape))
-            start = end
-        return Terms(*found)
+        if not batch:
+            row = out[0]
+            return Terms(*(row[a:b].reshape(shape) for shape, a, b in self.places))
+        return Terms(*(out[:, a:b].reshape(batch + shape) for shape, a, b in self.places))
 
 
 _KNOWN: WeakKeyDictionary[System, Cut] = WeakKeyDictionary()
@@ -70,8 +70,16 @@ def terms_at(
     key = parameters.tobytes()
     if cut.key != key:
         cut.compiled, cut.key = _bind(system, parameters), key
-    row = np.concatenate(([t], q, v, u, lam))
-    return cut.parts(cut.compiled.rows(row[None]))
+    row = np.concatenate(((t,), q, v, u, lam))
+    out = cut.compiled.rows(row[None])
+    if not isfinite(out.sum()):
+        _refuse_singular(out)
+    return cut.parts(out)
+
+
+def _refuse_singular(out: Array) -> None:
+    if not np.isfinite(out).all():
+        raise ComputationError("the forces have no finite derivatives at this state: it is singular there")
 
 
 def terms_of_many(system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array) -> Terms:
@@ -106,9 +114,10 @@ def _cut(system: System) -> Cut:
         n, m = len(system.layout.speeds), system.loop_rows
         nq, nu = len(system.layout.coordinates), len(system.layout.inputs)
         shapes = ((n, n), (n,), (m, n), (nq, n), (n, n), (n, n), (n, nu))
-        ends = tuple(int(x) for x in np.cumsum([int(np.prod(shape)) for shape in shapes]))
+        ends = [int(x) for x in np.cumsum([int(np.prod(shape)) for shape in shapes])]
+        places = tuple(zip(shapes, [0, *ends[:-1]], ends, strict=True))
         native = system._programs.native("linear terms", lambda: _build(system))
-        found = _KNOWN[system] = Cut(native, shapes, ends)
+        found = _KNOWN[system] = Cut(native, places)
     return found
 
 

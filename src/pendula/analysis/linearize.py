@@ -14,7 +14,7 @@ from pendula.analysis.balance import LOOKS, Balance
 from pendula.analysis.equilibrium import BALANCED, Equilibrium, NotAnEquilibrium, equilibrium_at
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.linear_terms import Terms, terms_at
-from pendula.errors import ComputationError, SingularPose, UsageError
+from pendula.errors import SingularPose, UsageError
 from pendula.system.layout import Array, State
 from pendula.system.rotations import about, multiply
 from pendula.system.system import Parameters, System
@@ -161,9 +161,7 @@ def _unit(system: System, k: int) -> str:
 
 def _residual(system: System, frame: Frame, point: Equilibrium, terms: Terms) -> float:
     """What is left unbalanced, as a share of a typical force; too much is refused."""
-    if not np.isfinite(terms.K).all() or not np.isfinite(terms.C).all() or not np.isfinite(terms.M).all():
-        raise ComputationError("the forces have no finite derivatives at this state: it is singular there")
-    worst = float(np.abs(terms.left).max(initial=0.0))
+    worst = max(map(abs, terms.left.tolist()), default=0.0)
     if worst == 0.0:
         return 0.0
     share = worst / max(float((np.abs(terms.K) @ frame.steps).max(initial=0.0)), worst)
@@ -260,14 +258,15 @@ def chosen_speeds(Z: Array) -> list[int]:
 def has_no_mass(M: Array, lengths: Array) -> bool:
     """Whether some direction has no mass, apart from rounding. ``lengths``: a typical size of every coordinate."""
     size = M.diagonal()
-    typical = size * lengths**2
-    if not typical.min() > VANISHING * typical.max():
+    typical = (size * lengths * lengths).tolist()
+    if not min(typical) > VANISHING * max(typical):
         return True
     if len(M) == 1:
         return False
-    scaled = M / np.sqrt(np.outer(size, size))
     if len(M) == 2:  # the usual case, without a factorization
-        return not 1.0 - scaled[0, 1] * scaled[1, 0] > MASSLESS
+        (a, b), (c, d) = M.tolist()
+        return not a * d - b * c > MASSLESS * a * d
+    scaled = M / np.sqrt(np.outer(size, size))
     return bool(np.linalg.eigvalsh(scaled)[0] < MASSLESS)
 
 

@@ -8,9 +8,10 @@ out before anything is computed, so they are exact zeros, too; the rest goes thr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numpy.linalg import LinAlgError, cholesky, eigh, norm, svd
+from numpy.linalg import LinAlgError, cholesky, eigh, inv, norm, svd
 
 from pendula.system.layout import Array
 
@@ -31,21 +32,31 @@ class Roots:
 
     Attributes:
         values: roots, each as often as it occurs.
-        vectors: eigenvectors x by columns, of largest entry 1. A defective root repeats the eigenvector it has.
+        shapes: eigenvectors x by columns, of any length. A defective root repeats the eigenvector it has.
         multiplicity: of each root, as a root of the characteristic polynomial.
         vectors_of: number of independent eigenvectors of each root; fewer than its multiplicity means defective.
-        zero_vectors: directions without stiffness, by columns.
+        zero_shapes: directions without stiffness, by columns, of any length.
         drifting: number of zeros beyond one for each of those directions: the displacement grows in proportion to time.
         kind: ``undamped``, ``gyroscopic`` or ``general``.
     """
 
     values: Array
-    vectors: Array
+    shapes: Array
     multiplicity: Array
     vectors_of: Array
-    zero_vectors: Array
+    zero_shapes: Array
     drifting: int
     kind: str
+
+    @cached_property
+    def vectors(self) -> Array:
+        """Eigenvectors by columns, of largest entry 1."""
+        return _largest_one(self.shapes.astype(complex))
+
+    @cached_property
+    def zero_vectors(self) -> Array:
+        """Directions without stiffness by columns, of largest entry 1."""
+        return _largest_one(self.zero_shapes)
 
 
 def solve_quadratic(M: Array, C: Array, K: Array, stiffness_scale: float = 0.0) -> Roots:
@@ -58,23 +69,30 @@ def solve_quadratic(M: Array, C: Array, K: Array, stiffness_scale: float = 0.0) 
     Raises:
         LinAlgError: M is not positive definite.
     """
-    lower = cholesky(M)
-    stiff = _divided(lower, K)
+    n = len(M)
+    if n and np.count_nonzero(M) == n:  # a diagonal of positive masses, or something singular
+        if not M.diagonal().min() > 0.0:
+            raise LinAlgError("the mass matrix is not positive definite")
+        inverse = np.diag(1.0 / np.sqrt(M.diagonal()))
+    else:
+        inverse = inv(cholesky(M))
+    stiff = inverse @ K @ inverse.T
     size = float(np.abs(stiff).max(initial=0.0))
-    undamped = not C.any() or _negligible(_divided(lower, C), max(size, stiffness_scale))
-    symmetric = bool(np.abs(stiff - stiff.T).max(initial=0.0) <= SYMMETRIC * size)
+    symmetric = bool((stiff == stiff.T).all()) or np.abs(stiff - stiff.T).max(initial=0.0) <= SYMMETRIC * size
     level = NULL * max(size, stiffness_scale)
+    damp = inverse @ C @ inverse.T if C.any() else None
+    undamped = damp is None or _negligible(damp, max(size, stiffness_scale))
     if undamped and symmetric:
-        return _undamped(lower, (stiff + stiff.T) / 2, level)
-    damp = _divided(lower, C)
+        return _undamped(inverse, stiff, level)
+    damp = np.zeros_like(stiff) if damp is None else damp
     skew = bool(np.abs(damp + damp.T).max(initial=0.0) <= SYMMETRIC * np.abs(damp).max(initial=1e-300))
     if symmetric:
         stiff = (stiff + stiff.T) / 2
     if skew and symmetric:
         damp = (damp - damp.T) / 2
         if eigh(stiff)[0][0] > level:
-            return _gyroscopic(lower, damp, stiff)
-    return _general(lower, damp, stiff, level, conservative=skew and symmetric)
+            return _gyroscopic(inverse, damp, stiff)
+    return _general(inverse, damp, stiff, level, conservative=skew and symmetric)
 
 
 def _negligible(damp: Array, stiffness: float) -> bool:
@@ -82,36 +100,35 @@ def _negligible(damp: Array, stiffness: float) -> bool:
     return bool(np.abs(damp).max() <= 1e-15 * stiffness**0.5)
 
 
-def _divided(lower: Array, X: Array) -> Array:
-    """L^-1 X L^-T."""
-    half = np.linalg.solve(lower, X)
-    return np.asarray(np.linalg.solve(lower, half.T).T)
-
-
-def _undamped(lower: Array, stiff: Array, level: float) -> Roots:
+def _undamped(inverse: Array, stiff: Array, level: float) -> Roots:
+    """Roots +-sqrt(-squares) in pairs; equal squares have as many eigenvectors as copies, but zeros are double."""
     squares, Y = eigh(stiff)
-    flat = np.abs(squares) <= level
-    squares = np.where(flat, 0.0, squares)
-    roots = np.sqrt(np.abs(squares)) * np.where(squares < 0, 1.0, 1j)
-    X = _largest_one(np.linalg.solve(lower.T, Y))
-    order = np.repeat(np.argsort(np.abs(roots), kind="stable"), 2)
-    signs = np.tile([1.0, -1.0], len(roots))
-    values = roots[order] * signs + 0.0  # no -0
-    near = np.abs(squares[:, None] - squares) <= 1e-10 * np.abs(squares)[:, None]
-    near |= flat[:, None] & flat
-    count = near.sum(axis=1)
+    sizes = squares.tolist()
+    roots = [0.0 if abs(x) <= level else (-x) ** 0.5 if x < 0 else complex(0.0, x**0.5) for x in sizes]
+    counts = [1] * len(sizes)
+    start = 0
+    for k in range(1, len(sizes) + 1):  # runs of equal squares; they are in order
+        if k < len(sizes) and (roots[k] == roots[k - 1] or sizes[k] - sizes[k - 1] <= 1e-10 * abs(sizes[k])):
+            continue
+        counts[start:k] = [k - start] * (k - start)
+        start = k
+    order = sorted(range(len(sizes)), key=lambda k: abs(roots[k]))
+    values = np.array([x for k in order for x in (roots[k], 0.0 - roots[k])], dtype=complex) + 0.0
+    flat = [k for k in order if roots[k] == 0]
+    twice = [k for k in order for _ in range(2)]
+    X = inverse.T @ Y
     return Roots(
         values,
-        X[:, order].astype(complex),
-        np.where(flat, 2 * count, count)[order],
-        count[order],
+        X[:, twice],
+        np.array([2 * counts[k] if roots[k] == 0 else counts[k] for k in twice]),
+        np.array([counts[k] for k in twice]),
         X[:, flat],
-        int(flat.sum()),
+        len(flat),
         "undamped",
     )
 
 
-def _gyroscopic(lower: Array, damp: Array, stiff: Array) -> Roots:
+def _gyroscopic(inverse: Array, damp: Array, stiff: Array) -> Roots:
     """With y = (L_K^T x, x') the first-order matrix is skew, so i times it is Hermitian."""
     n = len(stiff)
     root = cholesky(stiff)
@@ -119,15 +136,15 @@ def _gyroscopic(lower: Array, damp: Array, stiff: Array) -> Roots:
     S[:n, n:], S[n:, :n], S[n:, n:] = root.T, -root, -damp
     rates, Y = eigh(1j * S)
     values = -1j * rates
-    X = np.linalg.solve(lower.T, Y[n:]) / values
+    X = inverse.T @ Y[n:] / values
     order = np.argsort(np.abs(rates), kind="stable")
     near = np.abs(rates[:, None] - rates) <= 1e-10 * np.abs(rates)[:, None]
     count = near.sum(axis=1)[order]
     none = np.zeros((n, 0))
-    return Roots(values[order], _largest_one(X)[:, order], count, count, none, 0, "gyroscopic")
+    return Roots(values[order], X[:, order], count, count, none, 0, "gyroscopic")
 
 
-def _general(lower: Array, damp: Array, stiff: Array, level: float, *, conservative: bool) -> Roots:
+def _general(inverse: Array, damp: Array, stiff: Array, level: float, *, conservative: bool) -> Roots:
     n = len(stiff)
     left, sizes, right = svd(stiff)
     k = int(np.sum(sizes <= level))
@@ -162,9 +179,8 @@ def _general(lower: Array, damp: Array, stiff: Array, level: float, *, conservat
     multiplicity = np.concatenate([np.full(k + drifting, k + drifting), multiplicity])
     count = np.concatenate([np.full(k + drifting, k), count])
     order = np.lexsort((-values.imag.round(12), np.abs(values).round(12)))
-    X = _largest_one(np.linalg.solve(lower.T, X))
-    flat = _largest_one(np.linalg.solve(lower.T, R)).real
-    return Roots(values[order], X[:, order], multiplicity[order], count[order], flat, drifting, "general")
+    X = inverse.T @ X
+    return Roots(values[order], X[:, order], multiplicity[order], count[order], inverse.T @ R, drifting, "general")
 
 
 def _on_axis(values: Array, gamma: float) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ from pendula.analysis.linear_terms import terms_at
 from pendula.analysis.linearize import Point, displaced, linearize, spin
 from pendula.analysis.pencil import Pencil
 from pendula.analysis.quadratic import LinAlgError, Roots, backward_errors, solve_quadratic
-from pendula.errors import ModelError, Problem, UsageError
+from pendula.errors import ComputationError, ModelError, Problem, UsageError
 from pendula.model.expressions import parse
 from pendula.system.layout import Array
 from pendula.system.system import Parameters, System
@@ -53,22 +54,27 @@ class Spectrum:
     Attributes:
         values: finite roots, each as often as it occurs, in order of their size.
         labels: of each of them.
-        vectors: eigenvectors e by columns, of largest entry 1; the state vector is (e, value * e).
         multiplicities, semisimple: of each.
         backward_errors: of each pair; see :class:`Eigenvalue`.
         others: roots that are not finite numbers or not of the mechanism: infinite, undetermined, artefacts.
         model: the linear model.
         roots: the same with what is known of the zeros.
+        kept: which of those roots they are; None: all.
     """
 
     values: Array
     labels: tuple[str, ...]
-    vectors: Array
     multiplicities: Array
     semisimple: Array
     others: tuple[Eigenvalue, ...]
     model: LinearModel
     roots: Roots
+    kept: tuple[int, ...] | None = None
+
+    @cached_property
+    def vectors(self) -> Array:
+        """Eigenvectors e by columns, of largest entry 1; the state vector is (e, value * e)."""
+        return self.roots.vectors if self.kept is None else self.roots.vectors[:, list(self.kept)]
 
     @cached_property
     def backward_errors(self) -> Array:
@@ -154,13 +160,12 @@ def spectrum(
     roots = solve(of)
     n = len(roots.values)
     labels = ("physical",) * n
-    if roots.zero_vectors.shape[1]:
+    if roots.zero_shapes.shape[1]:
         name = zero_label(of, roots)
         labels = tuple(name if value == 0 else "physical" for value in roots.values)
     return Spectrum(
         roots.values,
         labels,
-        roots.vectors,
         roots.multiplicity,
         roots.multiplicity == roots.vectors_of,
         _other_roots(of),
@@ -185,13 +190,13 @@ def solve(model: LinearModel) -> Roots:
 
 def _suspicious(model: LinearModel, roots: Roots) -> bool:
     """Whether some root is so slow that it may be zero but for rounding."""
-    if not roots.values.size:
-        return False
     system = model.system
     assert system is not None
-    sizes = np.abs(roots.values)
-    smallest = float(sizes[sizes > 0].min(initial=np.inf))
-    return smallest < SUSPECT**0.5 * max(float(sizes[-1]), _weight_rate(system, model), spin(system, model.at.v))
+    sizes = [abs(x) for x in roots.values.tolist()]
+    smallest = next((x for x in sizes if x > 0), None)
+    if smallest is None:
+        return False
+    return smallest < SUSPECT**0.5 * max(sizes[-1], _weight_rate(system, model), spin(system, model.at.v))
 
 
 _WEIGHTS: WeakKeyDictionary[System, tuple[bytes, float]] = WeakKeyDictionary()
@@ -226,11 +231,10 @@ def stiffness_nearby(model: LinearModel) -> float:
         for h in (-0.7, 0.4):
             e = np.zeros(Z.shape[1])
             e[k] = h * (1.0 if is_angle(model, k) else system.typical_length(model.at.parameters))
-            q, v = displaced(system, model.at, Z, e, 0.0 * e)
-            terms = terms_at(system, q, v, model.at.inputs, model.at.multipliers, model.at.parameters)
-            stiff = np.abs(Z.T @ terms.K @ Z) / np.outer(scale, scale)
-            if np.all(np.isfinite(stiff)):
-                largest = max(largest, float(stiff.max()))
+            with suppress(ComputationError, LinAlgError):  # too far for a chart or a loop: the other points will do
+                q, v = displaced(system, model.at, Z, e, 0.0 * e)
+                terms = terms_at(system, q, v, model.at.inputs, model.at.multipliers, model.at.parameters)
+                largest = max(largest, float((np.abs(Z.T @ terms.K @ Z) / np.outer(scale, scale)).max()))
     return largest
 
 
@@ -336,12 +340,12 @@ def _of_pencil(full: Pencil) -> Spectrum:
     return Spectrum(
         found,
         tuple(true.labels[k] for k in kept),
-        true.vectors[:, kept],
         true.multiplicities[kept],
         true.semisimple[kept],
         tuple(others),
         full.model,
         true.roots,
+        tuple(kept),
     )
 
 

@@ -90,7 +90,11 @@ class SymbolicModel:
         lines.append(f"characteristic polynomial: {self.polynomial.as_expr()}")
         if self.M.rows <= 2:
             kind = "all roots on the axis" if self.C.is_zero_matrix else "asymptotically stable"
-            lines.append(f"{kind} if {' and '.join(map(str, self.conditions)) or 'always'}")
+            found = self.conditions
+            if sp.false in found:
+                lines.append(f"never {kind}, whatever the parameters")
+            else:
+                lines.append(f"{kind} if {' and '.join(map(str, found))}" if found else f"always {kind}")
         lines.append(f"taken as positive: {', '.join(self.assumed)}")
         return "\n".join(lines)
 
