@@ -27,6 +27,8 @@ class Pencil:
         at: the equilibrium.
         model: the same in independent coordinates, which tells true roots from artefacts; None where there is none.
         system: whose.
+        redundant: number of constraint rows that depend on others. Their multipliers are 0/0, which would make every
+            number a root; rows are therefore combined into independent ones.
     """
 
     E: Array
@@ -35,6 +37,7 @@ class Pencil:
     at: Equilibrium
     model: LinearModel | None
     system: System
+    redundant: int = 0
 
     def roots(self) -> tuple[Array, Array]:
         """Numerators and denominators (alpha, beta) of all roots, by the QZ algorithm after scaling rows of
@@ -63,16 +66,28 @@ def pencil(system: System, at: Point = None, *, inputs: Any = None, parameters: 
     except SingularPose:
         model = None
     terms = terms_at(system, point.q, point.v, point.inputs, point.multipliers, point.parameters)
-    n, m = len(terms.M), len(terms.G)
+    G, redundant = _independent(terms.G)
+    n, m = len(terms.M), len(G)
     E, A = np.zeros((2 * n + m, 2 * n + m)), np.zeros((2 * n + m, 2 * n + m))
     E[:n, :n], E[n : 2 * n, n : 2 * n] = np.eye(n), terms.M
     A[:n, :n], A[:n, n : 2 * n] = body_turning(system, point.v), np.eye(n)
     A[n : 2 * n, :n], A[n : 2 * n, n : 2 * n] = -terms.K, -terms.C
-    A[n : 2 * n, 2 * n :], A[2 * n :, :n] = terms.G.T, terms.G
+    A[n : 2 * n, 2 * n :], A[2 * n :, :n] = G.T, G
     speeds = system.layout.speeds
-    names = (*map(displacement_name, speeds), *speeds, *_row_names(system, m))
-    return Pencil(E, A, names, point, model, system)
+    names = (*map(displacement_name, speeds), *speeds, *_row_names(system, m, redundant))
+    return Pencil(E, A, names, point, model, system, redundant)
 
 
-def _row_names(system: System, m: int) -> tuple[str, ...]:
+def _independent(G: Array) -> tuple[Array, int]:
+    """Rows combined into independent ones, and how many were redundant."""
+    if not len(G):
+        return G, 0
+    left, sizes, _ = np.linalg.svd(G)
+    rank = int(np.sum(sizes > 1e-10 * sizes[0]))
+    return (G, 0) if rank == len(G) else (left[:, :rank].T @ G, len(G) - rank)
+
+
+def _row_names(system: System, m: int, redundant: int) -> tuple[str, ...]:
+    if redundant:
+        return tuple(f"multiplier of combination {k + 1} of constraint rows" for k in range(m))
     return tuple(f"multiplier of {name}" for name in system.equations.constraint_names[:m]) if m else ()

@@ -17,7 +17,7 @@ from pendula.system.layout import Array
 
 SYMMETRIC = 1e-13
 """skew (or symmetric) parts up to this, relative to the whole, are rounding"""
-NULL = 1e-11
+NULL = 1e-13
 """stiffness up to this, relative to its scale, is none"""
 CLUSTER = 1e-7
 """roots nearer than this, relative to their scale, may be one repeated root: rounding splits a defective pair by
@@ -193,7 +193,7 @@ def _on_axis(values: Array, gamma: float) -> Array:
 def _clustered(values: Array, X: Array, damp: Array, stiff: Array, gamma: float) -> tuple[Array, Array, Array, Array]:
     """Multiplicity and number of eigenvectors of every root; a defective root is set to the mean of its copies."""
     count = len(values)
-    values, X = values.copy(), X.copy()
+    values, X = values.astype(complex), X.astype(complex)
     multiplicity, vectors = np.ones(count, dtype=int), np.ones(count, dtype=int)
     near = np.abs(values[:, None] - values) <= CLUSTER * np.maximum(gamma * 1e-3, np.abs(values))[:, None]
     todo = set(range(count))

@@ -327,8 +327,11 @@ def _of_pencil(full: Pencil) -> Spectrum:
     others: list[Eigenvalue] = []
     if infinite.any():
         others.append(Eigenvalue(complex(np.inf), int(infinite.sum()), "infinite: by a constraint"))
+    if full.redundant:
+        text = "undetermined: 0/0, the multipliers of redundant constraints"
+        others.append(Eigenvalue(complex(np.nan, np.nan), full.redundant, text))
     if undetermined.any():
-        text = "undetermined: 0/0, by singular coordinates or redundant constraints"
+        text = "undetermined: 0/0, by singular coordinates"
         others.append(Eigenvalue(complex(np.nan, np.nan), int(undetermined.sum()), text))
     found = values[[j for _, j in pairs]]
     for j in sorted(set(range(len(values))) - {j for _, j in pairs}):
