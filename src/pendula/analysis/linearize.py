@@ -80,7 +80,7 @@ def linearize(
     frame = _frame(system)
     terms = terms_at(system, point.q, point.v, point.inputs, point.multipliers, point.parameters)
     residual = _residual(system, frame, point, terms)
-    if frame.may_change or np.any(point.v):
+    if frame.may_change or np.count_nonzero(point.v):
         _refuse_changing(system, point, terms)
     if not geometric:
         loose = terms_at(system, point.q, point.v, point.inputs, 0.0 * point.multipliers, point.parameters)
@@ -287,6 +287,8 @@ def moved(system: System, q: Array, v: Array, t: float, parameters: Array) -> Ar
 
 def spin(system: System, v: Array) -> float:
     """The fastest turn in a motion [rad/time]."""
+    if not np.count_nonzero(v):
+        return 0.0
     angles = [abs(x) for x, kind in zip(v, system.layout.speed_kinds, strict=True) if kind == "angle"]
     return float(max(angles, default=0.0))
 

@@ -71,19 +71,23 @@ def solve_quadratic(M: Array, C: Array, K: Array, stiffness_scale: float = 0.0) 
     """
     n = len(M)
     if n and np.count_nonzero(M) == n:  # a diagonal of positive masses, or something singular
-        if not M.diagonal().min() > 0.0:
+        masses = M.diagonal()
+        if not min(masses.tolist()) > 0.0:
             raise LinAlgError("the mass matrix is not positive definite")
-        inverse = np.diag(1.0 / np.sqrt(M.diagonal()))
+        inverse = np.zeros((n, n))
+        inverse[range(n), range(n)] = masses**-0.5
     else:
         inverse = inv(cholesky(M))
     stiff = inverse @ K @ inverse.T
+    if not np.count_nonzero(C) and not np.count_nonzero(stiff != stiff.T):
+        return _undamped(inverse, stiff, stiffness_scale)
     size = float(np.abs(stiff).max(initial=0.0))
     symmetric = bool((stiff == stiff.T).all()) or np.abs(stiff - stiff.T).max(initial=0.0) <= SYMMETRIC * size
     level = NULL * max(size, stiffness_scale)
     damp = inverse @ C @ inverse.T if C.any() else None
     undamped = damp is None or _negligible(damp, max(size, stiffness_scale))
     if undamped and symmetric:
-        return _undamped(inverse, stiff, level)
+        return _undamped(inverse, (stiff + stiff.T) / 2, stiffness_scale)
     damp = np.zeros_like(stiff) if damp is None else damp
     skew = bool(np.abs(damp + damp.T).max(initial=0.0) <= SYMMETRIC * np.abs(damp).max(initial=1e-300))
     if symmetric:
@@ -100,10 +104,11 @@ def _negligible(damp: Array, stiffness: float) -> bool:
     return bool(np.abs(damp).max() <= 1e-15 * stiffness**0.5)
 
 
-def _undamped(inverse: Array, stiff: Array, level: float) -> Roots:
+def _undamped(inverse: Array, stiff: Array, stiffness_scale: float) -> Roots:
     """Roots +-sqrt(-squares) in pairs; equal squares have as many eigenvectors as copies, but zeros are double."""
     squares, Y = eigh(stiff)
     sizes = squares.tolist()
+    level = NULL * max(abs(sizes[0]), abs(sizes[-1]), stiffness_scale)
     roots = [0.0 if abs(x) <= level else (-x) ** 0.5 if x < 0 else complex(0.0, x**0.5) for x in sizes]
     counts = [1] * len(sizes)
     start = 0
