@@ -140,6 +140,13 @@ def test_singular_charts_have_verdicts() -> None:
     assert pendula.stability(system, {"theta": np.pi}).verdict == "unstable"
 
 
+def test_applied_forces_at_a_singular_chart_are_not_called_stable_unseen() -> None:
+    """A force of third order that puts energy in: the linear model does not see it."""
+    push = {"type": "generalized", "coordinate": "theta", "value": "theta**2*theta_dot"}
+    system = pendula.compile_system(library.spherical_pendulum().with_changes(forces=[push]))
+    assert pendula.stability(system, {"theta": 0}).verdict == "undecided"
+
+
 @pytest.mark.parametrize("formulation", ["lagrange", "maximal"])
 def test_every_equilibrium_of_a_chain(formulation: str) -> None:
     """Only hanging straight down is stable, of 2^3."""

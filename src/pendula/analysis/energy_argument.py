@@ -54,6 +54,8 @@ def energy_finding(model: LinearModel, roots: Roots) -> Finding:
     if model.chart:
         families = np.zeros((len(model.M), 0))
         against = "" if not flat.shape[1] else "stiffness vanishes at a singular chart"
+        if system.has_power:
+            against = "applied forces near a singular chart were not looked at"
     else:
         goes_on = [k for k in range(flat.shape[1]) if is_family(model, flat[:, k])]
         families = flat[:, goes_on]

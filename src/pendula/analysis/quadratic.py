@@ -74,7 +74,7 @@ def solve_quadratic(M: Array, C: Array, K: Array, stiffness_scale: float = 0.0) 
         masses = M.diagonal()
         if not min(masses.tolist()) > 0.0:
             raise LinAlgError("the mass matrix is not positive definite")
-        inverse = np.zeros((n, n))
+        inverse: Array = np.zeros((n, n))
         inverse[range(n), range(n)] = masses**-0.5
     else:
         inverse = inv(cholesky(M))
