@@ -38,6 +38,7 @@ class Roots:
         zero_shapes: directions without stiffness, by columns, of any length.
         drifting: number of zeros beyond one for each of those directions: the displacement grows in proportion to time.
         kind: ``undamped``, ``gyroscopic`` or ``general``.
+        columns: which of the shapes belongs to each root; None: one for each, in order.
     """
 
     values: Array
@@ -47,11 +48,13 @@ class Roots:
     zero_shapes: Array
     drifting: int
     kind: str
+    columns: list[int] | None = None
 
     @cached_property
     def vectors(self) -> Array:
         """Eigenvectors by columns, of largest entry 1."""
-        return _largest_one(self.shapes.astype(complex))
+        shapes = self.shapes if self.columns is None else self.shapes[:, self.columns]
+        return _largest_one(shapes.astype(complex))
 
     @cached_property
     def zero_vectors(self) -> Array:
@@ -75,7 +78,7 @@ def solve_quadratic(M: Array, C: Array, K: Array, stiffness_scale: float = 0.0) 
         if not min(masses.tolist()) > 0.0:
             raise LinAlgError("the mass matrix is not positive definite")
         inverse: Array = np.zeros((n, n))
-        inverse[range(n), range(n)] = masses**-0.5
+        inverse.flat[:: n + 1] = masses**-0.5
     else:
         inverse = inv(cholesky(M))
     stiff = inverse @ K @ inverse.T
@@ -124,12 +127,13 @@ def _undamped(inverse: Array, stiff: Array, stiffness_scale: float) -> Roots:
     X = inverse.T @ Y
     return Roots(
         values,
-        X[:, twice],
+        X,
         np.array([2 * counts[k] if roots[k] == 0 else counts[k] for k in twice]),
         np.array([counts[k] for k in twice]),
-        X[:, flat],
+        X[:, flat] if flat else X[:, :0],
         len(flat),
         "undamped",
+        twice,
     )
 
 
