@@ -83,6 +83,17 @@ _WHERE = {
     "modes": "pendula.analysis.modes",
     "plot_modes": "pendula.present.modes",
     "plot_response": "pendula.present.modes",
+    "LinearModel": "pendula.analysis.linear_model",
+    "Pencil": "pendula.analysis.pencil",
+    "Spectrum": "pendula.analysis.spectrum",
+    "Stability": "pendula.analysis.stability",
+    "linearize": "pendula.analysis.linearize",
+    "linearize_many": "pendula.analysis.linearize_many",
+    "linearize_symbolic": "pendula.equations.small_motion",
+    "pencil": "pendula.analysis.pencil",
+    "spectrum": "pendula.analysis.spectrum",
+    "stability": "pendula.analysis.stability",
+    "stability_over": "pendula.analysis.stability_ranges",
 }
 _MODULES = ("library",)
 
@@ -101,6 +112,7 @@ __all__ = [
     "FreeResponse",
     "HarmonicResponse",
     "Horizon",
+    "LinearModel",
     "LinearRange",
     "LoopNotClosed",
     "Lyapunov",
@@ -110,9 +122,12 @@ __all__ = [
     "NoConvergence",
     "NotSupported",
     "Outcome",
+    "Pencil",
     "PendulaError",
     "Reactions",
     "SingularPose",
+    "Spectrum",
+    "Stability",
     "State",
     "System",
     "Trajectory",
@@ -138,12 +153,16 @@ __all__ = [
     "horizon",
     "library",
     "linear_range",
+    "linearize",
+    "linearize_many",
+    "linearize_symbolic",
     "load",
     "loads",
     "lowest_equilibrium",
     "lyapunov",
     "modal_coordinates",
     "modes",
+    "pencil",
     "plot",
     "plot_modes",
     "plot_response",
@@ -153,6 +172,9 @@ __all__ = [
     "save",
     "simulate",
     "simulate_many",
+    "spectrum",
+    "stability",
+    "stability_over",
     "trim",
 ]
 
@@ -167,15 +189,23 @@ if TYPE_CHECKING:
     from pendula.analysis.floquet_study import FloquetBoundary, FloquetMap, floquet_boundary, floquet_over
     from pendula.analysis.harmonic import HarmonicResponse, harmonic_response
     from pendula.analysis.horizon import Horizon, horizon
+    from pendula.analysis.linear_model import LinearModel
     from pendula.analysis.linear_range import LinearRange, linear_range
+    from pendula.analysis.linearize import linearize
+    from pendula.analysis.linearize_many import linearize_many
     from pendula.analysis.lyapunov import Lyapunov, lyapunov
     from pendula.analysis.modes import Modes, modal_coordinates, modes
+    from pendula.analysis.pencil import Pencil, pencil
     from pendula.analysis.reactions import Reactions, reactions
     from pendula.analysis.response import FreeResponse, free_response
+    from pendula.analysis.spectrum import Spectrum, spectrum
+    from pendula.analysis.stability import Stability, stability
+    from pendula.analysis.stability_ranges import stability_over
     from pendula.analysis.trim import Trim, trim
     from pendula.equations.derive import derive, formulations
     from pendula.equations.equations import Equations
     from pendula.equations.printing import print_equations
+    from pendula.equations.small_motion import linearize_symbolic
     from pendula.errors import (
         LoopNotClosed,
         ModelError,

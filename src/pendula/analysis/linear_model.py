@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from pendula.analysis.equilibrium import Equilibrium
 from pendula.system.layout import Array
+from pendula.system.system import System
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,12 @@ class LinearModel:
         N: dq = N ds, shape (coordinates of the system, speeds of the system).
         method: how derivatives were found, ``exact`` or ``differences``.
         units: of every name.
+        residual: largest force left unbalanced at the point, as a share of a typical force.
+        error: largest difference of any entry of M^-1 [K C F] from the exact one, relative to the largest; 0 if exact.
+        rows: number of independent constraint rows, each of which is three infinite eigenvalues of the full equations.
+        chart: empty, or what the coordinates of e are where the system's own are singular.
+        undetermined: number of speeds that the system's own coordinates leave undetermined at the point.
+        system: whose model it is.
     """
 
     at: Equilibrium
@@ -40,6 +48,12 @@ class LinearModel:
     N: Array
     method: str
     units: dict[str, str]
+    residual: float = 0.0
+    error: float = 0.0
+    rows: int = 0
+    chart: str = ""
+    undetermined: int = 0
+    system: System | None = field(default=None, repr=False, compare=False)
 
     @property
     def damping(self) -> Array:
@@ -81,3 +95,24 @@ class LinearModel:
     def B(self) -> Array:
         """Input matrix of (e, e')."""
         return np.vstack([np.zeros_like(self.F), np.linalg.solve(self.M, self.F)])
+
+    def to_control(self) -> Any:
+        """The same as a ``StateSpace`` of python-control: states are e and e', outputs are e.
+
+        Raises:
+            UsageError: the package ``control`` is not installed.
+        """
+        from pendula.analysis.linear_output import as_control
+
+        return as_control(self)
+
+    def latex(self, digits: int = 6) -> str:
+        """The equations M e'' + C e' + K e = F u with their numbers, as LaTeX."""
+        from pendula.analysis.linear_output import as_latex
+
+        return as_latex(self, digits)
+
+    def __str__(self) -> str:
+        from pendula.analysis.linear_output import as_text
+
+        return as_text(self)

@@ -1,0 +1,218 @@
+"""Verdicts with their reasons: eigenvalues, energy, higher-order terms, drift, and what stays undecided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import pendula
+from pendula import Model, System, library
+from pendula.errors import UsageError
+
+
+def oscillator(force: str, **parameters: float) -> System:
+    """A unit mass on a line with a force of x, y and their rates; y has its own, if it is named."""
+    forces = dict(zip("xy", force.split(";"), strict=False))
+    bodies = [{"name": f"m{k}", "point": {"mass": 1.0}} for k in forces]
+    joints = [{"name": k, "type": "prismatic", "axis": [1, 0, 0], "parent": "ground", "child": f"m{k}"} for k in forces]
+    loads = [{"type": "generalized", "coordinate": k, "value": f} for k, f in forces.items() if f.strip() != "0"]
+    return pendula.compile_system(
+        Model(
+            name="masses on lines", gravity=[0, 0, 0], parameters=parameters, bodies=bodies, joints=joints, forces=loads
+        )
+    )
+
+
+def verdict(force: str) -> pendula.Stability:
+    return pendula.stability(oscillator(force), {})
+
+
+@pytest.mark.parametrize(
+    ("force", "expected"),
+    [
+        ("-4*x - 0.1*x_dot", "asymptotically stable"),
+        ("-4*x", "stable"),
+        ("4*x", "unstable"),
+        ("4*x - 3*x_dot", "unstable"),
+        ("-4*x + 0.1*x_dot", "unstable"),
+        ("-x**3", "stable"),
+        ("-x**3 - 0.2*x_dot", "stable"),
+        ("x**3", "unstable"),
+        ("x**3 - 0.2*x_dot", "unstable"),
+        ("-x**5", "stable"),
+        ("x**5 - x_dot", "unstable"),
+        ("x**2", "unstable"),
+        ("-x**2 - 0.5*x_dot", "unstable"),
+        ("-4*x; -y**3", "stable"),
+        ("-4*x; y**3", "unstable"),
+        ("-4*x - 0.3*x_dot; -9*y", "stable"),
+        ("-4*x - y**2; -2*x*y - 0.1*y**3", "unstable"),
+        ("-4*x - y**2; -2*x*y - 2*y**3", "stable"),
+    ],
+)
+def test_verdicts_of_closed_forms(force: str, expected: str) -> None:
+    """The last two: V = 2 x^2 + x y^2 + a y^4/4; with x following y the term y^4 is (2 a - 1)/8, of either sign."""
+    found = verdict(force)
+    assert found.verdict == expected
+    assert found.applies_to_nonlinear
+    assert found.proof
+    assert expected in str(found)
+
+
+def test_behavior_is_significant_only_off_the_axis() -> None:
+    assert verdict("-4*x - 0.1*x_dot").behavior == "significant"
+    assert verdict("4*x").behavior == "significant"
+    assert verdict("-4*x").behavior == "critical"
+    assert verdict("-x**3").behavior == "critical"
+
+
+def test_negative_damping_of_higher_order_is_not_called_stable() -> None:
+    """-4 x + x^2 x': the linear model is a center; energy grows at every swing, so the truth is unstable."""
+    found = verdict("-4*x + x**2*x_dot")
+    assert found.verdict == "undecided"
+    assert not found.applies_to_nonlinear
+    assert "energy in" in found.proof
+    assert verdict("-4*x - x**2*x_dot").verdict == "stable"
+
+
+def test_forces_without_a_potential_stay_undecided_on_the_axis() -> None:
+    """Circulatory forces: K = [[4, b], [-b, 9]]; below flutter roots are on the axis, and energy says nothing."""
+    found = verdict("-4*x - y; -9*y + x")
+    assert found.verdict == "undecided"
+    assert "potential" in found.proof
+    assert "bounded" in found.proof
+    flutter = verdict("-4*x - 5*y; -9*y + 5*x")
+    assert flutter.verdict == "unstable"
+    assert "growing oscillation" in flutter.roots
+
+
+def test_nonlinear_circulatory_forces_are_noticed() -> None:
+    """Symmetric at the origin, but the cubic terms have no potential."""
+    found = verdict("-4*x - 3*y**3; -9*y + 3*x**3")
+    assert found.verdict == "undecided"
+
+
+def test_gyroscopic_stabilization_is_undecided_and_damping_breaks_it() -> None:
+    """x'' = x + 4 y', y'' = y - 4 x': held by gyroscopic forces on a maximum; with damping unstable (Kelvin, Tait)."""
+    held = verdict("x + 4*y_dot; y - 4*x_dot")
+    assert held.verdict == "undecided"
+    assert set(held.roots) == {"undamped"}
+    assert "gyroscopic" in held.proof
+    assert verdict("x + 4*y_dot - 0.01*x_dot; y - 4*x_dot - 0.01*y_dot").verdict == "unstable"
+    assert verdict("-x + 4*y_dot; -y - 4*x_dot").verdict == "stable"
+
+
+def test_repeated_root_on_the_axis_without_eigenvectors_is_not_stable() -> None:
+    """Flutter boundary: K = [[4, 1], [0, 4]] grows like t."""
+    found = verdict("-4*x - y; -4*y")
+    assert found.verdict == "undecided"
+    assert "proportion to time" in found.proof
+    semisimple = verdict("-4*x; -4*y")
+    assert semisimple.verdict == "stable"
+
+
+def test_free_motion_drifts_and_friction_stops_it() -> None:
+    """M q'' = 0 has s = 0, 0 and q grows like t: not stable, although no root is right of the axis."""
+    free = verdict("0")
+    assert free.verdict == "critical: drifts along x, stable otherwise"
+    assert free.drifts == ("x",)
+    assert verdict("-0.3*x_dot").verdict == "stable"
+    cart = pendula.stability(pendula.compile_system(library.cart_pole()), {"theta": 0})
+    assert cart.verdict == "critical: drifts along x, stable otherwise"
+    assert cart.applies_to_nonlinear
+    assert pendula.stability(pendula.compile_system(library.cart_pole()), {"theta": np.pi}).verdict == "unstable"
+
+
+def test_conical_motion_is_stable_by_routh() -> None:
+    theta = 0.7
+    rate = np.sqrt(9.81 / np.cos(theta))
+    system = pendula.compile_system(library.spherical_pendulum())
+    found = pendula.stability(system, {"theta": theta, "phi_dot": rate})
+    assert found.verdict == "critical: drifts along phi, stable otherwise"
+    assert "Routh" in found.proof
+
+
+def test_singular_charts_have_verdicts() -> None:
+    system = pendula.compile_system(library.spherical_pendulum())
+    assert pendula.stability(system, {"theta": 0}).verdict == "stable"
+    assert pendula.stability(system, {"theta": np.pi}).verdict == "unstable"
+
+
+def test_applied_forces_at_a_singular_chart_are_not_called_stable_unseen() -> None:
+    """A force of third order that puts energy in: the linear model does not see it."""
+    push = {"type": "generalized", "coordinate": "theta", "value": "theta**2*theta_dot"}
+    system = pendula.compile_system(library.spherical_pendulum().with_changes(forces=[push]))
+    assert pendula.stability(system, {"theta": 0}).verdict == "undecided"
+
+
+@pytest.mark.parametrize("formulation", ["lagrange", "maximal"])
+def test_every_equilibrium_of_a_chain(formulation: str) -> None:
+    """Only hanging straight down is stable, of 2^3."""
+    system = pendula.compile_system(library.chain(links=3), formulation)
+    for k in range(8):
+        at = {f"theta{i + 1}": np.pi * ((k >> i) & 1) for i in range(3)}
+        found = pendula.stability(system, at)
+        assert found.verdict == ("stable" if k == 0 else "unstable")
+
+
+def test_partly_damped_chain_is_asymptotically_stable_where_damping_reaches() -> None:
+    system = pendula.compile_system(library.chain(links=3, friction=[0.2, 0.0, 0.0]))
+    assert pendula.stability(system, {}).verdict == "asymptotically stable"
+
+
+# --- ranges -------------------------------------------------------------------------------------------------
+
+
+def test_range_of_a_pushed_oscillator() -> None:
+    system = oscillator("-(k - 2)*x - 0.4*x_dot", k=3.0)
+    found = pendula.stability_over(system, "k", 0, 5)
+    assert found.values.tolist() == [2.0]
+    assert [r.verdict for r in found.ranges] == ["unstable", "asymptotically stable"]
+    assert "k = 2" in str(found)
+
+
+def test_flutter_boundary_is_found() -> None:
+    """K = [[4, b], [-b, 9]]: roots leave the axis at 25/4 = b^2, so b = 2.5."""
+    system = oscillator("-4*x - b*y; -9*y + b*x", b=1.0)
+    found = pendula.stability_over(system, "b", 0.5, 5)
+    np.testing.assert_allclose(found.values, [2.5], rtol=1e-7)
+    assert [r.verdict for r in found.ranges] == ["undecided", "unstable"]
+    damped = oscillator("-4*x - b*y - 0.2*x_dot; -9*y + b*x - 0.2*y_dot", b=1.0)
+    # Routh-Hurwitz of s^4 + 0.4 s^3 + 13.04 s^2 + 2.6 s + 36 + b^2: a3 a2 a1 - a1^2 - a3^2 a0 = 0
+    edge = np.sqrt((0.4 * 13.04 * 2.6 - 2.6**2) / 0.16 - 36)
+    found = pendula.stability_over(damped, "b", 0.5, 5)
+    np.testing.assert_allclose(found.values, [edge], rtol=1e-12)
+    assert [r.verdict for r in found.ranges] == ["asymptotically stable", "unstable"]
+
+
+def test_two_edges_are_found() -> None:
+    system = oscillator("-(k - 1)*(k - 3)*x - x_dot", k=0.5)
+    found = pendula.stability_over(system, "k", 0, 4)
+    np.testing.assert_allclose(found.values, [1.0, 3.0], rtol=1e-12)
+    assert [r.verdict for r in found.ranges] == ["asymptotically stable", "unstable", "asymptotically stable"]
+
+
+def test_an_equilibrium_that_moves_is_followed_until_it_is_lost() -> None:
+    """x^2 = k: the branch sqrt(k) ends at k = 0."""
+    system = oscillator("k - x**2 - x_dot", k=1.0)
+    found = pendula.stability_over(system, "k", 0.5, 4, at={"x": 1.0})
+    assert [r.verdict for r in found.ranges] == ["asymptotically stable"]
+    middle = found.ranges[0].stability
+    assert middle is not None
+    assert middle.at["x"] == pytest.approx(np.sqrt(2.25), rel=1e-10)
+    lost = pendula.stability_over(oscillator("-k - x**2 - x_dot", k=-1.0), "k", -4, 1, at={"x": 2.0})
+    assert [r.verdict for r in lost.ranges] == ["asymptotically stable", "no equilibrium"]
+    assert lost.values[0] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_bad_ranges_are_named() -> None:
+    system = pendula.compile_system(library.pendulum())
+    with pytest.raises(UsageError, match="no parameter"):
+        pendula.stability_over(system, "stiffness", 0, 1)
+    with pytest.raises(UsageError, match="smaller to a larger"):
+        pendula.stability_over(system, "l", 2, 1)
+    alone = replace(pendula.linearize(system, {}), system=None)
+    with pytest.raises(UsageError, match="needs the system"):
+        pendula.stability(alone)
