@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 
 import pendula
 from pendula import Model, System, library
-from pendula.analysis.equilibrium import NotAnEquilibrium
+from pendula.errors import NotAnEquilibrium
 
 PRINTED = 2e-5
 """The paper prints five or six digits."""

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.linalg import qr
 
 from pendula.analysis.balance import LOOKS, Balance
-from pendula.analysis.equilibrium import BALANCED, Equilibrium, NotAnEquilibrium, equilibrium_at
+from pendula.analysis.equilibrium import BALANCED, Equilibrium, equilibrium_at
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.linear_terms import Terms, terms_at
-from pendula.errors import SingularPose, UsageError
+from pendula.errors import NotAnEquilibrium, SingularPose, UsageError
 from pendula.system.layout import Array, State
 from pendula.system.rotations import about, multiply
 from pendula.system.system import Parameters, System
