@@ -124,18 +124,19 @@ def _note(reason: str) -> None:
     cache_note = cache_note or f"a compiled kernel is not kept on disk and will be compiled again: {reason}"
 
 
-def _files_of(function: Callable[..., Any]) -> KernelFiles | None:
-    """The disk cache of a function, or None where there is none."""
+def _with_files(made: Any, function: Callable[..., Any]) -> Any:
+    """What numba made of a function, with our files in place of its own where there can be any."""
     if not cache_directory:
-        return None
+        return made
     package = Path(__file__).resolve().parent.parent
     rooms = tuple(package / room for room in KERNEL_PACKAGES)
     try:
         stamp = source_stamp(function.__code__.co_filename, rooms)
     except OSError:  # e.g. a function typed at a prompt has no file
         _note(f"{function.__name__} has no source file")
-        return None
-    return KernelFiles(function, Path(cache_directory), stamp, _note)
+        return made
+    made._cache = KernelFiles(function, Path(cache_directory), stamp, _note)
+    return made
 
 
 def _settings(allocates: bool, options: dict[str, Any]) -> dict[str, Any]:
@@ -156,10 +157,7 @@ def compiled(function: Callable[..., Any] | None = None, /, *, allocates: bool =
     settings = {"nogil": True, **_settings(allocates, options)}
 
     def decorate(target: Callable[..., Any]) -> Any:
-        dispatcher, files = numba.njit(**settings)(target), _files_of(target)
-        if files is not None:
-            dispatcher._cache = files
-        return dispatcher
+        return _with_files(numba.njit(**settings)(target), target)
 
     return decorate if function is None else decorate(function)
 
@@ -203,12 +201,8 @@ class CompiledCallback:
     def _compiled(self) -> Any:
         """What numba.cfunc gives, with our files."""
         signature = sigutils.normalize_signature(CALLBACK_SIGNATURE)
-        native, files = (
-            CFunc(self.__wrapped__, signature, locals={}, options=self._settings),
-            _files_of(self.__wrapped__),
-        )
-        if files is not None:
-            native._cache = files
+        made = CFunc(self.__wrapped__, signature, locals={}, options=self._settings)
+        native = _with_files(made, self.__wrapped__)
         native.compile()
         return native
 
