@@ -134,7 +134,7 @@ def _notes(model: LinearModel, no_geometric: bool) -> list[str]:
             if held
             else "--no-geometric changes nothing here: there are no constraint forces in these coordinates"
         )
-    return [textwrap.fill(f"note: {note}", WIDTH, subsequent_indent="  ") for note in notes]
+    return [textwrap.fill(f"note: {note}", WIDTH, subsequent_indent="  ", break_on_hyphens=False) for note in notes]
 
 
 def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -> list[str]:
@@ -173,10 +173,7 @@ def _symbolic(asked: Asked, at: tuple[str, ...], latex: bool, as_json: bool, pro
     if any("=" in text for text in at):
         where = {**{f"{n}_dot": x for n, x in asked.rates.items()}, **at_values(at)}
     else:
-        chosen = chosen_or_exit(asked, at, as_json, progress)
-        from pendula.present.equilibria import joint_values
-
-        where = {n: x for n, x in joint_values(asked.system, chosen.point).items() if x}
+        where = _exact(asked, chosen_or_exit(asked, at, as_json, progress))
     found = linearize_symbolic(asked.model, where)
     if as_json:
         echo_json({"model": asked.model.name, "at": {n: str(x) for n, x in where.items()}} | symbolic_data(found))
@@ -184,6 +181,23 @@ def _symbolic(asked: Asked, at: tuple[str, ...], latex: bool, as_json: bool, pro
         click.echo(found.latex())
     else:
         click.echo(f"{heading(f'{asked.model.name}: small motion in symbols')}\n\n{symbolic_text(found, where)}")
+
+
+def _exact(asked: Asked, chosen: Chosen) -> dict[str, float]:
+    """Where a known equilibrium is, if that can be written in symbols: multiples of a quarter turn, and zeros."""
+    import math
+
+    from pendula.present.equilibria import joint_values, place
+
+    where = {n: x for n, x in joint_values(asked.system, chosen.point).items() if x}
+    quarters = {n: round(x / (math.pi / 2)) * (math.pi / 2) for n, x in where.items()}
+    angles = {c.name for c in asked.model.coordinates if c.kind == "angle"}
+    if any(n not in angles or abs(x - quarters[n]) > 1e-12 for n, x in where.items()):
+        raise UsageError(
+            f"--symbolic: this equilibrium is known in numbers only: {place(asked.system, chosen.point)}.\n"
+            '  Try: --at with an expression of parameters, such as --at "theta=acos(g/(r*Omega**2))", or --at theta=0.'
+        )
+    return quarters
 
 
 @click.command("modes")

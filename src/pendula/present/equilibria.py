@@ -17,8 +17,8 @@ from pendula.system.system import System
 
 MOST_ROWS = 24
 """equilibria that are shown; files and programs get all"""
-MOST_COLUMNS = 6
-"""coordinates up to which each has a column of its own"""
+MOST_COLUMNS = 5
+"""coordinates up to which each has a column of its own, unless they are quaternions"""
 NAMED = 6
 """coordinates up to which each is named with its value"""
 
@@ -85,7 +85,7 @@ def point_lines(system: System, one: Equilibrium, why: str) -> list[str]:
         given = zip(system.layout.inputs, one.inputs.tolist(), strict=True)
         facts.append(("inputs held", ", ".join(f"{n} = {number(x)}" for n, x in given)))
     potential = f"{potential_word(system, one)} {number(one.potential)} {units.energy}"
-    facts.append(("residual", f"{one.residual:.1e} of a typical force; {potential}"))
+    facts.append(("residual", f"{number(one.residual, 2)} of a typical force; {potential}"))
     return facts_lines(facts)
 
 
@@ -106,7 +106,7 @@ def equilibria_text(system: System, found: Equilibria, verdicts: Sequence[str]) 
     """Table of equilibria with their verdicts, families and weak ones, and how sure one can be of having them all."""
     if not len(found):
         return no_equilibrium_text(found)
-    parts = [_headline(found), "", _table(system, found, verdicts)]
+    parts = [_headline(system, found), "", _table(system, found, verdicts)]
     if len(found) > MOST_ROWS:
         parts += ["", f"... and {len(found) - MOST_ROWS} more: --json gives all of them"]
     notes = _notes(system, found)
@@ -122,18 +122,17 @@ def no_equilibrium_text(found: Equilibria) -> str:
     return "\n".join([textwrap.fill(said, WIDTH), "", *_completeness(found)])
 
 
-def _headline(found: Equilibria) -> str:
-    kind = "steady motion" if found[0].steady else "equilibri"
-    if found[0].steady:
-        return f"{len(found)} {kind}{'s' if len(found) > 1 else ''}, the one of least effective potential first"
-    first = ", the one of least potential first" if len(found) > 1 else ""
-    return f"{len(found)} {kind}{'a' if len(found) > 1 else 'um'}{first}"
+def _headline(system: System, found: Equilibria) -> str:
+    one, many = ("steady motion", "steady motions") if found[0].steady else ("equilibrium", "equilibria")
+    if len(found) == 1:
+        return f"1 {one}"
+    return f"{len(found)} {many}, the one of least {potential_word(system, found[0])} first"
 
 
 def _table(system: System, found: Equilibria, verdicts: Sequence[str]) -> str:
     layout, energy = system.joint_layout, system.model.unit_names.energy
     shown = list(zip(found, verdicts, strict=True))[:MOST_ROWS]
-    apart = len(layout.coordinates) <= MOST_COLUMNS
+    apart = len(layout.coordinates) <= MOST_COLUMNS and not system.in_joints.balls
     word = potential_word(system, found[0])
     heads = ["no", *_heads(layout.coordinates, layout.units, apart), "verdict", f"{word} [{energy}]", "residual"]
     rows: list[list[Any]] = []
@@ -142,9 +141,14 @@ def _table(system: System, found: Equilibria, verdicts: Sequence[str]) -> str:
         cells: list[Any] = [place(system, one)]
         if apart:
             cells = [shown_value(values[n], layout.units[n])[0] for n in layout.coordinates]
-        rows.append([one.name, *cells, verdict, one.potential, number(one.residual, 1)])
+        rows.append([one.name, *cells, short_verdict(verdict), one.potential, number(one.residual, 1)])
     sides = "r" + ("r" * len(layout.coordinates) if apart else "l") + "lrr"
     return table(rows, heads, align=sides)
+
+
+def short_verdict(verdict: str) -> str:
+    """A verdict for a narrow column: along what something drifts is said below the table."""
+    return "critical: drifts, else stable" if verdict.startswith("critical: drifts") else verdict
 
 
 def _heads(names: Sequence[str], units: Mapping[str, str], apart: bool) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pendula.analysis.eigenmodes import NEGLIGIBLE
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.mode_words import named_shape
 from pendula.analysis.modes import Modes
@@ -143,7 +144,7 @@ def _value(root: Eigenvalue, paired: bool) -> str:
 
 
 def _error(root: Eigenvalue) -> str:
-    return f"{root.backward_error:.0e}" if root.label.startswith(("physical", "zero")) else "-"
+    return number(root.backward_error, 1) if root.label.startswith(("physical", "zero")) else "-"
 
 
 def _label(root: Eigenvalue) -> str:
@@ -216,13 +217,18 @@ def _sentence(text: str) -> str:
 def _shapes(found: Modes) -> str:
     """Rows are coordinates, columns modes; with phases, sizes and angles."""
     names, _, units = named_shape(found.modes[0], found.linear)
-    columns = [named_shape(mode, found.linear)[1] for mode in found.modes]
+    columns = [_rounded(named_shape(mode, found.linear)[1]) for mode in found.modes]
     phases = any(np.iscomplexobj(x) for x in columns)
     rows = []
     for k, name in enumerate(names[:MOST_ROOTS]):
         cells = [_entry(x[k], phases) for x in columns]
         rows.append([f"{name} [{units[name]}]" if units[name] else name, *cells])
     return table(rows, ["", *(f"mode {m.number}" for m in found.modes)], align="l" + "r" * len(columns), digits=5)
+
+
+def _rounded(values: Array) -> Array:
+    """A shape without entries that are rounding beside its largest."""
+    return np.where(np.abs(values) > NEGLIGIBLE * np.abs(values).max(), values, 0.0)
 
 
 def _entry(value: complex, phases: bool) -> Any:
