@@ -308,10 +308,16 @@ def test_exercise_1_is_stable_from_22_5_on(pendula):
     assert "Chetaev" in data["critical"][0]["proof"]
 
 
-def test_an_equilibrium_that_moves_is_followed_to_where_it_vanishes(pendula):
-    # the tilted bead of the hoop exists for Omega^2 > g/r
-    data = read(pendula("stability", "hoop-bead", "--over", "Omega=2:6", "--json"))
-    assert data["critical"][-1]["value"] == pytest.approx(math.sqrt(9.81), abs=1e-3)
+def test_a_range_starts_from_the_equilibrium_of_its_low_end(pendula):
+    # the bead stays at the bottom up to Omega^2 = g/r and is followed there; above 4 the lowest one is tilted
+    low = read(pendula("stability", "hoop-bead", "--over", "Omega=2:6", "--json"))
+    assert [c["value"] for c in low["critical"]] == [pytest.approx(math.sqrt(9.81), rel=1e-9)]
+    assert [r["verdict"] for r in low["ranges"]] == ["asymptotically stable", "unstable"]
+    assert low["critical"][0]["verdict"] == "stable"
+    assert all(r["at"]["theta"] == pytest.approx(0, abs=1e-9) for r in low["ranges"])
+    high = read(pendula("stability", "hoop-bead", "--over", "Omega=4:6", "--json"))
+    assert [r["verdict"] for r in high["ranges"]] == ["asymptotically stable"]
+    assert math.cos(high["ranges"][0]["at"]["theta"]) == pytest.approx(9.81 / 25)
 
 
 # --- floquet ----------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,7 +11,6 @@ from pendula.app.linear import chosen_or_exit, point_data, point_head
 from pendula.app.options import echo_json, writable
 from pendula.app.point import (
     Asked,
-    Chosen,
     at_option,
     at_values,
     mechanism_options,
@@ -23,12 +22,6 @@ from pendula.app.point import (
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.present.tables import heading
-
-if TYPE_CHECKING:
-    from pendula.analysis.equilibrium import Equilibrium
-
-STEPS = 100
-"""steps in which an equilibrium is followed from the model's own value of a parameter to the low end of a range"""
 
 
 @click.command("stability")
@@ -42,16 +35,16 @@ def stability_command(at: tuple[str, ...], over: str | None, samples: int, as_js
 
     The verdict is asymptotically stable, stable, critical (it drifts along a coordinate that nothing holds), unstable,
     or undecided, and it is said whether it holds for the nonlinear mechanism. Exits with 0 if it is stable or
-    critical, with 1 if it is unstable or undecided, or if there is no equilibrium. With --over, which follows the
-    equilibrium over the range, it exits with 0 whatever the verdicts.
+    critical, with 1 if it is unstable or undecided, or if there is no equilibrium. With --over, the equilibrium is
+    that of the low end of the range (--at, too), is followed from there, and the exit code is 0 whatever the verdicts.
     """
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, progress=progress)
         span = None if over is None else read_range(asked.model, over, "--over", "k=0:50")
-        chosen = chosen_or_exit(asked, at, as_json, progress)
         if span is not None:
-            _over(asked, chosen, span, samples, as_json, progress)
+            _over(_at_low_end(asked, span, progress), at, span, samples, as_json, progress)
             return
+        chosen = chosen_or_exit(asked, at, as_json, progress)
         from pendula.analysis.stability import stability
 
         found = stability(asked.system, chosen.point)
@@ -66,38 +59,33 @@ def stability_command(at: tuple[str, ...], over: str | None, samples: int, as_js
 
 
 def _over(
-    asked: Asked, chosen: Chosen, span: tuple[str, float, float], samples: int, as_json: bool, progress: Progress
+    asked: Asked, at: tuple[str, ...], span: tuple[str, float, float], samples: int, as_json: bool, progress: Progress
 ) -> None:
-    """Prints critical values and verdicts over a range."""
+    """Prints critical values and verdicts over a range, for the equilibrium that is meant at its low end."""
     from pendula.analysis.stability_ranges import stability_over
     from pendula.present.verdicts import ranges_data, ranges_text
 
     name, low, high = span
+    chosen = chosen_or_exit(asked, at, as_json, progress)
     progress.say(f"stability over {name}")
-    begin = _followed(asked, chosen.point, name, low)
-    found = stability_over(asked.system, name, low, high, at=begin, samples=samples)
+    found = stability_over(asked.system, name, low, high, at=chosen.point, samples=samples)
     if as_json:
-        echo_json(point_data(asked, chosen) | ranges_data(found))
+        echo_json(point_data(asked, chosen) | ranges_data(asked.system, found))
         return
-    own = asked.values[name]
     title = point_head(asked, chosen, f"stability over {name}")
-    click.echo("\n".join([*title, f"{'followed':<14}from {name} = {own:g}, its value in the model", ""]))
-    click.echo(ranges_text(found))
+    begin = f"{'followed':<14}from there, {name} = {low:g}, to {name} = {high:g}"
+    click.echo("\n".join([*title, begin, "", ranges_text(asked.system, found)]))
 
 
-def _followed(asked: Asked, point: Equilibrium, name: str, low: float) -> Equilibrium:
-    """The equilibrium at the low end of the range, followed there from the model's own value; else itself."""
-    import numpy as np
+def _at_low_end(asked: Asked, span: tuple[str, float, float], progress: Progress) -> Asked:
+    """The mechanism with the parameter at the low end of its range, where following starts."""
+    from pendula.system.build import compile_system
 
-    from pendula.analysis.stability_ranges import follow
-
-    found = point
-    for value in np.linspace(asked.values[name], low, STEPS + 1)[1:]:
-        there = follow(asked.system, found.state, None, asked.system.parameter_vector({name: float(value)}))
-        if there is None:
-            return point
-        found = there
-    return found
+    name, low, _ = span
+    progress.say(f"compiling with {name} = {low:g}")
+    model = asked.model.with_parameters({name: low})
+    formulation = asked.system.formulation if asked.system.engine == "symbolic" else None
+    return Asked(model, compile_system(model, formulation, engine=asked.system.engine), asked.rates)
 
 
 @click.command("floquet")

@@ -8,8 +8,9 @@ from pendula.analysis.floquet import Floquet
 from pendula.analysis.floquet_study import FloquetMap
 from pendula.analysis.stability import Stability
 from pendula.analysis.stability_ranges import LOST, StabilityRanges
-from pendula.present.equilibria import facts_lines
+from pendula.present.equilibria import facts_lines, joint_values, place
 from pendula.present.tables import number, table
+from pendula.system.system import System
 
 MOST_ROOTS = 24
 
@@ -61,46 +62,49 @@ def stability_data(found: Stability) -> dict[str, Any]:
     }
 
 
-def ranges_text(found: StabilityRanges) -> str:
-    """Verdicts between critical values and at them, with the argument."""
-    rows: list[tuple[str, str, str]] = []
-    critical = {c.value: c for c in found.critical}
-    for part in found.ranges:
-        lost = "no pose near the one followed balances the forces"
-        why = part.stability.proof if part.stability else lost
-        rows.append((f"{number(part.low, 10)} to {number(part.high, 10)}", part.verdict, why))
-        edge = critical.get(part.high)
-        if edge is not None:
-            there = edge.stability.verdict if edge.stability else LOST
-            rows.append((f"at {number(edge.value, 10)}", there, edge.stability.proof if edge.stability else lost))
-    width = max(len(where) for where, _, _ in rows) + 2
-    reasons = facts_lines([(where, why) for where, _, why in rows], width)
+def ranges_text(system: System, found: StabilityRanges) -> str:
+    """Verdicts between critical values and at them, where the equilibrium is, and the argument."""
+    parts = _parts(system, found)
+    rows = [[_where(part), part["verdict"], part["place"]] for part in parts]
+    width = max(len(str(row[0])) for row in rows) + 2
+    reasons = facts_lines([(_where(part), part["proof"]) for part in parts], width)
     note = f"from {found.samples} values; a range narrower than their distance may have been missed"
-    verdicts = table([row[:2] for row in rows], [found.parameter, "verdict"])
+    verdicts = table(rows, [found.parameter, "verdict", "equilibrium (in the middle of a range)"])
     return "\n".join([verdicts, "", "because", *reasons, "", note])
 
 
-def ranges_data(found: StabilityRanges) -> dict[str, Any]:
-    """Ranges and critical values as plain data."""
+def _where(part: dict[str, Any]) -> str:
+    if "value" in part:
+        return f"at {number(part['value'], 10)}"
+    return f"{number(part['low'], 10)} to {number(part['high'], 10)}"
+
+
+def _parts(system: System, found: StabilityRanges) -> list[dict[str, Any]]:
+    """Ranges and the critical values between them, in order."""
+    critical = {c.value: c for c in found.critical}
+    parts: list[dict[str, Any]] = []
+    for part in found.ranges:
+        parts.append({"low": part.low, "high": part.high} | _judged(system, part.stability))
+        edge = critical.get(part.high)
+        if edge is not None:
+            parts.append({"value": edge.value} | _judged(system, edge.stability))
+    return parts
+
+
+def _judged(system: System, found: Stability | None) -> dict[str, Any]:
+    if found is None:
+        return {"verdict": LOST, "proof": "no pose near the one followed balances the forces", "place": "-", "at": None}
+    there = {"place": place(system, found.at), "at": joint_values(system, found.at)}
+    return {"verdict": found.verdict, "proof": found.proof} | there
+
+
+def ranges_data(system: System, found: StabilityRanges) -> dict[str, Any]:
+    """Ranges and critical values as plain data; the equilibrium of a range is that in its middle."""
+    parts = [{k: x for k, x in part.items() if k != "place"} for part in _parts(system, found)]
     return {
         "parameter": found.parameter,
-        "ranges": [
-            {
-                "low": part.low,
-                "high": part.high,
-                "verdict": part.verdict,
-                "proof": part.stability.proof if part.stability else None,
-            }
-            for part in found.ranges
-        ],
-        "critical": [
-            {
-                "value": c.value,
-                "verdict": c.stability.verdict if c.stability else LOST,
-                "proof": c.stability.proof if c.stability else None,
-            }
-            for c in found.critical
-        ],
+        "ranges": [part for part in parts if "low" in part],
+        "critical": [part for part in parts if "value" in part],
         "samples": found.samples,
     }
 
