@@ -54,9 +54,11 @@ def _equation(model: LinearModel) -> str:
 def _matrices(model: LinearModel) -> list[str]:
     names, states = model.coordinates, (*model.coordinates, *model.speeds)
     found = [_matrix(f"M [{_unit(model, 2)}]", model.M, names, names)]
-    found += _split(
-        f"C [{_unit(model, 1)}]", model.C, model.damping, model.gyroscopic, ("damping", "gyroscopic"), names
-    )
+    if _only_rounding(model):
+        found.append(f"C [{_unit(model, 1)}] is zero but for rounding")
+    else:
+        damping = (model.damping, model.gyroscopic, ("damping", "gyroscopic"))
+        found += _split(f"C [{_unit(model, 1)}]", model.C, *damping, names)
     stiffness = (model.conservative, model.circulatory, ("conservative", "circulatory"))
     found += _split(f"K [{_unit(model, 0)}]", model.K, *stiffness, names)
     if model.inputs:
@@ -65,6 +67,12 @@ def _matrices(model: LinearModel) -> list[str]:
         found.append(_matrix("A", model.A, states, states))
         found += [_matrix("B", model.B, states, model.inputs)] if model.inputs else []
     return found
+
+
+def _only_rounding(model: LinearModel) -> bool:
+    """Whether C is nothing beside the terms of a steady motion that cancel in it."""
+    size, turning = (float(np.abs(x).max(initial=0.0)) for x in (model.C, model.at.v))
+    return 0 < size <= 1e-13 * turning * float(np.abs(model.M).max(initial=0.0))
 
 
 def _unit(model: LinearModel, order: int) -> str:
