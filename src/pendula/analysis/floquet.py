@@ -253,7 +253,8 @@ def _refuse_open(system: System, missed: Array, period: float, end: State) -> No
     raise UsageError(
         f"the motion from this state does not repeat itself: after {period:.6g} {system.layout.time_unit} "
         f"the {what} is off by {missed[k]:.3g}.\n"
-        "  Try: a state that is an equilibrium at all times, or close=True to look for a motion that repeats itself."
+        "  Try: a state that is an equilibrium at all times, or close=True (--close), which looks for a motion that "
+        "repeats itself."
     )
 
 

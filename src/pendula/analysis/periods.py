@@ -50,7 +50,9 @@ def find_period(system: System, parameters: Array) -> float:
     rates = _rates(system, parameters)
     if not rates:
         what = "has no sine or cosine of time" if depends_on_time(system) else "does not depend on time"
-        raise UsageError(f"the period cannot be found: the mechanism {what}.\n  Try: period=..., of the motion itself.")
+        raise UsageError(
+            f"the period cannot be found: the mechanism {what}.\n  Try: period=... (--period), of the motion itself."
+        )
     factors = (0.5, *range(1, MULTIPLES + 1))
     for period in sorted({2 * np.pi / rate * k for rate in rates for k in factors}):
         if period_error(system, period, parameters) <= PERIODIC:

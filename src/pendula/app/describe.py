@@ -108,7 +108,7 @@ def describe(model: Model) -> str:
     ]
     rows: list[tuple[Any, ...]] = []
     for joint in model.joints:
-        names = ", ".join(c.name for c in joint.coordinates()) if hasattr(joint, "coordinates") else "-"
+        names = _coordinates(joint)
         rows.append((joint.name, joint.type, joint.parent.body, joint.child.body, names))
     text += ["", table(rows, ["joint", "type", "parent", "child", "coordinates"])]
     if model.forces:
@@ -172,6 +172,15 @@ def _body_rows(model: Model) -> list[tuple[str, ...]]:
         diagonal = ", ".join(number(parse(properties.inertia[i][i]).evaluate(values), 4) for i in range(3))
         rows.append((body.name, number(parse(properties.mass).evaluate(values), 4), com, diagonal))
     return rows
+
+
+def _coordinates(joint: Any) -> str:
+    """Coordinates of a joint; prescribed ones with their motion."""
+    if not hasattr(joint, "coordinates"):
+        return "-"
+    given = joint.prescribed() if hasattr(joint, "prescribed") else {}
+    names = [c.name for c in joint.coordinates()]
+    return ", ".join(f"{n} = {given[n]} (prescribed)" if n in given else n for n in names) or "-"
 
 
 def _where(force: Any) -> str:

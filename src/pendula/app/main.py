@@ -22,6 +22,11 @@ _COMMANDS = {
     "simulate": "pendula.app.simulate",
     "ensemble": "pendula.app.ensemble",
     "reactions": "pendula.app.reactions",
+    "equilibria": "pendula.app.equilibria",
+    "linearize": "pendula.app.linear",
+    "modes": "pendula.app.linear",
+    "stability": "pendula.app.stability",
+    "floquet": "pendula.app.stability",
 }
 _SUMMARIES = {
     "list": "Library mechanisms, one line each.",
@@ -33,6 +38,11 @@ _SUMMARIES = {
     "simulate": "Motion from the initial state, with plot and animation.",
     "ensemble": "Many runs with random initial states or parameters.",
     "reactions": "Forces and torques at every joint along the motion.",
+    "equilibria": "All equilibria, their stability, and whether any is missing.",
+    "linearize": "Small motion: M C K, A B, eigenvalues with labels.",
+    "modes": "Frequencies, damping and shapes of small motion, in words.",
+    "stability": "The verdict and its reason; ranges over a parameter.",
+    "floquet": "Stability of a periodically driven mechanism.",
 }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import textwrap
 import time
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -24,6 +23,7 @@ from pendula.app.options import (
     scalar,
     writable,
 )
+from pendula.app.progress import Progress
 from pendula.present.tables import heading, number, table
 
 
@@ -176,7 +176,7 @@ def perform(
         ]
     )
     before = time.perf_counter()
-    with _Progress(quiet=quiet) as progress:
+    with Progress(quiet=quiet) as progress:
         progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
         system = compile_system(found, formulation, engine=engine)
         progress.say(f"simulating {found.name}")
@@ -320,48 +320,3 @@ def _horizon_data(found: Any) -> dict[str, Any]:
         "tolerance": found.reference.tolerance,
         "text": str(found),
     }
-
-
-class _Progress:
-    """A progress bar on a terminal, once a run takes longer than half a second."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._on = not quiet and sys.stderr.isatty()
-        self._since = time.perf_counter()
-        self._bar: Any = None
-        self._task: Any = None
-        self._text = ""
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def say(self, text: str) -> None:
-        """What is going on now."""
-        self._text = text
-        if self._on and self._bar is None:
-            self._start()
-        if self._bar is not None:
-            self._bar.update(self._task, description=text)
-
-    def _start(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeRemainingColumn())
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._text, total=None)
-        self._bar.start()
-
-    @property
-    def update(self) -> Callable[[float, float, int], None]:
-        """Called by the stepper with (t, t_end, steps)."""
-
-        def step(t: float, t_end: float, steps: int) -> None:
-            if self._bar is not None:
-                self._bar.update(self._task, total=abs(t_end) or 1.0, completed=abs(t))
-
-        return step

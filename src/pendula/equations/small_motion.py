@@ -85,16 +85,30 @@ class SymbolicModel:
         found = [positive(x) for x in must]
         return tuple(dict.fromkeys(x for x in found if x is not sp.true))
 
+    @property
+    def stable_if(self) -> str:
+        """When it is stable, as a sentence; for one and two degrees of freedom.
+
+        Raises:
+            NotSupported: there are more degrees of freedom.
+        """
+        kind = "all roots on the imaginary axis" if self.C.is_zero_matrix else "asymptotically stable"
+        found = self.conditions
+        if sp.false in found:
+            return f"never {kind}, whatever the parameters"
+        return f"{kind} if {' and '.join(map(str, found))}" if found else f"always {kind}"
+
+    def latex(self) -> str:
+        """M, C, K, F and the characteristic polynomial, one line of LaTeX for each."""
+        named = [(name, getattr(self, name)) for name in "MCKF"]
+        lines = [f"{name} = {sp.latex(X)}" for name, X in named if X.cols]
+        return "\n".join([*lines, rf"\Delta(s) = {sp.latex(self.polynomial.as_expr())}"])
+
     def __str__(self) -> str:
         lines = [f"{name} = {getattr(self, name).tolist()}" for name in "MCK"]
         lines.append(f"characteristic polynomial: {self.polynomial.as_expr()}")
         if self.M.rows <= 2:
-            kind = "all roots on the axis" if self.C.is_zero_matrix else "asymptotically stable"
-            found = self.conditions
-            if sp.false in found:
-                lines.append(f"never {kind}, whatever the parameters")
-            else:
-                lines.append(f"{kind} if {' and '.join(map(str, found))}" if found else f"always {kind}")
+            lines.append(self.stable_if)
         lines.append(f"taken as positive: {', '.join(self.assumed)}")
         return "\n".join(lines)
 

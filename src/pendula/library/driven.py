@@ -63,7 +63,7 @@ def driven_chain(
         driving |= {"L": _total(links, length), "omega": f"{_ZEROS[mode - 1]!r}/2*sqrt(g/L)"}
     else:
         driving["omega"] = rate
-    return _shaken(still, f"driven chain of {links} links", driving | {"phi": direction})
+    return _shaken(still, f"driven chain of {links} link{'s' if links > 1 else ''}", driving | {"phi": direction})
 
 
 def _total(links: int, length: PerLink) -> Scalar:

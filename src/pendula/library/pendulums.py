@@ -114,7 +114,7 @@ def chain(
     if coordinates == "relative":
         angles = [angles[0], *(f"({x}) - ({y})" for x, y in zip(angles[1:], angles[:-1], strict=True))]
     return Model(
-        name=f"chain of {links} links",
+        name=f"chain of {links} link{'s' if links > 1 else ''}",
         gravity=[0, "-g", 0],
         parameters=per.parameters | {"g": 9.81},
         bodies=bodies,

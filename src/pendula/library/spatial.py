@@ -10,7 +10,7 @@ from pendula.model.model import Model
 
 
 def spherical_pendulum(*, chart: Literal["angles", "xy"] = "angles") -> Model:
-    """A point mass on a rod, free to swing in space: paper 000.
+    """A point mass swinging in space: paper 000.
 
     The rod is massless; gravity is along -z.
 

@@ -1,0 +1,305 @@
+"""What the commands about small motion share: the mechanism they are about, and the equilibrium that is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pendula.app.options import (
+    engine_option,
+    formulation_option,
+    json_option,
+    model_argument,
+    pairs,
+    parameter_option,
+    read_model,
+    read_state,
+    scalar,
+)
+from pendula.app.progress import Progress
+from pendula.errors import UsageError
+from pendula.model.expressions import ExpressionError, parse
+from pendula.model.model import Model
+
+if TYPE_CHECKING:
+    from pendula.analysis.equilibria import Equilibria
+    from pendula.analysis.equilibrium import Equilibrium
+    from pendula.system.system import System
+
+ROUNDED = 1e-3
+"""values of --at that are within this [rad, or a share of a typical length] of an equilibrium mean that one"""
+LISTED = 6
+"""degrees of freedom up to which all equilibria are looked for, to say of how many the lowest is"""
+
+_mechanism = (
+    model_argument,
+    parameter_option,
+    click.option(
+        "--start", multiple=True, metavar="NAME=VALUE", help="Initial coordinate; loops are closed near this pose."
+    ),
+    click.option(
+        "--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input, held constant, such as F=2."
+    ),
+    formulation_option(None, "default: kane, where equations are derived"),
+    engine_option,
+)
+rate_option = click.option(
+    "--rate",
+    "rates",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Constant rate of a cyclic coordinate, such as phi=3: a steady motion.",
+)
+at_option = click.option(
+    "--at",
+    "at",
+    multiple=True,
+    metavar="WHICH",
+    help='The equilibrium: its number in "pendula equilibria", or values such as theta=180deg (others zero; with '
+    "closed loops they follow). Default: the one of least effective potential.",
+)
+
+
+def mechanism_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """MODEL, -p, --start, --input, --formulation, --engine, --json."""
+    for option in reversed((*_mechanism, json_option)):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The mechanism that the options describe, and the options themselves."""
+
+    model: Model
+    system: System
+    rates: Mapping[str, float]
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Values of parameters."""
+        return self.model.parameter_values
+
+
+def read_asked(
+    model: str,
+    settings: tuple[str, ...],
+    start: tuple[str, ...],
+    inputs: tuple[str, ...],
+    formulation: str | None,
+    engine: str,
+    rates: tuple[str, ...],
+    progress: Progress,
+) -> Asked:
+    """The mechanism of the options, compiled."""
+    from pendula.system.build import compile_system
+
+    found = with_inputs(read_model(model, settings), inputs)
+    begin = read_state(found, start)
+    if begin:
+        found = found.with_changes(initial=dict(found.initial) | begin)
+    turning = read_numbers(found, pairs(rates, "--rate"), "--rate")
+    progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
+    return Asked(found, compile_system(found, formulation, engine=engine), turning)
+
+
+def with_inputs(model: Model, inputs: tuple[str, ...]) -> Model:
+    """The model with the settings of ``--input`` in place of its own."""
+    if not inputs:
+        return model
+    given = {n: scalar(v, f"--input {n}") for n, v in pairs(inputs, "--input").items()}
+    unknown = [n for n in given if n not in model.inputs]
+    if unknown:
+        raise UsageError(f'there is no input "{unknown[0]}"; known are: {", ".join(model.inputs) or "none"}')
+    return model.with_changes(inputs=dict(model.inputs) | given)
+
+
+def read_numbers(model: Model, given: Mapping[str, str], option: str) -> dict[str, float]:
+    """Texts as numbers; expressions may use parameters."""
+    found = {}
+    for name, text in given.items():
+        try:
+            found[name] = float(parse(text).evaluate(model.parameter_values))
+        except ExpressionError as error:
+            raise UsageError(f"{option} {name}: {error}") from None
+    return found
+
+
+def read_range(model: Model, text: str, option: str, what: str) -> tuple[str, float, float]:
+    """NAME=LOW:HIGH of a parameter."""
+    name, sign, span = (piece.strip() for piece in text.partition("="))
+    low, colon, high = (piece.strip() for piece in span.partition(":"))
+    if not (name and sign and low and colon and high):
+        raise UsageError(f'{option} takes NAME=LOW:HIGH, such as {what}, found "{text}"')
+    if name not in model.parameters:
+        known = ", ".join(model.parameters) or "none"
+        raise UsageError(f'{option}: there is no parameter "{name}"; known are: {known}')
+    ends = read_numbers(model, {"low": low, "high": high}, f"{option} {name}")
+    if not ends["low"] < ends["high"] < float("inf"):
+        raise UsageError(f'{option} {name}: the range must go from a smaller to a larger number, found "{span}"')
+    return name, ends["low"], ends["high"]
+
+
+# --- which equilibrium ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An equilibrium and how it was chosen, in words."""
+
+    point: Equilibrium
+    why: str
+
+
+class NoEquilibrium(Exception):
+    """There is none: the analysis says no. Holds what the search found."""
+
+    def __init__(self, found: Equilibria) -> None:
+        super().__init__("no equilibrium")
+        self.found = found
+
+
+def choose(asked: Asked, at: tuple[str, ...], progress: Progress) -> Chosen:
+    """The equilibrium that ``--at`` means; without it, the one of least effective potential.
+
+    Raises:
+        NoEquilibrium: there is none at all.
+        UsageError: the number or the values are not those of an equilibrium.
+    """
+    if not at:
+        return _lowest(asked, progress)
+    if any("=" in text for text in at):
+        return _by_values(asked, at_values(at), progress)
+    if len(at) > 1:
+        raise UsageError(f"--at takes one number, or values such as theta=180deg, found {' and '.join(at)}")
+    found = _all(asked, progress)
+    names = [e.name for e in found]
+    if at[0] not in names:
+        known = f"1 to {len(names)}" if len(names) > 1 else "1 alone"
+        raise UsageError(
+            f'--at: there is no equilibrium "{at[0]}"; there are {known} (see "pendula equilibria"), '
+            "or give values such as theta=180deg"
+        )
+    return Chosen(found[at[0]], f"{_number(found, at[0])}, as asked")
+
+
+def at_values(at: tuple[str, ...]) -> dict[str, str]:
+    """Values of ``--at`` as texts by name; several may stand in one, separated by commas."""
+    return pairs(tuple(piece for text in at for piece in _pieces(text)), "--at")
+
+
+def _pieces(text: str) -> list[str]:
+    """Parts between commas that are not inside parentheses."""
+    found, depth = [""], 0
+    for char in text:
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += char
+    return [piece for piece in found if piece.strip()]
+
+
+def _all(asked: Asked, progress: Progress) -> Equilibria:
+    from pendula.analysis.equilibria import find_equilibria
+
+    progress.say("looking for equilibria")
+    found = find_equilibria(asked.system, rates=asked.rates, on_progress=progress.done)
+    if not len(found):
+        raise NoEquilibrium(found)
+    return found
+
+
+def _lowest(asked: Asked, progress: Progress) -> Chosen:
+    from pendula.analysis.equilibria import lowest_equilibrium
+
+    steady = bool(asked.rates or asked.system.drives)
+    least = f"least {'effective ' if steady else ''}potential"
+    if len(asked.model.speeds) > LISTED:
+        progress.say("looking for equilibria")
+        lowest = lowest_equilibrium(asked.system, rates=asked.rates)
+        if lowest is not None:
+            return Chosen(lowest, f"the equilibrium of {least}")
+    found = _all(asked, progress)
+    if len(found) == 1:
+        return Chosen(found[0], f"the only {_kind(found)} found")
+    same = [e.name for e in found if abs(e.potential - found[0].potential) <= 1e-9 * (abs(found[0].potential) or 1.0)]
+    others = f"; {', '.join(same[1:])} has the same" if len(same) == 2 else ""
+    return Chosen(found[0], f"{_number(found, '1')}, the one of {least}{others}")
+
+
+def _kind(found: Equilibria) -> str:
+    return "steady motion" if found[0].steady else "equilibrium"
+
+
+def _number(found: Equilibria, name: str) -> str:
+    return f"{_kind(found)} {name} of {len(found)}"
+
+
+def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Chosen:
+    """The state that is named if it is an equilibrium, or else the only one found that has these values."""
+    from pendula.analysis.equilibrium import NotAnEquilibrium, equilibrium_at
+
+    numbers = read_numbers(asked.model, given, "--at")
+    layout = asked.system.joint_layout
+    for name in numbers:
+        layout.position(name)
+    try:
+        return Chosen(equilibrium_at(asked.system, {**_speeds(asked), **numbers}), "the values given with --at")
+    except NotAnEquilibrium as error:
+        refused = error
+    if len(asked.model.speeds) > LISTED:
+        raise refused
+    found = _all(asked, progress)
+    far = {e.name: _distance(asked.system, e, numbers, found.circles) for e in found}
+    same = [e for e in found if far[e.name] <= ROUNDED]
+    if len(same) == 1:
+        return Chosen(same[0], f"{_number(found, same[0].name)}, which has these values but for rounding")
+    if same:
+        names = ", ".join(e.name for e in same)
+        raise UsageError(f"--at: equilibria {names} have these values; give their number, or more values")
+    from pendula.present.equilibria import place
+
+    nearest = min(found, key=lambda e: far[e.name])
+    where = place(asked.system, nearest)
+    first = str(refused).splitlines()[0]
+    raise NotAnEquilibrium(
+        f"{first}\n  The nearest equilibrium is {nearest.name}: {where}. Try: --at {nearest.name}",
+        residual=refused.residual,
+    )
+
+
+def _speeds(asked: Asked) -> dict[str, float]:
+    """Rates by the names of speeds, checked."""
+    if not asked.rates:
+        return {}
+    import numpy as np
+
+    from pendula.analysis.balance import Balance
+    from pendula.analysis.equilibria import read_rates
+
+    joints = asked.system.in_joints
+    v = read_rates(Balance.of(joints, None, None), asked.rates, np.random.default_rng(0))
+    return {name: float(x) for name, x in zip(joints.layout.speeds, v, strict=True) if x}
+
+
+def _distance(system: System, one: Equilibrium, values: Mapping[str, float], circles: tuple[str, ...]) -> float:
+    """How far an equilibrium is from some values: the largest difference in radians or typical lengths."""
+    import math
+
+    from pendula.present.equilibria import joint_values
+
+    here = joint_values(system, one)
+    kinds = dict(zip(system.joint_layout.coordinates, system.joint_layout.coordinate_kinds, strict=True))
+    worst = 0.0
+    for name, value in values.items():
+        gap = abs(here[name] - value)
+        if name in circles:
+            gap = min(gap % (2 * math.pi), -gap % (2 * math.pi))
+        elif kinds.get(name) == "length":
+            gap /= system.typical_length()
+        worst = max(worst, gap)
+    return worst

@@ -1,0 +1,58 @@
+"""What is going on, shown on a terminal while a command works."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+
+class Progress:
+    """A progress bar on a terminal; nothing where output goes elsewhere."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._on = not quiet and sys.stderr.isatty()
+        self._since = time.perf_counter()
+        self._bar: Any = None
+        self._task: Any = None
+        self._text = ""
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def say(self, text: str) -> None:
+        """What is going on now."""
+        self._text = text
+        if self._on and self._bar is None:
+            self._start()
+        if self._bar is not None:
+            self._bar.update(self._task, description=text)
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeRemainingColumn())
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(self._text, total=None)
+        self._bar.start()
+
+    def done(self, so_far: int, planned: int) -> None:
+        """How much of the work is done."""
+        if self._bar is not None:
+            self._bar.update(self._task, total=planned or 1, completed=min(so_far, planned))
+
+    @property
+    def update(self) -> Callable[[float, float, int], None]:
+        """Called by the stepper with (t, t_end, steps)."""
+
+        def step(t: float, t_end: float, steps: int) -> None:
+            if self._bar is not None:
+                self._bar.update(self._task, total=abs(t_end) or 1.0, completed=abs(t))
+
+        return step
