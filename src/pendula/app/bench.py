@@ -101,7 +101,7 @@ def _value(root: Any) -> str:
 def _remarks(found: Any, executions: int) -> list[str]:
     """What a reader must know to compare the figures."""
     parts = [
-        "Error: 2-norm of exact less true eigenvalues. CPU: time of all runs as single calls; compiling is not counted. "
+        "Error: 2-norm of exact less true eigenvalues. CPU: time of all runs as single calls; compiling apart. "
         "Batch: time of one execution when all are one call of linearize_many, eigenvalues included."
     ]
     short = [x.case.name for x in found if x.executions < executions]
@@ -109,8 +109,8 @@ def _remarks(found: Any, executions: int) -> list[str]:
         parts.append(f"Executed less often than {executions} times because of --longest: {', '.join(short)}.")
     if any(x.case.name == "angles" for x in found):
         parts.append(
-            "At theta = 0 the angles are singular: that is said, and the eigenvalues are those of a regular chart, which is "
-            "found anew in every execution."
+            "At theta = 0 the angles are singular: that is said, and eigenvalues are those of a regular chart, "
+            "which is found anew in every execution."
         )
     if any(x.case.problem == "companion" for x in found):
         parts.append(
