@@ -61,7 +61,7 @@ class LinearModel:
             """Matrices of a model that was made the quick way: cut out of its terms when first asked for."""
             content = self.__dict__
             if "_quick" in content and name in content["_quick"].places:
-                content[name] = content["_quick"].cut(content["_terms"], name)
+                content[name] = content["_quick"].cut(content, name)
             return object.__getattribute__(self, name)  # there now, or the usual error
 
     @property

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import qr
 
 from pendula.analysis.balance import LOOKS, Balance
 from pendula.analysis.equilibrium import BALANCED, Equilibrium, NotAnEquilibrium, equilibrium_at
@@ -16,6 +15,7 @@ from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.linear_terms import Terms, terms_at
 from pendula.analysis.quick import quick_model
 from pendula.errors import SingularPose, UsageError
+from pendula.numerics.independent import best_rows
 from pendula.system.layout import Array, State
 from pendula.system.rotations import about, multiply
 from pendula.system.system import Parameters, System
@@ -148,8 +148,8 @@ def independent_directions(system: System, G: Array, point: Equilibrium) -> tupl
     if rank == n:
         raise UsageError("the constraints leave no motion at this pose, so there is nothing to linearize")
     lengths = np.where([kind == "angle" for kind in system.layout.speed_kinds], 1.0, system.typical_length())
-    pivots = qr((null / lengths[:, None]).T, pivoting=True, mode="r")[1]
-    chosen = np.sort(pivots[: n - rank])
+    chosen = np.zeros(n - rank, dtype=int)
+    best_rows(null.copy(), lengths, chosen)
     Z = null @ np.linalg.inv(null[chosen])
     Z[chosen] = np.eye(n - rank)
     Z[np.abs(Z) < 1e-15] = 0.0

@@ -12,10 +12,11 @@ import numpy as np
 from pendula.analysis.equilibrium import BALANCED, Equilibrium
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.linear_terms import Terms, terms_of_many
-from pendula.analysis.linearize import Point, linearize, point_of
+from pendula.analysis.linearize import Point, chosen_speeds, linearize, point_of
 from pendula.analysis.quadratic import undamped_of_many
 from pendula.errors import SingularPose, UsageError
 from pendula.model.expressions import parse
+from pendula.numerics.independent import directions_of_many, multipliers_of_many, room_for
 from pendula.numerics.small_quadratic import shares_of_many
 from pendula.system.layout import Array
 from pendula.system.system import System
@@ -122,7 +123,7 @@ def linearize_many(
     lam = np.zeros((1, system.loop_rows))
     terms = terms_of_many(system, q, v, u, lam, vectors)
     if system.loop_rows:
-        lam = np.einsum("kmn,kn->km", np.linalg.pinv(np.swapaxes(terms.G, 1, 2)), -terms.left)
+        lam = _multipliers(terms)
         terms = terms_of_many(system, q, v, u, lam, vectors)
     return _reduced(system, model, terms)
 
@@ -142,6 +143,17 @@ def _first(system: System, at: Any, inputs: Any, vector: Array) -> Equilibrium:
     return point_of(system, at, inputs, vector)
 
 
+def _multipliers(terms: Terms) -> Array:
+    """The constraint forces that leave the least unbalanced, in every case; the smallest where rows are redundant."""
+    count, m, n = terms.G.shape
+    lam, clear = np.zeros((count, m)), np.zeros(count, dtype=bool)
+    multipliers_of_many(terms.G, terms.left, lam, np.empty(n * m + n), clear)
+    rest = np.flatnonzero(~clear)
+    if rest.size:
+        lam[rest] = np.einsum("kmn,kn->km", np.linalg.pinv(np.swapaxes(terms.G[rest], 1, 2)), -terms.left[rest])
+    return lam
+
+
 def _reduced(system: System, model: LinearModel, terms: Terms) -> LinearModels:
     """In the independent coordinates of the first case."""
     M, C, K, F = terms.M, terms.C, terms.K, terms.F
@@ -159,12 +171,16 @@ def _reduced(system: System, model: LinearModel, terms: Terms) -> LinearModels:
 
 def _directions(model: LinearModel, G: Array) -> Array:
     """Directions that constraints allow in every case, with the identity at the speeds of the first case."""
-    from pendula.analysis.linearize import chosen_speeds
-
-    chosen = chosen_speeds(model.Z)
-    n, free = model.Z.shape
-    null = np.swapaxes(np.linalg.svd(G)[2][:, n - free :], 1, 2)
-    return np.asarray(null @ np.linalg.inv(null[:, chosen]))
+    chosen = np.array(chosen_speeds(model.Z))
+    count, m, n = G.shape
+    free = len(chosen)
+    Z, clear = np.empty((count, n, free)), np.zeros(count, dtype=bool)
+    directions_of_many(G, chosen, Z, np.empty(room_for(n, m, free, 0)), clear)
+    rest = np.flatnonzero(~clear)
+    if rest.size:
+        null = np.swapaxes(np.linalg.svd(G[rest])[2][:, n - free :], 1, 2)
+        Z[rest] = null @ np.linalg.inv(null[:, chosen])
+    return Z
 
 
 def _parameter_rows(system: System, parameters: Any) -> Array:

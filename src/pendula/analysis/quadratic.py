@@ -244,7 +244,7 @@ def _clustered(values: Array, X: Array, damp: Array, stiff: Array, gamma: float)
     values, X = values.astype(complex), X.astype(complex)
     multiplicity, vectors = np.ones(count, dtype=int), np.ones(count, dtype=int)
     near = np.abs(values[:, None] - values) <= CLUSTER * np.maximum(gamma * 1e-3, np.abs(values))[:, None]
-    todo = set(range(count))
+    todo = set(range(count)) if np.count_nonzero(near) > count else set()  # else all are alone
     while todo:
         group = _grown(near, todo.pop())
         todo -= set(group)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -168,9 +168,8 @@ def spectrum(
     quick = of.__dict__.get("_quick")
     if quick is not None and (made := quick.roots(of)) is not None:
         found = object.__new__(Spectrum)
-        found.__dict__.update(
-            model=of, values=made[: quick.values].view(complex), labels=quick.labels, others=(), _made=made
-        )
+        values, others = made[: quick.values].view(complex), _other_roots(of.rows, of.undetermined)
+        found.__dict__.update(model=of, values=values, labels=quick.labels, others=others, _made=made)
         return found
     roots = solve(of)
     n = len(roots.values)
@@ -183,7 +182,7 @@ def spectrum(
         labels,
         roots.multiplicity,
         roots.multiplicity == roots.vectors_of,
-        _other_roots(of),
+        _other_roots(of.rows, of.undetermined),
         of,
         roots,
     )
@@ -289,16 +288,16 @@ def is_family(model: LinearModel, direction: Array) -> bool:
     return worst <= FAMILY * size
 
 
-def _other_roots(model: LinearModel) -> tuple[Eigenvalue, ...]:
+@lru_cache(maxsize=256)
+def _other_roots(rows: int, undetermined: int) -> tuple[Eigenvalue, ...]:
     """Roots of the full equations that independent coordinates do not have."""
     found = []
-    if model.rows:
-        count = 3 * model.rows
-        text = f"infinite: by {model.rows} constraint row{'s' if model.rows > 1 else ''}, three for each"
-        found.append(Eigenvalue(complex(np.inf), count, text))
-    if model.undetermined:
+    if rows:
+        text = f"infinite: by {rows} constraint row{'s' if rows > 1 else ''}, three for each"
+        found.append(Eigenvalue(complex(np.inf), 3 * rows, text))
+    if undetermined:
         text = "undetermined: 0/0 by a singular chart; the other roots are from a regular one"
-        found.append(Eigenvalue(complex(np.nan, np.nan), 2 * model.undetermined, text))
+        found.append(Eigenvalue(complex(np.nan, np.nan), 2 * undetermined, text))
     return tuple(found)
 
 

@@ -28,27 +28,32 @@ def output_size(n: int) -> int:
 
 
 @compiled(allocates=False)
-def evaluate_checked(code, context, q, v, u, sizes, lengths, tolerance, vanishing, massless, out):
-    """Calls a program of [t, q, v, u] for terms [M, left, ..., K, ...] at t = 0, and checks them.
+def evaluate_checked(code, context, q, v, u, lam, sizes, lengths, tolerance, vanishing, massless, out):
+    """Calls a program of [t, q, v, u, lam] for terms [M, left, ..., K, ...] at t = 0, and checks them.
 
-    ``sizes`` are the number of unknowns n, the number of outputs, and the place of K among them; ``lengths`` a typical
-    size of each unknown. ``out`` takes the outputs and has room for the inputs and for n n more after them. Gives
-    ``left`` as a share of the largest change of it over a typical length; or :data:`CLOSER` where something is not
-    finite or not at rest, that share is above ``tolerance``, or M may be singular.
+    ``sizes`` are the number of unknowns n, the number of outputs, the place of K among them, and the number of inputs;
+    ``lengths`` a typical size of each unknown. ``out`` takes the outputs and has room for the inputs and for n n more
+    after them. Gives ``left`` as a share of the largest change of it over a typical length; or :data:`CLOSER` where
+    something is not finite or not at rest, that share is above ``tolerance``, or M may be singular (which is not looked
+    at where there are multipliers lam: constraints may give a massless part its place).
     """
     n, outputs, at_K = sizes[0], sizes[1], sizes[2]
-    for i in range(v.shape[0]):
+    nq, nv, nu = q.shape[0], v.shape[0], u.shape[0]
+    if 1 + nq + nv + nu + lam.shape[0] != sizes[3]:
+        return CLOSER
+    for i in range(nv):
         if v[i] != 0.0:
             return CLOSER
     row = out[outputs:]
     row[0] = 0.0
-    nq, nv = q.shape[0], v.shape[0]
     for i in range(nq):
         row[1 + i] = q[i]
     for i in range(nv):
         row[1 + nq + i] = v[i]
-    for i in range(u.shape[0]):
+    for i in range(nu):
         row[1 + nq + nv + i] = u[i]
+    for i in range(lam.shape[0]):
+        row[1 + nq + nv + nu + i] = lam[i]
     call_native(code, address_of(out), address_of(out) + 8 * outputs, context)
     total = 0.0
     for i in range(outputs):
@@ -62,19 +67,21 @@ def evaluate_checked(code, context, q, v, u, sizes, lengths, tolerance, vanishin
     if worst > 0.0:
         largest = worst
         for i in range(n):
-            row = 0.0
+            change = 0.0
             for j in range(n):
-                row += abs(out[at_K + i * n + j]) * lengths[j]
-            largest = max(largest, row)
+                change += abs(out[at_K + i * n + j]) * lengths[j]
+            largest = max(largest, change)
         share = worst / largest
         if not share <= tolerance:
             return CLOSER
-    room = doubles_at(address_of(out) + 8 * (outputs + 1 + nq + nv + u.shape[0]), (n, n))
-    return share if _has_mass(out, room, n, lengths, vanishing, massless) else CLOSER
+    if lam.shape[0] > 0:
+        return share
+    room = doubles_at(address_of(row) + 8 * (1 + nq + nv + nu), (n, n))
+    return share if has_mass(out, room, n, lengths, vanishing, massless) else CLOSER
 
 
 @compiled_part
-def _has_mass(M, L, n, lengths, vanishing, massless):
+def has_mass(M, L, n, lengths, vanishing, massless):
     """Whether M is certainly positive definite: no eigenvalue, with a diagonal of ones, is below ``massless``.
 
     The product of the others is at most e, so the determinant bounds the least of them.
