@@ -202,7 +202,7 @@ def _general(inverse: Array, damp: Array, stiff: Array, level: float, *, conserv
     gamma = max(gamma, float(norm(damp, 2)), 1e-150)
     B = np.zeros((2 * n - k, 2 * n - k))  # acts on (p, v / gamma), times gamma
     B[: n - k, n - k :], B[n - k :, : n - k], B[n - k :, n - k :] = P.T, -stiff @ P / gamma**2, -damp / gamma
-    Q, drifting = np.eye(2 * n - k), 0
+    Q, drifting = None, 0
     if k:  # a momentum that nothing changes is a zero of its own
         a, b, _ = svd(Y.T @ damp @ R / gamma)
         kept = a[:, b <= NULL]
@@ -210,22 +210,19 @@ def _general(inverse: Array, damp: Array, stiff: Array, level: float, *, conserv
         if drifting:
             kept_rows = kept.T @ Y.T @ np.hstack([damp @ P / gamma, np.eye(n)])
             Q = svd(kept_rows)[2][drifting:].T
-    found, states = np.linalg.eig(Q.T @ B @ Q)
-    values, states = gamma * found, Q @ states
+    found, states = np.linalg.eig(B if Q is None else Q.T @ B @ Q)
+    values, states = gamma * found, states if Q is None else Q @ states
     if conservative:
         values = _on_axis(values, gamma)
     X = states[n - k :]
     small = norm(X, axis=0) < 1e-3 * norm(states, axis=0)  # slow roots: the displacement tells more than the speed
     X = np.where(small, P @ states[: n - k] if k < n else X, X)
     values, X, multiplicity, count = _clustered(values, X, damp, stiff, gamma)
-    zeros = np.zeros(k + drifting)
-    shapes = np.hstack([R, (R @ np.ones((k, drifting)))]) if k else np.zeros((n, 0))
-    if drifting and k:
-        shapes[:, k:] = R[:, :1]
-    values = np.concatenate([zeros, values])
-    X = np.hstack([shapes, X])
-    multiplicity = np.concatenate([np.full(k + drifting, k + drifting), multiplicity])
-    count = np.concatenate([np.full(k + drifting, k), count])
+    if k:
+        values = np.concatenate([np.zeros(k + drifting), values])
+        X = np.hstack([R, np.repeat(R[:, :1], drifting, axis=1), X])
+        multiplicity = np.concatenate([np.full(k + drifting, k + drifting), multiplicity])
+        count = np.concatenate([np.full(k + drifting, k), count])
     order = np.lexsort((-values.imag.round(12), np.abs(values).round(12)))
     X = inverse.T @ X
     return Roots(values[order], X[:, order], multiplicity[order], count[order], inverse.T @ R, drifting, "general")
