@@ -164,13 +164,17 @@ lint: .venv/.ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+# worksteal: each worker takes a stretch of neighbouring tests, which need the same kernels and systems, so that few are
+# compiled twice; who is done first takes over from the other.
+TESTS = $(RUN) pytest -q -n 2 --dist worksteal
+
 test: lint
 	@echo "Tests: all but the slow ones and those against other engines (make test-all)"
-	$(RUN) pytest -q -n 2 -m "not slow and not peer"
+	$(TESTS) -m "not slow and not peer"
 
 test-all: lint .venv/.ready-peers
 	@echo "Tests: all of them"
-	$(RUN) pytest -q -n 2
+	$(TESTS)
 	$(BIN)/python docs/check_examples.py
 
 comma := ,

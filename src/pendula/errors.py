@@ -8,6 +8,7 @@
     |- SingularPose        the equations lose rank at a pose; says which motion is undetermined
     |- ComputationError    a computation gave something that is not a number
     '- UsageError          a command or a call was given something it cannot use
+       '- NotAnEquilibrium a state was taken for an equilibrium, and forces on it do not balance
 
 An error says what was asked, what was found (names and numbers) and what to try.
 """
@@ -92,3 +93,11 @@ class ComputationError(PendulaError):
 
 class UsageError(PendulaError):
     """A command or a call was given something it cannot use."""
+
+
+class NotAnEquilibrium(UsageError):
+    """A state was taken for an equilibrium, and forces on it do not balance. ``residual`` says by how much."""
+
+    def __init__(self, message: str, *, residual: float) -> None:
+        super().__init__(message)
+        self.residual = residual

@@ -14,10 +14,10 @@ from pendula.analysis.balance import Balance
 from pendula.analysis.completeness import prove_tree
 from pendula.analysis.domain import domain_of
 from pendula.analysis.equilibria import _problem, find_equilibria
-from pendula.analysis.equilibrium import NotAnEquilibrium, equilibrium_at
+from pendula.analysis.equilibrium import equilibrium_at
 from pendula.analysis.search import Search
 from pendula.analysis.stiffening import _round_the_turn, spring_parameters
-from pendula.errors import NotSupported, UsageError
+from pendula.errors import NotAnEquilibrium, NotSupported, UsageError
 from tests.helpers import random_mechanism
 
 CLOSE = 1e-9

@@ -12,9 +12,9 @@ from scipy.special import jn_zeros
 
 import pendula
 from pendula import Model, System, library
-from pendula.analysis.equilibrium import NotAnEquilibrium, equilibrium_at
+from pendula.analysis.equilibrium import equilibrium_at
 from pendula.analysis.linearize import displaced
-from pendula.errors import ModelError, NotSupported, PendulaError, SingularPose, UsageError
+from pendula.errors import ModelError, NotAnEquilibrium, NotSupported, PendulaError, SingularPose, UsageError
 from tests.helpers import Array, random_mechanism
 
 SAME = 1e-9
@@ -265,8 +265,8 @@ def test_random_mechanisms_with_springs_at_their_equilibria() -> None:
         system = pendula.compile_system(base.with_changes(forces=springs, gravity=[0, 0, 0], inputs={}))
         try:
             model = pendula.linearize(system, {})
-        except SingularPose:
-            continue  # a chart that is singular at zero
+        except (SingularPose, NotAnEquilibrium):
+            continue  # a chart that is singular at zero, where a spring on one of its angles has no balance
         count += 1
         exact = model.A[len(model.M) :]
         found = by_differences(system, model, 2e-3)

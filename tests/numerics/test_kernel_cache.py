@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
 import stat
 import subprocess
@@ -11,30 +13,35 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from numba.core.registry import cpu_target
 
-from pendula.numerics import jit
+from pendula.app.main import main
+from pendula.numerics import jit, kernel_files
+from pendula.numerics.kernel_files import KernelFiles
 from pendula.numerics.native import address_of, call_native, doubles_at, integers_at
 
 PROBE = """
-from numba.core import config
-before = config.CACHE_DIR
 from pendula.numerics import jit
 from pendula.numerics.linear import cholesky_factor
 import numpy as np
 assert cholesky_factor(np.eye(2), 2)
-assert config.CACHE_DIR == before
 print(jit.cache_directory, sum(cholesky_factor.stats.cache_hits.values()), jit.cache_note, sep="|")
 """
 
 
-def run_probe(**environment):
+def run_python(code, **environment):
+    """Lines that a fresh Python prints."""
     kept = {name: value for name, value in os.environ.items() if name not in ("PENDULA_CACHE_DIR", "XDG_CACHE_HOME")}
     source = str(Path(jit.__file__).parents[2])
     kept["PYTHONPATH"] = os.pathsep.join([source, kept.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, "-c", PROBE], env={**kept, **environment}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], env={**kept, **environment}, capture_output=True, text=True, check=True
     )
-    directory, hits, note = done.stdout.strip().split("|")
+    return done.stdout.removesuffix("\n").split("\n")
+
+
+def run_probe(**environment):
+    directory, hits, note = run_python(PROBE, **environment)[0].split("|")
     return directory, int(hits), note
 
 
@@ -44,7 +51,7 @@ def test_kernels_are_kept_in_a_private_directory_and_found_again(tmp_path):
     assert Path(directory).parent == chosen
     assert hits == 0
     assert note == ""
-    assert list(Path(directory).rglob("*.nbc"))
+    assert list(Path(directory).glob("*.kernel"))
     if os.name == "posix":
         assert stat.S_IMODE(chosen.stat().st_mode) == stat.S_IMODE(Path(directory).stat().st_mode) == 0o700
     again, hits, _ = run_probe(PENDULA_CACHE_DIR=str(chosen))
@@ -125,5 +132,185 @@ def test_a_context_that_is_not_contiguous_is_refused():
         _scaled_sum.bind(np.arange(10)[::2])
 
 
-def test_users_numba_settings_are_left_alone():
-    assert jit.cache_directory != numba.config.CACHE_DIR or not jit.cache_directory
+# --- damaged files ----------------------------------------------------------------------------------
+
+
+def damage_by_cutting(path):
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def damage_one_bit(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def damage_by_emptying(path):
+    path.write_bytes(b"")
+
+
+def damage_by_overwriting(path):
+    path.write_bytes(b"not machine code " * 100)
+
+
+def damage_with_a_right_checksum(path):
+    """Content that passes the check and is no kernel: as if the format had changed."""
+    content = b"not a pickle"
+    path.write_bytes(hashlib.sha256(content).digest() + content)
+
+
+def twice(x):
+    return 2.0 * x
+
+
+def thrice(x):
+    return 3.0 * x
+
+
+def compiled_with_files(function, directory, notes):
+    dispatcher = numba.njit(function)
+    dispatcher._cache = KernelFiles(function, directory, (), notes.append)
+    return dispatcher
+
+
+def found(function, directory, *signature):
+    """What the files of a function hold for a signature; None if nothing of use."""
+    return KernelFiles(function, directory, (), print).load_overload(signature, cpu_target.target_context)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        damage_by_cutting,
+        damage_one_bit,
+        damage_by_emptying,
+        damage_by_overwriting,
+        damage_with_a_right_checksum,
+        Path.unlink,
+    ],
+)
+def test_a_damaged_file_is_compiled_anew_and_replaced(tmp_path, damage):
+    notes = []
+    assert compiled_with_files(twice, tmp_path, notes)(1.0) == 2.0
+    (path,) = tmp_path.iterdir()
+    damage(path)
+    assert found(twice, tmp_path, numba.float64) is None
+    assert compiled_with_files(twice, tmp_path, notes)(1.0) == 2.0
+    assert found(twice, tmp_path, numba.float64) is not None
+    assert notes == []
+
+
+def test_a_fresh_process_goes_on_after_damage(tmp_path):
+    directory = run_probe(PENDULA_CACHE_DIR=str(tmp_path))[0]
+    (path,) = Path(directory).glob("*.kernel")
+    damage_one_bit(path)
+    assert run_probe(PENDULA_CACHE_DIR=str(tmp_path)) == (directory, 0, "")
+    assert run_probe(PENDULA_CACHE_DIR=str(tmp_path)) == (directory, 1, "")
+
+
+def test_a_file_that_cannot_be_replaced_is_noted(tmp_path):
+    assert compiled_with_files(twice, tmp_path, [])(1.0) == 2.0
+    (path,) = tmp_path.iterdir()
+    path.unlink()
+    path.mkdir()
+    notes = []
+    assert compiled_with_files(twice, tmp_path, notes)(1.0) == 2.0
+    assert len(notes) == 1
+    assert list(tmp_path.iterdir()) == [path], "an unfinished file was left behind"
+
+
+def test_the_file_of_another_function_is_not_used(tmp_path):
+    """The right checksum, the wrong code."""
+    assert compiled_with_files(twice, tmp_path, [])(1.0) == 2.0
+    (of_twice,) = tmp_path.iterdir()
+    assert compiled_with_files(thrice, tmp_path, [])(1.0) == 3.0
+    assert found(thrice, tmp_path, numba.float64) is not None
+    (of_thrice,) = set(tmp_path.iterdir()) - {of_twice}
+    of_thrice.write_bytes(of_twice.read_bytes())
+    assert found(thrice, tmp_path, numba.float64) is None
+
+
+def test_every_signature_has_a_file_of_its_own(tmp_path):
+    double = compiled_with_files(twice, tmp_path, [])
+    assert double(1.0) == 2.0
+    assert double(np.float32(1.0)) == 2.0
+    assert len(list(tmp_path.iterdir())) == 2
+    for signature in (numba.float64, numba.float32):
+        assert found(twice, tmp_path, signature).signature.args == (signature,)
+    assert found(twice, tmp_path, numba.int64) is None
+
+
+def test_a_directory_that_went_away_is_made_again(tmp_path):
+    notes = []
+    double = compiled_with_files(twice, tmp_path / "gone", notes)
+    assert double(1.0) == 2.0
+    assert len(list((tmp_path / "gone").iterdir())) == 1
+    assert notes == []
+
+
+def test_a_directory_that_cannot_be_made_again_is_noted_once(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    notes = []
+    double = compiled_with_files(twice, tmp_path / "file", notes)
+    assert double(1.0) == 2.0
+    assert double(np.float32(1.0)) == 2.0
+    assert len(notes) == 1
+    assert "file" in notes[0]
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="modes do not hold back the superuser")
+def test_a_directory_that_became_unwritable_is_noted(tmp_path):
+    notes = []
+    double = compiled_with_files(twice, tmp_path, notes)
+    tmp_path.chmod(0o500)
+    try:
+        assert double(1.0) == 2.0
+    finally:
+        tmp_path.chmod(0o700)
+    assert len(notes) == 1
+
+
+def test_a_full_disk_is_noted_and_leaves_nothing_behind(tmp_path, monkeypatch):
+    def full(source, target):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(kernel_files.os, "replace", full)
+    notes = []
+    assert compiled_with_files(twice, tmp_path, notes)(1.0) == 2.0
+    assert len(notes) == 1
+    assert os.strerror(errno.ENOSPC) in notes[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_code_that_needs_a_symbol_nobody_has_is_compiled_anew(tmp_path, monkeypatch):
+    """Loading it all the same would end the process."""
+    monkeypatch.setattr(kernel_files, "_needed_symbols", lambda result: ["no_such_function_anywhere"])
+    assert compiled_with_files(twice, tmp_path, [])(1.0) == 2.0
+    assert found(twice, tmp_path, numba.float64) is None
+
+
+def test_an_edited_source_outside_the_kernel_packages_is_noticed(tmp_path):
+    source = tmp_path / "mine.py"
+    source.write_text("a = 1")
+    first = kernel_files.source_stamp(str(source), ())
+    source.write_text("a = 10")
+    assert kernel_files.source_stamp(str(source), ()) != first
+    assert kernel_files.source_stamp(str(source), (tmp_path,)) == ()
+    with pytest.raises(OSError, match="typed at a prompt"):
+        kernel_files.source_stamp("<typed at a prompt>", ())
+
+
+def test_loading_does_not_import_what_only_compiling_needs(tmp_path):
+    """All of it together takes about half a second."""
+    names = "numba.np.arraymath", "scipy.linalg"
+    probe = PROBE + f"import sys; print(*[name for name in {names} if name in sys.modules])"
+    assert run_python(probe, PENDULA_CACHE_DIR=str(tmp_path))[1] == " ".join(names)
+    assert run_python(probe, PENDULA_CACHE_DIR=str(tmp_path))[1] == ""
+
+
+def test_a_command_says_what_is_not_kept(monkeypatch, capsys):
+    monkeypatch.setattr(jit, "cache_note", "compiled kernels are not kept on disk: no room")
+    with pytest.raises(SystemExit) as end:
+        main(["list"])
+    assert end.value.code == 0
+    assert capsys.readouterr().err == "note: compiled kernels are not kept on disk: no room\n"

@@ -14,8 +14,8 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 import pendula
-from pendula import Model, System, library
-from pendula.analysis.equilibrium import NotAnEquilibrium
+from pendula import System, library
+from pendula.errors import NotAnEquilibrium
 
 PRINTED = 2e-5
 """The paper prints five or six digits."""
@@ -198,31 +198,7 @@ def test_differences_of_equations_33_to_35_agree_with_exact_derivatives() -> Non
 
 @lru_cache
 def piston() -> System:
-    """8.1: bar AB, piston at A on a vertical line, massless slider with spring and damper at B on a level line."""
-    force = "F0*l*sin(theta) - k*l**2*sin(theta)*cos(theta) - c*l**2*cos(theta)**2*theta_dot"
-    return pendula.compile_system(
-        Model(
-            name="bar with piston",
-            units="ft-slug-s",
-            gravity=[0, "-g", 0],
-            parameters={"g": 32.2, "m": "4/g", "m_p": "3/g", "l": 2.0, "k": 15.0, "c": 0.2, "F0": 40.0},
-            bodies=[{"name": "bar", "rod": {"mass": "m", "length": "l"}}, {"name": "piston", "point": {"mass": "m_p"}}],
-            joints=[
-                {
-                    "name": "guide",
-                    "type": "coordinates",
-                    "coordinates": ["theta"],
-                    "kinds": ["angle"],
-                    "position": [0, "l*cos(theta)", 0],
-                    "rotation": {"axis": [0, 0, 1], "angle": "theta"},
-                    "parent": "ground",
-                    "child": "bar",
-                },
-                {"name": "hold", "type": "fixed", "parent": "bar", "child": "piston"},
-            ],
-            forces=[{"type": "generalized", "coordinate": "theta", "value": force}],
-        )
-    )
+    return pendula.compile_system(library.piston_bar())
 
 
 def test_exercise_8_1_equation_and_roots_at_the_top() -> None:
@@ -271,22 +247,7 @@ def test_exercise_8_1_condition_in_symbols() -> None:
 
 @lru_cache
 def cart() -> System:
-    """8.2: a mass on a spring and damper, with a bar that hangs from it."""
-    return pendula.compile_system(
-        Model(
-            name="mass on a spring with a bar",
-            units="ft-slug-s",
-            gravity=[0, "-g", 0],
-            parameters={"g": 32.2, "m1": "10/g", "m2": "5/g", "l": 2.0, "k": 300.0, "c": 0.0},
-            inputs={"F": 0},
-            bodies=[{"name": "mass", "point": {"mass": "m1"}}, {"name": "bar", "rod": {"mass": "m2", "length": "l"}}],
-            joints=[
-                {"name": "x", "type": "prismatic", "axis": [1, 0, 0], "parent": "ground", "child": "mass"},
-                {"name": "theta", "type": "revolute", "parent": "mass", "child": "bar"},
-            ],
-            forces=[{"type": "generalized", "coordinate": "x", "value": "F - k*x - c*x_dot"}],
-        )
-    )
+    return pendula.compile_system(library.spring_mass_bar())
 
 
 def test_exercise_8_2_matrices_frequencies_and_shapes() -> None:
@@ -304,28 +265,9 @@ def test_exercise_8_2_matrices_frequencies_and_shapes() -> None:
     printed((shapes[1] / shapes[0]).real, [77.8, -0.7715], 1e-3)
 
 
-def spinning(bar: dict[str, object], axis: list[int], forces: list[dict[str, object]], **numbers: object) -> System:
-    """A bar on a pin whose base turns about the vertical at the rate Omega."""
-    return pendula.compile_system(
-        Model(
-            name="bar on a turning base",
-            units="ft-slug-s",
-            gravity=[0, 0, "-g"],
-            parameters=numbers,
-            bodies=[{"name": "base", "mass": 1.0, "inertia": [1, 1, 1]}, {"name": "bar", "mass": "m"} | bar],
-            joints=[
-                {"name": "spin", "type": "revolute", "parent": "ground", "child": "base", "motion": "Omega*t"},
-                {"name": "theta", "type": "revolute", "axis": axis, "parent": "base", "child": "bar"},
-            ],
-            forces=forces,
-        )
-    )
-
-
 def test_exercise_8_3_bar_on_a_shaft() -> None:
     """At 0 the roots are +-Omega: significant, unstable. At 90 deg critical, but the effective potential has a minimum."""
-    bar = {"inertia": ["m*l**2/12", "m*l**2/12", 0]}
-    system = spinning(bar, [0, 1, 0], [], g=32.2, m=0.2, l=1.5, Omega=3.0)
+    system = pendula.compile_system(library.shaft_bar().with_parameters({"Omega": 3.0}))
     top = pendula.stability(system, {"theta": 0})
     printed(sorted(top.spectrum.values.real), [-3, 3], 1e-12)
     assert (top.verdict, top.behavior, top.applies_to_nonlinear) == ("unstable", "significant", True)
@@ -336,10 +278,7 @@ def test_exercise_8_3_bar_on_a_shaft() -> None:
 
 def test_exercise_8_4_bar_with_spring_on_a_disc() -> None:
     """The paper inserts the rounded 58.7 deg: 133.52 and 11.492 should be 133.48 and 11.490; 0 and -58.69 deg are left out."""
-    bar = {"com": [0, 0, "-l/2"], "inertia": ["m*l**2/12", "m*l**2/12", 0]}
-    spring = {"type": "torsion-spring", "joint": "theta", "stiffness": "k", "damping": "c"}
-    numbers = {"g": 32.2, "m": "5/g", "l": 2.0, "k": 10.0, "c": 0.5, "Omega": 4 * np.pi}
-    system = spinning(bar, [1, 0, 0], [spring], **numbers)
+    system = pendula.compile_system(library.disc_bar())
     m = 5 / 32.2
     function = lambda x: -m * 4 / 3 * (4 * np.pi) ** 2 * np.sin(x) * np.cos(x) + 10 * x + 5 * np.sin(x)  # noqa: E731
     theta = float(brentq(function, 0.5, 1.5, xtol=1e-15))
@@ -355,7 +294,7 @@ def test_exercise_8_4_bar_with_spring_on_a_disc() -> None:
 
 
 def test_exercise_8_5_inverted_double_pendulum() -> None:
-    system = pendula.compile_system(library.double_pendulum().with_changes(gravity=[0, "g", 0]))
+    system = pendula.compile_system(library.inverted_double_pendulum())
     printed(roots_of(system, {}), [-0.914116 + 20.855j, -11.506 + 93.330j], 3e-5)
     assert pendula.stability(system, {}).verdict == "asymptotically stable"
     soft = pendula.stability(system, {}, parameters={"k1": 100, "k2": 5})

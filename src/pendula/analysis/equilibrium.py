@@ -12,7 +12,7 @@ from pendula.analysis.balance import Balance
 from pendula.analysis.charts import balanced_nearby, is_singular
 from pendula.analysis.families import find_directions, stationary_at
 from pendula.analysis.stationary import speed_sizes
-from pendula.errors import UsageError
+from pendula.errors import NotAnEquilibrium, UsageError
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, Layout, State
 from pendula.system.system import Parameters, System
@@ -23,14 +23,6 @@ NEUTRAL = 1e-8
 """eigenvalues of the stiffness up to this, relative to its largest entry, count as zero"""
 WEAK = 1e-5
 """a stiffness whose smallest eigenvalue is less than this of its largest belongs to a weak equilibrium"""
-
-
-class NotAnEquilibrium(UsageError):
-    """A state was taken for an equilibrium, and forces on it do not balance. ``residual`` says by how much."""
-
-    def __init__(self, message: str, *, residual: float) -> None:
-        super().__init__(message)
-        self.residual = residual
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.balance import LOOKS, Balance
-from pendula.analysis.equilibrium import BALANCED, Equilibrium, NotAnEquilibrium, equilibrium_at
+from pendula.analysis.equilibrium import BALANCED, Equilibrium, equilibrium_at
 from pendula.analysis.linear_frame import MASSLESS, VANISHING, Frame, frame_of
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.linear_terms import Terms, terms_at
 from pendula.analysis.quick import quick_model
-from pendula.errors import SingularPose, UsageError
+from pendula.errors import NotAnEquilibrium, SingularPose, UsageError
 from pendula.numerics.independent import best_rows
 from pendula.system.layout import Array, State
 from pendula.system.rotations import about, multiply

@@ -167,7 +167,7 @@ def _critical(model: LinearModel, found: Spectrum, sides: Array) -> tuple[str, b
         return _at_minimum(model, energy, names, drifting)
     conservative = energy.shape == "no minimum"
     if conservative and _falls_without_gyroscopes(model, energy):
-        text = f"the potential has no minimum: {energy.reason} (Chetaev)"
+        text = f"the potential has no minimum: {energy.reason} (Chetaev){_what_was_tried(model, energy)}"
         return "unstable", True, text, ()
     only_families = energy.families is not None and energy.families.shape[1] == int((sides == 0).sum())
     if only_families and not found.roots.drifting:
@@ -199,6 +199,7 @@ def _at_minimum(
     if names:
         potential, who = "potential at fixed momentum" if drifting else potential, "Routh" if drifting else who
     text = f"the {potential} has a strict minimum: {energy.reason} ({who})"
+    text += _what_was_tried(model, energy)
     if names and drifting:
         along = ", ".join(names)
         text += f"; nothing holds {along}, which after a push goes on at a constant rate"
@@ -208,6 +209,16 @@ def _at_minimum(
     if energy.order > 2 and energy.damped:
         text += "; every direction is damped, so motion dies out, though more slowly than any exponential"
     return "stable", True, text, ()
+
+
+def _what_was_tried(model: LinearModel, energy: Finding) -> str:
+    """What of the argument rests on numbers at some states, and is not proven."""
+    tried = []
+    if energy.order > 2:
+        tried.append("the order is read off forces at four distances")
+    if model.system is not None and model.system.has_power:
+        tried.append("that applied forces put no energy in was tried at states nearby")
+    return f"; not proven but tried: {', and '.join(tried)}" if tried else ""
 
 
 def _turns(model: LinearModel) -> bool:

@@ -10,13 +10,13 @@ import numpy as np
 from scipy.optimize import brentq
 
 from pendula.analysis.energy_argument import reduced_stiffness
-from pendula.analysis.equilibrium import BALANCED, Equilibrium, NotAnEquilibrium, equilibrium_at
+from pendula.analysis.equilibrium import BALANCED, Equilibrium, equilibrium_at
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.linear_terms import Terms, terms_at
 from pendula.analysis.linearize import Point, displaced, independent_directions, linearize, point_of
 from pendula.analysis.spectrum import spectrum
 from pendula.analysis.stability import Stability, sides_of_axis, stability
-from pendula.errors import PendulaError, UsageError
+from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
 from pendula.system.layout import Array, State
 from pendula.system.system import Parameters, System
 

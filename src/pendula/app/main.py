@@ -105,7 +105,15 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(f"internal error: {type(error).__name__}: {error}", err=True)
         click.echo("  This is a fault in Pendula. PENDULA_DEBUG=1 shows where it happened.", err=True)
         code = 3
+    _tell_what_was_not_kept()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _tell_what_was_not_kept() -> None:
+    """One line if machine code had to be compiled that the next run will have to compile again."""
+    kernels = sys.modules.get("pendula.numerics.jit")  # None: the command needed no machine code
+    if kernels is not None and kernels.cache_note:
+        click.echo(f"note: {kernels.cache_note}", err=True)
 
 
 if __name__ == "__main__":

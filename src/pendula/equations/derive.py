@@ -5,11 +5,6 @@ from __future__ import annotations
 from typing import Protocol
 
 from pendula.equations.equations import Equations
-from pendula.equations.kane import Kane
-from pendula.equations.lagrange import Lagrange
-from pendula.equations.maximal import Maximal
-from pendula.equations.newton_euler import NewtonEuler
-from pendula.equations.projection import Projection
 from pendula.equations.support import ABILITIES, Support
 from pendula.errors import NotSupported, UsageError
 from pendula.model.model import Model
@@ -33,11 +28,18 @@ def formulations() -> dict[str, Formulation]:
         >>> [name for name, formulation in formulations().items() if formulation.support.joint_forces]
         ['newton-euler', 'maximal', 'projection']
     """
+    # Imported when asked for: a run by recursion over the bodies needs none of them.
+    from pendula.equations.kane import Kane
+    from pendula.equations.lagrange import Lagrange
+    from pendula.equations.maximal import Maximal
+    from pendula.equations.newton_euler import NewtonEuler
+    from pendula.equations.projection import Projection
+
     found: list[Formulation] = [Lagrange(), Kane(), NewtonEuler(), Maximal(), Projection()]
     return {f.name: f for f in found}
 
 
-DEFAULT = Kane.name
+DEFAULT = "kane"
 """The formulation used when none is asked for: the one with the fewest operations."""
 
 

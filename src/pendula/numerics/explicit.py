@@ -268,7 +268,7 @@ def advance(run, tableau, watch, first_step, t_out, y_out, attempts):
     ``first_step`` 0 the first step size is chosen here. A method without error estimate takes steps of ``max_step``.
     """
     real, counter, direction = run.real, run.counter, run.direction
-    exponent, fixed = -1.0 / (tableau.error_order + 1), tableau.error_order == 0
+    fixed = tableau.error_order == 0
     if attempts > 0 and direction * (real[T] - run.t_end) >= 0.0:
         store_samples_here(run)
         return DONE
@@ -346,6 +346,6 @@ def advance(run, tableau, watch, first_step, t_out, y_out, attempts):
         if code == NO_PROJECTION and counter[RETRYING] >= PROJECTION_TRIES:
             return NO_PROJECTION
         counter[RETRYING] += 1
-        factor = MIN_FACTOR if code != GO_ON else max(MIN_FACTOR, tableau.safety * real[ERROR] ** exponent)
+        factor = MIN_FACTOR if code != GO_ON else max(MIN_FACTOR, step_factor(real, tableau))
         real[H_ABS] = h_abs * factor
     return GO_ON

@@ -7,7 +7,8 @@ kernel sources in its name, so any edit starts a fresh directory.
 The directory is ``$PENDULA_CACHE_DIR``, else ``$XDG_CACHE_HOME/pendula``, else the usual place of the
 platform (``~/.cache/pendula``, ``~/Library/Caches/pendula``, ``%LOCALAPPDATA%\\pendula``). Cached code is
 code that will be run, so the directory must belong to the user and be closed to others. If that
-cannot be had, kernels are compiled afresh in every process; :data:`cache_note` then says why.
+cannot be had, kernels are compiled afresh in every process; :data:`cache_note` then says why. The files in it are
+those of :mod:`pendula.numerics.kernel_files`.
 """
 
 from __future__ import annotations
@@ -21,17 +22,18 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding
 import numba
 import numpy as np
-from numba.core import config
 from numba.core import options as numba_options
+from numba.core import sigutils
+from numba.core.ccallback import CFunc
 
+from pendula.numerics.kernel_files import KernelFiles, source_stamp
 from pendula.numerics.native import Callback
 
 KERNEL_PACKAGES = ("numerics", "system", "simulation")
@@ -39,7 +41,7 @@ CALLBACK_SIGNATURE = "void(intp, intp, intp)"
 UNUSED_DAYS = 30.0  # directories of older sources are removed after this long without use
 
 cache_note = ""
-"""Empty while the disk cache works; otherwise a sentence saying why it does not."""
+"""Empty while the disk cache works; otherwise a sentence saying what is not kept, and why."""
 
 _lock = threading.RLock()
 
@@ -116,33 +118,25 @@ def _prepare_directory() -> str:
 cache_directory = _prepare_directory()
 
 
-@contextmanager
-def _our_cache() -> Iterator[None]:
-    """Point numba at our directory while a function is being decorated, then put things back."""
-    ours = {"CACHE_DIR": cache_directory, "CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator"}
-    with _lock:
-        before = {name: getattr(config, name) for name in ours if hasattr(config, name)}
-        try:
-            for name in before:
-                setattr(config, name, ours[name])
-            yield
-        finally:
-            for name, value in before.items():
-                setattr(config, name, value)
-
-
-def _decorate(make: Callable[[bool], Any]) -> Any:
-    """Result of ``make(cache)``, with the disk cache when it can be had for this function."""
+def _note(reason: str) -> None:
+    """Remember the first reason why something is not kept."""
     global cache_note
-    if cache_directory:
-        try:
-            with _our_cache():
-                return make(True)
-        except RuntimeError as error:  # e.g. a function typed at a prompt has no file
-            if "cannot cache" not in str(error):
-                raise
-            cache_note = cache_note or f"a kernel is not kept on disk: {error}"
-    return make(False)
+    cache_note = cache_note or f"a compiled kernel is not kept on disk and will be compiled again: {reason}"
+
+
+def _with_files(made: Any, function: Callable[..., Any]) -> Any:
+    """What numba made of a function, with our files in place of its own where there can be any."""
+    if not cache_directory:
+        return made
+    package = Path(__file__).resolve().parent.parent
+    rooms = tuple(package / room for room in KERNEL_PACKAGES)
+    try:
+        stamp = source_stamp(function.__code__.co_filename, rooms)
+    except OSError:  # e.g. a function typed at a prompt has no file
+        _note(f"{function.__name__} has no source file")
+        return made
+    made._cache = KernelFiles(function, Path(cache_directory), stamp, _note)
+    return made
 
 
 def _settings(allocates: bool, options: dict[str, Any]) -> dict[str, Any]:
@@ -163,7 +157,7 @@ def compiled(function: Callable[..., Any] | None = None, /, *, allocates: bool =
     settings = {"nogil": True, **_settings(allocates, options)}
 
     def decorate(target: Callable[..., Any]) -> Any:
-        return _decorate(lambda cache: numba.njit(cache=cache, **settings)(target))
+        return _with_files(numba.njit(**settings)(target), target)
 
     return decorate if function is None else decorate(function)
 
@@ -201,9 +195,16 @@ class CompiledCallback:
         """Entry point of the machine code; the first use compiles or loads it."""
         with _lock:
             if self._native is None:
-                target, settings = self.__wrapped__, self._settings
-                self._native = _decorate(lambda cache: numba.cfunc(CALLBACK_SIGNATURE, cache=cache, **settings)(target))
+                self._native = self._compiled()
         return int(self._native.address)
+
+    def _compiled(self) -> Any:
+        """What numba.cfunc gives, with our files."""
+        signature = sigutils.normalize_signature(CALLBACK_SIGNATURE)
+        made = CFunc(self.__wrapped__, signature, locals={}, options=self._settings)
+        native = _with_files(made, self.__wrapped__)
+        native.compile()
+        return native
 
     def bind(self, context: np.ndarray | int = 0, *keep: object) -> Callback:
         """A :class:`~pendula.numerics.native.Callback` on ``context`` (a contiguous array, or an address).

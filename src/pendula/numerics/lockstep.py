@@ -362,14 +362,20 @@ def _stages(batch, tableau):
 
 
 @compiled_part(forceinline=True)
-def _remembered(product, order):
-    """product^(memory / order) of ``explicit.step_factor``, by roots of roots for order 8 (and a memory of 1/8)."""
-    if order == 8:
-        return np.sqrt(np.sqrt(np.sqrt(np.sqrt(np.sqrt(np.sqrt(product))))))
-    factor = product
+def _step_factor(size, last, tableau):
+    """``explicit.step_factor`` for eight, by roots of roots where both the order and the memory are of eighths."""
+    if tableau.error_order == 7:
+        return tableau.safety * _eighth_root(_eighth_root(size * last) / size)
+    power, factor = 1.0 / (tableau.error_order + 1), size
     for l in range(LANES):
-        factor = with_lane(factor, l, lane(product, l) ** (0.125 / order))
+        e = lane(size, l)
+        factor = with_lane(factor, l, tableau.safety * e**-power * (e * lane(last, l)) ** (tableau.memory * power))
     return factor
+
+
+@compiled_part(forceinline=True)
+def _eighth_root(x):
+    return np.sqrt(np.sqrt(np.sqrt(x)))
 
 
 @compiled_part(forceinline=True)
@@ -392,16 +398,10 @@ def _judge(batch, tableau):
     fine = np.isfinite(error) & _finite(rows, new, n) & _finite(rows, tableau.stages, n)
     accept = fine & (error < 1.0)
     size = max(error, 1e-30)
-    if tableau.error_order == 7:
-        factor = tableau.safety / np.sqrt(np.sqrt(np.sqrt(size)))
-    else:
-        factor = size
-        for l in range(LANES):
-            factor = with_lane(factor, l, tableau.safety * lane(size, l) ** (-1.0 / (tableau.error_order + 1)))
+    factor = _step_factor(size, real[LAST_ERROR], tableau)
     longest = choose(real[RETRY] > 0.0, 1.0, MAX_FACTOR)
     shrunk = choose(fine, max(factor, MIN_FACTOR), MIN_FACTOR)
-    grown = factor * _remembered(size * real[LAST_ERROR], tableau.error_order + 1)
-    real[FACTOR] = choose(accept, min(grown, longest), shrunk)
+    real[FACTOR] = choose(accept, min(factor, longest), shrunk)
     real[LAST_ERROR] = choose(accept, max(size, LEAST_ERROR), real[LAST_ERROR])
     real[FINE] = choose(fine, 1.0, 0.0)
     real[ACCEPT] = choose(accept, 1.0, 0.0)
