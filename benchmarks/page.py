@@ -12,6 +12,7 @@ from benchmarks.measure import number
 TITLES = {
     "forward": "Accelerations",
     "jacobian": "Derivatives of accelerations",
+    "linearization": "Linearization",
     "work_precision": "Runs at equal energy error",
     "ensemble": "Ensembles",
     "memory": "Memory",

@@ -60,6 +60,8 @@ def test_commands_of_the_readme_exist_with_their_options():
     assert len(lines) > 6
     for words in map(shlex.split, lines):
         command = cli.get_command(click.Context(cli), words[0])
+        if isinstance(command, click.Group):
+            command = command.get_command(click.Context(command), words[1])
         assert command is not None, words
         known = {flag for parameter in command.params for flag in (*parameter.opts, *parameter.secondary_opts)}
         assert {word for word in words if word.startswith("-")} <= known, words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,6 +54,15 @@ class LinearModel:
     chart: str = ""
     undetermined: int = 0
     system: System | None = field(default=None, repr=False, compare=False)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Matrices of a model that was made the quick way: cut out of its terms when first asked for."""
+            content = self.__dict__
+            if "_quick" in content and name in content["_quick"].places:
+                content[name] = content["_quick"].cut(content, name)
+            return object.__getattribute__(self, name)  # there now, or the usual error
 
     @property
     def damping(self) -> Array:

@@ -40,6 +40,10 @@ class Terms(NamedTuple):
     F: Array
 
 
+PARTS = Terms._fields
+"""names of the parts of a row of outputs, in order"""
+
+
 @dataclass
 class Cut:
     """Where the parts of a row of outputs are, and the last parameters prepared."""
@@ -66,10 +70,10 @@ def terms_at(
     """The terms at one state, for given inputs, multipliers and parameters (all arrays in the order of the layout)."""
     if isinstance(system, RecursiveSystem):
         return _by_functions(system, q, v, u, lam, parameters, t)
-    cut = _cut(system)
+    cut = compiled_terms(system)
     key = parameters.tobytes()
     if cut.key != key:
-        cut.compiled, cut.key = _bind(system, parameters), key
+        cut.compiled, cut.key = bind_terms(system, parameters), key
     row = np.concatenate(((t,), q, v, u, lam))
     out = cut.compiled.rows(row[None])
     if not isfinite(out.sum()):
@@ -87,9 +91,9 @@ def terms_of_many(system: System, q: Array, v: Array, u: Array, lam: Array, para
     count = max(len(x) for x in (q, v, u, lam, parameters))
     q, v, u, lam = (np.broadcast_to(x, (count, x.shape[1])) for x in (q, v, u, lam))
     if len(parameters) == 1 and not isinstance(system, RecursiveSystem):
-        cut = _cut(system)
+        cut = compiled_terms(system)
         rows = np.ascontiguousarray(np.concatenate([np.zeros((count, 1)), q, v, u, lam], axis=1))
-        return cut.parts(_bind(system, parameters[0]).rows(rows), (count,))
+        return cut.parts(bind_terms(system, parameters[0]).rows(rows), (count,))
     which = np.broadcast_to(parameters, (count, parameters.shape[1]))
     if not isinstance(system, RecursiveSystem):
         return _with_parameters(system, np.concatenate([np.zeros((count, 1)), q, v, u, lam], axis=1), which)
@@ -101,14 +105,16 @@ def _with_parameters(system: System, rows: Array, parameters: Array) -> Terms:
     """One row of parameters per state: the same program with parameters as further inputs."""
     native = system._programs.native("linear terms by parameters", lambda: _build(system, parameters_vary=True))
     out = Compiled(native, np.zeros(1)).rows(np.ascontiguousarray(np.concatenate([rows, parameters], axis=1)))
-    return _cut(system).parts(out, (len(rows),))
+    return compiled_terms(system).parts(out, (len(rows),))
 
 
-def _bind(system: System, parameters: Array) -> Compiled:
+def bind_terms(system: System, parameters: Array) -> Compiled:
+    """The program with parameters prepared."""
     return system._programs.bind("linear terms", parameters, lambda: _build(system))
 
 
-def _cut(system: System) -> Cut:
+def compiled_terms(system: System) -> Cut:
+    """The program of a system's terms; compiled once."""
     found = _KNOWN.get(system)
     if found is None:
         n, m = len(system.layout.speeds), system.loop_rows

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.linalg import qr
 
 from pendula.analysis.balance import LOOKS, Balance
 from pendula.analysis.equilibrium import BALANCED, Equilibrium, equilibrium_at
+from pendula.analysis.linear_frame import MASSLESS, VANISHING, Frame, frame_of
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.linear_terms import Terms, terms_at
+from pendula.analysis.quick import quick_model
 from pendula.errors import NotAnEquilibrium, SingularPose, UsageError
+from pendula.numerics.independent import best_rows
 from pendula.system.layout import Array, State
 from pendula.system.rotations import about, multiply
 from pendula.system.system import Parameters, System
@@ -22,10 +23,6 @@ from pendula.system.system import Parameters, System
 Point = Equilibrium | State | Mapping[str, float] | None
 
 METHODS = ("exact", "differences")
-MASSLESS = 1e-11
-"""a direction whose mass is less than this of the largest, after scaling, has none"""
-VANISHING = 1e-20
-"""a coordinate whose inertia is less than this of the largest (lengths by a typical one) has none: sin(1e-10)^2"""
 CHANGING = 1e-8
 """coefficients that change by more than this along a steady motion, relative to the largest, depend on time"""
 CLOSING = 12
@@ -77,7 +74,11 @@ def linearize(
     if method not in METHODS:
         raise UsageError(f'method is "exact" or "differences", found "{method}"')
     point = point_of(system, at, inputs, parameters)
-    frame = _frame(system)
+    if method == "exact" and geometric:
+        quick = quick_model(system, point)
+        if quick is not None:
+            return quick
+    frame = frame_of(system)
     terms = terms_at(system, point.q, point.v, point.inputs, point.multipliers, point.parameters)
     residual = _residual(system, frame, point, terms)
     if frame.may_change or np.count_nonzero(point.v):
@@ -106,54 +107,6 @@ def point_of(system: System, at: Point, inputs: Any, parameters: Parameters) -> 
         given = at.parameters if parameters is None else parameters
         return equilibrium_at(system, at.state, inputs=held if len(at.inputs) else None, parameters=given, name=at.name)
     return equilibrium_at(system, at, inputs=inputs, parameters=parameters)
-
-
-# --- names ------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Frame:
-    """What linear models of one system share."""
-
-    coordinates: tuple[str, ...]
-    speeds: tuple[str, ...]
-    units: dict[str, str]
-    identity: Array
-    steps: Array
-    constrained: bool
-    may_change: bool
-
-
-_FRAMES: WeakKeyDictionary[System, Frame] = WeakKeyDictionary()
-
-
-def _frame(system: System) -> Frame:
-    found = _FRAMES.get(system)
-    if found is None:
-        layout = system.layout
-        names = tuple(displacement_name(name) for name in layout.speeds)
-        units = dict(layout.units) | {
-            name: _unit(system, k) for k, name in enumerate(names) if name not in layout.units
-        }
-        lengths = np.where([kind == "angle" for kind in layout.speed_kinds], 1.0, system.typical_length())
-        may_change = bool(system.drives or system.inputs_in_time)
-        found = Frame(names, layout.speeds, units, np.eye(len(names)), lengths, system.loop_rows > 0, may_change)
-        _FRAMES[system] = found
-    return found
-
-
-def displacement_name(speed: str) -> str:
-    """What a small displacement along a speed is called: the coordinate, or for ``ball_wx`` a small turn
-    ``ball_rx``."""
-    if speed.endswith("_dot"):
-        return speed.removesuffix("_dot")
-    head, _, tail = speed.rpartition("_w")
-    return f"{head}_r{tail}" if head else f"{speed}_turn"
-
-
-def _unit(system: System, k: int) -> str:
-    units = system.model.unit_names
-    return units.coordinate(system.layout.speed_kinds[k])
 
 
 # --- the terms --------------------------------------------------------------------------------------------
@@ -195,8 +148,8 @@ def independent_directions(system: System, G: Array, point: Equilibrium) -> tupl
     if rank == n:
         raise UsageError("the constraints leave no motion at this pose, so there is nothing to linearize")
     lengths = np.where([kind == "angle" for kind in system.layout.speed_kinds], 1.0, system.typical_length())
-    pivots = qr((null / lengths[:, None]).T, pivoting=True, mode="r")[1]
-    chosen = np.sort(pivots[: n - rank])
+    chosen = np.zeros(n - rank, dtype=int)
+    best_rows(null.copy(), lengths, chosen)
     Z = null @ np.linalg.inv(null[chosen])
     Z[chosen] = np.eye(n - rank)
     Z[np.abs(Z) < 1e-15] = 0.0
@@ -296,7 +249,7 @@ def spin(system: System, v: Array) -> float:
 def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
     """Refuses where M, C, K or G are not the same at later times of the motion."""
     rest = (point.v, point.inputs, point.multipliers, point.parameters)
-    aside = terms_at(system, moved(system, point.q, 0.4 * _frame(system).steps, 1.0, point.parameters), *rest)
+    aside = terms_at(system, moved(system, point.q, 0.4 * frame_of(system).steps, 1.0, point.parameters), *rest)
     mass, turning = float(np.abs(terms.M).max()), spin(system, point.v)
     stiffness = max(float(np.abs(terms.K).max()), float(np.abs(aside.K).max()), mass * turning**2)
     damping = float(np.sqrt(mass * stiffness))
@@ -320,7 +273,7 @@ def _by_differences(system: System, exact: LinearModel) -> LinearModel:
     """The same model with M^-1 K, M^-1 C and M^-1 F by central differences of accelerations, and its error."""
     at, Z = exact.at, exact.Z
     chosen = chosen_speeds(Z)
-    lengths = _frame(system).steps[chosen]
+    lengths = frame_of(system).steps[chosen]
     inputs = at.inputs if len(at.inputs) else None
 
     def accelerations(e: Array, rate: Array, du: Array) -> Array:

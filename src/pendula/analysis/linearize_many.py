@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,10 +12,12 @@ import numpy as np
 from pendula.analysis.equilibrium import BALANCED, Equilibrium
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.linear_terms import Terms, terms_of_many
-from pendula.analysis.linearize import Point, linearize, point_of
-from pendula.analysis.quadratic import NULL, SYMMETRIC
+from pendula.analysis.linearize import Point, chosen_speeds, linearize, point_of
+from pendula.analysis.quadratic import undamped_of_many
 from pendula.errors import SingularPose, UsageError
 from pendula.model.expressions import parse
+from pendula.numerics.independent import directions_of_many, multipliers_of_many, room_for
+from pendula.numerics.small_quadratic import shares_of_many
 from pendula.system.layout import Array
 from pendula.system.system import System
 
@@ -61,25 +63,25 @@ class LinearModels:
     def values(self) -> Array:
         """Eigenvalues, shape (cases, 2 n), in order of their size; NaN for cases that are no equilibria.
 
-        Without damping in any case from the symmetric problem, so that they lie on the axes exactly.
+        Those of cases without damping are from the symmetric problem, so that they lie on the axes exactly.
         """
-        symmetric = np.abs(self.K - np.swapaxes(self.K, 1, 2)).max(initial=0.0) <= SYMMETRIC * np.abs(self.K).max(
-            initial=0
-        )
-        found = self._undamped() if symmetric and not self.C.any() else np.linalg.eigvals(self.A).astype(complex)
-        order = np.argsort(np.abs(found), axis=1, kind="stable")
-        found = np.take_along_axis(found, order, axis=1)
+        found, solved = undamped_of_many(self.M, self.C, self.K)
+        rest = np.flatnonzero(~solved)
+        if rest.size:
+            found[rest] = self._by_size(rest)
         found[~self.balanced] = np.nan
         return found
 
-    def _undamped(self) -> Array:
-        lower = np.linalg.cholesky(self.M)
-        half = np.linalg.solve(lower, self.K)
-        stiff = np.linalg.solve(lower, np.swapaxes(half, 1, 2))
-        squares = np.linalg.eigvalsh((stiff + np.swapaxes(stiff, 1, 2)) / 2)
-        squares[np.abs(squares) <= NULL * np.abs(squares).max(axis=1, keepdims=True)] = 0.0
-        roots = np.sqrt(np.abs(squares)) * np.where(squares < 0, 1.0, 1j)
-        return np.concatenate([roots, -roots], axis=1)
+    def _by_size(self, cases: Array) -> Array:
+        """Eigenvalues of state matrices, for cases that are damped or large."""
+        try:
+            found = np.linalg.eigvals(self.A[cases]).astype(complex)
+        except np.linalg.LinAlgError:
+            raise SingularPose(
+                "the mass matrix of some case is singular, so its eigenvalues are not determined"
+            ) from None
+        order = np.argsort(np.abs(found), axis=1, kind="stable")
+        return np.take_along_axis(found, order, axis=1)
 
 
 def linearize_many(
@@ -121,7 +123,7 @@ def linearize_many(
     lam = np.zeros((1, system.loop_rows))
     terms = terms_of_many(system, q, v, u, lam, vectors)
     if system.loop_rows:
-        lam = np.einsum("kmn,kn->km", np.linalg.pinv(np.swapaxes(terms.G, 1, 2)), -terms.left)
+        lam = _multipliers(terms)
         terms = terms_of_many(system, q, v, u, lam, vectors)
     return _reduced(system, model, terms)
 
@@ -136,7 +138,20 @@ def _first(system: System, at: Any, inputs: Any, vector: Array) -> Equilibrium:
             )
         row = np.atleast_2d(at)[0]
         at = dict(zip(system.layout.coordinates, row.tolist(), strict=True))
+    elif isinstance(at, Equilibrium) and inputs is None and at.layout is system.layout and not system.loop_rows:
+        return at if at.parameters is vector else replace(at, parameters=vector)  # linearize looks whether it balances
     return point_of(system, at, inputs, vector)
+
+
+def _multipliers(terms: Terms) -> Array:
+    """The constraint forces that leave the least unbalanced, in every case; the smallest where rows are redundant."""
+    count, m, n = terms.G.shape
+    lam, clear = np.zeros((count, m)), np.zeros(count, dtype=bool)
+    multipliers_of_many(terms.G, terms.left, lam, np.empty(n * m + n), clear)
+    rest = np.flatnonzero(~clear)
+    if rest.size:
+        lam[rest] = np.einsum("kmn,kn->km", np.linalg.pinv(np.swapaxes(terms.G[rest], 1, 2)), -terms.left[rest])
+    return lam
 
 
 def _reduced(system: System, model: LinearModel, terms: Terms) -> LinearModels:
@@ -149,20 +164,23 @@ def _reduced(system: System, model: LinearModel, terms: Terms) -> LinearModels:
         turned = np.swapaxes(Z, 1, 2)
         M, C, K, F = turned @ M @ Z, turned @ C @ Z, turned @ K @ Z, turned @ F
     lengths = np.where([kind == "angle" for kind in system.layout.speed_kinds], 1.0, system.typical_length())
-    scale = np.maximum((np.abs(terms.K) @ lengths).max(axis=1), 1e-300)
-    left = np.abs(terms.left).max(axis=1, initial=0.0)
-    residuals = left / np.maximum(scale, left + 1e-300)
+    residuals = np.empty(len(terms.left))
+    shares_of_many(terms.left, terms.K, lengths, residuals)
     return LinearModels(model.coordinates, model.speeds, model.inputs, M, C, K, F, residuals)
 
 
 def _directions(model: LinearModel, G: Array) -> Array:
     """Directions that constraints allow in every case, with the identity at the speeds of the first case."""
-    from pendula.analysis.linearize import chosen_speeds
-
-    chosen = chosen_speeds(model.Z)
-    n, free = model.Z.shape
-    null = np.swapaxes(np.linalg.svd(G)[2][:, n - free :], 1, 2)
-    return np.asarray(null @ np.linalg.inv(null[:, chosen]))
+    chosen = np.array(chosen_speeds(model.Z))
+    count, m, n = G.shape
+    free = len(chosen)
+    Z, clear = np.empty((count, n, free)), np.zeros(count, dtype=bool)
+    directions_of_many(G, chosen, Z, np.empty(room_for(n, m, free, 0)), clear)
+    rest = np.flatnonzero(~clear)
+    if rest.size:
+        null = np.swapaxes(np.linalg.svd(G[rest])[2][:, n - free :], 1, 2)
+        Z[rest] = null @ np.linalg.inv(null[:, chosen])
+    return Z
 
 
 def _parameter_rows(system: System, parameters: Any) -> Array:

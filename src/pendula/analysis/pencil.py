@@ -9,9 +9,10 @@ import numpy as np
 from scipy.linalg import eig
 
 from pendula.analysis.equilibrium import Equilibrium
+from pendula.analysis.linear_frame import displacement_name
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.linear_terms import terms_at
-from pendula.analysis.linearize import Point, body_turning, displacement_name, linearize, point_of
+from pendula.analysis.linearize import Point, body_turning, linearize, point_of
 from pendula.errors import SingularPose
 from pendula.system.layout import Array
 from pendula.system.system import Parameters, System

@@ -13,10 +13,13 @@ from functools import cached_property
 import numpy as np
 from numpy.linalg import LinAlgError, cholesky, eigh, inv, norm, svd
 
+from pendula.numerics.small_quadratic import LARGEST, output_size, undamped_roots_of_many
 from pendula.system.layout import Array
 
 SYMMETRIC = 1e-13
 """skew (or symmetric) parts up to this, relative to the whole, are rounding"""
+REPEATED = 1e-10
+"""squares of undamped roots that differ by less than this, relative to themselves, are equal"""
 NULL = 1e-13
 """stiffness up to this, relative to its scale, is none"""
 CLUSTER = 1e-7
@@ -102,6 +105,42 @@ def solve_quadratic(M: Array, C: Array, K: Array, stiffness_scale: float = 0.0) 
     return _general(inverse, damp, stiff, level, conservative=skew and symmetric)
 
 
+def undamped_of_many(M: Array, C: Array, K: Array) -> tuple[Array, Array]:
+    """Roots of many undamped problems, shape (cases, 2 n), in order of their size; and for which cases they are.
+
+    The others (damped, unsymmetric, M not positive definite) are NaN.
+    """
+    count, n = M.shape[:2]
+    if 1 <= n <= LARGEST:
+        values, solved = np.empty((count, 4 * n)), np.empty(count, dtype=bool)
+        M, C, K = (_without_gaps(x) for x in (M, C, K))
+        undamped_roots_of_many(M, C, K, SYMMETRIC, NULL, REPEATED, np.empty(output_size(n)), values, solved)
+        values[~solved] = np.nan
+        return values.view(complex), solved
+    found = np.full((count, 2 * n), np.nan, dtype=complex)
+    size = np.abs(K).max(axis=(1, 2), initial=0.0)
+    solved = (np.abs(K - np.swapaxes(K, 1, 2)).max(axis=(1, 2), initial=0.0) <= SYMMETRIC * size) & ~C.any(axis=(1, 2))
+    try:
+        lower = cholesky(M[solved])
+    except LinAlgError:
+        return found, np.zeros(count, dtype=bool)
+    half = np.linalg.solve(lower, K[solved])
+    stiff = np.linalg.solve(lower, np.swapaxes(half, 1, 2))
+    squares = np.linalg.eigvalsh((stiff + np.swapaxes(stiff, 1, 2)) / 2)
+    squares[np.abs(squares) <= NULL * np.abs(squares).max(axis=1, keepdims=True, initial=0.0)] = 0.0
+    roots = np.sqrt(np.abs(squares)) * np.where(squares < 0, 1.0, 1j)
+    pairs = np.concatenate([roots, -roots], axis=1)
+    found[solved] = np.take_along_axis(pairs, np.argsort(np.abs(pairs), axis=1, kind="stable"), axis=1)
+    return found, solved
+
+
+def _without_gaps(many: Array) -> Array:
+    """Matrices of float64, each in one piece; the same array where that is so."""
+    n = many.shape[-1]
+    in_place = many.dtype == np.float64 and many.strides[1:] == (8 * n, 8)
+    return many if in_place else np.array(many, dtype=float, order="C")
+
+
 def _negligible(damp: Array, stiffness: float) -> bool:
     """Whether damping is rounding: less than the last digits of critical damping."""
     return bool(np.abs(damp).max() <= 1e-15 * stiffness**0.5)
@@ -116,7 +155,7 @@ def _undamped(inverse: Array, stiff: Array, stiffness_scale: float) -> Roots:
     counts = [1] * len(sizes)
     start = 0
     for k in range(1, len(sizes) + 1):  # runs of equal squares; they are in order
-        if k < len(sizes) and (roots[k] == roots[k - 1] or sizes[k] - sizes[k - 1] <= 1e-10 * abs(sizes[k])):
+        if k < len(sizes) and (roots[k] == roots[k - 1] or sizes[k] - sizes[k - 1] <= REPEATED * abs(sizes[k])):
             continue
         counts[start:k] = [k - start] * (k - start)
         start = k
@@ -163,7 +202,7 @@ def _general(inverse: Array, damp: Array, stiff: Array, level: float, *, conserv
     gamma = max(gamma, float(norm(damp, 2)), 1e-150)
     B = np.zeros((2 * n - k, 2 * n - k))  # acts on (p, v / gamma), times gamma
     B[: n - k, n - k :], B[n - k :, : n - k], B[n - k :, n - k :] = P.T, -stiff @ P / gamma**2, -damp / gamma
-    Q, drifting = np.eye(2 * n - k), 0
+    Q, drifting = None, 0
     if k:  # a momentum that nothing changes is a zero of its own
         a, b, _ = svd(Y.T @ damp @ R / gamma)
         kept = a[:, b <= NULL]
@@ -171,22 +210,19 @@ def _general(inverse: Array, damp: Array, stiff: Array, level: float, *, conserv
         if drifting:
             kept_rows = kept.T @ Y.T @ np.hstack([damp @ P / gamma, np.eye(n)])
             Q = svd(kept_rows)[2][drifting:].T
-    found, states = np.linalg.eig(Q.T @ B @ Q)
-    values, states = gamma * found, Q @ states
+    found, states = np.linalg.eig(B if Q is None else Q.T @ B @ Q)
+    values, states = gamma * found, states if Q is None else Q @ states
     if conservative:
         values = _on_axis(values, gamma)
     X = states[n - k :]
     small = norm(X, axis=0) < 1e-3 * norm(states, axis=0)  # slow roots: the displacement tells more than the speed
     X = np.where(small, P @ states[: n - k] if k < n else X, X)
     values, X, multiplicity, count = _clustered(values, X, damp, stiff, gamma)
-    zeros = np.zeros(k + drifting)
-    shapes = np.hstack([R, (R @ np.ones((k, drifting)))]) if k else np.zeros((n, 0))
-    if drifting and k:
-        shapes[:, k:] = R[:, :1]
-    values = np.concatenate([zeros, values])
-    X = np.hstack([shapes, X])
-    multiplicity = np.concatenate([np.full(k + drifting, k + drifting), multiplicity])
-    count = np.concatenate([np.full(k + drifting, k), count])
+    if k:
+        values = np.concatenate([np.zeros(k + drifting), values])
+        X = np.hstack([R, np.repeat(R[:, :1], drifting, axis=1), X])
+        multiplicity = np.concatenate([np.full(k + drifting, k + drifting), multiplicity])
+        count = np.concatenate([np.full(k + drifting, k), count])
     order = np.lexsort((-values.imag.round(12), np.abs(values).round(12)))
     X = inverse.T @ X
     return Roots(values[order], X[:, order], multiplicity[order], count[order], inverse.T @ R, drifting, "general")
@@ -205,7 +241,7 @@ def _clustered(values: Array, X: Array, damp: Array, stiff: Array, gamma: float)
     values, X = values.astype(complex), X.astype(complex)
     multiplicity, vectors = np.ones(count, dtype=int), np.ones(count, dtype=int)
     near = np.abs(values[:, None] - values) <= CLUSTER * np.maximum(gamma * 1e-3, np.abs(values))[:, None]
-    todo = set(range(count))
+    todo = set(range(count)) if np.count_nonzero(near) > count else set()  # else all are alone
     while todo:
         group = _grown(near, todo.pop())
         todo -= set(group)

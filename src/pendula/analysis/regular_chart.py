@@ -14,8 +14,8 @@ from scipy.linalg import qr
 
 from pendula.analysis.equilibrium import Equilibrium
 from pendula.analysis.linear_model import LinearModel
-from pendula.analysis.linear_terms import terms_at
-from pendula.errors import SingularPose
+from pendula.analysis.linear_terms import Terms, terms_of_many
+from pendula.errors import ComputationError, SingularPose
 from pendula.system.layout import Array
 from pendula.system.system import System
 
@@ -55,7 +55,7 @@ def in_regular_chart(system: System, point: Equilibrium, singular: LinearModel, 
     units = {label: angle if "turn" in label else length for label in labels}
     rates = system.model.unit_names
     units |= {f"{label}_dot": rates.speed("angle" if "turn" in label else "length") for label in labels}
-    Z = np.linalg.pinv(_moves(system, point.q, np.eye(n), point)[rows])
+    Z = np.linalg.pinv(_moves(system, point.q, point)[rows])
     found = replace(
         singular,
         coordinates=labels,
@@ -107,26 +107,27 @@ def _coordinates(system: System, ds: Array) -> Array:
     return dq
 
 
-def _moves(system: System, q: Array, directions: Array, point: Equilibrium) -> Array:
-    """Velocities of all bodies (turns, then shifts) for some speeds, by columns."""
-    many = np.broadcast_to(q, (directions.shape[1], len(q)))
-    found = system.body_motion(many, directions.T, parameters=point.parameters)
+def _moves(system: System, q: Array, point: Equilibrium) -> Array:
+    """Velocities of all bodies (turns, then shifts) for every speed alone, by columns; at many q at once."""
+    n = len(system.layout.speeds)
+    many = np.repeat(q[..., None, :], n, axis=-2)
+    found = system.body_motion(many, np.broadcast_to(np.eye(n), (*q.shape[:-1], n, n)), parameters=point.parameters)
     parts = np.concatenate([found.angular_velocity, found.velocity], axis=-1)
-    return np.asarray(parts.reshape(directions.shape[1], -1).T)
+    return np.asarray(np.swapaxes(parts.reshape(*q.shape[:-1], n, -1), -1, -2))
 
 
 def _samples(system: System, point: Equilibrium, null: Array) -> list[tuple[Array, Array, Array]]:
     """At points of the fibre: what bodies do along the regular directions, those directions, and the point."""
     rng = np.random.default_rng(7)
     n = len(null)
+    shifts = [np.zeros(n)] + [null @ rng.uniform(-np.pi, np.pi, size=null.shape[1]) for _ in range(4 * n * n + 3)]
+    many = np.array([point.q + _coordinates(system, shift) for shift in shifts])
+    sizes, directions = np.linalg.eigh(system.mass_matrix(many, parameters=point.parameters))
+    moves = _moves(system, many, point)
     found = []
-    for k in range(4 * n * n + 4):
-        shift = null @ rng.uniform(-np.pi, np.pi, size=null.shape[1]) if k else np.zeros(n)
-        q = point.q + _coordinates(system, shift)
-        M = system.mass_matrix(q, parameters=point.parameters)
-        sizes, directions = np.linalg.eigh(M)
-        W = directions[:, sizes > 1e-10 * sizes[-1]]
-        found.append((_moves(system, q, W, point), W, q))
+    for k, q in enumerate(many):
+        W = directions[k][:, sizes[k] > 1e-10 * sizes[k, -1]]
+        found.append((moves[k] @ W, W, q))
     return found
 
 
@@ -156,9 +157,12 @@ def _fitted(
     """M, C, K and F in the chosen displacements, from their values along the regular directions of all samples."""
     n = len(rows)
     left, right, sides, pushes = [], [], [], []
-    for U, W, q in samples:
-        E = U[rows]
-        terms = terms_at(system, q, point.v, point.inputs, point.multipliers, point.parameters)
+    given = (point.v, point.inputs, point.multipliers, point.parameters)
+    every = terms_of_many(system, np.array([q for _, _, q in samples]), *(x[None] for x in given))
+    if not all(np.isfinite(x).all() for x in every):
+        raise ComputationError("the forces have no finite derivatives at this state: it is singular there")
+    for k, (U, W, _) in enumerate(samples):
+        E, terms = U[rows], Terms(*(x[k] for x in every))
         left.append(np.einsum("ia,jb->abij", E, E).reshape(-1, n * n))
         right.append(np.stack([(W.T @ X @ W).ravel() for X in (terms.M, terms.C, terms.K)], axis=1))
         sides.append(E.T)
@@ -191,21 +195,26 @@ def _compare_nearby(
     This also sees forces across a displacement (gyroscopic, circulatory), which the fit cannot.
     """
     rng = np.random.default_rng(11)
-    n, worst, size = len(rows), 0.0, 1e-300
-    R0, r0 = system.poses(point.q, parameters=point.parameters)
+    n, parameters = len(rows), point.parameters
+    aside = np.where(np.abs(null).max(axis=1) > 1e-6, 0.3, 1.0)
+    places, rates = [], []
     for _ in range(6):
         shift = null @ rng.uniform(-np.pi, np.pi, size=null.shape[1])
-        step = NEAR * rng.normal(size=n) * np.where(np.abs(null).max(axis=1) > 1e-6, 0.3, 1.0)
-        q = point.q + _coordinates(system, shift + step)
-        J = _moves(system, q, np.eye(n), point)[rows]
-        rate = NEAR * rng.normal(size=n)
-        v = np.linalg.solve(J, rate)
-        a = system.accelerations(q, v, inputs=point.inputs if len(point.inputs) else None, parameters=point.parameters)
-        motion = system.body_motion(q, v, a, parameters=point.parameters)
-        bodies = np.concatenate([motion.angular_acceleration, motion.acceleration], axis=-1).ravel()[rows]
-        e = _displacement(*system.poses(q, parameters=point.parameters), R0, r0, system, point)[rows]
-        told = -np.linalg.solve(model.M, model.K @ e + model.C @ rate)
-        worst, size = max(worst, np.abs(bodies - told).max()), max(size, np.abs(bodies).max())
+        step = NEAR * rng.normal(size=n) * aside
+        places.append(point.q + _coordinates(system, shift + step))
+        rates.append(NEAR * rng.normal(size=n))
+    q, rate = np.array(places), np.array(rates)
+    v = np.linalg.solve(_moves(system, q, point)[:, rows], rate[..., None])[..., 0]
+    a = system.accelerations(q, v, inputs=point.inputs if len(point.inputs) else None, parameters=parameters)
+    motion = system.body_motion(q, v, a, parameters=parameters)
+    bodies = np.concatenate([motion.angular_acceleration, motion.acceleration], axis=-1).reshape(len(q), -1)[:, rows]
+    R0, r0 = system.poses(point.q, parameters=parameters)
+    e = [
+        _displacement(R, r, R0, r0, system, point)[rows]
+        for R, r in zip(*system.poses(q, parameters=parameters), strict=True)
+    ]
+    told = -np.linalg.solve(model.M, model.K @ np.transpose(e) + model.C @ rate.T).T
+    worst, size = float(np.abs(bodies - told).max()), max(float(np.abs(bodies).max()), 1e-300)
     if worst > CLOSE * size:
         raise SingularPose(
             f"the coordinates are singular at this point ({what} is not determined), and forces act across "

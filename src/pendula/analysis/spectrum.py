@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
-from weakref import WeakKeyDictionary
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,15 +14,13 @@ from pendula.analysis.linear_terms import terms_at
 from pendula.analysis.linearize import Point, displaced, linearize, spin
 from pendula.analysis.pencil import Pencil
 from pendula.analysis.quadratic import LinAlgError, Roots, backward_errors, solve_quadratic
+from pendula.analysis.quick import SLOW, quick_roots, weight_rate
 from pendula.errors import ComputationError, ModelError, Problem, UsageError
-from pendula.model.expressions import parse
 from pendula.system.layout import Array
 from pendula.system.system import Parameters, System
 
 FAMILY = 1e-9
 """forces that stay below this, relative to a typical one, at a finite distance tell a family of equilibria"""
-SUSPECT = 1e-6
-"""a stiffness below this share of what weight gives is looked at more closely: it may be none but for rounding"""
 
 
 @dataclass(frozen=True)
@@ -70,6 +67,17 @@ class Spectrum:
     model: LinearModel
     roots: Roots
     kept: tuple[int, ...] | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What the quick way leaves for later: the roots with their multiplicities."""
+            content = self.__dict__
+            if "_made" in content and name in ("roots", "multiplicities", "semisimple"):
+                roots = content["roots"] = quick_roots(content["_made"], len(self.values) // 2)
+                content["multiplicities"] = roots.multiplicity
+                content["semisimple"] = roots.multiplicity == roots.vectors_of
+            return object.__getattribute__(self, name)  # there now, or the usual error
 
     @cached_property
     def vectors(self) -> Array:
@@ -157,6 +165,12 @@ def spectrum(
         of = linearize(of, at, inputs=inputs, parameters=parameters)
     elif at is not None or inputs is not None or parameters is not None:
         raise UsageError("at, inputs and parameters belong to a system; a linear model has its own")
+    quick = of.__dict__.get("_quick")
+    if quick is not None and (made := quick.roots(of)) is not None:
+        found = object.__new__(Spectrum)
+        values, others = made[: quick.values].view(complex), _other_roots(of.rows, of.undetermined)
+        found.__dict__.update(model=of, values=values, labels=quick.labels, others=others, _made=made)
+        return found
     roots = solve(of)
     n = len(roots.values)
     labels = ("physical",) * n
@@ -168,7 +182,7 @@ def spectrum(
         labels,
         roots.multiplicity,
         roots.multiplicity == roots.vectors_of,
-        _other_roots(of),
+        _other_roots(of.rows, of.undetermined),
         of,
         roots,
     )
@@ -196,26 +210,7 @@ def _suspicious(model: LinearModel, roots: Roots) -> bool:
     smallest = next((x for x in sizes if x > 0), None)
     if smallest is None:
         return False
-    return smallest < SUSPECT**0.5 * max(sizes[-1], _weight_rate(system, model), spin(system, model.at.v))
-
-
-_WEIGHTS: WeakKeyDictionary[System, tuple[bytes, float]] = WeakKeyDictionary()
-
-
-def _weight_rate(system: System, model: LinearModel) -> float:
-    """sqrt(g/l): how fast things swing by their weight."""
-    key = model.at.parameters.tobytes()
-    known = _WEIGHTS.get(system)
-    if known is None or known[0] != key:
-        known = _WEIGHTS[system] = (key, _find_weight_rate(system, model))
-    return known[1]
-
-
-def _find_weight_rate(system: System, model: LinearModel) -> float:
-    values = dict(zip(system.layout.parameters, model.at.parameters.tolist(), strict=True))
-    gravity = [parse(x) for x in system.model.gravity]
-    size = sum(e.evaluate(values) ** 2 for e in gravity if "t" not in e.names) ** 0.5
-    return float((size / system.typical_length(model.at.parameters)) ** 0.5)
+    return smallest < SLOW * max(sizes[-1], weight_rate(system, model.at.parameters), spin(system, model.at.v))
 
 
 def stiffness_nearby(model: LinearModel) -> float:
@@ -289,20 +284,20 @@ def is_family(model: LinearModel, direction: Array) -> bool:
             terms = terms_at(system, q, v, at.inputs, lam, at.parameters)
         worst = max(worst, float(np.abs(terms.left).max()))
         size = max(size, float(np.abs(terms.K).max()), float(np.abs(lam).max(initial=0.0)))
-    size = max(size, float(np.abs(model.M).max()) * _weight_rate(system, model) ** 2)
+    size = max(size, float(np.abs(model.M).max()) * weight_rate(system, model.at.parameters) ** 2)
     return worst <= FAMILY * size
 
 
-def _other_roots(model: LinearModel) -> tuple[Eigenvalue, ...]:
+@lru_cache(maxsize=256)
+def _other_roots(rows: int, undetermined: int) -> tuple[Eigenvalue, ...]:
     """Roots of the full equations that independent coordinates do not have."""
     found = []
-    if model.rows:
-        count = 3 * model.rows
-        text = f"infinite: by {model.rows} constraint row{'s' if model.rows > 1 else ''}, three for each"
-        found.append(Eigenvalue(complex(np.inf), count, text))
-    if model.undetermined:
+    if rows:
+        text = f"infinite: by {rows} constraint row{'s' if rows > 1 else ''}, three for each"
+        found.append(Eigenvalue(complex(np.inf), 3 * rows, text))
+    if undetermined:
         text = "undetermined: 0/0 by a singular chart; the other roots are from a regular one"
-        found.append(Eigenvalue(complex(np.nan, np.nan), 2 * model.undetermined, text))
+        found.append(Eigenvalue(complex(np.nan, np.nan), 2 * undetermined, text))
     return tuple(found)
 
 

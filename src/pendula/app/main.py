@@ -27,6 +27,7 @@ _COMMANDS = {
     "modes": "pendula.app.linear",
     "stability": "pendula.app.stability",
     "floquet": "pendula.app.stability",
+    "bench": "pendula.app.bench",
 }
 _SUMMARIES = {
     "list": "Library mechanisms, one line each.",
@@ -43,6 +44,7 @@ _SUMMARIES = {
     "modes": "Frequencies, damping and shapes of small motion, in words.",
     "stability": "The verdict and its reason; ranges over a parameter.",
     "floquet": "Stability of a periodically driven mechanism.",
+    "bench": "Accuracy and speed on published benchmarks.",
 }
 
 
