@@ -35,6 +35,8 @@ MOST_JUDGED = 64
 """equilibria whose stability is asked for"""
 MOST_PLAYED = 6
 """modes that are shown in motion"""
+MOST_FOLLOWED = 6
+"""speeds of a driven mechanism whose deviations are followed"""
 MANY = 30
 """speeds beyond which equilibria are looked for from fewer starts"""
 SAMPLES = 600
@@ -227,7 +229,7 @@ def _floquet(s: Study) -> Floquet:
     """Multipliers where every coordinate is zero, or of a motion near it that repeats itself."""
     if s.equilibria is not None or not depends_on_time(s.system):
         raise NotSupported("nothing depends on time")
-    if len(s.model.speeds) > MOST_DERIVED:
+    if len(s.model.speeds) > MOST_FOLLOWED:
         raise NotSupported(f"with {len(s.model.speeds)} speeds, following every deviation takes too long for a report")
     try:
         return floquet(s.system)

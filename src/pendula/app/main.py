@@ -22,6 +22,7 @@ _COMMANDS = {
     "simulate": "pendula.app.simulate",
     "ensemble": "pendula.app.ensemble",
     "reactions": "pendula.app.reactions",
+    "report": "pendula.app.report",
 }
 _SUMMARIES = {
     "list": "Library mechanisms, one line each.",
@@ -33,6 +34,7 @@ _SUMMARIES = {
     "simulate": "Motion from the initial state, with plot and animation.",
     "ensemble": "Many runs with random initial states or parameters.",
     "reactions": "Forces and torques at every joint along the motion.",
+    "report": "Everything about a model in one page that opens anywhere.",
 }
 
 

@@ -155,7 +155,8 @@ def _column(words: str, name: str, column: Sequence[Any], show: Show) -> list[Fo
 
 
 def _bracketed(rows: str) -> str:
-    return f"<mrow><mo>[</mo><mtable>{rows}</mtable><mo>]</mo></mrow>"
+    # Brackets are drawn by the page (class "matrix"): few systems have a font with brackets that grow.
+    return f'<mtable class="matrix" displaystyle="true">{rows}</mtable>'
 
 
 def _indexed(name: str, index: str) -> str:
@@ -163,7 +164,7 @@ def _indexed(name: str, index: str) -> str:
 
 
 def _math(content: str) -> str:
-    return f'<math display="block"><mrow>{content}</mrow></math>'
+    return f'<math displaystyle="true"><mrow>{content}</mrow></math>'
 
 
 # -- expressions --------------------------------------------------------------------------------------------
@@ -295,4 +296,4 @@ def _word(text: str) -> str:
 
 
 def _dotted(letter: str) -> str:
-    return f'<mover accent="true">{letter}<mo>˙</mo></mover>'
+    return f'<mover>{letter}<mo lspace="0" rspace="0">.</mo></mover>'

@@ -21,7 +21,7 @@ class Page:
         self.scenes: list[str] = []
 
     def player(self, scene: Scene, *, kind: str, max_frames: int = 900) -> str:
-        """The place of a player that shows a scene; ``kind`` is ``mode`` or ``run``."""
+        """The place of a player that shows a scene; ``kind`` is ``run``, ``mode`` or ``pose``."""
         name = f"scene-{len(self.scenes) + 1}"
         text = scene_json(scene, compact=kind, max_frames=max_frames)
         self.scenes.append(f'<script type="application/json" id="{name}">{text}</script>')

@@ -63,7 +63,10 @@ def report(
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f'a report is a page: its name must end in .html, found "{target.name}"')
-    return write_report(study(model, duration=duration, tol=tol, on_progress=on_progress), target)
+    found = study(model, duration=duration, tol=tol, on_progress=on_progress)
+    if on_progress is not None:
+        on_progress("writing the page")
+    return write_report(found, target)
 
 
 def write_report(found: Study, path: str | os.PathLike[str]) -> Path:

@@ -42,7 +42,8 @@ def facts(found: Study) -> str:
         boxes.append((f"{lowest:.5g} rad/{found.modes.time_unit}", "lowest natural frequency"))
     if found.run is not None:
         boxes.append((f"{found.run.energy_drift:.1e}", f"energy drift of {_time(found, float(found.run.t[-1]))}"))
-    return "".join(f"<div><b>{escape(big)}</b><span>{escape(small)}</span></div>" for big, small in boxes)
+    texts = [(escape(big).replace("e-", "e−"), escape(small).replace("e-", "e−")) for big, small in boxes]
+    return "".join(f"<div><b>{big}</b><span>{small}</span></div>" for big, small in texts)
 
 
 def _bodies(model: Model) -> str:
@@ -63,7 +64,7 @@ def description_section(found: Study, page: Page) -> str:
     gravity = ", ".join(str(x) for x in model.gravity)
     words = [
         f"{_bodies(model)}, {count(len(model.joints), 'joint')}"
-        + (f", of which {len(model.closures)} close loops" if model.closures else ""),
+        + (f" ({len(model.closures)} closing a loop)" if model.closures else ""),
         _freedoms(found),
         f"Units {model.units}; gravity ({gravity}) {units.length}/{units.time}^2",
     ]
@@ -93,6 +94,8 @@ def description_section(found: Study, page: Page) -> str:
 
 def _symbol(name: str) -> str:
     """A name as it is written in a model, and as in formulas where that looks different."""
+    if len(name.partition("_")[0].rstrip("0123456789")) > 1 and "<mi>" + name.partition("_")[0] in mathml_name(name):
+        return f"<code>{escape(name)}</code>"  # a word, which looks the same in formulas
     return f"<math>{mathml_name(name)}</math> <code>{escape(name)}</code>"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -19,7 +20,7 @@ from pendula.analysis.study import Study
 from pendula.present import svg
 from pendula.present.html import Page, Raw, badge, cell, count, details, missing, sentence, table, with_unit
 from pendula.present.modes import mode_scene
-from pendula.present.results import scene_of
+from pendula.present.results import Pose, scene_of
 from pendula.present.tables import number
 from pendula.simulation.trajectory import Trajectory
 
@@ -29,6 +30,7 @@ MOST_ROOTS = 24
 MOST_MODES = 24
 MOST_LINES = 6
 MOST_ENTRIES = 6
+MOST_POSES = 8
 
 
 # -- equilibria ---------------------------------------------------------------------------------------------
@@ -46,7 +48,7 @@ def equilibria_section(found: Study, page: Page) -> str:
     all_of = found.equilibria
     if not all_of.all:
         return missing(str(all_of).splitlines()[0]) + _completeness(all_of)
-    parts = [_completeness(all_of), _equilibria_table(found, all_of)]
+    parts = [_completeness(all_of), _equilibria_table(found, all_of), _poses(found, all_of, page)]
     shown = list(zip(all_of.all, found.stabilities, strict=False))[:MOST_EQUILIBRIA]
     parts.append("<dl>")
     for one, verdict in shown:
@@ -59,6 +61,16 @@ def equilibria_section(found: Study, page: Page) -> str:
         told += f", {unknown} not judged" if unknown else ""
         parts.append(sentence(f"Of the {len(all_of.all) - len(shown)} others: {told}"))
     return "".join(parts)
+
+
+def _poses(found: Study, all_of: Equilibria, page: Page) -> str:
+    """The mechanism at each of the first equilibria."""
+    cards = []
+    for k, one in enumerate(all_of.all[:MOST_POSES]):
+        scene = replace(scene_of(Pose(found.system, one.q[None], one.parameters)), title=f"equilibrium {one.name}")
+        verdict = _badge(found.stabilities[k]) if k < len(found.stabilities) else ""
+        cards.append(f"<article><h3>{escape(one.name)} {verdict}</h3>{page.player(scene, kind='pose')}</article>")
+    return f'<div class="cards poses">{"".join(cards)}</div>'
 
 
 def _completeness(all_of: Equilibria) -> str:
@@ -190,8 +202,8 @@ def _matrices(linear: LinearModel) -> str:
     for letter, matrix in (("M", linear.M), ("C", linear.C), ("K", linear.K), ("F", linear.F)):
         if matrix.size:
             rows = "".join("<mtr>" + "".join(f"<mtd><mn>{cell(x)}</mn></mtd>" for x in row) + "</mtr>" for row in matrix.tolist())
-            brackets = f"<mrow><mo>[</mo><mtable>{rows}</mtable><mo>]</mo></mrow>"
-            parts.append(f'<div class="scroll"><math display="block"><mi>{letter}</mi><mo>=</mo>{brackets}</math></div>')
+            inside = f'<mi>{letter}</mi><mo>=</mo><mtable class="matrix">{rows}</mtable>'
+            parts.append(f'<div class="scroll formula"><math displaystyle="true">{inside}</math></div>')
     return "".join(parts)
 
 
