@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -205,10 +206,10 @@ def _motions(s: Study) -> dict[str, Any]:
     notes = {}
     if found.linear.chart:
         system = compile_system(s.model, "maximal")
-        there = find_equilibria(system)
-        if not there.all:
-            raise NotSupported("the coordinates are singular at the equilibrium, so that modes cannot be drawn in them")
-        found = modes(linearize(system, there.all[0]), damped=found.damped)
+        try:
+            found = modes(linearize(system, find_equilibria(system)[0]), damped=found.damped)
+        except (PendulaError, IndexError):
+            raise NotSupported(f"{found.linear.chart}; the mechanism cannot be drawn by them") from None
         notes["motions"] = "drawn in coordinates of the bodies, since those of the joints are singular here"
     motions = [_motion(system, found, mode.number) for mode in found.modes[:MOST_PLAYED]]
     return {"motions": tuple(motions), "notes": notes}
@@ -226,12 +227,20 @@ def _motion(system: System, found: Modes, number: int) -> ModeMotion:
 
 
 def _floquet(s: Study) -> Floquet:
-    """Multipliers where every coordinate is zero, or of a motion near it that repeats itself."""
+    """Multipliers at the equilibrium next to the initial state, or of a motion near it that repeats itself."""
     if s.equilibria is not None or not depends_on_time(s.system):
         raise NotSupported("nothing depends on time")
     if len(s.model.speeds) > MOST_FOLLOWED:
         raise NotSupported(f"with {len(s.model.speeds)} speeds, following every deviation takes too long for a report")
+    at = _next_to_start(s.system)
     try:
-        return floquet(s.system)
+        return floquet(s.system, at=at)
     except UsageError:
-        return floquet(s.system, close=True)
+        return floquet(s.system, at=at, close=True)
+
+
+def _next_to_start(system: System) -> dict[str, float]:
+    """The initial pose with angles at the nearest half turn, where pendulums stay however their pivot is shaken."""
+    layout, start = system.joint_layout, system.in_joints.initial_state()
+    angles = [n for n, kind in zip(layout.coordinates, layout.coordinate_kinds, strict=True) if kind == "angle"]
+    return {n: math.pi * round(start[n] / math.pi) for n in angles}

@@ -12,10 +12,11 @@ from pendula.equations.equations import Equations
 from pendula.equations.mathml import mathml_name, write_mathml
 from pendula.equations.printing import print_equations
 from pendula.errors import NotSupported
-from pendula.model.expressions import ExpressionError, parse
+from pendula.model.expressions import parse
 from pendula.model.model import Model
 from pendula.model.parameter_units import parameter_units
 from pendula.present.html import Page, Raw, badge, block, count, details, missing, sentence, table, with_unit
+from pendula.present.report_motion import start_of
 from pendula.present.tables import number
 
 
@@ -30,13 +31,14 @@ def facts(found: Study) -> str:
         boxes.append((f"{len(found.certificate.formulations)} {agree}", f"largest difference {number(worst, 2)}"))
     if found.equilibria is not None:
         many = len(found.equilibria)
-        boxes.append((count(many, "equilibrium", "equilibria"), f"complete: {found.equilibria.complete}"))
+        text = f"{count(many, 'equilibrium', 'equilibria')} listed"
+        boxes.append((text, f"that there are no others is {found.equilibria.complete}"))
     if found.stabilities:
         first = found.stabilities[0]
-        verdict = first if isinstance(first, str) else first.verdict
+        verdict = "not judged" if isinstance(first, str) else first.verdict.partition(":")[0]
         boxes.append((verdict, "at the equilibrium of least potential"))
     elif found.floquet is not None:
-        boxes.append((found.floquet.verdict, f"driven with period {_time(found, found.floquet.period)}"))
+        boxes.append((found.floquet.verdict, f"driven, about {start_of(found.floquet)}"))
     if found.modes is not None and len(found.modes.frequencies):
         lowest = float(found.modes.frequencies[0])
         boxes.append((f"{lowest:.5g} rad/{found.modes.time_unit}", "lowest natural frequency"))
@@ -76,7 +78,7 @@ def description_section(found: Study, page: Page) -> str:
     if model.forces:
         rows = [(f.name or f"force {k}", f.type, _place(f), _strength(f)) for k, f in enumerate(model.forces, 1)]
         parts.append(table(["Force", "Type", "Acts on", "Given by"], rows))
-    parts.append(table(["State", "Unit", "At the start"], _state_rows(found)))
+    parts.append(table(["State", "Unit", "At the start", "Given by"], _state_rows(found)))
     if model.parameters:
         known, values = parameter_units(model), model.parameter_values
         rows = [
@@ -148,20 +150,13 @@ def _strength(force: Any) -> str:
 
 def _state_rows(found: Study) -> list[tuple[Any, ...]]:
     """Coordinates and speeds with units and what the model says about their start."""
-    layout, model = found.system.joint_layout, found.model
-    values = model.parameter_values
+    layout, given, run = found.system.joint_layout, found.model.initial, found.run
+    state = found.system.in_joints.initial_state()
     rows: list[tuple[Any, ...]] = []
     for name in (*layout.coordinates, *layout.speeds):
-        given = model.initial.get(name)
-        start: Any = "0 (not given)" if given is None else "a rotation"
-        if isinstance(given, (int, float, str)):
-            try:
-                value = parse(given).evaluate(values)
-            except ExpressionError:
-                start = str(given)
-            else:
-                start = number(value) if isinstance(given, (int, float)) else f"{number(value)} ({given})"
-        rows.append((Raw(_symbol(name)), layout.units[name] or "1", start))
+        value = float(run[name][0]) if run is not None else state[name]
+        text = given.get(name, "")
+        rows.append((Raw(_symbol(name)), layout.units[name] or "1", value, text if isinstance(text, str) else ""))
     return rows
 
 
@@ -186,13 +181,19 @@ def equations_section(found: Study, page: Page) -> str:
     return "".join(parts)
 
 
+MOST_FORMULAS = 8
 _FORMULATION = {"lagrange": "Lagrange's equations"}
 
 
 def _formulas(eq: Equations) -> str:
     parts = []
     for words, group in groupby(write_mathml(eq), key=lambda f: f.words):
-        formulas = "".join(f.mathml for f in group)
+        listed = [f.mathml for f in group]
+        formulas = "".join(listed)
+        if len(listed) > MOST_FORMULAS:
+            inside = f'<div class="scroll">{formulas}</div>'
+            parts.append(f'<div class="formula">{details(f"{len(listed)} {words}", inside)}</div>')
+            continue
         kind = "formula law" if words == "equations of motion" else "formula"
         parts.append(f'<div class="{kind}"><p>{escape(words[0].upper() + words[1:])}</p>')
         parts.append(f'<div class="scroll">{formulas}</div></div>')

@@ -77,7 +77,7 @@ def _completeness(all_of: Equilibria) -> str:
     kind = "good" if all_of.complete == "proven" else "open"
     lines = str(all_of).splitlines()
     reason = all_of.reason[0].upper() + all_of.reason[1:]
-    where = lines[-1].strip()
+    where = lines[-1].strip().replace(", ...", " and so on")
     label = badge(f"completeness {all_of.complete}", kind)
     return f"<p>{label} {escape(reason)}; {escape(where)}.</p>"
 
@@ -113,8 +113,9 @@ def _shown(value: float, unit: str) -> float:
 def _badge(verdict: Stability | str) -> Raw:
     if isinstance(verdict, str):
         return badge("not judged", "open")
-    kind = {True: "good", False: "bad", None: "open"}[verdict.is_stable]
-    return badge(verdict.verdict, kind)
+    short = verdict.verdict.partition(":")[0]
+    kind = "open" if short == "critical" else {True: "good", False: "bad", None: "open"}[verdict.is_stable]
+    return badge(short, kind)
 
 
 def _because(one: Equilibrium, verdict: Stability | str) -> str:
@@ -125,7 +126,10 @@ def _because(one: Equilibrium, verdict: Stability | str) -> str:
     kinds = Counter(verdict.roots)
     roots = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
     text = f"{verdict.verdict}, because {verdict.proof}; {holds}; roots: {roots}"
-    if one.free_directions:
+    chart = verdict.spectrum.model.chart
+    if chart:
+        text += f"; {chart}"
+    elif one.free_directions:
         along = " and ".join(" + ".join(d) for d in one.free_directions)
         text += f"; it goes on as a family along {along}"
     if one.weak:
@@ -133,14 +137,24 @@ def _because(one: Equilibrium, verdict: Stability | str) -> str:
     return sentence(text)
 
 
+def start_of(found: Floquet) -> str:
+    """Where a motion starts that repeats itself, in words."""
+    units = found.state.layout.units
+    speeds = [n for n in found.state.layout.speeds if found.state[n]]
+    told = [
+        f"{n} = {with_unit(_shown(found.state[n], units[n]), _shown_unit(units[n]))}"
+        for n in (*found.state.layout.coordinates, *speeds)
+    ]
+    return ", ".join(told) + ("" if speeds else ", at rest")
+
+
 def _driven(found: Floquet) -> str:
     kind = "good" if found.stable else "bad" if found.verdict == "unstable" else "open"
     roots = [svg.Root(complex(m), 1, f"{number(complex(m))}, size {abs(m):.8g}", 0) for m in found.multipliers]
-    at = ", ".join(f"{n} = {with_unit(x, found.state.layout.units[n])}" for n, x in found.state.as_dict().items())
     rows = [(k, _complex(complex(m)), f"{abs(m):.9g}") for k, m in enumerate(found.multipliers, 1)]
     period = with_unit(found.period, found.time_unit)
     parts = [f"<p>{badge(found.verdict, kind)} Floquet multipliers: {escape(found.reason)}; period {escape(period)}.</p>"]
-    parts.append(sentence(f"Of the motion that starts at {at}"))
+    parts.append(sentence(f"Of the motion that starts at {start_of(found)}"))
     parts += [sentence(note) for note in found.notes]
     picture = svg.complex_plane(roots, unit="", title="Floquet multipliers and the unit circle", circle=True)
     listed = table(["Multiplier", "Value", "Size"], rows, most=MOST_ROOTS)
@@ -229,7 +243,7 @@ def modes_section(found: Study, page: Page) -> str:
         extra = "; ".join(scene.notes[1:])
         head = f"<h3>Mode {motion.mode.number}: {escape(_in_short(motion.mode, made.time_unit))}</h3>"
         words = motion.mode.description.partition(": ")[2] or motion.mode.description
-        text = sentence(words) + sentence(extra, "small")
+        text = sentence(f"Here {words}") + sentence(extra, "small")
         parts.append(f"<article>{head}{page.player(scene, kind='mode')}{text}</article>")
     parts.append("</div>")
     if len(made) > len(found.motions):

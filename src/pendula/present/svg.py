@@ -18,6 +18,7 @@ WIDTH, HEIGHT = 460, 280
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 14, 44
 POINTS = 500  # of a line, beyond which the lowest and highest of every stretch are drawn
 COLORS = 6
+CROWD = 40  # roots beyond which marks are smaller
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,16 @@ def complex_plane(roots: Sequence[Root], *, unit: str, title: str, circle: bool 
         parts.append(f'<path class="axis" d="M{zero_x:.1f} {TOP}V{size[1] - BOTTOM}"/>')
     if TOP <= zero_y <= size[1] - BOTTOM:
         parts.append(f'<path class="axis" d="M{LEFT} {zero_y:.1f}H{size[0] - RIGHT}"/>')
-    parts += [_mark(root, x_of(root.value.real), y_of(root.value.imag)) for root in roots]
+    arm = 5.0 if len(roots) <= CROWD else 2.5
+    parts += [_mark(root, x_of(root.value.real), y_of(root.value.imag), arm) for root in roots]
     return f"<figure>{_svg(parts, title, size)}</figure>"
 
 
-def _mark(root: Root, x: float, y: float) -> str:
-    cross = f'<path class="root s{root.color % COLORS}" d="M{x - 5:.1f} {y - 5:.1f}l10 10m0 -10l-10 10"/>'
+def _mark(root: Root, x: float, y: float, arm: float) -> str:
+    full = 2 * arm
+    lines = f"M{x - arm:.1f} {y - arm:.1f}l{full} {full}m0 {-full}l{-full} {full}"
+    thin = "" if arm > 4 else " thin"
+    cross = f'<path class="root{thin} s{root.color % COLORS}" d="{lines}"/>'
     times = f'<text class="times" x="{x + 8:.1f}" y="{y - 6:.1f}">×{root.times}</text>' if root.times > 1 else ""
     return f"<g><title>{escape(root.words)}</title>{cross}{times}</g>"
 
