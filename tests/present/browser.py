@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
@@ -24,20 +25,36 @@ class Browser:
     def __init__(self, width, height=900, *, dark=False):
         self.requests, self.troubles, self._answers, self._rest, self._last = [], [], {}, b"", 0
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self._start([BROWSER, *FLAGS, f"--user-data-dir={self._profile.name}"])
+        try:
+            self._attach(width, height, dark)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def _start(self, command):
+        """Starts the browser, which reads commands from file 3 and writes to file 4."""
         (there, self._write), (self._read, here) = os.pipe(), os.pipe()
-        command = [BROWSER, *FLAGS, f"--user-data-dir={self._profile.name}"]
-        joined = ["sh", "-c", f'exec "$@" 3<&{there} 4>&{here}', "sh", *command]
-        self._process = subprocess.Popen(
-            joined, pass_fds=(there, here), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        os.close(there)
-        os.close(here)
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 20) for end in (there, here)]  # out of the way of 3 and 4
+
+        def connect():
+            os.dup2(ends[0], 3)
+            os.dup2(ends[1], 4)
+
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self._process = subprocess.Popen(command, pass_fds=(3, 4), preexec_fn=connect, **quiet)
+        for end in (there, here, *ends):
+            os.close(end)
+
+    def _attach(self, width, height, dark):
         targets = self.ask("Target.getTargets")["targetInfos"]
         page = next(t["targetId"] for t in targets if t["type"] == "page")
         self._session = self.ask("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.ask(f"{domain}.enable")
-        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
+        self.ask(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500
+        )
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.ask("Emulation.setEmulatedMedia", features=scheme)
 

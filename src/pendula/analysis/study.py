@@ -1,4 +1,4 @@
-"""Everything that is found out about one mechanism: what a report shows, each part with its result or why it has none."""
+"""Everything that is found out about one mechanism, each part with its result or the reason why it has none."""
 
 from __future__ import annotations
 

@@ -13,7 +13,9 @@ from pendula.app.options import json_option, model_argument, parameter_option, r
 @model_argument
 @parameter_option
 @click.option("-o", "--output", metavar="FILE", help="Page to write; default: the name of the mechanism with .html.")
-@click.option("--for", "duration", default=10.0, show_default=True, type=float, help="Length of the simulation, in time units.")
+@click.option(
+    "--for", "duration", default=10.0, show_default=True, type=float, help="Length of the simulation, in time units."
+)
 @click.option("--tol", default=1e-8, show_default=True, type=float, help="Tolerance of its steps.")
 @json_option
 def report_command(

@@ -224,8 +224,8 @@ def _product(e: Any, name: Callable[[str], str]) -> str:
     if below != 1:
         return f"<mfrac>{expression(above, name)}{expression(below, name)}</mfrac>"
     factors = above.as_ordered_factors() if above.is_Mul else [above]
-    shown = [_fenced(expression(x, name)) if x.is_Add else expression(x, name) for x in factors]
-    return "<mrow>" + '<mspace width="0.17em"/>'.join(shown) + "</mrow>"
+    pieces = [_fenced(expression(x, name)) if x.is_Add else expression(x, name) for x in factors]
+    return "<mrow>" + '<mspace width="0.17em"/>'.join(pieces) + "</mrow>"
 
 
 def _power(e: Any, name: Callable[[str], str]) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from functools import lru_cache
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import symengine as se

@@ -87,7 +87,7 @@ def _in_force(force: Any, place: str, model: Model, kinds: dict[str, str]) -> st
     turning = force.type == "torsion-spring"
     if isinstance(force, (ForceDamper, ForceFriction, ForceSpring)) and force.joint is not None:
         owned = model.joint(force.joint)
-        own = owned.coordinates() if hasattr(owned, "coordinates") else ()
+        own: tuple[Any, ...] = owned.coordinates() if hasattr(owned, "coordinates") else ()
         if len(own) != 1:
             return ""
         turning = own[0].kind == "angle"

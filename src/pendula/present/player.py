@@ -58,7 +58,7 @@ def player_page() -> str:
 
 
 def scene_json(scene: Scene, *, compact: str, max_frames: int = MAX_FRAMES) -> str:
-    """A scene as the JSON that ``player_page`` takes; ``compact``: ``run``, ``mode`` or ``pose``, with ever fewer controls."""
+    """A scene as JSON for ``player_page``; ``compact``: ``run``, ``mode`` or ``pose``, with ever fewer controls."""
     return in_script({**_record(scene, max_frames), "compact": compact})
 
 

@@ -1,7 +1,7 @@
 """A report on one mechanism: everything that was found out about it, as one page that needs nothing else.
 
-The page is ``report.html`` of this folder with its places filled in. It holds the player once, as text, and every motion
-as a scene; a frame is made for each when it comes into view. Nothing is loaded over a network: a policy in the page
+The page is ``report.html`` of this folder with its places filled in. It holds the player once, as text, and motions
+as scenes; a frame is made for each when it comes into view. Nothing is loaded over a network: a policy in the page
 forbids it.
 """
 

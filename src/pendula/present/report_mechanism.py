@@ -81,13 +81,13 @@ def description_section(found: Study, page: Page) -> str:
     parts.append(table(["State", "Unit", "At the start", "Given by"], _state_rows(found)))
     if model.parameters:
         known, values = parameter_units(model), model.parameter_values
-        rows = [
+        listed = [
             (Raw(_symbol(n)), values[n], known.get(n, "consistent"), str(x) if isinstance(x, str) else "")
             for n, x in model.parameters.items()
         ]
-        parts.append(table(["Parameter", "Value", "Unit", "Given by"], rows, most=40))
+        parts.append(table(["Parameter", "Value", "Unit", "Given by"], listed, most=40))
         if any(n not in known for n in model.parameters):
-            text = f"A parameter whose unit is not told by the place where it stands is in consistent units ({model.units})"
+            text = f"Where the place of a parameter does not tell its unit, it is in consistent units ({model.units})"
             parts.append(sentence(text, "small"))
     if model.inputs:
         parts.append(table(["Input", "Value"], [(n, str(x)) for n, x in model.inputs.items()]))
@@ -216,7 +216,12 @@ def certificate_section(found: Study, page: Page) -> str:
     )
     verdict = badge("passed", "good") if made.passed else badge("failed", "bad")
     rows = [
-        (f"{p.a} – {p.b}", number(p.max_difference, 3), badge("agree", "good") if p.passed else badge("disagree", "bad"), p.what)
+        (
+            f"{p.a} – {p.b}",
+            number(p.max_difference, 3),
+            badge("agree", "good") if p.passed else badge("disagree", "bad"),
+            p.what,
+        )
         for p in made.pairs
     ]
     failed = [sentence(f"{p.a} and {p.b} disagree most in the {p.where}") for p in made.pairs if not p.passed]

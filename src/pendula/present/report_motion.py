@@ -153,7 +153,9 @@ def _driven(found: Floquet) -> str:
     roots = [svg.Root(complex(m), 1, f"{number(complex(m))}, size {abs(m):.8g}", 0) for m in found.multipliers]
     rows = [(k, _complex(complex(m)), f"{abs(m):.9g}") for k, m in enumerate(found.multipliers, 1)]
     period = with_unit(found.period, found.time_unit)
-    parts = [f"<p>{badge(found.verdict, kind)} Floquet multipliers: {escape(found.reason)}; period {escape(period)}.</p>"]
+    parts = [
+        f"<p>{badge(found.verdict, kind)} Floquet multipliers: {escape(found.reason)}; period {escape(period)}.</p>"
+    ]
     parts.append(sentence(f"Of the motion that starts at {start_of(found)}"))
     parts += [sentence(note) for note in found.notes]
     picture = svg.complex_plane(roots, unit="", title="Floquet multipliers and the unit circle", circle=True)
@@ -215,7 +217,9 @@ def _matrices(linear: LinearModel) -> str:
     parts = [sentence(f"M e'' + C e' + K e{' = F u' if linear.inputs else ' = 0'}, with e = changes of {names}")]
     for letter, matrix in (("M", linear.M), ("C", linear.C), ("K", linear.K), ("F", linear.F)):
         if matrix.size:
-            rows = "".join("<mtr>" + "".join(f"<mtd><mn>{cell(x)}</mn></mtd>" for x in row) + "</mtr>" for row in matrix.tolist())
+            rows = "".join(
+                "<mtr>" + "".join(f"<mtd><mn>{cell(x)}</mn></mtd>" for x in row) + "</mtr>" for row in matrix.tolist()
+            )
             inside = f'<mi>{letter}</mi><mo>=</mo><mtable class="matrix">{rows}</mtable>'
             parts.append(f'<div class="scroll formula"><math displaystyle="true">{inside}</math></div>')
     return "".join(parts)

@@ -105,10 +105,8 @@ def _axes(
     for y in ticks(y0, y1, 5):
         parts.append(f'<path class="grid" d="M{LEFT} {y_of(y):.1f}H{width - RIGHT}"/>')
         parts.append(f'<text class="tick" text-anchor="end" x="{LEFT - 6}" y="{y_of(y) + 4:.1f}">{short(y)}</text>')
-    middle = (TOP + height - BOTTOM) / 2
-    parts.append(
-        f'<text class="name" text-anchor="middle" x="{(LEFT + width - RIGHT) / 2}" y="{height - 7}">{escape(across)}</text>'
-    )
+    centre, middle = (LEFT + width - RIGHT) / 2, (TOP + height - BOTTOM) / 2
+    parts.append(f'<text class="name" text-anchor="middle" x="{centre}" y="{height - 7}">{escape(across)}</text>')
     parts.append(
         f'<text class="name" text-anchor="middle" transform="translate(13 {middle}) rotate(-90)">{escape(up)}</text>'
     )
