@@ -60,6 +60,7 @@ _WHERE = {
     "lowest_equilibrium": "pendula.analysis.equilibria",
     "lyapunov": "pendula.analysis.lyapunov",
     "reactions": "pendula.analysis.reactions",
+    "report": "pendula.present.report",
     "save": "pendula.model.files",
     "dumps": "pendula.model.files",
     "simulate": "pendula.simulation.simulate",
@@ -171,6 +172,7 @@ __all__ = [
     "plot_section",
     "print_equations",
     "reactions",
+    "report",
     "save",
     "simulate",
     "simulate_many",
@@ -223,6 +225,7 @@ if TYPE_CHECKING:
     from pendula.model.model import Model
     from pendula.outcome import Outcome
     from pendula.present.modes import animate_mode, plot_modes, plot_response
+    from pendula.present.report import report
     from pendula.present.results import animate, plot, plot_section
     from pendula.simulation.ensemble import Ensemble
     from pendula.simulation.events import Event

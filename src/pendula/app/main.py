@@ -28,6 +28,7 @@ _COMMANDS = {
     "stability": "pendula.app.stability",
     "floquet": "pendula.app.stability",
     "bench": "pendula.app.bench",
+    "report": "pendula.app.report",
 }
 _SUMMARIES = {
     "list": "Library mechanisms, one line each.",
@@ -45,6 +46,7 @@ _SUMMARIES = {
     "stability": "The verdict and its reason; ranges over a parameter.",
     "floquet": "Stability of a periodically driven mechanism.",
     "bench": "Accuracy and speed on published benchmarks.",
+    "report": "Everything about a model in one page that opens anywhere.",
 }
 
 

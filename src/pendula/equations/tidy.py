@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import symengine as se
@@ -17,10 +18,15 @@ def tidy(expression: Any, rates: Sequence[Any] = ()) -> Any:
 
     Several rewritings are tried; each is checked at random points, and the shortest is kept.
     """
+    return _shortest(se.sympify(expression), tuple(rates))
+
+
+@lru_cache(maxsize=2000)  # the same equations are often written in several formats
+def _shortest(expression: Any, rates: tuple[Any, ...]) -> Any:
     import sympy
     from sympy.simplify.fu import TR8, TR10i
 
-    original = se.sympify(expression)._sympy_()
+    original = expression._sympy_()
     if original.count_ops() > LARGEST:
         return original
     found = [original]

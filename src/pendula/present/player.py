@@ -46,10 +46,25 @@ def animation_html(scene: Scene, *, max_frames: int = MAX_FRAMES) -> str:
     pixel in a view 2000 pixels wide; between frames the page interpolates. Add ``#t=2.5`` to the address of
     the page to open it paused at that time.
     """
-    template = resources.files("pendula.present").joinpath("player.html").read_text(encoding="utf-8")
-    parts = {"title": html.escape(_printable(scene.title)), "scene": _json(_record(scene, max_frames))}
+    template = read_template("player.html")
+    parts = {"title": html.escape(_printable(scene.title)), "scene": in_script(_record(scene, max_frames))}
     # One pass over the template: text that was put in is never searched for places again.
     return re.sub(r"\{\{(title|scene)\}\}", lambda place: parts[place[1]], template)
+
+
+def player_page() -> str:
+    """The player's page with its scene left open, as ``{{scene}}``, for pages that hold several players."""
+    return read_template("player.html").replace("{{title}}", "Animation")
+
+
+def scene_json(scene: Scene, *, compact: str, max_frames: int = MAX_FRAMES) -> str:
+    """A scene as JSON for ``player_page``; ``compact``: ``run``, ``mode`` or ``pose``, with ever fewer controls."""
+    return in_script({**_record(scene, max_frames), "compact": compact})
+
+
+def read_template(name: str) -> str:
+    """A page of this folder with its places open."""
+    return resources.files("pendula.present").joinpath(name).read_text(encoding="utf-8")
 
 
 def _record(scene: Scene, max_frames: int) -> dict[str, Any]:
@@ -119,7 +134,7 @@ def _rounded(value: Any, digits: int) -> Any:
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
 
 
-def _json(record: Any) -> str:
+def in_script(record: Any) -> str:
     """JSON that may stand inside a script element: only ASCII, and none of < > &."""
     text = json.dumps(record, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,9 @@ from pendula.present.scene import Scene, SceneBody, SceneLink
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.events import Crossings
 from pendula.simulation.trajectory import Trajectory
+from pendula.system.layout import Layout
 from pendula.system.rotations import quaternion_of, turned
+from pendula.system.system import System
 
 Array = Any
 
@@ -204,13 +207,34 @@ def animate(trajectory: Trajectory, path: str | Path) -> Path:
     return write_animation(scene_of(trajectory), path)
 
 
-def scene_of(trajectory: Trajectory | ModeMotion) -> Scene:
+@dataclass(frozen=True)
+class Pose:
+    """A mechanism that stands still, to be drawn like a motion."""
+
+    system: System
+    q: Array
+    """coordinates, shape (1, coordinates)"""
+    parameters: Array
+    notes: tuple[str, ...] = ()
+
+    @property
+    def t(self) -> Array:
+        """The one time there is."""
+        return np.zeros(1)
+
+    @property
+    def layout(self) -> Layout:
+        """Names and units of the columns of q."""
+        return self.system.layout
+
+
+def scene_of(trajectory: Trajectory | ModeMotion | Pose) -> Scene:
     """The mechanism in motion, as shapes with poses over time."""
     return _Stage(trajectory).scene()
 
 
 class _Stage:
-    def __init__(self, trajectory: Trajectory | ModeMotion) -> None:
+    def __init__(self, trajectory: Trajectory | ModeMotion | Pose) -> None:
         self.run = trajectory
         self.model = trajectory.system.model
         self.t = trajectory.t
@@ -243,7 +267,7 @@ class _Stage:
 
     def _account(self) -> list[str]:
         run = self.run
-        if isinstance(run, ModeMotion):
+        if not isinstance(run, Trajectory):
             return []
         scale = f"{run.energy.scale:.4g} {self.model.unit_names.energy}"
         return [f"{run.outcome}; {run.steps} steps; energy drift {run.energy_drift:.2g} of {scale}"]

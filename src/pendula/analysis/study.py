@@ -1,0 +1,248 @@
+"""Everything that is found out about one mechanism, each part with its result or the reason why it has none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pendula.analysis.agreement import Certificate, check
+from pendula.analysis.eigenmodes import negligible
+from pendula.analysis.equilibria import Equilibria, find_equilibria
+from pendula.analysis.equilibrium import Equilibrium
+from pendula.analysis.floquet import Floquet, floquet
+from pendula.analysis.linear_model import LinearModel
+from pendula.analysis.linearize import linearize
+from pendula.analysis.mode_motion import ModeMotion, mode_motion
+from pendula.analysis.modes import Modes, modes
+from pendula.analysis.periods import depends_on_time
+from pendula.analysis.spectrum import Spectrum, spectrum
+from pendula.analysis.stability import Stability, stability
+from pendula.equations.derive import derive
+from pendula.equations.equations import Equations
+from pendula.errors import LoopNotClosed, NotSupported, PendulaError, UsageError
+from pendula.model.model import Model
+from pendula.simulation.simulate import simulate
+from pendula.simulation.trajectory import Trajectory
+from pendula.system.build import compile_system
+from pendula.system.system import System
+
+MOST_DERIVED = 12
+"""speeds up to which equations are written down"""
+MOST_CHECKED = 24
+"""speeds up to which all formulations are held against each other"""
+MOST_JUDGED = 64
+"""equilibria whose stability is asked for"""
+MOST_PLAYED = 6
+"""modes that are shown in motion"""
+MOST_FOLLOWED = 6
+"""speeds of a driven mechanism whose deviations are followed"""
+MANY = 30
+"""speeds beyond which equilibria are looked for from fewer starts"""
+SAMPLES = 600
+
+
+@dataclass(frozen=True)
+class Study:
+    """What was found out about a mechanism. What is None or empty has its reason in ``absent``, by the same name.
+
+    Attributes:
+        model, system: the mechanism.
+        duration: how long the simulation was asked to be.
+        equations: its equations of motion.
+        certificate: how well all formulations agree.
+        equilibria: all that were found.
+        stabilities: of each of them; a text says why there is no verdict.
+        at: the equilibrium that linear, spectrum, modes and motions belong to: that of least potential.
+        linear, spectrum, modes: small motion about it.
+        motions: the mechanism moving in the first modes.
+        floquet: multipliers of a mechanism that is driven periodically.
+        run: a simulation from the initial state.
+        absent: why parts are missing.
+        notes: what was done differently from what one might expect, by part.
+    """
+
+    model: Model
+    system: System
+    duration: float
+    equations: Equations | None = None
+    certificate: Certificate | None = None
+    equilibria: Equilibria | None = None
+    stabilities: tuple[Stability | str, ...] = ()
+    at: Equilibrium | None = None
+    linear: LinearModel | None = None
+    spectrum: Spectrum | None = None
+    modes: Modes | None = None
+    motions: tuple[ModeMotion, ...] = ()
+    floquet: Floquet | None = None
+    run: Trajectory | None = None
+    absent: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        found = [name for name in _PARTS if name not in self.absent]
+        missing = "".join(f"\n  no {name}: {reason}" for name, reason in self.absent.items())
+        return f"{self.model.name}: {', '.join(found)}{missing}"
+
+
+_PARTS = ("equations", "certificate", "equilibria", "spectrum", "modes", "motions", "floquet", "run")
+
+
+def study(
+    model: Model, *, duration: float = 10.0, tol: float = 1e-8, on_progress: Callable[[str], None] | None = None
+) -> Study:
+    """Derives, checks, balances, linearizes and simulates a mechanism.
+
+    A part that does not apply (equilibria of a driven mechanism, equations of a hundred bodies) is left out, and
+    ``absent`` says why.
+
+    Args:
+        model: the mechanism.
+        duration: length of the simulation [time unit].
+        tol: its tolerance.
+        on_progress: called with what is done next.
+
+    Raises:
+        ModelError: the model cannot be compiled.
+
+    Example:
+        >>> import pendula
+        >>> found = study(pendula.library.pendulum(), duration=1.0)
+        >>> len(found.equilibria), found.certificate.passed
+        (2, True)
+        >>> round(float(found.modes.frequencies[0]), 4)  # a rod: sqrt(3 g / (2 l))
+        3.836
+    """
+    tell = on_progress or (lambda what: None)
+    if not 0 < duration < float("inf"):
+        raise UsageError(f"the simulation takes a positive time, found {duration!r}")
+    tell("compiling")
+    made = _Maker(Study(model, compile_system(model), float(duration)), tell)
+    made.add("equations", "equations of motion", _equations)
+    made.add("certificate", "formulations against each other", _certificate)
+    made.add("equilibria", "equilibria", _equilibria)
+    made.add("stabilities", "stability", _stabilities)
+    made.add("linear", "small motion", _linear)
+    made.add("spectrum", "eigenvalues", lambda s: spectrum(_needed(s.linear, "no equilibrium to linearize about")))
+    made.add("modes", "modes", _modes)
+    made.add("motions", "modes in motion", _motions)
+    made.add("floquet", "periodic driving", _floquet)
+    made.add("run", "simulation", lambda s: simulate(s.system, duration, tol=tol, samples=SAMPLES))
+    return made.study
+
+
+class _Maker:
+    """Fills a study part by part; an error becomes the reason why a part is missing."""
+
+    def __init__(self, start: Study, tell: Callable[[str], None]) -> None:
+        self.study, self.tell = start, tell
+
+    def add(self, part: str, words: str, make: Callable[[Study], Any]) -> None:
+        self.tell(words)
+        try:
+            made = make(self.study)
+        except PendulaError as error:
+            self.study = replace(self.study, absent={**self.study.absent, part: str(error)})
+            return
+        changes = made if isinstance(made, dict) else {part: made}
+        notes = {**self.study.notes, **changes.pop("notes", {})}
+        self.study = replace(self.study, notes=notes, **changes)
+
+
+def _needed(value: Any, otherwise: str) -> Any:
+    if value is None:
+        raise NotSupported(otherwise)
+    return value
+
+
+def _equations(s: Study) -> Equations:
+    speeds = len(s.model.speeds)
+    if speeds > MOST_DERIVED:
+        raise NotSupported(
+            f"with {speeds} speeds they fill more pages than anyone reads, so they are not written here.\n"
+            "  Try: pendula derive --format c (or python, json, text)."
+        )
+    return derive(s.model, "lagrange")
+
+
+def _certificate(s: Study) -> Certificate:
+    speeds = len(s.model.speeds)
+    if speeds > MOST_CHECKED:
+        raise NotSupported(
+            f"with {speeds} speeds, deriving the equations by every formulation takes too long for a report.\n"
+            "  Try: pendula check."
+        )
+    return check(s.model)
+
+
+def _equilibria(s: Study) -> Equilibria:
+    return find_equilibria(s.system, starts=64 if len(s.model.speeds) > MANY else None)
+
+
+def _stabilities(s: Study) -> tuple[Stability | str, ...]:
+    found: list[Stability | str] = []
+    for one in _needed(s.equilibria, "no equilibria").all[:MOST_JUDGED]:
+        try:
+            found.append(stability(s.system, one))
+        except PendulaError as error:
+            found.append(str(error))
+    return tuple(found)
+
+
+def _linear(s: Study) -> dict[str, Any]:
+    """The linear model about the equilibrium of least potential; in maximal coordinates where others are singular."""
+    found = _needed(s.equilibria, "no equilibrium to linearize about")
+    if not found.all:
+        raise NotSupported("there is no equilibrium to linearize about")
+    return {"linear": linearize(s.system, found.all[0]), "at": found.all[0]}
+
+
+def _modes(s: Study) -> Modes:
+    linear = _needed(s.linear, "no equilibrium to oscillate about")
+    return modes(linear, damped=not negligible(linear.damping, linear.C) and bool(linear.C.any()))
+
+
+def _motions(s: Study) -> dict[str, Any]:
+    found, system = _needed(s.modes, "no modes to show"), s.system
+    notes = {}
+    if found.linear.chart:
+        system = compile_system(s.model, "maximal")
+        try:
+            found = modes(linearize(system, find_equilibria(system)[0]), damped=found.damped)
+        except (PendulaError, IndexError):
+            raise NotSupported(f"{found.linear.chart}; the mechanism cannot be drawn by them") from None
+        notes["motions"] = "drawn in coordinates of the bodies, since those of the joints are singular here"
+    motions = [_motion(system, found, mode.number) for mode in found.modes[:MOST_PLAYED]]
+    return {"motions": tuple(motions), "notes": notes}
+
+
+def _motion(system: System, found: Modes, number: int) -> ModeMotion:
+    """A mode in motion, with less and less amplitude until loops close."""
+    amplitude = None
+    for _ in range(6):
+        try:
+            return mode_motion(system, found, number, amplitude=amplitude)
+        except LoopNotClosed:
+            amplitude = (amplitude or 0.3) / 2
+    return mode_motion(system, found, number, amplitude=amplitude)
+
+
+def _floquet(s: Study) -> Floquet:
+    """Multipliers at the equilibrium next to the initial state, or of a motion near it that repeats itself."""
+    if s.equilibria is not None or not depends_on_time(s.system):
+        raise NotSupported("nothing depends on time")
+    if len(s.model.speeds) > MOST_FOLLOWED:
+        raise NotSupported(f"with {len(s.model.speeds)} speeds, following every deviation takes too long for a report")
+    at = _next_to_start(s.system)
+    try:
+        return floquet(s.system, at=at)
+    except UsageError:
+        return floquet(s.system, at=at, close=True)
+
+
+def _next_to_start(system: System) -> dict[str, float]:
+    """The initial pose with angles at the nearest half turn, where pendulums stay however their pivot is shaken."""
+    layout, start = system.joint_layout, system.in_joints.initial_state()
+    angles = [n for n, kind in zip(layout.coordinates, layout.coordinate_kinds, strict=True) if kind == "angle"]
+    return {n: math.pi * round(start[n] / math.pi) for n in angles}

@@ -1,0 +1,34 @@
+"""The report command: its file, its JSON, and how it ends."""
+
+from __future__ import annotations
+
+import json
+
+
+def test_a_page_is_written_under_the_name_of_the_mechanism(pendula, tmp_path):
+    result = pendula("report", "cart-pole", "--for", "1")
+    assert result.code == 0, result.err
+    assert "wrote cart-pole.html" in result.out
+    page = (tmp_path / "cart-pole.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert page.count("<section ") == 7
+
+
+def test_json_tells_what_is_missing(pendula, tmp_path):
+    result = pendula("report", "chain", "-p", "links=30", "--for", "0.5", "-o", "long.html", "--json")
+    data = json.loads(result.out)
+    assert data["bytes"] == (tmp_path / "long.html").stat().st_size
+    assert set(data["missing"]) == {"equations", "certificate"}
+    assert (data["agree"], data["finished"]) == (True, True)
+
+
+def test_other_files_than_pages_are_refused(pendula, tmp_path):
+    result = pendula("report", "pendulum", "-o", "report.pdf")
+    assert (result.code, list(tmp_path.iterdir())) == (2, [])
+    assert "must end in .html" in result.err
+
+
+def test_a_simulation_takes_time(pendula):
+    result = pendula("report", "pendulum", "--for", "0")
+    assert result.code == 2
+    assert "positive time" in result.err

@@ -1,0 +1,233 @@
+"""The report: what its sections say, what they say where they do not apply, and that the page runs by itself."""
+
+from __future__ import annotations
+
+import re
+import xml.dom.minidom
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from scipy import linalg
+
+from pendula import library
+from pendula.analysis.study import study
+from pendula.errors import UsageError
+from pendula.present.report import report, report_html
+from tests.present.browser import BROWSER, Browser
+
+LARGEST = 5_000_000
+VOID = {"meta", "link", "br", "input", "mspace"}
+
+
+class Outline(HTMLParser):
+    """Checks that elements are closed in order, and keeps sections, links and text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.stack, self.ids, self.links, self.sources, self.words = [], [], [], [], {}
+        self.section = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.ids += [found["id"]] if "id" in found else []
+        self.links += [found["href"]] if "href" in found else []
+        self.sources += [found[k] for k in ("src", "srcset", "data", "action", "poster") if k in found]
+        if tag == "section":
+            self.section = found["id"]
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+        if tag == "section":
+            self.section = ""
+
+    def handle_data(self, data):
+        if self.section and self.stack[-1] not in ("script", "style"):
+            self.words[self.section] = self.words.get(self.section, "") + data + " "
+
+
+@pytest.fixture(scope="module")
+def double_pendulum():
+    found = study(library.double_pendulum())
+    return found, report_html(found)
+
+
+@pytest.fixture(scope="module")
+def four_bar():
+    found = study(library.four_bar())
+    return found, report_html(found)
+
+
+@pytest.fixture(params=["double_pendulum", "four_bar"])
+def page(request):
+    return request.getfixturevalue(request.param)[1]
+
+
+def test_the_page_is_well_formed_and_small(page):
+    outline = Outline(page)
+    assert outline.stack == []
+    assert len(page.encode()) < LARGEST
+    assert len(set(outline.ids)) == len(outline.ids)
+
+
+def test_contents_lead_to_every_section(page):
+    outline = Outline(page)
+    targets = [link[1:] for link in outline.links if link.startswith("#")]
+    assert targets == ["description", "equations", "certificate", "equilibria", "spectrum", "modes", "simulation"]
+    assert set(targets) <= set(outline.ids)
+    assert set(targets) == set(outline.words)
+
+
+def test_nothing_is_loaded_from_elsewhere(page):
+    outline = Outline(page)
+    assert outline.sources == []
+    assert all(link.startswith("#") or link == "data:," for link in outline.links)
+    assert not re.search(r"https?://|@import|url\(|//cdn|\bfetch\(|XMLHttpRequest|WebSocket|\bimport\(", page)
+
+
+def test_formulas_are_well_formed(page):
+    formulas = re.findall(r"<math.*?</math>", page, re.DOTALL)
+    assert len(formulas) > 10
+    for formula in formulas:
+        xml.dom.minidom.parseString(formula)
+
+
+def test_frequencies_are_those_of_the_bars(double_pendulum):
+    """Two equal bars, both angles from ground: K and M of paper 001, written down by hand."""
+    found, page = double_pendulum
+    p = found.model.parameter_values
+    m, g, l = p["m"], p["g"], p["l"]
+    M = m * l**2 * np.array([[4 / 3, 1 / 2], [1 / 2, 1 / 3]])
+    K = np.diag([1.5, 0.5]) * m * g * l + np.array([[p["k1"] + p["k2"], -p["k2"]], [-p["k2"], p["k2"]]])
+    C = np.array([[p["c1"] + p["c2"], -p["c2"]], [-p["c2"], p["c2"]]])
+    zero, one = np.zeros((2, 2)), np.eye(2)
+    A = np.block([[zero, one], [-np.linalg.solve(M, K), -np.linalg.solve(M, C)]])
+    roots = sorted((x for x in linalg.eigvals(A) if x.imag > 0), key=abs)
+    words = Outline(page).words
+    for root in roots:
+        assert f"{abs(root):.6g}" in words["modes"]
+        assert f"{root.imag:.9g} i" in words["spectrum"]
+    assert "asymptotically stable" in words["equilibria"]
+
+
+def test_equilibria_of_the_four_bar_are_listed_with_verdicts(four_bar):
+    found, page = four_bar
+    words = Outline(page).words["equilibria"]
+    assert words.count("unstable") >= 2
+    assert "completeness not proven" in words
+    assert "Lagrange-Dirichlet" in words
+    for one in found.equilibria:
+        assert f"{np.degrees(one['crank']):.6g}".replace("-", "−") in words
+
+
+def test_tables_have_units(double_pendulum):
+    words = Outline(double_pendulum[1]).words
+    for unit in ("slug", "[ft]", "ft/s^2", "ft-lb/rad", "rad/s"):
+        assert unit in words["description"]
+    assert "[1/s]" in words["spectrum"]
+    assert "Frequency [rad/s]" in words["modes"]
+    assert "energy [ft lb]" in words["simulation"]
+
+
+def test_names_cannot_leave_their_place():
+    name = "</script><script>alert(1)</script>{{body}}"
+    model = library.pendulum().with_changes(name=name, description="<b>bold</b> & {{player}}")
+    page = report_html(study(model, duration=0.5))
+    assert "<script>alert" not in page
+    assert "&lt;b&gt;bold&lt;/b&gt; &amp; {{player}}" in page
+    assert Outline(page).stack == []
+
+
+def test_long_chains_get_short_tables_and_reasons():
+    found = study(library.chain(links=40), duration=1.0)
+    page = report_html(found)
+    words = Outline(page).words
+    assert "40 speeds" in words["equations"]
+    assert "40 speeds" in words["certificate"]
+    assert "more" in words["description"]
+    assert len(found.motions) == 6
+    assert page.count("<tr") < 250
+    assert len(page.encode()) < LARGEST
+
+
+def test_a_driven_mechanism_has_multipliers_instead_of_equilibria():
+    model = library.driven_chain(links=1, kind="point", amplitude=0.05, rate=100, direction=0, start="170deg")
+    words = Outline(report_html(study(model, duration=1.0))).words
+    assert "depend on time" in words["equilibria"]
+    assert "Floquet multipliers" in words["equilibria"]
+    assert "theta1 = 180 deg" in words["equilibria"]  # next to where it starts, not where it hangs
+    assert "stable (linear)" in words["equilibria"]  # Kapitza: a^2 omega^2 = 25 > 2 g l
+    assert "No equilibrium" in words["spectrum"]
+    assert "No equilibrium" in words["modes"]
+
+
+def test_no_equilibrium_is_said_with_what_is_left():
+    model = library.cart_pole().with_changes(inputs={"F": 2.0})
+    words = Outline(report_html(study(model, duration=0.5))).words
+    assert "no equilibrium: at best" in words["equilibria"].lower()
+    assert "no equilibrium to linearize about" in words["spectrum"]
+
+
+def test_quaternions_start_where_they_do():
+    words = Outline(report_html(study(library.heavy_top(), duration=0.2))).words["description"]
+    start = study(library.heavy_top(), duration=0.2).run
+    for name in start.joint_layout.coordinates:
+        assert f"{start[name][0]:.6g}" in words.replace("−", "-")
+
+
+def test_other_names_than_pages_are_refused(tmp_path):
+    with pytest.raises(UsageError, match=r"must end in \.html"):
+        report(library.pendulum(), tmp_path / "report.pdf")
+
+
+# --- in a browser -----------------------------------------------------------------------------------------
+
+# Scrolls to a player, waits until it is ready, and looks at it three times.
+LOOK = """(async box => {
+  const wait = ms => new Promise(done => setTimeout(done, ms));
+  box.scrollIntoView({ behavior: "instant" });
+  const ready = () => box.firstChild && box.firstChild.contentDocument.body && box.firstChild.contentDocument.body.dataset.ready;
+  for (let k = 0; k < 400 && !ready(); k++) await wait(25);
+  if (!ready()) return { kind: box.className, error: "not ready" };
+  const inside = box.firstChild.contentDocument, pictures = new Set(), clocks = new Set();
+  for (let k = 0; k < 3; k++) { await wait(230); pictures.add(inside.getElementById("view").toDataURL()); clocks.add(inside.getElementById("clock").textContent); }
+  return { kind: box.className, error: inside.body.dataset.error || "", pictures: pictures.size, clocks: clocks.size };
+})(document.querySelectorAll("[data-scene]")[%d])"""
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium found")
+@pytest.mark.parametrize(("width", "dark"), [(360, True), (1200, False)])
+def test_modes_play_and_nothing_overflows(page, tmp_path, width, dark):
+    path = tmp_path / "report.html"
+    path.write_text(page, encoding="utf-8")
+    with Browser(width, dark=dark) as browser:
+        browser.open(path)
+        browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        players = [browser.run(LOOK % k) for k in range(page.count('data-scene="'))]
+        wide = browser.run("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        over = browser.run(
+            "[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1"
+            " && !e.closest('.scroll, pre')).map(e => e.tagName + '.' + e.className)"
+        )
+    assert browser.troubles == []
+    assert [url for url in browser.requests if not url.startswith(("data:", "about:"))] == [path.as_uri()]
+    assert wide == 0
+    assert over == []
+    kinds = [player["kind"].split()[1] for player in players]
+    assert kinds.count("run") == 1
+    assert kinds.count("mode") >= 1
+    for player in players:
+        assert player["error"] == ""
+        if "pose" in player["kind"]:
+            assert (player["pictures"], player["clocks"]) == (1, 1)
+        else:  # a busy machine may show one picture twice
+            assert player["pictures"] >= 2
+            assert player["clocks"] >= 2
