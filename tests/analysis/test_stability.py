@@ -216,3 +216,14 @@ def test_bad_ranges_are_named() -> None:
     alone = replace(pendula.linearize(system, {}), system=None)
     with pytest.raises(UsageError, match="needs the system"):
         pendula.stability(alone)
+
+
+def test_an_equilibrium_that_meets_another_is_said_to() -> None:
+    """The tilted bead sinks as g grows, cos(theta) = g / (r Omega^2), and meets the one at the bottom at g = r Omega^2."""
+    system = pendula.compile_system(library.hoop_bead())
+    square = system.model.parameter_values["Omega"] ** 2
+    found = pendula.stability_over(system, "g", 5.0, 30.0, at={"theta": np.arccos(5.0 / square)})
+    assert found.values == pytest.approx([square], rel=1e-6)
+    assert found.critical[0].meets
+    assert "meets another equilibrium" in str(found)
+    assert [r.verdict for r in found.ranges] == ["asymptotically stable", "asymptotically stable"]

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from pendula.analysis.energy_argument import reduced_stiffness
 from pendula.analysis.equilibrium import BALANCED, Equilibrium, equilibrium_at
@@ -27,11 +27,22 @@ SHARP = 1e-14
 
 @dataclass(frozen=True)
 class CriticalValue:
-    """A value at which the verdict changes. ``stability`` is what holds exactly there; None if the equilibrium is
-    lost."""
+    """A value at which the verdict changes, or at which the equilibrium meets another one.
+
+    Attributes:
+        value: of the parameter.
+        stability: what holds exactly there; None if the equilibrium is lost or meets another.
+        meets: whether it meets another equilibrium there, which is the one followed from there on.
+    """
 
     value: float
     stability: Stability | None
+    meets: bool = False
+
+    def __str__(self) -> str:
+        if self.meets:
+            return "meets another equilibrium, which is followed from there on"
+        return self.stability.verdict if self.stability else LOST
 
 
 @dataclass(frozen=True)
@@ -72,8 +83,7 @@ class StabilityRanges:
             lines.append(f"{part.low:.10g} < {self.parameter} < {part.high:.10g}: {part.verdict}")
             edge = exact.get(part.high)
             if edge is not None:
-                there = edge.stability.verdict if edge.stability else LOST
-                lines.append(f"{self.parameter} = {edge.value:.10g}: {there}")
+                lines.append(f"{self.parameter} = {edge.value:.10g}: {edge}")
         lines.append(f"from {self.samples} values; a range narrower than their distance may have been missed")
         return "\n".join(lines)
 
@@ -126,7 +136,9 @@ def stability_over(
     for k in range(len(grid) - 1):
         if kinds[k] != kinds[k + 1]:
             edges.append(study.edge(float(grid[k]), float(grid[k + 1]), points[k] or points[k + 1], kinds[k]))
-    return study.result(low, high, _merged(edges, low, high), samples)
+    meetings = study.meetings(grid, points)
+    edges = [e for e in edges if not any(abs(e - m) < 2e-3 * (high - low) for m in meetings)]
+    return study.result(low, high, _merged([*edges, *meetings], low, high), samples, meetings)
 
 
 def _merged(edges: list[float], low: float, high: float) -> list[float]:
@@ -219,9 +231,11 @@ class _Study:
         return None if point is None else linearize(self.system, point)
 
     def _smallest_stiffness(self, value: float, near: Equilibrium | None) -> float:
-        model = self._model(value, near)
-        if model is None:
-            return float("nan")
+        point = self.equilibrium(value, near)
+        return float("nan") if point is None else self._stiffness_at(point)
+
+    def _stiffness_at(self, point: Equilibrium) -> float:
+        model = linearize(self.system, point)
         K, _ = reduced_stiffness(model, np.zeros((len(model.M), 0)))
         lower = np.linalg.cholesky(model.M)
         return float(np.linalg.eigvalsh(np.linalg.solve(lower, np.linalg.solve(lower, K).T))[0])
@@ -233,7 +247,28 @@ class _Study:
         values = spectrum(model).values
         return float(values[values != 0].real.max(initial=-np.inf))
 
-    def result(self, low: float, high: float, edges: list[float], samples: int) -> StabilityRanges:
+    def meetings(self, grid: Array, points: list[Equilibrium | None]) -> list[float]:
+        """Values at which the equilibrium meets another: a stiffness falls to zero and rises again on the other one."""
+        sizes = np.array([np.nan if x is None else abs(self._stiffness_at(x)) for x in points])
+        found = []
+        for k in range(1, len(grid) - 1):
+            if not sizes[k] <= min(sizes[k - 1], sizes[k + 1]):
+                continue
+            near, a, b = points[k - 1], float(grid[k - 1]), float(grid[k + 1])
+            best = minimize_scalar(
+                lambda x, near=near: abs(self._smallest_stiffness(x, near)),
+                bounds=(a, b),
+                method="bounded",
+                options={"xatol": 1e-12 * (b - a)},
+            )
+            before, after = (self._smallest_stiffness(x, near) for x in (a, b))
+            if before * after > 0 and best.fun < 1e-5 * min(abs(before), abs(after)):
+                found.append(float(best.x))
+        return found
+
+    def result(
+        self, low: float, high: float, edges: list[float], samples: int, meetings: list[float]
+    ) -> StabilityRanges:
         """Verdicts at the edges and between them."""
         bounds = [low, *edges, high]
         ranges, critical, near = [], [], None
@@ -241,7 +276,9 @@ class _Study:
             near = self._walked(a, 0.5 * (a + b), near)
             found = None if near is None else stability(linearize(self.system, near))
             ranges.append(Range(a, b, LOST if found is None else found.verdict, found))
-            if b != high:
+            if b in meetings:
+                critical.append(CriticalValue(b, None, meets=True))
+            elif b != high:
                 point = self._walked(0.5 * (a + b), b, near)
                 critical.append(CriticalValue(b, None if point is None else stability(linearize(self.system, point))))
         return StabilityRanges(self.parameter, tuple(critical), tuple(ranges), samples)

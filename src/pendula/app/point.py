@@ -241,7 +241,8 @@ def _number(found: Equilibria, name: str) -> str:
 
 def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Chosen:
     """The state that is named if it is an equilibrium, or else the only one found that has these values."""
-    from pendula.analysis.equilibrium import NotAnEquilibrium, equilibrium_at
+    from pendula.analysis.equilibrium import equilibrium_at
+    from pendula.errors import NotAnEquilibrium
 
     numbers = read_numbers(asked.model, given, "--at")
     layout = asked.system.joint_layout

@@ -11,7 +11,7 @@ import numpy as np
 
 from pendula.analysis.equilibria import Equilibria
 from pendula.analysis.equilibrium import Equilibrium
-from pendula.analysis.linearize import displacement_name
+from pendula.analysis.linear_frame import displacement_name
 from pendula.present.tables import WIDTH, number, table
 from pendula.system.system import System
 

@@ -87,8 +87,16 @@ def _parts(system: System, found: StabilityRanges) -> list[dict[str, Any]]:
         parts.append({"low": part.low, "high": part.high} | _judged(system, part.stability))
         edge = critical.get(part.high)
         if edge is not None:
-            parts.append({"value": edge.value} | _judged(system, edge.stability))
+            parts.append({"value": edge.value} | (_MEETING if edge.meets else _judged(system, edge.stability)))
     return parts
+
+
+_MEETING = {
+    "verdict": "meets another equilibrium",
+    "proof": "a stiffness falls to zero there and rises again; the other one is followed from there on",
+    "place": "-",
+    "at": None,
+}
 
 
 def _judged(system: System, found: Stability | None) -> dict[str, Any]:
