@@ -223,7 +223,7 @@ def test_an_equilibrium_that_meets_another_is_said_to() -> None:
     system = pendula.compile_system(library.hoop_bead())
     square = system.model.parameter_values["Omega"] ** 2
     found = pendula.stability_over(system, "g", 5.0, 30.0, at={"theta": np.arccos(5.0 / square)})
-    assert found.values == pytest.approx([square], rel=1e-6)
+    assert found.values == pytest.approx([square], rel=1e-8)
     assert found.critical[0].meets
     assert "meets another equilibrium" in str(found)
     assert [r.verdict for r in found.ranges] == ["asymptotically stable", "asymptotically stable"]

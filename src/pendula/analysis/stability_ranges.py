@@ -263,8 +263,20 @@ class _Study:
             )
             before, after = (self._smallest_stiffness(x, near) for x in (a, b))
             if before * after > 0 and best.fun < 1e-5 * min(abs(before), abs(after)):
-                found.append(float(best.x))
+                found.append(self._sharpened(float(best.x), b, near))
         return found
+
+    def _sharpened(self, guess: float, end: float, near: Equilibrium | None) -> float:
+        """Where the stiffness of the other equilibrium vanishes, by going on from two values beyond the meeting.
+
+        At the meeting itself rounding leaves no more than half of the digits.
+        """
+        reach = 1e-3 * (end - guess)
+        (p, a), (r, b) = ((x, self._smallest_stiffness(x, near)) for x in (guess + reach, guess + 2 * reach))
+        root = p - a * (r - p) / (b - a) if a != b else guess
+        found = root if abs(root - guess) < reach else guess
+        short = float(f"{found:.6g}")
+        return short if abs(short - found) <= 1e-8 * max(abs(found), end - guess) else found
 
     def result(
         self, low: float, high: float, edges: list[float], samples: int, meetings: list[float]
