@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pendula.analysis.agreement import Certificate, check
-from pendula.analysis.eigenmodes import negligible
 from pendula.analysis.equilibria import Equilibria, find_equilibria
 from pendula.analysis.equilibrium import Equilibrium
 from pendula.analysis.floquet import Floquet, floquet
@@ -199,8 +198,7 @@ def _linear(s: Study) -> dict[str, Any]:
 
 
 def _modes(s: Study) -> Modes:
-    linear = _needed(s.linear, "no equilibrium to oscillate about")
-    return modes(linear, damped=not negligible(linear.damping, linear.C) and bool(linear.C.any()))
+    return modes(_needed(s.linear, "no equilibrium to oscillate about"))
 
 
 def _motions(s: Study) -> dict[str, Any]:

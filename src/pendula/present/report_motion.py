@@ -233,7 +233,8 @@ def modes_section(found: Study, page: Page) -> str:
     if found.modes is None:
         return missing(found.absent["modes"])
     made = found.modes
-    damped = "damping taken into account" if made.damped else "without damping"
+    damped = "damping taken into account" if made.damped else "without damping, whose effect the eigenvalues show"
+    damped = damped if made.linear.C.any() else "undamped"
     parts = [sentence(f"{count(len(made), 'mode')} of small motion about equilibrium {made.linear.at.name}, {damped}")]
     parts.append(_modes_table(made))
     parts += [sentence(note, "small") for note in made.notes]
