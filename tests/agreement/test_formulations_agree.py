@@ -29,13 +29,15 @@ AGREES = 1e-10
 STATES = 100
 NAMES = tuple(formulations())
 
-SEEDS = range(44)
+LONG_SEEDS = (1, 2, 7, 22, 1003)
+"""Mechanisms whose equations take longest to derive and compile: with the slow ones."""
+SEEDS = tuple(seed for seed in range(44) if seed not in LONG_SEEDS)
 """Of 1 to 5 bodies, some with a loop."""
-CLOSED_SEEDS = (1002, 1003, 1004, 1006, 1007, 1008, 1009, 1012, 1014, *range(1016, 1021), 1022, 1023)
+CLOSED_SEEDS = (1002, 1004, 1006, 1007, 1008, 1009, 1012, 1014, *range(1016, 1021), 1022, 1023)
 """Each with a loop: where the seed lets one be closed, which the test makes sure of."""
 LARGE_SEEDS = range(3000, 3005)
 """Of 6 bodies."""
-MORE_SEEDS = range(2000, 2240)
+MORE_SEEDS = (*LONG_SEEDS, *range(2000, 2240))
 MORE_LARGE_SEEDS = range(3005, 3020)
 
 

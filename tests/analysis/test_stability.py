@@ -176,13 +176,13 @@ def test_range_of_a_pushed_oscillator() -> None:
 def test_flutter_boundary_is_found() -> None:
     """K = [[4, b], [-b, 9]]: roots leave the axis at 25/4 = b^2, so b = 2.5."""
     system = oscillator("-4*x - b*y; -9*y + b*x", b=1.0)
-    found = pendula.stability_over(system, "b", 0.5, 5)
+    found = pendula.stability_over(system, "b", 0.5, 5, samples=30)
     np.testing.assert_allclose(found.values, [2.5], rtol=1e-7)
     assert [r.verdict for r in found.ranges] == ["undecided", "unstable"]
     damped = oscillator("-4*x - b*y - 0.2*x_dot; -9*y + b*x - 0.2*y_dot", b=1.0)
     # Routh-Hurwitz of s^4 + 0.4 s^3 + 13.04 s^2 + 2.6 s + 36 + b^2: a3 a2 a1 - a1^2 - a3^2 a0 = 0
     edge = np.sqrt((0.4 * 13.04 * 2.6 - 2.6**2) / 0.16 - 36)
-    found = pendula.stability_over(damped, "b", 0.5, 5)
+    found = pendula.stability_over(damped, "b", 0.5, 5, samples=30)
     np.testing.assert_allclose(found.values, [edge], rtol=1e-12)
     assert [r.verdict for r in found.ranges] == ["asymptotically stable", "unstable"]
 
