@@ -208,7 +208,7 @@ def _worker_count(workers: int | None, runs: int) -> int:
 def _chunk_size(runs: int, workers: int, settings: _Settings, system: System) -> int:
     row = 8 * (settings.samples.size + 2) * (len(system.layout.coordinates) + len(system.layout.speeds) + 1)
     fitting = max(8, int(CHUNK_BYTES / row))
-    fair = max(FEWEST, min(MOST, -(-runs // (4 * workers))))
+    fair = max(FEWEST, min(MOST, -(-runs // (12 * workers))))  # small ones even out who ends last
     return min(fitting, fair if workers > 1 else MOST)
 
 
