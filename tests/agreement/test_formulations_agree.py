@@ -12,6 +12,7 @@ import pytest
 import pendula
 from pendula.analysis import agreement
 from pendula.equations.derive import formulations
+from pendula.system import programs
 from tests.helpers import (
     CLOSING,
     VARIANTS,
@@ -39,6 +40,15 @@ LARGE_SEEDS = range(3000, 3005)
 """Of 6 bodies."""
 MORE_SEEDS = (*LONG_SEEDS, *range(2000, 2240))
 MORE_LARGE_SEEDS = range(3005, 3020)
+
+
+@pytest.fixture(autouse=True)
+def _quick_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every program is called a hundred times at most: code that is quick to make is quick enough."""
+    thorough = programs.compile_program
+    monkeypatch.setattr(
+        programs, "compile_program", lambda *given, **rest: thorough(*given, **(rest | {"quick": True}))
+    )
 
 
 def _relative(x: Array, y: Array, floor: Array | float = 0.0) -> float:
