@@ -531,7 +531,7 @@ class Compiled:
         self, symbols: Sequence[Any], parameters: Sequence[Any], entries: Sequence[Any], definitions: Any = ()
     ):
         low = Lowering(symbols, parameters, definitions)
-        self.native = compile_program(low.program, [low(e) for e in entries])
+        self.native = compile_program(low.program, [low(e) for e in entries], quick=True)
         self.outputs = len(entries)
 
     def __call__(self, x: Sequence[float] | Array, parameters: Sequence[float] | Array = ()) -> Array:

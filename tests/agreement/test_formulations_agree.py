@@ -4,6 +4,8 @@ every variant, and on random mechanisms."""
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 import pendula
 from pendula.analysis import agreement
 from pendula.equations.derive import formulations
-from pendula.system import programs
+from pendula.system.system import BodyMotion, Energies
 from tests.helpers import (
     CLOSING,
     VARIANTS,
@@ -24,6 +26,8 @@ from tests.helpers import (
     regular,
     states,
 )
+
+pytestmark = pytest.mark.usefixtures("quick_code")
 
 AGREES = 1e-10
 """Relative difference: round-off (1e-16) of some hundred operations, times a condition of at most 1e5."""
@@ -42,15 +46,6 @@ MORE_SEEDS = (*LONG_SEEDS, *range(2000, 2240))
 MORE_LARGE_SEEDS = range(3005, 3020)
 
 
-@pytest.fixture(autouse=True)
-def _quick_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every program is called a hundred times at most: code that is quick to make is quick enough."""
-    thorough = programs.compile_program
-    monkeypatch.setattr(
-        programs, "compile_program", lambda *given, **rest: thorough(*given, **(rest | {"quick": True}))
-    )
-
-
 def _relative(x: Array, y: Array, floor: Array | float = 0.0) -> float:
     """Largest difference of rows, each relative to its own size or to a floor where that is larger."""
     x, y = x.reshape(len(x), -1), y.reshape(len(y), -1)
@@ -62,45 +57,72 @@ def _relative(x: Array, y: Array, floor: Array | float = 0.0) -> float:
     return float((gap / np.maximum(size, 1e-300)).max())
 
 
-def _differences(a: pendula.System, b: pendula.System, t: Array, q: Array, v: Array) -> dict[str, float]:
-    """Everything two formulations have in common, as the largest relative difference, at states of the joints."""
-    (qa, va), (qb, vb) = (s.from_joints(q, v, t) for s in (a, b))
-    first, second = a.joint_accelerations(qa, va, t), b.joint_accelerations(qb, vb, t)
-    one = a.body_motion(qa, va, a.accelerations(qa, va, t), t)
-    two = b.body_motion(qb, vb, b.accelerations(qb, vb, t), t)
-    size = [np.abs(x.reshape(len(q), -1)).max(axis=1) for x in (one.angular_velocity, one.velocity)]
+@dataclass(frozen=True)
+class _Seen:
+    """What one formulation says at some states of the joints."""
+
+    system: pendula.System
+    speeds: Array
+    motion: BodyMotion
+    energies: Energies
+    power: Array
+    drives: Array
+    poses: tuple[Array, Array]
+    transmitted: Array | None
+    own: dict[str, Array]
+    """Where coordinates are those of the joints: parts of the equations themselves."""
+
+    @cached_property
+    def total(self) -> Array:
+        return np.abs(self.energies.kinetic) + np.abs(self.energies.potential)
+
+
+def _seen(s: pendula.System, t: Array, q: Array, v: Array) -> _Seen:
+    x, y = s.from_joints(q, v, t)
+    own: dict[str, Array] = {}
+    if not s.equations.nodes:
+        own = {"jacobi": s.jacobi(q, v, t), "mass matrix": s.mass_matrix(q, t)}
+        if s.equations.loop_rows:
+            own["multipliers"] = s.multipliers(q, v, t)
+            own["constraint forces"] = np.einsum("kri,kr->ki", s.constraint_jacobian(q, t), own["multipliers"])
+            own["gaps"], own["gap rates"] = (gap + 1.0 for gap in s.gaps(q, v, t))
+    return _Seen(
+        s,
+        s.joint_accelerations(x, y, t),
+        s.body_motion(x, y, s.accelerations(x, y, t), t),
+        s.energies(x, y, t),
+        s.power(x, y, t),
+        drive_forces(s, x, y, t)[0],
+        s.poses(x, t),
+        s.transmitted(x, y, t).force if s.equations.transmitted else None,
+        own,
+    )
+
+
+def _differences(a: _Seen, b: _Seen) -> dict[str, float]:
+    """Everything two formulations have in common, as the largest relative difference."""
+    one, two, total = a.motion, b.motion, a.total
+    size = [np.abs(x.reshape(len(total), -1)).max(axis=1) for x in (one.angular_velocity, one.velocity)]
     # bodies are about one length unit large: a turn that vanishes is measured against the shift
-    turning = size[0] ** 2 + np.abs(one.acceleration.reshape(len(q), -1)).max(axis=1)
-    E1, E2 = a.energies(qa, va, t), b.energies(qb, vb, t)
-    total = np.abs(E1.kinetic) + np.abs(E1.potential)
-    effort, other = drive_forces(a, qa, va, t)[0], drive_forces(b, qb, vb, t)[0]
+    turning = size[0] ** 2 + np.abs(one.acceleration.reshape(len(total), -1)).max(axis=1)
     found = {
-        "speeds": _relative(first, second),
+        "speeds": _relative(a.speeds, b.speeds),
         "bodies": _relative(one.acceleration, two.acceleration, size[0] * size[1]),
         "turning": _relative(one.angular_acceleration, two.angular_acceleration, turning),
         "velocities": _relative(one.velocity, two.velocity, 1.0),
         "rates of turning": _relative(one.angular_velocity, two.angular_velocity, 1.0),
-        "kinetic": _relative(E1.kinetic, E2.kinetic, total),
-        "potential": _relative(E1.potential, E2.potential, total),
-        "power": _relative(a.power(qa, va, t), b.power(qb, vb, t), total),
-        "drives": _relative(effort, other, 1.0),
-        "poses": _relative(a.poses(qa, t)[1], b.poses(qb, t)[1], 1.0),
-        "axes": _relative(a.poses(qa, t)[0], b.poses(qb, t)[0], 1.0),
+        "kinetic": _relative(a.energies.kinetic, b.energies.kinetic, total),
+        "potential": _relative(a.energies.potential, b.energies.potential, total),
+        "power": _relative(a.power, b.power, total),
+        "drives": _relative(a.drives, b.drives, 1.0),
+        "poses": _relative(a.poses[1], b.poses[1], 1.0),
+        "axes": _relative(a.poses[0], b.poses[0], 1.0),
     }
-    if a.equations.transmitted and b.equations.transmitted:
-        one_side, other_side = a.transmitted(qa, va, t), b.transmitted(qb, vb, t)
-        found["closing joints"] = _closing(a, one_side.force, b, other_side.force)
-    if a.equations.nodes or b.equations.nodes:
-        return found
-    found["jacobi"] = _relative(a.jacobi(q, v, t), b.jacobi(q, v, t), total)
-    found["mass matrix"] = _relative(a.mass_matrix(q, t), b.mass_matrix(q, t))
-    if a.equations.loop_rows:
-        lam, mu = a.multipliers(q, v, t), b.multipliers(q, v, t)
-        found["multipliers"] = _relative(lam, mu)
-        force = [np.einsum("kri,kr->ki", s.constraint_jacobian(q, t), x) for s, x in ((a, lam), (b, mu))]
-        found["constraint forces"] = _relative(force[0], force[1])
-        found["gaps"] = _relative(a.gaps(q, v, t)[0] + 1.0, b.gaps(q, v, t)[0] + 1.0)
-        found["gap rates"] = _relative(a.gaps(q, v, t)[1] + 1.0, b.gaps(q, v, t)[1] + 1.0)
+    if a.transmitted is not None and b.transmitted is not None:
+        found["closing joints"] = _closing(a.system, a.transmitted, b.system, b.transmitted)
+    if a.own and b.own:
+        assert a.own.keys() == b.own.keys()
+        found |= {what: _relative(x, b.own[what], total if what == "jacobi" else 0.0) for what, x in a.own.items()}
     return found
 
 
@@ -114,9 +136,9 @@ def _closing(a: pendula.System, x: Array, b: pendula.System, y: Array) -> float:
 
 
 def _assert_agree(systems: dict[str, pendula.System], t: Array, q: Array, v: Array) -> None:
-    for a, b in combinations(systems, 2):
-        found = _differences(systems[a], systems[b], t, q, v)
-        bad = {what: gap for what, gap in found.items() if not gap <= AGREES}
+    seen = {name: _seen(system, t, q, v) for name, system in systems.items()}
+    for a, b in combinations(seen, 2):
+        bad = {what: gap for what, gap in _differences(seen[a], seen[b]).items() if not gap <= AGREES}
         assert not bad, f"{a} and {b} differ: {bad}"
 
 

@@ -14,6 +14,8 @@ from pendula.system.lanes import bind_lanes
 from pendula.system.recursive import RecursiveSystem
 from tests.helpers import VARIANTS, random_mechanism, states
 
+pytestmark = pytest.mark.usefixtures("quick_code")
+
 CLOSE = 1e-10  # relative: rounding, where M is well conditioned
 STATES = 20
 SEEDS = range(60)

@@ -17,6 +17,8 @@ from pendula.analysis.linearize import displaced
 from pendula.errors import ModelError, NotAnEquilibrium, NotSupported, PendulaError, SingularPose, UsageError
 from tests.helpers import Array, random_mechanism
 
+pytestmark = pytest.mark.usefixtures("quick_code")
+
 SAME = 1e-9
 """Eigenvalues of one mechanism by different formulations, relative to the largest."""
 HIGH_ORDER = 2e-7

@@ -18,6 +18,8 @@ from pendula.model.bodies import GROUND
 from pendula.model.expressions import parse
 from tests.helpers import CLOSING, VARIANTS, Array, closed_chain, random_mechanism, regular, states
 
+pytestmark = pytest.mark.usefixtures("quick_code")
+
 ROUNDING = 1e-10
 """Forces follow from the state by one linear solve: rounding, amplified by the condition of the equations."""
 

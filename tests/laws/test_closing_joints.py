@@ -14,6 +14,8 @@ from pendula import System, library
 from pendula.model.base import parse
 from tests.helpers import CLOSING, Array, along_motion, closed_chain, library_system, slope, states
 
+pytestmark = pytest.mark.usefixtures("quick_code")
+
 CLOSED = 1e-10
 """States are assembled to gaps of 1e-12; a direction is known a little less well."""
 

@@ -12,6 +12,8 @@ from pendula import Model, Trajectory, library
 from pendula.model.base import parse
 from tests.helpers import Array, library_system
 
+pytestmark = pytest.mark.usefixtures("quick_code")
+
 TOL = 1e-10
 KEPT = 1e-8
 """Relative drift of an integral of motion over some thousand steps at tolerance 1e-10 each."""

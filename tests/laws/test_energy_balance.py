@@ -23,6 +23,8 @@ from tests.helpers import (
     states,
 )
 
+pytestmark = pytest.mark.usefixtures("quick_code")
+
 BALANCED = 1e-8
 """Relative: difference of order 6 with h = 2e-3; poses of random mechanisms bend over lengths of about 1."""
 SPREAD = 0.5

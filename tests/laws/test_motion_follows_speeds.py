@@ -11,6 +11,8 @@ import pendula
 from pendula import Model
 from tests.helpers import VARIANTS, Array, along_motion, has_ball, library_system, random_mechanism, slope, states
 
+pytestmark = pytest.mark.usefixtures("quick_code")
+
 MOVES = 1e-8
 """Truncation of a difference of order 6 with h = 2e-3 (some 1e-14) and round-off over h (1e-13), with room for
 poses that bend fast: quadratic and cubic motions in time of random mechanisms."""
