@@ -85,12 +85,14 @@ class Programs:
             native = self._known[name] = build()
         return Compiled(native, prepared_parameters(native, parameters))
 
-    def block(self, name: str, parameters: Array, entries: Callable[[], Sequence[Any]]) -> Compiled:
-        """A program whose outputs are some entries of the equations."""
+    def block(
+        self, name: str, parameters: Array, entries: Callable[[], Sequence[Any]], *, quick: bool = True
+    ) -> Compiled:
+        """A program whose outputs are some entries of the equations; ``quick`` unless a stepper calls it."""
 
         def build() -> Native:
             low = self._lowering()
-            return compile_program(low.program, [low(e) for e in entries()])
+            return compile_program(low.program, [low(e) for e in entries()], quick=quick)
 
         return self.bind(name, parameters, build)
 
@@ -232,7 +234,7 @@ class Programs:
         """g, G, b and M, as the projection wants them."""
         eq = self._equations
         entries = [*eq.g[: eq.loop_rows], *(x for row in eq.G for x in row), *eq.b]
-        return self.block("gaps", parameters, lambda: [*entries, *(x for row in eq.M for x in row)])
+        return self.block("gaps", parameters, lambda: [*entries, *(x for row in eq.M for x in row)], quick=False)
 
     def motion(self, parameters: Array) -> Compiled:
         """Velocities and accelerations of all bodies; v' comes in as an extra."""
@@ -243,7 +245,7 @@ class Programs:
             low = Lowering([eq.t, *eq.q, *eq.v, *eq.u, *found.accelerations], eq.p, found.definitions)
             bodies = [j.child.body for j in eq.model.tree]
             flat = [x for body in bodies for vector in found.motions[body] for x in vector]
-            return compile_program(low.program, [low(e) for e in flat])
+            return compile_program(low.program, [low(e) for e in flat], quick=True)
 
         return self.bind("motion", parameters, build)
 
@@ -254,7 +256,7 @@ class Programs:
             eq = self._equations
             low = self._lowering(extra=[*eq.acceleration_symbols, *eq.multiplier_symbols])
             flat = [x for joint in eq.transmitted for x in (*joint.force, *joint.torque)]
-            return compile_program(low.program, [low(e) for e in flat])
+            return compile_program(low.program, [low(e) for e in flat], quick=True)
 
         return self.bind("transmitted", parameters, build)
 
