@@ -257,3 +257,21 @@ def test_closed_loops_are_left_to_the_symbolic_equations() -> None:
 def test_trees_take_the_path_they_are_there_for(name: str, direct: bool, carried: bool) -> None:
     tables = Tables(TREES[name]())
     assert (is_direct(tables), carries_along(tables)) == (direct, carried)
+
+
+def test_few_bodies_take_their_terms_from_symbolic_equations_unless_the_recursion_is_asked_for() -> None:
+    model = pendula.library.chain(links=6)
+    chosen, asked = pendula.compile_system(model), pendula.compile_system(model, engine="recursive")
+    assert (chosen.engine, chosen.symbolic_terms) == ("recursive", True)
+    assert not asked.symbolic_terms
+    assert not pendula.compile_system(pendula.library.chain(links=30)).symbolic_terms
+    t, q, v = states(asked, 5)
+    a = asked.accelerations(q, v, t)
+    np.testing.assert_allclose(chosen.accelerations(q, v, t), a, rtol=0, atol=0)
+    for found, expected in (
+        (chosen.mass_matrix(q, t), asked.mass_matrix(q, t)),
+        (chosen.forces(q, v, t), asked.forces(q, v, t)),
+        (chosen.residual_jacobian("q", q, v, a, None, t)[0], asked.residual_jacobian("q", q, v, a, None, t)[0]),
+        (chosen.acceleration_jacobian("v", q, v, t), asked.acceleration_jacobian("v", q, v, t)),
+    ):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * np.abs(expected).max())

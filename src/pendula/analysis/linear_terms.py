@@ -18,7 +18,6 @@ from pendula.errors import ComputationError
 from pendula.system.layout import Array
 from pendula.system.llvm import Native, compile_program
 from pendula.system.programs import Compiled
-from pendula.system.recursive import RecursiveSystem
 from pendula.system.system import System
 
 LARGE = 40
@@ -68,7 +67,7 @@ def terms_at(
     system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array, *, t: Array | float = 0.0
 ) -> Terms:
     """The terms at one state, for given inputs, multipliers and parameters (all arrays in the order of the layout)."""
-    if isinstance(system, RecursiveSystem):
+    if not system.symbolic_terms:
         return _by_functions(system, q, v, u, lam, parameters, t)
     cut = compiled_terms(system)
     key = parameters.tobytes()
@@ -90,12 +89,12 @@ def terms_of_many(system: System, q: Array, v: Array, u: Array, lam: Array, para
     """The terms at many states, each argument with one row per state (or one row for all)."""
     count = max(len(x) for x in (q, v, u, lam, parameters))
     q, v, u, lam = (np.broadcast_to(x, (count, x.shape[1])) for x in (q, v, u, lam))
-    if len(parameters) == 1 and not isinstance(system, RecursiveSystem):
+    if len(parameters) == 1 and system.symbolic_terms:
         cut = compiled_terms(system)
         rows = np.ascontiguousarray(np.concatenate([np.zeros((count, 1)), q, v, u, lam], axis=1))
         return cut.parts(bind_terms(system, parameters[0]).rows(rows), (count,))
     which = np.broadcast_to(parameters, (count, parameters.shape[1]))
-    if not isinstance(system, RecursiveSystem):
+    if system.symbolic_terms:
         return _with_parameters(system, np.concatenate([np.zeros((count, 1)), q, v, u, lam], axis=1), which)
     found = [terms_at(system, a, b, c, d, p) for a, b, c, d, p in zip(q, v, u, lam, which, strict=True)]
     return Terms(*(np.stack(x) for x in zip(*found, strict=True)))

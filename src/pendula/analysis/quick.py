@@ -22,7 +22,6 @@ from pendula.model.expressions import parse
 from pendula.numerics.independent import reduced_terms, room_for
 from pendula.numerics.small_quadratic import LARGEST, evaluate_checked, output_size, undamped_roots
 from pendula.system.layout import Array
-from pendula.system.recursive import RecursiveSystem
 from pendula.system.system import System
 
 SUSPECT = 1e-6
@@ -184,7 +183,7 @@ def quick_model(system: System, at: Equilibrium) -> LinearModel | None:
 def _is_plain(system: System) -> bool:
     """Whether the quick way may be taken at all: few speeds, nothing that time changes."""
     most = MOST if system.loop_rows else LARGEST
-    if isinstance(system, RecursiveSystem) or not 1 <= len(system.layout.speeds) <= most:
+    if not system.symbolic_terms or not 1 <= len(system.layout.speeds) <= most:
         return False
     return not frame_of(system).may_change
 

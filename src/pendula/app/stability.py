@@ -79,13 +79,12 @@ def _over(
 
 def _at_low_end(asked: Asked, span: tuple[str, float, float], progress: Progress) -> Asked:
     """The mechanism with the parameter at the low end of its range, where following starts."""
-    from pendula.system.build import compile_system
+    from pendula.system.build import compile_alike
 
     name, low, _ = span
     progress.say(f"compiling with {name} = {low:g}")
     model = asked.model.with_parameters({name: low})
-    formulation = asked.system.formulation if asked.system.engine == "symbolic" else None
-    return Asked(model, compile_system(model, formulation, engine=asked.system.engine), asked.rates)
+    return Asked(model, compile_alike(asked.system, model), asked.rates)
 
 
 @click.command("floquet")

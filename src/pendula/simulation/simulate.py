@@ -19,7 +19,7 @@ from pendula.simulation.events import Event, crossings_of, read_events, watch_ev
 from pendula.simulation.loops import check_start, pose_notes, stabilization_rate
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.assembly import assemble
-from pendula.system.build import compile_system
+from pendula.system.build import compile_alike
 from pendula.system.layout import Array, State
 from pendula.system.schedule import breakpoints, constant_rates, moves_constraints
 from pendula.system.system import Parameters, System
@@ -244,9 +244,7 @@ def _with_inputs(system: System, inputs: Mapping[str, float | str]) -> System:
         known = ", ".join(system.model.inputs) or "none"
         raise UsageError(f'there is no input "{unknown[0]}"; known are: {known}')
     model = system.model.with_changes(inputs=dict(system.model.inputs) | dict(inputs))
-    if system.engine == "recursive":
-        return compile_system(model, engine=system.engine)
-    return compile_system(model, system.formulation)
+    return compile_alike(system, model)
 
 
 def _energy_size(system: System, start: State, vector: Array) -> float:

@@ -29,6 +29,8 @@ _TRIES = 6
 _SINGULAR = 1e-11
 MOST_SPEEDS, MOST_SPEEDS_CLOSED = 5, 24
 """Up to so many speeds compiled equations are faster than the recursion."""
+MOST_DERIVED = 12
+"""Up to so many speeds compiled equations give the terms of linear models, whichever engine gives the motion."""
 
 
 ENGINES = ("auto", "symbolic", "recursive")
@@ -59,7 +61,7 @@ def compile_system(model: Model | Equations, formulation: str | None = None, *, 
         return _recursive(model)
     if engine == "auto" and formulation is None and isinstance(model, Model) and _recursion_is_faster(model):
         with suppress(NotSupported):
-            return _recursive(model)
+            return _recursive(model, symbolic_terms=len(model.speeds) <= MOST_DERIVED)
     formulation = DEFAULT if formulation is None else formulation
     equations = model if isinstance(model, Equations) else derive(model, formulation)
     system = System(equations)
@@ -74,9 +76,16 @@ def _recursion_is_faster(model: Model) -> bool:
     return len(model.speeds) > (MOST_SPEEDS_CLOSED if model.closures else MOST_SPEEDS)
 
 
-def _recursive(model: Model) -> System:
+def compile_alike(system: System, model: Model) -> System:
+    """The system of a changed model, by the same engine and formulation."""
+    if isinstance(system, RecursiveSystem):
+        return _recursive(model, symbolic_terms=system.symbolic_terms)
+    return compile_system(model, system.formulation)
+
+
+def _recursive(model: Model, *, symbolic_terms: bool = False) -> System:
     """The recursion over the bodies, tried at some poses."""
-    system = RecursiveSystem(model)
+    system = RecursiveSystem(model, symbolic_terms=symbolic_terms)
     if model.closures:
         _check_well_posed(system)
     if system.layout.speeds and _solves_by_bodies(system):

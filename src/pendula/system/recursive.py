@@ -38,14 +38,21 @@ class RecursiveSystem(System):
     It has everything that :class:`System` has. What only symbolic equations tell (forces in joints, the Jacobi
     integral, ...) derives them by the usual formulation when it is first asked for.
 
+    Args:
+        model: the mechanism.
+        symbolic_terms: whether M, f and all derivatives come from symbolic equations too. For a mechanism of few
+            bodies these are compiled in less than a second, and the recursion's kernels of derivatives, once on a
+            machine, in half a minute.
+
     Raises:
         NotSupported: the model has something that the recursion cannot do; the message names it.
     """
 
     engine = "recursive"
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, *, symbolic_terms: bool = False) -> None:
         self.model = model
+        self.symbolic_terms = symbolic_terms
         self.tables = Tables(model)
         self.layout = self.joint_layout = Layout.of(model)
         self._mobilities = {}
@@ -334,10 +341,14 @@ class RecursiveSystem(System):
 
     def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """f of M v' = f, shape (..., speeds)."""
+        if self.symbolic_terms:
+            return super().forces(q, v, t, inputs=inputs, parameters=parameters)
         return -self.residual(q, v, np.zeros(len(self.layout.speeds)), t, inputs=inputs, parameters=parameters)
 
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """M, shape (..., speeds, speeds)."""
+        if self.symbolic_terms:
+            return super().mass_matrix(q, t, parameters=parameters)
         rows, batch = self._rows(q, None, t, self._no_inputs, parameters)
         n = len(self.layout.speeds)
         out = np.empty((len(rows), n, n))
@@ -446,14 +457,14 @@ class RecursiveSystem(System):
 
     # -- exact derivatives ----------------------------------------------------------------------
 
-    def _bound_jacobian(self, by: str, parameters: Parameters) -> BoundJacobian:
+    def _bound_jacobian(self, by: str, parameters: Parameters, *, solves: bool = True) -> BoundJacobian:
         """Kernels of derivatives by some letters, with fresh memory."""
         if by not in self._columns:
             gradient = self.tables.gradient(symbols_of(self.tables, by))
             self._columns[by] = Batches.of(self.tables, by, gradient), gradient
         vector = self.parameter_vector(parameters)
         dynamics = self.dynamics(vector, inputs_given=True)
-        return BoundJacobian(self.tables, dynamics, by, *self._columns[by], vector)
+        return BoundJacobian(self.tables, dynamics, by, *self._columns[by], vector, solves=solves)
 
     def _count(self, by: str) -> int:
         """How many columns a Jacobian has."""
@@ -479,14 +490,14 @@ class RecursiveSystem(System):
 
         With closed loops those of M a - f - G^T lam and of G a - c, from the symbolic equations.
         """
-        if self.model.closures:
+        if self.model.closures or self.symbolic_terms:
             return super().residual_jacobian(by, q, v, a, lam, t, inputs=inputs, parameters=parameters)
         count, n = self._count(by), len(self.layout.speeds)
         rows, batch = self._rows(q, v, t, inputs, parameters, extra=[(a, n)])
         given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
         out = np.zeros((len(rows), n, count))
         if count:
-            bound = self._bound_jacobian(by, parameters)
+            bound = self._bound_jacobian(by, parameters, solves=False)
             dk.residual_rows(bound.context, given, a, out)
         if not np.all(np.isfinite(out)):
             raise ComputationError(f"derivatives by {by} are not finite: check the state and the parameters")
@@ -501,7 +512,7 @@ class RecursiveSystem(System):
         convention, the product with N (of q' = N v) is not. By ``p`` each parameter moves alone: inputs and other
         parameters that depend on it are held. Closed loops are left to the symbolic equations.
         """
-        if self.model.closures:
+        if self.model.closures or self.symbolic_terms:
             return super().acceleration_jacobian(by, q, v, t, inputs=inputs, parameters=parameters)
         count, n = self._count(by), len(self.layout.speeds)
         rows, batch = self._rows(q, v, t, inputs, parameters)

@@ -82,6 +82,8 @@ class System:
 
     # -- what it is -----------------------------------------------------------------------------
 
+    symbolic_terms: bool = True
+    """whether M, f and their derivatives come from symbolic equations"""
     engine: str = "symbolic"
     """where the numbers come from: compiled symbolic equations, or the recursion over the bodies"""
 

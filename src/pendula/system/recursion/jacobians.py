@@ -142,10 +142,19 @@ class BoundJacobian:
         batches: which columns go together.
         gradient: program of the derivatives of expressions, if there are any.
         vector: the parameters.
+        solves: whether derivatives of accelerations are wanted, and not only those of the residual: another kernel.
     """
 
     def __init__(
-        self, tables: Tables, dynamics: Dynamics, by: str, batches: Batches, gradient: Gradient | None, vector: Array
+        self,
+        tables: Tables,
+        dynamics: Dynamics,
+        by: str,
+        batches: Batches,
+        gradient: Gradient | None,
+        vector: Array,
+        *,
+        solves: bool,
     ) -> None:
         n, nq, nv = len(tables.ints), tables.nq, tables.nv
         self.count = len(columns_of(tables, by))
@@ -181,7 +190,8 @@ class BoundJacobian:
         self.context[[dk.COLUMNS, dk.BATCHES, dk.MOVED]] = self.count, len(batches.ranges), moved
         self.context[dk.DIRECT] = by in ("q", "v", "qv") and is_direct(tables)
         self.context[dk.PASS] = (dk.by_parameters if by == "p" else dk.by_state).address
-        self.context[[dk.WHOLE, dk.SELF]] = dk.of_accelerations.address, self.context.ctypes.data
+        self.context[dk.WHOLE] = dk.of_accelerations.address if solves else 0
+        self.context[dk.SELF] = self.context.ctypes.data
         for entry, array in arrays.items():
             self.context[entry] = array.ctypes.data
         self._keep: tuple[Any, ...] = (dynamics, *arrays.values())
