@@ -39,7 +39,8 @@ def stationary_at(balance: Balance, q: Array, v: Array) -> Stationary:
     sizes = speed_sizes(balance)
     stiffness = np.abs(balance.changes("s", q, v) * sizes[:, None] * sizes).max(initial=0.0)
     weight = np.abs(balance.forces(q, v) * sizes).max(initial=0.0)
-    return Stationary(balance, np.asarray(v, dtype=float), float(max(stiffness, weight)) or 1.0)
+    typical = max(float(stiffness), float(weight), balance.by_turning(q, v))
+    return Stationary(balance, np.asarray(v, dtype=float), typical or 1.0)
 
 
 def find_directions(problem: Stationary, q: Array) -> Directions:
