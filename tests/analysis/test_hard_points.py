@@ -144,3 +144,28 @@ def test_partial_damping_is_not_called_gyroscopic() -> None:
     assert found.verdict == "undecided"
     assert "gyroscopic" not in found.proof
     assert "damping does not reach" in found.proof
+
+
+def test_one_equilibrium_without_derivatives_does_not_hide_the_others() -> None:
+    """0.2 |x|^1.5 = 0.1 x at 0, where the derivative is 0/0 as written, and at 1/4."""
+    found = pendula.find_equilibria(masses("0.2*(x**2)**0.75 - 0.1*x"))
+    assert [e["x"] for e in found] == pytest.approx([0.25])
+    assert found.complete == "not proven"
+    assert "no finite derivatives" in found.reason
+
+
+def test_every_change_of_sign_of_a_single_force_is_found() -> None:
+    """Nothing bounds a logarithm, so it is searched: the far root, which few random starts come to, is there, too."""
+    force = "-0.371*x*sin(0.601*x) + 2.258*tanh(0.666*x) - 1.171*log(2 + x**2)"
+    x = np.linspace(-10, 10, 100_000)
+    y = -0.371 * x * np.sin(0.601 * x) + 2.258 * np.tanh(0.666 * x) - 1.171 * np.log(2 + x**2)
+    expected = x[:-1][y[:-1] * y[1:] < 0]
+    found = pendula.find_equilibria(masses(force))
+    assert found.complete == "not proven"
+    assert sorted(e["x"] for e in found) == pytest.approx(expected, abs=3e-4)
+
+
+def test_multipliers_at_a_kink_are_refused() -> None:
+    """x'' = -(1 + cos(t)/10) |x|: on the left it is pushed away, so no multiplier tells anything."""
+    with pytest.raises(ComputationError, match="kink across x"):
+        pendula.floquet(masses("-(1 + 0.1*cos(t))*abs(x)"), at={})

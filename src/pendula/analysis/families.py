@@ -61,6 +61,8 @@ def flat_directions(problem: Stationary, q: Array) -> Array:
     state = np.asarray(q, dtype=float)[None]
     J = problem.jacobians(state, problem.multipliers(state))[0]
     stiffness, rows = J[:n, :n], J[n:, :n]
+    if not np.all(np.isfinite(J)):  # nothing can be said where forces have no derivatives
+        return np.zeros((n, 0))
     free = np.eye(n)
     if len(rows):
         _, sizes, right = np.linalg.svd(rows)
