@@ -10,7 +10,7 @@ import pytest
 
 import pendula
 from pendula import Model, System
-from pendula.errors import ComputationError
+from pendula.errors import ComputationError, UsageError
 
 
 def masses(force: str) -> System:
@@ -169,3 +169,48 @@ def test_multipliers_at_a_kink_are_refused() -> None:
     """x'' = -(1 + cos(t)/10) |x|: on the left it is pushed away, so no multiplier tells anything."""
     with pytest.raises(ComputationError, match="kink across x"):
         pendula.floquet(masses("-(1 + 0.1*cos(t))*abs(x)"), at={})
+
+
+def test_a_shaft_at_just_its_critical_speed_is_linearized() -> None:
+    """In turning axes stiffness and centrifugal force cancel to rounding; what is left is x'' = 2 Omega y', and -x'."""
+    turn = {"name": "turn", "type": "revolute", "parent": "ground", "child": "shaft", "motion": "2*t"}
+    slides = [
+        {"name": "x", "type": "prismatic", "parent": "shaft", "child": "slide"},
+        {"name": "y", "type": "prismatic", "parent": "slide", "child": "disc", "axis": [0, 1, 0]},
+    ]
+    bodies = [{"name": "shaft", "mass": 1.0, "inertia": [1, 1, 1]}, {"name": "slide", "mass": 0.0}]
+    springs = [{"type": "spring", "joint": name, "stiffness": 4.0} for name in ("x", "y")]
+    model = Model(
+        name="shaft",
+        gravity=[0, 0, 0],
+        bodies=[*bodies, {"name": "disc", "point": {"mass": 1.0}}],
+        joints=[turn, *slides],
+        forces=springs,
+    )
+    found = pendula.stability(pendula.compile_system(model), {})
+    assert found.verdict == "undecided"
+    assert np.sort(found.spectrum.values.imag) == pytest.approx([-4.0, 0.0, 0.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    "force",
+    [
+        "-(1 + 0.8*cos(2*t))*x",  # Mathieu's equation in its first tongue: |x| grows without end
+        "-x; -(4 + 2*sin(t))*y",
+        "-(4 - 5*(1 if t > 1 else 0))*x",
+        "-(4 - 5*(1 if t > 50 else 0))*x",
+    ],
+)
+def test_a_stiffness_that_depends_on_time_is_not_linearized_as_if_it_were_constant(force: str) -> None:
+    """Forces balance at zero at all times, but K changes, so that eigenvalues of one moment decide nothing."""
+    system = masses(force)
+    with pytest.raises(UsageError, match="depend on time"):
+        pendula.stability(system, {})
+    with pytest.raises(UsageError, match="depend on time"):
+        pendula.linearize_many(system, {})
+    with pytest.raises(UsageError, match="depend on time"):
+        pendula.find_equilibria(system)
+
+
+def test_a_driven_stiffness_is_judged_by_its_multipliers() -> None:
+    assert pendula.floquet(masses("-(1 + 0.8*cos(2*t))*x"), at={}).verdict == "unstable"

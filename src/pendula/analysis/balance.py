@@ -19,8 +19,8 @@ from pendula.model.model import Model
 from pendula.system.layout import Array
 from pendula.system.system import Parameters, System
 
-LOOKS = (0.0, 0.3719, 1.0471, 2.5113, 7.0893)
-"""times at which forces are compared, to see whether they depend on time"""
+LOOKS = (0.0, 0.3719, 1.0471, 2.5113, 7.0893, 31.731, 211.93)
+"""times at which forces are compared, to see whether they depend on time; late ones for what is switched on"""
 
 
 @dataclass(frozen=True)

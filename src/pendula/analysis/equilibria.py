@@ -252,7 +252,7 @@ def _refuse_time(system: System, balance: Balance, v: Array) -> None:
     joints = balance.system
     start = joints.initial_state(balance.parameters)
     for shift in (0.0, 0.3):
-        q = np.asarray(start.q, dtype=float) + shift * (np.arange(len(start.q)) % 3 - 1)
+        q = np.asarray(start.q, dtype=float) + shift * np.where(np.arange(len(start.q)) % 2, 1.2, -1.0)
         for at, _ in joints.balls:
             q[at : at + 4] = start.q[at : at + 4] / np.linalg.norm(start.q[at : at + 4])
         try:

@@ -254,8 +254,11 @@ def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
     """Refuses where M, C, K or G are not the same at later times of the motion."""
     rest = (point.v, point.inputs, point.multipliers, point.parameters)
     aside = terms_at(system, moved(system, point.q, 0.4 * frame_of(system).steps, 1.0, point.parameters), *rest)
-    mass, turning = float(np.abs(terms.M).max()), spin(system, point.v)
-    stiffness = max(float(np.abs(terms.K).max()), float(np.abs(aside.K).max()), mass * turning**2)
+    mass = float(np.abs(terms.M).max())
+    turning = Balance(system, point.inputs if len(point.inputs) else None, point.parameters).by_turning(
+        point.q, point.v
+    )
+    stiffness = max(float(np.abs(terms.K).max()), float(np.abs(aside.K).max()), turning)
     damping = float(np.sqrt(mass * stiffness))
     for t in LOOKS[1:]:
         later = terms_at(system, moved(system, point.q, point.v, t, point.parameters), *rest, t=t)
