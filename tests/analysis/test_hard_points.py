@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import pendula
 from pendula import Model, System
-from pendula.errors import ComputationError, UsageError
+from pendula.errors import ComputationError, NotSupported, UsageError
 
 
 def masses(force: str) -> System:
@@ -214,3 +215,11 @@ def test_a_stiffness_that_depends_on_time_is_not_linearized_as_if_it_were_consta
 
 def test_a_driven_stiffness_is_judged_by_its_multipliers() -> None:
     assert pendula.floquet(masses("-(1 + 0.8*cos(2*t))*x"), at={}).verdict == "unstable"
+
+
+def test_symbols_are_refused_at_a_kink() -> None:
+    for force in ("-2*abs(x)", "-x - sign(x_dot)", "-max(x, 0)", "x if x > 0 else -x"):
+        with pytest.raises(NotSupported, match="kink or a jump"):
+            pendula.linearize_symbolic(masses(force))
+    beside = pendula.linearize_symbolic(masses("-2*x - 50*max(x - 1, 0) - 0.1*x_dot"))
+    assert (beside.K[0], beside.C[0]) == (2, sp.Rational(1, 10))
