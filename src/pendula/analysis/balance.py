@@ -19,8 +19,8 @@ from pendula.model.model import Model
 from pendula.system.layout import Array
 from pendula.system.system import Parameters, System
 
-LOOKS = (0.0, 0.3719, 1.0471, 2.5113, 7.0893)
-"""times at which forces are compared, to see whether they depend on time"""
+LOOKS = (0.0, 0.3719, 1.0471, 2.5113, 7.0893, 31.731, 211.93)
+"""times at which forces are compared, to see whether they depend on time; late ones for what is switched on"""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,22 @@ class Balance:
         step = np.where([kind == "angle" for kind in self.system.layout.speed_kinds], 1.0, self._length)
         stiffness = np.abs(self.changes("s", q, v)) @ step
         weight = float(np.abs(self.forces(q, v)).max(initial=0.0))
-        return max(float(stiffness.max(initial=0.0)), weight, 1e-300)
+        return max(float(stiffness.max(initial=0.0)), weight, self.by_turning(q, v), 1e-300)
+
+    def by_turning(self, q: Array, v: Array | None = None) -> float:
+        """A stiffness typical of what turns, in a steady motion or by a drive: mass times the square of a rate.
+
+        Nothing else may tell rounding from a force there: a free gyroscope has neither weight nor stiffness.
+        """
+        if not self.system.drives and (v is None or not np.any(v)):
+            return 0.0
+        v = np.zeros(len(self.system.layout.speeds)) if v is None else v
+        kinds = self.system.layout.speed_kinds
+        fastest = max((abs(x) for x, kind in zip(v, kinds, strict=True) if kind == "angle"), default=0.0)
+        mass = float(np.abs(self.system.mass_matrix(q, parameters=self.parameters)).max(initial=0.0))
+        C = self.changes("v", q, v)
+        gyroscopic = float(np.abs(C - C.T).max(initial=0.0)) / 2
+        return float(max(mass * fastest**2, gyroscopic**2 / mass if mass else 0.0))
 
     @property
     def _length(self) -> float:

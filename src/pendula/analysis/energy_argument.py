@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pendula.analysis.linear_families import family_directions, forces_at, is_angle
 from pendula.analysis.linear_model import LinearModel
-from pendula.analysis.linear_terms import Terms, terms_at
-from pendula.analysis.linearize import chosen_speeds, displaced
+from pendula.analysis.linear_terms import terms_at
+from pendula.analysis.linearize import displaced
 from pendula.analysis.quadratic import NULL, Roots
-from pendula.analysis.spectrum import is_angle, is_family, stiffness_nearby
+from pendula.analysis.spectrum import stiffness_nearby
 from pendula.system.layout import Array
 from pendula.system.system import System
 
@@ -57,8 +58,7 @@ def energy_finding(model: LinearModel, roots: Roots) -> Finding:
         if system.has_power:
             against = "applied forces near a singular chart were not looked at"
     else:
-        goes_on = [k for k in range(flat.shape[1]) if is_family(model, flat[:, k])]
-        families = flat[:, goes_on]
+        families = family_directions(model, flat)[0]
         against = why_not_conservative(model)
     if against:
         return Finding("unknown", against, families=families)
@@ -162,7 +162,8 @@ def _higher_order(model: LinearModel, direction: Array, families: Array, damped:
     names = ", ".join(n for n, x in zip(model.coordinates, direction / reach, strict=True) if abs(x) > 1e-6)
     noise = 1e-12 * stiffness_nearby(model) * float(np.abs(direction @ model.M @ direction))
     clear = np.abs(forces) > 1e2 * noise
-    powers = np.log2(np.abs(forces[:, 1:]) / np.maximum(np.abs(forces[:, :-1]), 1e-300))
+    sizes = np.maximum(np.abs(forces), 1e-300)
+    powers = np.log2(sizes[:, 1:] / sizes[:, :-1])
     usable = clear[:, 1:] & clear[:, :-1]
     if not np.all(np.isfinite(forces)) or not usable.any(axis=1).all():
         text = f"no force is left along {names} that could be told from rounding"
@@ -186,24 +187,9 @@ def _force_along(model: LinearModel, direction: Array, distance: float) -> float
     e = distance * direction
     hold = P.T @ model.K @ P
     for _ in range(60 if n > 1 else 0):
-        force = _forces(model, e)
+        force = forces_at(model, e)[0]
         step = np.linalg.solve(hold, P.T @ force)
         e = e + P @ step
         if np.abs(step).max() < 1e-15:
             break
-    return float(direction @ _forces(model, e))
-
-
-def _forces(model: LinearModel, e: Array) -> Array:
-    """Forces along the independent coordinates at a displacement, at rest (or in the steady motion)."""
-    system, at = model.system, model.at
-    assert system is not None
-    q, _ = displaced(system, at, model.Z, e, 0.0 * e)
-    terms: Terms = terms_at(system, q, at.v, at.inputs, at.multipliers, at.parameters)
-    if not system.loop_rows:
-        return np.asarray(model.Z.T @ terms.left)
-    chosen = chosen_speeds(model.Z)
-    rest = [k for k in range(len(model.Z)) if k not in chosen]
-    Z = np.array(model.Z)
-    Z[rest] = np.linalg.lstsq(terms.G[:, rest], -terms.G[:, chosen], rcond=None)[0]
-    return np.asarray(Z.T @ terms.left)
+    return float(direction @ forces_at(model, e)[0])

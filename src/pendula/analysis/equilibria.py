@@ -178,7 +178,11 @@ def find_equilibria(
     real = [k for k, q in enumerate(states) if not is_singular(problem, q) or balanced_nearby(problem, q, rng)]
     if len(real) < len(states):
         reason += f"; {len(states) - len(real)} left out, where a singular chart only hides a force"
-    entries = _ordered([_describe(system, balance, states[k], v) for k in real], [found[k] for k in real])
+    described, singular = _described(system, balance, [(states[k], found[k]) for k in real], v)
+    if singular:
+        complete = "not proven"
+        reason += f"; {singular} left out, where forces balance but have no finite derivatives"
+    entries = _ordered([e for e, _ in described], [n for _, n in described])
     return Equilibria(
         all=tuple(e for e, _ in entries),
         complete=complete,
@@ -248,7 +252,7 @@ def _refuse_time(system: System, balance: Balance, v: Array) -> None:
     joints = balance.system
     start = joints.initial_state(balance.parameters)
     for shift in (0.0, 0.3):
-        q = np.asarray(start.q, dtype=float) + shift * (np.arange(len(start.q)) % 3 - 1)
+        q = np.asarray(start.q, dtype=float) + shift * np.where(np.arange(len(start.q)) % 2, 1.2, -1.0)
         for at, _ in joints.balls:
             q[at : at + 4] = start.q[at : at + 4] / np.linalg.norm(start.q[at : at + 4])
         try:
@@ -296,6 +300,21 @@ def _tidied(problem: Stationary, domain: Domain, q: Array) -> Array:
     before, after = (problem.residuals(x[None], problem.multipliers(x[None])) for x in (q, tidy))
     tidy = tidy + 0.0  # no minus before a zero
     return tidy if np.abs(after).max(initial=0.0) <= max(float(np.abs(before).max(initial=0.0)), 1e-15) else q
+
+
+def _described(
+    system: System, balance: Balance, states: list[tuple[Array, int]], v: Array
+) -> tuple[list[tuple[Equilibrium, int]], int]:
+    """Equilibria with how often each was found, and how many cannot be told about for want of derivatives."""
+    found, refused = [], None
+    for q, times in states:
+        try:
+            found.append((_describe(system, balance, q, v), times))
+        except ComputationError as error:
+            refused = error
+    if refused is not None and not found:
+        raise refused
+    return found, len(states) - len(found)
 
 
 def _describe(system: System, balance: Balance, q: Array, v: Array) -> Equilibrium:

@@ -11,6 +11,7 @@ import numpy as np
 from pendula.analysis.balance import Balance
 from pendula.analysis.charts import balanced_nearby, is_singular
 from pendula.analysis.families import find_directions, stationary_at
+from pendula.analysis.kinks import kink_at
 from pendula.analysis.stationary import speed_sizes
 from pendula.errors import NotAnEquilibrium, UsageError
 from pendula.system.assembly import assemble
@@ -37,7 +38,7 @@ class Equilibrium:
         residual: largest force left unbalanced, as a share of a force typical of the mechanism.
         potential: potential energy; in steady motion the effective one, less the kinetic energy of that motion.
         unstable_directions: number of directions in which the (effective) potential falls; None where it does
-            not decide, because forces have no potential.
+            not decide, because forces have no potential, or a kink just there.
         free_directions: for every family of equilibria it belongs to, the direction in which that goes on, by speeds.
         condition: largest over smallest stiffness, families apart; infinite with flat directions.
         layout: names and units.
@@ -143,6 +144,7 @@ def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -
     largest = max(float(np.abs(stiffness).max(initial=0.0)), 1e-300)
     flat = np.abs(sizes) <= NEUTRAL * largest
     has_potential = float(np.abs(stiffness - stiffness.T).max(initial=0.0)) <= NEUTRAL * largest
+    has_potential = has_potential and not kink_at(balance, np.asarray(q), np.asarray(v), lam)
     held = np.abs(sizes[~flat])
     directions = find_directions(stationary_at(balance, q, v), q)
     condition = float(held.max() / held.min()) if held.size else 1.0

@@ -39,7 +39,8 @@ def stationary_at(balance: Balance, q: Array, v: Array) -> Stationary:
     sizes = speed_sizes(balance)
     stiffness = np.abs(balance.changes("s", q, v) * sizes[:, None] * sizes).max(initial=0.0)
     weight = np.abs(balance.forces(q, v) * sizes).max(initial=0.0)
-    return Stationary(balance, np.asarray(v, dtype=float), float(max(stiffness, weight)) or 1.0)
+    typical = max(float(stiffness), float(weight), balance.by_turning(q, v))
+    return Stationary(balance, np.asarray(v, dtype=float), typical or 1.0)
 
 
 def find_directions(problem: Stationary, q: Array) -> Directions:
@@ -60,6 +61,8 @@ def flat_directions(problem: Stationary, q: Array) -> Array:
     state = np.asarray(q, dtype=float)[None]
     J = problem.jacobians(state, problem.multipliers(state))[0]
     stiffness, rows = J[:n, :n], J[n:, :n]
+    if not np.all(np.isfinite(J)):  # nothing can be said where forces have no derivatives
+        return np.zeros((n, 0))
     free = np.eye(n)
     if len(rows):
         _, sizes, right = np.linalg.svd(rows)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from pendula.analysis.balance import Balance
 from pendula.analysis.equilibrium import Equilibrium
+from pendula.analysis.kinks import refuse_kinks
 from pendula.analysis.periods import PERIODIC, depends_on_time, find_period, period_error, symbolic
 from pendula.errors import ComputationError, NoConvergence, UsageError
 from pendula.model.expressions import ExpressionError, parse
@@ -137,6 +139,7 @@ def floquet(
         NotSupported: closed loops, or bodies with coordinates of their own.
         UsageError: no period was found, what is given is none, or the motion does not repeat itself.
         NoConvergence: with ``close``, no motion that repeats itself was found.
+        ComputationError: forces have a kink or a jump just where the mechanism rests.
 
     Example:
         >>> import math, pendula
@@ -157,6 +160,8 @@ def floquet(
     off = _size(system, missed, length, vector)
     if not off <= CLOSED + 1e-12 * np.abs(M).max():
         _refuse_open(system, missed, length, end)
+    if not np.any(start.v):  # a rest at a kink is at it all the time; other motions cross it, if at all
+        refuse_kinks(Balance(system, None, vector), start.q, start.v, np.zeros(0))
     return _judged(system, start, vector, length, M, off, tol)
 
 

@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from pendula.analysis.balance import forces_name_time
 from pendula.system.layout import Array
 from pendula.system.system import System
 
@@ -42,7 +43,7 @@ def frame_of(system: System) -> Frame:
             name: _unit(system, k) for k, name in enumerate(names) if name not in layout.units
         }
         lengths = np.where([kind == "angle" for kind in layout.speed_kinds], 1.0, system.typical_length())
-        may_change = bool(system.drives or system.inputs_in_time)
+        may_change = bool(system.drives or system.inputs_in_time or forces_name_time(system.model))
         found = Frame(names, layout.speeds, units, np.eye(len(names)), lengths, system.loop_rows > 0, may_change)
         _FRAMES[system] = found
     return found

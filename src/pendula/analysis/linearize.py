@@ -10,6 +10,7 @@ import numpy as np
 
 from pendula.analysis.balance import LOOKS, Balance
 from pendula.analysis.equilibrium import BALANCED, Equilibrium, equilibrium_at
+from pendula.analysis.kinks import refuse_kinks
 from pendula.analysis.linear_frame import MASSLESS, VANISHING, Frame, frame_of
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.linear_terms import Terms, terms_at
@@ -62,6 +63,7 @@ def linearize(
     Raises:
         NotAnEquilibrium: forces do not balance; says which and by how much.
         SingularPose: constraints lose rank there, or a motion has no mass.
+        ComputationError: forces have a kink, a jump or no finite derivatives just there.
         UsageError: coefficients depend on time; see ``floquet``.
 
     Example:
@@ -83,6 +85,8 @@ def linearize(
     residual = _residual(system, frame, point, terms)
     if frame.may_change or np.count_nonzero(point.v):
         _refuse_changing(system, point, terms)
+    held = Balance(system, point.inputs if len(point.inputs) else None, point.parameters)
+    refuse_kinks(held, point.q, point.v, point.multipliers)
     if not geometric:
         loose = terms_at(system, point.q, point.v, point.inputs, 0.0 * point.multipliers, point.parameters)
         terms = terms._replace(K=loose.K)
@@ -250,8 +254,11 @@ def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
     """Refuses where M, C, K or G are not the same at later times of the motion."""
     rest = (point.v, point.inputs, point.multipliers, point.parameters)
     aside = terms_at(system, moved(system, point.q, 0.4 * frame_of(system).steps, 1.0, point.parameters), *rest)
-    mass, turning = float(np.abs(terms.M).max()), spin(system, point.v)
-    stiffness = max(float(np.abs(terms.K).max()), float(np.abs(aside.K).max()), mass * turning**2)
+    mass = float(np.abs(terms.M).max())
+    turning = Balance(system, point.inputs if len(point.inputs) else None, point.parameters).by_turning(
+        point.q, point.v
+    )
+    stiffness = max(float(np.abs(terms.K).max()), float(np.abs(aside.K).max()), turning)
     damping = float(np.sqrt(mass * stiffness))
     for t in LOOKS[1:]:
         later = terms_at(system, moved(system, point.q, point.v, t, point.parameters), *rest, t=t)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pendula.analysis.equilibrium import BALANCED, Equilibrium
+from pendula.analysis.kinks import may_have_kinks
 from pendula.analysis.linear_frame import MASSLESS, VANISHING, frame_of
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.linear_terms import PARTS, bind_terms, compiled_terms
@@ -181,11 +182,11 @@ def quick_model(system: System, at: Equilibrium) -> LinearModel | None:
 
 
 def _is_plain(system: System) -> bool:
-    """Whether the quick way may be taken at all: few speeds, nothing that time changes."""
+    """Whether the quick way may be taken at all: few speeds, nothing that time changes, smooth forces."""
     most = MOST if system.loop_rows else LARGEST
     if not system.symbolic_terms or not 1 <= len(system.layout.speeds) <= most:
         return False
-    return not frame_of(system).may_change
+    return not frame_of(system).may_change and not may_have_kinks(system.model)
 
 
 def quick_roots(made: Array, n: int) -> Roots:

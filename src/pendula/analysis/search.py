@@ -19,6 +19,10 @@ APART_FLAT = 2e-3
 """the same where the stiffness vanishes: there rounding leaves the place open by the cube root of its own size"""
 ROUNDS = 4
 """rounds of deflation, at most"""
+SCAN = 1001
+"""places at which the force is looked at where there is a single coordinate"""
+HALVINGS = 25
+"""of the way between two places with forces of different sign"""
 CHUNK = 512
 """starts that are followed together"""
 MEMORY = 2_000_000
@@ -68,6 +72,7 @@ class Search:
         for starts in (home, lattice, random):
             starts[:, still] = 0.0
         self._follow(home)
+        self._follow(self._sign_changes())
         self._follow(lattice)
         self._follow(random)
         self._continue_springs()
@@ -86,6 +91,25 @@ class Search:
     def _home(self) -> Array:
         """The pose the model starts from."""
         return np.array(self.problem.system.initial_state(self.problem.balance.parameters).q, dtype=float)[None]
+
+    def _sign_changes(self) -> Array:
+        """With a single coordinate: all places in the box between which the force changes its sign."""
+        if len(self.domain.names) != 1 or self.problem.system.loop_rows:
+            return np.zeros((0, len(self.domain.names)))
+
+        def sign(x: Array) -> Array:
+            with np.errstate(all="ignore"):
+                return np.sign(self.problem.residuals(x[:, None], np.zeros((len(x), 0)))[:, 0])
+
+        x = np.linspace(self.domain.lo[0], self.domain.hi[0], SCAN)
+        signs = sign(x)
+        at = np.flatnonzero(signs[:-1] * signs[1:] < 0)
+        lo, hi = x[at], x[at + 1]
+        for _ in range(HALVINGS):
+            middle = (lo + hi) / 2
+            left = sign(middle) == signs[at]
+            lo, hi = np.where(left, middle, lo), np.where(left, hi, middle)
+        return np.asarray(((lo + hi) / 2)[:, None])
 
     def _without_effect(self) -> Array:
         """Coordinates on which nothing depends: they stay at zero."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pendula.analysis.linear_families import family_directions, is_angle, rate_of_turning
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.linear_terms import terms_at
 from pendula.analysis.linearize import Point, displaced, linearize, spin
@@ -18,9 +19,6 @@ from pendula.analysis.quick import SLOW, quick_roots, weight_rate
 from pendula.errors import ComputationError, ModelError, Problem, UsageError
 from pendula.system.layout import Array
 from pendula.system.system import Parameters, System
-
-FAMILY = 1e-9
-"""forces that stay below this, relative to a typical one, at a finite distance tell a family of equilibria"""
 
 
 @dataclass(frozen=True)
@@ -223,7 +221,7 @@ def stiffness_nearby(model: LinearModel) -> float:
     assert system is not None
     if model.chart:
         return 0.0
-    largest = spin(system, model.at.v) ** 2
+    largest = rate_of_turning(model) ** 2
     scale = np.sqrt(model.M.diagonal())
     Z = model.Z
     for k in np.unique(np.linspace(0, Z.shape[1] - 1, MOST_LOOKS).astype(int)):
@@ -237,13 +235,6 @@ def stiffness_nearby(model: LinearModel) -> float:
     return largest
 
 
-def is_angle(model: LinearModel, k: int) -> bool:
-    """Whether a coordinate of a linear model is an angle."""
-    system = model.system
-    assert system is not None
-    return model.units.get(model.coordinates[k]) == system.model.unit_names.coordinate("angle")
-
-
 # --- labels -----------------------------------------------------------------------------------------------
 
 
@@ -253,43 +244,21 @@ def zero_label(model: LinearModel, roots: Roots) -> str:
     flat = roots.zero_vectors
     if model.system is None or model.chart:
         return "zero: no stiffness along " + ", ".join(_partners(model, flat))
-    goes_on = [k for k in range(flat.shape[1]) if is_family(model, flat[:, k])]
+    goes_on, rest = family_directions(model, flat)
     parts = []
-    if goes_on:
-        names = _partners(model, flat[:, goes_on])
-        single = len(names) == len(goes_on)
+    if goes_on.shape[1]:
+        names = _partners(model, goes_on)
+        single = len(names) == goes_on.shape[1]
         what = "cyclic coordinate" if single else "rigid-body freedom of"
         parts.append(f"{what}{'s' if single and len(names) > 1 else ''} {', '.join(names)}")
-    rest = [k for k in range(flat.shape[1]) if k not in goes_on]
-    if rest:
-        parts.append(f"stiffness along {', '.join(_partners(model, flat[:, rest]))} vanishes just here")
+    if rest.shape[1]:
+        parts.append(f"stiffness along {', '.join(_partners(model, rest))} vanishes just here")
     return "zero: " + "; ".join(parts)
 
 
 def _partners(model: LinearModel, flat: Array) -> list[str]:
     part = np.abs(flat).max(axis=1) > 1e-6
     return [name for name, takes in zip(model.coordinates, part, strict=True) if takes]
-
-
-def is_family(model: LinearModel, direction: Array) -> bool:
-    """Whether forces stay balanced at a finite distance along a direction, so that equilibria go on there."""
-    system, at = model.system, model.at
-    assert system is not None
-    length = system.typical_length(at.parameters)
-    reach = min(1.0 if is_angle(model, k) else length for k in range(len(direction)) if abs(direction[k]) > 1e-6)
-    size, worst = 1e-300, 0.0
-    for h in (-0.31, 0.53):
-        q, v = displaced(system, at, model.Z, h * reach * direction, 0.0 * direction)
-        v = at.v
-        lam = at.multipliers
-        terms = terms_at(system, q, v, at.inputs, lam, at.parameters)
-        if len(lam):
-            lam = lam + np.linalg.lstsq(terms.G.T, -terms.left, rcond=None)[0]
-            terms = terms_at(system, q, v, at.inputs, lam, at.parameters)
-        worst = max(worst, float(np.abs(terms.left).max()))
-        size = max(size, float(np.abs(terms.K).max()), float(np.abs(lam).max(initial=0.0)))
-    size = max(size, float(np.abs(model.M).max()) * weight_rate(system, model.at.parameters) ** 2)
-    return worst <= FAMILY * size
 
 
 @lru_cache(maxsize=256)

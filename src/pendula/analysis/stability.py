@@ -9,6 +9,7 @@ import numpy as np
 
 from pendula.analysis.energy_argument import Finding, energy_finding, is_damped
 from pendula.analysis.equilibrium import Equilibrium
+from pendula.analysis.linear_families import same_along
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.linearize import Point, linearize
 from pendula.analysis.spectrum import Spectrum, spectrum
@@ -163,13 +164,14 @@ def _critical(model: LinearModel, found: Spectrum, sides: Array) -> tuple[str, b
     energy = energy_finding(model, found.roots)
     names = _named(model, energy.families)
     drifting = found.roots.drifting if energy.families is not None and energy.families.shape[1] else 0
-    if energy.shape == "minimum":
+    only_families = energy.families is not None and energy.families.shape[1] == int((sides == 0).sum())
+    against = "" if only_families and not drifting else _why_not_symmetric(model, energy, names, drifting)
+    if energy.shape == "minimum" and not against:
         return _at_minimum(model, energy, names, drifting)
     conservative = energy.shape == "no minimum"
     if conservative and _falls_without_gyroscopes(model, energy):
         text = f"the potential has no minimum: {energy.reason} (Chetaev){_what_was_tried(model, energy)}"
         return "unstable", True, text, ()
-    only_families = energy.families is not None and energy.families.shape[1] == int((sides == 0).sum())
     if only_families and not found.roots.drifting:
         text = (
             f"equilibria go on along {', '.join(names)}, and all other roots have negative real parts (Lyapunov-Malkin)"
@@ -185,7 +187,10 @@ def _critical(model: LinearModel, found: Spectrum, sides: Array) -> tuple[str, b
         else "the linear model grows in proportion to time (a repeated root on the axis lacks eigenvectors)"
     )
     if conservative:
-        reason = f"gyroscopic forces hold a potential that has no minimum ({energy.reason}), so energy does not decide"
+        holds = "gyroscopic forces hold" if _has_gyroscopes(model) else "damping does not reach all of"
+        reason = f"{holds} a potential that has no minimum ({energy.reason}), so energy does not decide"
+    elif energy.shape == "minimum":
+        reason = f"energy does not decide: {against}"
     else:
         reason = f"energy does not decide: {energy.reason}"
     return "undecided", False, f"roots lie on the imaginary axis; {linear}; {reason}", ()
@@ -202,7 +207,7 @@ def _at_minimum(
     text += _what_was_tried(model, energy)
     if names and drifting:
         along = ", ".join(names)
-        text += f"; nothing holds {along}, which after a push goes on at a constant rate"
+        text += f"; nothing holds {along}, which after a push goes on"
         return f"critical: drifts along {along}, stable otherwise", True, text, tuple(names)
     if names:
         text += f"; along {', '.join(names)} it comes to rest wherever friction stops it"
@@ -228,10 +233,26 @@ def _turns(model: LinearModel) -> bool:
 
 def _falls_without_gyroscopes(model: LinearModel, energy: Finding) -> bool:
     """Whether a potential without a minimum makes it unstable: no gyroscopic forces, and damping none or everywhere."""
-    turned = float(np.abs(model.gyroscopic).max())
-    if turned > 1e-12 * float(np.abs(model.C).max()) and len(model.M) > 1:
-        return False
-    return energy.damped or not is_damped(model)
+    return not _has_gyroscopes(model) and (energy.damped or not is_damped(model))
+
+
+def _has_gyroscopes(model: LinearModel) -> bool:
+    """Whether gyroscopic forces are more than rounding."""
+    return len(model.M) > 1 and bool(np.abs(model.gyroscopic).max() > 1e-12 * np.abs(model.C).max())
+
+
+def _why_not_symmetric(model: LinearModel, energy: Finding, names: list[str], drifting: int) -> str:
+    """Empty where families of equilibria do no harm to the argument by energy; else what is in its way."""
+    if not names or energy.shape != "minimum":
+        return ""
+    along = ", ".join(names)
+    families = energy.families
+    resisted = np.linalg.eigvalsh(families.T @ model.damping @ families)
+    if not drifting and not resisted[0] > 1e-10 * float(np.abs(model.C).max()):
+        return f"only gyroscopic forces keep {along} from drifting, and at second order they may let it drift"
+    if families.shape[1] < len(model.M) and not same_along(model, families):
+        return f"equilibria go on along {along}, but small motion about them is another there"
+    return ""
 
 
 def _named(model: LinearModel, directions: Array) -> list[str]:

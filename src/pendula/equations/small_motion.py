@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import symengine as se
 import sympy as sp
+from sympy.core.relational import Relational
 
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
@@ -122,7 +124,7 @@ def linearize_symbolic(of: Any, at: Mapping[str, Any] | None = None) -> Symbolic
             ``{"theta": "acos(g/(r*Omega**2))"}``. What is not named is zero.
 
     Raises:
-        NotSupported: there are closed loops or quaternions, or too many degrees of freedom.
+        NotSupported: there are closed loops or quaternions, forces with kinks, or too many degrees of freedom.
         UsageError: the point is no equilibrium for any parameters, or coefficients depend on time.
 
     Example:
@@ -141,6 +143,20 @@ def linearize_symbolic(of: Any, at: Mapping[str, Any] | None = None) -> Symbolic
             f"linear models in symbols go up to {MOST_FREEDOMS} degrees of freedom, this has {len(eq.v)}"
         )
     return _Builder(model, eq).build(at or {})
+
+
+def _refuse_kinks(f: sp.Matrix, values: Mapping[Any, Any]) -> None:
+    """Refuses forces that have a kink or a jump just at the point: there is no linear model there."""
+    edges = [x.args[0] for x in f.atoms(sp.Abs, sp.sign)]
+    edges += [a - b for x in f.atoms(sp.Max, sp.Min) for a, b in combinations(x.args, 2)]
+    edges += [sp.sin(sp.pi * x.args[0]) for x in f.atoms(sp.floor, sp.ceiling)]
+    edges += [x.lhs - x.rhs for x in f.atoms(Relational)]
+    for edge in edges:
+        if edge.free_symbols & set(values) and sp.simplify(edge.subs(values, simultaneous=True)) == 0:
+            raise NotSupported(
+                f"the forces have a kink or a jump just at this point, where {edge} is zero: no linear model holds "
+                "there.\n  Try: a smooth expression, such as tanh(x/0.01) for sign(x), or simulate the motion."
+            )
 
 
 class _Builder:
@@ -170,6 +186,7 @@ class _Builder:
         M = sp.Matrix(n, n, lambda i, j: self.read(eq.M[i][j]))
         values = self.point(at, [*map(str, eq.q), *map(str, eq.v)])
         values |= {self.symbols[str(x)]: self.input_value(str(x)) for x in eq.u}
+        _refuse_kinks(f, values)
 
         def there(X: sp.Matrix) -> sp.Matrix:
             return X.subs(values, simultaneous=True).applyfunc(lambda x: sp.factor_terms(sp.simplify(x)))
