@@ -287,6 +287,15 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("what", ["list", "--help"])
+def test_a_reader_that_has_enough_does_not_mean_that_the_analysis_says_no(what):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([sys.executable, "-m", "pendula", what], stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_simulate_by_taylor_series_says_so_and_refuses_loops(pendula) -> None:
     result = pendula("simulate", "double-pendulum", "--for", "0.1", "--stepper", "taylor", "--json")
     assert result.code == 0

@@ -320,6 +320,109 @@ def test_a_range_starts_from_the_equilibrium_of_its_low_end(pendula):
     assert math.cos(high["ranges"][0]["at"]["theta"]) == pytest.approx(9.81 / 25)
 
 
+CART = """
+name = "sprung mass"
+gravity = [0, 0, 0]
+[parameters]
+m = 2.0
+k = 3.0
+[[bodies]]
+name = "block"
+point = { mass = "m" }
+[[joints]]
+name = "x"
+type = "prismatic"
+parent = "ground"
+child = "block"
+[[forces]]
+type = "spring"
+joint = "x"
+stiffness = "k"
+damping = 1
+"""
+
+
+def test_an_end_of_a_range_at_which_something_else_holds_is_told(pendula, tmp_path):
+    """A mass on a damper alone stays where it stops; the least spring brings it back."""
+    (tmp_path / "mass.toml").write_text(CART)
+    data = read(pendula("stability", "mass.toml", "--over", "k=0:5", "--json"))
+    assert [(r["low"], r["high"], r["verdict"]) for r in data["ranges"]] == [(0, 5, "asymptotically stable")]
+    assert data["critical"] == []
+    assert [(e["value"], e["verdict"] == "asymptotically stable") for e in data["ends"]] == [(0, False)]
+    text = pendula("stability", "mass.toml", "--over", "k=0:5").out
+    assert narrow(text)
+    assert "at 0 " in text
+    above = read(pendula("stability", "mass.toml", "--over", "k=1:5", "--json"))
+    assert above["ends"] == []
+
+
+WATT = """
+name = "Watt linkage"
+gravity = [0, -9.81, 0]
+[parameters]
+a = 1.0
+h = 0.5
+[[bodies]]
+name = "left"
+rod = { mass = 1, length = "a", axis = [1, 0, 0] }
+[[bodies]]
+name = "middle"
+rod = { mass = 0.5, length = "h" }
+[[bodies]]
+name = "right"
+rod = { mass = 1, length = "a", axis = [-1, 0, 0] }
+[[joints]]
+name = "phi"
+type = "revolute"
+parent = "ground"
+child = { body = "left", at = "start" }
+[[joints]]
+name = "psi"
+type = "revolute"
+parent = { body = "left", at = "end" }
+child = { body = "middle", at = "start" }
+[[joints]]
+name = "chi"
+type = "revolute"
+parent = { body = "ground", position = ["2*a", "-h", 0] }
+child = { body = "right", at = "start" }
+[[joints]]
+name = "pin"
+type = "coincident"
+parent = { body = "middle", at = "end" }
+child = { body = "right", at = "end" }
+[[forces]]
+type = "spring"
+from = { body = "ground", position = ["a", 1, 0] }
+to = { body = "middle", at = "center" }
+stiffness = 60
+length = 0.9
+[initial]
+phi = "10deg"
+"""
+
+
+def test_the_entry_of_a_shape_that_is_called_1_is_1(pendula, tmp_path):
+    """With a loop the shape is scaled by its independent coordinate, which need not be the first of all."""
+    (tmp_path / "watt.toml").write_text(WATT)
+    lines = pendula("modes", "watt.toml", "--at", "1").out.splitlines()
+    title = next(line for line in lines if line.startswith("shapes"))
+    entries = {line.split()[0]: float(line.split()[2]) for line in lines if "[rad]" in line.split()[1:2]}
+    first = next(iter(entries))
+    named = first if title == "shapes, first entry 1" else title.removeprefix("shapes, ").removesuffix(" = 1")
+    assert entries[named] == 1
+
+
+def test_roots_of_a_pair_are_counted_as_two(pendula):
+    """The 3D pendulum has +-i sqrt(g/l) twice: four roots."""
+    for command in ("linearize", "stability"):
+        lines = pendula(command, "spherical-pendulum", "-p", "chart=xy", "--at", "x=0").out.splitlines()
+        head = next(k for k, line in enumerate(lines) if line.lstrip().startswith("eigenvalue ["))
+        assert lines[head].split()[2] == "roots"
+        assert lines[head + 2].split()[:2] == [lines[head + 2].split()[0], "4"]
+        assert lines[head + 2].lstrip().startswith("+-3.132")
+
+
 # --- floquet ----------------------------------------------------------------------------------------------
 
 

@@ -101,3 +101,11 @@ def test_bad_options_end_in_one_message(pendula, arguments, words):
     assert result.code == 2
     assert words in result.err
     assert "Traceback" not in result.err
+
+
+def test_a_torque_that_is_zero_is_largest_at_no_time(pendula):
+    """The hoop holds a torque, the bead on it none."""
+    result = pendula("reactions", "hoop-bead", "--for", "1", "--samples", "9")
+    lines = [line.split() for line in result.out.splitlines()]
+    torques = lines[next(k for k, line in enumerate(lines) if "torque" in line) :]
+    assert ["slide", "0", "-", "0", "0", "0"] in torques, result.out

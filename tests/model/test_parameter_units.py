@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pendula import library
+from pendula.errors import ModelError
+from pendula.model.bodies import Body
+from pendula.model.joints import JointRevolute
+from pendula.model.model import Model
 from pendula.model.parameter_units import parameter_units
 
 
@@ -22,3 +28,20 @@ def test_multiples_and_products_tell_nothing():
     model = library.pendulum()
     body = model.bodies[0].model_copy(update={"rod": model.bodies[0].rod.model_copy(update={"mass": "3*m"})})
     assert "m" not in parameter_units(model.model_copy(update={"bodies": (body,)}))
+
+
+def test_places_of_points_are_lengths():
+    body = Body(name="load", point={"mass": "m", "at": [0, "-h", 0]})
+    joint = JointRevolute(name="theta", parent="ground", child="load")
+    model = Model(name="load", gravity=[0, -9.81, 0], parameters={"m": 1, "h": 2}, bodies=[body], joints=[joint])
+    assert parameter_units(model) == {"m": "kg", "h": "m"}
+
+
+@pytest.mark.parametrize(("entry", "words"), [("-lenght", "is not known"), ("1/(h - h)", "division by zero")])
+@pytest.mark.parametrize("shape", ["point", "sphere", "disc", "box"])
+def test_places_of_shapes_are_checked_when_the_model_is_made(shape, entry, words):
+    size = {"point": {}, "box": {"size": [1, 1, 1]}}.get(shape, {"radius": 1})
+    body = Body(name="load", **{shape: {"mass": 1, "at": [0, entry, 0], **size}})
+    joint = JointRevolute(name="theta", parent="ground", child="load")
+    with pytest.raises(ModelError, match=words):
+        Model(name="load", gravity=[0, -9.81, 0], parameters={"h": 2}, bodies=[body], joints=[joint])

@@ -14,6 +14,7 @@ from pendula import library
 from pendula.analysis.study import study
 from pendula.errors import UsageError
 from pendula.present.report import report, report_html
+from pendula.present.results import Pose, scene_of
 from tests.present.browser import BROWSER, Browser
 
 LARGEST = 5_000_000
@@ -180,6 +181,16 @@ def test_quaternions_start_where_they_do():
     start = study(library.heavy_top(), duration=0.2).run
     for name in start.joint_layout.coordinates:
         assert f"{start[name][0]:.6g}" in words.replace("−", "-")
+
+
+def test_an_upright_top_is_not_drawn_from_above():
+    """Alone, the upright pose turns about z only, as if it were planar; gravity along z says that it is not."""
+    found = study(library.heavy_top(), duration=0.1)
+    upright = next(e for e in found.equilibria if abs(e["pivot_q0"]) == pytest.approx(1))
+    assert not scene_of(Pose(found.system, upright.q[None], found.system.parameter_vector())).planar
+    words = Outline(report_html(found)).words["equilibria"]
+    assert "family along pivot_rz" in words
+    assert "pivot_wz" not in words
 
 
 def test_other_names_than_pages_are_refused(tmp_path):

@@ -111,8 +111,10 @@ def equilibrium_at(
     share = float(np.abs(left).max(initial=0.0)) / balance.scale(state.q, state.v)
     if not share <= BALANCED:
         worst = int(np.argmax(np.abs(left)))
+        names = system.model.unit_names
+        unit = names.torque if system.layout.speed_kinds[worst] == "angle" else names.force
         raise NotAnEquilibrium(
-            f"this state is not an equilibrium: {left[worst]:.6g} is left of the force on "
+            f"this state is not an equilibrium: {left[worst]:.6g} {unit} is left of the force on "
             f'"{system.layout.speeds[worst]}", {share:.2g} of a typical force.\n'
             "  Try: find_equilibria(system) (or `pendula equilibria MODEL`) for those there are.",
             residual=share,

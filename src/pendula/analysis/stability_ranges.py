@@ -64,12 +64,14 @@ class StabilityRanges:
         critical: values at which the verdict changes.
         ranges: what holds between them.
         samples: number of values looked at; a range narrower than their distance may have been missed.
+        ends: an end of the whole range at which the verdict is not that of the values next to it.
     """
 
     parameter: str
     critical: tuple[CriticalValue, ...]
     ranges: tuple[Range, ...]
     samples: int
+    ends: tuple[CriticalValue, ...] = ()
 
     @property
     def values(self) -> Array:
@@ -78,7 +80,9 @@ class StabilityRanges:
 
     def __str__(self) -> str:
         lines = []
-        exact = {c.value: c for c in self.critical}
+        exact = {c.value: c for c in (*self.critical, *self.ends)}
+        if self.ranges[0].low in exact:
+            lines.append(f"{self.parameter} = {self.ranges[0].low:.10g}: {exact[self.ranges[0].low]}")
         for part in self.ranges:
             lines.append(f"{part.low:.10g} < {self.parameter} < {part.high:.10g}: {part.verdict}")
             edge = exact.get(part.high)
@@ -293,7 +297,19 @@ class _Study:
             elif b != high:
                 point = self._walked(0.5 * (a + b), b, near)
                 critical.append(CriticalValue(b, None if point is None else stability(linearize(self.system, point))))
-        return StabilityRanges(self.parameter, tuple(critical), tuple(ranges), samples)
+        ends = [self._end(low, ranges[0]), self._end(high, ranges[-1])]
+        return StabilityRanges(
+            self.parameter, tuple(critical), tuple(ranges), samples, tuple(end for end in ends if end is not None)
+        )
+
+    def _end(self, value: float, part: Range) -> CriticalValue | None:
+        """What holds exactly at an end of the whole range, where that is not what holds next to it."""
+        if part.stability is None:
+            return None
+        point = self._walked(0.5 * (part.low + part.high), value, part.stability.at)
+        found = None if point is None else stability(linearize(self.system, point))
+        verdict = LOST if found is None else found.verdict
+        return None if verdict == part.verdict else CriticalValue(value, found)
 
     def _walked(self, start: float, end: float, near: Equilibrium | None) -> Equilibrium | None:
         """The equilibrium at ``end``, followed in steps."""

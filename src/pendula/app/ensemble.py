@@ -11,6 +11,8 @@ from typing import Any
 import click
 
 from pendula.app.options import (
+    ARRAYS,
+    PICTURES,
     echo_json,
     engine_option,
     formulation_option,
@@ -76,7 +78,7 @@ def ensemble_command(
     as_json: bool,
 ) -> None:
     """Many runs of MODEL with random initial states or parameters. Exits with 1 if a run had to stop early."""
-    paths = {"-o": writable(output, "-o"), "--plot": writable(plot_file, "--plot")}
+    paths = {"-o": writable(output, "-o", ARRAYS), "--plot": writable(plot_file, "--plot", PICTURES)}
     if not 1 <= runs <= MOST_RUNS:
         raise UsageError(f"--runs takes a whole number from 1 to {MOST_RUNS}, found {runs}")
     if seed < 0:
@@ -125,13 +127,18 @@ def _draw(
             system.joint_layout.position(name)  # says so if there is no such name
         rng = np.random.default_rng([seed, *name.encode()])
         if name in widths:
-            drawn[name] = known[name] + _value(text, f"--spread {name}", known) * rng.standard_normal(runs)
+            width = _value(text, f"--spread {name}", known)
+            if not width >= 0:
+                raise UsageError(f"--spread {name} takes a width that is not negative, found {text}")
+            drawn[name] = known[name] + width * rng.standard_normal(runs)
             continue
         low, colon, high = text.partition(":")
         if not colon:
             raise UsageError(f'--vary {name} takes LOW:HIGH, found "{text}"')
         ends = [_value(end, f"--vary {name}", known) for end in (low, high)]
-        drawn[name] = rng.uniform(min(ends), max(ends), runs)
+        if not ends[0] <= ends[1]:
+            raise UsageError(f'--vary {name}: the range must go from a smaller to a larger number, found "{text}"')
+        drawn[name] = rng.uniform(ends[0], ends[1], runs)
     return drawn
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pendula.app.options import echo_json, pairs, writable
+from pendula.app.options import PICTURES, echo_json, pairs, writable
 from pendula.app.point import Asked, mechanism_options, rate_option, read_asked, read_numbers
 from pendula.app.progress import Progress
 from pendula.errors import PendulaError, UsageError
@@ -44,7 +44,7 @@ def equilibria_command(
     NUMBER" gives the reason). With --rate, steady motions. Exits with 1 if there is none, and names the force that
     is left unbalanced.
     """
-    path = writable(plot_file, "--plot")
+    path = writable(plot_file, "--plot", PICTURES)
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, progress=progress)
         if path is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pendula.app.options import echo_json, writable
+from pendula.app.options import ARRAYS, PICTURES, echo_json, writable
 from pendula.app.point import (
     Asked,
     Chosen,
@@ -57,7 +57,7 @@ def linearize_command(
     constraint); undetermined (0/0 at a singular chart); artefact (of a method). Exits with 1 if there is no
     equilibrium.
     """
-    paths = {option: writable(name, option) for option, name in {"-o": output, "--plot": plot_file}.items()}
+    paths = {"-o": writable(output, "-o", ARRAYS), "--plot": writable(plot_file, "--plot", PICTURES)}
     if method not in ("exact", "differences"):
         raise UsageError(f'--method is exact or differences, found "{method}"')
     with Progress(quiet=as_json or latex) as progress:
@@ -234,8 +234,9 @@ def modes_command(
         raise UsageError("--plot-response goes with --response INPUT")
     if animation is not None and not animation.lower().endswith((".html", ".htm")):
         raise UsageError(f'--animate writes a page: its name must end in .html, found "{animation}"')
-    files = {"--animate": animation, "--plot": plot_file, "--plot-response": response_file}
-    paths = {option: writable(name, option) for option, name in files.items()}
+    pictures = {"--plot": plot_file, "--plot-response": response_file}
+    paths = {option: writable(name, option, PICTURES) for option, name in pictures.items()}
+    paths["--animate"] = writable(animation, "--animate")
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, progress=progress)
         chosen = chosen_or_exit(asked, at, as_json, progress)
@@ -249,7 +250,7 @@ def modes_command(
             from pendula.analysis.harmonic import harmonic_response
 
             answer = harmonic_response(model, response, amplitude=amplitude)
-        wrote = _draw(asked, found, answer, paths, chosen_mode or 1)
+        wrote = _draw(asked, found, answer, paths, 1 if chosen_mode is None else chosen_mode)
     if as_json:
         data = point_data(asked, chosen)
         echo_json(found.as_dict() | data | ({} if answer is None else {"response": _response_data(answer)}))

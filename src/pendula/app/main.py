@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 import click
 
@@ -50,8 +51,27 @@ _SUMMARIES = {
 }
 
 
+class _NobodyReads(Exception):
+    """The reader of the output is gone (``pendula list | head -1``): it has what it wanted, so all is well.
+
+    A broken pipe itself would become exit code 1 inside click, which here means that the analysis says no.
+    """
+
+
 class _Lazy(click.Group):
     """Loads a command's module only when the command is used, so that --help stays quick."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **kwargs)
+        except BrokenPipeError:
+            raise _NobodyReads from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _NobodyReads from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -108,7 +128,7 @@ def main(arguments: list[str] | None = None) -> None:
     except PendulaError as error:
         click.echo(f"error: {error}", err=True)
         code = 2
-    except BrokenPipeError:
+    except (_NobodyReads, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except Exception as error:

@@ -62,6 +62,8 @@ def pairs(settings: tuple[str, ...], option: str) -> dict[str, str]:
 def read_model(model: str, settings: tuple[str, ...] = ()) -> Model:
     """A model file or a library mechanism, with the settings of ``-p`` applied."""
     given = pairs(settings, "-p")
+    if not model.strip():
+        raise UsageError('MODEL is empty: give a model file or the name of a library mechanism (see "pendula list")')
     path = Path(model)
     from pendula.library import mechanisms
 
@@ -160,13 +162,20 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def writable(path: str | None, option: str) -> Path | None:
-    """A path that can be written, checked before long work starts."""
+PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg")
+"""endings of pictures: --plot writes what the ending says"""
+ARRAYS = (".npz",)
+
+
+def writable(path: str | None, option: str, endings: tuple[str, ...] = ()) -> Path | None:
+    """A path that can be written and whose name says what will be in it, checked before long work starts."""
     if path is None:
         return None
     found = Path(path)
     if found.is_dir():
         raise UsageError(f'{option}: "{path}" is a folder')
+    if endings and found.suffix.lower() not in endings:
+        raise UsageError(f'{option}: the name of the file must end in {" or ".join(endings)}, found "{path}"')
     try:
         found.parent.mkdir(parents=True, exist_ok=True)
         existed = found.exists()

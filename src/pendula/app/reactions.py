@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pendula.app.options import echo_json, formulation_option, writable
+from pendula.app.options import ARRAYS, PICTURES, echo_json, formulation_option, writable
 from pendula.app.simulate import perform, simulate_command
 from pendula.present.tables import heading
 
@@ -28,7 +28,7 @@ def reactions_command(output: str | None, plot_file: str | None, as_json: bool, 
     Each is what the parent side exerts on the child side, without what springs and friction do along the joint's
     free directions. Exits with 1 if the run had to stop early.
     """
-    paths = {option: writable(name, option) for option, name in {"-o": output, "--plot": plot_file}.items()}
+    paths = {"-o": writable(output, "-o", ARRAYS), "--plot": writable(plot_file, "--plot", PICTURES)}
     run, _ = perform(**options, engine="symbolic", quiet=as_json)
     from pendula.analysis.reactions import reactions
 

@@ -11,6 +11,8 @@ import click
 
 from pendula.app.describe import count
 from pendula.app.options import (
+    ARRAYS,
+    PICTURES,
     echo_json,
     engine_option,
     formulation_option,
@@ -96,10 +98,14 @@ def simulate_command(
 
     if section is None and (section_file is not None or section_of is not None):
         raise UsageError('--plot-section and --section-of go with --section, such as --section "theta1 = 0"')
-    files = {"-o": output, "--plot": plot_file, "--animate": animation, "--plot-section": section_file}
     if animation is not None and not animation.lower().endswith((".html", ".htm")):
         raise UsageError(f'--animate writes a page: its name must end in .html, found "{animation}"')
-    paths = {option: writable(name, option) for option, name in files.items()}
+    paths = {
+        "-o": writable(output, "-o", ARRAYS),
+        "--plot": writable(plot_file, "--plot", PICTURES),
+        "--animate": writable(animation, "--animate"),
+        "--plot-section": writable(section_file, "--plot-section", PICTURES),
+    }
     run, wall = perform(
         model,
         settings,

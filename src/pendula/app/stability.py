@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pendula.app.linear import chosen_or_exit, point_data, point_head
-from pendula.app.options import echo_json, writable
+from pendula.app.options import PICTURES, echo_json, writable
 from pendula.app.point import (
     Asked,
     at_option,
@@ -115,7 +115,7 @@ def floquet_command(
     times) grow over a period. Exits with 0 if none is outside the unit circle and deviations stay bounded, else with
     1; with --over it exits with 0 whatever the verdicts.
     """
-    path = writable(plot_file, "--plot")
+    path = writable(plot_file, "--plot", PICTURES)
     if any("=" not in text for text in at):
         raise UsageError(f'--at takes values such as theta=180deg here, found "{at[0]}"')
     with Progress(quiet=as_json) as progress:

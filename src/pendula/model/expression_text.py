@@ -138,6 +138,8 @@ def scan(text: str) -> tuple[str, dict[int, str]]:
 
         if _ends_operand(before) and _starts_operand(token) and not (token == "(" and _is_name(before)):
             hint = "; write x*deg" if token in ("deg", "rad") else ""
+            if not hint and _is_name(token) and not _is_name(before):
+                hint = "; numbers carry no units but deg and rad: they are in the units of the model"
             _refuse(text, column, f"an operator such as * is missing before {quote(token.strip())}{hint}")
         signs = signs + 1 if token in ("+", "-", "not") else 0
         if token == "(":

@@ -11,7 +11,7 @@ from pendula.model.forces import ForceDamper, ForceFriction, ForceSpring
 from pendula.model.model import Model
 from pendula.model.usage import scalars
 
-_LENGTHS = ("length", "com", "diameter", "radius", "thickness", "size", "position", "points")
+_LENGTHS = ("length", "com", "diameter", "radius", "thickness", "size", "position", "points", "at")
 
 
 def parameter_units(model: Model) -> dict[str, str]:

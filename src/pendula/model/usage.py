@@ -26,8 +26,9 @@ def scalars(value: Any, place: str) -> Iterator[tuple[str, Expression]]:
         if isinstance(value, Side):
             return
         for name in type(value).model_fields:
-            if name not in _NO_EXPRESSION:
-                yield from scalars(getattr(value, name), f"{place}.{name}" if place else name)
+            field = getattr(value, name)
+            if name not in _NO_EXPRESSION or (name == "at" and isinstance(field, tuple)):  # a place, not its name
+                yield from scalars(field, f"{place}.{name}" if place else name)
     elif isinstance(value, (tuple, list)):
         for k, entry in enumerate(value):
             yield from scalars(entry, f"{place}[{k}]")

@@ -117,7 +117,7 @@ def spectrum_text(found: Spectrum) -> str:
         [_value(root, paired), str(root.multiplicity * (2 if paired else 1)), _error(root), _label(root)]
         for root, paired in shown[:MOST_ROOTS]
     ]
-    parts = [table(rows, [f"eigenvalue [1/{unit}]", "times", "error", "label"], align="rrrl")]
+    parts = [table(rows, [f"eigenvalue [1/{unit}]", "roots", "error", "label"], align="rrrl")]
     if len(shown) > MOST_ROOTS:
         parts.append(f"... and {len(shown) - MOST_ROOTS} more: --json gives all of them")
     note = "error: relative change of M, C, K that makes the root exact (backward error)"
@@ -211,11 +211,19 @@ def modes_text(found: Modes) -> str:
     if len(found) > MOST_ROOTS:
         parts.append(f"... and {len(found) - MOST_ROOTS} more: --json gives all of them")
     if len(found) <= MOST_SHAPES:
-        parts += ["", heading("shapes, first entry 1", level=2), "", _shapes(found)]
+        parts += ["", heading(_scaling(found), level=2), "", _shapes(found)]
     parts.append("")
     parts += [_sentence(mode.description) for mode in found.modes[:MOST_SENTENCES]]
     parts += [_sentence(f"note: {note}") for note in found.notes]
     return "\n".join(parts)
+
+
+def _scaling(found: Modes) -> str:
+    """Which entry of the shapes is 1: the first, or with closed loops that of the independent coordinates."""
+    own = found.linear.coordinates
+    if named_shape(found.modes[0], found.linear)[0][0] == own[0]:
+        return "shapes, first entry 1"
+    return f"shapes, {own[0]} = 1" if len(own) == 1 else f"shapes, first entry of {', '.join(own)} = 1"
 
 
 def _sentence(text: str) -> str:

@@ -38,7 +38,8 @@ def _peaks(found: Reactions, what: str, unit: str, floor: float) -> str:
             continue
         joint = found[name]
         values = (joint.force if what == "force" else joint.torque)[int(np.flatnonzero(found.t == at)[0])]
-        rows.append([name, _clean(size, floor), at, *(_clean(values[i], floor) for i in shown)])
+        when = at if _clean(size, floor) else None  # of rounding, there is no largest
+        rows.append([name, _clean(size, floor), when, *(_clean(values[i], floor) for i in shown)])
     heads = ["joint", f"largest {what} [{unit}]", f"at [{found.units.time}]"]
     heads += [f"{letter}{'xyz'[i]} then" for i in shown]
     if all(row[1] == 0 for row in rows):

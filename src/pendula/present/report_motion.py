@@ -18,6 +18,7 @@ from pendula.analysis.modes import Modes
 from pendula.analysis.stability import Stability
 from pendula.analysis.study import Study
 from pendula.present import svg
+from pendula.present.equilibria import family_words
 from pendula.present.html import Page, Raw, badge, cell, count, details, missing, sentence, table, with_unit
 from pendula.present.modes import mode_scene
 from pendula.present.results import Pose, scene_of
@@ -130,8 +131,7 @@ def _because(one: Equilibrium, verdict: Stability | str) -> str:
     if chart:
         text += f"; {chart}"
     elif one.free_directions:
-        along = " and ".join(" + ".join(d) for d in one.free_directions)
-        text += f"; it goes on as a family along {along}"
+        text += f"; it goes on as a family along {family_words(one)}"
     if one.weak:
         text += "; it is weak: small errors in the model move it far"
     return sentence(text)

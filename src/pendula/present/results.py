@@ -245,13 +245,15 @@ class _Stage:
 
     def scene(self) -> Scene:
         """All bodies, pivots, rails, strings and springs."""
+        gravity = np.array([parse(x).evaluate(self.values) for x in self.model.gravity])
         planar = bool(np.all(np.abs(self.R[..., 2, 2] - 1) < 1e-12)) and float(np.ptp(self.r[..., 2])) == 0.0
+        if len(self.t) == 1 and gravity[2] != 0:
+            planar = False  # one upright pose of a spatial mechanism: from above, nothing of it would be seen
         bodies = [*self._ground()]
         for body in self.model.bodies:
             k = self.index[body.name]
             shapes = tuple(self._shape(s) for s in body.drawing())
             bodies.append(SceneBody(body.name, shapes, self.r[:, k], self.R[:, k]))
-        gravity = np.array([parse(x).evaluate(self.values) for x in self.model.gravity])
         up = tuple(-gravity / np.linalg.norm(gravity)) if gravity.any() and not planar else (0.0, 0.0, 1.0)
         return Scene(
             title=self.model.name,

@@ -24,7 +24,7 @@ def stability_text(found: Stability) -> str:
         key = _root(complex(value)), kind
         rows[key] = rows.get(key, 0) + 1
     shown = [[value, count, kind] for (value, kind), count in list(rows.items())[:MOST_ROOTS]]
-    lines += ["", table(shown, [f"eigenvalue [1/{unit}]", "times", "motion"], align="rrl")]
+    lines += ["", table(shown, [f"eigenvalue [1/{unit}]", "roots", "motion"], align="rrl")]
     if len(rows) > MOST_ROOTS:
         lines.append(f"... and {len(rows) - MOST_ROOTS} more: --json gives all of them")
     return "\n".join(lines)
@@ -80,14 +80,19 @@ def _where(part: dict[str, Any]) -> str:
 
 
 def _parts(system: System, found: StabilityRanges) -> list[dict[str, Any]]:
-    """Ranges and the critical values between them, in order."""
+    """Ranges, the critical values between them, and ends where something else holds, in order."""
     critical = {c.value: c for c in found.critical}
+    ends = {c.value: {"value": c.value, "end": True} | _judged(system, c.stability) for c in found.ends}
     parts: list[dict[str, Any]] = []
     for part in found.ranges:
+        if part is found.ranges[0] and part.low in ends:
+            parts.append(ends[part.low])
         parts.append({"low": part.low, "high": part.high} | _judged(system, part.stability))
         edge = critical.get(part.high)
         if edge is not None:
             parts.append({"value": edge.value} | (_MEETING if edge.meets else _judged(system, edge.stability)))
+        elif part.high in ends:
+            parts.append(ends[part.high])
     return parts
 
 
@@ -112,7 +117,8 @@ def ranges_data(system: System, found: StabilityRanges) -> dict[str, Any]:
     return {
         "parameter": found.parameter,
         "ranges": [part for part in parts if "low" in part],
-        "critical": [part for part in parts if "value" in part],
+        "critical": [part for part in parts if "value" in part and "end" not in part],
+        "ends": [{k: x for k, x in part.items() if k != "end"} for part in parts if "end" in part],
         "samples": found.samples,
     }
 
