@@ -15,13 +15,13 @@ from pendula.model.expressions import parse
 from pendula.numerics.stepping import Integration, integrate
 from pendula.numerics.taylor import integrate_series
 from pendula.outcome import Outcome
-from pendula.simulation.events import Event, crossings_of, read_events, watch_events
+from pendula.simulation.events import Event, crossings_of, hurry_notes, read_events, watch_events
 from pendula.simulation.loops import check_start, pose_notes, stabilization_rate
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.assembly import assemble
 from pendula.system.build import compile_system
 from pendula.system.layout import Array, State
-from pendula.system.schedule import breakpoints, constant_rates, moves_constraints
+from pendula.system.schedule import breakpoints, constant_rates, largest_step, moves_constraints
 from pendula.system.system import Parameters, System
 
 STEPPERS = ("dop853", "rk45", "taylor", "radau", "rk4")
@@ -79,7 +79,8 @@ def simulate(
             steps; ``notes`` says what was chosen.
         events: what to look for on the way, as :class:`~pendula.Event` or in text: "theta1 = 0 rising" is recorded in
             ``events``, "stop: theta1 >= 90deg" ends the run exactly there (which is then also the last sample).
-            Each step is looked at on eleven points; an expression that swings faster than that may hide crossings.
+            Each step is looked at on eleven points; an expression that swings faster than that may hide crossings,
+            and ``notes`` says so.
         on_progress: called as (t, t_end, steps) about ten times a second.
         on_failure: "return" gives the trajectory up to where it stopped, with its outcome; "raise" raises.
 
@@ -135,6 +136,8 @@ def simulate(
         series = system.series(vector)
     if series is None:
         settings |= {"method": stepper, "step": step}
+    if stepper != "rk4":
+        settings["max_step"] = largest_step(system, vector, span, breaks)
     quadratures = dynamics.quadratures
     if quadratures and system.moves_by_time:
         # motors may work while the state stands still: the work then has a say in the steps
@@ -191,6 +194,7 @@ def simulate(
     if run.stiff_from is not None:
         at = f"{run.stiff_from:.4g} {system.layout.time_unit}"
         notes += (f"the motion looks stiff from t = {at}: try --stepper radau, which need not take such short steps",)
+    notes += hurry_notes(system, looked_for, run)
     notes += pose_notes(system, run.t, step_q, vector, stopped=outcome not in (Outcome.FINISHED, *_PAUSES))
     if on_failure == "raise" and not outcome.ok:
         raise NoConvergence(f"{outcome}: {run.detail}", last=run.y[-1])
