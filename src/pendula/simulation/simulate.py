@@ -114,8 +114,12 @@ def simulate(
     ):
         if value not in known:
             raise UsageError(f'{name} is one of {", ".join(known)}, found "{value}"')
-    if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1:
+    if not isinstance(tol, (int, float, np.floating)) or not 1e-14 <= tol <= 1:
         raise UsageError(f"the tolerance must lie between 1e-14 and 1, found {tol!r}")
+    if not isinstance(max_steps, (int, np.integer)) or max_steps < 1:
+        raise UsageError(f"max_steps must be a positive whole number, found {max_steps!r}")
+    if step is not None and stepper != "rk4":
+        raise UsageError(f"{stepper} chooses its steps; a fixed step goes with rk4, found step={step!r}")
     _check_rate(constraints, baumgarte_rate)
     looked_for = read_events(events)
     vector = system.parameter_vector(parameters)
@@ -128,7 +132,7 @@ def simulate(
     y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])
     watched = watch_events(system, looked_for, vector, span[0], y0)
     absolute = tol if atol is None else atol
-    settings: dict[str, Any] = {"rtol": tol, "atol": absolute}
+    settings: dict[str, Any] = {"rtol": float(tol), "atol": absolute}
     series = None
     if stepper == "taylor":
         if looked_for:
@@ -311,7 +315,19 @@ def _sample_times(samples: int | Sequence[float] | Array | None, span: tuple[flo
         if samples < 2 or samples > 10_000_000:
             raise UsageError(f"samples must be between 2 and 10000000, found {samples}")
         return np.linspace(span[0], span[1], int(samples)) if span[0] != span[1] else np.array([span[0]])
-    return np.asarray(samples, dtype=float)
+    return times_of(samples)
+
+
+def times_of(samples: object) -> Array:
+    """Times as an array.
+
+    Raises:
+        UsageError: they are no numbers.
+    """
+    try:
+        return np.asarray(samples, dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError(f"samples must be a whole number or a list of times, found {samples!r}") from None
 
 
 def _violations(system: System, t: Array, q: Array, v: Array, vector: Array) -> tuple[Array, Array]:

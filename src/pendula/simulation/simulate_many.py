@@ -19,7 +19,7 @@ from pendula.numerics.ensemble import Integrations, LaneSetup, integrate_many
 from pendula.numerics.taylor import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
 from pendula.simulation.ensemble import ARRAYS, OUTCOMES, Ensemble, mapped_array
-from pendula.simulation.simulate import _energy_size
+from pendula.simulation.simulate import _energy_size, times_of
 from pendula.simulation.starts import Starts, read_parameters, read_starts
 from pendula.simulation.workers import available_cores, run_chunks
 from pendula.system.build import compile_system
@@ -103,7 +103,7 @@ def simulate_many(
         duration: how long, from t = 0 or from the time of the States.
         parameters: changes by name, numbers or one for each run; or an array of all values, or one row for each run.
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
-        stepper: "dop853" (order 8) or "rk45" (order 5).
+        stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as of :func:`simulate`.
         samples: number of equally spaced times, or the times, at which states are kept; default: the end alone.
         max_steps: attempted steps of a run before it is stopped.
         workers: number of processes; default: as many as there are cores, one if there is little to do. Scripts that
@@ -175,9 +175,9 @@ def _settings(
         raise UsageError(f"the duration must be a number that is not negative, found {duration!r}")
     if stepper not in STEPPERS:
         raise UsageError(f'there is no stepper "{stepper}" for many runs; choose one of {", ".join(STEPPERS)}')
-    if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1:
+    if not isinstance(tol, (int, float, np.floating)) or not 1e-14 <= tol <= 1:
         raise UsageError(f"the tolerance must lie between 1e-14 and 1, found {tol!r}")
-    if atol is not None and not 0 < atol < np.inf:
+    if atol is not None and not (isinstance(atol, (int, float, np.floating)) and 0 < atol < np.inf):
         raise UsageError(f"atol must be positive, found {atol!r}")
     if not isinstance(max_steps, (int, np.integer)) or max_steps < 1:
         raise UsageError(f"max_steps must be a positive whole number, found {max_steps!r}")
@@ -189,7 +189,7 @@ def _settings(
             raise UsageError(f"samples must be between 1 and 10000000, found {samples}")
         times = np.linspace(t0, t_end, int(samples)) if samples > 1 else np.array([t_end])
     else:
-        times = np.asarray(samples, dtype=float)
+        times = times_of(samples)
         if times.ndim != 1 or not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0):
             raise UsageError("samples must be a number or finite times in ascending order")
         if times.size and (times[0] < t0 or times[-1] > t_end):
