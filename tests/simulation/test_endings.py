@@ -169,6 +169,10 @@ def test_parameters_of_a_run_are_used_and_kept() -> None:
         {"duration": 1.0, "tol": -1e-8},
         {"duration": 1.0, "tol": np.nan},
         {"duration": 1.0, "tol": 1e-20},
+        {"duration": 1.0, "samples": "many"},
+        {"duration": 1.0, "max_steps": "many"},
+        {"duration": 1.0, "max_steps": 1.5},
+        {"duration": 1.0, "stepper": "taylor", "step": 0.1},
         {"duration": 1.0, "atol": -1.0},
         {"duration": 1.0, "stepper": "euler"},
         {"duration": 1.0, "samples": 1},
@@ -244,3 +248,17 @@ def test_a_run_of_no_length_has_one_state() -> None:
 def test_the_same_run_twice_is_the_same() -> None:
     first, second = (pendula.simulate(library_system("chain"), 3.0) for _ in range(2))
     np.testing.assert_array_equal(first.q, second.q)
+
+
+@pytest.mark.parametrize(
+    "given", [{"parameters": {"l": "long"}}, {"parameters": "long"}, {"atol": "small"}, {"samples": "many"}]
+)
+def test_many_runs_refuse_words_where_numbers_belong(given: dict[str, Any]) -> None:
+    with pytest.raises(pendula.UsageError, match=r"must be|expected"):
+        pendula.simulate_many(library_system("chain"), {"theta1": [0.1, 0.2]}, 1.0, **given)
+
+
+def test_a_tolerance_may_be_any_kind_of_number() -> None:
+    run = pendula.simulate(library_system("chain"), 0.1, tol=np.float32(1e-6))
+    assert run.outcome.ok
+    assert run.tolerance == pytest.approx(1e-6)

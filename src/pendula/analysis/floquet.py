@@ -17,7 +17,7 @@ from pendula.errors import ComputationError, NoConvergence, UsageError
 from pendula.model.expressions import ExpressionError, parse
 from pendula.numerics.stepping import integrate
 from pendula.system.layout import Array, State
-from pendula.system.schedule import breakpoints
+from pendula.system.schedule import breakpoints, largest_step
 from pendula.system.system import Parameters, System
 from pendula.system.tangent import deviation_callback
 
@@ -211,6 +211,7 @@ def _once_around(system: System, start: State, period: float, vector: Array, tol
     span = (start.t, start.t + period)
     callback = deviation_callback(system, vector)
     breaks = breakpoints(system, vector, span)
+    longest = min(period / 8, largest_step(system, vector, span, breaks))
     y = np.concatenate([start.q, start.v])
     into = _directions(system, start.q, start.t, vector)
     first = np.zeros((nq + nv, 2 * nv))
@@ -219,7 +220,7 @@ def _once_around(system: System, start: State, period: float, vector: Array, tol
     for k in range(2 * nv):
         run = integrate(
             callback, np.concatenate([y, first[:, k]]), span, rtol=tol, atol=tol, breakpoints=breaks,
-            max_step=period / 8,
+            max_step=longest,
         )  # fmt: skip
         if not run.outcome.ok:
             raise ComputationError(f"the multipliers were not found: {run.outcome}: {run.detail}")

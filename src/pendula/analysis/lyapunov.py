@@ -12,7 +12,7 @@ from pendula.errors import ComputationError, UsageError
 from pendula.numerics.stepping import Integration, integrate
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, State
-from pendula.system.schedule import breakpoints
+from pendula.system.schedule import breakpoints, largest_step
 from pendula.system.system import Parameters, System
 from pendula.system.tangent import deviation_callback
 
@@ -107,12 +107,13 @@ def lyapunov(
     deviation = _unit(_tangent(system, y, np.random.default_rng(seed).normal(size=y.size)))
     times = state.t + np.linspace(0.0, duration, segments + 1)
     breaks = breakpoints(system, vector, (times[0], times[-1]))
+    longest = largest_step(system, vector, (times[0], times[-1]), breaks)
     growth, steps, step = np.zeros(segments), 0, None
     for k in range(segments):
         try:
             run = integrate(
                 callback, np.concatenate([y, deviation]), (times[k], times[k + 1]), rtol=tol, atol=tol, method=stepper,
-                breakpoints=breaks, first_step=step, max_steps=max_steps,
+                breakpoints=breaks, first_step=step, max_steps=max_steps, max_step=longest,
             )  # fmt: skip
         except ValueError as error:
             raise UsageError(str(error)) from None

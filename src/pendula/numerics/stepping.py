@@ -64,6 +64,8 @@ class Integration:
             where that was not seen.
         event_t, event_y: times and states at which watched functions crossed zero, in order.
         event_which: index of the function of each.
+        event_hurried: for each function the time of the first step in which it turned so often that crossings may
+            have been missed; NaN where none was.
     """
 
     t: np.ndarray
@@ -83,6 +85,7 @@ class Integration:
     event_t: np.ndarray = field(default_factory=lambda: np.zeros(0))
     event_y: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     event_which: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    event_hurried: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass
@@ -295,6 +298,7 @@ def _run(
         event_t=watch.t[:found].copy(),
         event_y=watch.y[:found].copy(),
         event_which=watch.which[:found].copy(),
+        event_hurried=watch.hurried.copy(),
     )
 
 

@@ -30,6 +30,8 @@ GOLDEN = 0.3819660112501051
 DIP_STEPS = 40  # of golden section: the place of an extremum to half the digits, its value to all of them
 CROSSING_STEPS = 120
 EPS = 2.220446049250313e-16
+MANY_TURNS = 3  # of a function in one step: its points are then too far apart to tell all crossings
+LEVEL = 1e-9  # changes less than this part of all change in a step are none
 
 # Slots of Watch.tally.
 FOUND, STOPPED, BAD = range(3)
@@ -86,6 +88,7 @@ class Watch(NamedTuple):
     heading: np.ndarray  # 1 rising, -1 falling,
     function: np.ndarray  # and which function
     tally: np.ndarray
+    hurried: np.ndarray  # for each function the time of the first step in which it turned too often, or NaN
     t: np.ndarray  # what was found: times,
     y: np.ndarray  # states,
     which: np.ndarray  # functions
@@ -113,6 +116,7 @@ def watch_arrays(watched: Watched | None, n: int) -> Watch:
         heading=np.zeros(MOST * count),
         function=np.zeros(MOST * count, dtype=np.int64),
         tally=np.array([0, -1, -1], dtype=np.int64),
+        hurried=np.full(count, np.nan),
         t=np.zeros(size),
         y=np.zeros((size, n)),
         which=np.zeros(size, dtype=np.int64),
@@ -135,6 +139,27 @@ def with_room(watch: Watch) -> Watch:
 def needs_room(watch):
     """True if the next step could find more crossings than fit."""
     return watch.code != 0 and watch.tally[FOUND] + watch.place.size > watch.t.size
+
+
+@compiled_part
+def turns_often(values):
+    """True if a function that may pass zero goes up and down so often in a step that crossings may hide."""
+    low, high, near = values[0], values[0], abs(values[0])
+    for i in range(1, LAST + 1):
+        low, high, near = min(low, values[i]), max(high, values[i]), min(near, abs(values[i]))
+    if not near <= high - low:
+        return False
+    turns, way, before = 0, 0.0, values[0]
+    for i in range(2, LAST + 1):
+        if i == LAST - 1:
+            continue  # the points at equal distances alone
+        change = values[i] - before
+        before = values[i]
+        if abs(change) > LEVEL * (high - low):
+            if way * change < 0.0:
+                turns += 1
+            way = np.sign(change)
+    return turns >= MANY_TURNS
 
 
 def make_watch_step(interpolate, project_row, T):
@@ -328,6 +353,8 @@ def make_watch_step(interpolate, project_row, T):
         count = 0
         for e in range(watch.side.size):
             watch.next_seen[e] = watch.seen[e]
+            if np.isnan(watch.hurried[e]) and turns_often(watch.table[:, e]):
+                watch.hurried[e] = run.real[T]
             count = scan(run, tableau, watch, h, t_new, e, count)
             if count < 0:
                 watch.tally[BAD] = e

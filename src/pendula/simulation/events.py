@@ -236,3 +236,14 @@ def crossings_of(system: System, events: Sequence[Event], run: Integration, vect
         t = np.array(run.event_t[run.event_which == k])
         found[event.name] = Crossings(event, t, y[:, :nq], y[:, nq : nq + nv], system, vector)
     return found
+
+
+def hurry_notes(system: System, events: Sequence[Event], run: Integration) -> tuple[str, ...]:
+    """Says which events swing so quickly that some of their crossings may not have been seen."""
+    unit = system.layout.time_unit
+    return tuple(
+        f'event "{event.name}" swings too quickly for the steps (from t = {at:.4g} {unit}), so crossings may be '
+        "missing: try --stepper rk4 with a short --step, or another expression for the same thing"
+        for event, at in zip(events, run.event_hurried, strict=False)
+        if np.isfinite(at)
+    )

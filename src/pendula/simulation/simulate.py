@@ -15,13 +15,13 @@ from pendula.model.expressions import parse
 from pendula.numerics.stepping import Integration, integrate
 from pendula.numerics.taylor import integrate_series
 from pendula.outcome import Outcome
-from pendula.simulation.events import Event, crossings_of, read_events, watch_events
+from pendula.simulation.events import Event, crossings_of, hurry_notes, read_events, watch_events
 from pendula.simulation.loops import check_start, pose_notes, stabilization_rate
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.assembly import assemble
 from pendula.system.build import compile_alike
 from pendula.system.layout import Array, State
-from pendula.system.schedule import breakpoints, constant_rates, moves_constraints
+from pendula.system.schedule import breakpoints, constant_rates, largest_step, moves_constraints
 from pendula.system.system import Parameters, System
 
 STEPPERS = ("dop853", "rk45", "taylor", "radau", "rk4")
@@ -79,7 +79,8 @@ def simulate(
             steps; ``notes`` says what was chosen.
         events: what to look for on the way, as :class:`~pendula.Event` or in text: "theta1 = 0 rising" is recorded in
             ``events``, "stop: theta1 >= 90deg" ends the run exactly there (which is then also the last sample).
-            Each step is looked at on eleven points; an expression that swings faster than that may hide crossings.
+            Each step is looked at on eleven points; an expression that swings faster than that may hide crossings,
+            and ``notes`` says so.
         on_progress: called as (t, t_end, steps) about ten times a second.
         on_failure: "return" gives the trajectory up to where it stopped, with its outcome; "raise" raises.
 
@@ -113,8 +114,12 @@ def simulate(
     ):
         if value not in known:
             raise UsageError(f'{name} is one of {", ".join(known)}, found "{value}"')
-    if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1:
+    if not isinstance(tol, (int, float, np.floating)) or not 1e-14 <= tol <= 1:
         raise UsageError(f"the tolerance must lie between 1e-14 and 1, found {tol!r}")
+    if not isinstance(max_steps, (int, np.integer)) or max_steps < 1:
+        raise UsageError(f"max_steps must be a positive whole number, found {max_steps!r}")
+    if step is not None and stepper != "rk4":
+        raise UsageError(f"{stepper} chooses its steps; a fixed step goes with rk4, found step={step!r}")
     _check_rate(constraints, baumgarte_rate)
     looked_for = read_events(events)
     vector = system.parameter_vector(parameters)
@@ -127,7 +132,7 @@ def simulate(
     y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])
     watched = watch_events(system, looked_for, vector, span[0], y0)
     absolute = tol if atol is None else atol
-    settings: dict[str, Any] = {"rtol": tol, "atol": absolute}
+    settings: dict[str, Any] = {"rtol": float(tol), "atol": absolute}
     series = None
     if stepper == "taylor":
         if looked_for:
@@ -135,6 +140,8 @@ def simulate(
         series = system.series(vector)
     if series is None:
         settings |= {"method": stepper, "step": step}
+    if stepper != "rk4":
+        settings["max_step"] = largest_step(system, vector, span, breaks)
     quadratures = dynamics.quadratures
     if quadratures and system.moves_by_time:
         # motors may work while the state stands still: the work then has a say in the steps
@@ -191,6 +198,7 @@ def simulate(
     if run.stiff_from is not None:
         at = f"{run.stiff_from:.4g} {system.layout.time_unit}"
         notes += (f"the motion looks stiff from t = {at}: try --stepper radau, which need not take such short steps",)
+    notes += hurry_notes(system, looked_for, run)
     notes += pose_notes(system, run.t, step_q, vector, stopped=outcome not in (Outcome.FINISHED, *_PAUSES))
     if on_failure == "raise" and not outcome.ok:
         raise NoConvergence(f"{outcome}: {run.detail}", last=run.y[-1])
@@ -305,7 +313,19 @@ def _sample_times(samples: int | Sequence[float] | Array | None, span: tuple[flo
         if samples < 2 or samples > 10_000_000:
             raise UsageError(f"samples must be between 2 and 10000000, found {samples}")
         return np.linspace(span[0], span[1], int(samples)) if span[0] != span[1] else np.array([span[0]])
-    return np.asarray(samples, dtype=float)
+    return times_of(samples)
+
+
+def times_of(samples: object) -> Array:
+    """Times as an array.
+
+    Raises:
+        UsageError: they are no numbers.
+    """
+    try:
+        return np.asarray(samples, dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError(f"samples must be a whole number or a list of times, found {samples!r}") from None
 
 
 def _violations(system: System, t: Array, q: Array, v: Array, vector: Array) -> tuple[Array, Array]:

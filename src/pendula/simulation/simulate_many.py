@@ -19,14 +19,14 @@ from pendula.numerics.ensemble import Integrations, LaneSetup, integrate_many
 from pendula.numerics.taylor import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
 from pendula.simulation.ensemble import ARRAYS, OUTCOMES, Ensemble, mapped_array
-from pendula.simulation.simulate import _energy_size
+from pendula.simulation.simulate import _energy_size, times_of
 from pendula.simulation.starts import Starts, read_parameters, read_starts
 from pendula.simulation.workers import available_cores, run_chunks
 from pendula.system.build import compile_system
 from pendula.system.lanes import LaneDynamics, bind_lanes, has_lane_program
 from pendula.system.layout import Array, State
 from pendula.system.recursive import RecursiveSystem
-from pendula.system.schedule import breakpoints, can_switch
+from pendula.system.schedule import breakpoints, can_switch, largest_step, moves_by_itself
 from pendula.system.system import System
 
 Tell = Callable[[int, int], None]
@@ -103,7 +103,7 @@ def simulate_many(
         duration: how long, from t = 0 or from the time of the States.
         parameters: changes by name, numbers or one for each run; or an array of all values, or one row for each run.
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
-        stepper: "dop853" (order 8) or "rk45" (order 5).
+        stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as of :func:`simulate`.
         samples: number of equally spaced times, or the times, at which states are kept; default: the end alone.
         max_steps: attempted steps of a run before it is stopped.
         workers: number of processes; default: as many as there are cores, one if there is little to do. Scripts that
@@ -175,9 +175,9 @@ def _settings(
         raise UsageError(f"the duration must be a number that is not negative, found {duration!r}")
     if stepper not in STEPPERS:
         raise UsageError(f'there is no stepper "{stepper}" for many runs; choose one of {", ".join(STEPPERS)}')
-    if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1:
+    if not isinstance(tol, (int, float, np.floating)) or not 1e-14 <= tol <= 1:
         raise UsageError(f"the tolerance must lie between 1e-14 and 1, found {tol!r}")
-    if atol is not None and not 0 < atol < np.inf:
+    if atol is not None and not (isinstance(atol, (int, float, np.floating)) and 0 < atol < np.inf):
         raise UsageError(f"atol must be positive, found {atol!r}")
     if not isinstance(max_steps, (int, np.integer)) or max_steps < 1:
         raise UsageError(f"max_steps must be a positive whole number, found {max_steps!r}")
@@ -189,7 +189,7 @@ def _settings(
             raise UsageError(f"samples must be between 1 and 10000000, found {samples}")
         times = np.linspace(t0, t_end, int(samples)) if samples > 1 else np.array([t_end])
     else:
-        times = np.asarray(samples, dtype=float)
+        times = times_of(samples)
         if times.ndim != 1 or not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0):
             raise UsageError("samples must be a number or finite times in ascending order")
         if times.size and (times[0] < t0 or times[-1] > t_end):
@@ -248,7 +248,7 @@ class _Job:
             keep = np.array([k for k in range(good.size) if k not in unassembled], dtype=int)
             if keep.size:
                 table = table if len(table) == 1 else table[keep]
-                self._run(chunk, good[keep], q[keep], v[keep], table, found, tell)
+                self._run_alike(chunk, good[keep], q[keep], v[keep], table, found, tell)
         found.failures = {chunk.first + run: text for run, text in sorted(failures.items())}
         for run in failures:
             arrays["code"][run] = _BAD_START if run in bad else _NOT_STARTED
@@ -262,6 +262,22 @@ class _Job:
             self._lanes = {key: bind_lanes(self._system, table)}
         return self._lanes[key]
 
+    def _run_alike(self, chunk: _Chunk, at: Array, q: Array, v: Array, table: Array, found: _Found, tell: Tell) -> None:
+        """Runs in groups of those with the same longest step, which depends on their own parameters alone."""
+        longest = _longest_steps(self._system, table, (chunk.starts.t, chunk.settings.t_end))
+        done = 0
+        for limit in np.unique(longest):
+            some = np.flatnonzero(longest == limit) if len(longest) > 1 else np.arange(len(at))
+            rows = table if len(table) == 1 else table[some]
+
+            def told(ended: int, of: int, before: int = done) -> None:
+                tell(before + ended, len(at))
+
+            self._run(chunk, at[some], q[some], v[some], rows, found, told, float(limit))
+            done += len(some)
+            if found.interrupted:
+                return
+
     def _run(
         self,
         chunk: _Chunk,
@@ -271,10 +287,11 @@ class _Job:
         table: Array,
         found: _Found,
         tell: Tell,
+        max_step: float,
     ) -> None:
         system, settings, t0 = self._system, chunk.settings, chunk.starts.t
         if settings.stepper == "taylor":
-            runs, y0 = self._series_runs(chunk, q, v, table, tell)
+            runs, y0 = self._series_runs(chunk, q, v, table, tell, max_step)
             self._keep(runs, y0, chunk, at, table, found)
             return
         lanes = self._bound(table)
@@ -302,6 +319,7 @@ class _Job:
             quadratures=free,
             work=y0.shape[1] - 1 if extra else -1,
             max_steps=settings.max_steps,
+            max_step=max_step,
             breakpoints=_breaks(system, table, (t0, settings.t_end)),
             on_progress=tell,
         )
@@ -309,13 +327,16 @@ class _Job:
 
     def _keep(self, runs: Integrations, y0: Array, chunk: _Chunk, at: Array, table: Array, found: _Found) -> None:
         """Writes down what runs gave, with the energy account at the samples."""
-        found.seconds, found.interrupted = runs.seconds, runs.interrupted
+        found.seconds += runs.seconds
+        found.interrupted = runs.interrupted
         _write(self._system, found.arrays, at, runs, table)
         if chunk.settings.samples.size > 1:
             drift = _sampled_drift(self._system, runs, y0, chunk.starts.t, table) / found.arrays["energy_scale"][at]
             found.arrays["energy_drift"][at] = np.fmax(found.arrays["energy_drift"][at], drift)
 
-    def _series_runs(self, chunk: _Chunk, q: Array, v: Array, table: Array, tell: Tell) -> tuple[Integrations, Array]:
+    def _series_runs(
+        self, chunk: _Chunk, q: Array, v: Array, table: Array, tell: Tell, max_step: float
+    ) -> tuple[Integrations, Array]:
         """The same by Taylor series; energies are compared at the start, the samples and the end alone."""
         system, settings, t0 = self._system, chunk.settings, chunk.starts.t
         extra = int(system.has_power)
@@ -336,6 +357,7 @@ class _Job:
             balls=[first for first, _ in system.balls],
             quadratures=extra,
             max_steps=settings.max_steps,
+            max_step=max_step,
             on_progress=tell,
             breakpoints=() if breaks is None else breaks[0][np.isfinite(breaks[0])],
         )
@@ -383,6 +405,13 @@ def _breaks(system: System, table: Array, span: tuple[float, float]) -> Array | 
     for row, times in zip(out, found):
         row[: len(times)] = times
     return out
+
+
+def _longest_steps(system: System, table: Array, span: tuple[float, float]) -> Array:
+    """How long steps may be, for each set of parameters, so that nothing that changes with time is passed unseen."""
+    if not moves_by_itself(system):
+        return np.array([np.inf])
+    return np.array([largest_step(system, row, span, breakpoints(system, row, span)) for row in table])
 
 
 def _empty(system: System, chunk: _Chunk) -> dict[str, Array]:

@@ -113,13 +113,17 @@ def _by_name(system: System, given: Mapping[str, Any], parameters: Array) -> Sta
 
 
 def _column(name: str, value: Any) -> Array:
-    try:
-        column = np.atleast_1d(np.asarray(value, dtype=float))
-    except (TypeError, ValueError):
-        raise UsageError(f'initial_states: "{name}" must be a number or an array of numbers') from None
+    column = np.atleast_1d(_numbers(f'initial_states: "{name}"', value))
     if column.ndim != 1 or column.size == 0:
         raise UsageError(f'initial_states: "{name}" must be a number or one for each run, got shape {column.shape}')
     return column
+
+
+def _numbers(what: str, value: Any) -> Array:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise UsageError(f"{what} must be a number or an array of numbers, found {value!r}") from None
 
 
 def _model_states(system: System, parameters: Array, runs: int) -> tuple[Array, Array]:
@@ -183,14 +187,14 @@ def read_parameters(system: System, given: Any) -> Array:
     if given is None:
         return system.parameters[None]
     if isinstance(given, Mapping):
-        columns = {name: np.atleast_1d(np.asarray(value, dtype=float)) for name, value in given.items()}
+        columns = {name: np.atleast_1d(_numbers(f'parameters: "{name}"', value)) for name, value in given.items()}
         runs = max((c.size for c in columns.values()), default=1)
         for name, column in columns.items():
             if column.ndim != 1 or column.size not in (1, runs):
                 raise UsageError(f'parameters: "{name}" has shape {column.shape} where there are {runs} runs')
         sets = [{n: float(c[k if c.size > 1 else 0]) for n, c in columns.items()} for k in range(runs)]
         return np.array([system.parameter_vector(values) for values in sets])
-    table = np.asarray(given, dtype=float)
+    table = _numbers("parameters", given)
     if table.ndim == 1:
         return system.parameter_vector(table)[None]
     if table.ndim != 2 or not len(table):

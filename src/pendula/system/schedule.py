@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import symengine as se
 
 from pendula.equations.tape import is_zero
-from pendula.equations.translate import jumps
 from pendula.errors import UsageError
-from pendula.model.usage import scalars
+from pendula.system.in_time import loads_in_time, longest_step, may_switch, motions_in_time, switch_times
 from pendula.system.layout import Array
 from pendula.system.system import System
 
@@ -20,9 +20,8 @@ def can_switch(system: System) -> bool:
     """Whether a prescribed motion, an input or a load may switch at some time, whatever the parameters."""
     if any(drive.jumps for drive in system.drives):
         return True
-    names = {name: se.Symbol(name) for name in system.layout.parameters}
-    found = scalars([*system.model.forces, *system.model.inputs.values()], "")
-    return any(jumps(e, {n: names[n] for n in e.names if n in names}) for _, e in found)
+    known = frozenset(system.layout.parameters)
+    return any(may_switch(e, known) for e in loads_in_time(system.model))
 
 
 def breakpoints(system: System, vector: Array, span: tuple[float, float]) -> list[float]:
@@ -40,13 +39,37 @@ def breakpoints(system: System, vector: Array, span: tuple[float, float]) -> lis
             if low < at < high:
                 times.add(at)
                 _refuse_jump(drive, at, values, system)
-    names = {name: se.Symbol(name) for name in system.layout.parameters}
-    for _, expression in scalars([*system.model.forces, *system.model.inputs.values()], ""):
-        for switch in jumps(expression, {n: names[n] for n in expression.names if n in names}):
-            at = float(se.sympify(switch).subs(values))
-            if low < at < high:
-                times.add(at)
-    return sorted(times)
+    if low < high:
+        times.update(switch_times(loads_in_time(system.model), values, (low, high)))
+    return _inside(times, low, high)
+
+
+def _inside(times: set[float], low: float, high: float) -> list[float]:
+    """Times between two others in order, without those that only rounding tells from another."""
+    least = 16 * float(np.spacing(max(abs(low), abs(high))))
+    kept = [low]
+    for at in sorted(times):
+        if at - kept[-1] > least and high - at > least:
+            kept.append(at)
+    return kept[1:]
+
+
+def moves_by_itself(system: System) -> bool:
+    """Whether a load, an input or a prescribed motion depends on time."""
+    return bool(loads_in_time(system.model) or motions_in_time(system.model))
+
+
+def largest_step(system: System, vector: Array, span: tuple[float, float], breaks: list[float]) -> float:
+    """The longest step that sees everything that changes with time alone; infinite where nothing is quick.
+
+    Args:
+        breaks: times at which something switches.
+    """
+    if span[0] == span[1] or not moves_by_itself(system):
+        return float(np.inf)
+    values = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
+    expressions = [*loads_in_time(system.model), *motions_in_time(system.model)]
+    return longest_step(expressions, values, (min(span), max(span)), breaks)
 
 
 def _refuse_jump(drive: Any, at: float, values: dict[str, float], system: System) -> None:

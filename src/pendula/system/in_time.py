@@ -1,0 +1,229 @@
+"""What depends on time alone in a model: when it switches, and how quickly it changes.
+
+A stepper sees forces only where its stages fall. A mechanism at rest lets steps grow, and a pulse between two stages
+would be passed without a trace. So what is known about time beforehand is looked at beforehand, on a fine grid: steps
+end where something switches, and are no longer than what changes smoothly allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, reduce
+from typing import Any
+
+import numpy as np
+
+from pendula.model import expressions as ex
+from pendula.model.expression_nodes import CONSTANTS, post_order
+from pendula.model.expression_nodes import fold as fold_nodes
+from pendula.model.model import Model
+from pendula.model.references import sides
+from pendula.model.usage import scalars
+from pendula.system.layout import Array
+
+LOOKS = 8192  # points of a time span that are looked at
+MOST_SWITCHES = LOOKS // 8  # of one condition; more are too close for such a grid, and left to the step control
+SHORTEST = 1 / 4096  # of the time span: what changes still quicker is left to the step control
+_LEVELS, _FINER = 8, 33  # of the search for an extremum that may hide two switches
+_EXTREMA = 1000
+_HALVINGS = 64
+
+_SWITCHING = ("abs", "sign", "min", "max", "floor", "ceil")
+_MANY: Mapping[str, Callable[..., Any]] = {"min": np.minimum, "max": np.maximum, "hypot": np.hypot}
+_OTHER_NAMES = {"acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2"} | {
+    "acosh": "arccosh", "asinh": "arcsinh", "atanh": "arctanh",
+}  # fmt: skip
+
+
+def loads_in_time(model: Model) -> list[ex.Expression]:
+    """Expressions of loads and inputs that depend on time, with inputs put in."""
+    inputs = {name: ex.parse(value) for name, value in model.inputs.items()}
+    found = [e for _, e in scalars([*model.forces, *model.inputs.values()], "")]
+    found = [e.substitute(inputs) if e.names & inputs.keys() else e for e in found]
+    return [e for e in found if "t" in e.names]
+
+
+def motions_in_time(model: Model) -> list[ex.Expression]:
+    """Expressions of joints and of points on ground that depend on time."""
+    found = [e for _, e in scalars([*model.joints], "")]
+    for part in (*model.joints, *model.forces):
+        for _, side in sides(part):
+            found += [e for _, e in scalars([side.position or ()], "")]
+    return [e for e in found if "t" in e.names]
+
+
+@lru_cache(maxsize=1000)
+def _parts(expression: ex.Expression, known: frozenset[str]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Nodes of time and ``known`` names alone: those that switch, inner ones first, and the largest ones."""
+    switching: list[Any] = []
+    largest: list[Any] = []
+
+    def handle(node: ex.Node, parts: tuple[tuple[bool, bool, Any], ...]) -> tuple[bool, bool, Any]:
+        timed = node == ex.Name("t") or any(p[1] for p in parts)
+        alone = all(p[0] for p in parts)
+        if isinstance(node, ex.Name):
+            alone = node.id == "t" or node.id in known or node.id in CONSTANTS
+        if alone and timed and _switches(node):
+            switching.append(node)
+        if not alone:
+            largest.extend(p[2] for p in parts if p[0] and p[1])
+        return alone, timed, node
+
+    alone, timed, root = expression.fold(handle)
+    return tuple(switching), (*largest, *([root] if alone and timed else []))
+
+
+def _switches(node: ex.Node) -> bool:
+    """Whether a node consists of pieces that meet with a jump or a kink."""
+    if isinstance(node, ex.Call):
+        return node.function in _SWITCHING
+    return isinstance(node, ex.Compare)
+
+
+def may_switch(expression: ex.Expression, known: frozenset[str]) -> bool:
+    """Whether there is a condition on time alone in an expression."""
+    return bool(_parts(expression, known)[0])
+
+
+def _values(node: ex.Node, t: Array, names: Mapping[str, float]) -> Any:
+    """A node at many times; NaN where it has no value."""
+
+    def handle(node: ex.Node, parts: tuple[Any, ...]) -> Any:
+        match node:
+            case ex.Number(value):
+                return np.full(t.shape, float(value))
+            case ex.Name(name):
+                return t if name == "t" else np.full(t.shape, float(CONSTANTS.get(name, names.get(name, np.nan))))
+            case ex.Negate():
+                return -parts[0]
+            case ex.Add():
+                return parts[0] + parts[1]
+            case ex.Subtract():
+                return parts[0] - parts[1]
+            case ex.Multiply():
+                return parts[0] * parts[1]
+            case ex.Divide():
+                return parts[0] / parts[1]
+            case ex.Power():
+                return parts[0] ** parts[1]
+            case ex.Call(function=function) if function in _MANY:
+                return reduce(_MANY[function], parts)
+            case ex.Call(function=function):
+                return getattr(np, _OTHER_NAMES.get(function, function))(*parts)
+            case ex.Conditional():
+                return np.where(*parts)
+            case ex.Compare(op=op):
+                return _COMPARE[op](*parts)
+            case ex.And():
+                return np.logical_and.reduce(parts)
+            case ex.Or():
+                return np.logical_or.reduce(parts)
+            case ex.Not():
+                return ~parts[0]
+        raise TypeError(f"no values for {node!r}")
+
+    with np.errstate(all="ignore"):
+        return fold_nodes(post_order(node), handle)
+
+
+_COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
+}  # fmt: skip
+
+
+def _piece(node: Any, t: Array, names: Mapping[str, float]) -> Array:
+    """Which of its pieces a switching node is on, as a number."""
+    if isinstance(node, ex.Compare):
+        return np.asarray(_values(node, t, names), dtype=float)
+    arguments = [_values(x, t, names) for x in node.args]
+    with np.errstate(all="ignore"):
+        if node.function in ("floor", "ceil"):
+            piece = getattr(np, node.function)(arguments[0])
+        elif len(arguments) == 1:
+            piece = np.sign(arguments[0])
+        else:
+            piece = (np.argmin if node.function == "min" else np.argmax)(arguments, axis=0)
+    return np.nan_to_num(np.asarray(piece, dtype=float))
+
+
+def _margins(node: Any) -> Iterator[Any]:
+    """Expressions whose zeros are the switches."""
+    if isinstance(node, ex.Compare):
+        yield ex.Subtract(node.a, node.b)
+    elif node.function in ("abs", "sign"):
+        yield node.args[0]
+    elif node.function in ("min", "max"):
+        yield from (ex.Subtract(a, b) for a, b in zip(node.args, node.args[1:]))
+
+
+def _extrema(node: Any, t: Array, names: Mapping[str, float]) -> Array:
+    """Times between which a margin comes nearest to zero and goes away again, where two switches may hide."""
+    found = []
+    for margin in _margins(node):
+        f = np.abs(np.asarray(_values(margin, t, names), dtype=float))
+        with np.errstate(all="ignore"):
+            low = np.flatnonzero((f[1:-1] < f[:-2]) & (f[1:-1] <= f[2:])) + 1
+        if not 0 < low.size <= _EXTREMA:
+            continue
+        a, b = t[low - 1], t[low + 1]
+        for _ in range(_LEVELS):
+            x = np.linspace(a, b, _FINER)
+            best = np.nan_to_num(_values(margin, x, names) * np.sign(_values(margin, t[low], names)), nan=np.inf)
+            k = np.clip(np.argmin(best, axis=0), 1, _FINER - 2)
+            column = np.arange(low.size)
+            a, b, at = x[k - 1, column], x[k + 1, column], x[k, column]
+        found.append(at)
+    return np.concatenate([np.zeros(0), *found])
+
+
+def switch_times(
+    expressions: list[ex.Expression], names: Mapping[str, float], span: tuple[float, float]
+) -> list[float]:
+    """Times in a span at which conditions on time alone switch."""
+    times: set[float] = set()
+    for expression in expressions:
+        nodes, _ = _parts(expression, frozenset(names))
+        grid = np.linspace(*span, LOOKS + 1) if nodes else np.zeros(0)
+        for node in nodes:
+            grid = np.unique(np.concatenate([grid, _extrema(node, grid, names)]))
+            piece = _piece(node, grid, names)
+            k = np.flatnonzero(piece[1:] != piece[:-1])
+            if not 0 < k.size <= MOST_SWITCHES:
+                continue
+            a, b, first = grid[k], grid[k + 1], piece[k]
+            for _ in range(_HALVINGS):
+                middle = a + 0.5 * (b - a)
+                same = _piece(node, middle, names) == first
+                a, b = np.where(same, middle, a), np.where(same, b, middle)
+            grid = np.unique(np.concatenate([grid, a, b]))
+            times.update(b.tolist())
+    return sorted(times)
+
+
+def longest_step(
+    expressions: list[ex.Expression], names: Mapping[str, float], span: tuple[float, float], switches: list[float]
+) -> float:
+    """A step that cannot pass what changes with time alone without seeing it; infinite if nothing is that quick.
+
+    Twice the time in which a quantity would change by all it does if it always changed as quickly as it can: two thirds
+    of the period of a sine. A power of two, so that nearly equal mechanisms get the same.
+    """
+    length = span[1] - span[0]
+    grid = np.linspace(*span, LOOKS + 1)
+    smooth = np.ones(LOOKS, dtype=bool)
+    smooth[[0, -1]] = False  # a switch at an end of the span is none, but a jump on the grid
+    for at in switches:
+        k = int(np.searchsorted(grid, at))
+        smooth[max(k - 2, 0) : k + 1] = False
+    shortest = np.inf
+    for expression in expressions:
+        for node in _parts(expression, frozenset(names))[1]:
+            f = np.asarray(_values(node, grid, names), dtype=float)
+            change = np.abs(np.diff(f))[smooth]
+            change = change[np.isfinite(change)]
+            steepest = float(change.max(initial=0.0)) * LOOKS / length
+            if steepest > 0:
+                shortest = min(shortest, float(np.ptp(f[np.isfinite(f)])) / steepest)
+    if not 2 * shortest < length:
+        return float(np.inf)
+    return float(2.0 ** np.floor(np.log2(max(2 * shortest, SHORTEST * length))))
