@@ -45,6 +45,13 @@ def test_a_kink_just_at_the_point_is_refused_by_name(force: str, said: str) -> N
     assert all(e.unstable_directions is None for e in pendula.find_equilibria(system, starts=8) if np.all(e.q == 0))
 
 
+def test_a_kink_of_one_case_of_many_is_refused_with_its_number() -> None:
+    system = masses("-x*abs(x - 1)")  # balanced at 0 and 1
+    assert pendula.linearize_many(system, np.array([[0.0], [0.0]])).K.ravel().tolist() == [1.0, 1.0]
+    with pytest.raises(ComputationError, match="kink across x, just at the state of case 1"):
+        pendula.linearize_many(system, np.array([[0.0], [1.0]]))
+
+
 @pytest.mark.parametrize(
     ("force", "expected"),
     [

@@ -73,8 +73,8 @@ def kink_at(balance: Balance, q: Array, v: Array, lam: Array) -> str:
     return ""
 
 
-def refuse_kinks(balance: Balance, q: Array, v: Array, lam: Array) -> None:
-    """Refuses a state at which forces have a kink or a jump.
+def refuse_kinks(balance: Balance, q: Array, v: Array, lam: Array, state: str = "this state") -> None:
+    """Refuses a state, named in the message, at which forces have a kink or a jump.
 
     Raises:
         ComputationError: they have; says across what.
@@ -82,7 +82,7 @@ def refuse_kinks(balance: Balance, q: Array, v: Array, lam: Array) -> None:
     found = kink_at(balance, q, v, lam)
     if found:
         raise ComputationError(
-            f"the forces have {found}, just at this state: no linear model holds there, and eigenvalues mean nothing.\n"
+            f"the forces have {found}, just at {state}: no linear model holds there, and eigenvalues mean nothing.\n"
             "  Try: a smooth expression, such as tanh(x/0.01) for sign(x), or simulate the motion."
         )
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis.balance import Balance
 from pendula.analysis.equilibrium import BALANCED, Equilibrium
+from pendula.analysis.kinks import may_have_kinks, refuse_kinks
 from pendula.analysis.linear_model import LinearModel
 from pendula.analysis.linear_terms import Terms, terms_of_many
 from pendula.analysis.linearize import Point, chosen_speeds, linearize, point_of
@@ -101,6 +103,9 @@ def linearize_many(
 
     Cases that are no equilibria are not refused: ``balanced`` tells them, and their eigenvalues are NaN.
 
+    Raises:
+        ComputationError: forces have a kink or a jump just at the state of a case; says of which.
+
     Example:
         >>> import numpy as np, pendula
         >>> system = pendula.compile_system(pendula.library.pendulum(kind="point"))
@@ -125,6 +130,11 @@ def linearize_many(
     if system.loop_rows:
         lam = _multipliers(terms)
         terms = terms_of_many(system, q, v, u, lam, vectors)
+    if may_have_kinks(system.model):
+        rows = (np.broadcast_to(x, (count, x.shape[1])) for x in (q, v, u, lam, vectors))
+        for k, (pose, speeds, held, forces, values) in enumerate(zip(*rows, strict=True)):
+            balance = Balance(system, held if len(held) else None, values)
+            refuse_kinks(balance, pose, speeds, forces, f"the state of case {k}")
     return _reduced(system, model, terms)
 
 
