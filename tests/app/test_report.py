@@ -32,3 +32,18 @@ def test_a_simulation_takes_time(pendula):
     result = pendula("report", "pendulum", "--for", "0")
     assert result.code == 2
     assert "positive time" in result.err
+
+
+def test_another_equilibrium_is_chosen_by_its_number(pendula, tmp_path):
+    result = pendula("report", "pendulum", "--for", "0.5", "--at", "2")
+    assert result.code == 0, result.err
+    page = (tmp_path / "pendulum.html").read_text(encoding="utf-8")
+    assert "<b>unstable</b><span>at equilibrium 2</span>" in page  # upright
+    assert "Of small motion about equilibrium 2." in page
+
+
+def test_a_number_that_no_equilibrium_has_is_refused(pendula):
+    for number in ("3", "0"):
+        result = pendula("report", "pendulum", "--for", "0.5", "--at", number)
+        assert result.code == 2
+        assert f"there is no equilibrium {number}: there are 2" in result.err

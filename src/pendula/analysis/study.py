@@ -53,7 +53,8 @@ class Study:
         certificate: how well all formulations agree.
         equilibria: all that were found.
         stabilities: of each of them; a text says why there is no verdict.
-        at: the equilibrium that linear, spectrum, modes and motions belong to: that of least potential.
+        number: of the equilibrium asked for; 1 is the one of least potential.
+        at: that equilibrium, to which linear, spectrum, modes and motions belong.
         linear, spectrum, modes: small motion about it.
         motions: the mechanism moving in the first modes.
         floquet: multipliers of a mechanism that is driven periodically.
@@ -65,6 +66,7 @@ class Study:
     model: Model
     system: System
     duration: float
+    number: int = 1
     equations: Equations | None = None
     certificate: Certificate | None = None
     equilibria: Equilibria | None = None
@@ -89,7 +91,12 @@ _PARTS = ("equations", "certificate", "equilibria", "spectrum", "modes", "motion
 
 
 def study(
-    model: Model, *, duration: float = 10.0, tol: float = 1e-8, on_progress: Callable[[str], None] | None = None
+    model: Model,
+    *,
+    at: int = 1,
+    duration: float = 10.0,
+    tol: float = 1e-8,
+    on_progress: Callable[[str], None] | None = None,
 ) -> Study:
     """Derives, checks, balances, linearizes and simulates a mechanism.
 
@@ -98,12 +105,14 @@ def study(
 
     Args:
         model: the mechanism.
+        at: number of the equilibrium to linearize about, in the order of ``find_equilibria``: 1 has least potential.
         duration: length of the simulation [time unit].
         tol: its tolerance.
         on_progress: called with what is done next.
 
     Raises:
         ModelError: the model cannot be compiled.
+        UsageError: there is no equilibrium of that number.
 
     Example:
         >>> import pendula
@@ -117,10 +126,11 @@ def study(
     if not 0 < duration < float("inf"):
         raise UsageError(f"the simulation takes a positive time, found {duration!r}")
     tell("compiling")
-    made = _Maker(Study(model, compile_system(model), float(duration)), tell)
+    made = _Maker(Study(model, compile_system(model), float(duration), at), tell)
     made.add("equations", "equations of motion", _equations)
     made.add("certificate", "formulations against each other", _certificate)
     made.add("equilibria", "equilibria", _equilibria)
+    _check_number(made.study)
     made.add("stabilities", "stability", _stabilities)
     made.add("linear", "small motion", _linear)
     made.add("spectrum", "eigenvalues", lambda s: spectrum(_needed(s.linear, "no equilibrium to linearize about")))
@@ -147,6 +157,14 @@ class _Maker:
         changes = made if isinstance(made, dict) else {part: made}
         notes = {**self.study.notes, **changes.pop("notes", {})}
         self.study = replace(self.study, notes=notes, **changes)
+
+
+def _check_number(s: Study) -> None:
+    """Refuses a number that no equilibrium has."""
+    count = 0 if s.equilibria is None else len(s.equilibria)
+    if s.number != 1 and not 1 <= s.number <= count:
+        known = f"there are {count}" if count else s.absent.get("equilibria", "there is none").splitlines()[0]
+        raise UsageError(f'there is no equilibrium {s.number}: {known} (see "pendula equilibria")')
 
 
 def _needed(value: Any, otherwise: str) -> Any:
@@ -190,11 +208,12 @@ def _stabilities(s: Study) -> tuple[Stability | str, ...]:
 
 
 def _linear(s: Study) -> dict[str, Any]:
-    """The linear model about the equilibrium of least potential; in maximal coordinates where others are singular."""
+    """The linear model about the equilibrium asked for; in maximal coordinates where others are singular."""
     found = _needed(s.equilibria, "no equilibrium to linearize about")
     if not found.all:
         raise NotSupported("there is no equilibrium to linearize about")
-    return {"linear": linearize(s.system, found.all[0]), "at": found.all[0]}
+    at = found.all[s.number - 1]
+    return {"linear": linearize(s.system, at), "at": at}
 
 
 def _modes(s: Study) -> Modes:
@@ -207,12 +226,19 @@ def _motions(s: Study) -> dict[str, Any]:
     if found.linear.chart:
         system = compile_system(s.model, "maximal")
         try:
-            found = modes(linearize(system, find_equilibria(system)[0]), damped=found.damped)
+            found = modes(linearize(system, _pose(s)), damped=found.damped)
         except (PendulaError, IndexError):
             raise NotSupported(f"{found.linear.chart}; the mechanism cannot be drawn by them") from None
         notes["motions"] = "drawn in coordinates of the bodies, since those of the joints are singular here"
     motions = [_motion(system, found, mode.number) for mode in found.modes[:MOST_PLAYED]]
     return {"motions": tuple(motions), "notes": notes}
+
+
+def _pose(s: Study) -> dict[str, float]:
+    """Values of the joints at the equilibrium asked for, by name."""
+    at = _needed(s.at, "no equilibrium to oscillate about")
+    q, _ = s.system.to_joints(at.q, at.v, parameters=at.parameters)
+    return dict(zip(s.system.joint_layout.coordinates, map(float, q), strict=True))
 
 
 def _motion(system: System, found: Modes, number: int) -> ModeMotion:

@@ -16,10 +16,18 @@ from pendula.app.options import json_option, model_argument, parameter_option, r
 @click.option(
     "--for", "duration", default=10.0, show_default=True, type=float, help="Length of the simulation, in time units."
 )
+@click.option(
+    "--at",
+    default=1,
+    type=int,
+    metavar="NUMBER",
+    help='The equilibrium whose eigenvalues and modes are shown: its number in "pendula equilibria". Default: the '
+    "one of least potential.",
+)
 @click.option("--tol", default=1e-8, show_default=True, type=float, help="Tolerance of its steps.")
 @json_option
 def report_command(
-    model: str, settings: tuple[str, ...], output: str | None, duration: float, tol: float, as_json: bool
+    model: str, settings: tuple[str, ...], output: str | None, duration: float, at: int, tol: float, as_json: bool
 ) -> None:
     """Everything about MODEL in one self-contained HTML page.
 
@@ -37,7 +45,7 @@ def report_command(
         raise UsageError(f'-o: a report is a page: its name must end in .html, found "{name}"')
     path = writable(name, "-o")
     assert path is not None
-    found = study(made, duration=duration, tol=tol, on_progress=_progress if sys.stderr.isatty() else None)
+    found = study(made, at=at, duration=duration, tol=tol, on_progress=_progress if sys.stderr.isatty() else None)
     write_report(found, path)
     if sys.stderr.isatty():
         click.echo("\r\033[K", nl=False, err=True)

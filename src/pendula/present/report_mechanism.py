@@ -34,9 +34,11 @@ def facts(found: Study) -> str:
         text = f"{count(many, 'equilibrium', 'equilibria')} listed"
         boxes.append((text, f"that there are no others is {found.equilibria.complete}"))
     if found.stabilities:
-        first = found.stabilities[0]
-        verdict = "not judged" if isinstance(first, str) else first.verdict.partition(":")[0]
-        boxes.append((verdict, "at the equilibrium of least potential"))
+        k = found.number - 1
+        judged = found.stabilities[k] if k < len(found.stabilities) else ""
+        verdict = "not judged" if isinstance(judged, str) else judged.verdict.partition(":")[0]
+        which = f"equilibrium {found.number}" if k else "the equilibrium of least potential"
+        boxes.append((verdict, f"at {which}"))
     elif found.floquet is not None:
         boxes.append((found.floquet.verdict, f"driven, about {start_of(found.floquet)}"))
     if found.modes is not None and len(found.modes.frequencies):

@@ -168,11 +168,12 @@ def _driven(found: Floquet) -> str:
 
 
 def spectrum_section(found: Study, page: Page) -> str:
-    """Eigenvalues about the equilibrium of least potential: in the complex plane, and with labels."""
+    """Eigenvalues about the equilibrium asked for: in the complex plane, and with labels."""
     if found.spectrum is None or found.linear is None or found.at is None:
         return missing(found.absent.get("linear") or found.absent["spectrum"])
     linear, unit = found.linear, found.linear.at.layout.time_unit
-    parts = [sentence(f"Of small motion about equilibrium {found.at.name}, the one of least potential")]
+    why = ", the one of least potential" if found.number == 1 else ""
+    parts = [sentence(f"Of small motion about equilibrium {found.at.name}{why}")]
     if linear.chart:
         parts.append(sentence(linear.chart))
     labels = list(dict.fromkeys(_family(r.label) for r in found.spectrum.eigenvalues))
