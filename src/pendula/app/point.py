@@ -186,9 +186,9 @@ def choose(asked: Asked, at: tuple[str, ...], progress: Progress) -> Chosen:
     return Chosen(found[at[0]], f"{_number(found, at[0])}, as asked")
 
 
-def at_values(at: tuple[str, ...]) -> dict[str, str]:
-    """Values of ``--at`` as texts by name; several may stand in one, separated by commas."""
-    return pairs(tuple(piece for text in at for piece in _pieces(text)), "--at")
+def at_values(at: tuple[str, ...], option: str = "--at") -> dict[str, str]:
+    """Values of an option as texts by name; several may stand in one, separated by commas."""
+    return pairs(tuple(piece for text in at for piece in _pieces(text)), option)
 
 
 def _pieces(text: str) -> list[str]:
