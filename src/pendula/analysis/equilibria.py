@@ -39,6 +39,13 @@ class Equilibria:
         unbalanced: without any equilibrium: the forces that are left, by speed, at the pose that leaves the least.
         outside: how many others were met outside the box.
         units: of every coordinate, and of the force along every speed.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> found = pendula.find_equilibria(system)
+        >>> len(found), found.complete
+        (2, 'proven')
     """
 
     all: tuple[Equilibrium, ...]

@@ -43,6 +43,12 @@ class Equilibrium:
         condition: largest over smallest stiffness, families apart; infinite with flat directions.
         layout: names and units.
         flat_directions: directions without stiffness in which it does not go on: higher terms decide there.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> [(e.name, e.unstable_directions) for e in pendula.find_equilibria(system)]
+        [('1', 0), ('2', 1)]
     """
 
     name: str

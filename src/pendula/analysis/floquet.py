@@ -53,6 +53,13 @@ class Floquet:
         state, parameters: what it belongs to.
         notes: what else there is to say.
         time_unit: name of the unit of time.
+
+    Example:
+        >>> import numpy as np, pendula
+        >>> shaken = pendula.library.driven_chain(links=1, kind="point", amplitude=0.05, rate=100.0, direction=0)
+        >>> found = pendula.floquet(pendula.compile_system(shaken), at={"theta1": np.pi})  # upright
+        >>> found.verdict, np.abs(found.multipliers).round(6).tolist()
+        ('stable (linear)', [1.0, 1.0])
     """
 
     multipliers: Array

@@ -34,6 +34,13 @@ class LinearModel:
         chart: empty, or what the coordinates of e are where the system's own are singular.
         undetermined: number of speeds that the system's own coordinates leave undetermined at the point.
         system: whose model it is.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> model = pendula.linearize(system, {"theta": 0})
+        >>> model.coordinates, model.K.round(3).tolist()  # a rod: m g l/2
+        (('theta',), [[4.905]])
     """
 
     at: Equilibrium

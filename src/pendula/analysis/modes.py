@@ -38,6 +38,13 @@ class Modes:
         orthogonality: largest entry of E^T M E - 1; None where modes were found from the quadratic eigenproblem.
         stiffness_orthogonality: largest entry of E^T K E - diag(lambda), relative to the largest lambda; or None.
         notes: what else there is to say, for example that damping was left out.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> found = pendula.modes(pendula.linearize(system, {"theta": 0}))
+        >>> found.frequencies.round(4).tolist()  # a rod: sqrt(3 g / (2 l))
+        [3.836]
     """
 
     modes: tuple[Mode, ...]

@@ -55,6 +55,13 @@ class Spectrum:
         model: the linear model.
         roots: the same with what is known of the zeros.
         kept: which of those roots they are; None: all.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> found = pendula.spectrum(pendula.linearize(system, {"theta": 0}))
+        >>> {root.label for root in found.eigenvalues}
+        {'physical'}
     """
 
     values: Array

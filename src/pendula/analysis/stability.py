@@ -34,6 +34,13 @@ class Stability:
         drifts: coordinates that may go on at a constant rate after a push.
         spectrum: the eigenvalues.
         at: the equilibrium.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> found = pendula.stability(system, {"theta": 0})
+        >>> found.verdict, found.applies_to_nonlinear
+        ('stable', True)
     """
 
     verdict: str

@@ -30,6 +30,13 @@ class Trim:
         state: the state that is held, with the coordinates that were not given.
         inputs: values of all inputs with which it is held.
         residual: largest force left unbalanced, as a share of a force typical of the mechanism.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> found = pendula.trim(system, {"theta": 0.5}, ["theta"])
+        >>> f"{found['theta']:.4f} {found.units['theta']}"  # m g l/2 sin(0.5)
+        '2.3516 N m'
     """
 
     values: Mapping[str, float]

@@ -121,7 +121,7 @@ def translate(expression: ex.Expression, names: Mapping[str, Expr]) -> Expr:
 def jumps(expression: ex.Expression, names: Mapping[str, Expr]) -> list[Expr]:
     """Times at which a condition on t inside an expression switches, where that can be told.
 
-    Only comparisons with plain ``t`` on one side count; others are found by the step control.
+    Only comparisons with plain ``t`` on one side count: a model refuses prescribed motions with other conditions.
     """
     times: list[Expr] = []
 
