@@ -22,10 +22,10 @@ from benchmarks.measure import Goal, Side, difference, duration, interleave, num
 from benchmarks.report import Report, Table
 from pendula.equations.equations import Equations
 from pendula.model.model import Model
-from pendula.numerics.native import address_of, call_native
+from pendula.numerics.compiled.native import address_of, call_native
+from pendula.system.code.llvm import Native, compile_program
+from pendula.system.code.lower import Lowering
 from pendula.system.kernels import evaluate_rows
-from pendula.system.llvm import Native, compile_program
-from pendula.system.lower import Lowering
 
 QUESTION = "Is our compile path worth it?"
 CAP = 60.0  # seconds for SymEngine

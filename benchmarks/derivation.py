@@ -13,7 +13,7 @@ from benchmarks.measure import Goal, Side, difference, duration, interleave, num
 from benchmarks.report import Report, Table
 from pendula.equations.equations import Equations
 from pendula.model.model import Model
-from pendula.system.llvm import Native
+from pendula.system.code.llvm import Native
 from pendula.system.system import System
 
 QUESTION = "How fast are equations derived?"

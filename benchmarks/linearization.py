@@ -13,9 +13,9 @@ import pendula
 from benchmarks.lineup import Lineup, peer
 from benchmarks.measure import duration, goal, number, ratio
 from benchmarks.report import Report, Table
-from pendula.analysis import benchmark_models as models
-from pendula.analysis.equilibrium import equilibrium_at
-from pendula.analysis.linear_benchmark import CASES, error_norm, told_apart
+from pendula.analysis.equilibria.equilibrium import equilibrium_at
+from pendula.bench import models
+from pendula.bench.linearization import CASES, error_norm, told_apart
 
 QUESTION = "How fast is one linearization with all eigenvalues (paper 000, called from Python)?"
 EXECUTIONS = 10_000

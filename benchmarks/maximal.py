@@ -16,9 +16,9 @@ from benchmarks.derivation import compile_dynamics
 from benchmarks.measure import Goal, Side, Timing, difference, duration, interleave, number, ratio
 from benchmarks.report import Report, Table
 from pendula.model.model import Model
-from pendula.numerics.native import call_native, integers_at
+from pendula.numerics.compiled.native import call_native, integers_at
 from pendula.system import kernels as kn
-from pendula.system import tree_kernels as tk
+from pendula.system.block_tree import kernels as tk
 from pendula.system.system import System
 
 QUESTION = "How far do maximal coordinates carry: 100 links, 1000 links, 31 bars?"

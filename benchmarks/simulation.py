@@ -12,7 +12,7 @@ import pendula
 from benchmarks import peers
 from benchmarks.measure import Goal, Side, Timing, difference, duration, interleave, number, ratio
 from benchmarks.report import Report, Table
-from pendula.numerics.native import Callback, address_of, call_native, doubles_at
+from pendula.numerics.compiled.native import Callback, address_of, call_native, doubles_at
 from pendula.system.system import System
 
 QUESTION = "How fast is the 10-link run (10 s from 90 degrees, tolerance 1e-8)?"

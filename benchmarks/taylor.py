@@ -10,7 +10,7 @@ import numpy as np
 import pendula
 from benchmarks.measure import Goal, Side, duration, interleave, number, ratio
 from benchmarks.report import Report, Table
-from pendula.numerics.taylor import integrate_lanes
+from pendula.numerics.taylor.integrate import integrate_lanes
 from pendula.system.system import System
 
 QUESTION = "What do 10 s of a double pendulum cost by Taylor series, one of many and alone?"

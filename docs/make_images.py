@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pendula
-from pendula.present.frames import plot_frames
-from pendula.present.results import scene_of
+from pendula.present.pictures.frames import plot_frames
+from pendula.present.pictures.results import scene_of
 
 HERE = Path(__file__).parent / "images"
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pendula
-from pendula.equations.counts import count
 from pendula.equations.derive import DEFAULT
-from pendula.equations.support import ABILITIES, SOLVED
+from pendula.equations.formulations.support import ABILITIES, SOLVED
+from pendula.equations.printing.counts import count
 from pendula.model import bodies, forces, joints
-from pendula.model.expressions import CONSTANTS, FUNCTIONS
+from pendula.model.expressions.expression import CONSTANTS, FUNCTIONS
 from pendula.model.model import Model
 
 HERE = Path(__file__).parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pendula.system import programs
+from pendula.system.code import programs
 
 
 @pytest.fixture

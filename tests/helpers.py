@@ -18,9 +18,9 @@ from scipy.spatial.transform import Rotation
 import pendula
 from pendula import Model, System, library
 from pendula.errors import PendulaError
-from pendula.model.expressions import parse
-from pendula.system.llvm import compile_program
-from pendula.system.lower import Lowering
+from pendula.model.expressions.expression import parse
+from pendula.system.code.llvm import compile_program
+from pendula.system.code.lower import Lowering
 from pendula.system.sampling import random_states
 
 Array = NDArray[np.float64]

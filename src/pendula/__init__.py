@@ -19,14 +19,14 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "Body": "pendula.model.bodies",
-    "Comparison": "pendula.analysis.against",
-    "Divergence": "pendula.analysis.divergence",
-    "Horizon": "pendula.analysis.horizon",
-    "Lyapunov": "pendula.analysis.lyapunov",
+    "Comparison": "pendula.analysis.court.against",
+    "Divergence": "pendula.analysis.chaos.divergence",
+    "Horizon": "pendula.analysis.chaos.horizon",
+    "Lyapunov": "pendula.analysis.chaos.lyapunov",
     "Ensemble": "pendula.simulation.ensemble",
     "Equations": "pendula.equations.equations",
-    "Equilibria": "pendula.analysis.equilibria",
-    "Equilibrium": "pendula.analysis.equilibrium",
+    "Equilibria": "pendula.analysis.equilibria.find",
+    "Equilibrium": "pendula.analysis.equilibria.equilibrium",
     "Event": "pendula.simulation.events",
     "LoopNotClosed": "pendula.errors",
     "Model": "pendula.model.model",
@@ -36,66 +36,66 @@ _WHERE = {
     "NotSupported": "pendula.errors",
     "Outcome": "pendula.outcome",
     "PendulaError": "pendula.errors",
-    "Reactions": "pendula.analysis.reactions",
+    "Reactions": "pendula.analysis.reactions.forces",
     "SingularPose": "pendula.errors",
     "State": "pendula.system.layout",
     "System": "pendula.system.system",
     "Trajectory": "pendula.simulation.trajectory",
-    "Trim": "pendula.analysis.trim",
+    "Trim": "pendula.analysis.equilibria.trim",
     "UsageError": "pendula.errors",
     "assemble": "pendula.system.assembly",
-    "check": "pendula.analysis.agreement",
-    "check_against": "pendula.analysis.against",
+    "check": "pendula.analysis.court.agreement",
+    "check_against": "pendula.analysis.court.against",
     "compile_system": "pendula.system.build",
     "derive": "pendula.equations.derive",
-    "find_equilibria": "pendula.analysis.equilibria",
+    "find_equilibria": "pendula.analysis.equilibria.find",
     "formulations": "pendula.equations.derive",
     "load": "pendula.model.files",
     "loads": "pendula.model.files",
-    "plot": "pendula.present.results",
-    "plot_section": "pendula.present.results",
-    "print_equations": "pendula.equations.printing",
-    "divergence": "pendula.analysis.divergence",
-    "horizon": "pendula.analysis.horizon",
-    "lowest_equilibrium": "pendula.analysis.equilibria",
-    "lyapunov": "pendula.analysis.lyapunov",
-    "reactions": "pendula.analysis.reactions",
-    "report": "pendula.present.report",
+    "plot": "pendula.present.pictures.results",
+    "plot_section": "pendula.present.pictures.results",
+    "print_equations": "pendula.equations.printing.formats",
+    "divergence": "pendula.analysis.chaos.divergence",
+    "horizon": "pendula.analysis.chaos.horizon",
+    "lowest_equilibrium": "pendula.analysis.equilibria.find",
+    "lyapunov": "pendula.analysis.chaos.lyapunov",
+    "reactions": "pendula.analysis.reactions.forces",
+    "report": "pendula.present.report.page",
     "save": "pendula.model.files",
     "dumps": "pendula.model.files",
     "simulate": "pendula.simulation.simulate",
     "simulate_many": "pendula.simulation.simulate_many",
-    "trim": "pendula.analysis.trim",
-    "animate": "pendula.present.results",
-    "Floquet": "pendula.analysis.floquet",
-    "FloquetBoundary": "pendula.analysis.floquet_study",
-    "FloquetMap": "pendula.analysis.floquet_study",
-    "FreeResponse": "pendula.analysis.response",
-    "HarmonicResponse": "pendula.analysis.harmonic",
-    "LinearRange": "pendula.analysis.linear_range",
-    "Modes": "pendula.analysis.modes",
-    "animate_mode": "pendula.present.modes",
-    "floquet": "pendula.analysis.floquet",
-    "floquet_boundary": "pendula.analysis.floquet_study",
-    "floquet_over": "pendula.analysis.floquet_study",
-    "free_response": "pendula.analysis.response",
-    "harmonic_response": "pendula.analysis.harmonic",
-    "linear_range": "pendula.analysis.linear_range",
-    "modal_coordinates": "pendula.analysis.modes",
-    "modes": "pendula.analysis.modes",
-    "plot_modes": "pendula.present.modes",
-    "plot_response": "pendula.present.modes",
-    "LinearModel": "pendula.analysis.linear_model",
-    "Pencil": "pendula.analysis.pencil",
-    "Spectrum": "pendula.analysis.spectrum",
-    "Stability": "pendula.analysis.stability",
-    "linearize": "pendula.analysis.linearize",
-    "linearize_many": "pendula.analysis.linearize_many",
+    "trim": "pendula.analysis.equilibria.trim",
+    "animate": "pendula.present.pictures.results",
+    "Floquet": "pendula.analysis.driven.floquet",
+    "FloquetBoundary": "pendula.analysis.driven.study",
+    "FloquetMap": "pendula.analysis.driven.study",
+    "FreeResponse": "pendula.analysis.modes.response",
+    "HarmonicResponse": "pendula.analysis.modes.harmonic",
+    "LinearRange": "pendula.analysis.linear.linear_range",
+    "Modes": "pendula.analysis.modes.modes",
+    "animate_mode": "pendula.present.pictures.modes",
+    "floquet": "pendula.analysis.driven.floquet",
+    "floquet_boundary": "pendula.analysis.driven.study",
+    "floquet_over": "pendula.analysis.driven.study",
+    "free_response": "pendula.analysis.modes.response",
+    "harmonic_response": "pendula.analysis.modes.harmonic",
+    "linear_range": "pendula.analysis.linear.linear_range",
+    "modal_coordinates": "pendula.analysis.modes.modes",
+    "modes": "pendula.analysis.modes.modes",
+    "plot_modes": "pendula.present.pictures.modes",
+    "plot_response": "pendula.present.pictures.modes",
+    "LinearModel": "pendula.analysis.linear.model",
+    "Pencil": "pendula.analysis.linear.pencil",
+    "Spectrum": "pendula.analysis.linear.spectrum",
+    "Stability": "pendula.analysis.stability.verdict",
+    "linearize": "pendula.analysis.linear.linearize",
+    "linearize_many": "pendula.analysis.linear.linearize_many",
     "linearize_symbolic": "pendula.equations.small_motion",
-    "pencil": "pendula.analysis.pencil",
-    "spectrum": "pendula.analysis.spectrum",
-    "stability": "pendula.analysis.stability",
-    "stability_over": "pendula.analysis.stability_ranges",
+    "pencil": "pendula.analysis.linear.pencil",
+    "spectrum": "pendula.analysis.linear.spectrum",
+    "stability": "pendula.analysis.stability.verdict",
+    "stability_over": "pendula.analysis.stability.ranges",
 }
 _MODULES = ("library",)
 
@@ -184,31 +184,31 @@ __all__ = [
 
 if TYPE_CHECKING:
     from pendula import library
-    from pendula.analysis.against import Comparison, check_against
-    from pendula.analysis.agreement import check
-    from pendula.analysis.divergence import Divergence, divergence
-    from pendula.analysis.equilibria import Equilibria, find_equilibria, lowest_equilibrium
-    from pendula.analysis.equilibrium import Equilibrium
-    from pendula.analysis.floquet import Floquet, floquet
-    from pendula.analysis.floquet_study import FloquetBoundary, FloquetMap, floquet_boundary, floquet_over
-    from pendula.analysis.harmonic import HarmonicResponse, harmonic_response
-    from pendula.analysis.horizon import Horizon, horizon
-    from pendula.analysis.linear_model import LinearModel
-    from pendula.analysis.linear_range import LinearRange, linear_range
-    from pendula.analysis.linearize import linearize
-    from pendula.analysis.linearize_many import linearize_many
-    from pendula.analysis.lyapunov import Lyapunov, lyapunov
-    from pendula.analysis.modes import Modes, modal_coordinates, modes
-    from pendula.analysis.pencil import Pencil, pencil
-    from pendula.analysis.reactions import Reactions, reactions
-    from pendula.analysis.response import FreeResponse, free_response
-    from pendula.analysis.spectrum import Spectrum, spectrum
-    from pendula.analysis.stability import Stability, stability
-    from pendula.analysis.stability_ranges import stability_over
-    from pendula.analysis.trim import Trim, trim
+    from pendula.analysis.chaos.divergence import Divergence, divergence
+    from pendula.analysis.chaos.horizon import Horizon, horizon
+    from pendula.analysis.chaos.lyapunov import Lyapunov, lyapunov
+    from pendula.analysis.court.against import Comparison, check_against
+    from pendula.analysis.court.agreement import check
+    from pendula.analysis.driven.floquet import Floquet, floquet
+    from pendula.analysis.driven.study import FloquetBoundary, FloquetMap, floquet_boundary, floquet_over
+    from pendula.analysis.equilibria.equilibrium import Equilibrium
+    from pendula.analysis.equilibria.find import Equilibria, find_equilibria, lowest_equilibrium
+    from pendula.analysis.equilibria.trim import Trim, trim
+    from pendula.analysis.linear.linear_range import LinearRange, linear_range
+    from pendula.analysis.linear.linearize import linearize
+    from pendula.analysis.linear.linearize_many import linearize_many
+    from pendula.analysis.linear.model import LinearModel
+    from pendula.analysis.linear.pencil import Pencil, pencil
+    from pendula.analysis.linear.spectrum import Spectrum, spectrum
+    from pendula.analysis.modes.harmonic import HarmonicResponse, harmonic_response
+    from pendula.analysis.modes.modes import Modes, modal_coordinates, modes
+    from pendula.analysis.modes.response import FreeResponse, free_response
+    from pendula.analysis.reactions.forces import Reactions, reactions
+    from pendula.analysis.stability.ranges import stability_over
+    from pendula.analysis.stability.verdict import Stability, stability
     from pendula.equations.derive import derive, formulations
     from pendula.equations.equations import Equations
-    from pendula.equations.printing import print_equations
+    from pendula.equations.printing.formats import print_equations
     from pendula.equations.small_motion import linearize_symbolic
     from pendula.errors import (
         LoopNotClosed,
@@ -224,9 +224,9 @@ if TYPE_CHECKING:
     from pendula.model.files import dumps, load, loads, save
     from pendula.model.model import Model
     from pendula.outcome import Outcome
-    from pendula.present.modes import animate_mode, plot_modes, plot_response
-    from pendula.present.report import report
-    from pendula.present.results import animate, plot, plot_section
+    from pendula.present.pictures.modes import animate_mode, plot_modes, plot_response
+    from pendula.present.pictures.results import animate, plot, plot_section
+    from pendula.present.report.page import report
     from pendula.simulation.ensemble import Ensemble
     from pendula.simulation.events import Event
     from pendula.simulation.simulate import simulate

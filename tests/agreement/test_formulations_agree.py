@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula.analysis import agreement
+from pendula.analysis.court import agreement
 from pendula.equations.derive import formulations
 from pendula.system.system import BodyMotion, Energies
 from tests.helpers import (

@@ -3,9 +3,9 @@
 import numpy as np
 
 import pendula
-from pendula.analysis.balance import Balance
-from pendula.analysis.equilibrium import equilibrium_at
-from pendula.analysis.linear_model import LinearModel
+from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.equilibrium import equilibrium_at
+from pendula.analysis.linear.model import LinearModel
 
 
 def linear_model(system, at=None, *, parameters=None, inputs=None):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pendula.analysis.affine import Affine, NotLinear, affine
-from pendula.model.expressions import ExpressionError, parse
+from pendula.analysis.court.affine import Affine, NotLinear, affine
+from pendula.model.expressions.expression import ExpressionError, parse
 
 VALUES = {"x": np.array([-1.5, -0.3, 0.0, 0.4, 1.0, 2.5]), "y": np.array([0.7, -2.0, 3.0, 0.0, -1.0, 1.0])}
 

@@ -11,7 +11,7 @@ import pytest
 
 import pendula
 from pendula import check_against, library
-from pendula.analysis.against import TOLERANCE
+from pendula.analysis.court.against import TOLERANCE
 from pendula.errors import ModelError, PendulaError, UsageError
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "examples" / "published"
@@ -159,7 +159,7 @@ def test_both_sides_follow_the_closed_forms_at_a_general_state(case):
     rng = np.random.default_rng(5)
     q, w = rng.uniform(-3, 3, size=len(system.layout.coordinates)), rng.normal(size=len(system.layout.speeds))
     assert system.accelerations(q, w) == pytest.approx(TRUTH[case](model, q, w), rel=SAME)
-    from pendula.analysis.given import Points, evaluate, read_given
+    from pendula.analysis.court.given import Points, evaluate, read_given
 
     given = read_given(system, PUBLISHED / f"{case}-printed.toml")
     numbers = evaluate(given, system, Points(np.zeros(1), q[None], w[None], np.zeros((1, 0)), system.parameters))
@@ -548,7 +548,7 @@ def test_a_long_row_of_abbreviations_is_followed_to_the_cause():
 
 
 def test_too_much_is_refused_before_it_takes_long(monkeypatch):
-    monkeypatch.setattr("pendula.analysis.given.MOST_PARTS", 1000)
+    monkeypatch.setattr("pendula.analysis.court.given.MOST_PARTS", 1000)
     define = {f"d{k}": "+".join(["m"] * 100) for k in range(6)}  # 6 times 199 parts
     with pytest.raises(UsageError, match="more than 1000 parts together"):
         check_against(library.pendulum(), {"equations": [RIGHT], "define": define}, states=2)

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 import pendula
 from pendula import NotSupported, UsageError, library
-from pendula.analysis.separation import separation
+from pendula.analysis.chaos.separation import separation
 from tests.helpers import Array, library_system
 
 G = 9.81
@@ -231,7 +231,7 @@ def test_exponent_of_the_double_pendulum_is_that_of_neighbouring_motions() -> No
 def test_deviations_of_a_spinning_top_follow_neighbouring_motions() -> None:
     """Quaternions: the growth over a short time against two runs that start close by."""
     system = library_system("heavy-top")
-    from pendula.numerics.stepping import integrate
+    from pendula.numerics.steppers.stepping import integrate
     from pendula.system.tangent import deviation_callback
 
     start = system.initial_state()

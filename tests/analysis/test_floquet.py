@@ -9,9 +9,9 @@ from scipy.integrate import solve_ivp
 
 import pendula
 from pendula import Model, NotSupported, UsageError, library
-from pendula.analysis.floquet import floquet
-from pendula.analysis.floquet_study import floquet_boundary, floquet_over, sums_of_pairs
-from pendula.analysis.periods import find_period
+from pendula.analysis.driven.floquet import floquet
+from pendula.analysis.driven.periods import find_period
+from pendula.analysis.driven.study import floquet_boundary, floquet_over, sums_of_pairs
 from tests.analysis.test_modes import ball_pendulum
 
 G, L, A = 9.81, 1.0, 0.05

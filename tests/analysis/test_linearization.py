@@ -12,8 +12,8 @@ from scipy.special import jn_zeros
 
 import pendula
 from pendula import Model, System, library
-from pendula.analysis.equilibrium import equilibrium_at
-from pendula.analysis.linearize import displaced
+from pendula.analysis.equilibria.equilibrium import equilibrium_at
+from pendula.analysis.linear.linearize import displaced
 from pendula.errors import ModelError, NotAnEquilibrium, NotSupported, PendulaError, SingularPose, UsageError
 from tests.helpers import Array, random_mechanism
 
@@ -118,7 +118,7 @@ def pose_of(name: str) -> tuple[Model, dict[str, float]]:
 @lru_cache
 def balanced(name: str) -> tuple[Model, dict[str, float]]:
     """The same brought to balance by Newton's method on the forces."""
-    from pendula.analysis.stability_ranges import follow
+    from pendula.analysis.stability.ranges import follow
 
     model, near = pose_of(name)
     if not near:

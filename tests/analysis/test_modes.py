@@ -9,10 +9,10 @@ from scipy import optimize, special
 
 import pendula
 from pendula import Model, UsageError, library
-from pendula.analysis.balance import Balance
-from pendula.analysis.mode_motion import mode_motion
-from pendula.analysis.modes import modal_coordinates, modes
-from pendula.analysis.response import free_response
+from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.modes.modes import modal_coordinates, modes
+from pendula.analysis.modes.motion import mode_motion
+from pendula.analysis.modes.response import free_response
 from pendula.errors import LoopNotClosed, ModelError, NotSupported
 from pendula.system.assembly import assemble
 from tests.analysis.linear_models import from_matrices, linear_model

@@ -10,15 +10,15 @@ import pytest
 
 import pendula
 from pendula import library
-from pendula.analysis import benchmark_models
-from pendula.analysis import linearize as thorough
-from pendula.analysis.equilibrium import equilibrium_at
-from pendula.analysis.linear_terms import Terms
-from pendula.analysis.linearize_many import _multipliers
-from pendula.analysis.quadratic import solve_quadratic
-from pendula.analysis.quick import quick_model
+from pendula.analysis.equilibria.equilibrium import equilibrium_at
+from pendula.analysis.linear import linearize as thorough
+from pendula.analysis.linear.linearize_many import _multipliers
+from pendula.analysis.linear.quadratic import solve_quadratic
+from pendula.analysis.linear.quick.linear_models import quick_model
+from pendula.analysis.linear.terms import Terms
+from pendula.bench import models as benchmark_models
 from pendula.errors import PendulaError
-from pendula.numerics.independent import directions_of_many
+from pendula.numerics.quick.independent import directions_of_many
 
 ROUNDING = 1e-13
 PLAIN = {

@@ -11,11 +11,11 @@ from scipy.integrate import simpson
 
 import pendula
 from pendula import Model, System, library
-from pendula.analysis.joint_freedoms import Freedoms, left_null_space
+from pendula.analysis.reactions.freedoms import Freedoms, left_null_space
 from pendula.equations.derive import formulations
 from pendula.errors import NotSupported, UsageError
 from pendula.model.bodies import GROUND
-from pendula.model.expressions import parse
+from pendula.model.expressions.expression import parse
 from tests.helpers import CLOSING, VARIANTS, Array, closed_chain, random_mechanism, regular, states
 
 pytestmark = pytest.mark.usefixtures("quick_code")

@@ -6,10 +6,10 @@ from scipy import linalg
 
 import pendula
 from pendula import UsageError, library
-from pendula.analysis.harmonic import harmonic_response
-from pendula.analysis.linear_range import linear_range
-from pendula.analysis.modes import modes
-from pendula.analysis.response import free_response
+from pendula.analysis.linear.linear_range import linear_range
+from pendula.analysis.modes.harmonic import harmonic_response
+from pendula.analysis.modes.modes import modes
+from pendula.analysis.modes.response import free_response
 from tests.analysis.linear_models import from_matrices, linear_model
 from tests.analysis.test_modes import ball_pendulum, double, four_bar_at_rest, sliding_bar
 

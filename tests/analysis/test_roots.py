@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import symengine as se
 
-from pendula.analysis.intervals import Interval, Jet, evaluate
-from pendula.analysis.roots import isolate_roots
+from pendula.analysis.equilibria.intervals import Interval, Jet, evaluate
+from pendula.analysis.equilibria.roots import isolate_roots
 
 
 def test_bounds_hold_for_values_and_slopes():

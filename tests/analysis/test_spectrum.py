@@ -8,7 +8,7 @@ import pytest
 
 import pendula
 from pendula import Model, library
-from pendula.analysis.quadratic import backward_errors, solve_quadratic
+from pendula.analysis.linear.quadratic import backward_errors, solve_quadratic
 from pendula.errors import UsageError
 from tests.helpers import Array
 

@@ -35,5 +35,5 @@ def run_command(*arguments: str) -> Result:
 def pendula(tmp_path, monkeypatch) -> Callable[..., Result]:
     """Runs a command in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("pendula.numerics.jit.cache_note", "")  # other tests of this process may have left one
+    monkeypatch.setattr("pendula.numerics.compiled.jit.cache_note", "")  # other tests of this process may have left one
     return run_command

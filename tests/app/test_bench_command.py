@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import sympy as sm
 
-from pendula.analysis import benchmark_models
-from pendula.analysis.linear_benchmark import CASES, COMPANION, FREQUENCY, benchmark_linearization, error_norm
+from pendula.bench import models as benchmark_models
+from pendula.bench.linearization import CASES, COMPANION, FREQUENCY, benchmark_linearization, error_norm
 from pendula.errors import UsageError
 
 WIDTH = 80

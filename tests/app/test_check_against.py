@@ -81,8 +81,8 @@ def test_bad_files_exit_with_2_and_one_message(pendula, tmp_path, content, words
 
 
 def test_formulations_that_disagree_are_named_with_state_and_term(pendula, monkeypatch):
-    from pendula.equations import kane
     from pendula.equations.equations import Rows
+    from pendula.equations.formulations import kane
 
     right = kane.Kane.derive
 

@@ -175,8 +175,8 @@ def test_check_says_no_with_exit_code_1_when_formulations_disagree(pendula, monk
     """A deliberately wrong formulation: gravity counted twice."""
     from dataclasses import replace
 
-    from pendula.equations import kane
     from pendula.equations.equations import Rows
+    from pendula.equations.formulations import kane
 
     right = kane.Kane.derive
 

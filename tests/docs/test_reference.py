@@ -39,15 +39,18 @@ def test_architecture_names_every_room():
             assert f"`{room.name}/`" in text
 
 
-def test_architecture_names_every_file_that_computes_and_no_other():
+def test_architecture_names_every_folder_and_no_file_that_is_gone():
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     source = ROOT / "src/pendula"
     named = set(re.findall(r"\b([a-z_]+\.py)\b", text))
     assert named <= {path.name for path in source.rglob("*.py")}
-    rooms = ("equations", "system", "numerics", "simulation", "analysis")
-    there = {path.name for room in rooms for path in (source / room).glob("*.py")} - {"__init__.py"}
-    solvers = {"linear.py", "complement.py"}  # named with the function in them
-    assert there - named <= solvers
+    folders = {path.parent.name for path in source.glob("*/**/__init__.py")}
+    assert {name for name in folders if f"{name}/" not in text} == set()
+
+
+def test_no_folder_is_crowded():
+    for folder in (ROOT / "src/pendula").glob("**/"):
+        assert len(list(folder.glob("*.py"))) <= 20, folder
 
 
 def test_commands_of_the_readme_exist_with_their_options():

@@ -9,8 +9,8 @@ import pytest
 import sympy
 
 from pendula import derive, library
-from pendula.equations.counts import count
-from pendula.equations.mathml import MOST_OPERATIONS, expression, mathml_name, write_mathml
+from pendula.equations.printing.counts import count
+from pendula.equations.printing.mathml import MOST_OPERATIONS, expression, mathml_name, write_mathml
 from pendula.errors import NotSupported
 from pendula.library import mechanisms
 

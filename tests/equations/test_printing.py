@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula.equations import code
-from pendula.equations.counts import count
 from pendula.equations.derive import formulations
-from pendula.equations.printing import print_equations
+from pendula.equations.printing.counts import count
+from pendula.equations.printing.formats import code, print_equations
 from pendula.library import mechanisms
 from pendula.system.sampling import random_states
 

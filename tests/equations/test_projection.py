@@ -13,10 +13,10 @@ import pytest
 
 import pendula
 from pendula import Model, library
-from pendula.equations.counts import count
 from pendula.equations.equations import drive_definitions
 from pendula.equations.free_bodies import FreeBodies
 from pendula.equations.mechanism import Mechanism
+from pendula.equations.printing.counts import count
 from tests.helpers import CLOSING, Array, Compiled, closed_chain, random_mechanism, regular, states
 
 EXACT = 1e-12

@@ -15,9 +15,9 @@ import pytest
 
 import pendula
 from pendula import library
-from pendula.equations.counts import count
 from pendula.equations.derive import Formulation, formulations
-from pendula.equations.support import ABILITIES, SOLVED, Support
+from pendula.equations.formulations.support import ABILITIES, SOLVED, Support
+from pendula.equations.printing.counts import count
 from pendula.model.model import Model
 
 NAMES = tuple(formulations())

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from pendula.model import expressions
-from pendula.model.expressions import (
+from pendula.model.expressions import expression as expressions
+from pendula.model.expressions.expression import (
     CONSTANTS,
     FUNCTIONS,
     MAX_DEPTH,

@@ -18,12 +18,12 @@ from pendula import library
 from pendula.errors import ModelError
 from pendula.model.base import Element, Table, unit_vector
 from pendula.model.bodies import Body, Shape
-from pendula.model.expressions import parse
+from pendula.model.checks.physics import principal_values
+from pendula.model.expressions.expression import parse
 from pendula.model.files import from_data, schema, to_data
 from pendula.model.forces import ForceSpring
 from pendula.model.joints import JointCoordinates, JointRevolute, JointSpherical, Rotation
 from pendula.model.model import Model
-from pendula.model.physics import principal_values
 from pendula.model.reading import FIELDS
 from pendula.model.topology import tree_order
 from pendula.model.units import Units

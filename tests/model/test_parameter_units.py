@@ -7,9 +7,9 @@ import pytest
 from pendula import library
 from pendula.errors import ModelError
 from pendula.model.bodies import Body
+from pendula.model.checks.parameter_units import parameter_units
 from pendula.model.joints import JointRevolute
 from pendula.model.model import Model
-from pendula.model.parameter_units import parameter_units
 
 
 def test_fields_tell_units():

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import pendula
 from pendula.errors import ModelError, PendulaError
 from pendula.model.bodies import Body, Box, Disc, Point, Rod, Shape, Sphere
-from pendula.model.checks import MOST_PROBLEMS
+from pendula.model.checks.checks import MOST_PROBLEMS
 from pendula.model.files import LARGEST_FILE, from_data
 from pendula.model.forces import ForceDamper, ForceFriction, ForceSpring
 from pendula.model.joints import JointRevolute, JointSpherical, Rotation, Side

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pendula.numerics.jit import CompiledCallback, compiled_callback
-from pendula.numerics.native import doubles_at
-from pendula.numerics.tableaus import METHODS
+from pendula.numerics.compiled.jit import CompiledCallback, compiled_callback
+from pendula.numerics.compiled.native import doubles_at
+from pendula.numerics.steppers.tableaus import METHODS
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pendula.numerics.complement import complement_work_shape, solve_complement
-from pendula.numerics.linear import NOT_FINITE, SINGULAR, SOLVED, kkt_work_shape, solve_kkt
+from pendula.numerics.solvers.complement import complement_work_shape, solve_complement
+from pendula.numerics.solvers.linear import NOT_FINITE, SINGULAR, SOLVED, kkt_work_shape, solve_kkt
 
 CLOSE = 1e-9  # random systems of up to 14 unknowns are conditioned no worse than 1e6 or so
 

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pendula.numerics.eight import (
+from pendula.numerics.compiled.jit import compiled
+from pendula.numerics.compiled.native import address_of
+from pendula.numerics.scalars.eight import (
     BYTES,
     LANES,
     aligned_zeros,
@@ -19,9 +21,7 @@ from pendula.numerics.eight import (
     lane,
     with_lane,
 )
-from pendula.numerics.jit import compiled
-from pendula.numerics.native import address_of
-from pendula.numerics.trig import FAR, reciprocal, sincos
+from pendula.numerics.scalars.trig import FAR, reciprocal, sincos
 
 LAST_PLACES = 2.0  # units in the last place that sine and cosine may be off (NumPy's own error included)
 

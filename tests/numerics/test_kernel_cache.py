@@ -16,13 +16,13 @@ import pytest
 from numba.core.registry import cpu_target
 
 from pendula.app.main import main
-from pendula.numerics import jit, kernel_files
-from pendula.numerics.kernel_files import KernelFiles
-from pendula.numerics.native import address_of, call_native, doubles_at, integers_at
+from pendula.numerics.compiled import jit, kernel_files
+from pendula.numerics.compiled.kernel_files import KernelFiles
+from pendula.numerics.compiled.native import address_of, call_native, doubles_at, integers_at
 
 PROBE = """
-from pendula.numerics import jit
-from pendula.numerics.linear import cholesky_factor
+from pendula.numerics.compiled import jit
+from pendula.numerics.solvers.linear import cholesky_factor
 import numpy as np
 assert cholesky_factor(np.eye(2), 2)
 print(jit.cache_directory, sum(cholesky_factor.stats.cache_hits.values()), jit.cache_note, sep="|")

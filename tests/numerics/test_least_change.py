@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pendula.numerics.newton import solve_least_change
+from pendula.numerics.solvers.newton import solve_least_change
 
 
 def circle(x):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pendula.numerics.linear import (
+from pendula.numerics.solvers.linear import (
     NOT_FINITE,
     SINGULAR,
     SOLVED,

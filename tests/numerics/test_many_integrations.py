@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pendula.numerics import lockstep
-from pendula.numerics.eight import LANES, aligned_zeros, choose, eights_at
-from pendula.numerics.ensemble import OUTCOMES, LaneSetup, integrate_many
-from pendula.numerics.jit import compiled_callback
-from pendula.numerics.native import doubles_at
-from pendula.numerics.stepping import integrate
+from pendula.numerics.compiled.jit import compiled_callback
+from pendula.numerics.compiled.native import doubles_at
+from pendula.numerics.ensemble.integrate_many import OUTCOMES, LaneSetup, integrate_many, lockstep
+from pendula.numerics.scalars.eight import LANES, aligned_zeros, choose, eights_at
+from pendula.numerics.steppers.stepping import integrate
 from pendula.outcome import Outcome
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from pendula.analysis.quadratic import NULL, REPEATED, SYMMETRIC, undamped_of_many
-from pendula.numerics.small_quadratic import LARGEST, output_size, undamped_roots
+from pendula.analysis.linear.quadratic import NULL, REPEATED, SYMMETRIC, undamped_of_many
+from pendula.numerics.quick.small_quadratic import LARGEST, output_size, undamped_roots
 
 ROUNDING = 4e-15  # relative to the largest square: Jacobi and LAPACK are both backward stable
 

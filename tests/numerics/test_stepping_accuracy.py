@@ -7,8 +7,8 @@ import pytest
 from ode_problems import PROBLEMS, chosen, oscillator, pendulum_with_work, switched
 from scipy.integrate import solve_ivp
 
-from pendula.numerics.stepping import integrate
-from pendula.numerics.tableaus import DOP853, METHODS, RK4, RK45, dense_matrix
+from pendula.numerics.steppers.stepping import integrate
+from pendula.numerics.steppers.tableaus import DOP853, METHODS, RK4, RK45, dense_matrix
 from pendula.outcome import Outcome
 
 STEP_COUNT_MARGIN = 0.02  # same controller; rounding may tip a step on problems that amplify it

@@ -21,9 +21,9 @@ from ode_problems import (
     toppling,
 )
 
-from pendula.numerics.native import Callback
-from pendula.numerics.stepping import integrate
-from pendula.numerics.tableaus import METHODS
+from pendula.numerics.compiled.native import Callback
+from pendula.numerics.steppers.stepping import integrate
+from pendula.numerics.steppers.tableaus import METHODS
 from pendula.outcome import Outcome
 
 LOOSE = {"rtol": 1e-8, "atol": 1e-8}

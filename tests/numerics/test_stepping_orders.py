@@ -7,9 +7,9 @@ import pytest
 from ode_problems import growing, oscillator
 from scipy.interpolate import CubicHermiteSpline
 
-from pendula.numerics.collocation import coefficients
-from pendula.numerics.stepping import Integration, integrate
-from pendula.numerics.tableaus import METHODS
+from pendula.numerics.steppers.collocation import coefficients
+from pendula.numerics.steppers.stepping import Integration, integrate
+from pendula.numerics.steppers.tableaus import METHODS
 
 SPAN = 8.0
 WITHIN = 0.2

@@ -9,7 +9,7 @@ import pytest
 from ode_problems import PROBLEMS, STIFF_MU, oscillator, pulled_to_cosine, robertson, stiff_van_der_pol, toppling
 from scipy.integrate import solve_ivp
 
-from pendula.numerics.stepping import integrate
+from pendula.numerics.steppers.stepping import integrate
 from pendula.outcome import Outcome
 
 SIMILAR = 0.12

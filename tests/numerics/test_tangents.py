@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pendula.numerics.eight import LANES, aligned_zeros, choose
-from pendula.numerics.jit import compiled
-from pendula.numerics.native import address_of
-from pendula.numerics.tangents import FIRST, WIDTH, tangents_at
-from pendula.numerics.trig import reciprocal, sincos
+from pendula.numerics.compiled.jit import compiled
+from pendula.numerics.compiled.native import address_of
+from pendula.numerics.scalars.eight import LANES, aligned_zeros, choose
+from pendula.numerics.scalars.tangents import FIRST, WIDTH, tangents_at
+from pendula.numerics.scalars.trig import reciprocal, sincos
 
 ROUNDING = 1e-15
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pendula.numerics import tree as tr
+from pendula.numerics.block_tree import elimination as tr
 
 BACKWARD_ERROR = 1e-13  # residual relative to the sizes involved, where blocks are well posed
 ROUNDING = 1e-15  # times the condition of what is solved on the way: each block by itself, the tree without border

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from ode_problems import onto_circle, oscillator, rotation, switched
 
-from pendula.numerics.jit import compiled_callback
-from pendula.numerics.native import doubles_at
-from pendula.numerics.stepping import integrate
-from pendula.numerics.tableaus import METHODS
-from pendula.numerics.watch import FIRST_BUFFER, Watched
+from pendula.numerics.compiled.jit import compiled_callback
+from pendula.numerics.compiled.native import doubles_at
+from pendula.numerics.steppers.stepping import integrate
+from pendula.numerics.steppers.tableaus import METHODS
+from pendula.numerics.steppers.watch import FIRST_BUFFER, Watched
 from pendula.outcome import Outcome
 
 TIGHT = {"rtol": 1e-12, "atol": 1e-12}

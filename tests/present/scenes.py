@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pendula.present.motion import about, to_matrix, turns_about_z
-from pendula.present.scene import Scene, SceneBody, SceneLink
-from pendula.present.shapes import Disc, Pivot, Rod, Sphere
+from pendula.present.player.motion import about, to_matrix, turns_about_z
+from pendula.present.player.scene import Scene, SceneBody, SceneLink
+from pendula.present.player.shapes import Disc, Pivot, Rod, Sphere
 
 UPRIGHT = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])  # x-y plane of a chain to x-z plane of the world
 

@@ -8,10 +8,10 @@ import pytest
 
 import pendula
 from pendula import UsageError, library
-from pendula.analysis.harmonic import harmonic_response
-from pendula.analysis.mode_motion import mode_motion
-from pendula.analysis.modes import modes
-from pendula.present.modes import animate_mode, mode_scene, plot_modes, plot_response
+from pendula.analysis.modes.harmonic import harmonic_response
+from pendula.analysis.modes.modes import modes
+from pendula.analysis.modes.motion import mode_motion
+from pendula.present.pictures.modes import animate_mode, mode_scene, plot_modes, plot_response
 from tests.analysis.linear_models import from_matrices, linear_model
 from tests.analysis.test_modes import double, four_bar_at_rest, sliding_bar
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pendula.present import Point, Scene, SceneBody, SceneError, animation_html, write_animation
-from pendula.present.shapes import extent
+from pendula.present.player.shapes import extent
 from tests.present.scenes import bob, chain, top
 
 LIMIT = 300_000  # bytes of a page with 100 links and 10 s

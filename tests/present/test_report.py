@@ -13,8 +13,8 @@ from scipy import linalg
 from pendula import library
 from pendula.analysis.study import study
 from pendula.errors import UsageError
-from pendula.present.report import report, report_html
-from pendula.present.results import Pose, scene_of
+from pendula.present.pictures.results import Pose, scene_of
+from pendula.present.report.page import report, report_html
 from tests.present.browser import BROWSER, Browser
 
 LARGEST = 5_000_000

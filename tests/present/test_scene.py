@@ -9,8 +9,8 @@ import pytest
 
 from pendula.errors import PendulaError
 from pendula.present import Box, Disc, Pivot, Point, Polyline, Ring, Rod, Scene, SceneBody, SceneError, Sphere
-from pendula.present.scene import SceneLink
-from pendula.present.shapes import extent
+from pendula.present.player.scene import SceneLink
+from pendula.present.player.shapes import extent
 from tests.present.scenes import bob
 
 K = 5

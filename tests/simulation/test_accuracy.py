@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 import pendula
 from pendula import System, library
-from pendula.numerics.tableaus import METHODS
+from pendula.numerics.steppers.tableaus import METHODS
 from tests.helpers import Array, library_system
 
 TOL = 1e-8

@@ -14,7 +14,7 @@ from tests.helpers import library_system
 
 def _opened(rate: float, seconds: float) -> tuple[float, float]:
     """Gap of a four-bar linkage that starts 1e-4 open and at rest, before and after, by the right-hand side alone."""
-    from pendula.numerics.stepping import integrate
+    from pendula.numerics.steppers.stepping import integrate
 
     model = library.four_bar(crank_rate=0.0)
     system = pendula.compile_system(model.with_changes(gravity=[0, 0, 0]))

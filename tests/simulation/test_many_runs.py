@@ -16,7 +16,7 @@ from scipy.integrate import solve_ivp
 import pendula
 from pendula.errors import ComputationError, UsageError
 from pendula.library import mechanisms
-from pendula.numerics.eight import LANES, aligned_zeros
+from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.outcome import Outcome
 from pendula.simulation.workers import run_chunks
 from pendula.system.kernels import evaluate_rows

@@ -10,7 +10,7 @@ from scipy.special import ellipj, ellipk
 
 import pendula
 from pendula import Outcome, library
-from pendula.numerics.taylor import LaneRuns, integrate_lanes, integrate_series
+from pendula.numerics.taylor.integrate import LaneRuns, integrate_lanes, integrate_series
 from tests.helpers import Array, library_system
 
 TIGHT = 1e-13

@@ -379,7 +379,7 @@ def test_a_system_keeps_working_when_everything_else_is_collected() -> None:
 
 
 def test_callbacks_outlive_the_system_they_come_from() -> None:
-    from pendula.numerics.stepping import integrate
+    from pendula.numerics.steppers.stepping import integrate
 
     dynamics = pendula.compile_system(library.pendulum(kind="point")).dynamics()
     gc.collect()

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from pendula.equations.translate import translate
 from pendula.errors import PendulaError
-from pendula.model.expressions import ExpressionError, parse
-from pendula.system.llvm import compile_program
-from pendula.system.lower import Lowering
-from pendula.system.program import FUNCTIONS, Program
+from pendula.model.expressions.expression import ExpressionError, parse
+from pendula.system.code.llvm import compile_program
+from pendula.system.code.lower import Lowering
+from pendula.system.code.program import FUNCTIONS, Program
 from tests.helpers import Compiled
 
 NAMES = ("x", "y", "z")

@@ -12,14 +12,14 @@ import pytest
 
 import pendula
 from pendula import NotSupported, library
-from pendula.numerics.taylor import aligned
+from pendula.numerics.taylor.integrate import aligned
 from pendula.system import kernels as kn
-from pendula.system.llvm import compile_program
-from pendula.system.program import Program
-from pendula.system.taylor import Rates, Recurrences, find_recurrences, solve_symmetric
-from pendula.system.taylor_code import LANES, bind_series, compile_series, share_rows
-from pendula.system.taylor_sine import FAR
-from pendula.system.taylor_trig import Expansion
+from pendula.system.code.llvm import compile_program
+from pendula.system.code.program import Program
+from pendula.system.taylor.code import LANES, bind_series, compile_series, share_rows
+from pendula.system.taylor.recurrences import Rates, Recurrences, find_recurrences, solve_symmetric
+from pendula.system.taylor.sine import FAR
+from pendula.system.taylor.trig import Expansion
 from tests.helpers import Array, library_system
 
 ORDER = 14
@@ -207,7 +207,7 @@ def test_products_of_sines_and_cosines_become_sums_of_the_same_value() -> None:
 
 def test_every_sum_is_in_one_group() -> None:
     system = library_system("chain: springs")
-    from pendula.system.taylor import derive_rates
+    from pendula.system.taylor.recurrences import derive_rates
 
     found = find_recurrences(derive_rates(system.equations, (), power=False))
     sums = [s for k in found.order for s in found.sums[k]]

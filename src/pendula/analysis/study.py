@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pendula.analysis.agreement import Certificate, check
-from pendula.analysis.equilibria import Equilibria, find_equilibria
-from pendula.analysis.equilibrium import Equilibrium
-from pendula.analysis.floquet import Floquet, floquet
-from pendula.analysis.linear_model import LinearModel
-from pendula.analysis.linearize import linearize
-from pendula.analysis.mode_motion import ModeMotion, mode_motion
-from pendula.analysis.modes import Modes, modes
-from pendula.analysis.periods import depends_on_time
-from pendula.analysis.spectrum import Spectrum, spectrum
-from pendula.analysis.stability import Stability, stability
+from pendula.analysis.court.agreement import Certificate, check
+from pendula.analysis.driven.floquet import Floquet, floquet
+from pendula.analysis.driven.periods import depends_on_time
+from pendula.analysis.equilibria.equilibrium import Equilibrium
+from pendula.analysis.equilibria.find import Equilibria, find_equilibria
+from pendula.analysis.linear.linearize import linearize
+from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.spectrum import Spectrum, spectrum
+from pendula.analysis.modes.modes import Modes, modes
+from pendula.analysis.modes.motion import ModeMotion, mode_motion
+from pendula.analysis.stability.verdict import Stability, stability
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.errors import LoopNotClosed, NotSupported, PendulaError, UsageError

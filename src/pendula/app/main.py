@@ -14,23 +14,23 @@ import click
 from pendula import __version__
 
 _COMMANDS = {
-    "list": "pendula.app.describe",
-    "show": "pendula.app.describe",
-    "new": "pendula.app.describe",
-    "schema": "pendula.app.describe",
-    "derive": "pendula.app.derive",
-    "check": "pendula.app.derive",
-    "simulate": "pendula.app.simulate",
-    "ensemble": "pendula.app.ensemble",
-    "reactions": "pendula.app.reactions",
-    "equilibria": "pendula.app.equilibria",
-    "trim": "pendula.app.trim",
-    "linearize": "pendula.app.linear",
-    "modes": "pendula.app.linear",
-    "stability": "pendula.app.stability",
-    "floquet": "pendula.app.stability",
-    "bench": "pendula.app.bench",
-    "report": "pendula.app.report",
+    "list": "pendula.app.commands.describe",
+    "show": "pendula.app.commands.describe",
+    "new": "pendula.app.commands.describe",
+    "schema": "pendula.app.commands.describe",
+    "derive": "pendula.app.commands.derive",
+    "check": "pendula.app.commands.derive",
+    "simulate": "pendula.app.commands.simulate",
+    "ensemble": "pendula.app.commands.ensemble",
+    "reactions": "pendula.app.commands.reactions",
+    "equilibria": "pendula.app.commands.equilibria",
+    "trim": "pendula.app.commands.trim",
+    "linearize": "pendula.app.commands.linear",
+    "modes": "pendula.app.commands.linear",
+    "stability": "pendula.app.commands.stability",
+    "floquet": "pendula.app.commands.stability",
+    "bench": "pendula.app.commands.bench",
+    "report": "pendula.app.commands.report",
 }
 _SUMMARIES = {
     "list": "Library mechanisms, one line each.",
@@ -145,7 +145,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _tell_what_was_not_kept() -> None:
     """One line if machine code had to be compiled that the next run will have to compile again."""
-    kernels = sys.modules.get("pendula.numerics.jit")  # None: the command needed no machine code
+    kernels = sys.modules.get("pendula.numerics.compiled.jit")  # None: the command needed no machine code
     if kernels is not None and kernels.cache_note:
         click.echo(f"note: {kernels.cache_note}", err=True)
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from pendula.errors import ModelError, UsageError
-from pendula.model.expressions import ExpressionError, parse
+from pendula.model.expressions.expression import ExpressionError, parse
 from pendula.model.model import Model
 
 model_argument = click.argument("model", metavar="MODEL")

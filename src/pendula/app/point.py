@@ -21,12 +21,12 @@ from pendula.app.options import (
 )
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
-from pendula.model.expressions import ExpressionError, parse
+from pendula.model.expressions.expression import ExpressionError, parse
 from pendula.model.model import Model
 
 if TYPE_CHECKING:
-    from pendula.analysis.equilibria import Equilibria
-    from pendula.analysis.equilibrium import Equilibrium
+    from pendula.analysis.equilibria.equilibrium import Equilibrium
+    from pendula.analysis.equilibria.find import Equilibria
     from pendula.system.system import System
 
 ROUNDED = 1e-3
@@ -204,7 +204,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _all(asked: Asked, progress: Progress) -> Equilibria:
-    from pendula.analysis.equilibria import find_equilibria
+    from pendula.analysis.equilibria.find import find_equilibria
 
     progress.say("looking for equilibria")
     found = find_equilibria(asked.system, rates=asked.rates, on_progress=progress.done)
@@ -214,7 +214,7 @@ def _all(asked: Asked, progress: Progress) -> Equilibria:
 
 
 def _lowest(asked: Asked, progress: Progress) -> Chosen:
-    from pendula.analysis.equilibria import lowest_equilibrium
+    from pendula.analysis.equilibria.find import lowest_equilibrium
 
     steady = bool(asked.rates or asked.system.drives)
     least = f"least {'effective ' if steady else ''}potential"
@@ -241,7 +241,7 @@ def _number(found: Equilibria, name: str) -> str:
 
 def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Chosen:
     """The state that is named if it is an equilibrium, or else the only one found that has these values."""
-    from pendula.analysis.equilibrium import equilibrium_at
+    from pendula.analysis.equilibria.equilibrium import equilibrium_at
     from pendula.errors import NotAnEquilibrium
 
     numbers = read_numbers(asked.model, given, "--at")
@@ -262,7 +262,7 @@ def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Ch
     if same:
         names = ", ".join(e.name for e in same)
         raise UsageError(f"--at: equilibria {names} have these values; give their number, or more values")
-    from pendula.present.equilibria import place
+    from pendula.present.words.equilibria import place
 
     nearest = min(found, key=lambda e: far[e.name])
     where = place(asked.system, nearest)
@@ -279,8 +279,8 @@ def _speeds(asked: Asked) -> dict[str, float]:
         return {}
     import numpy as np
 
-    from pendula.analysis.balance import Balance
-    from pendula.analysis.equilibria import read_rates
+    from pendula.analysis.equilibria.balance import Balance
+    from pendula.analysis.equilibria.find import read_rates
 
     joints = asked.system.in_joints
     v = read_rates(Balance.of(joints, None, None), asked.rates, np.random.default_rng(0))
@@ -291,7 +291,7 @@ def _distance(system: System, one: Equilibrium, values: Mapping[str, float], cir
     """How far an equilibrium is from some values: the largest difference in radians or typical lengths."""
     import math
 
-    from pendula.present.equilibria import joint_values
+    from pendula.present.words.equilibria import joint_values
 
     here = joint_values(system, one)
     kinds = dict(zip(system.joint_layout.coordinates, system.joint_layout.coordinate_kinds, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from pendula.equations.equations import Equations
-from pendula.equations.support import ABILITIES, Support
+from pendula.equations.formulations.support import ABILITIES, Support
 from pendula.errors import NotSupported, UsageError
 from pendula.model.model import Model
 
@@ -29,11 +29,11 @@ def formulations() -> dict[str, Formulation]:
         ['newton-euler', 'maximal', 'projection']
     """
     # Imported when asked for: a run by recursion over the bodies needs none of them.
-    from pendula.equations.kane import Kane
-    from pendula.equations.lagrange import Lagrange
-    from pendula.equations.maximal import Maximal
-    from pendula.equations.newton_euler import NewtonEuler
-    from pendula.equations.projection import Projection
+    from pendula.equations.formulations.kane import Kane
+    from pendula.equations.formulations.lagrange import Lagrange
+    from pendula.equations.formulations.maximal import Maximal
+    from pendula.equations.formulations.newton_euler import NewtonEuler
+    from pendula.equations.formulations.projection import Projection
 
     found: list[Formulation] = [Lagrange(), Kane(), NewtonEuler(), Maximal(), Projection()]
     return {f.name: f for f in found}

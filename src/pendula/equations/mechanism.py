@@ -19,7 +19,7 @@ from pendula.equations.tape import Direction, Expr, Tape, is_zero
 from pendula.equations.translate import jumps, number, translate
 from pendula.model.base import unit_vector
 from pendula.model.bodies import GROUND
-from pendula.model.expressions import Expression, parse
+from pendula.model.expressions.expression import Expression, parse
 from pendula.model.joints import (
     Coordinate,
     JointCoordinates,

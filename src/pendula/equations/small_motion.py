@@ -16,7 +16,7 @@ from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.equations.translate import translate
 from pendula.errors import NotSupported, UsageError
-from pendula.model.expressions import parse
+from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
 
 MOST_FREEDOMS = 6

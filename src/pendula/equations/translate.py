@@ -8,7 +8,7 @@ from typing import Any
 import symengine as se
 
 from pendula.equations.tape import Expr
-from pendula.model import expressions as ex
+from pendula.model.expressions import expression as ex
 
 _CONSTANTS: dict[str, Expr] = {"pi": se.pi, "deg": se.pi / 180, "rad": se.Integer(1)}
 

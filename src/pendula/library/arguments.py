@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pendula.errors import UsageError
 from pendula.model.base import Scalar, parse
-from pendula.model.expressions import ExpressionError
+from pendula.model.expressions.expression import ExpressionError
 from pendula.model.parameters import ParameterError, evaluate_parameters
 
 PerLink = Scalar | Sequence[Scalar] | None

@@ -11,7 +11,7 @@ from pendula.library.arguments import LinkNumbers, PerLink, angle_of, choose, is
 from pendula.library.linkages import check_reach
 from pendula.library.pendulums import link_body
 from pendula.model.base import Scalar
-from pendula.model.checks import LARGEST_MODEL
+from pendula.model.checks.checks import LARGEST_MODEL
 from pendula.model.model import Model
 
 _TERMS = 20

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pendula.library.arguments import LinkNumbers, PerLink, choose, listed, whole
 from pendula.model.base import Scalar
-from pendula.model.checks import LARGEST_MODEL
+from pendula.model.checks.checks import LARGEST_MODEL
 from pendula.model.model import Model
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, Val
 from pydantic._internal._model_construction import ModelMetaclass
 
 from pendula.errors import ModelError, Problem
-from pendula.model.expressions import Expression, parse
+from pendula.model.expressions.expression import Expression, parse
 from pendula.model.names import ExpressionError, check_label, check_name, quote
 from pendula.model.problems import class_name, problems_from, shown
 

@@ -11,13 +11,13 @@ from pydantic import AfterValidator, Discriminator, Field, ModelWrapValidatorHan
 from pendula.errors import ModelError, Problem
 from pendula.model.base import Description, Element, Name, Scalar, StateName, Table, Title, Vector, parse
 from pendula.model.bodies import Body
-from pendula.model.checks import check_parts, first_problems, unknown
-from pendula.model.expressions import ExpressionError
+from pendula.model.checks.checks import check_parts, first_problems, unknown
+from pendula.model.checks.physics import check_physics
+from pendula.model.expressions.expression import ExpressionError
 from pendula.model.forces import AnyForce
 from pendula.model.joints import AnyJoint, ClosingJoint, Coordinate, Rotation, TreeJoint
 from pendula.model.parameters import ParameterError, evaluate_parameters
 from pendula.model.parts import Parts
-from pendula.model.physics import check_physics
 from pendula.model.problems import shown
 from pendula.model.reading import UnitsLabel, read_fields
 from pendula.model.topology import tree_order

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pendula.model.names import ExpressionError, check_name, nearest, quote
 
 if TYPE_CHECKING:
-    from pendula.model.expressions import Expression
+    from pendula.model.expressions.expression import Expression
 
 MOST_HINTS = 100  # problems for which a likely name is looked for
 
@@ -42,7 +42,7 @@ def evaluate_parameters(definitions: Mapping[str, Expression]) -> dict[str, floa
             to each other, and expressions without a finite value.
 
     Example:
-        >>> from pendula.model.expressions import parse
+        >>> from pendula.model.expressions.expression import parse
         >>> evaluate_parameters({"I": parse("m*l**2/12"), "m": parse("5/32.2*32.2"), "l": parse(2)})["I"]
         1.6666666666666667
     """

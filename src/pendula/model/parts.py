@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from pendula.model.bodies import GROUND, Body
-from pendula.model.expressions import parse
+from pendula.model.expressions.expression import parse
 from pendula.model.joints import Coordinate, TreeJoint
 from pendula.model.names import nearest
 from pendula.model.parameters import values_and_problems

@@ -9,20 +9,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pendula.present.player import animation_html, write_animation
-    from pendula.present.plots import ForceSeries, RunSeries, plot_forces, plot_run
-    from pendula.present.scene import Scene, SceneBody, SceneLink
-    from pendula.present.shapes import Box, Disc, Pivot, Point, Polyline, Ring, Rod, SceneError, Shape, Sphere
-    from pendula.present.tables import display_width, heading, number, table
+    from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run
+    from pendula.present.player.page import animation_html, write_animation
+    from pendula.present.player.scene import Scene, SceneBody, SceneLink
+    from pendula.present.player.shapes import Box, Disc, Pivot, Point, Polyline, Ring, Rod, SceneError, Shape, Sphere
+    from pendula.present.words.tables import display_width, heading, number, table
 
 _HOMES = {
-    "player": ("animation_html", "write_animation"),
-    "plots": ("ForceSeries", "RunSeries", "plot_forces", "plot_run"),
-    "scene": ("Scene", "SceneBody", "SceneLink"),
-    "shapes": (
+    "player.page": ("animation_html", "write_animation"),
+    "pictures.plots": ("ForceSeries", "RunSeries", "plot_forces", "plot_run"),
+    "player.scene": ("Scene", "SceneBody", "SceneLink"),
+    "player.shapes": (
         "Box", "Disc", "Pivot", "Point", "Polyline", "Ring", "Rod", "SceneError", "Shape", "Sphere",
     ),
-    "tables": ("display_width", "heading", "number", "table"),
+    "words.tables": ("display_width", "heading", "number", "table"),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 

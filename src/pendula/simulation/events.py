@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 
 from pendula.errors import UsageError
-from pendula.model.expressions import Expression, ExpressionError, parse
-from pendula.numerics.stepping import Integration
-from pendula.numerics.watch import Watched
+from pendula.model.expressions.expression import Expression, ExpressionError, parse
+from pendula.numerics.steppers.stepping import Integration
+from pendula.numerics.steppers.watch import Watched
 from pendula.system.layout import Array
 from pendula.system.system import System
 from pendula.system.watching import as_callback, check_names, names_of, sides_at, watch_program

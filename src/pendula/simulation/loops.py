@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import SingularPose
-from pendula.numerics.stepping import integrate
+from pendula.numerics.steppers.stepping import integrate
 from pendula.system.assembly import row_scales
 from pendula.system.dynamics import Dynamics
 from pendula.system.layout import Array, State

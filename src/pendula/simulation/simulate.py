@@ -11,9 +11,9 @@ import numpy as np
 
 from pendula.equations.derive import cannot
 from pendula.errors import NoConvergence, UsageError
-from pendula.model.expressions import parse
-from pendula.numerics.stepping import Integration, integrate
-from pendula.numerics.taylor import integrate_series
+from pendula.model.expressions.expression import parse
+from pendula.numerics.steppers.stepping import Integration, integrate
+from pendula.numerics.taylor.integrate import integrate_series
 from pendula.outcome import Outcome
 from pendula.simulation.events import Event, crossings_of, hurry_notes, read_events, watch_events
 from pendula.simulation.loops import check_start, pose_notes, stabilization_rate

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 
 from pendula.errors import NotSupported, UsageError
-from pendula.numerics.eight import LANES
-from pendula.numerics.ensemble import OUTCOMES as CODES
-from pendula.numerics.ensemble import Integrations, LaneSetup, integrate_many
-from pendula.numerics.taylor import LaneRuns, Series, integrate_lanes
+from pendula.numerics.ensemble.integrate_many import OUTCOMES as CODES
+from pendula.numerics.ensemble.integrate_many import Integrations, LaneSetup, integrate_many
+from pendula.numerics.scalars.eight import LANES
+from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
 from pendula.simulation.ensemble import ARRAYS, OUTCOMES, Ensemble, mapped_array
 from pendula.simulation.simulate import _energy_size, times_of

@@ -10,7 +10,7 @@ import numpy as np
 from pendula.errors import LoopNotClosed, UsageError
 from pendula.model.bodies import GROUND
 from pendula.model.model import Model
-from pendula.numerics.newton import solve_least_change
+from pendula.numerics.solvers.newton import solve_least_change
 from pendula.system.layout import Array, State
 from pendula.system.system import Parameters, System
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from pendula.numerics.complement import ARGUMENTS, complement_by_address, complement_work_shape
-from pendula.numerics.linear import kkt_work_shape
-from pendula.numerics.native import Callback
+from pendula.numerics.compiled.native import Callback
+from pendula.numerics.solvers.complement import ARGUMENTS, complement_by_address, complement_work_shape
+from pendula.numerics.solvers.linear import kkt_work_shape
 from pendula.system import kernels as kn
+from pendula.system.code.programs import Programs
 from pendula.system.layout import Array
-from pendula.system.programs import Programs
 
 STATUS = {
     kn.SINGULAR_MASS: ("the mass matrix is not positive definite there: a motion without mass, or a singular chart"),

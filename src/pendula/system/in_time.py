@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from pendula.model import expressions as ex
-from pendula.model.expression_nodes import CONSTANTS, post_order
-from pendula.model.expression_nodes import fold as fold_nodes
+from pendula.model.checks.references import sides
+from pendula.model.checks.usage import scalars
+from pendula.model.expressions import expression as ex
+from pendula.model.expressions.nodes import CONSTANTS, post_order
+from pendula.model.expressions.nodes import fold as fold_nodes
 from pendula.model.model import Model
-from pendula.model.references import sides
-from pendula.model.usage import scalars
 from pendula.system.layout import Array
 
 LOOKS = 8192  # points of a time span that are looked at

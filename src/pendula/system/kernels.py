@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pendula.numerics.jit import compiled, compiled_callback, compiled_part
-from pendula.numerics.linear import SOLVED, cholesky_factor, cholesky_solve, solve_kkt
-from pendula.numerics.native import address_of, call_native, doubles_at, integers_at
+from pendula.numerics.compiled.jit import compiled, compiled_callback, compiled_part
+from pendula.numerics.compiled.native import address_of, call_native, doubles_at, integers_at
+from pendula.numerics.solvers.linear import SOLVED, cholesky_factor, cholesky_solve, solve_kkt
 
 # Entries of the context
 (

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pendula.numerics.eight import LANES, aligned_zeros
-from pendula.numerics.jit import compiled_callback
-from pendula.numerics.linear import PIVOT_TOLERANCE
-from pendula.numerics.native import Callback, call_native, doubles_at, integers_at
+from pendula.numerics.compiled.jit import compiled_callback
+from pendula.numerics.compiled.native import Callback, call_native, doubles_at, integers_at
+from pendula.numerics.scalars.eight import LANES, aligned_zeros
+from pendula.numerics.solvers.linear import PIVOT_TOLERANCE
 from pendula.system import kernels as kn
-from pendula.system.lane_code import compile_lanes, solve_symmetric
+from pendula.system.code.lane_code import compile_lanes, solve_symmetric
+from pendula.system.code.llvm import Native
 from pendula.system.layout import Array
-from pendula.system.llvm import Native
 from pendula.system.recursion import kernels as rk
 from pendula.system.recursive import RecursiveSystem
 

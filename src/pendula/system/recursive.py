@@ -12,14 +12,14 @@ from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations, drive_definitions
 from pendula.errors import ComputationError, NotSupported, SingularPose, UsageError
 from pendula.model.model import Model
-from pendula.numerics.eight import LANES, aligned_zeros
-from pendula.numerics.native import Callback
+from pendula.numerics.compiled.native import Callback
+from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.system import kernels as kn
+from pendula.system.code.llvm import compile_program
+from pendula.system.code.lower import Lowering
+from pendula.system.code.programs import Compiled, Programs, inputs_in_time, prepared_parameters
 from pendula.system.dynamics import MOST_PASSES, STATUS, Dynamics
 from pendula.system.layout import Array, Layout
-from pendula.system.llvm import compile_program
-from pendula.system.lower import Lowering
-from pendula.system.programs import Compiled, Programs, inputs_in_time, prepared_parameters
 from pendula.system.recursion import derivatives as dk
 from pendula.system.recursion import kernels as rk
 from pendula.system.recursion import loads as lk

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pendula.model.expressions import parse
+from pendula.model.expressions.expression import parse
 from pendula.model.joints import Rotation
 
 Quaternion = tuple[float, float, float, float]

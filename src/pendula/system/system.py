@@ -13,19 +13,19 @@ from pendula.equations.derive import cannot, derive
 from pendula.equations.equations import Equations
 from pendula.equations.matrix import Matrix, entries
 from pendula.errors import ComputationError, SingularPose, UsageError
-from pendula.model.expressions import parse
+from pendula.model.expressions.expression import parse
 from pendula.model.joints import Rotation
 from pendula.model.model import Model
-from pendula.numerics.taylor import Series
+from pendula.numerics.taylor.integrate import Series
 from pendula.system import kernels as kn
-from pendula.system import tree_kernels as tk
+from pendula.system.block_tree import kernels as tk
+from pendula.system.block_tree.dynamics import bind_tree
+from pendula.system.block_tree.layout import TreeLayout
+from pendula.system.code.programs import Compiled, Programs, inputs_in_time
 from pendula.system.dynamics import STATUS, Dynamics, Sizes, bind_dynamics
 from pendula.system.layout import Array, Layout, State
-from pendula.system.programs import Compiled, Programs, inputs_in_time
 from pendula.system.rotations import quaternion_of
-from pendula.system.taylor_code import bind_series
-from pendula.system.tree_dynamics import bind_tree
-from pendula.system.tree_layout import TreeLayout
+from pendula.system.taylor.code import bind_series
 
 if TYPE_CHECKING:
     from pendula.system.mobility import Mobility

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from pendula.errors import NotSupported
-from pendula.numerics.jit import compiled_callback
-from pendula.numerics.linear import cholesky_solve
-from pendula.numerics.native import Callback, call_native, doubles_at, integers_at
+from pendula.numerics.compiled.jit import compiled_callback
+from pendula.numerics.compiled.native import Callback, call_native, doubles_at, integers_at
+from pendula.numerics.solvers.linear import cholesky_solve
 from pendula.system import kernels as kn
 from pendula.system.system import Parameters, System
 

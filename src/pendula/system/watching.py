@@ -9,11 +9,11 @@ import numpy as np
 
 from pendula.equations.translate import translate
 from pendula.errors import UsageError
-from pendula.model.expressions import Expression
+from pendula.model.expressions.expression import Expression
 from pendula.model.names import nearest
-from pendula.numerics.native import Callback
+from pendula.numerics.compiled.native import Callback
+from pendula.system.code.programs import Compiled
 from pendula.system.layout import Array
-from pendula.system.programs import Compiled
 from pendula.system.system import System
 
 ROUNDING = 4e-15

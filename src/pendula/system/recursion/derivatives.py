@@ -14,10 +14,10 @@ The context continues that of ``recursion.kernels``.
 
 from __future__ import annotations
 
-from pendula.numerics.eight import LANES, eights_at
-from pendula.numerics.jit import compiled, compiled_callback, compiled_part
-from pendula.numerics.native import address_of, call_native, doubles_at, integers_at
-from pendula.numerics.tangents import BYTES, FIRST, WIDTH, tangents_at, tangents_of, value_of, with_tangents
+from pendula.numerics.compiled.jit import compiled, compiled_callback, compiled_part
+from pendula.numerics.compiled.native import address_of, call_native, doubles_at, integers_at
+from pendula.numerics.scalars.eight import LANES, eights_at
+from pendula.numerics.scalars.tangents import BYTES, FIRST, WIDTH, tangents_at, tangents_of, value_of, with_tangents
 from pendula.system import kernels as kn
 from pendula.system.recursion import kernels as rk
 from pendula.system.recursion import loads as lk

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pendula.numerics.eight import choose
-from pendula.numerics.jit import compiled_part
+from pendula.numerics.compiled.jit import compiled_part
+from pendula.numerics.scalars.eight import choose
 
 SMALLEST = 1e-13  # relative to the size it is compared with
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pendula.numerics.eight import LANES, aligned_zeros
-from pendula.numerics.tangents import FIRST, WIDTH
+from pendula.numerics.scalars.eight import LANES, aligned_zeros
+from pendula.numerics.scalars.tangents import FIRST, WIDTH
 from pendula.system import kernels as kn
+from pendula.system.code.programs import prepared_parameters
 from pendula.system.layout import Array
-from pendula.system.programs import prepared_parameters
 from pendula.system.recursion import derivatives as dk
 from pendula.system.recursion import kernels as rk
 from pendula.system.recursion import loads as lk

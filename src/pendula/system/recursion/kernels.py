@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pendula.numerics.eight import BYTES, eights_at
-from pendula.numerics.jit import compiled, compiled_callback, compiled_part
-from pendula.numerics.native import address_of, call_native, doubles_at, integers_at
+from pendula.numerics.compiled.jit import compiled, compiled_callback, compiled_part
+from pendula.numerics.compiled.native import address_of, call_native, doubles_at, integers_at
+from pendula.numerics.scalars.eight import BYTES, eights_at
 from pendula.system import kernels as kn
 from pendula.system.recursion import loads as lk
 from pendula.system.recursion import loops as lp

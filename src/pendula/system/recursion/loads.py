@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pendula.numerics.jit import compiled_part
+from pendula.numerics.compiled.jit import compiled_part
 from pendula.system.recursion import spatial as sp
 from pendula.system.recursion.spatial import BALL, CHART
 

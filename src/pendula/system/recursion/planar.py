@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pendula.numerics.eight import LANES, choose
-from pendula.numerics.jit import compiled_part
-from pendula.numerics.trig import reciprocal, sincos, sincos_all
+from pendula.numerics.compiled.jit import compiled_part
+from pendula.numerics.scalars.eight import LANES, choose
+from pendula.numerics.scalars.trig import reciprocal, sincos, sincos_all
 from pendula.system.recursion.guard import guarded
 from pendula.system.recursion.spatial import ABSOLUTE, DRIVE, FUSED, KIND, PARENT, REVOLUTE, Q, V
 

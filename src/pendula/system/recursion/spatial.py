@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pendula.numerics.jit import compiled_part
-from pendula.numerics.trig import reciprocal, sincos
+from pendula.numerics.compiled.jit import compiled_part
+from pendula.numerics.scalars.trig import reciprocal, sincos
 from pendula.system.recursion.guard import guarded
 
 REVOLUTE, PRISMATIC, BALL, CHART = range(4)

@@ -17,9 +17,9 @@ from pendula.equations.tape import Expr, is_zero
 from pendula.errors import NotSupported
 from pendula.model.bodies import GROUND as GROUND_NAME
 from pendula.model.model import Model
+from pendula.system.code.llvm import Native, compile_program
+from pendula.system.code.lower import Lowering
 from pendula.system.layout import Array
-from pendula.system.llvm import Native, compile_program
-from pendula.system.lower import Lowering
 from pendula.system.recursion import loads as lk
 from pendula.system.recursion import loops as lp
 from pendula.system.recursion import planar as pl

@@ -1,0 +1,1 @@
+"""Chaos: Lyapunov exponents, divergence of neighbouring motions, horizon of prediction."""

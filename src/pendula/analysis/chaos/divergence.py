@@ -1,0 +1,104 @@
+"""When two motions that start almost alike part: paper 003, section 5.5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pendula.analysis.chaos.separation import Separation, separation
+from pendula.errors import UsageError
+from pendula.simulation.simulate import simulate
+from pendula.simulation.trajectory import Trajectory
+from pendula.system.assembly import assemble
+from pendula.system.layout import Array, State
+from pendula.system.system import Parameters, System
+
+Start = Trajectory | State | Mapping[str, float] | None
+
+
+@dataclass(frozen=True)
+class Divergence(Separation):
+    """Distance of two motions over time; ``time`` is when they part. ``str()`` of it is a sentence."""
+
+    first: Trajectory
+    second: Trajectory
+
+    def __str__(self) -> str:
+        size = f"{self.threshold:.4g} {self.unit}"
+        if self.time is None:
+            largest = f"{self.distance.max():.3g} {self.unit}"
+            return (
+                f"the motions stay within {size} up to t = {self.t[-1]:.6g} {self.time_unit} (at most {largest} apart)"
+            )
+        return f"the motions are more than {size} apart from t = {self.time:.6g} {self.time_unit} on"
+
+
+def divergence(
+    system: System,
+    first: Start = None,
+    second: Start = None,
+    *,
+    perturbation: Mapping[str, float] | None = None,
+    duration: float = 10.0,
+    parameters: Parameters = None,
+    tol: float = 1e-10,
+    samples: int | Sequence[float] | Array = 2001,
+    threshold: float | None = None,
+    points: Sequence[str] | None = None,
+) -> Divergence:
+    """Distance over time of two motions of a mechanism, and the time from which on they are different.
+
+    The measure is that of paper 003: the largest displacement of a link's end between the two, with 0.1 % of the link's
+    length as the threshold. Runs have errors of their own, which a chaotic mechanism lets grow as well: see
+    :func:`pendula.horizon`.
+
+    Args:
+        system: compiled equations.
+        first: a run, or a start (a State, or changes to the model's initial state by name).
+        second: the other run or start; or give ``perturbation``.
+        perturbation: what is added to coordinates and speeds of the first start, by name.
+        duration: how long, where the first is not a run already.
+        parameters: changes of parameters by name, for both.
+        tol: tolerance of the runs.
+        samples: number of times, or the times, at which they are compared.
+        threshold: distance at which they count as different [length].
+        points: "body" or "body.point" to look at; default: all named points of all bodies.
+
+    Returns:
+        Divergence; ``time`` is None if the motions do not part.
+
+    Raises:
+        UsageError: the second motion is not given, or given twice; the runs do not fit together.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.chain(links=3))
+        >>> parts = [divergence(system, perturbation={"theta1": d}).time for d in (1e-4, 1e-6)]
+        >>> 0 < parts[0] < parts[1]
+        True
+    """
+    if (second is None) == (perturbation is None):
+        raise UsageError("divergence compares two motions: give either the second, or a perturbation of the first")
+    settings: dict[str, Any] = {"parameters": parameters, "tol": tol}
+    one = first
+    if not isinstance(one, Trajectory):
+        one = simulate(system, duration, initial_state=first, samples=samples, **settings)  # type: ignore[arg-type]
+    other = second
+    if not isinstance(other, Trajectory):
+        start = second if perturbation is None else perturbed(one, perturbation)
+        span = (float(one.t[0]), float(one.t[-1]))
+        if isinstance(first, Trajectory):
+            settings = {"parameters": first.parameters, "tol": first.tolerance, "stepper": first.stepper}
+        other = simulate(system, t_span=span, initial_state=start, samples=one.t, **settings)  # type: ignore[arg-type]
+    found = separation(one, other, threshold=threshold, points=points)
+    return Divergence(**vars(found), first=one, second=other)
+
+
+def perturbed(run: Trajectory, changes: Mapping[str, float]) -> State:
+    """The start of a run with something added to some coordinates and speeds; in loops the others follow."""
+    layout, system = run.joint_layout, run.system
+    start = State(float(run.t[0]), run.joints[0][0], run.joints[1][0], layout)
+    moved = start.replace({name: start[name] + float(change) for name, change in changes.items()})
+    speeds = {*changes} & {*layout.speeds}
+    return assemble(system, moved, parameters=run.parameters, keep=speeds, prefer={*changes}).state

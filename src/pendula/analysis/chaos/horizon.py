@@ -1,0 +1,108 @@
+"""Up to which time the digits of a run mean anything, by comparison with a tighter run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pendula.analysis.chaos.separation import Separation, separation
+from pendula.errors import UsageError
+from pendula.simulation.simulate import simulate
+from pendula.simulation.trajectory import Trajectory
+from pendula.system.layout import Array, State
+from pendula.system.system import Parameters, System
+
+TIGHTER = 100.0
+TIGHTEST = 1e-14
+
+
+@dataclass(frozen=True)
+class Horizon(Separation):
+    """Distance of a run from a tighter one; the run can be relied on up to ``time``. ``str()`` is a sentence."""
+
+    run: Trajectory
+    reference: Trajectory
+
+    @property
+    def reached(self) -> bool:
+        """Whether the run goes on beyond its horizon."""
+        return self.time is not None
+
+    def __str__(self) -> str:
+        against = f"a run by {self.reference.stepper} at tolerance {self.reference.tolerance:g}"
+        end = f"{self.t[-1]:.6g} {self.time_unit}"
+        if self.time is None:
+            return f"reliable to the end (t = {end}): within {self.distance.max():.2g} {self.unit} of {against}"
+        size = f"{self.threshold:.4g} {self.unit}"
+        return (
+            f"reliable up to t = {self.time:.6g} {self.time_unit} of {end}: from there on more than {size} away "
+            f"from {against}"
+        )
+
+
+def horizon(
+    system: System,
+    duration: float = 10.0,
+    *,
+    run: Trajectory | None = None,
+    initial_state: State | Mapping[str, float] | None = None,
+    parameters: Parameters = None,
+    tol: float = 1e-8,
+    stepper: str = "dop853",
+    samples: int | Sequence[float] | Array = 1001,
+    threshold: float | None = None,
+    points: Sequence[str] | None = None,
+    max_steps: int = 1_000_000,
+) -> Horizon:
+    """Up to which time a run can be relied on: where it parts from a run at a hundredth of its tolerance.
+
+    Errors of a chaotic motion grow exponentially, so beyond some time a run, however smooth it looks, is only one of
+    the motions that the mechanism might make. At the tightest tolerances, where a hundredth is out of reach, the other
+    run is made by another stepper.
+
+    Args:
+        system: compiled equations.
+        duration: how long.
+        run: a run that is there already, in place of the arguments that describe one.
+        initial_state, parameters, tol, stepper, samples, max_steps: as for :func:`pendula.simulate`.
+        threshold: distance at which the runs count as different; default: 0.1 % of a typical length.
+        points: "body" or "body.point" to look at; default: all named points of all bodies.
+
+    Returns:
+        Horizon; ``time`` is None if the runs stay together to the end.
+
+    Raises:
+        UsageError: the tighter run did not come as far, so that nothing can be said.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> horizon(system, 5.0).time is None
+        True
+    """
+    if run is None:
+        run = simulate(
+            system, duration, initial_state=initial_state, parameters=parameters, tol=tol, stepper=stepper,
+            samples=samples, max_steps=max_steps,
+        )  # fmt: skip
+    other = _tighter(run)
+    span = (float(run.t[0]), float(run.t[-1]))
+    reference = simulate(
+        run.system, t_span=span, initial_state=run.state(0), parameters=run.parameters, samples=run.t,
+        max_steps=100 * max_steps, **other,
+    )  # fmt: skip
+    found = separation(run, reference, threshold=threshold, points=points)
+    if found.time is None and len(reference) < len(run):
+        raise UsageError(
+            f"the horizon cannot be told: the tighter run ended at t = {reference.t[-1]:.6g}: {reference.outcome}"
+        )
+    return Horizon(**vars(found), run=run, reference=reference)
+
+
+def _tighter(run: Trajectory) -> dict[str, Any]:
+    """Settings of the run to compare with."""
+    tol = max(run.tolerance / TIGHTER, TIGHTEST)
+    if tol <= run.tolerance / 10:
+        return {"tol": tol, "stepper": run.stepper}
+    return {"tol": tol, "stepper": "rk45" if run.stepper == "dop853" else "dop853"}

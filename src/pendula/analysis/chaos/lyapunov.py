@@ -1,0 +1,182 @@
+"""The largest Lyapunov exponent of a motion, by its variational equations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pendula.analysis.driven.periods import symbolic
+from pendula.errors import ComputationError, UsageError
+from pendula.numerics.steppers.stepping import Integration, integrate
+from pendula.system.assembly import assemble
+from pendula.system.layout import Array, State
+from pendula.system.schedule import breakpoints, largest_step
+from pendula.system.system import Parameters, System
+from pendula.system.tangent import deviation_callback
+
+BLOCKS = 10
+"""Parts of the run whose averages are compared for the spread."""
+
+
+@dataclass(frozen=True)
+class Lyapunov:
+    """Exponential rate at which neighbouring motions part, on average along a motion. ``str()`` is a sentence.
+
+    Attributes:
+        exponent: average rate over the run without its beginning [1/time].
+        spread: standard error of that, from the averages over tenths of the run [1/time].
+        t, running: times, and the average rate up to each of them [1/time].
+        transient: time at the beginning that is left out, in which the deviation turns into its fastest direction.
+        state: the last state of the motion.
+        time_unit: name of the unit of time.
+    """
+
+    exponent: float
+    spread: float
+    t: Array
+    running: Array
+    transient: float
+    state: State
+    time_unit: str
+
+    def __str__(self) -> str:
+        rate = f"{self.exponent:.4g} +- {self.spread:.2g} 1/{self.time_unit}"
+        text = f"largest Lyapunov exponent {rate}, from t = {self.transient:.6g} to {self.t[-1]:.6g} {self.time_unit}"
+        if self.exponent > 3 * self.spread:
+            return f"{text}: a deviation grows tenfold every {np.log(10) / self.exponent:.4g} {self.time_unit}"
+        return f"{text}: no exponential growth can be told from it"
+
+
+def lyapunov(
+    system: System,
+    duration: float = 100.0,
+    *,
+    initial_state: State | Mapping[str, float] | None = None,
+    parameters: Parameters = None,
+    transient: float | None = None,
+    tol: float = 1e-9,
+    stepper: str = "dop853",
+    segments: int = 200,
+    seed: int = 0,
+    max_steps: int = 1_000_000,
+) -> Lyapunov:
+    """The largest Lyapunov exponent of the motion from a state.
+
+    The motion and one small deviation from it are integrated together, with exact derivatives. The deviation is brought
+    back to length one after each segment; the exponent is the average growth of its logarithm. In a regular
+    motion it tends to 0 as slowly as log(t)/t. A mechanism with friction that jumps, or with a switch in the state, has
+    jumps of the deviation there that this does not see.
+
+    Args:
+        system: compiled equations of a mechanism without closed loops, not in maximal coordinates.
+        duration: how long, from the time of the initial state.
+        initial_state: a State, or changes to the model's initial state by name.
+        parameters: changes of parameters by name.
+        transient: time to leave out at the beginning; default: a tenth of the duration.
+        tol: tolerance of the steps, for the motion and the deviation.
+        segments: how often the deviation is brought back to length one.
+        seed: fixes the direction of the first deviation, which is random.
+
+    Returns:
+        Lyapunov, with the exponent, its spread, and the running average.
+
+    Raises:
+        NotSupported: closed loops, or bodies with coordinates of their own.
+        UsageError: an argument is out of range.
+        ComputationError: the run could not be finished.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> upright = lyapunov(system, 5.0, initial_state={"theta": 3.141592653589793}, transient=2.5, segments=20)
+        >>> round(upright.exponent**2 / 14.715, 3)  # 3 g / (2 l) of the rod
+        1.0
+    """
+    skipped = 0.1 * duration if transient is None else transient
+    _check(duration, skipped, segments)
+    system = symbolic(system)
+    vector = system.parameter_vector(parameters)
+    callback = deviation_callback(system, vector)
+    start = initial_state
+    if not isinstance(start, State):
+        start = system.initial_state(vector).replace(start or {})
+    state = assemble(system, start, parameters=vector).state
+    y = np.concatenate([state.q, state.v])
+    deviation = _unit(_tangent(system, y, np.random.default_rng(seed).normal(size=y.size)))
+    times = state.t + np.linspace(0.0, duration, segments + 1)
+    breaks = breakpoints(system, vector, (times[0], times[-1]))
+    longest = largest_step(system, vector, (times[0], times[-1]), breaks)
+    growth, steps, step = np.zeros(segments), 0, None
+    for k in range(segments):
+        try:
+            run = integrate(
+                callback, np.concatenate([y, deviation]), (times[k], times[k + 1]), rtol=tol, atol=tol, method=stepper,
+                breakpoints=breaks, first_step=step, max_steps=max_steps, max_step=longest,
+            )  # fmt: skip
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        y, deviation, growth[k] = _renewed(system, run)
+        steps += run.accepted
+        step = float(np.abs(np.diff(run.t)).max())
+        if steps > max_steps:
+            raise ComputationError(f"the exponent was not found: {max_steps} steps were used up at t = {run.t[-1]:.6g}")
+    nq = len(system.layout.coordinates)
+    last = State(float(times[-1]), y[:nq], y[nq:], system.layout)
+    return _averaged(growth, times, skipped, last, system.layout.time_unit)
+
+
+def _check(duration: float, transient: float, segments: int) -> None:
+    if not 0 < duration < np.inf:
+        raise UsageError(f"the duration must be positive, found {duration!r}")
+    if not 0 <= transient < duration:
+        raise UsageError(f"the transient must be shorter than the duration {duration:g}, found {transient!r}")
+    if not isinstance(segments, int) or segments < 2 * BLOCKS:
+        raise UsageError(f"segments is a whole number from {2 * BLOCKS} up, found {segments!r}")
+
+
+def _unit(x: Array) -> Array:
+    return x / np.linalg.norm(x)
+
+
+def _tangent(system: System, y: Array, deviation: Array) -> Array:
+    """The deviation without changes of the length of quaternions."""
+    deviation = np.array(deviation)
+    for at, _ in system.balls:
+        unit = _unit(y[at : at + 4])
+        deviation[at : at + 4] -= unit * (unit @ deviation[at : at + 4])
+    return deviation
+
+
+def _renewed(system: System, run: Integration) -> tuple[Array, Array, float]:
+    """State and unit deviation to go on from, and the logarithm of how much the deviation has grown."""
+    if not run.outcome.ok:
+        raise ComputationError(f"the exponent was not found: {run.outcome}: {run.detail}")
+    n = run.y.shape[1] // 2
+    y, deviation = run.y[-1, :n].copy(), run.y[-1, n:]
+    size = float(np.linalg.norm(deviation))
+    if not 0 < size < 1e150:
+        raise ComputationError(f"the deviation grew to {size:.3g} by t = {run.t[-1]:.6g}; take more segments")
+    for at, _ in system.balls:
+        y[at : at + 4] = _unit(y[at : at + 4])
+    return y, _unit(_tangent(system, y, deviation)), float(np.log(size))
+
+
+def _averaged(growth: Array, times: Array, transient: float, last: State, unit: str) -> Lyapunov:
+    """The exponent from the growth over each segment."""
+    kept = np.flatnonzero(times[:-1] >= times[0] + transient * (1 - 1e-12))
+    if kept.size < BLOCKS:
+        raise UsageError("the transient leaves too few segments; take more segments or a shorter transient")
+    first, rates = kept[0], growth / np.diff(times)
+    passed = times[first + 1 :] - times[first]
+    means = [float(block.mean()) for block in np.array_split(rates[first:], BLOCKS)]
+    return Lyapunov(
+        exponent=float(growth[first:].sum() / passed[-1]),
+        spread=float(np.std(means, ddof=1) / np.sqrt(BLOCKS)),
+        t=times[first + 1 :],
+        running=np.cumsum(growth[first:]) / passed,
+        transient=float(times[first]),
+        state=last,
+        time_unit=unit,
+    )

@@ -1,0 +1,127 @@
+"""How far two runs of a mechanism are apart: the largest distance between points of its bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.model.expressions.expression import parse
+from pendula.model.names import nearest
+from pendula.simulation.trajectory import Trajectory
+from pendula.system.layout import Array
+
+SMALL_PART = 1e-3
+"""Part of a typical length at which runs count as different: 0.1 %, the criterion of paper 003."""
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Distance of two runs over time.
+
+    Attributes:
+        t: times, shape (k,).
+        distance: largest distance between the same point in both runs [length].
+        where: the point it belongs to, as "body.point", at every time.
+        threshold: distance from which the runs count as different [length].
+        time: when that is first exceeded; None if it never is.
+        unit, time_unit: names of units.
+    """
+
+    t: Array
+    distance: Array
+    where: tuple[str, ...]
+    threshold: float
+    time: float | None
+    unit: str
+    time_unit: str
+
+
+def separation(
+    first: Trajectory, second: Trajectory, *, threshold: float | None = None, points: Sequence[str] | None = None
+) -> Separation:
+    """The distance of two runs that were sampled at the same times.
+
+    Args:
+        first, second: the runs; one may be shorter.
+        threshold: distance at which they count as different; default: 0.1 % of a typical length of the mechanism.
+        points: "body" or "body.point" to look at; default: all named points of all bodies (of rods, the ends).
+
+    Raises:
+        UsageError: the runs have other times or other bodies, or there is no such point.
+    """
+    count = min(len(first), len(second))
+    if not count or not np.allclose(first.t[:count], second.t[:count], rtol=1e-12, atol=0.0):
+        raise UsageError("the two runs are not sampled at the same times; give both the same samples")
+    if set(first.layout.bodies) != set(second.layout.bodies):
+        raise UsageError("the two runs are of different mechanisms: their bodies have other names")
+    length = first.system.typical_length(first.parameters)
+    limit = SMALL_PART * length if threshold is None else _positive(threshold)
+    names, distances = _distances(first, second, count, points)
+    largest = np.argmax(distances, axis=1)
+    distance = distances[np.arange(count), largest]
+    units = first.system.model.unit_names
+    return Separation(
+        t=first.t[:count],
+        distance=distance,
+        where=tuple(names[k] for k in largest),
+        threshold=limit,
+        time=_first_above(first.t[:count], distance, limit),
+        unit=units.length,
+        time_unit=units.time,
+    )
+
+
+def _positive(threshold: float) -> float:
+    if not isinstance(threshold, (int, float, np.floating)) or not 0 < threshold < np.inf:
+        raise UsageError(f"the threshold is a positive length, found {threshold!r}")
+    return float(threshold)
+
+
+def _distances(
+    first: Trajectory, second: Trajectory, count: int, points: Sequence[str] | None
+) -> tuple[list[str], Array]:
+    """Names of the points, and the distance of each at every time."""
+    here, there = _paths(first, count), _paths(second, count)
+    chosen = list(here) if points is None else [_chosen(p, here) for p in points]
+    if points is None:
+        chosen = [p for p in chosen if p in there and not p.endswith((".origin", ".center"))] or list(here)
+    if not chosen:
+        raise UsageError("no points were given to compare the runs by")
+    return chosen, np.stack([np.linalg.norm(here[p] - there[p], axis=1) for p in chosen], axis=1)
+
+
+def _chosen(name: str, known: dict[str, Any]) -> str:
+    full = name if "." in name else f"{name}.com"
+    if full not in known:
+        near = nearest(full, known)
+        hint = f'did you mean "{near}"?' if near else f"known are: {', '.join(list(known)[:12])}"
+        raise UsageError(f'there is no point "{name}"; {hint}')
+    return full
+
+
+def _paths(run: Trajectory, count: int) -> dict[str, Array]:
+    """World positions of every named point of every body."""
+    R, r = run.system.poses(run.q[:count], run.t[:count], parameters=run.parameters)
+    values = dict(zip(run.layout.parameters, run.parameters.tolist(), strict=True))
+    found = {}
+    for k, body in enumerate(run.layout.bodies):
+        for name, place in run.system.model.body(body).named_points().items():
+            local = np.array([parse(x).evaluate(values) for x in place])
+            found[f"{body}.{name}"] = r[:, k] + R[:, k] @ local
+    return found
+
+
+def _first_above(t: Array, distance: Array, limit: float) -> float | None:
+    """When the distance first exceeds the limit; between two samples it is taken to grow exponentially."""
+    above = np.flatnonzero(~(distance <= limit))
+    if not above.size:
+        return None
+    k = int(above[0])
+    if k == 0 or not distance[k - 1] > 0 or not np.isfinite(distance[k]):
+        return float(t[k])
+    part = np.log(limit / distance[k - 1]) / np.log(distance[k] / distance[k - 1])
+    return float(t[k - 1] + part * (t[k] - t[k - 1]))

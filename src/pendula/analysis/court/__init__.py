@@ -1,0 +1,1 @@
+"""Equations against each other: formulations, and equations written by others."""

@@ -1,0 +1,345 @@
+"""Equations that somebody else wrote against ours: they agree, or here is a state where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.court.affine import Array
+from pendula.analysis.court.given import Given, Numbers, Points, acceleration_name, evaluate, read_given
+from pendula.analysis.court.rows import Match, entry_differences, matches, our_rows, their_rows, unsatisfied
+from pendula.analysis.court.simpler import simplified
+from pendula.equations.derive import DEFAULT
+from pendula.errors import PendulaError
+from pendula.model.model import Model
+from pendula.system.assembly import assemble
+from pendula.system.build import compile_system
+from pendula.system.layout import State
+from pendula.system.sampling import random_states
+from pendula.system.system import System
+
+TOLERANCE = 1e-9
+"""Largest relative difference of an acceleration that still counts as agreement."""
+SINGULAR = 1e10
+"""Condition number (rows and columns scaled) from which equations do not determine the accelerations."""
+CLEAR = 0.01
+"""A simpler state is taken if it keeps this part of the largest difference."""
+_ROUNDING = 1e4  # condition number up to which rounding stays far below the tolerance
+_VARIED = 10  # states at which parameters are varied
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One quantity on which the two sides differ, at the counterexample.
+
+    Attributes:
+        what: its name: ``theta1_ddot``, ``M[theta1, theta2]``, ``equation 2: coefficient of theta1_ddot``.
+        ours: its value by the model.
+        theirs: its value by the equations that were given.
+    """
+
+    what: str
+    ours: float
+    theirs: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Given equations compared with those of a model, at random consistent states.
+
+    Attributes:
+        model: name of the model.
+        source: where the equations came from.
+        states: number of random states.
+        max_difference: largest relative difference of an acceleration.
+        counterexample: t, coordinates, speeds and inputs of a simple state where they differ; None if they agree.
+        differences: what differs there, accelerations first.
+        remark: where to look, or what to know though they agree; may be empty.
+    """
+
+    model: str
+    source: str
+    states: int
+    max_difference: float
+    counterexample: dict[str, float] | None
+    differences: tuple[Difference, ...]
+    remark: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the accelerations agree."""
+        return self.max_difference <= TOLERANCE
+
+    @property
+    def sentence(self) -> str:
+        """The result in one sentence."""
+        if self.passed or self.counterexample is None:
+            largest = f"the accelerations differ by at most {self.max_difference:.2g} of their size"
+            return f"{self.source}: agrees with {self.model} at {self.states} random states; {largest}"
+        first = self.differences[0]
+        moving = [f"{name} = {value:.6g}" for name, value in self.counterexample.items() if value != 0]
+        rest = ["all else zero"] if len(moving) < len(self.counterexample) else []
+        return (
+            f"{self.source}: differs from {self.model}; at {', '.join(moving + rest)}, "
+            f"{first.what} is {first.ours:.6g} by the model and {first.theirs:.6g} by these equations"
+        )
+
+
+def check_against(
+    model: Model,
+    against: str | Path | Mapping[str, Any],
+    *,
+    states: int = 100,
+    seed: int = 0,
+    formulation: str = DEFAULT,
+) -> Comparison:
+    """Compares equations from a paper, a script or a notebook with those of a model.
+
+    What decides is the accelerations at random consistent states and inputs: an equation may be multiplied by a
+    factor, and equations may be combined, without being wrong. Where they differ, a state as simple as possible is
+    looked for. Where they agree, parameters are varied one by one; if they then differ, the remark says so.
+
+    Args:
+        model: the mechanism.
+        against: a TOML file, or its content as a mapping; see the page "Checking your own equations".
+        states: number of random states.
+        seed: of the random states.
+        formulation: the one that gives our side.
+
+    Raises:
+        UsageError: the equations cannot be used: an unknown name, a wrong size, not linear in the accelerations, not
+            finite, or they do not determine the accelerations; names file and entry.
+
+    Example:
+        >>> from pendula import library
+        >>> right = {"equations": ["m*l**2/3*theta_ddot = -m*g*l/2*sin(theta)"]}
+        >>> check_against(library.pendulum(), right, states=10).passed
+        True
+        >>> wrong = {"equations": ["m*l**2*theta_ddot = -m*g*l/2*sin(theta)"]}  # not the inertia of a rod
+        >>> for difference in check_against(library.pendulum(), wrong, states=10).differences:
+        ...     print(difference.what, round(difference.ours, 3), round(difference.theirs, 3))
+        theta_ddot -14.715 -4.905
+        equation 1: coefficient of theta_ddot 0.333 1.0
+    """
+    return _Check(compile_system(model, formulation), against).run(states, seed)
+
+
+class _Check:
+    """A model and given equations, with what the steps of the comparison share."""
+
+    def __init__(self, system: System, against: str | Path | Mapping[str, Any]) -> None:
+        self.system, self.given = system, read_given(system, against)
+        if self.given.form == "M" and system.loop_rows:
+            self.given.refuse(
+                "M",
+                "the model has closed loops, where M a = f does not hold without multipliers; "
+                'give "equations" with the multipliers as "unknowns", or "accelerations"',
+            )
+
+    def run(self, states: int, seed: int) -> Comparison:
+        points = _random_points(self.system, states, seed)
+        numbers = evaluate(self.given, self.system, points)
+        self.refuse_singular(numbers, points)
+        ours = self.ours(points)
+        scale = _typical(self.system, ours, points.v)
+        gaps = self.gaps(points, scale, numbers)
+        worst = int(np.argmax(gaps))
+        largest = float(gaps[worst])
+        rows = our_rows(self.system, numbers, points)
+        named = (self.system.model.name, self.given.source, states, largest)
+        if largest <= TOLERANCE:
+            return Comparison(*named, None, (), self.remark_on_agreement(numbers, rows, points, scale))
+
+        def differs(point: Points) -> bool:
+            return self.gap_at(point, scale) >= max(CLEAR * largest, TOLERANCE)
+
+        point = simplified(self.system, points.chosen([worst]), differs)
+        found = self.differences(point, scale, matches(numbers, rows))
+        return Comparison(*named, self.by_name(point), found, self.where_to_look(points, scale))
+
+    # -- both sides ----------------------------------------------------------------------------------
+
+    def ours(self, at: Points) -> Array:
+        """Accelerations by the model."""
+        inputs = at.u if at.u.shape[1] else None
+        return self.system.accelerations(at.q, at.v, at.t, inputs=inputs, parameters=at.p)
+
+    def gaps(self, at: Points, scale: Array, numbers: Numbers | None = None) -> Array:
+        """Largest relative difference at each state; 0 where the given equations are singular."""
+        ours = self.ours(at)
+        A_b = evaluate(self.given, self.system, at) if numbers is None else numbers
+        conditions = _conditions(A_b.A)
+        theirs = _solution(A_b, conditions)[:, : ours.shape[1]]
+        relative = (np.abs(ours - theirs) / np.maximum(np.abs(ours), scale)).max(axis=1)
+        relative = np.where(np.isfinite(relative), relative, np.inf)
+        # Equations that are nearly singular amplify rounding, which is no difference.
+        return np.where(conditions < SINGULAR, relative / np.maximum(1.0, conditions / _ROUNDING), 0.0)
+
+    def gap_at(self, point: Points, scale: Array) -> float:
+        """The difference at one state; 0 where one of the two sides has no accelerations."""
+        try:
+            return float(self.gaps(point, scale)[0])
+        except PendulaError:
+            return 0.0
+
+    def refuse_singular(self, numbers: Numbers, at: Points) -> None:
+        """Refuses equations that leave an acceleration open."""
+        bad = np.flatnonzero(~(_conditions(numbers.A) < SINGULAR))
+        if not bad.size:
+            return
+        given, layout = self.given, self.system.layout
+        entry = "M" if given.form == "M" else given.form
+        for k, name in enumerate([*map(acceleration_name, layout.speeds), *given.unknowns]):
+            if not numbers.A[:, :, k].any():
+                given.refuse(entry, f'"{name}" occurs in none of them, so it is not determined')
+        for k, label in enumerate(_labels(given)):
+            if not numbers.A[:, k].any():
+                given.refuse(label, "it contains no acceleration, so the accelerations are not determined")
+        pairs = [("t", at.t[bad[0]]), *list(zip(layout.coordinates, at.q[bad[0]], strict=True))[:6]]
+        place = ", ".join(f"{name} = {x:.4g}" for name, x in pairs)
+        what = "M is singular or nearly so" if given.form == "M" else "the equations depend on each other"
+        given.refuse(entry, f"{what} at {place}, so the accelerations are not determined")
+
+    # -- words ---------------------------------------------------------------------------------------
+
+    def by_name(self, point: Points) -> dict[str, float]:
+        """A state by name."""
+        layout = self.system.layout
+        names = ("t", *layout.coordinates, *layout.speeds, *layout.inputs)
+        values = (point.t, point.q[0], point.v[0], point.u[0])
+        return dict(zip(names, map(float, np.concatenate(values)), strict=True))
+
+    def differences(self, point: Points, scale: Array, found: list[Match | None]) -> tuple[Difference, ...]:
+        """What differs at one state: accelerations, then entries of M and f or of the equations."""
+        numbers, ours = evaluate(self.given, self.system, point), self.ours(point)[0]
+        theirs = _solution(numbers, _conditions(numbers.A))[0, : len(ours)]
+        size = np.maximum(np.abs(ours), scale)
+        gap = np.abs(ours - theirs) / size
+        names = [acceleration_name(speed) for speed in self.system.layout.speeds]
+        different = [_difference(names[k], ours[k], theirs[k], size[k]) for k in np.argsort(-gap) if gap[k] > TOLERANCE]
+        if self.given.form == "accelerations":
+            return tuple(different)
+        mine = our_rows(self.system, numbers, point)
+        for k, left in unsatisfied(numbers, ours, size):
+            match = found[k]
+            entries = []
+            if mine is not None and match is not None:
+                entries = entry_differences(self.given, k, their_rows(numbers)[0, k], mine[0, k], match)
+            label = f"{_labels(self.given)[k]}: left side - right side with our accelerations"
+            different += [_difference(*entry) for entry in entries] or [Difference(label, 0.0, left)]
+        return tuple(different)
+
+    def where_to_look(self, points: Points, scale: Array) -> str:
+        """Whether the difference is there at rest."""
+        if self.system.drives:
+            return ""
+        try:
+            at_rest = self.gaps(replace(points, v=np.zeros_like(points.v)), scale).max()
+        except PendulaError:
+            return ""
+        if at_rest <= TOLERANCE:
+            return "At rest the two sides agree at all poses: the difference is in terms that contain speeds."
+        return "The two sides differ at rest too: look first at inertia and forces, then at terms that contain speeds."
+
+    def remark_on_agreement(self, numbers: Numbers, rows: Array | None, points: Points, scale: Array) -> str:
+        """What to know about equations that agree."""
+        remarks = []
+        if numbers.M is not None and rows is not None:
+            same = matches(numbers, rows)
+            ours = all(match is not None and match.is_ours for match in same)
+            how = "are ours entry by entry" if ours else "are not ours entry by entry, but mean the same"
+            remarks.append(f"M and f {how}.")
+        bound = self.bound_parameters(points, scale)
+        if bound:
+            listed = ", ".join(f"{name} ({value:.6g})" for name, value in bound.items())
+            remarks.append(
+                f"They agree only for these values of the parameters: {listed}. With another value they differ: a "
+                "factor is missing, or a number stands for a parameter."
+            )
+        return " ".join(remarks)
+
+    def bound_parameters(self, points: Points, scale: Array) -> dict[str, float]:
+        """Parameters that, changed alone, make the two sides differ."""
+        found = {}
+        for name, value in zip(self.system.layout.parameters, map(float, self.system.parameters), strict=True):
+            changed = self.with_parameter(name, 1.3 * value if value else 0.37, points)
+            if changed is not None and self.max_gap(changed, scale) > TOLERANCE:
+                found[name] = value
+        return found
+
+    def max_gap(self, points: Points, scale: Array) -> float:
+        """Largest difference; 0 where a side has no accelerations."""
+        try:
+            return float(self.gaps(points, scale).max(initial=0.0))
+        except PendulaError:
+            return 0.0
+
+    def with_parameter(self, name: str, value: float, points: Points) -> Points | None:
+        """Some states with one parameter changed (those that depend on it follow); None if it cannot be."""
+        some = points.chosen(slice(_VARIED))
+        try:
+            p = self.system.parameter_vector({name: value})
+        except PendulaError:
+            return None
+        if not self.system.loop_rows:
+            return replace(some, p=p)
+        kept, q, v = [], np.array(some.q), np.array(some.v)
+        for k in range(len(some.t)):
+            state = State(float(some.t[k]), some.q[k], some.v[k], self.system.layout)
+            try:
+                closed = assemble(self.system, state, parameters=p).state
+            except PendulaError:
+                continue
+            q[k], v[k] = closed.q, closed.v
+            kept.append(k)
+        return replace(some, q=q, v=v, p=p).chosen(kept) if kept else None
+
+
+def _random_points(system: System, states: int, seed: int) -> Points:
+    """Random consistent states with inputs around their values, so that no input is hidden by being zero."""
+    t, q, v = random_states(system, states, seed)
+    u = np.zeros((states, len(system.layout.inputs)))
+    if system.layout.inputs:
+        noise = np.random.default_rng(seed).normal(size=u.shape)
+        u = np.array([system.inputs_at(x) for x in t]) + noise
+    return Points(t, q, v, u, system.parameters)
+
+
+def _labels(given: Given) -> list[str]:
+    return [f"row of {name}" for name in given.order] if given.form == "M" else [row.label for row in given.rows]
+
+
+def _difference(what: str, ours: float, theirs: float, size: float) -> Difference:
+    """A difference in which what is zero but for rounding is zero."""
+    mine, other = (0.0 if abs(x) < 1e-12 * size else float(x) for x in (ours, theirs))
+    return Difference(what, mine, other)
+
+
+def _conditions(A: Array) -> Array:
+    """Condition numbers with rows and columns scaled to a largest entry of 1; infinite where one is zero."""
+    rows = np.abs(A).max(axis=2, keepdims=True)
+    scaled = A / np.where(rows > 0, rows, 1.0)
+    columns = np.abs(scaled).max(axis=1, keepdims=True)
+    found = np.linalg.cond(scaled / np.where(columns > 0, columns, 1.0))
+    return np.where(np.isfinite(found), found, np.inf)
+
+
+def _solution(numbers: Numbers, conditions: Array) -> Array:
+    """Accelerations and unknowns of A x + b = 0 (meaningless where A is singular)."""
+    safe = np.where((conditions < SINGULAR)[:, None, None], numbers.A, np.eye(numbers.A.shape[1]))
+    return np.linalg.solve(safe, -numbers.b[..., None])[..., 0]
+
+
+def _typical(system: System, a: Array, v: Array) -> Array:
+    """Typical size of each acceleration over the states; those of one kind (angles, lengths) share it."""
+    kinds = np.array(system.layout.speed_kinds)
+    typical = np.empty(len(kinds))
+    for kind in set(kinds):
+        same = kinds == kind
+        size = float(np.median(np.abs(a[:, same]).max(axis=1)))
+        typical[same] = size if size > 0 else max(float(np.median((v[:, same] ** 2).max(axis=1))), 1e-300)
+    return typical

@@ -1,0 +1,159 @@
+"""Formulations against each other: the certificate of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from pendula.analysis.reactions.forces import across_freedoms
+from pendula.analysis.reactions.freedoms import Freedoms
+from pendula.equations.derive import formulations
+from pendula.model.model import Model
+from pendula.system.build import compile_system
+from pendula.system.layout import Array
+from pendula.system.sampling import random_states
+from pendula.system.system import System
+
+TOLERANCE = 1e-9
+"""Largest relative difference that still counts as agreement."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Two formulations compared: the largest relative difference, and where it is."""
+
+    a: str
+    b: str
+    max_difference: float
+    what: str
+    """what differs most"""
+    state: str
+    """the state at which it does"""
+
+    @property
+    def where(self) -> str:
+        """What differs most, and at which state."""
+        return f"{self.what} at {self.state}"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the two agree."""
+        return self.max_difference <= TOLERANCE
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """All pairs of formulations, compared at random consistent states."""
+
+    model: str
+    formulations: tuple[str, ...]
+    states: int
+    pairs: tuple[Agreement, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether all agree."""
+        return all(pair.passed for pair in self.pairs)
+
+
+def check(model: Model, *, names: Sequence[str] | None = None, states: int = 100, seed: int = 0) -> Certificate:
+    """Derives a model by several formulations and compares them at random consistent states.
+
+    Compared are the accelerations of all bodies in world axes, the mass matrix (where coordinates are the same),
+    kinetic and potential energy, power, the forces that prescribed motions need, the reactions of all joints (by the
+    formulations that find them) and, for closed loops, the constraint forces; each relative to its largest value.
+
+    Example:
+        >>> from pendula import library
+        >>> check(library.double_pendulum(), states=10).passed
+        True
+    """
+    chosen = tuple(names or formulations())
+    systems = {name: compile_system(model, name) for name in chosen}
+    first = systems[chosen[0]].in_joints
+    t, q, v = random_states(first, states, seed)
+    results = {name: _quantities(system, t, q, v) for name, system in systems.items()}
+    pairs = []
+    for a, b in combinations(chosen, 2):
+        worst, what, at = -1.0, "", 0
+        for quantity in (name for name in results[a] if name in results[b]):
+            (x, scale), (y, other) = results[a][quantity], results[b][quantity]
+            gap = np.abs(x - y).max(axis=1, initial=0.0) / np.maximum(scale, other)
+            gap = np.where(np.isfinite(gap), gap, np.inf)
+            state = int(np.argmax(gap))
+            if gap[state] > worst:
+                worst, what, at = float(gap[state]), quantity, state
+        pairs.append(Agreement(a, b, worst, what, _shown(first, t[at], q[at], v[at])))
+    return Certificate(model.name, chosen, states, tuple(pairs))
+
+
+def _shown(system: System, t: float, q: Array, v: Array) -> str:
+    """A state in a line."""
+    values = [*zip(system.layout.coordinates, q, strict=True), *zip(system.layout.speeds, v, strict=True)]
+    return ", ".join([f"t = {t:.6g}", *(f"{name} = {x:.6g}" for name, x in values)])
+
+
+def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple[Array, Array]]:
+    """What is compared, one row per state, and the size differences are measured against.
+
+    An acceleration that happens to vanish is measured against speed times rate of turning, an energy against the
+    total, so that rounding in a zero does not count as a difference.
+    """
+    count, joints = len(t), (q, v)
+    q, v = system.from_joints(q, v, t)
+    a = system.accelerations(q, v, t)
+    motion = system.body_motion(q, v, a, t)
+    energies = system.energies(q, v, t)
+    speed, turning = _size(motion.velocity), _size(motion.angular_velocity)
+    linear, length = _size(motion.acceleration), system.typical_length()
+    total = energies.kinetic + np.abs(energies.potential) + 1e-300
+    found = {
+        "acceleration of the mass centres": _against(motion.acceleration, speed * turning),
+        "angular acceleration of the bodies": _against(motion.angular_acceleration, turning**2 + linear / length),
+        "kinetic energy": (energies.kinetic[:, None], total),
+        "potential energy": (energies.potential[:, None], total),
+        "power of loads": _against(system.power(q, v, t)[:, None], total),
+    }
+    if not system.bodies_have_coordinates:  # the same coordinates as the others
+        mass = system.mass_matrix(q, t).reshape(count, -1)
+        found["mass matrix"] = (mass, _size(mass))
+    if system.drives:
+        found["force of prescribed motions"] = _against(system.drive_forces(q, v, t), total / max(length, 1.0))
+    found |= _reactions(system, t, *joints, total)
+    if system.loop_rows and not system.bodies_have_coordinates:
+        lam = system.multipliers(q, v, t)
+        forces = np.einsum("kri,kr->ki", system.constraint_jacobian(q, t), lam)
+        found["constraint forces"] = _against(forces, total / max(length, 1.0))
+    return found
+
+
+def _reactions(system: System, t: Array, q: Array, v: Array, floor: Array) -> dict[str, tuple[Array, Array]]:
+    """Forces and torques that joints hold; not where redundant loops leave them undetermined."""
+    eq = system.equations
+    if not eq.transmitted:
+        return {}
+    own = system.from_joints(q, v, t)
+    carried = system.transmitted(*own, t)
+    freedoms = Freedoms(system.in_joints, q, t, system.parameters)
+    if freedoms.self_balanced(in_plane=freedoms.planar)[0]:
+        return {}
+    force, torque = across_freedoms(freedoms, [x.joint for x in eq.transmitted], carried)
+    size = np.maximum(_size(carried.force), _size(carried.torque) / freedoms.length)
+    size = np.maximum(size, floor / freedoms.length)
+    return {
+        "reaction forces": _against(force, size),
+        "reaction torques": _against(torque, size * freedoms.length),
+    }
+
+
+def _size(x: Array) -> Array:
+    return np.abs(x.reshape(len(x), -1)).max(axis=1, initial=0.0)
+
+
+def _against(x: Array, floor: Array) -> tuple[Array, Array]:
+    """Rows of x with their own size, or the floor where that is larger."""
+    flat = x.reshape(len(x), -1)
+    return flat, np.maximum(np.maximum(_size(flat), floor), 1e-300)

@@ -1,0 +1,1 @@
+"""Periodically driven mechanisms: Floquet multipliers and their limits."""

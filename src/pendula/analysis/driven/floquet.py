@@ -1,0 +1,379 @@
+"""Stability of periodically driven mechanisms: Floquet multipliers, from the variational equations over one period."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from pendula.analysis.driven.periods import PERIODIC, depends_on_time, find_period, period_error, symbolic
+from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.equilibrium import Equilibrium
+from pendula.analysis.linear.kinks import refuse_kinks
+from pendula.errors import ComputationError, NoConvergence, UsageError
+from pendula.model.expressions.expression import ExpressionError, parse
+from pendula.numerics.steppers.stepping import integrate
+from pendula.system.layout import Array, State
+from pendula.system.schedule import breakpoints, largest_step
+from pendula.system.system import Parameters, System
+from pendula.system.tangent import deviation_callback
+
+STABLE, ASYMPTOTIC, UNSTABLE, CRITICAL = "stable (linear)", "asymptotically stable", "unstable", "critical"
+ACCURACY = 100.0
+"""error of the monodromy matrix, in units of the tolerance times its size, by which multipliers are judged"""
+CLOSED = 1e-7
+"""a motion comes back if it does to this, in radians, typical lengths, and those per period"""
+CORRECTIONS = 15
+
+
+@dataclass(frozen=True)
+class Floquet:
+    """Multipliers of small deviations from a motion that repeats itself. ``str()`` is a short text.
+
+    Attributes:
+        multipliers: by how much deviations are multiplied over one period; largest first.
+        exponents: log(multiplier)/period [1/time].
+        verdict: ``asymptotically stable`` (all inside the unit circle), ``stable (linear)`` (none outside, those on it
+            with as many directions as roots: deviations of the linear equations stay bounded, which does not decide
+            the nonlinear ones), ``unstable`` (one outside, for the nonlinear equations, too) or ``critical`` (a
+            repeated one on the circle with fewer directions, or too close to tell).
+        reason: why.
+        period: of the driving.
+        matrix: the monodromy matrix, of deviations (ds, dv) with dq = N ds.
+        names: of its rows: speeds' directions, then speeds.
+        conservative: whether nothing but gravity, springs and prescribed motions does work: multipliers then come
+            in pairs mu, 1/mu.
+        product_error: |product of all multipliers - 1|.
+        pair_error: how far the worst multiplier is from having its reciprocal among the others.
+        closing_error: how far the motion misses its start after the period.
+        trivial: multipliers left out of the verdict: those along the motion, where nothing depends on time.
+        state, parameters: what it belongs to.
+        notes: what else there is to say.
+        time_unit: name of the unit of time.
+
+    Example:
+        >>> import numpy as np, pendula
+        >>> shaken = pendula.library.driven_chain(links=1, kind="point", amplitude=0.05, rate=100.0, direction=0)
+        >>> found = pendula.floquet(pendula.compile_system(shaken), at={"theta1": np.pi})  # upright
+        >>> found.verdict, np.abs(found.multipliers).round(6).tolist()
+        ('stable (linear)', [1.0, 1.0])
+    """
+
+    multipliers: Array
+    exponents: Array
+    verdict: str
+    reason: str
+    period: float
+    matrix: Array
+    names: tuple[str, ...]
+    conservative: bool
+    product_error: float
+    pair_error: float
+    closing_error: float
+    trivial: int
+    state: State
+    parameters: Array
+    notes: tuple[str, ...]
+    time_unit: str
+
+    @property
+    def radius(self) -> float:
+        """Size of the largest multiplier, trivial ones apart."""
+        return float(np.abs(self.multipliers[: len(self.multipliers) - self.trivial]).max(initial=0.0))
+
+    @property
+    def stable(self) -> bool:
+        """Whether small deviations stay bounded in the linear equations."""
+        return self.verdict in (STABLE, ASYMPTOTIC)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain lists and texts."""
+        return {
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "multipliers": [
+                {"re": float(m.real), "im": float(m.imag), "size": float(abs(m))} for m in self.multipliers
+            ],
+            "exponents": [{"re": float(m.real), "im": float(m.imag)} for m in self.exponents],
+            "period": self.period,
+            "conservative": self.conservative,
+            "product_error": self.product_error,
+            "pair_error": self.pair_error,
+            "closing_error": self.closing_error,
+            "at": self.state.as_dict(),
+            "time_unit": self.time_unit,
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.verdict}: {self.reason} (period {self.period:.6g} {self.time_unit})"]
+        for m in self.multipliers[:20]:
+            value = f"{m.real:.8g}" if m.imag == 0 else f"{m.real:.8g} {'+' if m.imag > 0 else '-'} {abs(m.imag):.8g}i"
+            lines.append(f"  multiplier {value}, size {abs(m):.10g}")
+        pairs = "pairs mu, 1/mu" if self.conservative else "not expected to be 1: work is done"
+        lines.append(f"  product of all off 1 by {self.product_error:.2g}, pairs by {self.pair_error:.2g} ({pairs})")
+        return "\n".join([*lines, *(f"note: {n}" for n in self.notes)])
+
+
+def floquet(
+    system: System,
+    period: float | str | None = None,
+    *,
+    at: Equilibrium | State | Mapping[str, float] | None = None,
+    parameters: Parameters = None,
+    close: bool = False,
+    tol: float = 1e-13,
+) -> Floquet:
+    """Floquet multipliers of a periodically driven mechanism, and what they say about stability.
+
+    The motion they belong to is an equilibrium that exists at all times (a pendulum straight up or down on a pivot that
+    is shaken up and down), or a motion that repeats itself, given by its state at the start. The motion and a deviation
+    in every direction are integrated over one period with exact derivatives.
+
+    Args:
+        system: compiled equations of a mechanism without closed loops, not in maximal coordinates.
+        period: of the motion, as a number or as an expression of parameters; default: found from sines and cosines of t
+            in the model. It is checked that everything repeats after it.
+        at: the state at the start, by name (what is not named is zero), or a State, or an Equilibrium.
+        parameters: changes of parameters by name, or all values as an array.
+        close: whether to correct the state by Newton's method, so that the motion repeats itself.
+        tol: tolerance of the integration.
+
+    Raises:
+        NotSupported: closed loops, or bodies with coordinates of their own.
+        UsageError: no period was found, what is given is none, or the motion does not repeat itself.
+        NoConvergence: with ``close``, no motion that repeats itself was found.
+        ComputationError: forces have a kink or a jump just where the mechanism rests.
+
+    Example:
+        >>> import math, pendula
+        >>> shaken = pendula.library.driven_chain(links=1, kind="point", amplitude=0.05, rate=100, direction=0)
+        >>> found = floquet(pendula.compile_system(shaken), at={"theta1": math.pi})
+        >>> found.verdict, round(found.radius, 6)  # upright, and it stays: Kapitza
+        ('stable (linear)', 1.0)
+    """
+    system = symbolic(system)
+    vector = system.parameter_vector(parameters)
+    length = _period(system, period, vector)
+    start = _state(system, at, vector)
+    if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1e-3:
+        raise UsageError(f"the tolerance must lie between 1e-14 and 1e-3, found {tol!r}")
+    M, missed, end = _once_around(system, start, length, vector, tol)
+    if close:
+        start, M, missed, end = _closed(system, start, length, vector, tol)
+    off = _size(system, missed, length, vector)
+    if not off <= CLOSED + 1e-12 * np.abs(M).max():
+        _refuse_open(system, missed, length, end)
+    if not np.any(start.v):  # a rest at a kink is at it all the time; other motions cross it, if at all
+        refuse_kinks(Balance(system, None, vector), start.q, start.v, np.zeros(0))
+    return _judged(system, start, vector, length, M, off, tol)
+
+
+def _period(system: System, given: float | str | None, vector: Array) -> float:
+    if given is None:
+        return find_period(system, vector)
+    if isinstance(given, str):
+        values = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
+        try:
+            given = parse(given).evaluate(values)
+        except ExpressionError as error:
+            raise UsageError(f"the period {given!r}: {error}") from None
+    if not isinstance(given, (int, float)) or not 0 < given < np.inf:
+        raise UsageError(f"the period is a positive number, found {given!r}")
+    off = period_error(system, float(given), vector)
+    if off > PERIODIC:
+        raise UsageError(
+            f"{given:.9g} {system.layout.time_unit} is no period of the driving: forces differ by {off:.2g} of their "
+            "size after it.\n  Try: leave the period out, so that it is found from the model."
+        )
+    return float(given)
+
+
+def _state(system: System, at: Any, vector: Array) -> State:
+    if isinstance(at, Equilibrium):
+        at = at.state
+    if isinstance(at, State):
+        if at.layout.coordinates != system.layout.coordinates:
+            raise UsageError("the state belongs to another system: its coordinates have other names")
+        return at
+    if at is not None and not isinstance(at, Mapping):
+        raise UsageError(f"at is a State, an Equilibrium or values by name, found {type(at).__name__}")
+    return system.placed(system.joint_state(dict(at or {})), vector)
+
+
+def _directions(system: System, q: Array, t: float, vector: Array) -> Array:
+    """N of dq = N ds."""
+    n = len(system.layout.speeds)
+    v = np.concatenate([np.zeros((1, n)), np.eye(n)])
+    found = system.rates(np.broadcast_to(q, (n + 1, len(q))), v, np.full(n + 1, t), parameters=vector)
+    return (found[1:] - found[0]).T
+
+
+def _once_around(system: System, start: State, period: float, vector: Array, tol: float) -> tuple[Array, Array, State]:
+    """Monodromy matrix, what the motion misses its start by as (ds, dv), and its end."""
+    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
+    span = (start.t, start.t + period)
+    callback = deviation_callback(system, vector)
+    breaks = breakpoints(system, vector, span)
+    longest = min(period / 8, largest_step(system, vector, span, breaks))
+    y = np.concatenate([start.q, start.v])
+    into = _directions(system, start.q, start.t, vector)
+    first = np.zeros((nq + nv, 2 * nv))
+    first[:nq, :nv], first[nq:, nv:] = into, np.eye(nv)
+    columns = []
+    for k in range(2 * nv):
+        run = integrate(
+            callback, np.concatenate([y, first[:, k]]), span, rtol=tol, atol=tol, breakpoints=breaks,
+            max_step=longest,
+        )  # fmt: skip
+        if not run.outcome.ok:
+            raise ComputationError(f"the multipliers were not found: {run.outcome}: {run.detail}")
+        columns.append(run.y[-1])
+    last = np.array(columns).T
+    end = State(span[1], last[:nq, 0].copy(), last[nq : nq + nv, 0].copy(), system.layout)
+    back = np.linalg.pinv(_directions(system, end.q, end.t, vector))
+    deviations = last[nq + nv :]
+    M = np.concatenate([back @ deviations[:nq], deviations[nq:]])
+    return M, _missed(system, start, end, into), end
+
+
+def _missed(system: System, start: State, end: State, into: Array) -> Array:
+    """End less start as (ds, dv); whole turns, and the sign of quaternions, do not count."""
+    dq = end.q - start.q
+    for k, kind in enumerate(system.layout.coordinate_kinds):
+        if kind == "angle":
+            dq[k] -= 2 * np.pi * np.round(dq[k] / (2 * np.pi))
+    for at, _ in system.balls:
+        here, there = start.q[at : at + 4], end.q[at : at + 4]
+        dq[at : at + 4] = there * np.sign(here @ there) - here
+    return np.concatenate([np.linalg.pinv(into) @ dq, end.v - start.v])
+
+
+def _size(system: System, missed: Array, period: float, vector: Array) -> float:
+    """A deviation as one number: angles in radians, lengths by a typical one, speeds by the same per period."""
+    unit = np.array([1.0 if k == "angle" else system.typical_length(vector) for k in system.layout.speed_kinds])
+    return float(np.abs(missed / np.concatenate([unit, unit / period])).max(initial=0.0))
+
+
+def _refuse_open(system: System, missed: Array, period: float, end: State) -> None:
+    names = (*system.layout.speeds, *system.layout.speeds)
+    n = len(missed) // 2
+    k = int(np.argmax(np.abs(np.concatenate([missed[:n], missed[n:] * period]))))
+    what = f"position along {names[k]}" if k < n else names[k]
+    raise UsageError(
+        f"the motion from this state does not repeat itself: after {period:.6g} {system.layout.time_unit} "
+        f"the {what} is off by {missed[k]:.3g}.\n"
+        "  Try: a state that is an equilibrium at all times, or close=True (--close), which looks for a motion that "
+        "repeats itself."
+    )
+
+
+def _closed(
+    system: System, start: State, period: float, vector: Array, tol: float
+) -> tuple[State, Array, Array, State]:
+    """A state nearby whose motion repeats itself, by Newton's method."""
+    n, off = len(system.layout.speeds), np.inf
+    for _ in range(CORRECTIONS):
+        M, missed, end = _once_around(system, start, period, vector, tol)
+        off = _size(system, missed, period, vector)
+        if off <= 0.01 * CLOSED:
+            return start, M, missed, end
+        step = np.linalg.lstsq(M - np.eye(2 * n), -missed, rcond=1e-10)[0]
+        q = start.q + _directions(system, start.q, start.t, vector) @ step[:n]
+        for at, _ in system.balls:
+            q[at : at + 4] /= np.linalg.norm(q[at : at + 4])
+        start = State(start.t, q, start.v + step[n:], system.layout)
+    raise NoConvergence(
+        f"no motion with period {period:.6g} was found near this state: after {CORRECTIONS} corrections it still "
+        f"misses its start by {off:.2g}.\n  Try: another start, for example the end of a long damped run.",
+        last=start,
+        residual=off,
+    )
+
+
+# --- verdict ----------------------------------------------------------------------------------------
+
+
+def _judged(system: System, start: State, vector: Array, period: float, M: Array, off: float, tol: float) -> Floquet:
+    conservative = bool(system.equations.power_is_zero)
+    matrix = M
+    n = len(M) // 2
+    scale = np.concatenate([np.ones(n), np.full(n, period)])  # speeds over a period: all entries of one size
+    M = M * scale[:, None] / scale
+    values, left, right = linalg.eig(M, left=True)
+    product = abs(np.prod(values) - 1)
+    error = ACCURACY * tol * max(1.0, float(np.abs(M).max()))
+    error = max(error, 10 * product) if conservative else error
+    sensitivity = 1 / np.maximum(np.abs(np.einsum("ik,ik->k", left.conj(), right)), 1e-300)
+    band = np.minimum(sensitivity * error, np.sqrt(error))
+    trivial, notes = _along_motion(system, start, vector, values, conservative)
+    order = np.array(sorted(range(len(values)), key=lambda k: (k in trivial, -abs(values[k]), -values[k].imag)))
+    values, band = values[order], band[order]
+    kept = slice(0, len(values) - len(trivial))
+    verdict, reason = _verdict(M, values[kept], band[kept], error, period, system.layout.time_unit)
+    pairs = _pair_error(values)
+    if conservative and max(product, pairs) > 1e-6:
+        notes.append(
+            f"multipliers should come in pairs mu, 1/mu and miss that by {max(product, pairs):.2g}: tighten tol"
+        )
+    if verdict == STABLE:
+        notes.append("the linear equations stay bounded; they do not decide the nonlinear ones")
+    with np.errstate(divide="ignore"):
+        exponents = np.log(values.astype(complex)) / period
+    speeds = system.layout.speeds
+    return Floquet(
+        values, exponents, verdict, reason, period, matrix, (*(f"along {n}" for n in speeds), *speeds), conservative,
+        float(product), pairs, off, len(trivial), start, vector, tuple(notes), system.layout.time_unit,
+    )  # fmt: skip
+
+
+def _along_motion(
+    system: System, start: State, vector: Array, values: Array, conservative: bool
+) -> tuple[set[int], list[str]]:
+    """Multipliers 1 that belong to the motion itself: it may start a little later, or with other energy."""
+    if depends_on_time(system):
+        return set(), []
+    rates = system.rates(start.q, start.v, start.t, parameters=vector)
+    a = system.accelerations(start.q, start.v, start.t, parameters=vector)
+    if max(np.abs(rates).max(), np.abs(a).max()) < 1e-9:
+        return set(), []
+    count = 2 if conservative else 1
+    nearest = set(np.argsort(np.abs(values - 1))[:count].tolist())
+    others = "one along the motion" + (", one across energies" if conservative else "")
+    return nearest, [f"nothing depends on time: {count} multiplier{'s' * (count > 1)} near 1 left out ({others})"]
+
+
+def _verdict(M: Array, values: Array, band: Array, error: float, period: float, unit: str) -> tuple[str, str]:
+    if not len(values):
+        return STABLE, "there are no multipliers but those along the motion"
+    sizes = np.abs(values)
+    worst = int(np.argmax(sizes - 1 - band))
+    if sizes[worst] > 1 + band[worst]:
+        rate = np.log(sizes[worst]) / period
+        return (
+            UNSTABLE,
+            f"a multiplier of size {sizes[worst]:.8g} lies outside the unit circle, growth {rate:.4g} 1/{unit}",
+        )
+    on = np.flatnonzero(sizes >= 1 - band)
+    if not on.size:
+        rate = -np.log(sizes.max()) / period if sizes.max() > 0 else np.inf
+        return ASYMPTOTIC, f"all multipliers lie inside the unit circle, decay {rate:.4g} 1/{unit} at least"
+    where = "all multipliers lie" if on.size == len(values) else "none lies outside, some lie"
+    for k in on:
+        near = [j for j in on if abs(values[j] - values[k]) <= 10 * np.sqrt(error)]
+        if len(near) > 1:
+            gaps = np.linalg.svd(M - values[k] * np.eye(len(M)), compute_uv=False)
+            if int(np.sum(gaps <= 10 * np.sqrt(error))) < len(near):
+                value = f"{values[k].real:.6g}" if abs(values[k].imag) < 1e-6 else f"{values[k]:.6g}"
+                return CRITICAL, f"{where} on the unit circle, but {len(near)} meet at {value} with fewer directions"
+    return STABLE, f"{where} on the unit circle, with as many directions as roots"
+
+
+def _pair_error(values: Array) -> float:
+    """How far the worst multiplier is from having its reciprocal among the others."""
+    products = np.abs(np.outer(values, values) - 1)
+    np.fill_diagonal(products, np.inf)
+    return float(products.min(axis=1).max()) if len(values) > 1 else 0.0

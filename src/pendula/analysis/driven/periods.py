@@ -1,0 +1,121 @@
+"""What in a mechanism depends on time by itself, and with which period."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.model.checks.references import sides
+from pendula.model.checks.usage import scalars
+from pendula.model.expressions.expression import Expression, ExpressionError
+from pendula.model.expressions.nodes import Call, post_order
+from pendula.model.model import Model
+from pendula.system.layout import Array
+from pendula.system.system import System
+
+PERIODIC = 1e-9
+"""forces a period apart may differ by this, relatively"""
+MULTIPLES = 24
+"""common periods are looked for up to so many periods of one part"""
+_WAVES = ("sin", "cos", "tan")
+_TIMED: WeakKeyDictionary[System, bool] = WeakKeyDictionary()
+
+
+def depends_on_time(system: System) -> bool:
+    """Whether anything in the mechanism is an expression of time: a motion, a place, an input or a load."""
+    if system not in _TIMED:
+        _TIMED[system] = any(True for _ in _timed(system.model))
+    return _TIMED[system]
+
+
+def symbolic(system: System) -> System:
+    """The same mechanism by compiled equations; deviations are not followed by the recursion over bodies."""
+    if not isinstance(system, System):
+        raise UsageError(f"a compiled system is needed, found {type(system).__name__}; use compile_system(model)")
+    return system if system.engine == "symbolic" else System(system.equations)
+
+
+def find_period(system: System, parameters: Array) -> float:
+    """The period of everything that depends on time.
+
+    Candidates come from the rates of angles in sines and cosines of t, and of motions that go on at a constant rate;
+    the first after which all forces, masses and rates are the same again is it.
+
+    Raises:
+        UsageError: nothing depends on time, or no period was found.
+    """
+    rates = _rates(system, parameters)
+    if not rates:
+        what = "has no sine or cosine of time" if depends_on_time(system) else "does not depend on time"
+        raise UsageError(
+            f"the period cannot be found: the mechanism {what}.\n  Try: period=... (--period), of the motion itself."
+        )
+    factors = (0.5, *range(1, MULTIPLES + 1))
+    for period in sorted({2 * np.pi / rate * k for rate in rates for k in factors}):
+        if period_error(system, period, parameters) <= PERIODIC:
+            return float(period)
+    found = ", ".join(f"{rate:.6g}" for rate in rates[:6])
+    raise UsageError(
+        f"no common period was found for the rates {found} rad/{system.layout.time_unit}.\n"
+        "  Try: period=..., or rates in a simple ratio."
+    )
+
+
+def period_error(system: System, period: float, parameters: Array) -> float:
+    """How much forces, masses and rates differ a period apart, as a share of their size, at some states and times."""
+    rng = np.random.default_rng(3)
+    nq, nv, count = len(system.layout.coordinates), len(system.layout.speeds), 12
+    q, v = rng.uniform(-1.5, 1.5, (count, nq)), rng.uniform(-1.0, 1.0, (count, nv))
+    for at, _ in system.balls:
+        q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1)[:, None]
+    t = period * rng.uniform(0.0, 1.0, count)
+    worst = 0.0
+    for look in (system.forces, system.rates):
+        now, later = look(q, v, t, parameters=parameters), look(q, v, t + period, parameters=parameters)
+        worst = max(worst, _difference(now, later))
+    masses = [system.mass_matrix(q, x, parameters=parameters) for x in (t, t + period)]
+    return max(worst, _difference(*masses))
+
+
+def _difference(now: Array, later: Array) -> float:
+    size = float(np.abs(now).max(initial=0.0))
+    return float(np.abs(later - now).max(initial=0.0)) / size if size > 0 else 0.0
+
+
+def _timed(model: Model) -> Iterator[Expression]:
+    """Every expression of the model that names t."""
+    for element in (*model.joints, *model.forces):
+        places = [side.position for _, side in sides(element)]
+        for value in (element, *places):
+            yield from (e for _, e in scalars(value, "") if "t" in e.names)
+    yield from (e for _, e in scalars(model.inputs, "") if "t" in e.names)
+
+
+def _rates(system: System, parameters: Array) -> list[float]:
+    """Rates at which angles inside sines and cosines, or motions themselves, advance; where they are constant."""
+    values = dict(zip(system.layout.parameters, parameters.tolist(), strict=True))
+    found: set[float] = set()
+    for expression in _timed(system.model):
+        parts = [n.args[0] for n in post_order(expression.root) if isinstance(n, Call) and n.function in _WAVES]
+        for part in (expression.root, *parts):
+            rate = _rate(Expression.from_node(part), values)
+            if rate:
+                found.add(rate)
+    return sorted(found)
+
+
+def _rate(expression: Expression, values: dict[str, float]) -> float | None:
+    """d/dt of an expression that is linear in t, whatever the state; None for others."""
+    if "t" not in expression.names:
+        return None
+    states = {name: 0.37 for name in expression.names if name not in values}
+    try:
+        a, b, c = (expression.evaluate(values | states | {"t": t}) for t in (0.0, 1.0, 3.0))
+    except ExpressionError:
+        return None
+    rate = b - a
+    linear = abs(c - a - 3 * rate) <= 1e-9 * max(abs(rate), abs(a), 1e-300)
+    return abs(rate) if linear and rate else None

@@ -1,0 +1,353 @@
+"""Where a periodically driven mechanism is stable: Floquet multipliers over a parameter, and the limits in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+
+from pendula.analysis.driven.floquet import Floquet, floquet
+from pendula.analysis.driven.periods import symbolic
+from pendula.errors import NoConvergence, PendulaError, UsageError
+from pendula.system.layout import Array
+from pendula.system.system import System
+
+NARROW = 1e-9
+"""without a smooth function that changes sign, a limit is narrowed to this part of the interval"""
+
+
+@dataclass(frozen=True)
+class FloquetBoundary:
+    """A value of a parameter at which stability changes.
+
+    Attributes:
+        name, value: the parameter and its value there.
+        width: how far the value may be off.
+        below, above: verdicts on either side.
+        how: what multipliers do there: they meet at 1, at -1, meet elsewhere on the circle, or one leaves it.
+        evaluations: number of times multipliers were computed.
+        at_boundary: multipliers there.
+    """
+
+    name: str
+    value: float
+    width: float
+    below: str
+    above: str
+    how: str
+    evaluations: int
+    at_boundary: Array
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name} = {self.value:.12g} (+- {self.width:.1g}): {self.below} below, {self.above} above; {self.how}"
+        )
+
+
+@dataclass(frozen=True)
+class FloquetMap:
+    """Multipliers over a parameter.
+
+    Attributes:
+        name, values: the parameter.
+        radius: size of the largest multiplier; nan where there is none.
+        verdicts: at every value.
+        ranges: (from, to, verdict) of neighbouring values with the same verdict; limits are those found.
+        boundaries: limits between them, where they were refined.
+        failures: by value, why there are no multipliers.
+        results: everything, at every value; None where it failed.
+    """
+
+    name: str
+    values: Array
+    radius: Array
+    verdicts: tuple[str, ...]
+    ranges: tuple[tuple[float, float, str], ...]
+    boundaries: tuple[FloquetBoundary, ...]
+    failures: Mapping[float, str]
+    results: tuple[Floquet | None, ...]
+
+    def __str__(self) -> str:
+        lines = [f"{self.name} from {low:.8g} to {high:.8g}: {verdict}" for low, high, verdict in self.ranges]
+        failed = [f"{self.name} = {value:.6g}: {why}" for value, why in list(self.failures.items())[:5]]
+        return "\n".join([*lines, *(f"  limit {b}" for b in self.boundaries), *failed])
+
+
+def floquet_boundary(
+    system: System,
+    name: str,
+    low: float,
+    high: float,
+    *,
+    period: float | str | None = None,
+    at: Any = None,
+    parameters: Mapping[str, float] | None = None,
+    close: bool = False,
+    tol: float = 1e-13,
+) -> FloquetBoundary:
+    """The value of a parameter between two at which the stability of a driven mechanism changes.
+
+    The change is bracketed by the verdict; then it is the root of a smooth function: mu + 1/mu less 2, or plus 2, of
+    the pair that meets at 1 or -1; the discriminant of the sums mu + 1/mu where two pairs meet elsewhere on the circle;
+    the size of the largest multiplier less 1 where there is damping. If there are several changes in between, one
+    of them is found.
+
+    Args:
+        system: as for ``floquet``.
+        name: the parameter.
+        low, high: values on either side, with different verdicts.
+        period: as for ``floquet``; where it depends on the parameter, an expression such as "2*pi/omega", or None.
+        at, parameters, close, tol: as for ``floquet``.
+
+    Raises:
+        UsageError: the verdict is the same at both ends.
+
+    Example:
+        >>> import math, pendula
+        >>> shaken = pendula.library.driven_chain(links=1, kind="point", amplitude=0.05, rate=100, direction=0)
+        >>> found = floquet_boundary(pendula.compile_system(shaken), "omega", 50, 100, at={"theta1": math.pi})
+        >>> round(found.value, 4)  # rad/s; sqrt(2 g l)/a = 88.5889 for small amplitudes
+        88.6373
+    """
+    study = _study(system, name, parameters, period=period, at=at, close=close, tol=tol)
+    low, high = _interval(low, high)
+    ends = study(low), study(high)
+    if ends[0].stable == ends[1].stable:
+        raise UsageError(
+            f'no limit is bracketed: at {name} = {low:.6g} the verdict is "{ends[0].verdict}", at {high:.6g} '
+            f'"{ends[1].verdict}".\n  Try: floquet_over(...) on a row of values, to see where it changes.'
+        )
+    value, width, how = _limit(study, low, high)
+    multipliers = study(value).multipliers
+    return FloquetBoundary(name, value, width, ends[0].verdict, ends[1].verdict, how, len(study.found), multipliers)
+
+
+def floquet_over(
+    system: System,
+    name: str,
+    values: Sequence[float] | Array,
+    *,
+    period: float | str | None = None,
+    at: Any = None,
+    parameters: Mapping[str, float] | None = None,
+    close: bool = False,
+    tol: float = 1e-13,
+    refine: bool = True,
+) -> FloquetMap:
+    """Floquet multipliers over a row of values of a parameter, with the limits of stability between them.
+
+    A change of the verdict and back between two neighbouring values is not seen: take the row close enough.
+
+    Args:
+        system, period, at, parameters, close, tol: as for ``floquet``.
+        name: the parameter.
+        values: its values.
+        refine: whether limits between values are found exactly.
+
+    Example:
+        >>> import math, pendula
+        >>> shaken = pendula.library.driven_chain(links=1, kind="point", amplitude=0.05, rate=100, direction=0)
+        >>> found = floquet_over(pendula.compile_system(shaken), "omega", [60, 80, 100], at={"theta1": math.pi})
+        >>> [verdict for _, _, verdict in found.ranges]
+        ['unstable', 'stable (linear)']
+    """
+    study = _study(system, name, parameters, period=period, at=at, close=close, tol=tol)
+    row = np.unique(np.asarray(values, dtype=float))
+    if row.ndim != 1 or not row.size or not np.all(np.isfinite(row)):
+        raise UsageError(f"values of {name} are finite numbers, found {values!r}")
+    results: list[Floquet | None] = []
+    failures: dict[float, str] = {}
+    for value in row.tolist():
+        try:
+            results.append(study(value))
+        except PendulaError as error:
+            results.append(None)
+            failures[value] = str(error).splitlines()[0]
+    if len(failures) == len(row):
+        raise UsageError(f"there are no multipliers at any value: {next(iter(failures.values()))}")
+    limits: list[FloquetBoundary] = []
+    ranges = _ranges(study, name, row, results, limits, refine)
+    return FloquetMap(
+        name=name,
+        values=row,
+        radius=np.array([np.nan if r is None else r.radius for r in results]),
+        verdicts=tuple("failed" if r is None else r.verdict for r in results),
+        ranges=tuple(ranges),
+        boundaries=tuple(limits),
+        failures=failures,
+        results=tuple(results),
+    )
+
+
+@dataclass
+class _Study:
+    """Multipliers as a function of one parameter, each value once."""
+
+    system: System
+    name: str
+    parameters: dict[str, float]
+    settings: dict[str, Any]
+    found: dict[float, Floquet] = field(default_factory=dict)
+
+    def __call__(self, value: float) -> Floquet:
+        if value not in self.found:
+            self.found[value] = self._at(value, self.settings["tol"])
+        return self.found[value]
+
+    def coarse(self, value: float) -> Floquet:
+        """The same at ten times the tolerance."""
+        return self._at(value, 10 * self.settings["tol"])
+
+    def _at(self, value: float, tol: float) -> Floquet:
+        return floquet(self.system, parameters=self.parameters | {self.name: value}, **self.settings | {"tol": tol})
+
+
+def _study(system: System, name: str, parameters: Mapping[str, float] | None, **settings: Any) -> _Study:
+    system = symbolic(system)
+    if name not in system.layout.parameters:
+        raise UsageError(f'there is no parameter "{name}"; known are {", ".join(system.layout.parameters)}')
+    return _Study(system, name, dict(parameters or {}), settings)
+
+
+def _interval(low: float, high: float) -> tuple[float, float]:
+    for value in (low, high):
+        if not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+            raise UsageError(f"the ends of the interval are numbers, found {value!r}")
+    if low == high:
+        raise UsageError("the interval has no width")
+    return float(min(low, high)), float(max(low, high))
+
+
+def _ranges(
+    study: _Study, name: str, row: Array, results: list[Floquet | None], limits: list[FloquetBoundary], refine: bool
+) -> list[tuple[float, float, str]]:
+    """Values with the same verdict together; limits between stable and unstable ones are added to ``limits``."""
+    ranges: list[tuple[float, float, str]] = []
+    low = float(row[0])
+    for k in range(1, len(row) + 1):
+        here = results[k - 1]
+        after = results[k] if k < len(row) else None
+        if k < len(row) and (here.verdict if here else "failed") == (after.verdict if after else "failed"):
+            continue
+        high = float(row[k - 1])
+        ranges.append((low, high, here.verdict if here else "failed"))
+        if k < len(row):
+            low = float(row[k])
+            if refine and here and after and here.stable != after.stable:
+                before = len(study.found)
+                value, width, how = _limit(study, high, low)
+                ends, at_limit = (here.verdict, after.verdict), study(value).multipliers
+                limits.append(FloquetBoundary(name, value, width, *ends, how, len(study.found) - before, at_limit))
+                ranges[-1] = (ranges[-1][0], value, ranges[-1][2])
+                low = value
+    return ranges
+
+
+# --- the limit itself -------------------------------------------------------------------------------
+
+
+def _limit(study: _Study, low: float, high: float) -> tuple[float, float, str]:
+    """Where the verdict changes, how far that may be off, and how."""
+    whole = high - low
+    stable_low = study(low).stable
+    while high - low > NARROW * whole:
+        found = _root(study, low, high) if high - low <= 0.02 * whole else None
+        if found is not None:
+            return found
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        if study(middle).stable == stable_low:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2, (high - low) / 2, "multipliers leave the unit circle"
+
+
+def _root(study: _Study, low: float, high: float) -> tuple[float, float, str] | None:
+    """The root of the smooth function that changes sign in the interval; None if none does, or several."""
+    ends = study(low), study(high)
+    functions = _undamped if all(e.conservative for e in ends) else _damped
+    changing = []
+    for how, function in functions.items():
+        values = [function(e) for e in ends]
+        if np.all(np.isfinite(values)) and values[0] * values[1] < 0:
+            changing.append((how, function))
+    if not changing:
+        return None
+    if len(changing) > 1 and functions is _undamped:
+        return None
+    how, function = changing[0]
+    size = max(abs(low), abs(high))
+    try:
+        value, info = optimize.brentq(
+            lambda x: function(study(float(x))), low, high, xtol=1e-13 * size, rtol=1e-14, full_output=True
+        )
+    except (RuntimeError, NoConvergence):
+        return None
+    if not info.converged or abs(function(study(float(value)))) > 1e-8:
+        return None  # a jump from one pair to another, not a root
+    return float(value), _uncertainty(function, study, float(value), 1e-5 * (high - low)), how
+
+
+def _uncertainty(function: Callable[[Floquet], float], study: _Study, value: float, step: float) -> float:
+    """How far a root may be off: what the function is at ten times the tolerance, over its slope."""
+    slope = abs(function(study(value + step)) - function(study(value - step))) / (2 * step)
+    off = abs(function(study.coarse(value)))
+    return max(float(off / slope), 4e-16 * abs(value)) if slope > 0 else step
+
+
+def _balanced(found: Floquet) -> Array:
+    n = len(found.matrix) // 2
+    scale = np.concatenate([np.ones(n), np.full(n, found.period)])
+    return found.matrix * scale[:, None] / scale
+
+
+def _at_one(found: Floquet) -> float:
+    """mu + 1/mu - 2 of the pair nearest to 1: positive where it has left the circle."""
+    mu = found.multipliers[int(np.argmin(np.abs(found.multipliers - 1)))]
+    return float(np.real(mu + 1 / mu)) - 2.0
+
+
+def _at_minus_one(found: Floquet) -> float:
+    """-(mu + 1/mu) - 2 of the pair nearest to -1."""
+    mu = found.multipliers[int(np.argmin(np.abs(found.multipliers + 1)))]
+    return -float(np.real(mu + 1 / mu)) - 2.0
+
+
+def _discriminant(found: Floquet) -> float:
+    """Of the polynomial whose roots are mu + 1/mu: negative where two pairs have left the circle together."""
+    sums = sums_of_pairs(_balanced(found))
+    differences = sums[:, None] - sums[None, :]
+    return float(np.real(np.prod(differences[np.triu_indices(len(sums), 1)] ** 2)))
+
+
+def sums_of_pairs(M: Array) -> Array:
+    """mu + 1/mu of all pairs of multipliers of a conservative mechanism.
+
+    The characteristic polynomial reads the same from both ends, so it is a polynomial of half the degree in mu + 1/mu.
+    """
+    n = len(M) // 2
+    c = np.real(np.poly(M))
+    c = (c + c[::-1]) / 2
+    before, now = np.array([2.0]), np.array([1.0, 0.0])  # mu^k + mu^-k as polynomials in mu + 1/mu, k = 0 and 1
+    total = np.array([c[n]])
+    for k in range(1, n + 1):
+        total = np.polyadd(total, c[n - k] * now)
+        before, now = now, np.polysub(np.polymul([1.0, 0.0], now), before)
+    return np.roots(total)
+
+
+def _excess(found: Floquet) -> float:
+    return found.radius - 1.0
+
+
+_undamped: dict[str, Callable[[Floquet], float]] = {
+    "two multipliers meet at 1": _at_one,
+    "two multipliers meet at -1 (the response has twice the period)": _at_minus_one,
+    "two pairs of multipliers meet on the unit circle": _discriminant,
+}
+_damped: dict[str, Callable[[Floquet], float]] = {"a multiplier leaves the unit circle": _excess}

@@ -1,0 +1,160 @@
+"""What is left of the equations at a state that stays as it is, and how that changes with the state.
+
+With v' = 0 the equations are 0 = f + G^T lam. Multipliers are those that leave the least; what is left is the
+unbalanced force on every speed. Changes of position are counted in the speeds' directions: dq = N ds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from pendula.errors import ComputationError
+from pendula.model.expressions.expression import ExpressionError, parse
+from pendula.model.model import Model
+from pendula.system.layout import Array
+from pendula.system.system import Parameters, System
+
+LOOKS = (0.0, 0.3719, 1.0471, 2.5113, 7.0893, 31.731, 211.93)
+"""times at which forces are compared, to see whether they depend on time; late ones for what is switched on"""
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Unbalanced forces of a system for fixed inputs and parameters.
+
+    Attributes:
+        system: whose forces.
+        inputs: values of all inputs, held constant; None: those of the model.
+        parameters: values of all parameters, in the order of the layout.
+    """
+
+    system: System
+    inputs: Array | None
+    parameters: Array
+
+    @classmethod
+    def of(cls, system: System, inputs: Any = None, parameters: Parameters = None) -> Balance:
+        """The balance of a system; inputs by name or as an array."""
+        vector = system.parameter_vector(parameters)
+        given = None if inputs is None else system._input_rows(np.array(0.0), inputs, vector)
+        return cls(system, given, vector)
+
+    def forces(self, q: Array, v: Array | None = None, t: Any = 0.0) -> Array:
+        """f at some states (leading dimensions are a batch)."""
+        v = np.zeros((*np.shape(q)[:-1], len(self.system.layout.speeds))) if v is None else v
+        return self.system.forces(q, v, t, inputs=self.inputs, parameters=self.parameters)
+
+    def rows(self, q: Array, t: float = 0.0) -> Array:
+        """G at one pose; shape (0, speeds) without constraint rows."""
+        if self.system.loop_rows == 0:
+            return np.zeros((0, len(self.system.layout.speeds)))
+        return self.system.constraint_jacobian(q, t, parameters=self.parameters)
+
+    def multipliers(self, q: Array, v: Array | None = None, t: float = 0.0) -> Array:
+        """The constraint forces that leave the least unbalanced (the smallest such, where rows are redundant)."""
+        G = self.rows(q, t)
+        if not len(G):
+            return np.zeros(0)
+        return np.asarray(np.linalg.lstsq(G.T, -self.forces(q, v, t), rcond=None)[0])
+
+    def unbalanced(self, q: Array, v: Array | None = None, t: float = 0.0, lam: Array | None = None) -> Array:
+        """f + G^T lam at one state, for given multipliers or for those that leave the least."""
+        lam = self.multipliers(q, v, t) if lam is None else lam
+        return np.asarray(self.forces(q, v, t) + self.rows(q, t).T @ lam)
+
+    def changes(self, by: str, q: Array, v: Array | None = None, lam: Array | None = None, t: float = 0.0) -> Array:
+        """Exact derivatives of -(f + G^T lam) at v' = 0, lam held, by ``s`` (dq = N ds), ``v``, ``u`` or ``p``."""
+        n = len(self.system.layout.speeds)
+        v = np.zeros(n) if v is None else v
+        lam = self.multipliers(q, v, t) if lam is None else lam
+        rates = np.zeros(n)
+        top, _ = self.system.residual_jacobian(
+            "q" if by == "s" else by, q, v, rates, lam, t, inputs=self.inputs, parameters=self.parameters
+        )
+        found = top @ self.directions(q, t) if by == "s" else top
+        if not np.all(np.isfinite(found)):
+            raise ComputationError("the forces have no finite derivatives at this state: it is singular there")
+        return np.asarray(found)
+
+    def directions(self, q: Array, t: float = 0.0) -> Array:
+        """N of q' = N v + n, shape (coordinates, speeds)."""
+        n = len(self.system.layout.speeds)
+        v = np.concatenate([np.zeros((1, n)), np.eye(n)])
+        q = np.broadcast_to(q, (n + 1, len(q)))
+        found = self.system.rates(q, v, np.full(n + 1, t), parameters=self.parameters)
+        return np.asarray((found[1:] - found[0]).T)
+
+    def free(self, q: Array, t: float = 0.0) -> Array:
+        """Directions ds that the constraints allow: an orthonormal basis of the null space of G, by columns."""
+        G = self.rows(q, t)
+        if not len(G):
+            return np.eye(len(self.system.layout.speeds))
+        _, sizes, right = np.linalg.svd(G)
+        rank = int(np.sum(sizes > 1e-10 * max(sizes[0], 1e-300)))
+        return np.asarray(right[rank:].T)
+
+    def depends_on_time(self, q: Array, v: Array | None = None) -> bool:
+        """Whether forces on a state held still, or gaps of its loops, change with time."""
+        inputs_move = self.inputs is None and bool(self.system.inputs_in_time)
+        if not (self.system.drives or inputs_move or forces_name_time(self.system.model)):
+            return False
+        found = np.array([self.unbalanced(q, v, t) for t in LOOKS])
+        size = max(float(np.abs(self.forces(q, v)).max(initial=0.0)), self.scale(q, v))
+        if np.abs(found - found[0]).max(initial=0.0) > 1e-9 * size:
+            return True
+        gaps = np.array([self.system.gaps(q, v, t, parameters=self.parameters)[0] for t in LOOKS])
+        return bool(np.abs(gaps - gaps[0]).max(initial=0.0) > 1e-9 * self._length)
+
+    def scale(self, q: Array, v: Array | None = None) -> float:
+        """A force typical of the mechanism: by this an unbalanced force is judged to be rounding.
+
+        The largest change of any force over a radian or a typical length.
+        """
+        step = np.where([kind == "angle" for kind in self.system.layout.speed_kinds], 1.0, self._length)
+        stiffness = np.abs(self.changes("s", q, v)) @ step
+        weight = float(np.abs(self.forces(q, v)).max(initial=0.0))
+        return max(float(stiffness.max(initial=0.0)), weight, self.by_turning(q, v), 1e-300)
+
+    def by_turning(self, q: Array, v: Array | None = None) -> float:
+        """A stiffness typical of what turns, in a steady motion or by a drive: mass times the square of a rate.
+
+        Nothing else may tell rounding from a force there: a free gyroscope has neither weight nor stiffness.
+        """
+        if not self.system.drives and (v is None or not np.any(v)):
+            return 0.0
+        v = np.zeros(len(self.system.layout.speeds)) if v is None else v
+        kinds = self.system.layout.speed_kinds
+        fastest = max((abs(x) for x, kind in zip(v, kinds, strict=True) if kind == "angle"), default=0.0)
+        mass = float(np.abs(self.system.mass_matrix(q, parameters=self.parameters)).max(initial=0.0))
+        C = self.changes("v", q, v)
+        gyroscopic = float(np.abs(C - C.T).max(initial=0.0)) / 2
+        return float(max(mass * fastest**2, gyroscopic**2 / mass if mass else 0.0))
+
+    @property
+    def _length(self) -> float:
+        return self.system.typical_length(self.parameters)
+
+
+@lru_cache(maxsize=64)
+def forces_name_time(model: Model) -> bool:
+    """Whether an expression of a force names the time."""
+    return any("t" in names_in(value) for force in model.forces for value in force.model_dump().values())
+
+
+def names_in(value: Any) -> set[str]:
+    """Names in a field of a force: in an expression, a list of them, or a table."""
+    if isinstance(value, Mapping):
+        return {name for entry in value.values() for name in names_in(entry)}
+    if isinstance(value, (list, tuple)):
+        return {name for entry in value for name in names_in(entry)}
+    if not isinstance(value, str):
+        return set()
+    try:
+        return set(parse(value).names)
+    except ExpressionError:
+        return set()

@@ -1,0 +1,231 @@
+"""Where equilibria are looked for: on the circle for angles that forces do not count turns of, else in a stated box."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.equilibria.balance import Balance
+from pendula.errors import UsageError
+from pendula.model.joints import JointRevolute
+from pendula.system.layout import Array
+from pendula.system.system import System
+
+TURN = 2.0 * math.pi
+LENGTHS = 10.0
+"""lengths are looked for up to this many typical lengths"""
+ALIKE = 1e-9
+"""forces at two states whose difference is below this share of the largest are the same"""
+PROBES = 12
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Where equilibria are looked for, by coordinate.
+
+    Attributes:
+        names: coordinates.
+        lo, hi: bounds; for angles on the circle -pi and pi.
+        circles: whether a coordinate lives on the circle.
+        balls: first index of every quaternion, which may be any rotation.
+        lengths: whether a coordinate is no angle.
+        groups: angles from ground that may turn fully only together; the first of each group is kept in (-pi, pi].
+        sizes: a radian or a typical length, by which coordinates become pure numbers.
+    """
+
+    names: tuple[str, ...]
+    lo: Array
+    hi: Array
+    circles: Array
+    balls: tuple[int, ...]
+    sizes: Array
+    lengths: Array
+    groups: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def box(self) -> dict[str, tuple[float, float]]:
+        """Bounds by name, quaternions apart."""
+        turning = {at + k for at in self.balls for k in range(4)}
+        rows = zip(self.names, self.lo.tolist(), self.hi.tolist(), strict=True)
+        return {name: (lo, hi) for i, (name, lo, hi) in enumerate(rows) if i not in turning}
+
+    def wrapped(self, q: Array) -> Array:
+        """States with angles on the circle in (-pi, pi], and quaternions with a first entry that is not negative."""
+        q = np.array(q, dtype=float)
+        q = np.where(self.circles, _on_circle(q), q)
+        for group in self.groups:
+            first = q[..., group[0]]
+            q[..., list(group)] += (_on_circle(first) - first)[..., None]
+        for at in self.balls:
+            flip = q[..., at] < -1e-12
+            q[..., at : at + 4] = np.where(flip[..., None], -q[..., at : at + 4], q[..., at : at + 4])
+        return q
+
+    def inside(self, q: Array) -> Array:
+        """Which states lie in the box; the edge of a box belongs to it, but for rounding."""
+        margin = 1e-9 * (self.hi - self.lo)
+        bounded = ~self.circles
+        for at in self.balls:
+            bounded[at : at + 4] = False
+        ok = (q >= self.lo - margin) & (q <= self.hi + margin)
+        return np.asarray(np.all(ok | ~bounded, axis=-1))
+
+    def features(self, q: Array) -> Array:
+        """Numbers that are near each other exactly when poses are."""
+        parts = [np.where(self.circles, np.sin(q), q / self.sizes), np.where(self.circles, np.cos(q), 0.0)]
+        for at in self.balls:
+            x = q[..., at : at + 4]
+            parts[0][..., at : at + 4] = 0.0
+            parts.append((x[..., :, None] * x[..., None, :]).reshape(*x.shape[:-1], 16))
+        return np.concatenate(parts, axis=-1)
+
+    def gap(self, q: Array, to: Array) -> Array:
+        """Differences of coordinates, the short way round on circles."""
+        gap = np.asarray(to) - q
+        return np.where(self.circles, (gap + math.pi) % TURN - math.pi, gap)
+
+    def random(self, count: int, rng: np.random.Generator) -> Array:
+        """Random states: angles evenly spread, lengths denser towards zero, where mechanisms mostly are."""
+        q = self.lo + (self.hi - self.lo) * rng.uniform(size=(count, len(self.names)))
+        nearer = 10.0 ** (-2.0 * rng.uniform(size=(count, 1)))
+        q = np.where(self.lengths, np.clip(q * nearer, self.lo, self.hi), q)
+        for at in self.balls:
+            turn = rng.normal(size=(count, 4))
+            q[:, at : at + 4] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+        return q
+
+    def lattice(self, most: int, rng: np.random.Generator, angles: Array) -> Array:
+        """Poses in which every angle is a multiple of pi and other coordinates are 0 or random, at most so many."""
+        choices: list[tuple[float, ...]] = []
+        for i, angle in enumerate(angles):
+            if angle and self.circles[i]:
+                choices.append((0.0, math.pi))
+            elif angle:
+                first, last = math.ceil(self.lo[i] / math.pi), math.floor(self.hi[i] / math.pi)
+                choices.append(tuple(math.pi * k for k in range(first, last + 1)) or (0.0,))
+            else:
+                choices.append((0.0,))
+        total = math.prod(len(c) for c in choices)
+        if total <= most:
+            q = np.array(list(islice(product(*choices), most)))
+        else:
+            q = np.stack([rng.choice(c, size=most) for c in choices], axis=1)
+        for at in self.balls:
+            q[:, at : at + 4] = self.random(len(q), rng)[:, at : at + 4]
+        return q
+
+
+def _on_circle(angle: Array) -> Array:
+    """Angles in (-pi, pi]; one that is -pi but for rounding is called pi."""
+    turned = math.pi + 1e-9 - (math.pi + 1e-9 - angle) % TURN
+    return np.where(np.abs(angle) <= math.pi - 1e-6, angle, turned)
+
+
+def domain_of(balance: Balance, v: Array, box: Mapping[str, Any] | None, rng: np.random.Generator) -> Domain:
+    """The domain of a system in the joints' coordinates: circles found by trying, bounds as given or by default."""
+    system = balance.system
+    names, kinds = system.layout.coordinates, system.layout.coordinate_kinds
+    angles = np.array([k == "angle" for k in kinds])
+    length = system.typical_length(balance.parameters)
+    given = _read_box(system, box)
+    balls = tuple(at for at, _ in system.balls)
+    half = np.where(angles, TURN, LENGTHS * length)
+    lo, hi = -half, half
+    for name, (low, high) in given.items():
+        lo[names.index(name)], hi[names.index(name)] = low, high
+    circles = np.zeros(len(names), dtype=bool)
+    rough = Domain(names, lo, hi, circles.copy(), balls, np.where(angles, 1.0, length), ~angles)
+    probes = rough.random(PROBES, rng)
+    for i, name in enumerate(names):
+        if angles[i] and name not in given and _periodic(balance, v, probes, [i]):
+            circles[i], lo[i], hi[i] = True, -math.pi, math.pi
+    groups = []
+    for group in _turning_together(system):
+        if not circles[group[0]] and not any(names[i] in given for i in group) and _periodic(balance, v, probes, group):
+            groups.append(tuple(group))
+            lo[group[0]], hi[group[0]] = -math.pi, math.pi
+    return Domain(names, lo, hi, circles, balls, rough.sizes, ~angles, tuple(groups))
+
+
+def _turning_together(system: System) -> list[list[int]]:
+    """For every angle from ground: itself and all angles from ground of the bodies beyond it."""
+    above = {j.child.body: j.parent.body for j in system.model.tree}
+    place = {name: i for i, name in enumerate(system.layout.coordinates)}
+    turns = [j for j in system.model.tree if isinstance(j, JointRevolute) and j.measured_from == "ground"]
+
+    def beyond(body: str, first: str) -> bool:
+        while body != first and body in above:
+            body = above[body]
+        return body == first
+
+    groups = []
+    for joint in turns:
+        carried = [j for j in turns if beyond(j.child.body, joint.child.body)]
+        found = [place[c.name] for j in carried for c in j.coordinates() if c.name in place]
+        groups += [found] if len(found) > 1 else []
+    return groups
+
+
+def _read_box(system: System, box: Mapping[str, Any] | None) -> dict[str, tuple[float, float]]:
+    known = system.layout.coordinates
+    found: dict[str, tuple[float, float]] = {}
+    for name, value in (box or {}).items():
+        if name not in known:
+            raise UsageError(f'box: there is no coordinate "{name}"; known are {", ".join(known[:10])}')
+        if any(name in known[at : at + 4] for at, _ in system.balls):
+            raise UsageError(f'box: "{name}" is part of a rotation, which is searched as a whole')
+        try:
+            low, high = (-float(value), float(value)) if isinstance(value, (int, float)) else map(float, value)
+        except (TypeError, ValueError):
+            raise UsageError(f"box: {name} takes (lowest, highest) or one number, found {value!r}") from None
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise UsageError(f"box: {name} needs lowest < highest, found {low:g} to {high:g}")
+        found[name] = (low, high)
+    return found
+
+
+def _periodic(balance: Balance, v: Array, probes: Array, turned: list[int]) -> bool:
+    """Whether nothing changes when some coordinates are a full turn further."""
+    further = probes.copy()
+    further[:, turned] += TURN
+    here, there = (_looks(balance, v, q) for q in (probes, further))
+    good = np.all(np.isfinite(here), axis=1)
+    size = np.abs(here[good]).max(initial=1e-300)
+    return bool(np.any(good)) and bool(np.abs(here[good] - there[good]).max(initial=0.0) <= ALIKE * size)
+
+
+def _looks(balance: Balance, v: Array, q: Array) -> Array:
+    """Forces and gaps at some states."""
+    with np.errstate(all="ignore"):
+        forces = balance.forces(q, np.broadcast_to(v, (len(q), len(v))))
+        gaps = balance.system.gaps(q, None, 0.0, parameters=balance.parameters)[0]
+    return np.concatenate([forces, gaps], axis=1)
+
+
+def is_cyclic(balance: Balance, name: str, rng: np.random.Generator) -> bool:
+    """Whether nothing depends on a coordinate: forces at any speeds, masses, gaps of loops."""
+    system = balance.system
+    i, n = system.layout.coordinates.index(name), len(system.layout.speeds)
+    q = rng.uniform(-1.0, 1.0, size=(PROBES, len(system.layout.coordinates)))
+    v = rng.normal(size=(PROBES, n))
+    for at, _ in system.balls:
+        q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
+    further = q.copy()
+    further[:, i] += rng.uniform(0.5, 2.5, size=PROBES)
+
+    def looks(x: Array) -> Array:
+        with np.errstate(all="ignore"):
+            forces = balance.forces(x, v)
+            masses = system.mass_matrix(x, 0.0, parameters=balance.parameters).reshape(PROBES, -1)
+            gaps = np.concatenate(system.gaps(x, v, 0.0, parameters=balance.parameters), axis=1)
+        return np.concatenate([forces, masses, gaps], axis=1)
+
+    here, there = looks(q), looks(further)
+    good = np.all(np.isfinite(here) & np.isfinite(there), axis=1)
+    size = np.abs(here[good]).max(initial=1e-300)
+    return bool(np.any(good)) and bool(np.abs(here[good] - there[good]).max(initial=0.0) <= ALIKE * size)

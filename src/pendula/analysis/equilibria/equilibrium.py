@@ -1,0 +1,208 @@
+"""A state that stays as it is: the type that the search gives and that linearization starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.charts import balanced_nearby, is_singular
+from pendula.analysis.equilibria.families import find_directions, stationary_at
+from pendula.analysis.equilibria.stationary import speed_sizes
+from pendula.analysis.linear.kinks import kink_at
+from pendula.errors import NotAnEquilibrium, UsageError
+from pendula.system.assembly import assemble
+from pendula.system.layout import Array, Layout, State
+from pendula.system.system import Parameters, System
+
+BALANCED = 1e-8
+"""unbalanced forces up to this, relative to :meth:`Balance.scale`, are rounding"""
+NEUTRAL = 1e-8
+"""eigenvalues of the stiffness up to this, relative to its largest entry, count as zero"""
+WEAK = 1e-5
+"""a stiffness whose smallest eigenvalue is less than this of its largest belongs to a weak equilibrium"""
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A state that stays as it is, or a steady motion in which nothing but cyclic coordinates changes.
+
+    Attributes:
+        name: what it is called in outputs, for example ``1``.
+        q, v: coordinates and speeds; v is zero at rest, and holds the constant rates of a steady motion.
+        inputs, parameters: values of all inputs (held) and parameters it holds for.
+        multipliers: constraint forces that hold it.
+        residual: largest force left unbalanced, as a share of a force typical of the mechanism.
+        potential: potential energy; in steady motion the effective one, less the kinetic energy of that motion.
+        unstable_directions: number of directions in which the (effective) potential falls; None where it does
+            not decide, because forces have no potential, or a kink just there.
+        free_directions: for every family of equilibria it belongs to, the direction in which that goes on, by speeds.
+        condition: largest over smallest stiffness, families apart; infinite with flat directions.
+        layout: names and units.
+        flat_directions: directions without stiffness in which it does not go on: higher terms decide there.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> [(e.name, e.unstable_directions) for e in pendula.find_equilibria(system)]
+        [('1', 0), ('2', 1)]
+    """
+
+    name: str
+    q: Array
+    v: Array
+    inputs: Array
+    parameters: Array
+    multipliers: Array
+    residual: float
+    potential: float
+    unstable_directions: int | None
+    free_directions: tuple[Mapping[str, float], ...]
+    condition: float
+    layout: Layout
+    flat_directions: tuple[Mapping[str, float], ...] = ()
+
+    @property
+    def state(self) -> State:
+        """The same as a state at time 0."""
+        return State(0.0, self.q, self.v, self.layout)
+
+    @property
+    def steady(self) -> bool:
+        """Whether something turns or slides at a constant rate."""
+        return bool(np.any(self.v))
+
+    @property
+    def weak(self) -> bool:
+        """Whether the stiffness hardly holds it: small errors in the model move it far, or make it vanish."""
+        return self.condition > 1.0 / WEAK
+
+    def __getitem__(self, name: str) -> float:
+        return self.state[name]
+
+
+def equilibrium_at(
+    system: System,
+    point: Equilibrium | State | Mapping[str, float] | None = None,
+    *,
+    inputs: Any = None,
+    parameters: Parameters = None,
+    name: str = "given",
+) -> Equilibrium:
+    """The state at ``point`` (by name; what is not named is zero) as an equilibrium, if it is one.
+
+    Closed loops are closed first, near the initial pose, keeping the coordinates that are named. Speeds other than zero
+    are the constant rates of a steady motion.
+
+    Raises:
+        NotAnEquilibrium: forces on it do not balance; says which and by how much.
+        UsageError: forces on it depend on time.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> found = equilibrium_at(system, {"theta": 0.0})
+        >>> found.residual, found.unstable_directions
+        (0.0, 0)
+    """
+    if isinstance(point, Equilibrium):
+        return point
+    balance = Balance.of(system, inputs, parameters)
+    state = closed_state(system, point, balance.parameters)
+    refuse_unsteady(balance, state)
+    left = balance.unbalanced(state.q, state.v)
+    share = float(np.abs(left).max(initial=0.0)) / balance.scale(state.q, state.v)
+    if not share <= BALANCED:
+        worst = int(np.argmax(np.abs(left)))
+        names = system.model.unit_names
+        unit = names.torque if system.layout.speed_kinds[worst] == "angle" else names.force
+        raise NotAnEquilibrium(
+            f"this state is not an equilibrium: {left[worst]:.6g} {unit} is left of the force on "
+            f'"{system.layout.speeds[worst]}", {share:.2g} of a typical force.\n'
+            "  Try: find_equilibria(system) (or `pendula equilibria MODEL`) for those there are.",
+            residual=share,
+        )
+    _refuse_hidden_force(balance, state)
+    return describe(balance, state.q, state.v, share, name)
+
+
+def _refuse_hidden_force(balance: Balance, state: State) -> None:
+    """Refuses a pose that only looks balanced because a chart is singular there."""
+    problem = stationary_at(balance, state.q, state.v)
+    if is_singular(problem, state.q) and not balanced_nearby(problem, state.q, np.random.default_rng(0)):
+        raise NotAnEquilibrium(
+            "this state is not an equilibrium: the coordinates of a joint are singular there and hide a force; "
+            "right beside it the bodies accelerate.\n"
+            "  Try: find_equilibria(system), or a joint with other coordinates (a quaternion).",
+            residual=float("nan"),
+        )
+
+
+def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -> Equilibrium:
+    """All that an equilibrium tells of itself."""
+    system = balance.system
+    lam = balance.multipliers(q, v)
+    free = balance.free(q)
+    stiffness = free.T @ balance.changes("s", q, v, lam) @ free
+    symmetric = (stiffness + stiffness.T) / 2
+    sizes = np.linalg.eigvalsh(symmetric) if symmetric.size else np.zeros(0)
+    largest = max(float(np.abs(stiffness).max(initial=0.0)), 1e-300)
+    flat = np.abs(sizes) <= NEUTRAL * largest
+    has_potential = float(np.abs(stiffness - stiffness.T).max(initial=0.0)) <= NEUTRAL * largest
+    has_potential = has_potential and not kink_at(balance, np.asarray(q), np.asarray(v), lam)
+    held = np.abs(sizes[~flat])
+    directions = find_directions(stationary_at(balance, q, v), q)
+    condition = float(held.max() / held.min()) if held.size else 1.0
+    energies = system.energies(q, v, parameters=balance.parameters)
+    return Equilibrium(
+        name=name,
+        q=np.array(q, dtype=float),
+        v=np.array(v, dtype=float),
+        inputs=balance.inputs if balance.inputs is not None else system.inputs_at(0.0, balance.parameters),
+        parameters=balance.parameters,
+        multipliers=lam,
+        residual=residual,
+        potential=float(energies.potential - energies.kinetic),
+        unstable_directions=int(np.sum(sizes[~flat] < 0.0)) if has_potential else None,
+        free_directions=_by_speeds(balance, directions.family),
+        condition=np.inf if directions.flat.size else condition,
+        layout=system.layout,
+        flat_directions=_by_speeds(balance, directions.flat),
+    )
+
+
+def _by_speeds(balance: Balance, directions: Array) -> tuple[Mapping[str, float], ...]:
+    """Scaled directions, by columns, as speeds by name."""
+    sizes = speed_sizes(balance)
+    return tuple(_named(balance.system, sizes * directions[:, k]) for k in range(directions.shape[1]))
+
+
+def _named(system: System, direction: Array) -> dict[str, float]:
+    """A direction by the speeds that take part in it."""
+    largest = float(np.abs(direction).max())
+    pairs = zip(system.layout.speeds, (direction / largest).tolist(), strict=True)
+    return {name: value for name, value in pairs if abs(value) > 1e-9}
+
+
+def closed_state(system: System, point: State | Mapping[str, float] | None, parameters: Array) -> State:
+    """A state from values by name; others zero, or with closed loops near the initial pose."""
+    if isinstance(point, State):
+        return point
+    given = dict(point or {})
+    if system.model.closures:
+        still = dict.fromkeys(system.joint_layout.speeds, 0.0)
+        return assemble(system, {**still, **given}, keep=tuple(given), parameters=parameters).state
+    return assemble(system, system.joint_state(given), parameters=parameters).state
+
+
+def refuse_unsteady(balance: Balance, state: State) -> None:
+    """Refuses a state on which forces depend on time."""
+    if balance.depends_on_time(state.q, state.v):
+        raise UsageError(
+            "forces on this state depend on time, so there is no equilibrium.\n"
+            "  Try: inputs={...} with constant values, or, if the driving is periodic, floquet(...) "
+            "(`pendula floquet MODEL`)."
+        )

@@ -1,0 +1,136 @@
+"""Equilibria that are not alone: directions in which one goes on as a family, and directions that only look so.
+
+Where the stiffness vanishes along a direction, either every pose along it is an equilibrium (a cart's x), or higher
+terms decide (a bead on a hoop that turns at just the critical rate). The two are told apart by going a little way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.domain import Domain
+from pendula.analysis.equilibria.stationary import SETTLED, Stationary, refine, speed_sizes
+from pendula.system.layout import Array
+
+FLAT = 1e-8
+"""stiffness along a direction below this share of the largest counts as zero"""
+STEP = 0.05
+"""how far to go along a direction to see whether it is a family, in radians or typical lengths"""
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Directions of the speeds by columns, scaled to radians and typical lengths.
+
+    Attributes:
+        family: along them every pose nearby is an equilibrium too.
+        flat: along them the stiffness vanishes, but the equilibrium does not go on.
+    """
+
+    family: Array
+    flat: Array
+
+
+def stationary_at(balance: Balance, q: Array, v: Array) -> Stationary:
+    """The equations of equilibrium, judged by the forces and the stiffness at a state."""
+    sizes = speed_sizes(balance)
+    stiffness = np.abs(balance.changes("s", q, v) * sizes[:, None] * sizes).max(initial=0.0)
+    weight = np.abs(balance.forces(q, v) * sizes).max(initial=0.0)
+    typical = max(float(stiffness), float(weight), balance.by_turning(q, v))
+    return Stationary(balance, np.asarray(v, dtype=float), typical or 1.0)
+
+
+def find_directions(problem: Stationary, q: Array) -> Directions:
+    """Which flat directions of an equilibrium are families, and which are not."""
+    flat = flat_directions(problem, q)
+    if not flat.size:
+        return Directions(flat, flat)
+    kept = np.stack([_stays(problem, q, flat[:, k]) for k in range(flat.shape[1])], axis=1)
+    within = flat.T @ kept  # how much of each step stays, within the flat directions
+    left, sizes, _ = np.linalg.svd(within)
+    on = sizes > 0.5
+    return Directions(flat @ left[:, on], flat @ left[:, ~on])
+
+
+def flat_directions(problem: Stationary, q: Array) -> Array:
+    """An orthonormal basis, by columns, of the allowed directions without stiffness."""
+    n = len(problem.v)
+    state = np.asarray(q, dtype=float)[None]
+    J = problem.jacobians(state, problem.multipliers(state))[0]
+    stiffness, rows = J[:n, :n], J[n:, :n]
+    if not np.all(np.isfinite(J)):  # nothing can be said where forces have no derivatives
+        return np.zeros((n, 0))
+    free = np.eye(n)
+    if len(rows):
+        _, sizes, right = np.linalg.svd(rows)
+        free = right[int(np.sum(sizes > 1e-10 * max(sizes.max(initial=0.0), 1e-300))) :].T
+    if not free.shape[1]:
+        return np.zeros((n, 0))
+    _, sizes, right = np.linalg.svd(free.T @ stiffness @ free)
+    return np.asarray(free @ right[sizes <= FLAT].T)
+
+
+def _stays(problem: Stationary, q: Array, direction: Array) -> Array:
+    """What remains of a small step along a direction after forces are balanced again, per unit of it."""
+    there = problem.moved(np.asarray(q)[None], STEP * direction[None])[0]
+    back, left = refine(problem, there, passes=25)
+    if not np.abs(left).max() < SETTLED:
+        return np.zeros(len(direction))
+    return change_of(problem, q, back) / STEP
+
+
+def change_of(problem: Stationary, q: Array, to: Array, domain: Domain | None = None) -> Array:
+    """The step of the scaled unknowns that leads from one pose to another (the short way round on circles)."""
+    gap = np.asarray(to) - np.asarray(q) if domain is None else domain.gap(np.asarray(q), np.asarray(to))
+    found = np.zeros(len(problem.v))
+    for i, k in enumerate(problem.system.speed_of):
+        if k >= 0:
+            found[k] = gap[i]
+    for at, k in problem.system.balls:
+        found[k : k + 3] = _turn(np.asarray(q)[at : at + 4], np.asarray(to)[at : at + 4])
+    return found / problem.sizes
+
+
+def _turn(q: Array, to: Array) -> Array:
+    """The turn in body axes from one quaternion to another, as axis times angle."""
+    w, x, y, z = q
+    left = np.array([[w, x, y, z], [-x, w, z, -y], [-y, -z, w, x], [-z, y, -x, w]])
+    turn = left @ to  # conjugate of q, times to
+    turn = -turn if turn[0] < 0 else turn
+    length = float(np.linalg.norm(turn[1:]))
+    return np.asarray(turn[1:] * (2 * np.arctan2(length, turn[0]) / length if length > 0 else 0.0))
+
+
+def same_family(problem: Stationary, domain: Domain, q: Array, other: Array, directions: Directions) -> bool:
+    """Whether one equilibrium is reached from another along its family."""
+    if not directions.family.size:
+        return False
+    step = change_of(problem, q, other, domain)
+    across = step - directions.family @ (directions.family.T @ step)
+    if np.linalg.norm(across) < 1e-6:
+        return True
+    return _walk(problem, domain, q, other)
+
+
+def _walk(problem: Stationary, domain: Domain, q: Array, other: Array) -> bool:
+    """Goes along a curved family towards another equilibrium; whether it arrives."""
+    here, last = np.asarray(q, dtype=float), np.inf
+    for _ in range(60):
+        step = change_of(problem, here, other, domain)
+        distance = float(np.linalg.norm(step))
+        if distance < 1e-6:
+            return True
+        flat = flat_directions(problem, here)
+        along = flat @ (flat.T @ step)
+        length = float(np.linalg.norm(along))
+        if length < 1e-3 * distance or distance > last * 0.9999:
+            return False
+        last = distance
+        there = problem.moved(here[None], along[None] * min(1.0, 0.4 / length))[0]
+        here, left = refine(problem, there, passes=6)
+        if not np.abs(left).max() < SETTLED:
+            return False
+    return False

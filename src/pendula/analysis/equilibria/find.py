@@ -1,0 +1,379 @@
+"""All equilibria that can be found, and whether it is proven that there are no others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.charts import balanced_nearby, is_singular
+from pendula.analysis.equilibria.completeness import Proof, prove_one, prove_tree
+from pendula.analysis.equilibria.domain import Domain, domain_of, is_cyclic
+from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, refuse_unsteady
+from pendula.analysis.equilibria.search import Search
+from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, speed_sizes
+from pendula.errors import ComputationError, LoopNotClosed, NotSupported, UsageError
+from pendula.system.layout import Array, State
+from pendula.system.system import Parameters, System
+
+MOST_STARTS = 100_000
+
+
+@dataclass(frozen=True)
+class Equilibria:
+    """Equilibria of a mechanism, the one of least potential first.
+
+    Attributes:
+        all: the equilibria, named ``1``, ``2``, ...; a family of them is one entry.
+        complete: ``proven`` where it is proven that there are no others (in the box), else ``not proven``.
+        reason: why, in a sentence.
+        box: where they were looked for, by coordinate; angles on the circle from -pi to pi.
+        circles: coordinates that live on the circle.
+        starts: how many states the search started from; 0 where a proof made it unnecessary.
+        found: how often the search came to each.
+        unbalanced: without any equilibrium: the forces that are left, by speed, at the pose that leaves the least.
+        outside: how many others were met outside the box.
+        units: of every coordinate, and of the force along every speed.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> found = pendula.find_equilibria(system)
+        >>> len(found), found.complete
+        (2, 'proven')
+    """
+
+    all: tuple[Equilibrium, ...]
+    complete: str
+    reason: str
+    box: Mapping[str, tuple[float, float]]
+    circles: tuple[str, ...]
+    starts: int
+    found: tuple[int, ...]
+    unbalanced: Mapping[str, float]
+    outside: int
+    units: Mapping[str, str]
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    def __iter__(self) -> Iterator[Equilibrium]:
+        return iter(self.all)
+
+    def __getitem__(self, which: int | str) -> Equilibrium:
+        if isinstance(which, int):
+            return self.all[which]
+        for one in self.all:
+            if one.name == which:
+                return one
+        names = ", ".join(e.name for e in self.all[:12]) or "none"
+        raise UsageError(f'there is no equilibrium "{which}"; known are {names}')
+
+    def __str__(self) -> str:
+        lines = [self._headline(), *(f"  {_line(e, n)}" for e, n in zip(self.all, self._counts(), strict=True))]
+        return "\n".join([*lines, f"  {self.complete}: {self.reason}", f"  looked for in {self._where()}"])
+
+    def _headline(self) -> str:
+        if self.all:
+            return f"{len(self.all)} equilibri{'um' if len(self.all) == 1 else 'a'}"
+        left = ", ".join(f"{x:.6g} {self.units[n]} on {n}" for n, x in self.unbalanced.items())
+        return f"no equilibrium: at best {left or 'nothing'} is left unbalanced"
+
+    def _counts(self) -> list[str]:
+        return [f", found {n} times" if self.starts else "" for n in self.found]
+
+    def _where(self) -> str:
+        parts = []
+        for name, (lo, hi) in self.box.items():
+            unit = self.units[name]
+            parts.append(f"{name} on the circle" if name in self.circles else f"{name} {lo:.4g} to {hi:.4g} {unit}")
+        if len(parts) > 8:
+            parts = [*parts[:8], "..."]
+        beyond = f" ({self.outside} more met outside)" if self.outside else ""
+        return (", ".join(parts) or "all rotations") + beyond
+
+
+def _line(one: Equilibrium, counted: str) -> str:
+    units = one.layout.units
+    place = ", ".join(f"{n} = {x:.6g} {units[n]}" for n, x in zip(one.layout.coordinates, one.q, strict=True))
+    rates = ", ".join(f"{n} = {x:.6g} {units[n]}" for n, x in zip(one.layout.speeds, one.v, strict=True) if x)
+    falls = {None: "no potential", 0: "potential least"}.get(
+        one.unstable_directions, f"potential falls in {one.unstable_directions} direction(s)"
+    )
+    if one.unstable_directions == 0 and one.flat_directions:
+        falls = "higher terms decide"
+    family = (
+        "; goes on along " + " and ".join(" + ".join(d) for d in one.free_directions) if one.free_directions else ""
+    )
+    weak = "; weak" if one.weak else ""
+    return f"{one.name}: {place}{', ' + rates if rates else ''}; {falls}{family}{weak}{counted}"
+
+
+def find_equilibria(
+    system: System,
+    *,
+    inputs: Any = None,
+    parameters: Parameters = None,
+    box: Mapping[str, Any] | None = None,
+    starts: int | None = None,
+    seed: int = 0,
+    rates: Mapping[str, float] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Equilibria:
+    """All equilibria of a mechanism that can be found, or its steady motions.
+
+    Angles live on the circle where nothing counts their turns; with torsion springs they are looked for up to a full
+    turn to either side, and lengths up to ten typical lengths, unless a box is given. Where a proof is possible (open
+    chains of pinned bodies under gravity; one force that depends on one coordinate), all there are in the box are
+    given, and ``complete`` is ``proven``. Else Newton's method starts from many states, is kept away from what it has
+    found, and follows branches while springs are stiffened; how often each was found says how sure one can be.
+
+    Args:
+        system: compiled equations.
+        inputs: values of inputs, held constant; those of the model by default.
+        parameters: changed parameters.
+        box: bounds by coordinate: (lowest, highest), or one number for both sides.
+        starts: number of random starts.
+        seed: of the random starts; the same seed gives the same result.
+        rates: constant rates of cyclic coordinates, by coordinate: looks for steady motions.
+        on_progress: called as ``on_progress(followed, planned)``.
+
+    Returns:
+        ``Equilibria``; empty, with the forces that are left, where there are none.
+
+    Raises:
+        UsageError: forces depend on time, or an argument names something that is not there.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.hoop_bead())
+        >>> found = find_equilibria(system)
+        >>> [round(e["theta"], 4) for e in found], found.complete
+        ([-1.0581, 1.0581, 0.0, 3.1416], 'proven')
+    """
+    rng = np.random.default_rng(seed)
+    joints = system.in_joints
+    balance = Balance.of(joints, inputs, parameters)
+    v = read_rates(balance, rates, rng)
+    if np.any(v) and system.bodies_have_coordinates:
+        raise NotSupported(
+            "with coordinates for every body a steady motion moves them, so nothing stands still.\n"
+            '  Try: compile_system(model, "lagrange") or another formulation in the coordinates of the joints.'
+        )
+    _refuse_time(system, balance, v)
+    domain = domain_of(balance, v, box, rng)
+    count = _count(starts, len(joints.layout.speeds))
+    proof: Any = prove_tree(balance, v) if box is None else None
+    proof = proof if proof is not None else prove_one(balance, v, domain)
+    problem = _problem(balance, v, domain, rng)
+    if isinstance(proof, Proof):
+        states = [domain.wrapped(refine(problem, q)[0]) for q in proof.states]
+        found, met, outside, complete, reason = [0] * len(states), 0, 0, "not proven", proof.reason
+        complete = "proven" if proof.listed else complete
+    else:
+        search = Search(problem, domain, rng, on_progress)
+        search.run(count)
+        states, found = [f.q for f in search.found], [f.times for f in search.found]
+        met, outside, complete = search.starts, len(search.outside), "not proven"
+        reason = f"{met} starts gave {len(states)}" + (f"; {proof}" if proof else "")
+    states = [_tidied(problem, domain, q) for q in states]
+    real = [k for k, q in enumerate(states) if not is_singular(problem, q) or balanced_nearby(problem, q, rng)]
+    if len(real) < len(states):
+        reason += f"; {len(states) - len(real)} left out, where a singular chart only hides a force"
+    described, singular = _described(system, balance, [(states[k], found[k]) for k in real], v)
+    if singular:
+        complete = "not proven"
+        reason += f"; {singular} left out, where forces balance but have no finite derivatives"
+    entries = _ordered([e for e, _ in described], [n for _, n in described])
+    return Equilibria(
+        all=tuple(e for e, _ in entries),
+        complete=complete,
+        reason=reason,
+        box=domain.box,
+        circles=tuple(n for n, c in zip(domain.names, domain.circles, strict=True) if c),
+        starts=met,
+        found=tuple(n for _, n in entries),
+        unbalanced={} if entries else _unbalanced(problem, domain, rng),
+        outside=outside,
+        units={**{c: joints.layout.units[c] for c in joints.layout.coordinates}, **force_units(joints)},
+    )
+
+
+def lowest_equilibrium(
+    system: System, *, inputs: Any = None, parameters: Parameters = None, rates: Mapping[str, float] | None = None
+) -> Equilibrium | None:
+    """The equilibrium of least potential among those found; None where there is none.
+
+    For a chain of pinned bodies under gravity no other one is looked for, so this is quick at any length.
+
+    Example:
+        >>> import pendula
+        >>> lowest_equilibrium(pendula.compile_system(pendula.library.chain(links=40))).unstable_directions
+        0
+    """
+    joints = system.in_joints
+    balance = Balance.of(joints, inputs, parameters)
+    still = np.zeros(len(joints.layout.speeds))
+    proof = None if rates else prove_tree(balance, still, most=0)
+    if proof is None:
+        found = find_equilibria(system, inputs=inputs, parameters=parameters, rates=rates)
+        return found[0] if len(found) else None
+    q = np.asarray(proof.states[0])
+    q = q - 2 * math.pi * np.round(q / (2 * math.pi))
+    q = np.where(np.abs(q - np.round(q / math.pi) * math.pi) < 1e-12, np.round(q / math.pi) * math.pi, q) + 0.0
+    return replace(_describe(system, balance, q, still), name="1")
+
+
+def read_rates(balance: Balance, rates: Mapping[str, float] | None, rng: np.random.Generator) -> Array:
+    """Speeds of a steady motion; refuses rates of coordinates that something depends on."""
+    layout = balance.system.layout
+    v = np.zeros(len(layout.speeds))
+    for given, value in (rates or {}).items():
+        name = given.removesuffix("_dot") if given in layout.speeds else given
+        if name not in layout.coordinates or f"{name}_dot" not in layout.speeds:
+            known = [n for n in layout.coordinates if f"{n}_dot" in layout.speeds]
+            raise UsageError(f'rates: there is no coordinate "{given}"; known are {", ".join(known[:10]) or "none"}')
+        if not math.isfinite(value):
+            raise UsageError(f"rates: the rate of {name} is not finite")
+        if value and not is_cyclic(balance, name, rng):
+            raise UsageError(
+                f'"{name}" cannot keep a constant rate while all else stands still: forces or masses depend on it.\n'
+                "  Try: rates of cyclic coordinates only, or prescribe the motion in the model."
+            )
+        v[layout.speeds.index(f"{name}_dot")] = float(value)
+    return v
+
+
+def _refuse_time(system: System, balance: Balance, v: Array) -> None:
+    """Refuses forces that depend on time, at a few poses."""
+    if system.bodies_have_coordinates and system.drives:
+        raise NotSupported(
+            "with coordinates for every body a prescribed motion moves them, so nothing stands still.\n"
+            '  Try: compile_system(model, "lagrange") or another formulation in the coordinates of the joints.'
+        )
+    joints = balance.system
+    start = joints.initial_state(balance.parameters)
+    for shift in (0.0, 0.3):
+        q = np.asarray(start.q, dtype=float) + shift * np.where(np.arange(len(start.q)) % 2, 1.2, -1.0)
+        for at, _ in joints.balls:
+            q[at : at + 4] = start.q[at : at + 4] / np.linalg.norm(start.q[at : at + 4])
+        try:
+            refuse_unsteady(balance, State(0.0, q, v, joints.layout))
+        except ComputationError:
+            continue
+
+
+def _count(starts: int | None, freedoms: int) -> int:
+    if starts is None:
+        return int(64 * 2 ** min(freedoms, 5)) if freedoms <= 12 else max(16, 8192 // freedoms)
+    if not isinstance(starts, int) or not 1 <= starts <= MOST_STARTS:
+        raise UsageError(f"starts: a whole number from 1 to {MOST_STARTS}, found {starts!r}")
+    return starts
+
+
+def _problem(balance: Balance, v: Array, domain: Domain, rng: np.random.Generator) -> Stationary:
+    """The equations, with a force typical of random poses."""
+    rough = Stationary(balance, v, 1.0)
+    q = close_loops(rough, domain.random(48, rng))
+    if not len(q):
+        raise LoopNotClosed(
+            "no pose with closed loops was found in the box.\n  Try: a larger box, or check the lengths."
+        )
+    sizes = speed_sizes(balance)
+    with np.errstate(all="ignore"):
+        weight = np.abs(balance.forces(q, np.broadcast_to(v, (len(q), len(v)))) * sizes).max(axis=1)
+        stiffness = np.abs(rough.jacobians(q, rough.multipliers(q))[:, : len(v), : len(v)]).max(axis=(1, 2))
+    both = np.maximum(weight, stiffness)
+    both = both[np.isfinite(both)]
+    if not len(both):
+        raise ComputationError(
+            "the forces are not finite at any of the poses tried.\n  Try: a box within which the mechanism is defined."
+        )
+    return Stationary(balance, v, float(np.median(both)) or 1.0)
+
+
+def _tidied(problem: Stationary, domain: Domain, q: Array) -> Array:
+    """A state with angles that are multiples of 90 degrees, and lengths that are zero, but for rounding made so."""
+    quarter = math.pi / 2
+    plain = np.where(domain.lengths, 0.0, np.round(q / quarter) * quarter)
+    for at in domain.balls:
+        plain[at : at + 4] = np.where(np.abs(q[at : at + 4]) < 1e-12, 0.0, q[at : at + 4])
+    tidy = np.where(np.abs(plain - q) < 1e-9 * domain.sizes, plain, q)
+    before, after = (problem.residuals(x[None], problem.multipliers(x[None])) for x in (q, tidy))
+    tidy = tidy + 0.0  # no minus before a zero
+    return tidy if np.abs(after).max(initial=0.0) <= max(float(np.abs(before).max(initial=0.0)), 1e-15) else q
+
+
+def _described(
+    system: System, balance: Balance, states: list[tuple[Array, int]], v: Array
+) -> tuple[list[tuple[Equilibrium, int]], int]:
+    """Equilibria with how often each was found, and how many cannot be told about for want of derivatives."""
+    found, refused = [], None
+    for q, times in states:
+        try:
+            found.append((_describe(system, balance, q, v), times))
+        except ComputationError as error:
+            refused = error
+    if refused is not None and not found:
+        raise refused
+    return found, len(states) - len(found)
+
+
+def _describe(system: System, balance: Balance, q: Array, v: Array) -> Equilibrium:
+    """An equilibrium found in the joints' coordinates, in those of the system."""
+    own = balance
+    if system.bodies_have_coordinates:
+        q, v = system.from_joints(q, v, parameters=balance.parameters)
+        own = Balance(system, balance.inputs, balance.parameters)
+    left = float(np.abs(own.unbalanced(q, v)).max(initial=0.0)) / own.scale(q, v)
+    return describe(own, q, v, left, "")
+
+
+def _ordered(entries: list[Equilibrium], found: list[int]) -> list[tuple[Equilibrium, int]]:
+    """Least potential first; equal ones by their coordinates."""
+    span = max((abs(e.potential) for e in entries), default=1.0) or 1.0
+
+    def key(pair: tuple[Equilibrium, int]) -> tuple[float, ...]:
+        return (round(pair[0].potential / span, 9), *(round(float(x), 6) for x in pair[0].q))
+
+    pairs = sorted(zip(entries, found, strict=True), key=key)
+    return [(replace(e, name=str(k + 1)), n) for k, (e, n) in enumerate(pairs)]
+
+
+def _unbalanced(problem: Stationary, domain: Domain, rng: np.random.Generator) -> dict[str, float]:
+    """Forces left at the pose that leaves the least, by speed."""
+    q = close_loops(problem, domain.random(200, rng))
+    with np.errstate(all="ignore"):
+        size = np.abs(problem.residuals(q, problem.multipliers(q))).max(axis=1)
+    start = q[int(np.nanargmin(size))]
+    n, lam0 = len(problem.v), problem.multipliers(start[None])[0]
+
+    def left(z: Array) -> Array:
+        moved = problem.moved(start[None], z[None, :n])
+        found = problem.residuals(moved, (lam0 + z[n:])[None])[0]
+        return np.where(np.isfinite(found), found, 1e6)
+
+    low, high = np.full(n + len(lam0), -np.inf), np.full(n + len(lam0), np.inf)
+    for i, k in enumerate(problem.system.speed_of):
+        if k >= 0 and not domain.circles[i]:
+            low[k] = (domain.lo[i] - start[i]) / problem.sizes[k] - 1e-12
+            high[k] = (domain.hi[i] - start[i]) / problem.sizes[k] + 1e-12
+    found = least_squares(
+        left, np.zeros(n + len(lam0)), bounds=(low, high), xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=200
+    ).x
+    rest = left(found)[:n] * problem.force / problem.sizes
+    largest = float(np.abs(rest).max(initial=0.0))
+    names = problem.system.layout.speeds
+    return {name: float(x) for name, x in zip(names, rest, strict=True) if abs(x) > 1e-6 * largest}
+
+
+def force_units(system: System) -> dict[str, str]:
+    """Unit of the force along every speed."""
+    names = system.model.unit_names
+    kinds = zip(system.layout.speeds, system.layout.speed_kinds, strict=True)
+    return {s: names.torque if k == "angle" else names.force for s, k in kinds}

@@ -1,0 +1,121 @@
+"""The (effective) potential over one or two coordinates, from the forces themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import cumulative_simpson
+
+from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.domain import is_cyclic
+from pendula.analysis.equilibria.find import Equilibria, read_rates
+from pendula.errors import NotSupported, UsageError
+from pendula.system.layout import Array
+from pendula.system.system import System
+
+POINTS = (1201, 181)
+"""points on every axis, for one and for two coordinates"""
+CURL = 1e-4
+"""where two ways of integrating forces differ by more than this, relative to the values, there is no potential"""
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """A potential over one or two coordinates.
+
+    Attributes:
+        names, units: of the coordinates.
+        axes: values of each coordinate.
+        values: the potential, shape (points,) or (points of the first, points of the second).
+        steady: whether it contains the potential of a steady or prescribed motion.
+        energy_unit: its unit.
+    """
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    axes: tuple[Array, ...]
+    values: Array
+    steady: bool
+    energy_unit: str
+
+
+def landscape(system: System, found: Equilibria, *, rates: Mapping[str, float] | None = None) -> Landscape:
+    """The (effective) potential over the coordinates that something depends on, at most two.
+
+    It is the negative integral of the forces that are left at rest (or in the steady motion), inputs included, so that
+    equilibria are exactly its level points. It is measured from the potential of the first equilibrium.
+
+    Args:
+        system: compiled equations of a mechanism without closed loops.
+        found: its equilibria, whose box is drawn.
+        rates: as for ``find_equilibria``.
+
+    Raises:
+        NotSupported: more than two coordinates, closed loops, ball joints, or forces without a potential.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum(kind="point"))
+        >>> found = landscape(system, pendula.find_equilibria(system))
+        >>> found.names, round(float(np.ptp(found.values)), 6)  # 2 m g l
+        (('theta',), 19.62)
+    """
+    joints = system.in_joints
+    names = joints.layout.coordinates
+    if len(names) > 2 or system.model.closures or joints.balls:
+        raise NotSupported(
+            f"a potential is drawn over one or two free coordinates, and this mechanism has {len(names)}"
+            f"{' in closed loops' if system.model.closures else ''}"
+        )
+    balance = Balance.of(joints, found[0].inputs if len(found) and len(found[0].inputs) else None, None)
+    rng = np.random.default_rng(0)
+    v = read_rates(balance, rates, rng)
+    kept = [k for k, name in enumerate(names) if not is_cyclic(balance, name, rng)] or [0]
+    axes = tuple(np.linspace(*_span(joints, found, names[k]), POINTS[len(kept) - 1]) for k in kept)
+    first = np.zeros(len(names))
+    if len(found):
+        first = system.to_joints(found[0].q, found[0].v, parameters=found[0].parameters)[0]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+    q = np.broadcast_to(np.asarray(first, dtype=float), (grid[..., 0].size, len(names))).copy()
+    q[:, kept] = grid.reshape(-1, len(kept))
+    with np.errstate(all="ignore"):
+        forces = balance.forces(q, np.broadcast_to(v, (len(q), len(v))))[:, kept].reshape(*grid.shape)
+    if not np.all(np.isfinite(forces)):
+        raise UsageError("the forces are not finite everywhere in the box, so the potential cannot be drawn")
+    values = _integrated(axes, forces)
+    level = found[0].potential if len(found) else 0.0
+    here = tuple(int(np.argmin(np.abs(axis - first[k]))) for axis, k in zip(axes, kept, strict=True))
+    return Landscape(
+        names=tuple(names[k] for k in kept),
+        units=tuple(joints.layout.units[names[k]] for k in kept),
+        axes=axes,
+        values=values - values[here] + level,
+        steady=bool(np.any(v)) or bool(system.drives),
+        energy_unit=system.model.unit_names.energy,
+    )
+
+
+def _span(system: System, found: Equilibria, name: str) -> tuple[float, float]:
+    """What to draw of a coordinate: the box for angles, the surroundings of the equilibria for lengths."""
+    low, high = found.box[name]
+    k = system.layout.coordinates.index(name)
+    if system.layout.coordinate_kinds[k] == "angle" or not len(found):
+        return low, high
+    places = [e[name] for e in found if name in e.layout.coordinates] or [0.0]
+    reach = max(max(places) - min(places), system.typical_length())
+    return max(low, min(places) - reach), min(high, max(places) + reach)
+
+
+def _integrated(axes: tuple[Array, ...], forces: Array) -> Array:
+    """The potential of forces on a grid; refuses forces that have none."""
+    if len(axes) == 1:
+        return -np.asarray(cumulative_simpson(forces[:, 0], x=axes[0], initial=0.0))
+    x, y = axes
+    along_x = cumulative_simpson(forces[..., 0], x=x, axis=0, initial=0.0)
+    along_y = cumulative_simpson(forces[..., 1], x=y, axis=1, initial=0.0)
+    one, other = -(along_x[:, :1] + along_y), -(along_y[:1, :] + along_x)
+    if float(np.abs(one - other).max()) > CURL * max(float(np.ptp(one)), 1e-300):
+        raise NotSupported("the forces have no potential here, so there is none to draw")
+    return np.asarray(one)

@@ -1,0 +1,216 @@
+"""The search for equilibria from many starts, with deflation, mirror images and springs that are stiffened in steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pendula.analysis.equilibria.domain import Domain
+from pendula.analysis.equilibria.families import Directions, find_directions, same_family
+from pendula.analysis.equilibria.stationary import SETTLED, Deflation, Stationary, refine, settle
+from pendula.analysis.equilibria.stiffening import stiffened
+from pendula.system.layout import Array
+
+APART = 1e-5
+"""equilibria nearer than this, in radians or typical lengths, are one"""
+APART_FLAT = 2e-3
+"""the same where the stiffness vanishes: there rounding leaves the place open by the cube root of its own size"""
+ROUNDS = 4
+"""rounds of deflation, at most"""
+SCAN = 1001
+"""places at which the force is looked at where there is a single coordinate"""
+HALVINGS = 25
+"""of the way between two places with forces of different sign"""
+CHUNK = 512
+"""starts that are followed together"""
+MEMORY = 2_000_000
+"""numbers in the matrices of starts that are followed together"""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass
+class Found:
+    """An equilibrium, how often it was come to, and its flat directions."""
+
+    q: Array
+    left: float
+    times: int
+    directions: Directions
+
+
+@dataclass
+class Search:
+    """Gathers equilibria of one problem.
+
+    Attributes:
+        problem: the equations.
+        domain: where to look; those outside are kept apart.
+        rng: where random starts come from.
+        on_progress: called with the number of starts followed and of all that are planned.
+    """
+
+    problem: Stationary
+    domain: Domain
+    rng: np.random.Generator
+    on_progress: Progress | None = None
+    found: list[Found] = field(default_factory=list)
+    outside: list[Array] = field(default_factory=list)
+    starts: int = 0
+    planned: int = 0
+
+    def run(self, count: int) -> None:
+        """The whole search with so many random starts."""
+        angles = np.array([k == "angle" for k in self.problem.system.layout.coordinate_kinds])
+        lattice = self.domain.lattice(max(count, 64), self.rng, angles)
+        random = self.domain.random(count, self.rng)
+        self.planned = len(lattice) + 2 * len(random)
+        still = self._without_effect()
+        home = self._home()
+        for starts in (home, lattice, random):
+            starts[:, still] = 0.0
+        self._follow(home)
+        self._follow(self._sign_changes())
+        self._follow(lattice)
+        self._follow(random)
+        self._continue_springs()
+        self._mirror()
+        for _ in range(ROUNDS):
+            before = len(self.found)
+            again = self.domain.random(max(count // ROUNDS, 16), self.rng)
+            again[:, still] = 0.0
+            self._follow(again, deflate=True)
+            if len(self.found) == before:
+                break
+            self._mirror()
+        if self.on_progress is not None:
+            self.on_progress(self.starts, self.starts)
+
+    def _home(self) -> Array:
+        """The pose the model starts from."""
+        return np.array(self.problem.system.initial_state(self.problem.balance.parameters).q, dtype=float)[None]
+
+    def _sign_changes(self) -> Array:
+        """With a single coordinate: all places in the box between which the force changes its sign."""
+        if len(self.domain.names) != 1 or self.problem.system.loop_rows:
+            return np.zeros((0, len(self.domain.names)))
+
+        def sign(x: Array) -> Array:
+            with np.errstate(all="ignore"):
+                return np.sign(self.problem.residuals(x[:, None], np.zeros((len(x), 0)))[:, 0])
+
+        x = np.linspace(self.domain.lo[0], self.domain.hi[0], SCAN)
+        signs = sign(x)
+        at = np.flatnonzero(signs[:-1] * signs[1:] < 0)
+        lo, hi = x[at], x[at + 1]
+        for _ in range(HALVINGS):
+            middle = (lo + hi) / 2
+            left = sign(middle) == signs[at]
+            lo, hi = np.where(left, middle, lo), np.where(left, hi, middle)
+        return np.asarray(((lo + hi) / 2)[:, None])
+
+    def _without_effect(self) -> Array:
+        """Coordinates on which nothing depends: they stay at zero."""
+        q = self.domain.random(8, self.rng)
+        lam = np.zeros((len(q), self.problem.system.loop_rows))
+        with np.errstate(all="ignore"):
+            here = np.concatenate([self.problem.residuals(q, lam), self.problem.rows(q).reshape(len(q), -1)], axis=1)
+        still = np.zeros(len(self.domain.names), dtype=bool)
+        turning = {at + k for at in self.domain.balls for k in range(4)}
+        for i in range(len(still)):
+            further = q.copy()
+            further[:, i] += self.rng.uniform(0.3, 2.0, size=len(q)) * self.domain.sizes[i]
+            with np.errstate(all="ignore"):
+                there = np.concatenate(
+                    [self.problem.residuals(further, lam), self.problem.rows(further).reshape(len(q), -1)], axis=1
+                )
+            gap = np.abs(here - there)
+            still[i] = i not in turning and bool(np.all(gap <= 1e-10 * (1.0 + np.abs(here))))
+        return still
+
+    def _follow(self, starts: Array, *, deflate: bool = False) -> None:
+        size = len(self.problem.v) + self.problem.system.loop_rows
+        chunk = max(4, min(CHUNK, MEMORY // size**2))
+        for first in range(0, len(starts), chunk):
+            part = starts[first : first + chunk]
+            ends = settle(self.problem, part, deflation=self._deflation() if deflate else None)
+            self.starts += len(part)
+            self.gather(ends)
+            if self.on_progress is not None:
+                self.on_progress(self.starts, max(self.planned, self.starts))
+
+    def _deflation(self) -> Deflation | None:
+        if self.domain.balls or not self.found:
+            return None
+        known = np.array([f.q for f in self.found[:200]])
+        return Deflation(known, self.domain.circles.astype(float), self.domain.sizes)
+
+    def _mirror(self) -> None:
+        """Mirror images of what was found, as starts: most mechanisms have some symmetry."""
+        if self.found and not self.domain.balls:
+            images = -np.array([f.q for f in self.found])
+            self.gather(settle(self.problem, images, passes=20), count=False)
+
+    def _continue_springs(self) -> None:
+        for ends in stiffened(self.problem, self.domain, self.rng):
+            self.gather(settle(self.problem, ends, passes=30), count=False)
+
+    # -- one by one ---------------------------------------------------------------------------------
+
+    def gather(self, ends: Array, *, count: bool = True) -> None:
+        """Adds what is new; counts what is known already."""
+        for q, times in self._distinct(self.domain.wrapped(ends)):
+            self._add(q, times if count else 0)
+
+    def _distinct(self, ends: Array) -> list[tuple[Array, int]]:
+        """Groups of ends that are one state, and how many ends each has."""
+        groups: list[tuple[Array, int]] = []
+        features = self.domain.features(ends)
+        left = np.arange(len(ends))
+        while len(left):
+            near = np.abs(features[left] - features[left[0]]).max(axis=1) < APART
+            groups.append((ends[left[0]], int(near.sum())))
+            left = left[~near]
+        return groups
+
+    def _add(self, q: Array, times: int) -> None:
+        known = self._known(q)
+        if known is None:
+            q, left = refine(self.problem, q)
+            q = self.domain.wrapped(q)
+            if not np.abs(left).max() < SETTLED:
+                return
+            known = self._known(q)
+            if known is None:
+                self._new(q, float(np.abs(left).max()), times)
+                return
+        known.times += times
+
+    def _known(self, q: Array) -> Found | None:
+        features = self.domain.features(q)
+        for one in self.found:
+            near = APART_FLAT if one.directions.flat.size else APART
+            if np.abs(self.domain.features(one.q) - features).max() < near:
+                return one
+        for one in self.found:
+            if same_family(self.problem, self.domain, one.q, q, one.directions):
+                return one
+        return None
+
+    def _new(self, q: Array, left: float, times: int) -> None:
+        if not bool(self.domain.inside(q)):
+            if not any(np.abs(self.domain.features(q) - self.domain.features(x)).max() < APART for x in self.outside):
+                self.outside.append(q)
+            return
+        directions = find_directions(self.problem, q)
+        if directions.flat.size:
+            q, left = self._best_of_flat(q, left)
+        self.found.append(Found(q, left, times, directions))
+
+    def _best_of_flat(self, q: Array, left: float) -> tuple[Array, float]:
+        """At a multiple root, a round value nearby that balances at least as well."""
+        round_ = np.where(np.abs(q) < APART_FLAT, 0.0, q)
+        size = float(np.abs(self.problem.residuals(round_[None], self.problem.multipliers(round_[None]))).max())
+        return (round_, size) if size <= left + 1e-15 else (q, left)

@@ -1,0 +1,263 @@
+"""Newton's method for states that stay as they are, from many starts at once.
+
+The unknowns are changes of position along the speeds and the multipliers of closed loops; the equations say that forces
+balance and that loops are closed. Everything is made a pure number: angles in radians, lengths by a typical length,
+forces by a typical force. So one rule serves every formulation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pendula.analysis.equilibria.balance import Balance
+from pendula.system.assembly import row_scales
+from pendula.system.layout import Array
+from pendula.system.system import System
+
+SETTLED = 1e-9
+"""residuals below this, as a share of a typical force, belong to an equilibrium"""
+LONGEST = 0.7
+"""the longest step, in radians or typical lengths"""
+SINGULAR = 1e-9
+"""singular values below this share of the largest count as zero when a state is refined"""
+
+
+@dataclass(frozen=True)
+class Stationary:
+    """The equations of states that stay as they are.
+
+    Attributes:
+        balance: forces for fixed inputs and parameters.
+        v: speeds that are held: zero, or the constant rates of cyclic coordinates.
+        force: a typical force (as a torque), by which residuals are judged.
+    """
+
+    balance: Balance
+    v: Array
+    force: float
+
+    @property
+    def system(self) -> System:
+        """Whose equations."""
+        return self.balance.system
+
+    @cached_property
+    def sizes(self) -> Array:
+        """What one unit of each unknown change of position is: a radian or a typical length."""
+        return speed_sizes(self.balance)
+
+    @cached_property
+    def row_sizes(self) -> Array:
+        """What one unit of each gap is."""
+        return row_scales(self.system, self.balance.parameters) if self.system.loop_rows else np.zeros(0)
+
+    def residuals(self, q: Array, lam: Array) -> Array:
+        """What is left of the forces, then the gaps of loops; shape (states, speeds + rows)."""
+        forces = self.balance.forces(q, np.broadcast_to(self.v, (len(q), len(self.v))))
+        rows = self.rows(q)
+        left = forces * self.sizes / self.force + np.einsum("bmn,bm->bn", rows, lam)
+        return np.concatenate([left, self.gaps(q)], axis=1)
+
+    def gaps(self, q: Array) -> Array:
+        """Gaps of closed loops as pure numbers."""
+        m = self.system.loop_rows
+        if m == 0:
+            return np.zeros((len(q), 0))
+        return np.asarray(self.system.gaps(q, None, 0.0, parameters=self.balance.parameters)[0][:, :m] / self.row_sizes)
+
+    def rows(self, q: Array) -> Array:
+        """How gaps change with the unknowns."""
+        m = self.system.loop_rows
+        if m == 0:
+            return np.zeros((len(q), 0, len(self.v)))
+        G = self.system.constraint_jacobian(q, 0.0, parameters=self.balance.parameters)
+        return np.asarray(G / self.row_sizes[:, None] * self.sizes)
+
+    def jacobians(self, q: Array, lam: Array) -> Array:
+        """Derivatives of the residuals by changes of position and multipliers."""
+        count, n, m = len(q), len(self.v), self.system.loop_rows
+        true = lam * self.force / self.row_sizes if m else lam
+        v, zero = np.broadcast_to(self.v, (count, n)), np.zeros((count, n))
+        top, _ = self.system.residual_jacobian(
+            "q", q, v, zero, true, 0.0, inputs=self.balance.inputs, parameters=self.balance.parameters
+        )
+        stiffness = np.einsum("bij,bjk->bik", top, self.directions(q))
+        found = np.zeros((count, n + m, n + m))
+        found[:, :n, :n] = -stiffness * self.sizes[:, None] * self.sizes / self.force
+        if m:
+            rows = self.rows(q)
+            found[:, n:, :n] = rows
+            found[:, :n, n:] = np.swapaxes(rows, 1, 2)
+        return found
+
+    def directions(self, q: Array) -> Array:
+        """N of dq = N ds at every state."""
+        if not self.system.balls:
+            return np.broadcast_to(self._plain, (len(q), *self._plain.shape))
+        return np.array([self.balance.directions(x) for x in q])
+
+    @cached_property
+    def _plain(self) -> Array:
+        found = np.zeros((len(self.system.layout.coordinates), len(self.v)))
+        for i, k in enumerate(self.system.speed_of):
+            found[i, k] = 1.0
+        return found
+
+    def moved(self, q: Array, step: Array) -> Array:
+        """States after steps of the scaled unknowns; small turns of ball joints multiply their quaternions."""
+        change = step * self.sizes
+        found = np.array(q)
+        for i, k in enumerate(self.system.speed_of):
+            if k >= 0:
+                found[:, i] += change[:, k]
+        for at, k in self.system.balls:
+            found[:, at : at + 4] = _turned(q[:, at : at + 4], change[:, k : k + 3])
+        return found
+
+    def multipliers(self, q: Array) -> Array:
+        """Scaled multipliers that leave the least of the forces."""
+        if self.system.loop_rows == 0:
+            return np.zeros((len(q), 0))
+        forces = self.balance.forces(q, np.broadcast_to(self.v, (len(q), len(self.v)))) * self.sizes / self.force
+        inverse = np.linalg.pinv(np.swapaxes(self.rows(q), 1, 2), rcond=1e-8)
+        return np.asarray(-np.einsum("bmn,bn->bm", inverse, forces))
+
+
+def speed_sizes(balance: Balance) -> Array:
+    """A radian for every angle, a typical length for every other speed."""
+    kinds = balance.system.layout.speed_kinds
+    return np.where([k == "angle" for k in kinds], 1.0, balance.system.typical_length(balance.parameters))
+
+
+def _turned(q: Array, turn: Array) -> Array:
+    """Quaternions after small turns given in body axes."""
+    angle = np.linalg.norm(turn, axis=1, keepdims=True)
+    half = np.sinc(angle / (2 * np.pi)) / 2 * turn  # sin(angle/2)/angle times the turn
+    a, (b, c, d) = np.cos(angle[:, 0] / 2), half.T
+    w, x, y, z = q.T
+    return np.stack(
+        [
+            w * a - x * b - y * c - z * d,
+            w * b + x * a + y * d - z * c,
+            w * c + y * a + z * b - x * d,
+            w * d + z * a + x * c - y * b,
+        ],
+        axis=1,
+    )
+
+
+def close_loops(problem: Stationary, q: Array, passes: int = 40) -> Array:
+    """States moved onto the closed loops with the least change; those that do not close are left out."""
+    if problem.system.loop_rows == 0 or not len(q):
+        return q
+    for _ in range(passes):
+        gaps = problem.gaps(q)
+        step = -np.einsum("bnm,bm->bn", np.linalg.pinv(problem.rows(q), rcond=1e-6), gaps)
+        q = problem.moved(q, _shortened(step, step))
+        good = np.all(np.isfinite(q), axis=1)
+        q = q[good]
+        if not len(q) or np.abs(problem.gaps(q)).max() < 1e-13:
+            break
+    return q[np.abs(problem.gaps(q)).max(axis=1) < 1e-9] if len(q) else q
+
+
+def _shortened(step: Array, measured: Array, longest: float = LONGEST) -> Array:
+    """Steps no longer than allowed, by the part of them that is measured."""
+    length = np.linalg.norm(measured, axis=1, keepdims=True)
+    return step * np.minimum(1.0, longest / np.maximum(length, 1e-300))
+
+
+@dataclass(frozen=True)
+class Deflation:
+    """Known equilibria that Newton's method is kept away from (Farrell, Birkisson and Funke 2015).
+
+    The residual is multiplied by 1/d^2 + 1 for every known one at distance d; that only changes the length of
+    Newton's steps.
+    """
+
+    known: Array
+    circles: Array
+    """1 for coordinates on a circle, 0 for others, by coordinate"""
+    sizes: Array
+    """of a coordinate, to make distances pure numbers"""
+
+    def factors(self, q: Array, change: Array) -> Array:
+        """What Newton's steps (as changes of coordinates) are multiplied by."""
+        total = np.zeros(len(q))
+        for known in self.known:
+            gap = q - known
+            chord = np.where(self.circles > 0, 2 * np.sin(gap / 2), gap) / self.sizes
+            slope = np.where(self.circles > 0, np.cos(gap / 2), 1.0) / self.sizes
+            square = np.maximum(np.sum(chord**2, axis=1), 1e-24)
+            # d log(1/d^2 + 1) along the step
+            total += -2.0 * np.sum(chord * slope * change, axis=1) / (square * (1.0 + square))
+        factor = 1.0 / np.where(np.abs(1.0 - total) > 1e-3, 1.0 - total, 1e-3)
+        return np.asarray(np.clip(factor, -20.0, 20.0))
+
+
+def settle(problem: Stationary, q: Array, *, passes: int = 80, deflation: Deflation | None = None) -> Array:
+    """States to which Newton's method comes from the given ones; those that do not settle are left out."""
+    q = close_loops(problem, np.array(q, dtype=float))
+    lam = problem.multipliers(q)
+    n = len(problem.v)
+    found: list[Array] = []
+    for _ in range(passes):
+        if not len(q):
+            break
+        with np.errstate(all="ignore"):
+            residual = problem.residuals(q, lam)
+            size = np.abs(residual).max(axis=1)
+            done = size < SETTLED
+            found.append(q[done])
+            keep = np.isfinite(size) & ~done
+            q, lam, residual = q[keep], lam[keep], residual[keep]
+            if not len(q):
+                break
+            J = problem.jacobians(q, lam)
+        good = np.all(np.isfinite(J), axis=(1, 2))
+        q, lam, residual, J = q[good], lam[good], residual[good], J[good]
+        step = newton_steps(J, residual)
+        if deflation is not None and len(q):
+            moved = problem.moved(q, step[:, :n] * 1e-6)
+            step = step * deflation.factors(q, (moved - q) * 1e6)[:, None]
+        step = _shortened(step, step[:, :n])
+        q, lam = problem.moved(q, step[:, :n]), lam + step[:, n:]
+    return np.concatenate(found) if found else q
+
+
+def newton_steps(J: Array, residual: Array) -> Array:
+    """Newton steps, a little damped so that a singular matrix gives a short step and not an error."""
+    if not len(J):
+        return residual
+    square = np.swapaxes(J, 1, 2) @ J
+    scale = np.trace(square, axis1=1, axis2=2) / J.shape[1]
+    square += (1e-12 * np.maximum(scale, 1e-300))[:, None, None] * np.eye(J.shape[1])
+    right = -np.einsum("bji,bj->bi", J, residual)
+    return np.asarray(np.linalg.solve(square, right[..., None])[..., 0])
+
+
+def refine(problem: Stationary, q: Array, passes: int = 12) -> tuple[Array, Array]:
+    """One state taken to rounding by the shortest Newton steps, and what is left of the forces."""
+    best = np.array(q, dtype=float)[None]
+    lam = problem.multipliers(best)
+    left = problem.residuals(best, lam)
+    state, held = best, lam
+    for _ in range(passes):
+        with np.errstate(all="ignore"):
+            J = problem.jacobians(state, held)[0]
+        if not np.all(np.isfinite(J)):
+            break
+        step = -np.linalg.lstsq(J, problem.residuals(state, held)[0], rcond=SINGULAR)[0][None]
+        n = len(problem.v)
+        state, held = problem.moved(state, step[:, :n]), held + step[:, n:]
+        again = problem.residuals(state, held)
+        if not np.all(np.isfinite(again)):
+            break
+        if np.abs(again).max() < np.abs(left).max():
+            best, left = state, again
+        elif np.abs(step).max() < 1e-14:
+            break
+    return best[0], left[0]

@@ -1,0 +1,287 @@
+"""What holds a pose or a steady motion: inputs, motor torques, or a rate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.domain import is_cyclic
+from pendula.analysis.equilibria.equilibrium import BALANCED, closed_state, refuse_unsteady
+from pendula.analysis.equilibria.families import stationary_at
+from pendula.analysis.equilibria.find import force_units, read_rates
+from pendula.analysis.equilibria.stationary import Stationary
+from pendula.errors import NoConvergence, UsageError
+from pendula.system.layout import Array, State
+from pendula.system.system import Parameters, System
+
+
+@dataclass(frozen=True)
+class Trim:
+    """What holds a pose or a steady motion.
+
+    Attributes:
+        values: what was asked for, by name: inputs, torques or forces of motors, rates.
+        units: of the values; inputs have none, since the model does not state it.
+        state: the state that is held, with the coordinates that were not given.
+        inputs: values of all inputs with which it is held.
+        residual: largest force left unbalanced, as a share of a force typical of the mechanism.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> found = pendula.trim(system, {"theta": 0.5}, ["theta"])
+        >>> f"{found['theta']:.4f} {found.units['theta']}"  # m g l/2 sin(0.5)
+        '2.3516 N m'
+    """
+
+    values: Mapping[str, float]
+    units: Mapping[str, str]
+    state: State
+    inputs: Mapping[str, float]
+    residual: float
+
+    def __getitem__(self, name: str) -> float:
+        return self.values[name]
+
+    def __str__(self) -> str:
+        where = {n: x for n, x in self.state.as_dict().items() if x or n in self.state.layout.coordinates}
+        return f"{_listed(self.values, self.units)} holds {_listed(where, self.state.layout.units)}"
+
+
+def _listed(values: Mapping[str, float], units: Mapping[str, str]) -> str:
+    return ", ".join(f"{n} = {x:.6g} {units.get(n, '')}".rstrip() for n, x in values.items())
+
+
+def trim(
+    system: System,
+    hold: Mapping[str, float],
+    solve_for: Sequence[str],
+    *,
+    inputs: Any = None,
+    parameters: Parameters = None,
+) -> Trim:
+    """The inputs, motor torques or rates that hold a pose or a steady motion.
+
+    ``hold`` names coordinates and what they are to be, and constant rates of cyclic coordinates (``phi_dot``).
+    Coordinates that are not named are found, starting from zero, so that forces on them balance and loops close.
+    ``solve_for`` names what may be adjusted: an input; a coordinate, for the torque or force of a motor along it; a
+    coordinate whose motion is prescribed, for what that takes; the rate of a cyclic coordinate, ``phi_dot``.
+
+    Args:
+        system: compiled equations.
+        hold: coordinates and rates by name.
+        solve_for: what may be adjusted, by name.
+        inputs: values of the other inputs; those of the model by default.
+        parameters: changed parameters.
+
+    Raises:
+        UsageError: a name is not known, forces depend on time, or more than one answer would do.
+        NoConvergence: nothing was found that holds it; says which force is left.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> found = trim(system, {"theta": 0.5}, ["theta"])  # m g l/2 sin(0.5)
+        >>> round(found["theta"], 6), found.units["theta"]
+        (2.351582, 'N m')
+    """
+    joints, rng = system.in_joints, np.random.default_rng(0)
+    asked = _Asked.of(joints, solve_for)
+    balance = Balance.of(joints, _other_inputs(joints, asked, inputs, parameters), parameters)
+    v = read_rates(balance, {n: x for n, x in hold.items() if n in joints.layout.speeds}, rng)
+    for k in asked.rates:
+        _check_cyclic(balance, joints.layout.speeds[k], rng)
+    pose = {n: float(x) for n, x in hold.items() if n not in joints.layout.speeds}
+    start = closed_state(joints, pose, balance.parameters)
+    refuse_unsteady(balance, State(0.0, start.q, v, joints.layout))
+    found = _Trimming(balance, asked, np.asarray(start.q, dtype=float), v, tuple(pose)).solve()
+    return found
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What may be adjusted, by index: inputs, speeds along which motors act, speeds that are rates, drives."""
+
+    inputs: list[int]
+    motors: list[int]
+    rates: list[int]
+    drives: list[int]
+
+    @classmethod
+    def of(cls, system: System, names: Sequence[str]) -> _Asked:
+        layout, drives = system.layout, [d.name for d in system.drives]
+        if isinstance(names, str) or not names:
+            raise UsageError(f"solve_for: a list of names is needed, found {names!r}")
+        found = cls([], [], [], [])
+        for name in names:
+            if name in layout.inputs:
+                found.inputs.append(layout.inputs.index(name))
+            elif name in drives:
+                found.drives.append(drives.index(name))
+            elif name in layout.speeds:
+                found.rates.append(layout.speeds.index(name))
+            elif f"{name}_dot" in layout.speeds:
+                found.motors.append(layout.speeds.index(f"{name}_dot"))
+            else:
+                known = (*layout.inputs, *layout.coordinates, *layout.speeds, *drives)
+                raise UsageError(
+                    f'solve_for: "{name}" is no input, coordinate or rate; known are {", ".join(known[:12])}'
+                )
+        return found
+
+    @property
+    def count(self) -> int:
+        """Unknowns, besides the drives, whose forces follow from the rest."""
+        return len(self.inputs) + len(self.motors) + len(self.rates)
+
+    def split(self, unknown: Array) -> tuple[Array, Array, Array]:
+        """Values of inputs, motors and rates."""
+        a, b = len(self.inputs), len(self.inputs) + len(self.motors)
+        return unknown[:a], unknown[a:b], unknown[b:]
+
+
+def _other_inputs(system: System, asked: _Asked, inputs: Any, parameters: Parameters) -> Any:
+    """Inputs as given; those that are looked for start at zero, also where the model has them depend on time."""
+    if not asked.inputs:
+        return inputs
+    zero = {system.layout.inputs[k]: 0.0 for k in asked.inputs}
+    if inputs is not None and not isinstance(inputs, Mapping):
+        vector = np.array(Balance.of(system, inputs, parameters).inputs, dtype=float)
+        vector[asked.inputs] = 0.0
+        return vector
+    others = [n for n, _ in system.inputs_in_time if str(n) not in zero and str(n) not in (inputs or {})]
+    if others:
+        raise UsageError(
+            f'the input "{others[0]}" depends on time, so nothing is held.\n'
+            f'  Try: inputs={{"{others[0]}": ...}} with a constant value, or solve for it.'
+        )
+    return {**(inputs or {}), **zero}
+
+
+def _check_cyclic(balance: Balance, speed: str, rng: np.random.Generator) -> None:
+    name = speed.removesuffix("_dot")
+    if name not in balance.system.layout.coordinates or not is_cyclic(balance, name, rng):
+        raise UsageError(f'solve_for: "{speed}" is not the rate of a cyclic coordinate, so it cannot be constant')
+
+
+@dataclass(frozen=True)
+class _Trimming:
+    """One problem: unknown are the coordinates that are not held, multipliers, and what may be adjusted."""
+
+    balance: Balance
+    asked: _Asked
+    q: Array
+    v: Array
+    held: tuple[str, ...]
+
+    @property
+    def free(self) -> list[int]:
+        """Speeds along which coordinates may move: not held, and not turning at a rate."""
+        system = self.balance.system
+        names = system.layout.coordinates
+        fixed = {system.speed_of[names.index(n)] for n in self.held}
+        fixed |= set(self.asked.rates) | set(np.flatnonzero(self.v).tolist())
+        return [k for k in range(len(self.v)) if k not in fixed]
+
+    def problem(self, base: Stationary, unknown: Array) -> tuple[Stationary, Array]:
+        """The equations for some values of what may be adjusted, and the motors' part of the residual."""
+        inputs, motors, rates = self.asked.split(unknown)
+        balance = self.balance
+        if self.asked.inputs:
+            vector = np.array(balance.inputs, dtype=float)
+            vector[self.asked.inputs] = inputs
+            balance = Balance(balance.system, vector, balance.parameters)
+        v, extra = self.v.copy(), np.zeros(len(self.v))
+        v[self.asked.rates] = rates
+        extra[self.asked.motors] = motors
+        return Stationary(balance, v, base.force), extra * base.sizes / base.force
+
+    def solve(self) -> Trim:
+        base = stationary_at(self.balance, self.q, self.v)
+        free, n, m = self.free, len(self.v), self.balance.system.loop_rows
+
+        def parts(z: Array) -> tuple[Array, Array, Array]:
+            step = np.zeros(n)
+            step[free] = z[: len(free)]
+            return base.moved(self.q[None], step[None]), z[None, len(free) : len(free) + m], z[len(free) + m :]
+
+        def left(z: Array) -> Array:
+            q, lam, unknown = parts(z)
+            these, extra = self.problem(base, unknown)
+            found = these.residuals(q, lam)[0]
+            found[:n] += extra
+            return np.where(np.isfinite(found), found, 1e6)
+
+        guess = np.zeros(self.asked.count)
+        guess[self.asked.count - len(self.asked.rates) :] = self._typical_rate()
+        z0 = np.concatenate([np.zeros(len(free)), base.multipliers(self.q[None])[0], guess])
+        answer = least_squares(left, z0, xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=400, x_scale="jac")
+        q, _, unknown = parts(answer.x)
+        rest = left(answer.x)
+        if not np.abs(rest).max(initial=0.0) <= BALANCED:
+            raise self._failure(base, rest, q[0])
+        self._refuse_undetermined(answer.jac, len(free) + m)
+        return self._result(q[0], unknown, float(np.abs(rest).max(initial=0.0)))
+
+    def _typical_rate(self) -> float:
+        """The square root of a stiffness over an inertia."""
+        M = self.balance.system.mass_matrix(self.q, 0.0, parameters=self.balance.parameters)
+        stiffness = float(np.abs(self.balance.changes("s", self.q)).max(initial=0.0))
+        inertia = float(np.abs(M).max(initial=0.0))
+        return float(np.sqrt(stiffness / inertia)) if stiffness > 0 and inertia > 0 else 1.0
+
+    def _refuse_undetermined(self, jacobian: Array, first: int) -> None:
+        """Refuses where several values of what may be adjusted would do as well."""
+        scaled = jacobian / np.maximum(np.linalg.norm(jacobian, axis=0), 1e-300)
+        _, sizes, right = np.linalg.svd(scaled)
+        loose = right[int(np.sum(sizes > 1e-9)) :]
+        if loose.size and np.abs(loose[:, first:]).max(initial=0.0) > 1e-6:
+            raise UsageError(
+                "more than one answer would hold this: there is more to adjust than is held, or it has no effect.\n"
+                "  Try: fewer names in solve_for, or more in hold."
+            )
+
+    def _failure(self, base: Stationary, rest: Array, q: Array) -> NoConvergence:
+        n, names = len(self.v), self.balance.system.layout.speeds
+        forces = rest[:n] * base.force / base.sizes
+        worst = int(np.argmax(np.abs(rest)))
+        unit = force_units(self.balance.system)
+        what = (
+            f'{forces[worst]:.6g} {unit[names[worst]]} is left on "{names[worst]}"' if worst < n else "loops stay open"
+        )
+        return NoConvergence(
+            f"nothing was found that holds this: at best {what}.\n"
+            "  Try: another name in solve_for, or leave one of the held coordinates free.",
+            last=q,
+            residual=float(np.abs(rest).max()),
+        )
+
+    def _result(self, q: Array, unknown: Array, left: float) -> Trim:
+        system, names = self.balance.system, self.balance.system.layout
+        inputs, motors, rates = self.asked.split(unknown)
+        units = force_units(system)
+        values: dict[str, float] = {names.inputs[k]: float(x) for k, x in zip(self.asked.inputs, inputs, strict=True)}
+        found_units: dict[str, str] = {}
+        for k, x in zip(self.asked.motors, motors, strict=True):
+            name = names.speeds[k].removesuffix("_dot")
+            values[name], found_units[name] = float(x), units[names.speeds[k]]
+        for k, x in zip(self.asked.rates, rates, strict=True):
+            values[names.speeds[k]], found_units[names.speeds[k]] = float(x), names.units[names.speeds[k]]
+        v = self.v.copy()
+        v[self.asked.rates] = rates
+        vector = system.inputs_at(0.0, self.balance.parameters) if self.balance.inputs is None else self.balance.inputs
+        vector = np.array(vector, dtype=float)
+        vector[self.asked.inputs] = inputs
+        for k in self.asked.drives:
+            drive = system.drives[k]
+            forces = system.drive_forces(q, v, 0.0, inputs=vector, parameters=self.balance.parameters)
+            kinds = system.model.unit_names
+            values[drive.name] = float(forces[k])
+            found_units[drive.name] = kinds.torque if drive.kind == "angle" else kinds.force
+        by_name = dict(zip(names.inputs, vector.tolist(), strict=True))
+        return Trim(values, found_units, State(0.0, q, v, names), by_name, left)

@@ -1,0 +1,1 @@
+"""Small motion about an equilibrium: M, C, K, A, B and labelled eigenvalues."""

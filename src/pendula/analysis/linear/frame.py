@@ -1,0 +1,63 @@
+"""What all linear models of one system share: names, units, typical lengths, and what counts as no mass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from pendula.analysis.equilibria.balance import forces_name_time
+from pendula.system.layout import Array
+from pendula.system.system import System
+
+MASSLESS = 1e-11
+"""a direction whose mass is less than this of the largest, after scaling, has none"""
+VANISHING = 1e-20
+"""a coordinate whose inertia is less than this of the largest (lengths by a typical one) has none: sin(1e-10)^2"""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What linear models of one system share."""
+
+    coordinates: tuple[str, ...]
+    speeds: tuple[str, ...]
+    units: dict[str, str]
+    identity: Array
+    steps: Array
+    constrained: bool
+    may_change: bool
+
+
+_FRAMES: WeakKeyDictionary[System, Frame] = WeakKeyDictionary()
+
+
+def frame_of(system: System) -> Frame:
+    """The names, units and lengths of a system; found once."""
+    found = _FRAMES.get(system)
+    if found is None:
+        layout = system.layout
+        names = tuple(displacement_name(name) for name in layout.speeds)
+        units = dict(layout.units) | {
+            name: _unit(system, k) for k, name in enumerate(names) if name not in layout.units
+        }
+        lengths = np.where([kind == "angle" for kind in layout.speed_kinds], 1.0, system.typical_length())
+        may_change = bool(system.drives or system.inputs_in_time or forces_name_time(system.model))
+        found = Frame(names, layout.speeds, units, np.eye(len(names)), lengths, system.loop_rows > 0, may_change)
+        _FRAMES[system] = found
+    return found
+
+
+def displacement_name(speed: str) -> str:
+    """What a small displacement along a speed is called: the coordinate, or for ``ball_wx`` a small turn
+    ``ball_rx``."""
+    if speed.endswith("_dot"):
+        return speed.removesuffix("_dot")
+    head, _, tail = speed.rpartition("_w")
+    return f"{head}_r{tail}" if head else f"{speed}_turn"
+
+
+def _unit(system: System, k: int) -> str:
+    units = system.model.unit_names
+    return units.coordinate(system.layout.speed_kinds[k])

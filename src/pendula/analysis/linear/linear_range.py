@@ -1,0 +1,223 @@
+"""How far a linear model holds: its motion against the nonlinear one, for larger and larger amplitudes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+
+from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.modes.eigenmodes import OSCILLATION, Mode
+from pendula.analysis.modes.modes import modes, values_of
+from pendula.analysis.modes.motion import check_same, unit_direction
+from pendula.analysis.modes.response import free_response
+from pendula.errors import ComputationError, NotSupported, PendulaError, UsageError
+from pendula.simulation.simulate import simulate
+from pendula.system.assembly import assemble
+from pendula.system.layout import Array, State
+from pendula.system.system import System
+
+SAMPLES = 241
+LIMITS = (0.01, 0.1)
+AMPLITUDES = (0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8)
+"""default amplitudes [rad], or shares of a typical length where nothing turns"""
+
+
+@dataclass(frozen=True)
+class LinearRange:
+    """Error of a linear model over amplitude. ``str()`` is a short table.
+
+    Attributes:
+        amplitudes: how far ``coordinate`` is displaced at the start [its unit], ascending.
+        errors: largest distance of the two motions over the time compared, as a share of the largest displacement of
+            the linear one; nan where the nonlinear run failed or could not start.
+        within: for 1 % and 10 % (keys 0.01, 0.1) the amplitude up to which the error stays below; None: even the
+            smallest is beyond; infinite: even the largest is within.
+        coordinate, unit: what the amplitude is measured by.
+        duration: time compared.
+        start: what was displaced, in words.
+        failures: for amplitudes without an error, why.
+        time_unit: name of the unit of time.
+    """
+
+    amplitudes: Array
+    errors: Array
+    within: Mapping[float, float | None]
+    coordinate: str
+    unit: str
+    duration: float
+    start: str
+    failures: Mapping[float, str]
+    time_unit: str
+
+    def __str__(self) -> str:
+        head = f"linear against nonlinear motion over {self.duration:.4g} {self.time_unit}, started in {self.start}"
+        lines = [f"{self.coordinate} [{self.unit or '1'}]    error"]
+        for a, e in zip(self.amplitudes.tolist(), self.errors.tolist(), strict=True):
+            lines.append(f"{a:<12.4g} {f'{100 * e:.3g} %' if np.isfinite(e) else self.failures.get(a, 'failed')}")
+        return "\n".join([head, *lines, *(self._limit(x) for x in self.within)])
+
+    def _limit(self, share: float) -> str:
+        found = self.within[share]
+        what = f"error below {100 * share:g} %"
+        if found is None:
+            return f"{what}: not even at {self.amplitudes[0]:.4g} {self.unit}".rstrip()
+        if np.isinf(found):
+            return f"{what}: at all of these amplitudes"
+        return f"{what}: up to {self.coordinate} = {found:.4g} {self.unit}".rstrip()
+
+
+def linear_range(
+    system: System,
+    linear: LinearModel,
+    start: int | Mapping[str, float] | Sequence[float] | Array = 1,
+    *,
+    amplitudes: Sequence[float] | Array | None = None,
+    duration: float | None = None,
+    damped: bool = True,
+    tol: float = 1e-10,
+) -> LinearRange:
+    """How far a linear model holds: amplitude against the error of its motion.
+
+    For each amplitude the mechanism is displaced along a mode or a given direction and let go (in a mode with phases:
+    with the speeds that belong to it), and both motions are computed. Their distance is measured by the mass matrix, so
+    that angles and lengths count by the masses they move. The amplitudes at which the error passes 1 % and 10 % are
+    found to 0.1 %. Errors of phase add up, so that the range shrinks with the time compared.
+
+    Args:
+        system: the mechanism.
+        linear: its linear model.
+        start: number of a mode, from 1; or a direction in the independent coordinates, by name or as an array.
+        amplitudes: displacements of the coordinate that moves most [rad, or length where nothing turns].
+        duration: time compared; default: three periods of the mode, or of the slowest one.
+        damped: whether a mode is meant with its damping.
+        tol: tolerance of the nonlinear run.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> found = linear_range(system, pendula.linearize(system, {"theta": 0.0}), 1, amplitudes=[0.01, 0.5])
+        >>> round(found.within[0.01], 2)  # rad; the period grows by amplitude^2/16
+        0.1
+    """
+    check_same(system, linear)
+    e, v, what, period = _direction(linear, start, damped)
+    scaled, largest = unit_direction(linear, e)
+    k = int(np.argmax(np.abs(e)))
+    compare = _Comparison(system, linear, scaled, v * (scaled[k] / e[k]), _duration(duration, period), tol)
+    sizes = _amplitudes(system, linear, largest, amplitudes)
+    failures: dict[float, str] = {}
+    errors = []
+    for size in sizes:
+        try:
+            errors.append(compare.error(float(size)))
+        except PendulaError as error:
+            failures[float(size)] = str(error).splitlines()[0]
+            errors.append(np.nan)
+    found = np.array(errors)
+    name = system.layout.coordinates[largest]
+    return LinearRange(
+        amplitudes=sizes,
+        errors=found,
+        within={share: _within(compare, sizes, found, share) for share in LIMITS},
+        coordinate=name,
+        unit=system.layout.units[name],
+        duration=compare.duration,
+        start=what,
+        failures=failures,
+        time_unit=system.layout.time_unit,
+    )
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """The linear and the nonlinear motion from the same start."""
+
+    system: System
+    linear: LinearModel
+    e: Array
+    v: Array
+    duration: float
+    tol: float
+
+    def error(self, size: float) -> float:
+        """Largest distance of the two, as a share of the largest displacement of the linear one."""
+        system, linear, at = self.system, self.linear, self.linear.at
+        t = np.linspace(0.0, self.duration, SAMPLES)
+        expected = free_response(linear, size * self.e, size * self.v, t).e @ linear.Z.T
+        begin = State(0.0, at.q + linear.N @ (linear.Z @ (size * self.e)), at.v + linear.Z @ (size * self.v), at.layout)
+        begin = assemble(system, begin, parameters=at.parameters).state
+        own = not system.inputs_in_time and np.array_equal(at.inputs, system.inputs_at(0.0, at.parameters))
+        held = {} if own else dict(zip(at.layout.inputs, at.inputs.tolist(), strict=True))
+        run = simulate(
+            system, self.duration, initial_state=begin, parameters=at.parameters, inputs=held or None,
+            tol=self.tol, atol=self.tol * min(1.0, size), samples=t,
+        )  # fmt: skip
+        if not run.outcome.ok:
+            raise ComputationError(f"{run.outcome}: {run.detail}")
+        steady = np.outer(t, linear.N @ at.v)
+        found = (run.q - at.q - steady) @ np.linalg.pinv(linear.N).T
+        M = system.mass_matrix(at.q, parameters=at.parameters)
+        return float(_length(found - expected, M).max() / _length(expected, M).max())
+
+
+def _length(moves: Array, M: Array) -> Array:
+    return np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", moves, M, moves), 0.0))
+
+
+def _direction(linear: LinearModel, start: Any, damped: bool) -> tuple[Array, Array, str, float | None]:
+    """Displacement and speed to start with, what that is, and a period."""
+    if np.any(linear.at.v) and linear.N.shape[0] != linear.N.shape[1]:
+        raise NotSupported("steady motions with quaternions are not compared; take Euler angles")
+    found = modes(linear, damped=damped)
+    slowest = next((m.period for m in found.modes if m.period is not None), None)
+    if isinstance(start, (int, np.integer)) and not isinstance(start, bool):
+        mode: Mode = found[int(start)]
+        s = mode.eigenvalue if mode.kind == OSCILLATION else 0.0
+        still = not np.iscomplexobj(mode.scaled) and not complex(s).real
+        v = np.zeros(len(linear.M)) if still else np.real(s * mode.scaled)
+        return np.real(mode.scaled), v, f"mode {mode.number}", mode.period or slowest
+    e = values_of(linear, start, "the direction")
+    if e.ndim != 1 or not np.any(e):
+        raise UsageError("the direction to start in is zero")
+    return e, np.zeros_like(e), "the direction given", slowest
+
+
+def _duration(given: float | None, period: float | None) -> float:
+    if given is None:
+        if period is None:
+            raise UsageError("no mode has a period: give the duration to compare over")
+        return 3 * period
+    if not isinstance(given, (int, float)) or not 0 < given < np.inf:
+        raise UsageError(f"the duration is a positive number, found {given!r}")
+    return float(given)
+
+
+def _amplitudes(system: System, linear: LinearModel, largest: int, given: Any) -> Array:
+    if given is None:
+        is_length = system.layout.coordinate_kinds[largest] == "length"
+        return np.array(AMPLITUDES) * (system.typical_length(linear.at.parameters) if is_length else 1.0)
+    sizes = np.unique(np.asarray(given, dtype=float))
+    if sizes.ndim != 1 or not sizes.size or not np.all(np.isfinite(sizes)) or sizes[0] <= 0:
+        raise UsageError(f"amplitudes are positive numbers, found {given!r}")
+    return sizes
+
+
+def _within(compare: _Comparison, sizes: Array, errors: Array, share: float) -> float | None:
+    """The amplitude at which the error first passes a limit; between two of the given ones by root finding."""
+    beyond = np.flatnonzero(~(errors <= share))
+    if not beyond.size:
+        return float("inf")
+    k = int(beyond[0])
+    if k == 0:
+        return None
+    if not np.isfinite(errors[k]):
+        return float(sizes[k - 1])
+
+    def excess(log_size: float) -> float:
+        return float(np.log(max(compare.error(float(np.exp(log_size))), 1e-300) / share))
+
+    return float(np.exp(optimize.brentq(excess, np.log(sizes[k - 1]), np.log(sizes[k]), xtol=1e-3)))

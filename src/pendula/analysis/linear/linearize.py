@@ -1,0 +1,332 @@
+"""Small motion about an equilibrium: M e'' + C e' + K e = F u in independent coordinates, whatever the formulation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.equilibria.balance import LOOKS, Balance
+from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, equilibrium_at
+from pendula.analysis.linear.frame import MASSLESS, VANISHING, Frame, frame_of
+from pendula.analysis.linear.kinks import refuse_kinks
+from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.quick.linear_models import quick_model
+from pendula.analysis.linear.terms import Terms, terms_at
+from pendula.errors import NotAnEquilibrium, SingularPose, UsageError
+from pendula.numerics.quick.independent import best_rows
+from pendula.system.layout import Array, State
+from pendula.system.rotations import about, multiply
+from pendula.system.system import Parameters, System
+
+Point = Equilibrium | State | Mapping[str, float] | None
+
+METHODS = ("exact", "differences")
+CHANGING = 1e-8
+"""coefficients that change by more than this along a steady motion, relative to the largest, depend on time"""
+CLOSING = 12
+"""most steps of Newton's method that bring a nearby state onto the constraints"""
+STEP = 6e-6
+"""step of central differences, for angles and for lengths divided by a typical length: cube root of the rounding"""
+
+
+def linearize(
+    system: System,
+    at: Point = None,
+    *,
+    inputs: Any = None,
+    parameters: Parameters = None,
+    method: str = "exact",
+    geometric: bool = True,
+) -> LinearModel:
+    """Small-motion equations about an equilibrium or a steady motion, in independent coordinates.
+
+    Motion is restricted to directions that the constraints allow, so every formulation of one mechanism gives the same
+    eigenvalues; independent coordinates are named ones, chosen so that the others follow from them with few digits
+    lost. Constraint forces at rest add stiffness (a hanging chain is stiff because it is taut). In steady motion e are
+    changes from the moving state, and C contains the gyroscopic terms. Where the system's own coordinates are
+    singular, the model is given in regular ones and says so in ``chart``.
+
+    Args:
+        system: compiled equations.
+        at: an Equilibrium, a State, or values by name (what is not named is zero; None: all zero). Values of speeds are
+            the constant rates of a steady motion.
+        inputs: values of inputs, by name, held constant.
+        parameters: changes of parameters, by name.
+        method: ``exact`` derivatives, or central ``differences`` of paper 001, eqs 33 to 35; the latter states its
+        error
+            against the exact one.
+        geometric: False leaves out the stiffness by constraint forces, which is wrong, and shows that it matters.
+
+    Raises:
+        NotAnEquilibrium: forces do not balance; says which and by how much.
+        SingularPose: constraints lose rank there, or a motion has no mass.
+        ComputationError: forces have a kink, a jump or no finite derivatives just there.
+        UsageError: coefficients depend on time; see ``floquet``.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.double_pendulum())
+        >>> found = pendula.linearize(system, {"theta1": 0, "theta2": 0})
+        >>> found.K.round(6).tolist()
+        [[1315.0, -300.0], [-300.0, 305.0]]
+    """
+    if method not in METHODS:
+        raise UsageError(f'method is "exact" or "differences", found "{method}"')
+    point = point_of(system, at, inputs, parameters)
+    if method == "exact" and geometric:
+        quick = quick_model(system, point)
+        if quick is not None:
+            return quick
+    frame = frame_of(system)
+    terms = terms_at(system, point.q, point.v, point.inputs, point.multipliers, point.parameters)
+    residual = _residual(system, frame, point, terms)
+    if frame.may_change or np.count_nonzero(point.v):
+        _refuse_changing(system, point, terms)
+    held = Balance(system, point.inputs if len(point.inputs) else None, point.parameters)
+    refuse_kinks(held, point.q, point.v, point.multipliers)
+    if not geometric:
+        loose = terms_at(system, point.q, point.v, point.inputs, 0.0 * point.multipliers, point.parameters)
+        terms = terms._replace(K=loose.K)
+    Z, rows = (frame.identity, 0) if not frame.constrained else independent_directions(system, terms.G, point)
+    found = _assembled(system, frame, point, terms, Z, rows, residual)
+    if has_no_mass(found.M, frame.steps if not frame.constrained else frame.steps[chosen_speeds(Z)]):
+        from pendula.analysis.linear.regular_chart import in_regular_chart
+
+        return in_regular_chart(system, point, found, method)
+    return found if method == "exact" else _by_differences(system, found)
+
+
+def point_of(system: System, at: Point, inputs: Any, parameters: Parameters) -> Equilibrium:
+    """The equilibrium that is meant; one found for other inputs or parameters is looked at again for these."""
+    if isinstance(at, Equilibrium):
+        if at.layout is not system.layout and at.layout.coordinates != system.layout.coordinates:
+            mine, its = ", ".join(system.layout.coordinates[:6]), ", ".join(at.layout.coordinates[:6])
+            raise UsageError(f"the equilibrium is of another system: its coordinates are {its}, this one has {mine}")
+        if inputs is None and parameters is None:
+            return at
+        held = at.inputs if inputs is None else inputs
+        given = at.parameters if parameters is None else parameters
+        return equilibrium_at(system, at.state, inputs=held if len(at.inputs) else None, parameters=given, name=at.name)
+    return equilibrium_at(system, at, inputs=inputs, parameters=parameters)
+
+
+# --- the terms --------------------------------------------------------------------------------------------
+
+
+def _residual(system: System, frame: Frame, point: Equilibrium, terms: Terms) -> float:
+    """What is left unbalanced, as a share of a typical force; too much is refused."""
+    worst = max(map(abs, terms.left.tolist()), default=0.0)
+    if worst == 0.0:
+        return 0.0
+    share = worst / max(float((np.abs(terms.K) @ frame.steps).max(initial=0.0)), worst)
+    if share > BALANCED:  # the typical force may be a constraint force, which terms do not show
+        balance = Balance(system, point.inputs if len(point.inputs) else None, point.parameters)
+        share = worst / balance.scale(point.q, point.v)
+    if share > BALANCED:
+        at = int(np.argmax(np.abs(terms.left)))
+        raise NotAnEquilibrium(
+            f"this state is not an equilibrium: {terms.left[at]:.6g} is left of the force on "
+            f'"{system.layout.speeds[at]}", {share:.2g} of a typical force.\n'
+            "  Try: find_equilibria(system) (or `pendula equilibria MODEL`) for those there are.",
+            residual=share,
+        )
+    return share
+
+
+def independent_directions(system: System, G: Array, point: Equilibrium) -> tuple[Array, int]:
+    """Directions Z that constraints allow, with the identity in the rows of the best conditioned speeds; rank of G."""
+    n = G.shape[1]
+    _, sizes, right = np.linalg.svd(G)
+    rank = int(np.sum(sizes > 1e-10 * max(float(sizes.max(initial=0.0)), 1e-300)))
+    expected = system.independent_rows(point.parameters)
+    if rank < expected:
+        raise SingularPose(
+            f"at this pose constraints lose rank ({rank} of {expected} rows are independent): more motions seem "
+            "allowed than there are, and no linear model describes them.\n"
+            "  Try: a pose that is not a dead point or a branch point of the linkage."
+        )
+    null = right[rank:].T
+    if rank == n:
+        raise UsageError("the constraints leave no motion at this pose, so there is nothing to linearize")
+    lengths = np.where([kind == "angle" for kind in system.layout.speed_kinds], 1.0, system.typical_length())
+    chosen = np.zeros(n - rank, dtype=int)
+    best_rows(null.copy(), lengths, chosen)
+    Z = null @ np.linalg.inv(null[chosen])
+    Z[chosen] = np.eye(n - rank)
+    Z[np.abs(Z) < 1e-15] = 0.0
+    return Z, rank
+
+
+def body_turning(system: System, v: Array) -> Array:
+    """W of ds' = dv + W ds: small turns ds of a ball joint are counted in axes that turn with the body."""
+    W = np.zeros((len(v), len(v)))
+    for _, k in system.balls:
+        x, y, z = v[k : k + 3]
+        W[k : k + 3, k : k + 3] = [[0, z, -y], [-z, 0, x], [y, -x, 0]]
+    return W
+
+
+def _assembled(
+    system: System, frame: Frame, point: Equilibrium, terms: Terms, Z: Array, rows: int, residual: float
+) -> LinearModel:
+    """The model in independent coordinates; ds' = dv + W ds makes C - M W and K - C W of C and K."""
+    M, C, K, F = terms.M, terms.C, terms.K, terms.F
+    if system.balls and np.any(point.v):
+        W = body_turning(system, point.v)
+        C, K = C - M @ W, K - C @ W
+    names, speeds = frame.coordinates, frame.speeds
+    if frame.constrained:
+        M, C, K, F = Z.T @ M @ Z, Z.T @ C @ Z, Z.T @ K @ Z, Z.T @ F
+        M = (M + M.T) / 2
+        chosen = chosen_speeds(Z)
+        names, speeds = tuple(names[k] for k in chosen), tuple(speeds[k] for k in chosen)
+    return LinearModel(
+        at=point,
+        coordinates=names,
+        speeds=speeds,
+        inputs=system.layout.inputs,
+        M=M,
+        C=C,
+        K=K,
+        F=F,
+        Z=Z,
+        N=terms.N,
+        method="exact",
+        units=frame.units,
+        residual=residual,
+        rows=rows,
+        system=system,
+    )
+
+
+def chosen_speeds(Z: Array) -> list[int]:
+    """Which speeds the independent coordinates are: the rows of Z that make up the identity, in order."""
+    found = []
+    for k in range(Z.shape[1]):
+        unit = np.zeros(Z.shape[1])
+        unit[k] = 1.0
+        found.append(int(np.flatnonzero((unit == Z).all(axis=1))[0]))
+    return found
+
+
+def has_no_mass(M: Array, lengths: Array) -> bool:
+    """Whether some direction has no mass, apart from rounding. ``lengths``: a typical size of every coordinate."""
+    size = M.diagonal()
+    typical = (size * lengths * lengths).tolist()
+    if not min(typical) > VANISHING * max(typical):
+        return True
+    if len(M) == 1:
+        return False
+    if len(M) == 2:  # the usual case, without a factorization
+        (a, b), (c, d) = M.tolist()
+        return not a * d - b * c > MASSLESS * a * d
+    scaled = M / np.sqrt(np.outer(size, size))
+    return bool(np.linalg.eigvalsh(scaled)[0] < MASSLESS)
+
+
+# --- whether coefficients are constant --------------------------------------------------------------------
+
+
+def moved(system: System, q: Array, v: Array, t: float, parameters: Array) -> Array:
+    """Where a steady motion has come after a time: coordinates at constant rates, balls at a constant turn."""
+    rates = system.rates(q, v, 0.0, parameters=parameters)
+    later = q + t * rates
+    for at, k in system.balls:
+        turn = v[k : k + 3] * t
+        size = float(np.linalg.norm(turn))
+        if size:
+            later[at : at + 4] = multiply(tuple(q[at : at + 4]), about(tuple(turn / size), size))
+    return later
+
+
+def spin(system: System, v: Array) -> float:
+    """The fastest turn in a motion [rad/time]."""
+    if not np.count_nonzero(v):
+        return 0.0
+    angles = [abs(x) for x, kind in zip(v, system.layout.speed_kinds, strict=True) if kind == "angle"]
+    return float(max(angles, default=0.0))
+
+
+def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
+    """Refuses where M, C, K or G are not the same at later times of the motion."""
+    rest = (point.v, point.inputs, point.multipliers, point.parameters)
+    aside = terms_at(system, moved(system, point.q, 0.4 * frame_of(system).steps, 1.0, point.parameters), *rest)
+    mass = float(np.abs(terms.M).max())
+    turning = Balance(system, point.inputs if len(point.inputs) else None, point.parameters).by_turning(
+        point.q, point.v
+    )
+    stiffness = max(float(np.abs(terms.K).max()), float(np.abs(aside.K).max()), turning)
+    damping = float(np.sqrt(mass * stiffness))
+    for t in LOOKS[1:]:
+        later = terms_at(system, moved(system, point.q, point.v, t, point.parameters), *rest, t=t)
+        for name in "MKCGF":
+            one, other, there = getattr(terms, name), getattr(later, name), getattr(aside, name)
+            size = max(float(np.abs(x).max(initial=1e-300)) for x in (one, other, there))  # may vanish just here
+            size = max(size, {"C": damping, "K": stiffness}.get(name, 0.0))
+            if not float(np.abs(one - other).max(initial=0.0)) <= CHANGING * size:
+                raise UsageError(
+                    f"the forces balance here, but the coefficients of small motion ({name}) depend on time.\n"
+                    "  Try: floquet(...) if the driving is periodic."
+                )
+
+
+# --- central differences ----------------------------------------------------------------------------------
+
+
+def _by_differences(system: System, exact: LinearModel) -> LinearModel:
+    """The same model with M^-1 K, M^-1 C and M^-1 F by central differences of accelerations, and its error."""
+    at, Z = exact.at, exact.Z
+    chosen = chosen_speeds(Z)
+    lengths = frame_of(system).steps[chosen]
+    inputs = at.inputs if len(at.inputs) else None
+
+    def accelerations(e: Array, rate: Array, du: Array) -> Array:
+        q, v = displaced(system, at, Z, e, rate)
+        u = None if inputs is None else inputs + du
+        return np.asarray(system.accelerations(q, v, inputs=u, parameters=at.parameters)[chosen])
+
+    n, nu = Z.shape[1], len(at.inputs)
+    zero, none = np.zeros(n), np.zeros(nu)
+    by_e, by_rate, by_u = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, nu))
+    for k in range(n):
+        step = np.zeros(n)
+        step[k] = h = STEP * lengths[k]
+        by_e[:, k] = (accelerations(step, zero, none) - accelerations(-step, zero, none)) / (2 * h)
+        by_rate[:, k] = (accelerations(zero, step, none) - accelerations(zero, -step, none)) / (2 * h)
+    for k in range(nu):
+        du = np.zeros(nu)
+        du[k] = h = STEP * max(1.0, abs(float(at.inputs[k])))
+        by_u[:, k] = (accelerations(zero, zero, du) - accelerations(zero, zero, -du)) / (2 * h)
+    if system.balls and np.any(at.v):
+        raise UsageError(
+            "central differences are not offered for the steady turn of a ball joint.\n  Try: method='exact'."
+        )
+    K, C, F = -exact.M @ by_e, -exact.M @ by_rate, exact.M @ by_u
+    true = np.hstack([exact.A1, exact.A2, exact.B[n:]])
+    error = float(np.abs(np.hstack([by_e, by_rate, by_u]) - true).max(initial=0.0) / np.abs(true).max(initial=1e-300))
+    return replace(exact, K=K, C=C, F=F, method="differences", error=error)
+
+
+def displaced(system: System, at: Equilibrium, Z: Array, e: Array, rate: Array) -> tuple[Array, Array]:
+    """A state near an equilibrium: displaced by e with the rates e', on the constraints."""
+    q = moved(system, at.q, Z @ e, 1.0, at.parameters)
+    if not system.loop_rows:
+        return q, at.v + Z @ rate
+    chosen = chosen_speeds(Z)
+    rest = [k for k in range(len(Z)) if k not in chosen]
+    G = system.constraint_jacobian(q, parameters=at.parameters)
+    for _ in range(CLOSING):  # Newton's method with the independent coordinates held
+        gap = system.gaps(q, parameters=at.parameters)[0][: system.loop_rows]
+        step = np.zeros(len(Z))
+        step[rest] = np.linalg.lstsq(G[:, rest], -gap, rcond=None)[0]
+        q = moved(system, q, step, 1.0, at.parameters)
+        G = system.constraint_jacobian(q, parameters=at.parameters)
+        if np.abs(step).max(initial=0.0) < 1e-15:
+            break
+    v = np.array(at.v, dtype=float)
+    v[chosen] += rate
+    v[rest] = np.linalg.lstsq(G[:, rest], -G[:, chosen] @ v[chosen], rcond=None)[0]
+    return q, v

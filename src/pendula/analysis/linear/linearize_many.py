@@ -1,0 +1,221 @@
+"""Linear models and their eigenvalues for many parameter values or states at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium
+from pendula.analysis.linear.kinks import may_have_kinks, refuse_kinks
+from pendula.analysis.linear.linearize import Point, chosen_speeds, linearize, point_of
+from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.quadratic import undamped_of_many
+from pendula.analysis.linear.terms import Terms, terms_of_many
+from pendula.errors import SingularPose, UsageError
+from pendula.model.expressions.expression import parse
+from pendula.numerics.quick.independent import directions_of_many, multipliers_of_many, room_for
+from pendula.numerics.quick.small_quadratic import shares_of_many
+from pendula.system.layout import Array
+from pendula.system.system import System
+
+
+@dataclass(frozen=True)
+class LinearModels:
+    """Linear models of one mechanism, one for each case; matrices have the cases as their first dimension.
+
+    Attributes:
+        coordinates, speeds, inputs: names, the same in all cases.
+        M, C, K, F: as in :class:`LinearModel`.
+        residuals: force left unbalanced in each case, as a share of the largest change over a radian or a length.
+        balanced: cases that are equilibria; the others have matrices, too, but those mean nothing.
+    """
+
+    coordinates: tuple[str, ...]
+    speeds: tuple[str, ...]
+    inputs: tuple[str, ...]
+    M: Array
+    C: Array
+    K: Array
+    F: Array
+    residuals: Array
+
+    @property
+    def balanced(self) -> Array:
+        """Whether each case is an equilibrium."""
+        return self.residuals <= BALANCED
+
+    def __len__(self) -> int:
+        return len(self.M)
+
+    @cached_property
+    def A(self) -> Array:
+        """State matrices, shape (cases, 2 n, 2 n)."""
+        n = self.M.shape[-1]
+        found = np.zeros((len(self.M), 2 * n, 2 * n))
+        found[:, :n, n:] = np.eye(n)
+        found[:, n:, :n], found[:, n:, n:] = -np.linalg.solve(self.M, self.K), -np.linalg.solve(self.M, self.C)
+        return found
+
+    @cached_property
+    def values(self) -> Array:
+        """Eigenvalues, shape (cases, 2 n), in order of their size; NaN for cases that are no equilibria.
+
+        Those of cases without damping are from the symmetric problem, so that they lie on the axes exactly.
+        """
+        found, solved = undamped_of_many(self.M, self.C, self.K)
+        rest = np.flatnonzero(~solved)
+        if rest.size:
+            found[rest] = self._by_size(rest)
+        found[~self.balanced] = np.nan
+        return found
+
+    def _by_size(self, cases: Array) -> Array:
+        """Eigenvalues of state matrices, for cases that are damped or large."""
+        try:
+            found = np.linalg.eigvals(self.A[cases]).astype(complex)
+        except np.linalg.LinAlgError:
+            raise SingularPose(
+                "the mass matrix of some case is singular, so its eigenvalues are not determined"
+            ) from None
+        order = np.argsort(np.abs(found), axis=1, kind="stable")
+        return np.take_along_axis(found, order, axis=1)
+
+
+def linearize_many(
+    system: System,
+    at: Point | Array = None,
+    *,
+    inputs: Any = None,
+    parameters: Mapping[str, Any] | Array | None = None,
+) -> LinearModels:
+    """Linear models for many values of parameters, or at many states, in one go.
+
+    Args:
+        system: compiled equations.
+        at: one point for all cases (as in ``linearize``), or an array of coordinates with one row per case (at rest).
+        inputs: values of inputs, by name, the same for all.
+        parameters: by name, arrays or single values; or an array with one row of all parameters per case.
+
+    Cases that are no equilibria are not refused: ``balanced`` tells them, and their eigenvalues are NaN.
+
+    Raises:
+        ComputationError: forces have a kink or a jump just at the state of a case; says of which.
+
+    Example:
+        >>> import numpy as np, pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum(kind="point"))
+        >>> found = pendula.linearize_many(system, {"theta": 0}, parameters={"l": np.array([1.0, 4.0])})
+        >>> found.values.imag.round(4).tolist()
+        [[3.1321, -3.1321], [1.566, -1.566]]
+    """
+    vectors = _parameter_rows(system, parameters)
+    point = _first(system, at, inputs, vectors[0])
+    q = np.atleast_2d(np.asarray(at, dtype=float)) if isinstance(at, np.ndarray) else point.q[None]
+    v, u = np.broadcast_to(point.v, (len(q), len(point.v))), point.inputs[None]
+    count = max(len(q), len(vectors))
+    if len(q) not in (1, count) or len(vectors) not in (1, count):
+        raise UsageError(f"{len(q)} states and {len(vectors)} sets of parameters do not go together")
+    if inputs is None and any(parse(x).names for x in system.model.inputs.values()):
+        u = np.array([system.inputs_at(0.0, p) for p in vectors])
+    model = linearize(system, point)
+    if model.chart:
+        raise SingularPose(f"{model.chart}.\n  Try: linearize(...) for single cases, or regular coordinates.")
+    lam = np.zeros((1, system.loop_rows))
+    terms = terms_of_many(system, q, v, u, lam, vectors)
+    if system.loop_rows:
+        lam = _multipliers(terms)
+        terms = terms_of_many(system, q, v, u, lam, vectors)
+    if may_have_kinks(system.model):
+        rows = (np.broadcast_to(x, (count, x.shape[1])) for x in (q, v, u, lam, vectors))
+        for k, (pose, speeds, held, forces, values) in enumerate(zip(*rows, strict=True)):
+            balance = Balance(system, held if len(held) else None, values)
+            refuse_kinks(balance, pose, speeds, forces, f"the state of case {k}")
+    return _reduced(system, model, terms)
+
+
+def _first(system: System, at: Any, inputs: Any, vector: Array) -> Equilibrium:
+    """The point of the first case, which must be an equilibrium: it gives the names and the rates."""
+    if isinstance(at, np.ndarray):
+        if at.ndim > 2 or at.shape[-1] != len(system.layout.coordinates):
+            names = ", ".join(system.layout.coordinates[:6])
+            raise UsageError(
+                f"states are rows of {len(system.layout.coordinates)} coordinates ({names}), got {at.shape}"
+            )
+        row = np.atleast_2d(at)[0]
+        at = dict(zip(system.layout.coordinates, row.tolist(), strict=True))
+    elif isinstance(at, Equilibrium) and inputs is None and at.layout is system.layout and not system.loop_rows:
+        return at if at.parameters is vector else replace(at, parameters=vector)  # linearize looks whether it balances
+    return point_of(system, at, inputs, vector)
+
+
+def _multipliers(terms: Terms) -> Array:
+    """The constraint forces that leave the least unbalanced, in every case; the smallest where rows are redundant."""
+    count, m, n = terms.G.shape
+    lam, clear = np.zeros((count, m)), np.zeros(count, dtype=bool)
+    multipliers_of_many(terms.G, terms.left, lam, np.empty(n * m + n), clear)
+    rest = np.flatnonzero(~clear)
+    if rest.size:
+        lam[rest] = np.einsum("kmn,kn->km", np.linalg.pinv(np.swapaxes(terms.G[rest], 1, 2)), -terms.left[rest])
+    return lam
+
+
+def _reduced(system: System, model: LinearModel, terms: Terms) -> LinearModels:
+    """In the independent coordinates of the first case."""
+    M, C, K, F = terms.M, terms.C, terms.K, terms.F
+    if system.balls and np.any(model.at.v):
+        raise UsageError("the steady turn of a ball joint is linearized one case at a time.\n  Try: linearize(...).")
+    if system.loop_rows:
+        Z = _directions(model, terms.G)
+        turned = np.swapaxes(Z, 1, 2)
+        M, C, K, F = turned @ M @ Z, turned @ C @ Z, turned @ K @ Z, turned @ F
+    lengths = np.where([kind == "angle" for kind in system.layout.speed_kinds], 1.0, system.typical_length())
+    residuals = np.empty(len(terms.left))
+    shares_of_many(terms.left, terms.K, lengths, residuals)
+    return LinearModels(model.coordinates, model.speeds, model.inputs, M, C, K, F, residuals)
+
+
+def _directions(model: LinearModel, G: Array) -> Array:
+    """Directions that constraints allow in every case, with the identity at the speeds of the first case."""
+    chosen = np.array(chosen_speeds(model.Z))
+    count, m, n = G.shape
+    free = len(chosen)
+    Z, clear = np.empty((count, n, free)), np.zeros(count, dtype=bool)
+    directions_of_many(G, chosen, Z, np.empty(room_for(n, m, free, 0)), clear)
+    rest = np.flatnonzero(~clear)
+    if rest.size:
+        null = np.swapaxes(np.linalg.svd(G[rest])[2][:, n - free :], 1, 2)
+        Z[rest] = null @ np.linalg.inv(null[:, chosen])
+    return Z
+
+
+def _parameter_rows(system: System, parameters: Any) -> Array:
+    """One row of all parameters per case."""
+    if parameters is None:
+        return system.parameters[None]
+    if not isinstance(parameters, Mapping):
+        rows = np.atleast_2d(np.asarray(parameters, dtype=float))
+        if rows.ndim != 2 or rows.shape[1] != len(system.parameters) or not np.all(np.isfinite(rows)):
+            raise UsageError(f"parameters are rows of {len(system.parameters)} finite values, got shape {rows.shape}")
+        return rows
+    given = {name: np.atleast_1d(np.asarray(x, dtype=float)) for name, x in parameters.items()}
+    try:
+        count = np.broadcast_shapes(*(x.shape for x in given.values()))[0]
+    except (ValueError, IndexError):
+        raise UsageError("arrays of parameters must have the same length") from None
+    first = system.parameter_vector({name: float(x.flat[0]) for name, x in given.items()})  # refuses unknown names
+    names = system.layout.parameters
+    depend = any(set(parse(x).names) & set(given) for x in system.model.parameters.values())
+    if depend:
+        cases = [{name: float(np.broadcast_to(x, count)[k]) for name, x in given.items()} for k in range(count)]
+        return np.array([system.parameter_vector(case) for case in cases])
+    rows = np.repeat(first[None], count, axis=0)
+    for name, x in given.items():
+        if not np.all(np.isfinite(x)):
+            raise UsageError(f'parameter "{name}" is not finite')
+        rows[:, names.index(name)] = x
+    return rows

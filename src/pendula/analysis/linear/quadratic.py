@@ -1,0 +1,292 @@
+"""Eigenvalues of (lam^2 M + lam C + K) x = 0, with what is exact kept exact.
+
+Without damping the problem is symmetric, and roots lie on the axes to the last digit. Gyroscopic systems with a
+definite stiffness are Hermitian, with the same effect. Roots at zero that follow from the null space of K are taken
+out before anything is computed, so they are exact zeros, too; the rest goes through a scaled companion matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.linalg import LinAlgError, cholesky, eigh, inv, norm, svd
+
+from pendula.numerics.quick.small_quadratic import LARGEST, output_size, undamped_roots_of_many
+from pendula.system.layout import Array
+
+SYMMETRIC = 1e-13
+"""skew (or symmetric) parts up to this, relative to the whole, are rounding"""
+REPEATED = 1e-10
+"""squares of undamped roots that differ by less than this, relative to themselves, are equal"""
+NULL = 1e-13
+"""stiffness up to this, relative to its scale, is none"""
+CLUSTER = 1e-7
+"""roots nearer than this, relative to their scale, may be one repeated root: rounding splits a defective pair by
+1e-8"""
+RANK = 1e-6
+"""singular values up to this, relative to the terms, count for the number of eigenvectors of a repeated root"""
+
+
+@dataclass(frozen=True)
+class Roots:
+    """All eigenvalues of a quadratic problem, in order of their size, with eigenvectors.
+
+    Attributes:
+        values: roots, each as often as it occurs.
+        shapes: eigenvectors x by columns, of any length. A defective root repeats the eigenvector it has.
+        multiplicity: of each root, as a root of the characteristic polynomial.
+        vectors_of: number of independent eigenvectors of each root; fewer than its multiplicity means defective.
+        zero_shapes: directions without stiffness, by columns, of any length.
+        drifting: number of zeros beyond one for each of those directions: the displacement grows in proportion to time.
+        kind: ``undamped``, ``gyroscopic`` or ``general``.
+        columns: which of the shapes belongs to each root; None: one for each, in order.
+    """
+
+    values: Array
+    shapes: Array
+    multiplicity: Array
+    vectors_of: Array
+    zero_shapes: Array
+    drifting: int
+    kind: str
+    columns: list[int] | None = None
+
+    @cached_property
+    def vectors(self) -> Array:
+        """Eigenvectors by columns, of largest entry 1."""
+        shapes = self.shapes if self.columns is None else self.shapes[:, self.columns]
+        return _largest_one(shapes.astype(complex))
+
+    @cached_property
+    def zero_vectors(self) -> Array:
+        """Directions without stiffness by columns, of largest entry 1."""
+        return _largest_one(self.zero_shapes)
+
+
+def solve_quadratic(M: Array, C: Array, K: Array, stiffness_scale: float = 0.0) -> Roots:
+    """Eigenvalues and eigenvectors.
+
+    Args:
+        M, C, K: M symmetric and positive definite.
+        stiffness_scale: size of M^-1 K [1/time^2] by which a stiffness is judged to be none; at least its largest.
+
+    Raises:
+        LinAlgError: M is not positive definite.
+    """
+    n = len(M)
+    if n and np.count_nonzero(M) == n:  # a diagonal of positive masses, or something singular
+        masses = M.diagonal()
+        if not min(masses.tolist()) > 0.0:
+            raise LinAlgError("the mass matrix is not positive definite")
+        inverse: Array = np.zeros((n, n))
+        inverse.flat[:: n + 1] = masses**-0.5
+    else:
+        inverse = inv(cholesky(M))
+    stiff = inverse @ K @ inverse.T
+    if not np.count_nonzero(C) and not np.count_nonzero(stiff != stiff.T):
+        return _undamped(inverse, stiff, stiffness_scale)
+    size = float(np.abs(stiff).max(initial=0.0))
+    symmetric = bool((stiff == stiff.T).all()) or np.abs(stiff - stiff.T).max(initial=0.0) <= SYMMETRIC * size
+    level = NULL * max(size, stiffness_scale)
+    damp = inverse @ C @ inverse.T if C.any() else None
+    undamped = damp is None or _negligible(damp, max(size, stiffness_scale))
+    if undamped and symmetric:
+        return _undamped(inverse, (stiff + stiff.T) / 2, stiffness_scale)
+    damp = np.zeros_like(stiff) if damp is None else damp
+    skew = bool(np.abs(damp + damp.T).max(initial=0.0) <= SYMMETRIC * np.abs(damp).max(initial=1e-300))
+    if symmetric:
+        stiff = (stiff + stiff.T) / 2
+    if skew and symmetric:
+        damp = (damp - damp.T) / 2
+        if eigh(stiff)[0][0] > level:
+            return _gyroscopic(inverse, damp, stiff)
+    return _general(inverse, damp, stiff, level, conservative=skew and symmetric)
+
+
+def undamped_of_many(M: Array, C: Array, K: Array) -> tuple[Array, Array]:
+    """Roots of many undamped problems, shape (cases, 2 n), in order of their size; and for which cases they are.
+
+    The others (damped, unsymmetric, M not positive definite) are NaN.
+    """
+    count, n = M.shape[:2]
+    if 1 <= n <= LARGEST:
+        values, solved = np.empty((count, 4 * n)), np.empty(count, dtype=bool)
+        M, C, K = (_without_gaps(x) for x in (M, C, K))
+        undamped_roots_of_many(M, C, K, SYMMETRIC, NULL, REPEATED, np.empty(output_size(n)), values, solved)
+        values[~solved] = np.nan
+        return values.view(complex), solved
+    found = np.full((count, 2 * n), np.nan, dtype=complex)
+    size = np.abs(K).max(axis=(1, 2), initial=0.0)
+    solved = (np.abs(K - np.swapaxes(K, 1, 2)).max(axis=(1, 2), initial=0.0) <= SYMMETRIC * size) & ~C.any(axis=(1, 2))
+    try:
+        lower = cholesky(M[solved])
+    except LinAlgError:
+        return found, np.zeros(count, dtype=bool)
+    half = np.linalg.solve(lower, K[solved])
+    stiff = np.linalg.solve(lower, np.swapaxes(half, 1, 2))
+    squares = np.linalg.eigvalsh((stiff + np.swapaxes(stiff, 1, 2)) / 2)
+    squares[np.abs(squares) <= NULL * np.abs(squares).max(axis=1, keepdims=True, initial=0.0)] = 0.0
+    roots = np.sqrt(np.abs(squares)) * np.where(squares < 0, 1.0, 1j)
+    pairs = np.concatenate([roots, -roots], axis=1)
+    found[solved] = np.take_along_axis(pairs, np.argsort(np.abs(pairs), axis=1, kind="stable"), axis=1)
+    return found, solved
+
+
+def _without_gaps(many: Array) -> Array:
+    """Matrices of float64, each in one piece; the same array where that is so."""
+    n = many.shape[-1]
+    in_place = many.dtype == np.float64 and many.strides[1:] == (8 * n, 8)
+    return many if in_place else np.array(many, dtype=float, order="C")
+
+
+def _negligible(damp: Array, stiffness: float) -> bool:
+    """Whether damping is rounding: less than the last digits of critical damping."""
+    return bool(np.abs(damp).max() <= 1e-15 * stiffness**0.5)
+
+
+def _undamped(inverse: Array, stiff: Array, stiffness_scale: float) -> Roots:
+    """Roots +-sqrt(-squares) in pairs; equal squares have as many eigenvectors as copies, but zeros are double."""
+    squares, Y = eigh(stiff)
+    sizes = squares.tolist()
+    level = NULL * max(abs(sizes[0]), abs(sizes[-1]), stiffness_scale)
+    roots = [0.0 if abs(x) <= level else (-x) ** 0.5 if x < 0 else complex(0.0, x**0.5) for x in sizes]
+    counts = [1] * len(sizes)
+    start = 0
+    for k in range(1, len(sizes) + 1):  # runs of equal squares; they are in order
+        if k < len(sizes) and (roots[k] == roots[k - 1] or sizes[k] - sizes[k - 1] <= REPEATED * abs(sizes[k])):
+            continue
+        counts[start:k] = [k - start] * (k - start)
+        start = k
+    order = sorted(range(len(sizes)), key=lambda k: abs(roots[k]))
+    values = np.array([x for k in order for x in (roots[k], 0.0 - roots[k])], dtype=complex) + 0.0
+    flat = [k for k in order if roots[k] == 0]
+    twice = [k for k in order for _ in range(2)]
+    X = inverse.T @ Y
+    return Roots(
+        values,
+        X,
+        np.array([2 * counts[k] if roots[k] == 0 else counts[k] for k in twice]),
+        np.array([counts[k] for k in twice]),
+        X[:, flat] if flat else X[:, :0],
+        len(flat),
+        "undamped",
+        twice,
+    )
+
+
+def _gyroscopic(inverse: Array, damp: Array, stiff: Array) -> Roots:
+    """With y = (L_K^T x, x') the first-order matrix is skew, so i times it is Hermitian."""
+    n = len(stiff)
+    root = cholesky(stiff)
+    S = np.zeros((2 * n, 2 * n))
+    S[:n, n:], S[n:, :n], S[n:, n:] = root.T, -root, -damp
+    rates, Y = eigh(1j * S)
+    values = -1j * rates
+    X = inverse.T @ Y[n:] / values
+    order = np.argsort(np.abs(rates), kind="stable")
+    near = np.abs(rates[:, None] - rates) <= 1e-10 * np.abs(rates)[:, None]
+    count = near.sum(axis=1)[order]
+    none = np.zeros((n, 0))
+    return Roots(values[order], X[:, order], count, count, none, 0, "gyroscopic")
+
+
+def _general(inverse: Array, damp: Array, stiff: Array, level: float, *, conservative: bool) -> Roots:
+    n = len(stiff)
+    left, sizes, right = svd(stiff)
+    k = int(np.sum(sizes <= level))
+    R, P, Y = right[n - k :].T, right[: n - k].T, left[:, n - k :]
+    stiff = stiff if k == 0 else (left[:, : n - k] * sizes[: n - k]) @ right[: n - k]
+    gamma = float(np.sqrt(max(sizes[0] if k < n else 0.0, 1e-300)))
+    gamma = max(gamma, float(norm(damp, 2)), 1e-150)
+    B = np.zeros((2 * n - k, 2 * n - k))  # acts on (p, v / gamma), times gamma
+    B[: n - k, n - k :], B[n - k :, : n - k], B[n - k :, n - k :] = P.T, -stiff @ P / gamma**2, -damp / gamma
+    Q, drifting = None, 0
+    if k:  # a momentum that nothing changes is a zero of its own
+        a, b, _ = svd(Y.T @ damp @ R / gamma)
+        kept = a[:, b <= NULL]
+        drifting = kept.shape[1]
+        if drifting:
+            kept_rows = kept.T @ Y.T @ np.hstack([damp @ P / gamma, np.eye(n)])
+            Q = svd(kept_rows)[2][drifting:].T
+    found, states = np.linalg.eig(B if Q is None else Q.T @ B @ Q)
+    values, states = gamma * found, states if Q is None else Q @ states
+    if conservative:
+        values = _on_axis(values, gamma)
+    X = states[n - k :]
+    small = norm(X, axis=0) < 1e-3 * norm(states, axis=0)  # slow roots: the displacement tells more than the speed
+    X = np.where(small, P @ states[: n - k] if k < n else X, X)
+    values, X, multiplicity, count = _clustered(values, X, damp, stiff, gamma)
+    if k:
+        values = np.concatenate([np.zeros(k + drifting), values])
+        X = np.hstack([R, np.repeat(R[:, :1], drifting, axis=1), X])
+        multiplicity = np.concatenate([np.full(k + drifting, k + drifting), multiplicity])
+        count = np.concatenate([np.full(k + drifting, k), count])
+    order = np.lexsort((-values.imag.round(12), np.abs(values).round(12)))
+    X = inverse.T @ X
+    return Roots(values[order], X[:, order], multiplicity[order], count[order], inverse.T @ R, drifting, "general")
+
+
+def _on_axis(values: Array, gamma: float) -> Array:
+    """Roots of a conservative system come with their mirror images; one without another near it lies on the axis."""
+    near = np.abs(values.real) <= 1e-10 * gamma
+    alone = (np.abs(values[:, None] - values) < CLUSTER * gamma).sum(axis=1) == 1
+    return np.where(near & alone, 1j * values.imag, values)
+
+
+def _clustered(values: Array, X: Array, damp: Array, stiff: Array, gamma: float) -> tuple[Array, Array, Array, Array]:
+    """Multiplicity and number of eigenvectors of every root; a defective root is set to the mean of its copies."""
+    count = len(values)
+    values, X = values.astype(complex), X.astype(complex)
+    multiplicity, vectors = np.ones(count, dtype=int), np.ones(count, dtype=int)
+    near = np.abs(values[:, None] - values) <= CLUSTER * np.maximum(gamma * 1e-3, np.abs(values))[:, None]
+    todo = set(range(count)) if np.count_nonzero(near) > count else set()  # else all are alone
+    while todo:
+        group = _grown(near, todo.pop())
+        todo -= set(group)
+        if len(group) == 1:
+            continue
+        mean = values[group].mean()
+        if abs(mean.imag) <= CLUSTER * abs(mean):
+            mean = complex(mean.real)
+        terms = abs(mean) ** 2 + abs(mean) * norm(damp, 2) + norm(stiff, 2)
+        _, sizes, right = svd(mean**2 * np.eye(len(stiff)) + mean * damp + stiff)
+        found = min(max(int(np.sum(sizes <= RANK * terms)), 1), len(group))
+        multiplicity[group], vectors[group] = len(group), found
+        basis = right.conj().T[:, len(sizes) - found :]
+        if found < len(group):
+            values[group] = mean
+            X[:, group] = basis[:, np.arange(len(group)) % found]
+    return values, X, multiplicity, vectors
+
+
+def _grown(near: Array, start: int) -> list[int]:
+    """All roots that a chain of near ones leads to."""
+    group, front = {start}, [start]
+    while front:
+        k = front.pop()
+        for j in np.flatnonzero(near[k]):
+            if int(j) not in group:
+                group.add(int(j))
+                front.append(int(j))
+    return sorted(group)
+
+
+def _largest_one(X: Array) -> Array:
+    """Columns scaled to a largest entry of 1."""
+    if not X.size:
+        return X
+    at = np.abs(X).argmax(axis=0)
+    return X / X[at, np.arange(X.shape[1])]
+
+
+def backward_errors(M: Array, C: Array, K: Array, values: Array, X: Array) -> Array:
+    """Smallest relative change of M, C and K for which each pair is exact (Tisseur 2000)."""
+    left = M @ X * values**2 + C @ X * values + K @ X
+    size = np.abs(values)
+    terms = size**2 * norm(M) + size * norm(C) + norm(K)
+    return np.asarray(norm(left, axis=0) / np.maximum(terms * norm(X, axis=0), 1e-300))
+
+
+__all__ = ["LinAlgError", "Roots", "backward_errors", "solve_quadratic"]

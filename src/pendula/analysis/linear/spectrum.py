@@ -1,0 +1,350 @@
+"""Eigenvalues of small motion, each with its multiplicity, its error and a label that says what it is."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pendula.analysis.linear.linearize import Point, displaced, linearize, spin
+from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.pencil import Pencil
+from pendula.analysis.linear.quadratic import LinAlgError, Roots, backward_errors, solve_quadratic
+from pendula.analysis.linear.quick.linear_models import SLOW, quick_roots, weight_rate
+from pendula.analysis.linear.terms import terms_at
+from pendula.analysis.stability.linear_families import family_directions, is_angle, rate_of_turning
+from pendula.errors import ComputationError, ModelError, Problem, UsageError
+from pendula.system.layout import Array
+from pendula.system.system import Parameters, System
+
+
+@dataclass(frozen=True)
+class Eigenvalue:
+    """One root: its value [1/time], how often it occurs, and what it is.
+
+    Attributes:
+        value: the root; infinite or not a number where the label says so.
+        multiplicity: as a root of the characteristic polynomial.
+        label: starts with ``physical``, ``zero``, ``infinite``, ``undetermined`` or ``artefact``.
+        semisimple: whether it has as many eigenvectors as its multiplicity; if not, motion grows by powers of time.
+        vector: an eigenvector in the coordinates e, of largest entry 1; None where there is none.
+        backward_error: relative change of M, C, K that makes the pair exact.
+    """
+
+    value: complex
+    multiplicity: int
+    label: str
+    semisimple: bool = True
+    vector: Array | None = None
+    backward_error: float = 0.0
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """All roots about an equilibrium. ``str()`` is a table.
+
+    Attributes:
+        values: finite roots, each as often as it occurs, in order of their size.
+        labels: of each of them.
+        multiplicities, semisimple: of each.
+        backward_errors: of each pair; see :class:`Eigenvalue`.
+        others: roots that are not finite numbers or not of the mechanism: infinite, undetermined, artefacts.
+        model: the linear model.
+        roots: the same with what is known of the zeros.
+        kept: which of those roots they are; None: all.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> found = pendula.spectrum(pendula.linearize(system, {"theta": 0}))
+        >>> {root.label for root in found.eigenvalues}
+        {'physical'}
+    """
+
+    values: Array
+    labels: tuple[str, ...]
+    multiplicities: Array
+    semisimple: Array
+    others: tuple[Eigenvalue, ...]
+    model: LinearModel
+    roots: Roots
+    kept: tuple[int, ...] | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What the quick way leaves for later: the roots with their multiplicities."""
+            content = self.__dict__
+            if "_made" in content and name in ("roots", "multiplicities", "semisimple"):
+                roots = content["roots"] = quick_roots(content["_made"], len(self.values) // 2)
+                content["multiplicities"] = roots.multiplicity
+                content["semisimple"] = roots.multiplicity == roots.vectors_of
+            return object.__getattribute__(self, name)  # there now, or the usual error
+
+    @cached_property
+    def vectors(self) -> Array:
+        """Eigenvectors e by columns, of largest entry 1; the state vector is (e, value * e)."""
+        return self.roots.vectors if self.kept is None else self.roots.vectors[:, list(self.kept)]
+
+    @cached_property
+    def backward_errors(self) -> Array:
+        """Smallest relative change of M, C, K for which each pair is exact."""
+        m = self.model
+        return backward_errors(m.M, m.C, m.K, self.values, self.vectors)
+
+    @cached_property
+    def residuals(self) -> Array:
+        """Length of A z - value z for eigenvectors z of length 1, relative to the largest entry of A."""
+        z = np.vstack([self.vectors, self.vectors * self.values])
+        z = z / np.linalg.norm(z, axis=0)
+        left = self.model.A @ z - z * self.values
+        return np.asarray(np.linalg.norm(left, axis=0) / max(np.abs(self.model.A).max(), 1e-300))
+
+    @cached_property
+    def eigenvalues(self) -> tuple[Eigenvalue, ...]:
+        """Distinct roots, then those that are infinite, undetermined or artefacts."""
+        found: list[Eigenvalue] = []
+        errors = self.backward_errors
+        left = list(range(len(self.values)))
+        while left:
+            k = left[0]
+            near = np.abs(self.values[left] - self.values[k]) <= 1e-7 * abs(self.values[k])
+            same = [j for j, close in zip(left, near, strict=True) if close and self.labels[j] == self.labels[k]]
+            same = same[: self.multiplicities[k]]
+            left = [j for j in left if j not in same]
+            worst = float(errors[same].max())
+            found.append(
+                Eigenvalue(
+                    complex(self.values[k]),
+                    len(same),
+                    self.labels[k],
+                    bool(self.semisimple[k]),
+                    self.vectors[:, k],
+                    worst,
+                )
+            )
+        return (*found, *self.others)
+
+    def __str__(self) -> str:
+        unit = self.model.at.layout.time_unit
+        lines = [f"{'eigenvalue [1/' + unit + ']':>34}  times  label"]
+        for root in self.eigenvalues:
+            if root.label.startswith(("infinite", "undetermined")):
+                text = "infinite" if root.label.startswith("infinite") else "0/0"
+            else:
+                text = f"{root.value.real:.10g} {root.value.imag:+.10g}j"
+            note = "" if root.semisimple else " (defective: motion grows with time)"
+            lines.append(f"{text:>34}  {root.multiplicity:5d}  {root.label}{note}")
+        lines.append(f"largest backward error {self.backward_errors.max(initial=0.0):.1e}")
+        return "\n".join(lines)
+
+
+def spectrum(
+    of: LinearModel | Pencil | System, at: Point = None, *, inputs: Any = None, parameters: Parameters = None
+) -> Spectrum:
+    """Every eigenvalue with its multiplicity and a label that says what it is.
+
+    Labels start with ``physical``; ``zero`` (by a cyclic coordinate, a rigid-body freedom, or because a stiffness
+    vanishes just here); ``infinite`` (by a constraint); ``undetermined`` (0/0, where coordinates are singular or
+    constraints redundant); ``artefact`` (of the method: what QZ makes of infinite roots of a pencil).
+
+    Args:
+        of: a linear model, a pencil with its multipliers, or a system, which is linearized ``at`` a point first.
+        at, inputs, parameters: as in ``linearize``, for a system.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.cart_pole())
+        >>> for root in pendula.spectrum(system, {"theta": 0}).eigenvalues:
+        ...     print(round(root.value.imag, 3), root.multiplicity, root.label)
+        0.0 2 zero: cyclic coordinate x
+        4.101 1 physical
+        -4.101 1 physical
+    """
+    if isinstance(of, Pencil):
+        return _of_pencil(of)
+    if isinstance(of, System):
+        of = linearize(of, at, inputs=inputs, parameters=parameters)
+    elif at is not None or inputs is not None or parameters is not None:
+        raise UsageError("at, inputs and parameters belong to a system; a linear model has its own")
+    quick = of.__dict__.get("_quick")
+    if quick is not None and (made := quick.roots(of)) is not None:
+        found = object.__new__(Spectrum)
+        values, others = made[: quick.values].view(complex), _other_roots(of.rows, of.undetermined)
+        found.__dict__.update(model=of, values=values, labels=quick.labels, others=others, _made=made)
+        return found
+    roots = solve(of)
+    n = len(roots.values)
+    labels = ("physical",) * n
+    if roots.zero_shapes.shape[1]:
+        name = zero_label(of, roots)
+        labels = tuple(name if value == 0 else "physical" for value in roots.values)
+    return Spectrum(
+        roots.values,
+        labels,
+        roots.multiplicity,
+        roots.multiplicity == roots.vectors_of,
+        _other_roots(of.rows, of.undetermined),
+        of,
+        roots,
+    )
+
+
+def solve(model: LinearModel) -> Roots:
+    """The roots of a linear model; a stiffness is judged to be none by what it is nearby."""
+    try:
+        roots = solve_quadratic(model.M, model.C, model.K)
+        if model.system is None or not _suspicious(model, roots):
+            return roots
+        return solve_quadratic(model.M, model.C, model.K, stiffness_nearby(model))
+    except LinAlgError:
+        cause = "the mass matrix is not positive definite at this point"
+        raise ModelError(
+            [Problem("model", "bodies", cause, "check masses and inertias; they must be positive")]
+        ) from None
+
+
+def _suspicious(model: LinearModel, roots: Roots) -> bool:
+    """Whether some root is so slow that it may be zero but for rounding."""
+    system = model.system
+    assert system is not None
+    sizes = [abs(x) for x in roots.values.tolist()]
+    smallest = next((x for x in sizes if x > 0), None)
+    if smallest is None:
+        return False
+    return smallest < SLOW * max(sizes[-1], weight_rate(system, model.at.parameters), spin(system, model.at.v))
+
+
+MOST_LOOKS = 24
+"""directions in which the stiffness nearby is looked at"""
+
+
+def stiffness_nearby(model: LinearModel) -> float:
+    """Largest stiffness over mass at the point and at some distance from it [1/time^2]; a scale, so some will do."""
+    system = model.system
+    assert system is not None
+    if model.chart:
+        return 0.0
+    largest = rate_of_turning(model) ** 2
+    scale = np.sqrt(model.M.diagonal())
+    Z = model.Z
+    for k in np.unique(np.linspace(0, Z.shape[1] - 1, MOST_LOOKS).astype(int)):
+        for h in (-0.7, 0.4):
+            e = np.zeros(Z.shape[1])
+            e[k] = h * (1.0 if is_angle(model, k) else system.typical_length(model.at.parameters))
+            with suppress(ComputationError, LinAlgError):  # too far for a chart or a loop: the other points will do
+                q, v = displaced(system, model.at, Z, e, 0.0 * e)
+                terms = terms_at(system, q, v, model.at.inputs, model.at.multipliers, model.at.parameters)
+                largest = max(largest, float((np.abs(Z.T @ terms.K @ Z) / np.outer(scale, scale)).max()))
+    return largest
+
+
+# --- labels -----------------------------------------------------------------------------------------------
+
+
+def zero_label(model: LinearModel, roots: Roots) -> str:
+    """What makes the zeros: named coordinates along which the equilibrium goes on, or a stiffness that vanishes
+    here."""
+    flat = roots.zero_vectors
+    if model.system is None or model.chart:
+        return "zero: no stiffness along " + ", ".join(_partners(model, flat))
+    goes_on, rest = family_directions(model, flat)
+    parts = []
+    if goes_on.shape[1]:
+        names = _partners(model, goes_on)
+        single = len(names) == goes_on.shape[1]
+        what = "cyclic coordinate" if single else "rigid-body freedom of"
+        parts.append(f"{what}{'s' if single and len(names) > 1 else ''} {', '.join(names)}")
+    if rest.shape[1]:
+        parts.append(f"stiffness along {', '.join(_partners(model, rest))} vanishes just here")
+    return "zero: " + "; ".join(parts)
+
+
+def _partners(model: LinearModel, flat: Array) -> list[str]:
+    part = np.abs(flat).max(axis=1) > 1e-6
+    return [name for name, takes in zip(model.coordinates, part, strict=True) if takes]
+
+
+@lru_cache(maxsize=256)
+def _other_roots(rows: int, undetermined: int) -> tuple[Eigenvalue, ...]:
+    """Roots of the full equations that independent coordinates do not have."""
+    found = []
+    if rows:
+        text = f"infinite: by {rows} constraint row{'s' if rows > 1 else ''}, three for each"
+        found.append(Eigenvalue(complex(np.inf), 3 * rows, text))
+    if undetermined:
+        text = "undetermined: 0/0 by a singular chart; the other roots are from a regular one"
+        found.append(Eigenvalue(complex(np.nan, np.nan), 2 * undetermined, text))
+    return tuple(found)
+
+
+# --- the full pencil --------------------------------------------------------------------------------------
+
+
+def _of_pencil(full: Pencil) -> Spectrum:
+    """Roots by QZ, each held against the model in independent coordinates."""
+    if full.model is None:
+        raise UsageError(
+            "the pencil has no counterpart in independent coordinates here, so its roots cannot be told apart.\n"
+            "  Try: linearize(...) at this point, which says why."
+        )
+    true = spectrum(full.model)
+    alpha, beta = full.roots()
+    tiny = 1e-12 * max(float(np.abs(full.A).max()), 1.0), 1e-12 * max(float(np.abs(full.E).max()), 1.0)
+    undetermined = (np.abs(alpha) <= tiny[0]) & (np.abs(beta) <= tiny[1])
+    infinite = (np.abs(beta) <= tiny[1]) & ~undetermined
+    finite = np.flatnonzero(~undetermined & ~infinite)
+    values = alpha[finite] / beta[finite]
+    pairs = _matched(true.values, values)
+    others: list[Eigenvalue] = []
+    if infinite.any():
+        others.append(Eigenvalue(complex(np.inf), int(infinite.sum()), "infinite: by a constraint"))
+    if full.redundant:
+        text = "undetermined: 0/0, the multipliers of redundant constraints"
+        others.append(Eigenvalue(complex(np.nan, np.nan), full.redundant, text))
+    if undetermined.any():
+        text = "undetermined: 0/0, by singular coordinates"
+        others.append(Eigenvalue(complex(np.nan, np.nan), int(undetermined.sum()), text))
+    found = values[[j for _, j in pairs]]
+    for j in sorted(set(range(len(values))) - {j for _, j in pairs}):
+        others.append(Eigenvalue(complex(values[j]), 1, _artefact(full)))
+    kept = [k for k, _ in pairs]
+    missing = [k for k in range(len(true.values)) if k not in kept]
+    for k in missing:
+        others.append(Eigenvalue(complex(true.values[k]), 1, f"{true.labels[k]} (not found by QZ)"))
+    return Spectrum(
+        found,
+        tuple(true.labels[k] for k in kept),
+        true.multiplicities[kept],
+        true.semisimple[kept],
+        tuple(others),
+        full.model,
+        true.roots,
+        tuple(kept),
+    )
+
+
+def _artefact(full: Pencil) -> str:
+    if full.model is not None and full.model.undetermined:
+        return "artefact: what QZ makes of 0/0 in singular coordinates"
+    return "artefact: an infinite root by a constraint that rounding made finite"
+
+
+def _matched(true: Array, found: Array) -> list[tuple[int, int]]:
+    """Pairs of true and computed roots, the nearest first; those too far apart are not paired."""
+    if not found.size or not true.size:
+        return []
+    scale = max(float(np.abs(true).max()), 1e-300)
+    gap = np.abs(true[:, None] - found)
+    gap[~np.isfinite(gap)] = np.inf
+    pairs: list[tuple[int, int]] = []
+    for flat in np.argsort(gap, axis=None):
+        k, j = (int(x) for x in np.unravel_index(flat, gap.shape))
+        if gap[k, j] > 1e-4 * scale:
+            break
+        if all(k != a and j != b for a, b in pairs):
+            pairs.append((k, j))
+    return sorted(pairs)

@@ -1,0 +1,173 @@
+"""All terms of a linear model from one compiled program: M, unbalanced forces and their derivatives at many states.
+
+Compiled once per system. Where equations are not symbolic (the recursion over the bodies) the same terms come from the
+system's own functions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from pendula.equations.matrix import entries
+from pendula.errors import ComputationError
+from pendula.system.code.llvm import Native, compile_program
+from pendula.system.code.programs import Compiled
+from pendula.system.layout import Array
+from pendula.system.system import System
+
+LARGE = 40
+"""speeds beyond which thorough compilation takes longer than it gains"""
+
+
+class Terms(NamedTuple):
+    """Terms at one state (or, with leading dimensions, at many): M v' = f + G^T lam and its derivatives.
+
+    ``left`` is f + G^T lam; K, C and F are derivatives of it by s (dq = N ds) and v with the sign turned, and by u.
+    """
+
+    M: Array
+    left: Array
+    G: Array
+    N: Array
+    K: Array
+    C: Array
+    F: Array
+
+
+PARTS = Terms._fields
+"""names of the parts of a row of outputs, in order"""
+
+
+@dataclass
+class Cut:
+    """Where the parts of a row of outputs are, and the last parameters prepared."""
+
+    native: Native
+    places: tuple[tuple[tuple[int, ...], int, int], ...]
+    key: bytes | None = None
+    compiled: Any = None
+
+    def parts(self, out: Array, batch: tuple[int, ...] = ()) -> Terms:
+        """The terms in rows of outputs."""
+        if not batch:
+            row = out[0]
+            return Terms(*(row[a:b].reshape(shape) for shape, a, b in self.places))
+        return Terms(*(out[:, a:b].reshape(batch + shape) for shape, a, b in self.places))
+
+
+_KNOWN: WeakKeyDictionary[System, Cut] = WeakKeyDictionary()
+
+
+def terms_at(
+    system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array, *, t: Array | float = 0.0
+) -> Terms:
+    """The terms at one state, for given inputs, multipliers and parameters (all arrays in the order of the layout)."""
+    if not system.symbolic_terms:
+        return _by_functions(system, q, v, u, lam, parameters, t)
+    cut = compiled_terms(system)
+    key = parameters.tobytes()
+    if cut.key != key:
+        cut.compiled, cut.key = bind_terms(system, parameters), key
+    row = np.concatenate(((t,), q, v, u, lam))
+    out = cut.compiled.rows(row[None])
+    if not isfinite(out.sum()):
+        _refuse_singular(out)
+    return cut.parts(out)
+
+
+def _refuse_singular(out: Array) -> None:
+    if not np.isfinite(out).all():
+        raise ComputationError("the forces have no finite derivatives at this state: it is singular there")
+
+
+def terms_of_many(system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array) -> Terms:
+    """The terms at many states, each argument with one row per state (or one row for all)."""
+    count = max(len(x) for x in (q, v, u, lam, parameters))
+    q, v, u, lam = (np.broadcast_to(x, (count, x.shape[1])) for x in (q, v, u, lam))
+    if len(parameters) == 1 and system.symbolic_terms:
+        cut = compiled_terms(system)
+        rows = np.ascontiguousarray(np.concatenate([np.zeros((count, 1)), q, v, u, lam], axis=1))
+        return cut.parts(bind_terms(system, parameters[0]).rows(rows), (count,))
+    which = np.broadcast_to(parameters, (count, parameters.shape[1]))
+    if system.symbolic_terms:
+        return _with_parameters(system, np.concatenate([np.zeros((count, 1)), q, v, u, lam], axis=1), which)
+    found = [terms_at(system, a, b, c, d, p) for a, b, c, d, p in zip(q, v, u, lam, which, strict=True)]
+    return Terms(*(np.stack(x) for x in zip(*found, strict=True)))
+
+
+def _with_parameters(system: System, rows: Array, parameters: Array) -> Terms:
+    """One row of parameters per state: the same program with parameters as further inputs."""
+    native = system._programs.native("linear terms by parameters", lambda: _build(system, parameters_vary=True))
+    out = Compiled(native, np.zeros(1)).rows(np.ascontiguousarray(np.concatenate([rows, parameters], axis=1)))
+    return compiled_terms(system).parts(out, (len(rows),))
+
+
+def bind_terms(system: System, parameters: Array) -> Compiled:
+    """The program with parameters prepared."""
+    return system._programs.bind("linear terms", parameters, lambda: _build(system))
+
+
+def compiled_terms(system: System) -> Cut:
+    """The program of a system's terms; compiled once."""
+    found = _KNOWN.get(system)
+    if found is None:
+        n, m = len(system.layout.speeds), system.loop_rows
+        nq, nu = len(system.layout.coordinates), len(system.layout.inputs)
+        shapes = ((n, n), (n,), (m, n), (nq, n), (n, n), (n, n), (n, nu))
+        ends = [int(x) for x in np.cumsum([int(np.prod(shape)) for shape in shapes])]
+        places = tuple(zip(shapes, [0, *ends[:-1]], ends, strict=True))
+        native = system._programs.native("linear terms", lambda: _build(system))
+        found = _KNOWN[system] = Cut(native, places)
+    return found
+
+
+def _build(system: System, *, parameters_vary: bool = False) -> Native:
+    """The program: inputs t, q, v, u, lam (and p); outputs in the order of :class:`Terms`."""
+    eq = system.equations
+    lam = list(eq.multiplier_symbols)
+    low = system._programs._lowering(extra=lam)
+    if parameters_vary:
+        low = type(low)([eq.t, *eq.q, *eq.v, *eq.u, *lam, *eq.p], [], eq.definitions)
+    program, n = low.program, len(eq.v)
+    zero = program.constant(0.0)
+    mass, slopes = [zero] * (n * n), [zero] * (eq.loop_rows * n)
+    for i, j, x in entries(eq.M):
+        mass[i * n + j] = low(x)
+    for r, j, x in entries(eq.G):
+        slopes[r * n + j] = low(x)
+    left = [low(x) for x in eq.f]
+    for r, force in enumerate(lam):
+        for j in range(n):
+            left[j] = program.add(left[j], program.multiply(slopes[r * n + j], low(force)))
+    rates = [low(x) for x in eq.qdot]
+    order = program.needed(rates)
+    N = [program.tangent(rates, {low(s): program.one}, order) for s in eq.v]
+    order = program.needed(left)
+    seeds = [{low(x): d for x, d in zip(eq.q, column, strict=True) if d != program.zero} for column in N]
+    by_s = [program.tangent(left, seed, order) for seed in seeds]
+    by_v = [program.tangent(left, {low(s): program.one}, order) for s in eq.v]
+    by_u = [program.tangent(left, {low(s): program.one}, order) for s in eq.u]
+    values = [*mass, *left, *slopes, *(column[i] for i in range(len(eq.q)) for column in N)]
+    values += [program.negate(column[i]) for columns in (by_s, by_v) for i in range(n) for column in columns]
+    values += [column[i] for i in range(n) for column in by_u]
+    return compile_program(program, values, quick=n > LARGE)
+
+
+def _by_functions(
+    system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array, t: Array | float
+) -> Terms:
+    """The same from the functions of a system."""
+    n = len(system.layout.speeds)
+    rest: dict[str, Any] = {"inputs": u, "parameters": parameters}
+    by_q, by_v, by_u = (system.residual_jacobian(by, q, v, np.zeros(n), lam, t, **rest)[0] for by in "qvu")
+    G = system.constraint_jacobian(q, t, parameters=parameters) if system.loop_rows else np.zeros((0, n))
+    still = system.rates(q, np.zeros(n), t, parameters=parameters)
+    N = (system.rates(np.broadcast_to(q, (n, len(q))), np.eye(n), np.full(n, t), parameters=parameters) - still).T
+    M = system.mass_matrix(q, t, parameters=parameters)
+    left = system.forces(q, v, t, **rest) + G.T @ lam
+    return Terms(M, left, G, N, by_q @ N, by_v, -by_u)

@@ -1,0 +1,1 @@
+"""Modes of small motion: frequencies, damping, shapes, words; free and harmonic response."""

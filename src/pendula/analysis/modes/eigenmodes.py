@@ -1,0 +1,239 @@
+"""The eigenproblems behind modes: symmetric where forces have a potential, quadratic otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import linalg
+
+from pendula.analysis.linear.model import LinearModel
+from pendula.system.layout import Array
+
+OSCILLATION, RIGID, UNSTABLE = "oscillation", "rigid body", "unstable"
+DECAY, FLUTTER = "decay", "growing oscillation"
+
+STILL = 1e-10
+"""a stiffness up to this, relative to the terms it is the sum of, is zero: nothing holds the mode"""
+ROUNDING = 1e-13
+"""an eigenvalue up to this, relative to the largest, is rounding"""
+SAME = 1e-9
+"""frequencies whose squares differ by less than this, relatively, count as equal"""
+DOUBLE = 1e-7
+"""a pair of roots this close to each other and to the real axis, relatively, is one double real root"""
+NEGLIGIBLE = 1e-9
+"""entries of a shape below this, relative to its largest, are zero"""
+SKEW = 1e-12
+"""gyroscopic and circulatory parts below this, relative to the matrix, are rounding"""
+
+
+def all_names(linear: LinearModel) -> tuple[str, ...]:
+    """Names of the rows of N Z e: coordinates of the system; where those are singular, of what is taken instead."""
+    return linear.coordinates if getattr(linear, "chart", "") else linear.at.layout.coordinates
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One mode of a linear model.
+
+    Attributes:
+        number: counted from 1: those that grow, rigid-body modes, then the others, slow ones first.
+        kind: ``oscillation``; ``rigid body`` (nothing holds it, frequency zero); ``unstable`` (negative stiffness, or a
+            real root to the right: it leaves without oscillating); ``growing oscillation``; ``decay`` (a real root to
+            the left: it comes back without oscillating).
+        eigenvalue: s of e(t) = shape exp(s t) [1/time]; of a pair, the one with positive imaginary part.
+        roots: how many of the 2n eigenvalues belong to it: 2 for pairs, 1 for a single real root.
+        shape: in independent coordinates, with shape^H M shape = 1; complex where phases differ.
+        scaled: the same with its first entry that is not negligible equal to 1.
+        everywhere: changes of all coordinates (``all_names``) for ``scaled``: N Z scaled.
+        repeated: numbers of all modes with this eigenvalue, where there are several; any combination of their shapes
+            is a shape, too.
+        defective: whether those modes have fewer independent shapes than roots, so that motions grow by powers of t.
+        residual: how well (s^2 M + s C + K) shape = 0 holds, relative to its terms.
+        description: a sentence.
+    """
+
+    number: int
+    kind: str
+    eigenvalue: complex
+    roots: int
+    shape: Array
+    scaled: Array
+    everywhere: Array
+    repeated: tuple[int, ...]
+    defective: bool
+    residual: float
+    description: str = ""
+
+    @property
+    def frequency(self) -> float | None:
+        """Natural frequency |s| [rad/time]; None where nothing oscillates about the equilibrium and stays."""
+        return abs(self.eigenvalue) if self.kind == OSCILLATION else None
+
+    @property
+    def hertz(self) -> float | None:
+        """The same in cycles per unit of time."""
+        return None if self.frequency is None else self.frequency / (2 * np.pi)
+
+    @property
+    def damped_frequency(self) -> float | None:
+        """Frequency at which it oscillates, damping included [rad/time]."""
+        return self.eigenvalue.imag if self.kind == OSCILLATION else None
+
+    @property
+    def period(self) -> float | None:
+        """Time of one oscillation, damping included."""
+        return None if self.damped_frequency is None else 2 * np.pi / self.damped_frequency
+
+    @property
+    def damping_ratio(self) -> float | None:
+        """-Re s/|s|; None where nothing oscillates."""
+        if self.kind != OSCILLATION:
+            return None
+        return 0.0 if self.eigenvalue.real == 0 else -self.eigenvalue.real / abs(self.eigenvalue)
+
+
+# --- the two eigenproblems ------------------------------------------------------------------------
+
+
+def negligible(part: Array, whole: Array) -> bool:
+    """Whether a part of a matrix is rounding."""
+    return bool(np.abs(part).max(initial=0.0) <= SKEW * np.abs(whole).max(initial=0.0))
+
+
+def symmetric_modes(linear: LinearModel) -> tuple[list[Mode], tuple[float, float]]:
+    """Modes of K e = lambda M e with symmetric K and M."""
+    M, K = (linear.M + linear.M.T) / 2, linear.conservative
+    squares, E = linalg.eigh(K, M)
+    E = _plain_bases(squares, E, M)
+    largest = float(np.abs(squares).max())
+    terms = np.einsum("ik,ij,jk->k", np.abs(E), np.abs(K), np.abs(E))
+    still = np.abs(squares) <= np.maximum(STILL * terms, ROUNDING * largest)
+    found = []
+    for k, square in enumerate(squares.tolist()):
+        if still[k]:
+            kind, s = RIGID, 0j
+        elif square < 0:
+            kind, s = UNSTABLE, complex(np.sqrt(-square))
+        else:
+            kind, s = OSCILLATION, 1j * np.sqrt(square)
+        found.append(_mode(linear, np.zeros_like(M), kind, s, 2, E[:, k]))
+    mass = float(np.abs(E.T @ M @ E - np.eye(len(M))).max())
+    stiff = float(np.abs(E.T @ K @ E - np.diag(squares)).max() / (largest or 1.0))
+    return found, (mass, stiff)
+
+
+def _plain_bases(squares: Array, E: Array, M: Array) -> Array:
+    """The same shapes; where a frequency is repeated, a basis that keeps coordinates apart as far as possible.
+
+    Of the subspace, the M-orthogonal projection of a unit vector is taken, that of the coordinate that is represented
+    best; then the same with what is left.
+    """
+    E = E.copy()
+    for group in _runs(squares, SAME * np.maximum(np.abs(squares), ROUNDING * np.abs(squares).max())):
+        basis = E[:, group]
+        for k in range(len(group) - 1):
+            weights = (basis[:, k:].T @ M) / np.sqrt(np.diag(M))  # of unit vectors of length one in M
+            turn = np.linalg.qr(weights[:, [int(np.argmax(np.linalg.norm(weights, axis=0)))]], mode="complete")[0]
+            basis[:, k:] = basis[:, k:] @ turn
+        E[:, group] = basis
+    return E
+
+
+def _runs(values: Array, tolerance: Array) -> list[list[int]]:
+    """Rows of neighbours in a sorted list that are equal, where there is more than one."""
+    groups: list[list[int]] = [[0]]
+    for k in range(1, len(values)):
+        if abs(values[k] - values[k - 1]) <= tolerance[k]:
+            groups[-1].append(k)
+        else:
+            groups.append([k])
+    return [g for g in groups if len(g) > 1]
+
+
+def quadratic_modes(linear: LinearModel, C: Array) -> list[Mode]:
+    """Modes of (s^2 M + s C + K) e = 0."""
+    n = len(linear.M)
+    root = np.linalg.cholesky((linear.M + linear.M.T) / 2)
+    unit_C, unit_K = (np.linalg.solve(root, np.linalg.solve(root, X).T).T for X in (C, linear.K))
+    roots, vectors = np.linalg.eig(np.block([[np.zeros((n, n)), np.eye(n)], [-unit_K, -unit_C]]))
+    vectors = linalg.solve_triangular(root, vectors[:n], trans="T", lower=True)
+    largest = float(np.abs(roots).max())
+    found, zero = _held_by_nothing(linear, C, root, unit_C, unit_K, roots)
+    for k in np.flatnonzero(~zero):
+        s = complex(roots[k])
+        off_axis = abs(s.real) > 1e-9 * abs(s) + ROUNDING * largest
+        if s.imag == 0:
+            found.append(_mode(linear, C, UNSTABLE if s.real > 0 else DECAY, complex(s.real), 1, vectors[:, k].real))
+        elif s.imag > 0 and s.imag <= DOUBLE * abs(s):
+            # A double real root is found as a pair this far apart; with a shape for each it would not split like that.
+            kind = UNSTABLE if s.real > 0 else DECAY
+            turned = vectors[:, k] / vectors[int(np.argmax(np.abs(vectors[:, k]))), k]
+            found.append(replace(_mode(linear, C, kind, complex(s.real), 2, turned.real), defective=True))
+        elif s.imag > 0:
+            kind = FLUTTER if off_axis and s.real > 0 else OSCILLATION
+            s = s if off_axis else complex(0.0, s.imag)
+            found.append(_mode(linear, C, kind, s, 2, vectors[:, k]))
+    rank = {UNSTABLE: 0, FLUTTER: 0, RIGID: 1}
+    return sorted(found, key=lambda m: (rank.get(m.kind, 2), abs(m.eigenvalue), m.eigenvalue.real))
+
+
+def _held_by_nothing(
+    linear: LinearModel, C: Array, root: Array, unit_C: Array, unit_K: Array, roots: Array
+) -> tuple[list[Mode], Array]:
+    """Rigid-body modes from the null space of K, and which roots are theirs (a double zero is found as +-1e-8)."""
+    largest = float(np.abs(roots).max())
+    left, sizes, right = np.linalg.svd(unit_K)
+    null = sizes <= STILL * max(float(sizes[0]), ROUNDING * largest**2)
+    zero = np.zeros(len(roots), dtype=bool)
+    if not null.any():
+        return [], zero
+    # A velocity along a null direction may be resisted: then its zero is a single root, else a double one.
+    _, resistance, turn = np.linalg.svd(left[:, null].T @ unit_C @ right[null].T)
+    single = resistance > 1e-9 * max(float(np.abs(unit_C).max()), ROUNDING * largest)
+    shapes = linalg.solve_triangular(root, right[null].T @ turn.T, trans="T", lower=True)
+    counts = np.where(single, 1, 2)
+    smallest = np.argsort(np.abs(roots))[: int(counts.sum())]
+    zero[smallest[np.abs(roots[smallest]) <= 1e-6 * max(largest, 1e-300)]] = True
+    return [_mode(linear, C, RIGID, 0j, int(n), shapes[:, k]) for k, n in enumerate(counts)], zero
+
+
+def _mode(linear: LinearModel, C: Array, kind: str, s: complex, roots: int, shape: Array) -> Mode:
+    """A mode with its shape in all scales."""
+    shape = shape / np.sqrt(np.real(np.conj(shape) @ (linear.M @ shape)))
+    sizes = np.abs(shape)
+    first = int(np.flatnonzero(sizes > NEGLIGIBLE * sizes.max())[0])
+    scaled = shape / shape[first]
+    if np.iscomplexobj(scaled) and np.abs(scaled.imag).max() <= 1e-9 * np.abs(scaled).max():
+        scaled = scaled.real
+    shape = scaled * abs(shape[first])
+    scaled = np.where(np.abs(scaled) <= 1e-15 * np.abs(scaled).max(), 0.0, scaled)
+    everywhere = linear.N @ (linear.Z @ scaled)
+    residual = _residual(linear, C, s, shape)
+    return Mode(0, kind, s, roots, shape, scaled, everywhere, (), False, residual)
+
+
+def _residual(linear: LinearModel, C: Array, s: complex, shape: Array) -> float:
+    """How well (s^2 M + s C + K) shape = 0 holds, relative to the sizes of its terms."""
+    terms = [s**2 * (linear.M @ shape), s * (C @ shape), linear.K @ shape]
+    sizes = [abs(s) ** 2 * np.abs(linear.M).max(), abs(s) * np.abs(C).max(), np.abs(linear.K).max()]
+    size = sum(sizes) * np.abs(shape).max()
+    return float(np.abs(sum(terms)).max() / size) if size > 0 else 0.0
+
+
+def with_groups(found: list[Mode], linear: LinearModel, *, real: bool) -> list[Mode]:
+    """The modes with those of equal eigenvalue named."""
+    result = list(found)
+    values = np.array([m.eigenvalue for m in found])
+    squares = values**2
+    largest = float(np.abs(squares).max())
+    for k, mode in enumerate(found):
+        tolerance = SAME if real else 1e-6
+        near = np.abs(squares - squares[k]) <= tolerance * max(abs(squares[k]), ROUNDING * largest)
+        same = [j for j in np.flatnonzero(near).tolist() if found[j].kind == mode.kind]
+        if len(same) > 1:
+            shapes = np.stack([found[j].shape for j in same], axis=1)
+            gram = np.linalg.cholesky((linear.M + linear.M.T) / 2).T @ shapes
+            rank = int(np.sum(np.linalg.svd(gram, compute_uv=False) > 1e-5))
+            result[k] = replace(mode, repeated=tuple(j + 1 for j in same), defective=rank < len(same))
+    return result

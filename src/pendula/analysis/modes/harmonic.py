@@ -1,0 +1,273 @@
+"""The steady answer of a linear model to a harmonic input, over its frequency."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+
+from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.modes.eigenmodes import DECAY, OSCILLATION, RIGID, Mode, all_names
+from pendula.analysis.modes.modes import Modes, linear_of, modes, values_of
+from pendula.errors import UsageError
+from pendula.system.layout import Array
+from pendula.system.system import Parameters, System
+
+SMALL = 0.5
+"""angles [rad] beyond which a response gets a note"""
+SINGULAR = 1e-12
+"""smallest singular value of the dynamic stiffness, relative to its terms, that counts as zero"""
+
+
+@dataclass(frozen=True)
+class Resonance:
+    """Where a steady response is large.
+
+    Attributes:
+        frequency: of the input [rad/time]; for an undamped mode its natural frequency.
+        mode: number of the mode.
+        infinite: whether the response is unbounded there.
+        coordinate: which moves most there, of those with its unit.
+        amplitude: how far, for the amplitude of input given; infinite where unbounded.
+    """
+
+    frequency: float
+    mode: int
+    infinite: bool
+    coordinate: str
+    amplitude: float
+
+
+@dataclass(frozen=True)
+class HarmonicResponse:
+    """Steady motion e(t) = Re(response exp(i omega t)) under a force Re(amplitude exp(i omega t)).
+
+    Cosine and sine have the same phases: an input a sin(omega t) gives |response| sin(omega t + phase).
+
+    Attributes:
+        frequencies: of the input [rad/time], shape (k,).
+        response: complex, shape (k, n), for independent coordinates; infinite (nan phase) where unbounded.
+        everywhere: the same for all coordinates of the system.
+        resonances: peaks, one for every mode that the input reaches and that is not damped too much.
+        input: what drives it, by name.
+        amplitude: of the input.
+        unit: of the input's frequency.
+        notes: what else there is to say.
+        linear, modes: the model, and its undamped modes.
+    """
+
+    frequencies: Array
+    response: Array
+    everywhere: Array
+    resonances: tuple[Resonance, ...]
+    input: str
+    amplitude: float
+    unit: str
+    notes: tuple[str, ...]
+    linear: LinearModel
+    modes: Modes
+
+    @property
+    def amplitudes(self) -> Array:
+        """Amplitude of every independent coordinate, shape (k, n)."""
+        return np.abs(self.response)
+
+    @property
+    def phases(self) -> Array:
+        """Phase against the input [rad], between -pi and pi (negative: behind); nan where unbounded."""
+        with np.errstate(invalid="ignore"):
+            found = np.angle(self.response)
+        return np.where(np.isfinite(np.abs(self.response)), found, np.nan)
+
+    def __getitem__(self, name: str) -> Array:
+        """Complex response of a coordinate over frequency."""
+        if name in self.linear.coordinates:
+            return self.response[:, self.linear.coordinates.index(name)]
+        names = all_names(self.linear)
+        if name in names:
+            return self.everywhere[:, names.index(name)]
+        raise UsageError(f'there is no coordinate "{name}"; known are {", ".join(self.linear.coordinates)}')
+
+    def __str__(self) -> str:
+        low, high = self.frequencies.min(), self.frequencies.max()
+        lines = [
+            f"steady response to {self.input} of amplitude {self.amplitude:.6g}, {low:.6g} to {high:.6g} {self.unit}"
+        ]
+        for r in self.resonances:
+            if r.infinite:
+                lines.append(
+                    f"resonance with mode {r.mode} at {r.frequency:.6g} {self.unit}: unbounded, nothing damps it"
+                )
+            else:
+                size = f"{r.amplitude:.4g} {self.linear.units.get(r.coordinate, '')}".rstrip()
+                lines.append(f"resonance with mode {r.mode} at {r.frequency:.6g} {self.unit}: {r.coordinate} {size}")
+        return "\n".join([*lines, *(f"note: {n}" for n in self.notes)])
+
+
+def harmonic_response(
+    linear: LinearModel | System,
+    input: str | Mapping[str, float] | Sequence[float] | Array,
+    frequencies: Sequence[float] | Array | None = None,
+    *,
+    amplitude: float = 1.0,
+    at: Any = None,
+    inputs: Mapping[str, float] | None = None,
+    parameters: Parameters = None,
+) -> HarmonicResponse:
+    """Steady motion under a harmonic input over its frequency: (K + i omega C - omega^2 M) e = F.
+
+    Args:
+        linear: a linear model; or a system, which is linearized at ``at``.
+        input: name of an input; or forces on the independent coordinates, by name or as an array.
+        frequencies: of the input [rad/time]; default: a row around all natural frequencies.
+        amplitude: of the input; the response is proportional to it.
+        at, inputs, parameters: for a system, as for ``linearize``.
+
+    Returns:
+        HarmonicResponse. At a natural frequency that nothing damps the response of the coordinates in that mode is
+        infinite, and ``resonances`` says so.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.cart_pole())
+        >>> found = harmonic_response(system, "F", [1.0, 2.0], at={"theta": 0.0})
+        >>> found["x"].real.round(4)  # behind the input by half a turn
+        array([-0.8258, -0.199 ])
+    """
+    model = linear_of(linear, at, inputs, parameters)
+    force, name = _force(model, input)
+    if not isinstance(amplitude, (int, float)) or not 0 < amplitude < np.inf:
+        raise UsageError(f"the amplitude of the input is a positive number, found {amplitude!r}")
+    natural, actual = modes(model), modes(model, damped=True)
+    omega = _frequencies(frequencies, natural)
+    notes = _notes(actual, force)
+    rows, left = [], False
+    for w in omega:
+        row, unexcited = _answer(model, w, force * amplitude)
+        rows.append(row)
+        left = left or unexcited
+    if left:
+        notes.append("at a natural frequency that the input does not excite, free motion of that mode may be added")
+    response = np.array(rows)
+    with np.errstate(invalid="ignore"):
+        infinite = ~np.isfinite(response)
+        everywhere = np.where(infinite, 0.0, response) @ (model.N @ model.Z).T
+        reached = infinite.astype(float) @ np.abs(model.N @ model.Z).T > 0
+        everywhere = np.where(reached, np.inf + 0j, everywhere)
+    turning = [k for k, n in enumerate(model.coordinates) if model.units.get(n, "") == "rad"]
+    if np.any(np.abs(response[:, turning]) > SMALL):
+        notes.append(f"angles beyond {SMALL} rad are no small motion: there the linear model says little")
+    unit = f"rad/{model.at.layout.time_unit}"
+    peaks = _resonances(model, actual, force * amplitude)
+    return HarmonicResponse(
+        omega, response, everywhere, peaks, name, float(amplitude), unit, tuple(notes), model, natural
+    )
+
+
+def _force(linear: LinearModel, given: Any) -> tuple[Array, str]:
+    if isinstance(given, str):
+        if given not in linear.inputs:
+            known = ", ".join(linear.inputs) or "none"
+            raise UsageError(f'there is no input "{given}"; known are: {known}. Or give forces on coordinates by name')
+        return linear.F[:, linear.inputs.index(given)], given
+    force = values_of(linear, given, "the force")
+    if force.ndim != 1:
+        raise UsageError(f"the force is one number for every coordinate, found shape {force.shape}")
+    names = [n for n, f in zip(linear.coordinates, force, strict=True) if f]
+    return force, f"a force on {', '.join(names) or 'nothing'}"
+
+
+def _frequencies(given: Any, natural: Modes) -> Array:
+    if given is None:
+        known = natural.frequencies
+        if not known.size:
+            raise UsageError("no mode has a frequency, so none can be chosen: give frequencies=[...]")
+        even = np.geomspace(0.1 * known[0], 3 * known[-1], 600)
+        near = (known[:, None] * (1 + np.outer([-1, 1], np.geomspace(1e-4, 0.1, 30)).ravel())).ravel()
+        return np.unique(np.concatenate([even, near]))
+    omega = np.atleast_1d(np.asarray(given, dtype=float))
+    if omega.ndim != 1 or not omega.size or not np.all(np.isfinite(omega)) or omega.min() < 0:
+        raise UsageError(f"frequencies are finite numbers from 0 up [rad/time], found {given!r}")
+    return omega
+
+
+def _dynamic_stiffness(linear: LinearModel, omega: float) -> tuple[Array, float]:
+    """K + i omega C - omega^2 M for coordinates of unit mass, the size of its terms."""
+    matrix = linear.K + 1j * omega * linear.C - omega**2 * linear.M
+    size = np.sqrt(np.abs(np.diag(linear.M)))
+    terms = np.abs(linear.K) + omega * np.abs(linear.C) + omega**2 * np.abs(linear.M)
+    return matrix / np.outer(size, size), float((terms / np.outer(size, size)).max())
+
+
+def _answer(linear: LinearModel, omega: float, force: Array) -> tuple[Array, bool]:
+    """The response at one frequency, and whether a natural frequency is met that the force does not excite."""
+    matrix, terms = _dynamic_stiffness(linear, omega)
+    size = np.sqrt(np.abs(np.diag(linear.M)))
+    left, values, right = np.linalg.svd(matrix)
+    lost = values <= SINGULAR * terms
+    scaled = force / size
+    pushed = left.conj().T @ scaled
+    safe = np.where(lost, 1.0, values)
+    found = right.conj().T @ np.where(lost, 0.0, pushed / safe) / size
+    excited = lost & (np.abs(pushed) > 1e-9 * max(float(np.linalg.norm(scaled)), 1e-300))
+    if excited.any():
+        shapes = np.abs(right[excited])
+        reached = (shapes > 1e-9 * shapes.max()).any(axis=0)
+        found = np.where(reached, np.inf + 0j, found)
+    return found, bool((lost & ~excited).any())
+
+
+def _resonances(linear: LinearModel, actual: Modes, force: Array) -> tuple[Resonance, ...]:
+    """Peaks near the natural frequencies of all modes that oscillate and that the force reaches."""
+    found: list[Resonance] = []
+    for mode in actual.modes:
+        peak = _peak(linear, mode, force) if mode.kind == OSCILLATION else None
+        if peak is not None and not any(abs(peak.frequency - r.frequency) <= 1e-9 * peak.frequency for r in found):
+            found.append(peak)
+    return tuple(found)
+
+
+def _peak(linear: LinearModel, mode: Mode, force: Array) -> Resonance | None:
+    shape = np.abs(mode.shape)
+    which = _most_of_first_unit(linear, shape)
+    name, s = linear.coordinates[which], mode.eigenvalue
+    centre = abs(s.imag)
+    row, _ = _answer(linear, centre, force)
+    if s.real == 0:
+        return Resonance(centre, mode.number, True, name, np.inf) if not np.isfinite(row).all() else None
+    if abs(s.real) > abs(s) / np.sqrt(2):
+        return None  # damped so much that there is no peak
+    width = 3 * abs(s.real)
+
+    def height(omega: float) -> float:
+        return -float(np.abs(_answer(linear, omega, force)[0][which]))
+
+    low, high = max(centre - width, 0.0), centre + width
+    best = optimize.minimize_scalar(height, bounds=(low, high), method="bounded", options={"xatol": 1e-10 * centre})
+    edge = min(best.x - low, high - best.x) < 1e-6 * width
+    if edge or best.fun == 0:
+        return None  # hidden under a neighbour, or not reached
+    return Resonance(float(best.x), mode.number, False, name, -float(best.fun))
+
+
+def _most_of_first_unit(linear: LinearModel, shape: Array) -> int:
+    """The coordinate that moves most, among those with the unit of the one that carries most kinetic energy."""
+    carrier = int(np.argmax(shape * np.sqrt(np.abs(np.diag(linear.M)))))
+    unit = linear.units.get(linear.coordinates[carrier], "")
+    same = [k for k, n in enumerate(linear.coordinates) if linear.units.get(n, "") == unit]
+    return max(same, key=lambda k: float(shape[k]))
+
+
+def _notes(actual: Modes, force: Array) -> list[str]:
+    notes = []
+    if not np.any(force):
+        notes.append("the input does no work on small motions about this equilibrium: nothing moves")
+    growing = [m for m in actual.modes if m.kind not in (OSCILLATION, DECAY, RIGID)]
+    if growing:
+        notes.append("the equilibrium is unstable: the steady response exists, but motions leave it")
+    elif any(m.kind == OSCILLATION and m.eigenvalue.real == 0 for m in actual.modes):
+        notes.append("some modes are not damped: free motion never dies out, and is added to the steady response")
+    return notes

@@ -1,0 +1,260 @@
+"""Modes of a linear model: natural frequencies, damping, shapes, and what each of them looks like in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.modes.eigenmodes import (
+    FLUTTER,
+    OSCILLATION,
+    UNSTABLE,
+    Mode,
+    all_names,
+    negligible,
+    quadratic_modes,
+    symmetric_modes,
+    with_groups,
+)
+from pendula.analysis.modes.words import sentence, table_of
+from pendula.errors import ModelError, Problem, UsageError
+from pendula.system.layout import Array
+from pendula.system.system import Parameters, System
+
+
+@dataclass(frozen=True)
+class Modes:
+    """All modes of a linear model. ``str()`` is a table with a sentence for each.
+
+    Attributes:
+        modes: the modes.
+        linear: the linear model.
+        damped: whether damping was taken into account.
+        orthogonality: largest entry of E^T M E - 1; None where modes were found from the quadratic eigenproblem.
+        stiffness_orthogonality: largest entry of E^T K E - diag(lambda), relative to the largest lambda; or None.
+        notes: what else there is to say, for example that damping was left out.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> found = pendula.modes(pendula.linearize(system, {"theta": 0}))
+        >>> found.frequencies.round(4).tolist()  # a rod: sqrt(3 g / (2 l))
+        [3.836]
+    """
+
+    modes: tuple[Mode, ...]
+    linear: LinearModel
+    damped: bool
+    orthogonality: float | None
+    stiffness_orthogonality: float | None
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.modes)
+
+    def __getitem__(self, number: int) -> Mode:
+        """Mode by number, from 1."""
+        if not isinstance(number, (int, np.integer)) or not 1 <= number <= len(self.modes):
+            raise UsageError(f"modes are numbered from 1 to {len(self.modes)}, found {number!r}")
+        return self.modes[number - 1]
+
+    @property
+    def frequencies(self) -> Array:
+        """Natural frequencies of the modes that oscillate [rad/time], ascending."""
+        return np.array([m.frequency for m in self.modes if m.frequency is not None])
+
+    @cached_property
+    def shapes(self) -> Array:
+        """Mass-normalized shapes by columns."""
+        return np.stack([m.shape for m in self.modes], axis=1)
+
+    @property
+    def time_unit(self) -> str:
+        """Name of the unit of time."""
+        return self.linear.at.layout.time_unit
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain lists and texts; a mode without a frequency has None in its place."""
+        names = all_names(self.linear)
+        return {
+            "frequencies_rad_s": [m.frequency for m in self.modes],
+            "frequencies_hz": [m.hertz for m in self.modes],
+            "damped_frequencies_rad_s": [m.damped_frequency for m in self.modes],
+            "damping_ratios": [m.damping_ratio for m in self.modes],
+            "periods": [m.period for m in self.modes],
+            "kinds": [m.kind for m in self.modes],
+            "eigenvalues": [{"re": m.eigenvalue.real, "im": m.eigenvalue.imag, "roots": m.roots} for m in self.modes],
+            "coordinates": list(self.linear.coordinates),
+            "units": {name: self.linear.units.get(name, "") for name in self.linear.coordinates},
+            "time_unit": self.time_unit,
+            "shapes": [plain(m.scaled) for m in self.modes],
+            "mass_normalized_shapes": [plain(m.shape) for m in self.modes],
+            "all_coordinates": [dict(zip(names, plain(m.everywhere), strict=True)) for m in self.modes],
+            "repeated": [list(m.repeated) for m in self.modes],
+            "residuals": [m.residual for m in self.modes],
+            "orthogonality": self.orthogonality,
+            "stiffness_orthogonality": self.stiffness_orthogonality,
+            "description": [m.description for m in self.modes],
+            "damped": self.damped,
+            "notes": list(self.notes),
+            "at": self.linear.at.state.as_dict(),
+        }
+
+    def __str__(self) -> str:
+        return table_of(self)
+
+
+def modes(
+    linear: LinearModel | System,
+    at: Any = None,
+    *,
+    damped: bool = False,
+    inputs: Mapping[str, float] | None = None,
+    parameters: Parameters = None,
+) -> Modes:
+    """Natural frequencies, damping ratios and shapes of small motions about an equilibrium.
+
+    Undamped modes come from the symmetric eigenproblem K e = omega^2 M e. Gyroscopic or circulatory forces, and damping
+    where it is asked for, lead to (s^2 M + s C + K) e = 0 and to shapes with phases. A mode that nothing holds is
+    called a rigid-body mode, and one with negative stiffness unstable: neither is given a frequency.
+
+    Args:
+        linear: a linear model; or a system, which is linearized first.
+        at: for a system, the equilibrium (as for ``linearize``).
+        damped: whether damping counts; if not, and there is some, ``notes`` says that it was left out.
+        inputs, parameters: for a system, values of inputs and parameters by name.
+
+    Raises:
+        ModelError: a motion has no mass, so that it has no frequency.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.double_pendulum())
+        >>> found = modes(system, {"theta1": 0.0, "theta2": 0.0})
+        >>> found.frequencies.round(4)  # rad/s
+        array([21.4405, 94.9784])
+        >>> found[1].scaled.round(3)
+        array([1.  , 2.11])
+    """
+    model = linear_of(linear, at, inputs, parameters)
+    _check(model)
+    C = model.C if damped else model.gyroscopic
+    orthogonality: tuple[float, float] | tuple[None, None]
+    if negligible(C, model.C) and negligible(model.circulatory, model.K):
+        found, orthogonality = symmetric_modes(model)
+    else:
+        found, orthogonality = quadratic_modes(model, C), (None, None)
+    numbered = [replace(m, number=k) for k, m in enumerate(found, 1)]
+    grouped = with_groups(numbered, model, real=orthogonality[0] is not None)
+    told = tuple(replace(m, description=sentence(m, model)) for m in grouped)
+    return Modes(told, model, damped, orthogonality[0], orthogonality[1], _notes(model, damped, told))
+
+
+def modal_coordinates(found: Modes, e: Any, v: Any = None) -> tuple[Array, Array]:
+    """How much of every mode there is in a displacement, and in a velocity, of an undamped model.
+
+    With mass-normalized shapes E, e = E eta gives eta = E^T M e. Leading dimensions are a batch.
+
+    Returns:
+        eta and eta', each with one entry for every mode.
+
+    Raises:
+        UsageError: the modes have phases (damping, gyroscopic or circulatory forces): use ``free_response``.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.double_pendulum())
+        >>> found = modes(system, {"theta1": 0.0, "theta2": 0.0})
+        >>> eta, _ = modal_coordinates(found, 0.1 * found[2].shape)
+        >>> eta.round(12) + 0.0
+        array([0. , 0.1])
+    """
+    if found.orthogonality is None:
+        raise UsageError(
+            "modal coordinates belong to undamped modes without gyroscopic forces, and these modes have phases.\n"
+            "  Try: free_response(...), which superposes them."
+        )
+    weight = found.linear.M @ found.shapes
+    e = values_of(found.linear, e, "e")
+    v = np.zeros_like(e) if v is None else values_of(found.linear, v, "v")
+    return e @ weight, v @ weight
+
+
+def linear_of(
+    linear: LinearModel | System, at: Any = None, inputs: Mapping[str, float] | None = None, parameters: Any = None
+) -> LinearModel:
+    """The linear model itself, or the one of a system about an equilibrium."""
+    if isinstance(linear, LinearModel):
+        if at is not None or inputs is not None or parameters is not None:
+            raise UsageError("a linear model already has its equilibrium, inputs and parameters; give a system instead")
+        return linear
+    if not isinstance(linear, System):
+        raise UsageError(f"a linear model or a compiled system is needed, found {type(linear).__name__}")
+    from pendula.analysis.linear.linearize import linearize
+
+    return linearize(linear, at, inputs=inputs, parameters=parameters)
+
+
+def values_of(linear: LinearModel, given: Any, what: str) -> Array:
+    """A change of the independent coordinates, by name or as an array; what is not named is zero."""
+    names = linear.speeds if what == "v" else linear.coordinates
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in names]
+        if unknown:
+            raise UsageError(f'{what}: there is no "{unknown[0]}"; the independent ones are {", ".join(names[:12])}')
+        return np.array([float(given.get(name, 0.0)) for name in names])
+    array = np.asarray(given, dtype=float)
+    if array.shape[-1:] != (len(names),) or not np.all(np.isfinite(array)):
+        raise UsageError(f"{what} must be {len(names)} finite numbers ({', '.join(names[:6])}), got {given!r}")
+    return array
+
+
+def plain(values: Array) -> list[Any]:
+    """Numbers as lists; complex ones as {re, im}."""
+    if np.iscomplexobj(values):
+        return [{"re": float(x.real), "im": float(x.imag)} for x in values]
+    return [float(x) for x in values]
+
+
+def _check(linear: LinearModel) -> None:
+    if not len(linear.M):
+        raise UsageError("nothing can move about this equilibrium, so there are no modes")
+    sizes = np.linalg.eigvalsh((linear.M + linear.M.T) / 2)
+    if not sizes[0] > 1e-13 * max(sizes[-1], 0.0):
+        cause = f"the mass matrix is not positive definite (eigenvalues from {sizes[0]:.3g} to {sizes[-1]:.3g})"
+        advice = "give every part that moves a mass, or take coordinates that are regular at this point"
+        raise ModelError([Problem("linear model", "M", cause, advice)])
+
+
+def _notes(linear: LinearModel, damped: bool, found: tuple[Mode, ...]) -> tuple[str, ...]:
+    notes = []
+    if not damped and not negligible(linear.damping, linear.M) and np.abs(linear.damping).max(initial=0.0) > 0:
+        notes.append("damping is left out; damped=True (--damped) takes it into account")
+    if not negligible(linear.gyroscopic, linear.C):
+        notes.append("gyroscopic forces: shapes have phases")
+    if not negligible(linear.circulatory, linear.K):
+        notes.append("forces without a potential (circulatory): shapes have phases and need not be orthogonal")
+    notes += [
+        f"mode {m.number} has a double root with one shape (critical damping): motions go like t exp(s t)"
+        for m in found
+        if m.defective and not m.repeated
+    ]
+    seen: set[tuple[int, ...]] = set()
+    for mode in found:
+        if mode.repeated and mode.repeated not in seen:
+            seen.add(mode.repeated)
+            named = ", ".join(map(str, mode.repeated))
+            if mode.defective:
+                notes.append(f"modes {named} share a root with fewer shapes than roots: motions grow by powers of t")
+            elif mode.kind == OSCILLATION:
+                notes.append(f"modes {named} have the same frequency: any combination is a shape, too; this is a basis")
+    unstable = [str(m.number) for m in found if m.kind in (UNSTABLE, FLUTTER)]
+    if unstable:
+        named = f"mode {unstable[0]} grows" if len(unstable) == 1 else f"modes {', '.join(unstable)} grow"
+        notes.append(f"{named}: the equilibrium is unstable, and frequencies are those of the other modes alone")
+    return tuple(notes)

@@ -1,0 +1,179 @@
+"""A mode as a motion of the mechanism itself: its frames over one period, on the constraints where there are loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.modes.eigenmodes import OSCILLATION, Mode
+from pendula.analysis.modes.modes import Modes
+from pendula.errors import LoopNotClosed, NotSupported, UsageError
+from pendula.system.assembly import assemble
+from pendula.system.layout import Array, Layout, State
+from pendula.system.system import System
+
+FRAMES = 97
+JUMP = 5.0
+"""a frame may be this much farther from the one before than the linear motion is; beyond, the mechanism has jumped"""
+SHOWN = 2.0
+"""time of one cycle of a mode that has no period, in units of time"""
+WITHOUT_ANGLES = 0.1
+"""default amplitude where nothing turns, as a share of a typical length"""
+WITH_ANGLES = 0.3
+"""default amplitude of the angle that turns most [rad]"""
+
+
+@dataclass(frozen=True)
+class ModeMotion:
+    """Frames of a mechanism that moves in one mode.
+
+    Attributes:
+        t: times of the frames, shape (k,).
+        q: coordinates, shape (k, coordinates), on the constraints.
+        amplitude: how far ``coordinate`` goes [its unit].
+        coordinate: the one that moves most.
+        gap: largest gap left in the constraints.
+        mode: the mode.
+        notes: what is shown, in words.
+        system, parameters: of the mechanism.
+    """
+
+    t: Array
+    q: Array
+    amplitude: float
+    coordinate: str
+    gap: float
+    mode: Mode
+    notes: tuple[str, ...]
+    system: System
+    parameters: Array
+
+    @property
+    def layout(self) -> Layout:
+        """Names and units of the columns of q."""
+        return self.system.layout
+
+
+def mode_motion(
+    system: System,
+    found: Modes,
+    number: int,
+    *,
+    amplitude: float | None = None,
+    frames: int = FRAMES,
+) -> ModeMotion:
+    """Frames of one period of a mode, each brought onto the constraints with the least change.
+
+    A mode without a period (rigid body, unstable, decaying) is shown as a slow to and fro along its shape; ``notes``
+    says so.
+
+    Args:
+        system: the mechanism the modes belong to.
+        found: its modes.
+        number: which one, from 1.
+        amplitude: how far the coordinate that moves most goes [rad, or length where nothing turns]; default 0.3 rad.
+        frames: number of frames; the last is the first again.
+
+    Raises:
+        LoopNotClosed: the loops cannot be closed that far out: take a smaller amplitude.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.double_pendulum())
+        >>> shown = mode_motion(system, pendula.modes(system, {"theta1": 0.0, "theta2": 0.0}), 1, amplitude=0.2)
+        >>> shown.coordinate, round(float(shown.q[0, 1]), 12)
+        ('theta2', 0.2)
+    """
+    linear, mode = found.linear, found[number]
+    check_same(system, linear)
+    if not isinstance(frames, int) or not 5 <= frames <= 5000:
+        raise UsageError(f"frames is a whole number from 5 to 5000, found {frames!r}")
+    direction, largest = unit_direction(linear, mode.scaled)
+    size = _amplitude(system, linear, largest, amplitude)
+    span = mode.period if mode.kind == OSCILLATION and mode.period is not None else SHOWN
+    turns = np.exp(2j * np.pi * np.linspace(0.0, 1.0, frames))
+    moved = size * np.real(np.outer(turns, linear.N @ (linear.Z @ direction)))
+    q, gap = _on_constraints(system, linear, moved)
+    name = system.layout.coordinates[largest]
+    unit = system.layout.units[name]
+    notes = [mode.description, f"shown with {name} going {size:.4g} {unit}".rstrip()]
+    if mode.kind != OSCILLATION:
+        notes.append("it has no period: shown as a slow to and fro along its shape")
+    elif mode.damping_ratio:
+        notes.append("shown without its decay")
+    if linear.at.steady:
+        notes.append("shown without the steady motion it is added to")
+    t = np.linspace(0.0, span, frames)
+    return ModeMotion(t, q, size, name, gap, mode, tuple(notes), system, linear.at.parameters)
+
+
+def unit_direction(linear: LinearModel, shape: Sequence[complex] | Array) -> tuple[Array, int]:
+    """A direction scaled so that the coordinate that moves most moves by 1, and which that is.
+
+    Angles are looked at first; where none moves, or only quaternions do, other coordinates.
+    """
+    layout = linear.at.layout
+    change = linear.N @ (linear.Z @ np.asarray(shape))
+    sizes = np.abs(change)
+    turning = np.array([kind == "angle" for kind in layout.coordinate_kinds])
+    looked = np.where(turning, sizes, 0.0)
+    if not looked.max(initial=0.0) > 1e-9 * sizes.max():
+        looked = sizes
+    largest = int(np.argmax(looked))
+    return np.asarray(shape) / change[largest], largest
+
+
+def _amplitude(system: System, linear: LinearModel, largest: int, given: float | None) -> float:
+    if given is None:
+        if system.layout.coordinate_kinds[largest] == "length":
+            return WITHOUT_ANGLES * system.typical_length(linear.at.parameters)
+        return WITH_ANGLES
+    if not isinstance(given, (int, float)) or not 0 < given < np.inf:
+        raise UsageError(f"the amplitude is a positive number, found {given!r}")
+    if given > np.pi and system.layout.coordinate_kinds[largest] == "angle":
+        raise UsageError(f"the amplitude of an angle is at most pi (in radians), found {given!r}; try 0.3")
+    return float(given)
+
+
+def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[Array, float]:
+    """Displaced poses, each on the constraints."""
+    at, gap = linear.at, 0.0
+    rows: list[Array] = []
+    for k, change in enumerate(moved):
+        q = at.q + change
+        if system.has_gaps:
+            start = State(0.0, q, np.zeros(len(system.layout.speeds)), system.layout)
+            try:
+                found = assemble(system, start, parameters=at.parameters)
+            except LoopNotClosed as error:
+                raise LoopNotClosed(
+                    f"the mode cannot be shown that far out, loops do not close there: {error}\n"
+                    "  Try: a smaller amplitude.",
+                    last=q,
+                    residual=error.residual,
+                ) from None
+            q, gap = found.state.q, max(gap, found.gap)
+            if k and np.abs(q - rows[-1]).max() > JUMP * np.abs(change - moved[k - 1]).max() + 1e-6:
+                raise LoopNotClosed(
+                    "the mode cannot be shown that far out: closing the loops there throws the mechanism into another "
+                    "pose.\n  Try: a smaller amplitude.",
+                    last=q,
+                    residual=found.gap,
+                )
+        rows.append(q)
+    return np.array(rows), gap
+
+
+def check_same(system: System, linear: LinearModel) -> None:
+    """Refuses a linear model of another system, or one in other coordinates than the system's."""
+    if chart := getattr(linear, "chart", ""):
+        raise NotSupported(
+            f"the system's own coordinates are singular at this point: {chart}.\n"
+            '  Try: compile_system(model, "maximal"), whose coordinates are regular.'
+        )
+    if system.layout.coordinates != linear.at.layout.coordinates:
+        there, here = (", ".join(x.coordinates[:6]) for x in (linear.at.layout, system.layout))
+        raise UsageError(f"the linear model belongs to another system: it has {there}; this one has {here}")

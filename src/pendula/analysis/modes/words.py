@@ -1,0 +1,167 @@
+"""Modes in words: one sentence for each, and a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pendula.analysis.linear.model import LinearModel
+    from pendula.analysis.modes.eigenmodes import Mode
+    from pendula.analysis.modes.modes import Modes
+    from pendula.system.layout import Array
+
+LISTED = 6
+"""coordinates up to which every amplitude is told"""
+HARDLY = 1e-3
+"""a coordinate that moves less than this of the largest of its unit hardly moves"""
+ALIGNED = 1.0
+"""phases [deg] up to this from 0 or 180 are in phase or out of phase"""
+NEARLY = 20.0
+"""and up to this almost so"""
+
+
+def sentence(mode: Mode, linear: LinearModel) -> str:
+    """What a mode is and how it looks."""
+    return f"{_what(mode, linear.at.layout.time_unit)}: {shape_words(*named_shape(mode, linear))}."
+
+
+def named_shape(mode: Mode, linear: LinearModel) -> tuple[tuple[str, ...], Array, dict[str, str]]:
+    """Names, values and units that a shape is told by: independent coordinates, or all where there are constraints."""
+    layout = linear.at.layout
+    if linear.Z.shape[0] == linear.Z.shape[1]:
+        return linear.coordinates, mode.scaled, {n: linear.units.get(n, "") for n in linear.coordinates}
+    return layout.coordinates, mode.everywhere, dict(layout.units)
+
+
+def _what(mode: Mode, unit: str) -> str:
+    s = mode.eigenvalue
+    head = f"mode {mode.number}"
+    match mode.kind:
+        case "oscillation":
+            text = (
+                f"{head}, {mode.frequency:.6g} rad/{unit}, {_cycles(mode.hertz, unit)}, period {mode.period:.4g} {unit}"
+            )
+            return text if not s.real else f"{text}, damping ratio {mode.damping_ratio:.4g}"
+        case "rigid body":
+            return f"{head}, a rigid-body mode: nothing brings it back, it has no frequency"
+        case "unstable":
+            return f"{head} is unstable, with no frequency: it leaves, e-fold in {1 / s.real:.4g} {unit}"
+        case "growing oscillation":
+            growth = f"e-fold in {1 / s.real:.4g} {unit}"
+            return f"{head} is an oscillation that grows: {s.imag:.6g} rad/{unit}, {growth}"
+    return f"{head} comes back without oscillating, to 1/e in {-1 / s.real:.4g} {unit}"
+
+
+def _cycles(value: float | None, unit: str) -> str:
+    return f"{value:.6g} Hz" if unit == "s" else f"{value:.6g} cycles/{unit}"
+
+
+def shape_words(names: tuple[str, ...], values: Array, units: dict[str, str]) -> str:
+    """How coordinates move in a shape: together or against each other, by how much, and which one most."""
+    largest: dict[str, float] = {}
+    for name, value in zip(names, values, strict=True):
+        largest[units[name]] = max(largest.get(units[name], 0.0), abs(value))
+    overall = max(largest.values())
+    moving = [
+        k
+        for k, name in enumerate(names)
+        if abs(values[k]) > HARDLY * largest[units[name]] and abs(values[k]) > 1e-9 * overall
+    ]
+    if len(moving) == 1:
+        return f"only {names[moving[0]]} moves"
+    phases = np.degrees(np.angle(values[moving] / values[moving[0]]))
+    told = [_together([names[k] for k in moving], phases, len(moving) > LISTED)]
+    first = moving[0]
+    if len(moving) <= LISTED:
+        told.append(_amplitudes(names, values, units, moving, phases))
+    told += _most(names, values, units, moving, first)
+    return "; ".join(told)
+
+
+def _together(names: list[str], phases: Array, many: bool) -> str:
+    """Whether coordinates move with or against each other, or neither."""
+    away = np.minimum(np.abs(phases), np.abs(np.abs(phases) - 180))
+    if away.max() > NEARLY:
+        return "coordinates pass their extremes at different times"
+    almost = "almost " if away.max() > ALIGNED else ""
+    against = np.abs(phases) > 90
+    subject = "all coordinates" if many or len(names) > 2 else f"{names[0]} and {names[1]}"
+    if not against.any():
+        return f"{subject} move {almost}in phase"
+    if len(names) == 2:
+        return f"{subject} move {almost}out of phase"
+    if many:
+        changes = int(np.sum(against[1:] != against[:-1]))
+        return f"neighbouring coordinates change sign {changes} time{'s' if changes > 1 else ''}"
+    back = [n for n, a in zip(names, against, strict=True) if a]
+    ahead = [n for n, a in zip(names, against, strict=True) if not a]
+    return f"{_listed(ahead)} move{'s' * (len(ahead) == 1)} {almost}out of phase with {_listed(back)}"
+
+
+def _amplitudes(names: tuple[str, ...], values: Array, units: dict[str, str], moving: list[int], phases: Array) -> str:
+    """For one unit of the first coordinate, how far the others go."""
+    first, *others = moving
+    scale = values[first]
+    in_degrees = all(units[names[k]] == "rad" for k in moving)
+    parts = []
+    for k, phase in zip(others, phases[1:], strict=True):
+        ratio = values[k] / scale
+        unit = "deg" if in_degrees else units[names[k]]
+        turned = min(abs(phase), abs(abs(phase) - 180)) > ALIGNED
+        size = abs(ratio) if turned else float(np.real(ratio))
+        text = f"{names[k]} moves {size:.4g} {unit}".rstrip()
+        parts.append(f"{text} {abs(phase):.4g} deg {'ahead' if phase > 0 else 'behind'}" if turned else text)
+    unit = "deg" if in_degrees else units[names[first]]
+    return f"while {names[first]} moves 1 {unit}".rstrip() + ", " + _listed(parts)
+
+
+def _most(names: tuple[str, ...], values: Array, units: dict[str, str], moving: list[int], first: int) -> list[str]:
+    """Which coordinate of each unit moves most, where there are several of that unit."""
+    found = []
+    for unit in dict.fromkeys(units[names[k]] for k in moving):
+        group = [k for k in moving if units[names[k]] == unit]
+        if len(group) < 2:
+            continue
+        sizes = np.abs(values[group])
+        if sizes.min() > 0.999 * sizes.max():
+            found.append(f"{_listed([names[k] for k in group])} move equally far")
+            continue
+        most = group[int(np.argmax(sizes))]
+        extra = ""
+        if len(moving) > LISTED and most != first and unit == units[names[first]]:
+            extra = f", {abs(values[most] / values[first]):.4g} times as far as {names[first]}"
+        among = f" in {unit}" if len({units[names[k]] for k in moving}) > 1 and unit else ""
+        found.append(f"{names[most]} moves most{among}{extra}")
+    return found
+
+
+def _listed(items: list[str]) -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def table_of(found: Modes) -> str:
+    """A table of all modes, with a sentence for each of the first few."""
+    unit = found.time_unit
+    at = ", ".join(f"{n} = {x:.6g}" for n, x in _point(found).items())
+    title = f"{len(found)} mode{'s' if len(found) != 1 else ''}, {'damped' if found.damped else 'undamped'}, about {at}"
+    cycles = "Hz" if unit == "s" else f"1/{unit}"
+    rows: list[tuple[str, ...]] = [("mode", f"rad/{unit}", cycles, f"period [{unit}]", "damping ratio", "")]
+    for m in found.modes:
+        numbers = (m.frequency, m.hertz, m.period, m.damping_ratio)
+        cells = [f"{x:.6g}" if x is not None else "-" for x in numbers]
+        rows.append((str(m.number), *cells, "" if m.kind == "oscillation" else m.kind))
+    widths = [max(len(row[k]) for row in rows) for k in range(6)]
+    lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    told = [m.description for m in found.modes[:20]]
+    if len(found) > len(told):
+        told.append(f"... and {len(found) - len(told)} more")
+    return "\n".join([title, *lines, *told, *(f"note: {n}" for n in found.notes)])
+
+
+def _point(found: Modes) -> dict[str, Any]:
+    """The first few coordinates of the equilibrium, and the rates of a steady motion."""
+    at = found.linear.at
+    rates = {n: x for n, x in zip(at.layout.speeds, at.v.tolist(), strict=True) if x}
+    return dict(zip(at.layout.coordinates[:6], at.q[:6].tolist(), strict=True)) | rates

@@ -1,0 +1,1 @@
+"""Forces in joints: what each joint transmits, and what is indeterminate."""

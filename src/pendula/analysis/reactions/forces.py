@@ -1,0 +1,319 @@
+"""Reaction forces: what every joint exerts on its child along a motion, and what motors must supply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.reactions.freedoms import DEPENDENT, Freedoms
+from pendula.equations.formulations.newton_euler import NewtonEuler
+from pendula.errors import UsageError
+from pendula.model.model import Model
+from pendula.model.units import Units
+from pendula.simulation.trajectory import Trajectory
+from pendula.system.build import compile_system
+from pendula.system.layout import Array
+from pendula.system.system import System, Wrenches
+
+ROUNDING = 1e-11
+"""Forces below this part of the largest are rounding, where it is asked whether anything loads a direction at all."""
+
+_AXES = ("world", "body")
+
+
+@dataclass(frozen=True)
+class Indeterminate:
+    """A component of a reaction that the equations do not determine, and why."""
+
+    joint: str
+    component: str
+    """such as "force z, world axes" """
+    why: str
+
+
+@dataclass(frozen=True)
+class Peak:
+    """Largest force and torque of a joint at the times of the run; None where they are not determined throughout."""
+
+    joint: str
+    force: float | None
+    force_at: float | None
+    torque: float | None
+    torque_at: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class JointReaction:
+    """The reaction of one joint over time: what its parent side exerts on its child side, each (times, 3)."""
+
+    joint: str
+    t: Array
+    force: Array
+    """in world axes"""
+    torque: Array
+    """about the child side's point, in world axes"""
+    force_body: Array
+    """in axes of the child body"""
+    torque_body: Array
+    point: Array
+    """the child side's point in world axes"""
+
+    @property
+    def force_size(self) -> Array:
+        """|force| over time."""
+        return np.linalg.norm(self.force, axis=1)
+
+    @property
+    def torque_size(self) -> Array:
+        """|torque| over time."""
+        return np.linalg.norm(self.torque, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Reactions:
+    """Reactions of all joints over time; ``reactions["theta1"]`` is that of one joint.
+
+    Forces and torques are those of the parent side on the child side, at the child side's point. What springs,
+    friction and other loads do along the free directions of a joint is not part of them; what a motor does that
+    prescribes a motion is, and ``motors`` lists it by itself.
+    """
+
+    t: Array
+    joints: tuple[str, ...]
+    force_world: Array
+    """(times, joints, 3); nan where it is not determined"""
+    torque_world: Array
+    force_body: Array
+    """in axes of each joint's child body"""
+    torque_body: Array
+    points: Array
+    """child side's points in world axes (times, joints, 3)"""
+    motors: Mapping[str, Array]
+    """prescribed motion -> force or torque that it needs over time (for explicit time in a chart: power)"""
+    motor_units: Mapping[str, str]
+    indeterminate: tuple[Indeterminate, ...]
+    planar: bool
+    """whether all moves in the x-y plane and nothing loads it across: Fz, Tx and Ty are zero throughout"""
+    length: float
+    """a length typical of the mechanism, by which torques are compared with forces"""
+    largest: float
+    """size of the largest force, or torque over length, that is transmitted anywhere"""
+    formulation: str
+    """the formulation by which forces were found"""
+    simulated_by: str
+    """the formulation by which the motion was found"""
+    model: str
+    units: Units
+
+    def __getitem__(self, joint: str) -> JointReaction:
+        if joint not in self.joints:
+            raise UsageError(f'there is no joint "{joint}"; known are {", ".join(self.joints)}')
+        k = self.joints.index(joint)
+        arrays = (self.force_world, self.torque_world, self.force_body, self.torque_body, self.points)
+        return JointReaction(joint, self.t, *(array[:, k] for array in arrays))
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @cached_property
+    def peaks(self) -> tuple[Peak, ...]:
+        """Largest force and torque of every joint, and when."""
+        found = []
+        for name in self.joints:
+            joint = self[name]
+            found.append(Peak(name, *_largest(self.t, joint.force_size), *_largest(self.t, joint.torque_size)))
+        return tuple(found)
+
+    def save(self, path: str | Path) -> None:
+        """Writes times, names, forces, torques, motors and notes to an ``.npz`` file."""
+        path = Path(path)
+        account: dict[str, Any] = {
+            "model": self.model,
+            "formulation": self.formulation,
+            "simulated_by": self.simulated_by,
+            "force_unit": self.units.force,
+            "torque_unit": self.units.torque,
+            "motor_units": dict(self.motor_units),
+            "indeterminate": [[x.joint, x.component, x.why] for x in self.indeterminate],
+        }
+        try:
+            with path.open("wb") as file:
+                np.savez_compressed(
+                    file,
+                    t=self.t,
+                    joints=np.array(self.joints),
+                    force_world=self.force_world,
+                    torque_world=self.torque_world,
+                    force_body=self.force_body,
+                    torque_body=self.torque_body,
+                    points=self.points,
+                    motors=np.array(list(self.motors)),
+                    motor_forces=np.array(list(self.motors.values())).reshape(len(self.motors), len(self.t)),
+                    account=np.array(json.dumps(account)),
+                )
+        except OSError as error:
+            raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def reactions(system: System, trajectory: Trajectory) -> Reactions:
+    """The force and torque that every joint exerts along a motion, at the times the trajectory kept.
+
+    A formulation that does not find forces in joints (Lagrange, Kane) is replaced by Newton-Euler for the same
+    model; ``Reactions.formulation`` says which was used. Where joints of a loop hold each other, so that a part of
+    a reaction is not determined, that part is nan and named in ``indeterminate``.
+
+    Args:
+        system: the compiled equations; their formulation is used if it finds forces in joints.
+        trajectory: a run of the same mechanism, with its own parameters and inputs.
+
+    Raises:
+        UsageError: the trajectory belongs to another mechanism, or kept no states.
+        SingularPose: forces are not determined at a state of the run.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum(start=0))
+        >>> hanging = pendula.reactions(system, pendula.simulate(system, 1.0, samples=3))
+        >>> hanging["theta"].force[0, 1].round(3), hanging.formulation  # its weight
+        (np.float64(9.81), 'newton-euler')
+    """
+    solver = _solver(system, trajectory)
+    t, p = trajectory.t, trajectory.parameters
+    q, v = solver.from_joints(*trajectory.joints, t, parameters=p)
+    if not len(t):
+        raise UsageError("the trajectory kept no states, so there are no reactions")
+    names = tuple(x.joint for x in solver.equations.transmitted)
+    carried = solver.transmitted(q, v, t, parameters=p)
+    freedoms = Freedoms(solver.in_joints, trajectory.joints[0], t, p)
+    force, torque = across_freedoms(freedoms, names, carried)
+    axes = np.stack([freedoms.children[name].R for name in names], axis=1)
+    in_axes = {
+        "world": (force, torque),
+        "body": tuple(np.einsum("tjab,tja->tjb", axes, x) for x in (force, torque)),
+    }
+    planar = freedoms.planar and not _loads_across(force, torque, freedoms.length)
+    notes = _blank(in_axes, names, axes, freedoms, in_plane=planar)
+    motors, motor_units = _motors(solver, t, q, v, p)
+    return Reactions(
+        t=t,
+        joints=names,
+        force_world=in_axes["world"][0],
+        torque_world=in_axes["world"][1],
+        force_body=in_axes["body"][0],
+        torque_body=in_axes["body"][1],
+        points=np.stack([freedoms.children[name].point for name in names], axis=1),
+        motors=motors,
+        motor_units=motor_units,
+        indeterminate=notes,
+        planar=planar,
+        length=freedoms.length,
+        largest=max(float(np.abs(x).max(initial=0.0)) for x in (carried.force, carried.torque / freedoms.length)),
+        formulation=solver.equations.formulation,
+        simulated_by=trajectory.system.formulation,
+        model=solver.model.name,
+        units=solver.model.unit_names,
+    )
+
+
+def across_freedoms(freedoms: Freedoms, names: Sequence[str], carried: Wrenches) -> tuple[Array, Array]:
+    """What joints transmit, less what acts along their free directions: forces and torques (times, joints, 3)."""
+    force, torque = np.array(carried.force), np.array(carried.torque)
+    for k, name in enumerate(names):
+        force[:, k], torque[:, k] = freedoms.across(name, carried.force[:, k], carried.torque[:, k])
+    return force, torque
+
+
+def _solver(system: System, trajectory: Trajectory) -> System:
+    """A system of the trajectory's model whose formulation finds forces in joints."""
+    if not isinstance(system, System):
+        raise UsageError(f"reactions takes a compiled system, found {type(system).__name__}; use compile_system(model)")
+    if not isinstance(trajectory, Trajectory):
+        raise UsageError(f"reactions takes a trajectory, found {type(trajectory).__name__}; use simulate(system, ...)")
+    ran = trajectory.system.model
+    if not _same_but_inputs(system.model, ran):
+        raise UsageError(f'the trajectory is of "{ran.name}", which is not the mechanism "{system.model.name}" given')
+    name = system.formulation if system.equations.transmitted else NewtonEuler.name
+    for known in (system, trajectory.system):
+        if known.equations.formulation == name and known.model == ran:
+            return known
+    return compile_system(ran, name)
+
+
+def _same_but_inputs(a: Model, b: Model) -> bool:
+    """Whether two models are one mechanism; a run may have inputs of its own."""
+    return a is b or all(getattr(a, k) == getattr(b, k) for k in type(a).model_fields if k != "inputs")
+
+
+def _loads_across(force: Array, torque: Array, length: float) -> bool:
+    """Whether anything loads a planar mechanism across its plane."""
+    wrench = np.concatenate([force, torque / length], axis=-1)
+    return bool(np.abs(wrench[..., [2, 3, 4]]).max(initial=0.0) > ROUNDING * np.abs(wrench).max(initial=0.0))
+
+
+def _blank(
+    in_axes: Mapping[str, tuple[Array, ...]],
+    names: tuple[str, ...],
+    axes: Array,
+    freedoms: Freedoms,
+    *,
+    in_plane: bool,
+) -> tuple[Indeterminate, ...]:
+    """Puts nan where self-balanced forces of loops could add anything, and says where and why."""
+    sets, takers = freedoms.self_balanced(in_plane=in_plane)
+    if not sets:
+        return ()
+    held = ", ".join(dict.fromkeys(name for group in takers for name in group))
+    why = f"the joints around the loops closed by {held} can hold forces that balance each other, of any size"
+    notes = []
+    for frame in _AXES:
+        for which, array in zip(("force", "torque"), in_axes[frame], strict=True):
+            changes = np.zeros(array.shape)
+            for shares in sets:
+                part = slice(0, 3) if which == "force" else slice(3, 6)
+                added = np.stack([shares[name][:, part] for name in names], axis=1)
+                added = added if which == "force" else added / freedoms.length
+                added = added if frame == "world" else np.einsum("tjab,tja->tjb", axes, added)
+                changes = np.maximum(changes, np.abs(added))
+            lost = changes > DEPENDENT
+            array[lost] = np.nan
+            for k, i in np.argwhere(lost.any(axis=0)):
+                share = lost[:, k, i].mean()
+                when = "" if share == 1 else f" (at {share:.0%} of the times)"
+                notes.append(Indeterminate(names[k], f"{which} {'xyz'[i]}, {frame} axes", why + when))
+    return tuple(notes)
+
+
+def _motors(system: System, t: Array, q: Array, v: Array, parameters: Array) -> tuple[dict[str, Array], dict[str, str]]:
+    """What every prescribed motion needs, and its unit."""
+    drives = system.drives
+    if not drives:
+        return {}, {}
+    units = system.model.unit_names
+    known = {"angle": units.torque, "length": units.force, "time": f"{units.energy}/{units.time}"}
+    values = system.drive_forces(q, v, t, parameters=parameters)
+    names = [_motor_name(drive.name) for drive in drives]
+    return (
+        {name: values[:, k] for k, name in enumerate(names)},
+        {name: known.get(drive.kind, "") for name, drive in zip(names, drives, strict=True)},
+    )
+
+
+def _motor_name(drive: str) -> str:
+    """A name for people: that of the coordinate, or whose point is moved on ground and along which axis."""
+    owner, sign, what = drive.partition("__")
+    if not sign:
+        return drive
+    return f"{owner}: explicit time" if what.startswith("clock") else f"{owner}: moved along {what}"
+
+
+def _largest(t: Array, size: Array) -> tuple[float | None, float | None]:
+    if not np.all(np.isfinite(size)):
+        return None, None
+    k = int(np.argmax(size))
+    return float(size[k]), float(t[k])

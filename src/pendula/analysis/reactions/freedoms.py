@@ -1,0 +1,306 @@
+"""Along which directions joints let their two sides move, and which forces a closed loop cannot tell apart.
+
+Everything is found from poses and body velocities at given states, so it holds for every formulation. Where speeds
+are those of the joints, free directions are the motions they give; else they are read off the frames of the joints.
+
+A twist is (velocity of the child's material point at the joint less that of the parent's, relative angular
+velocity), a wrench (force, torque about that point), both in world axes: their product is the power of the joint. To
+compare lengths with angles both are scaled by a length typical of the mechanism, which leaves the power as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pendula.model.bodies import GROUND
+from pendula.model.expressions.expression import parse
+from pendula.model.joints import ClosingJoint, JointCoincident, JointLoop, JointPointOnLine, Side, TreeJoint
+from pendula.system.layout import Array
+from pendula.system.rotations import quaternion_of, turned
+from pendula.system.system import BodyMotion, System
+
+DEPENDENT = 1e-9
+"""Directions that differ by less, relative to their size, count as one; a self-balanced force below it as none."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """World pose of a side of a joint: its point, and the body's own axes."""
+
+    point: Array
+    R: Array
+
+
+class Freedoms:
+    """Free directions of every joint of a system, at some states."""
+
+    def __init__(self, system: System, q: Array, t: Array, parameters: Array) -> None:
+        self.system, self.model, self.q, self.t = system, system.model, q, t
+        self.parameters = parameters
+        self.values = dict(zip(system.layout.parameters, parameters.tolist(), strict=True))
+        self.length = system.typical_length(parameters)
+        self.R, self.r = system.poses(q, t, parameters=parameters)
+        self.index = {name: k for k, name in enumerate(system.layout.bodies)}
+        self.joints: tuple[TreeJoint | ClosingJoint, ...] = (*self.model.tree, *self.model.closures)
+        self.children = {joint.name: self._place(joint.child) for joint in self.joints}
+        self._centers = self._find_centers()
+        self._directions = {name: self._span(columns) for name, columns in self._find_free().items()}
+
+    # -- where things are -----------------------------------------------------------------------
+
+    def _numbers(self, vector: Any) -> Array:
+        """A vector of the model at every time, shape (times, 3) or (3,) if it does not depend on time."""
+        entries = [parse(x) for x in vector]
+        if not any("t" in e.names for e in entries):
+            return np.array([e.evaluate(self.values) for e in entries])
+        return np.array([[e.evaluate(self.values | {"t": float(t)}) for e in entries] for t in self.t])
+
+    def _place(self, side: Side) -> _Place:
+        place: Any = (0, 0, 0) if side.position is None else side.position
+        if side.body == GROUND:
+            R = np.broadcast_to(np.eye(3), (len(self.t), 3, 3))
+            return _Place(np.broadcast_to(self._numbers(place), (len(self.t), 3)), R)
+        if side.at is not None:
+            place = self.model.body(side.body).named_points()[side.at]
+        k = self.index[side.body]
+        return _Place(self.r[:, k] + self.R[:, k] @ self._numbers(place), self.R[:, k])
+
+    def _find_centers(self) -> Array:
+        places = [self._numbers(self.model.body(name).mass_properties().com) for name in self.index]
+        return self.r + np.einsum("tbij,bj->tbi", self.R, np.array(places).reshape(-1, 3))
+
+    @property
+    def planar(self) -> bool:
+        """Whether everything moves in the x-y plane."""
+        heights = np.ptp(self.r[..., 2], axis=0).max(initial=0.0)
+        return bool(np.all(np.abs(self.R[..., 2, 2] - 1) < 1e-12) and heights < 1e-12 * self.length)
+
+    # -- how things move ------------------------------------------------------------------------
+
+    def twist(self, motion: BodyMotion, name: str) -> Array:
+        """Motion of a joint's child side relative to its parent side, shape (times, 6)."""
+        joint = self.model.joint(name)
+        point = self.children[name].point
+        sides = [self._material(motion, side.body, point) for side in (joint.child, joint.parent)]
+        return sides[0] - sides[1]
+
+    def _material(self, motion: BodyMotion, body: str, point: Array) -> Array:
+        """Velocity of the point of a body that is at a place now, and its angular velocity."""
+        if body == GROUND:
+            return np.zeros((len(self.t), 6))
+        k = self.index[body]
+        w = motion.angular_velocity[:, k]
+        return np.concatenate([motion.velocity[:, k] + np.cross(w, point - self._centers[:, k]), w], axis=1)
+
+    def _find_free(self) -> dict[str, list[Array]]:
+        """Joint -> scaled twists: per unit of each of its own speeds, or of a closing joint from its frames."""
+        found = {j.name: self._closing_freedoms(j) for j in self.model.closures}
+        found |= {joint.name: [] for joint in self.model.tree}
+        count = len(self.model.speeds)
+        rest = self._motion(np.zeros(count))
+        for unit, speed in zip(np.eye(count), self.model.speeds, strict=True):
+            moved = self._motion(unit)
+            motion = BodyMotion(*(a - b for a, b in zip(moved, rest, strict=True)))
+            found[speed.joint].append(self.scaled(self.twist(motion, speed.joint)))
+        return found
+
+    def _motion(self, v: Array) -> BodyMotion:
+        return self.system.body_motion(self.q, v, None, self.t, parameters=self.parameters)
+
+    def scaled(self, twists: Array) -> Array:
+        """Twists (times, ..., 6) with angles turned into lengths."""
+        return twists * np.repeat([1.0, self.length], 3)
+
+    def directions(self, name: str) -> Array:
+        """Orthonormal scaled free directions of a joint, shape (times, 6, freedoms); zero where they coincide."""
+        return self._directions[name]
+
+    def _span(self, columns: list[Array]) -> Array:
+        return orthonormal(np.stack(columns, axis=-1)) if columns else np.zeros((len(self.t), 6, 0))
+
+    def _closing_freedoms(self, joint: ClosingJoint) -> list[Array]:
+        """Scaled free directions of a closing joint: turns about its point, then slides."""
+        parent, child = self._frame(joint.parent), self._frame(joint.child)
+        spins = [_spin(np.broadcast_to(axis, (len(self.t), 3))) for axis in np.eye(3)]
+        match joint:
+            case JointCoincident() | JointLoop(kind="spherical"):
+                return spins
+            case JointPointOnLine():
+                return [*spins, _slide(parent(joint.axis))]
+            case JointLoop(kind="revolute"):
+                return [_spin(child(joint.axis))]
+            case JointLoop(kind="prismatic"):
+                return [_slide(parent(joint.axis))]
+            case JointLoop(kind="universal"):
+                first, second = (np.eye(3)["xyz".index(a)] for a in joint.sequence)
+                return [_spin(parent(first)), _spin(child(second))]
+            case JointLoop(kind="fixed"):
+                return []
+        raise TypeError(f"no free directions for {joint!r}")
+
+    def _frame(self, side: Side) -> Callable[[Any], Array]:
+        """What turns axes of a joint's side into unit vectors in world axes."""
+
+        def world(axis: Any) -> Array:
+            vector = np.array([parse(x).evaluate(self.values) for x in axis], dtype=float)
+            vector = vector / np.linalg.norm(vector)
+            if side.rotation is not None:
+                vector = turned(quaternion_of(side.rotation, self.values), vector)
+            return self._place(side).R @ vector
+
+        return world
+
+    # -- what joints carry ----------------------------------------------------------------------
+
+    def across(self, name: str, force: Array, torque: Array) -> tuple[Array, Array]:
+        """A wrench less its part along the joint's free directions, in which ideal joints carry nothing."""
+        wrench = np.concatenate([force, torque / self.length], axis=-1)
+        free = self.directions(name)
+        for k in range(free.shape[-1]):
+            wrench = wrench - free[..., k] * np.sum(free[..., k] * wrench, axis=-1, keepdims=True)
+        return wrench[..., :3], wrench[..., 3:] * self.length
+
+    def self_balanced(self, *, in_plane: bool = False) -> tuple[list[dict[str, Array]], list[list[str]]]:
+        """Forces in the joints that balance each other without any load: loops hold them undetermined.
+
+        Args:
+            in_plane: leave out forces across the x-y plane.
+
+        Returns:
+            a list of independent sets, each joint -> wrench about its child's point (times, 6), zero at times
+            where there are fewer; and the closing joints that take part in each.
+        """
+        closures = [j.name for j in self.model.closures]
+        if not closures:
+            return [], []
+        carried = {name: self._carried(name, in_plane) for name in closures}
+        sets = left_null_space(self._powers(carried))
+        found, takers = [], []
+        for k in range(sets.shape[-1]):
+            at, shares = 0, {}
+            for name, wrenches in carried.items():
+                count = wrenches.shape[-1]
+                shares[name] = np.einsum("tij,tj->ti", wrenches, sets[:, at : at + count, k])
+                shares[name] = shares[name] * np.repeat([1.0, self.length], 3)
+                at += count
+            found.append(shares | {j.name: self._passed_on(j, shares) for j in self.model.tree})
+            takers.append([name for name in closures if np.abs(shares[name]).max() > DEPENDENT])
+        return found, takers
+
+    def _carried(self, name: str, in_plane: bool) -> Array:
+        """Scaled wrenches that a closing joint can carry, shape (times, 6, count)."""
+        free = self.directions(name)
+        if in_plane:
+            lost = np.broadcast_to(np.eye(6)[:, [2, 3, 4]], (len(self.t), 6, 3))
+            free = orthonormal(np.concatenate([lost, free], axis=-1))
+        # every column of the projector that is left when the free directions are taken away, as a basis
+        return _basis(np.eye(6) - free @ np.swapaxes(free, 1, 2))
+
+    def _powers(self, carried: dict[str, Array]) -> Array:
+        """Power of the wrenches of closing joints on every free direction of the tree joints that hold them together.
+
+        A free direction moves all beyond its joint as one body. Shape (times, wrenches, directions).
+        """
+        columns = []
+        for joint in self.model.tree:
+            free = self._directions[joint.name] / np.repeat([1.0, self.length], 3)[:, None]
+            signs = {name: self._sign(joint, name) for name in carried}
+            if free.shape[-1] == 0 or not any(signs.values()):
+                continue
+            rows = []
+            for name, wrenches in carried.items():
+                arm = self.children[name].point - self.children[joint.name].point
+                slide = free[:, :3] + np.cross(free[:, 3:], arm[..., None], axis=1)
+                moved = np.concatenate([slide, self.length * free[:, 3:]], axis=1)
+                rows.append(signs[name] * np.swapaxes(wrenches, 1, 2) @ moved)
+            columns.append(np.concatenate(rows, axis=1))
+        if not columns:
+            return np.zeros((len(self.t), sum(w.shape[-1] for w in carried.values()), 1))
+        return np.concatenate(columns, axis=-1)
+
+    def _sign(self, joint: TreeJoint, closure: str) -> int:
+        """1 if a tree joint moves the child side of a closing joint, -1 if its parent side, 0 if both or none."""
+        beyond, closing = self._beyond[joint.name], self.model.joint(closure)
+        return int(closing.child.body in beyond) - int(closing.parent.body in beyond)
+
+    def _passed_on(self, joint: TreeJoint, shares: dict[str, Array]) -> Array:
+        """What a tree joint carries to balance the forces that closing joints exert on all beyond it."""
+        point = self.children[joint.name].point
+        total = np.zeros((len(self.t), 6))
+        for name, wrench in shares.items():
+            force, torque = wrench[:, :3], wrench[:, 3:]
+            moment = torque + np.cross(self.children[name].point - point, force)
+            total -= self._sign(joint, name) * np.concatenate([force, moment], axis=1)
+        return total
+
+    @cached_property
+    def _beyond(self) -> dict[str, set[str]]:
+        """Tree joint -> the bodies it carries."""
+        found: dict[str, set[str]] = {}
+        for joint in reversed(self.model.tree):  # children before parents
+            further = [found[j.name] for j in self.model.tree if j.parent.body == joint.child.body]
+            found[joint.name] = {joint.child.body}.union(*further)
+        return found
+
+
+def _spin(axis: Array) -> Array:
+    return np.concatenate([np.zeros_like(axis), axis], axis=1)
+
+
+def _slide(axis: Array) -> Array:
+    return np.concatenate([axis, np.zeros_like(axis)], axis=1)
+
+
+def orthonormal(columns: Array) -> Array:
+    """Orthonormal directions with the same span, shape (times, 6, count); a dependent column becomes zero.
+
+    Example:
+        >>> orthonormal(np.array([[[2.0, 4.0], [0.0, 0.0]]]))[0].tolist()
+        [[1.0, 0.0], [0.0, 0.0]]
+    """
+    found = np.array(columns, dtype=float)
+    for k in range(found.shape[-1]):
+        column = found[..., k]
+        before = np.linalg.norm(column, axis=-1, keepdims=True)
+        column = column / np.where(before > 0, before, 1.0)
+        for _ in range(2):  # twice is enough to be orthogonal to rounding
+            for i in range(k):
+                column = column - found[..., i] * np.sum(found[..., i] * column, axis=-1, keepdims=True)
+        size = np.linalg.norm(column, axis=-1, keepdims=True)
+        found[..., k] = np.where(size > DEPENDENT, column / np.where(size > 0, size, 1.0), 0.0)
+    return found
+
+
+def _basis(projectors: Array) -> Array:
+    """Orthonormal columns that span what each projector keeps; zero columns where it keeps less than at other times."""
+    sizes, vectors = np.linalg.eigh(projectors)
+    keep = sizes > 0.5
+    count = int(keep.sum(axis=-1).max(initial=0))
+    kept: Array = (vectors * keep[:, None, :])[..., projectors.shape[-1] - count :]  # eigh sorts upward
+    return kept
+
+
+def left_null_space(rows: Array) -> Array:
+    """Combinations of rows that vanish: y with y^T G = 0 at every time, shape (times, rows, sets).
+
+    Rows are scaled so that entries of size 1 are ordinary. Where the rank is higher than at other times, the sets
+    beyond it are zero.
+
+    Example:
+        >>> abs(left_null_space(np.array([[[1.0, 0.0], [2.0, 0.0]]]))[0].round(3)).tolist()
+        [[0.894], [0.447]]
+    """
+    G = np.asarray(rows, dtype=float)
+    left, sizes, _ = np.linalg.svd(G)
+    count = G.shape[1]
+    all_sizes = np.zeros((len(G), count))
+    all_sizes[:, : sizes.shape[1]] = sizes
+    lost = all_sizes <= DEPENDENT * np.maximum(all_sizes.max(axis=1, keepdims=True), 1.0)
+    most = int(lost.sum(axis=1).max(initial=0))
+    found: Array = (left * lost[:, None, :])[..., count - most :]
+    return found

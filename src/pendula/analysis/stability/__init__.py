@@ -1,0 +1,1 @@
+"""Verdicts on stability, their proofs, and their ranges over a parameter."""

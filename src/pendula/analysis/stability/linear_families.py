@@ -1,0 +1,151 @@
+"""Directions without stiffness along which equilibria go on: a cart's x, a ring of poses about a spring's end.
+
+They are told from directions in which a stiffness only vanishes at one point by going a finite way along them, with
+all other coordinates following to where they balance.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.linear.linearize import chosen_speeds, displaced, linearize
+from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.quadratic import solve_quadratic
+from pendula.analysis.linear.quick.linear_models import weight_rate
+from pendula.analysis.linear.terms import Terms, terms_at
+from pendula.errors import ComputationError, PendulaError
+from pendula.system.layout import Array, State
+
+FAMILY = 1e-9
+"""forces that stay below this, relative to a typical one, at a finite distance tell a family of equilibria"""
+FAR = ((-0.31, 0.53), (-0.12, 0.2))
+"""how far to go along a direction [rad, or typical lengths]; less far where it bends too much"""
+SAME = 1e-5
+"""roots that differ by less than this, relative to the largest, are the same: rounding splits double ones"""
+PASSES = 60
+"""most steps in which other coordinates follow"""
+
+
+def family_directions(model: LinearModel, flat: Array) -> tuple[Array, Array]:
+    """Of the directions without stiffness those along which equilibria go on, and the others; both by columns.
+
+    Several families count only if equilibria go on along all of them at once: where each of x and y may be anything
+    while the other is zero, neither does.
+    """
+    if not flat.shape[1]:
+        return flat, flat
+    flat = _plain(flat)
+    go_on = np.array([bool(_others(model, direction)) for direction in flat.T])
+    families = flat[:, go_on]
+    if families.shape[1] > 1:
+        signs = np.where(np.arange(families.shape[1]) % 2, -0.7, 1.0)
+        if not all(_others(model, together) for together in (families.sum(axis=1), families @ signs)):
+            return flat[:, :0], flat
+    return families, flat[:, ~go_on]
+
+
+def same_along(model: LinearModel, families: Array) -> bool:
+    """Whether small motion is the same at other equilibria of the families, as it is where nothing depends on them."""
+    system, at = model.system, model.at
+    assert system is not None
+    inputs = at.inputs if len(at.inputs) else None
+    roots = _roots(model, model)
+    for e in [e for direction in (*families.T, families.sum(axis=1)) for e in _others(model, direction)]:
+        q, _ = displaced(system, at, model.Z, e, 0.0 * e)
+        try:
+            there = linearize(system, State(0.0, q, at.v, system.layout), inputs=inputs, parameters=at.parameters)
+            gaps = np.abs(roots[:, None] - _roots(there, model))
+        except PendulaError:
+            return False
+        if gaps[linear_sum_assignment(gaps)].max(initial=0.0) > SAME * float(np.abs(roots).max(initial=0.0)):
+            return False
+    return True
+
+
+def _roots(model: LinearModel, scale_of: LinearModel) -> Array:
+    return solve_quadratic(model.M, model.C, model.K, _least(scale_of) / float(np.abs(scale_of.M).max())).values
+
+
+def _plain(flat: Array) -> Array:
+    """The same directions, each of as few coordinates as possible: every one has a coordinate of its own."""
+    found = np.array(flat, dtype=float)
+    for k in range(found.shape[1]):
+        left = np.abs(found[:, k]).argmax()
+        found[:, k] /= found[left, k]
+        others = [j for j in range(found.shape[1]) if j != k]
+        found[:, others] -= np.outer(found[:, k], found[left, others])
+    found[np.abs(found) < 1e-12] = 0.0
+    return found / np.abs(found).max(axis=0)
+
+
+def _others(model: LinearModel, direction: Array) -> list[Array]:
+    """Displacements of other equilibria along a direction, to either side; none where they do not go on."""
+    for distances in FAR:
+        found = [e for h in distances if (e := _balanced_along(model, direction, h)) is not None]
+        if len(found) == len(distances):
+            return found
+    return []
+
+
+def _balanced_along(model: LinearModel, direction: Array, distance: float) -> Array | None:
+    """The displacement at which forces balance again some way along a direction; None where they do not."""
+    system = model.system
+    assert system is not None
+    length = system.typical_length(model.at.parameters)
+    reach = min(1.0 if is_angle(model, k) else length for k in range(len(direction)) if abs(direction[k]) > 1e-6)
+    e = distance * reach * direction / float(np.abs(direction).max())
+    least = _least(model)
+    size = float(np.linalg.norm(model.K, 2))
+    follow = np.linalg.pinv(model.K, rcond=1e-9 * max(1.0, least / size)) if size else 0.0 * model.K
+    with suppress(ComputationError, np.linalg.LinAlgError):
+        for _ in range(PASSES):
+            step = follow @ forces_at(model, e)[0]
+            e = e + step
+            if not np.abs(step).max() > 1e-15 * reach:
+                break
+        forces, terms = forces_at(model, e)
+        held = float(np.abs(model.at.multipliers).max(initial=0.0))
+        return e if np.abs(forces).max() <= FAMILY * max(float(np.abs(terms.K).max()), held, least) else None
+    return None
+
+
+def _least(model: LinearModel) -> float:
+    """A stiffness by which rounding is judged where there is none: by weight, by a steady turn, by gyroscopes."""
+    system = model.system
+    assert system is not None
+    rate = max(weight_rate(system, model.at.parameters), rate_of_turning(model))
+    return float(np.abs(model.M).max()) * rate**2
+
+
+def rate_of_turning(model: LinearModel) -> float:
+    """A rate typical of what turns, in a steady motion or by a drive [1/time]; 0 at rest."""
+    at = model.at
+    assert model.system is not None
+    balance = Balance(model.system, at.inputs if len(at.inputs) else None, at.parameters)
+    return float(np.sqrt(balance.by_turning(at.q, at.v) / np.abs(model.M).max()))
+
+
+def forces_at(model: LinearModel, e: Array) -> tuple[Array, Terms]:
+    """Forces along the independent coordinates at a displacement, at rest (or in the steady motion), and all terms."""
+    system, at = model.system, model.at
+    assert system is not None
+    q, _ = displaced(system, at, model.Z, e, 0.0 * e)
+    terms = terms_at(system, q, at.v, at.inputs, at.multipliers, at.parameters)
+    if not system.loop_rows:
+        return np.asarray(model.Z.T @ terms.left), terms
+    chosen = chosen_speeds(model.Z)
+    rest = [k for k in range(len(model.Z)) if k not in chosen]
+    Z = np.array(model.Z)
+    Z[rest] = np.linalg.lstsq(terms.G[:, rest], -terms.G[:, chosen], rcond=None)[0]
+    return np.asarray(Z.T @ terms.left), terms
+
+
+def is_angle(model: LinearModel, k: int) -> bool:
+    """Whether a coordinate of a linear model is an angle."""
+    system = model.system
+    assert system is not None
+    return model.units.get(model.coordinates[k]) == system.model.unit_names.coordinate("angle")

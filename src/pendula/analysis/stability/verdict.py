@@ -1,0 +1,269 @@
+"""Stability of an equilibrium: the verdict, by which argument, and whether it holds for the nonlinear mechanism."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.equilibria.equilibrium import Equilibrium
+from pendula.analysis.linear.linearize import Point, linearize
+from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.spectrum import Spectrum, spectrum
+from pendula.analysis.stability.energy_argument import Finding, energy_finding, is_damped
+from pendula.analysis.stability.linear_families import same_along
+from pendula.errors import UsageError
+from pendula.system.layout import Array
+from pendula.system.system import Parameters, System
+
+ROUNDING = 200 * np.finfo(float).eps
+"""real parts up to this, times the condition of the root and the size of the matrix, cannot be told from zero"""
+
+
+@dataclass(frozen=True)
+class Stability:
+    """A verdict with its reason. ``str()`` reads as sentences.
+
+    Attributes:
+        verdict: ``asymptotically stable``, ``stable``, ``critical: ...``, ``unstable`` or ``undecided``.
+        behavior: ``significant`` where no root is on the imaginary axis (or one is right of it), else ``critical``.
+        applies_to_nonlinear: whether the verdict holds for the mechanism itself, not only for its linear model.
+        proof: the argument.
+        roots: for every eigenvalue what it does: over-damped, under-damped, undamped, growing, at rest.
+        drifts: coordinates that may go on at a constant rate after a push.
+        spectrum: the eigenvalues.
+        at: the equilibrium.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> found = pendula.stability(system, {"theta": 0})
+        >>> found.verdict, found.applies_to_nonlinear
+        ('stable', True)
+    """
+
+    verdict: str
+    behavior: str
+    applies_to_nonlinear: bool
+    proof: str
+    roots: tuple[str, ...]
+    drifts: tuple[str, ...]
+    spectrum: Spectrum
+    at: Equilibrium
+
+    @property
+    def is_stable(self) -> bool | None:
+        """True, False, or None where it is not decided (drifting along cyclic coordinates counts as not unstable)."""
+        if self.verdict == "unstable":
+            return False
+        return None if self.verdict == "undecided" else True
+
+    def __str__(self) -> str:
+        holds = "holds for the nonlinear mechanism" if self.applies_to_nonlinear else "is about the linear model only"
+        kinds = sorted(set(self.roots), key=self.roots.index)
+        many = ", ".join(f"{self.roots.count(kind)} {kind}" for kind in kinds)
+        return f"{self.verdict} ({self.behavior} behavior; this {holds})\n  because {self.proof}\n  roots: {many}"
+
+
+def stability(
+    of: LinearModel | System, at: Point = None, *, inputs: Any = None, parameters: Parameters = None
+) -> Stability:
+    """Whether an equilibrium or a steady motion is stable, and by which argument.
+
+    Eigenvalues decide where none lies on the imaginary axis (Lyapunov's first method). Otherwise energy is asked: a
+    strict minimum of the (effective) potential is stable (Lagrange, Dirichlet, Routh), higher-order terms included
+    along directions without stiffness; no minimum is not (Chetaev). Where neither decides, the verdict is
+    ``undecided``.
+
+    Args:
+        of: a linear model that knows its system, or a system, which is linearized ``at`` a point first.
+        at, inputs, parameters: as in ``linearize``, for a system.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum())
+        >>> pendula.stability(system, {"theta": 0}).verdict
+        'stable'
+        >>> pendula.stability(system, {"theta": 3.141592653589793}).verdict
+        'unstable'
+    """
+    if isinstance(of, System):
+        of = linearize(of, at, inputs=inputs, parameters=parameters)
+    elif at is not None or inputs is not None or parameters is not None:
+        raise UsageError("at, inputs and parameters belong to a system; a linear model has its own")
+    if of.system is None:
+        raise UsageError("stability needs the system that the linear model is of: higher-order terms may decide")
+    found = spectrum(of)
+    sides = sides_of_axis(found)
+    free = found.roots.kind != "general" or bool((sides > 0).any())
+    roots = tuple(kind_of_root(value, side, damped=not free) for value, side in zip(found.values, sides, strict=True))
+    unit = of.at.layout.time_unit
+    if (sides > 0).any():
+        worst = found.values[int(np.argmax(np.where(sides > 0, found.values.real, -np.inf)))]
+        text = f"the eigenvalue {_written(worst)} 1/{unit} has a positive real part (Lyapunov's first method)"
+        return Stability("unstable", "significant", True, text, roots, (), found, of.at)
+    if (sides < 0).all():
+        slow = found.values[int(np.argmax(found.values.real))]
+        text = (
+            f"all eigenvalues have negative real parts, the largest {slow.real:.6g} 1/{unit} (Lyapunov's first method)"
+        )
+        return Stability("asymptotically stable", "significant", True, text, roots, (), found, of.at)
+    verdict, applies, proof, drifts = _critical(of, found, sides)
+    return Stability(verdict, "critical", applies, proof, roots, drifts, found, of.at)
+
+
+# --- eigenvalues ------------------------------------------------------------------------------------------
+
+
+def sides_of_axis(found: Spectrum) -> Array:
+    """-1, 0 or 1 for each root: left of the imaginary axis, on it (to what rounding allows to say), or right of it."""
+    values = found.values
+    if found.roots.kind in ("undamped", "gyroscopic") or not values.size:
+        return np.sign(values.real)
+    doubt = _doubt(found)
+    return np.where(np.abs(values.real) <= doubt, 0.0, np.sign(values.real))
+
+
+def _doubt(found: Spectrum) -> Array:
+    """How far rounding may have moved each root: by its condition number, from left and right eigenvectors."""
+    model, values = found.model, found.values
+    n = len(model.M)
+    lower = np.linalg.cholesky(model.M)
+    stiff, damp = (np.linalg.solve(lower, np.linalg.solve(lower, X).T).T for X in (model.K, model.C))
+    gamma = max(float(np.sqrt(np.abs(stiff).max())), float(np.abs(damp).max()), 1e-150)
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [-stiff / gamma**2, -damp / gamma]])
+    roots, V = np.linalg.eig(A)
+    size = ROUNDING * gamma * float(np.linalg.norm(A, 2))
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            condition = np.nan_to_num(np.linalg.norm(V, axis=0) * np.linalg.norm(np.linalg.inv(V), axis=1), nan=1e8)
+    except np.linalg.LinAlgError:
+        condition = np.full(2 * n, 1e8)
+    nearest = np.abs(values[:, None] - gamma * roots).argmin(axis=1)
+    # A defective root has no finite condition; its mean, which is what is given, moves only by rounding itself.
+    defective = ~found.semisimple
+    return np.where(defective, 1e3 * size, size * np.minimum(condition[nearest], 1e8))
+
+
+def kind_of_root(value: complex, side: float, *, damped: bool) -> str:
+    """What motion of this root does; ``damped``: it is damping that makes it die out, not a saddle."""
+    if value == 0:
+        return "at rest (zero)"
+    if side > 0:
+        return "growing" if value.imag == 0 else "growing oscillation"
+    if side == 0:
+        return "undamped" if value.imag else "at rest (zero)"
+    if value.imag:
+        return "under-damped"
+    return "over-damped" if damped else "decaying"
+
+
+def _written(value: complex) -> str:
+    return f"{value.real:.6g}" if value.imag == 0 else f"{value.real:.6g} {value.imag:+.6g}j"
+
+
+# --- roots on the axis ------------------------------------------------------------------------------------
+
+
+def _critical(model: LinearModel, found: Spectrum, sides: Array) -> tuple[str, bool, str, tuple[str, ...]]:
+    """Verdict, whether it holds for the mechanism, proof, drifting coordinates."""
+    energy = energy_finding(model, found.roots)
+    names = _named(model, energy.families)
+    drifting = found.roots.drifting if energy.families is not None and energy.families.shape[1] else 0
+    only_families = energy.families is not None and energy.families.shape[1] == int((sides == 0).sum())
+    against = "" if only_families and not drifting else _why_not_symmetric(model, energy, names, drifting)
+    if energy.shape == "minimum" and not against:
+        return _at_minimum(model, energy, names, drifting)
+    conservative = energy.shape == "no minimum"
+    if conservative and _falls_without_gyroscopes(model, energy):
+        text = f"the potential has no minimum: {energy.reason} (Chetaev){_what_was_tried(model, energy)}"
+        return "unstable", True, text, ()
+    if only_families and not found.roots.drifting:
+        text = (
+            f"equilibria go on along {', '.join(names)}, and all other roots have negative real parts (Lyapunov-Malkin)"
+        )
+        return "stable", True, text, ()
+    on_axis = (sides == 0) & (found.values != 0)
+    flat = found.roots.zero_vectors.shape[1] - (0 if energy.families is None else energy.families.shape[1])
+    bounded = bool(found.semisimple[on_axis].all()) and not (flat and found.roots.drifting)
+    apart = f"apart from drift along {', '.join(names)} " if drifting else ""
+    linear = (
+        f"{apart}the linear model stays bounded (roots on the axis are semisimple)"
+        if bounded
+        else "the linear model grows in proportion to time (a repeated root on the axis lacks eigenvectors)"
+    )
+    if conservative:
+        holds = "gyroscopic forces hold" if _has_gyroscopes(model) else "damping does not reach all of"
+        reason = f"{holds} a potential that has no minimum ({energy.reason}), so energy does not decide"
+    elif energy.shape == "minimum":
+        reason = f"energy does not decide: {against}"
+    else:
+        reason = f"energy does not decide: {energy.reason}"
+    return "undecided", False, f"roots lie on the imaginary axis; {linear}; {reason}", ()
+
+
+def _at_minimum(
+    model: LinearModel, energy: Finding, names: list[str], drifting: int
+) -> tuple[str, bool, str, tuple[str, ...]]:
+    potential = "effective potential" if _turns(model) else "potential"
+    who = "Lagrange-Dirichlet"
+    if names:
+        potential, who = "potential at fixed momentum" if drifting else potential, "Routh" if drifting else who
+    text = f"the {potential} has a strict minimum: {energy.reason} ({who})"
+    text += _what_was_tried(model, energy)
+    if names and drifting:
+        along = ", ".join(names)
+        text += f"; nothing holds {along}, which after a push goes on"
+        return f"critical: drifts along {along}, stable otherwise", True, text, tuple(names)
+    if names:
+        text += f"; along {', '.join(names)} it comes to rest wherever friction stops it"
+    if energy.order > 2 and energy.damped:
+        text += "; every direction is damped, so motion dies out, though more slowly than any exponential"
+    return "stable", True, text, ()
+
+
+def _what_was_tried(model: LinearModel, energy: Finding) -> str:
+    """What of the argument rests on numbers at some states, and is not proven."""
+    tried = []
+    if energy.order > 2:
+        tried.append("the order is read off forces at four distances")
+    if model.system is not None and model.system.has_power:
+        tried.append("that applied forces put no energy in was tried at states nearby")
+    return f"; not proven but tried: {', and '.join(tried)}" if tried else ""
+
+
+def _turns(model: LinearModel) -> bool:
+    system = model.system
+    return bool(np.any(model.at.v)) or bool(system is not None and system.drives)
+
+
+def _falls_without_gyroscopes(model: LinearModel, energy: Finding) -> bool:
+    """Whether a potential without a minimum makes it unstable: no gyroscopic forces, and damping none or everywhere."""
+    return not _has_gyroscopes(model) and (energy.damped or not is_damped(model))
+
+
+def _has_gyroscopes(model: LinearModel) -> bool:
+    """Whether gyroscopic forces are more than rounding."""
+    return len(model.M) > 1 and bool(np.abs(model.gyroscopic).max() > 1e-12 * np.abs(model.C).max())
+
+
+def _why_not_symmetric(model: LinearModel, energy: Finding, names: list[str], drifting: int) -> str:
+    """Empty where families of equilibria do no harm to the argument by energy; else what is in its way."""
+    if not names or energy.shape != "minimum":
+        return ""
+    along = ", ".join(names)
+    families = energy.families
+    resisted = np.linalg.eigvalsh(families.T @ model.damping @ families)
+    if not drifting and not resisted[0] > 1e-10 * float(np.abs(model.C).max()):
+        return f"only gyroscopic forces keep {along} from drifting, and at second order they may let it drift"
+    if families.shape[1] < len(model.M) and not same_along(model, families):
+        return f"equilibria go on along {along}, but small motion about them is another there"
+    return ""
+
+
+def _named(model: LinearModel, directions: Array) -> list[str]:
+    if directions is None or not directions.shape[1]:
+        return []
+    part = np.abs(directions).max(axis=1) > 1e-6
+    return [name for name, takes in zip(model.coordinates, part, strict=True) if takes]

@@ -1,0 +1,161 @@
+"""The bench command: published benchmarks, with accuracy and time as they define them."""
+
+from __future__ import annotations
+
+import json
+import math
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pendula.app.options import echo_json, json_option, writable
+from pendula.present.words.tables import WIDTH, heading, table
+
+
+@click.group("bench")
+def bench_command() -> None:
+    """Accuracy and speed on published benchmarks."""
+
+
+@bench_command.command("linearization")
+@click.option("--executions", default=10_000, show_default=True, type=int, help="How often each case is executed.")
+@click.option(
+    "--longest",
+    default=30.0,
+    show_default=True,
+    type=float,
+    metavar="SECONDS",
+    help="A case that takes longer is executed less often; the table says how often.",
+)
+@click.option("--case", "cases", multiple=True, metavar="NAME", help="Only this case. May be repeated.")
+@click.option("-o", "--output", metavar="FILE", help="Write all eigenvalues, true and spurious, as JSON.")
+@json_option
+def linearization_command(
+    executions: int, longest: float, cases: tuple[str, ...], output: str | None, as_json: bool
+) -> None:
+    """Paper 000: linearization of a simple 3D pendulum, and a harder companion.
+
+    Accuracy is the 2-norm of the difference between exact and true eigenvalues; time is that of all executions, each
+    of which gives the terms, the eigenvalues and a label for every one of them.
+    """
+    path = writable(output, "-o")
+    from pendula.bench.linearization import benchmark_linearization
+
+    def tell(name: str) -> None:
+        click.echo(f"  ... {name}", err=True)
+
+    found = benchmark_linearization(executions, longest=longest, cases=cases, progress=None if as_json else tell)
+    data = _data(found)
+    if path is not None:
+        Path(path).write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    if as_json:
+        echo_json(data)
+    else:
+        click.echo(_report(found, executions, output))
+
+
+def _report(found: Any, executions: int, output: str | None) -> str:
+    from pendula.bench.linearization import ONE_EXECUTION
+
+    rows = [
+        [
+            x.case.name,
+            float(f"{x.error:.2g}"),
+            len(x.true),
+            sum(root.multiplicity for root in x.spurious),
+            x.executions,
+            float(f"{x.cpu_seconds:.3g}"),
+            float(f"{1e6 * x.per_execution:.3g}"),
+            None if x.batch_seconds is None else float(f"{1e6 * x.batch_seconds / x.batch_executions:.3g}"),
+        ]
+        for x in found
+    ]
+    head = ["case", "error [1/s]", "true", "spurious", "runs", "CPU [s]", "one [us]", "batch [us]"]
+    parts = [heading("Linearization of a simple 3D pendulum (paper 000)"), "", table(rows, head), ""]
+    names = [[x.case.name, f"{x.case.problem}: {x.case.coordinates}"] for x in found]
+    parts += [table(names, ["case", "coordinates"]), "", heading("Eigenvalues", level=2), ""]
+    parts += [table(_roots(found), ["case", "value [1/s]", "times", "label"]), ""]
+    parts += [textwrap.fill(text, WIDTH) + "\n" for text in (ONE_EXECUTION, *_remarks(found, executions))]
+    if output:
+        parts.append(f"wrote {output}")
+    return "\n".join(parts).rstrip()
+
+
+def _roots(found: Any) -> list[list[Any]]:
+    rows = []
+    for x in found:
+        for root in x.spectrum.eigenvalues:
+            rows.append([x.case.name, _value(root), root.multiplicity, root.label])
+    return rows
+
+
+def _value(root: Any) -> str:
+    for word, text in (("infinite", "infinite"), ("undetermined", "0/0")):
+        if root.label.startswith(word):
+            return text
+    return f"{root.value.real + 0.0:.10g} {root.value.imag:+.10g}j"
+
+
+def _remarks(found: Any, executions: int) -> list[str]:
+    """What a reader must know to compare the figures."""
+    parts = [
+        "Error: 2-norm of exact less true eigenvalues. CPU: time of all runs as single calls; compiling apart. "
+        "Batch: time of one execution when all are one call of linearize_many, eigenvalues included."
+    ]
+    short = [x.case.name for x in found if x.executions < executions]
+    if short:
+        parts.append(f"Executed less often than {executions} times because of --longest: {', '.join(short)}.")
+    if any(x.case.name == "angles" for x in found):
+        parts.append(
+            "At theta = 0 the angles are singular: that is said, and eigenvalues are those of a regular chart, "
+            "which is found anew in every execution."
+        )
+    if any(x.case.problem == "companion" for x in found):
+        parts.append(
+            "The companion has two unequal bobs and dampers, one of which couples x and y; all its eigenvalues are "
+            "distinct. The exact ones were computed with 50 digits from matrices derived by hand."
+        )
+    return parts
+
+
+def _data(found: Any) -> dict[str, Any]:
+    from pendula.bench.linearization import ONE_EXECUTION
+
+    return {
+        "benchmark": "linearization of a simple 3D pendulum (paper 000)",
+        "one_execution": ONE_EXECUTION,
+        "unit": "1/s",
+        "cases": [_case(x) for x in found],
+    }
+
+
+def _case(x: Any) -> dict[str, Any]:
+    exact = [*x.case.exact, *(value.conjugate() for value in x.case.exact)]
+    return {
+        "name": x.case.name,
+        "problem": x.case.problem,
+        "coordinates": x.case.coordinates,
+        "model_coordinates": list(x.spectrum.model.coordinates),
+        "chart": x.spectrum.model.chart,
+        "accuracy_2norm": _finite(x.error),
+        "executions": x.executions,
+        "seconds": x.seconds,
+        "cpu_seconds": x.cpu_seconds,
+        "batch_executions": None if x.batch_seconds is None else x.batch_executions,
+        "cpu_seconds_per_execution": x.per_execution,
+        "batch_cpu_seconds": x.batch_seconds,
+        "exact": [{"re": value.real, "im": value.imag} for value in exact],
+        "true": [{"re": value.real, "im": value.imag, "label": "physical"} for value in x.true.tolist()],
+        "spurious": [
+            {"re": _finite(root.value.real), "im": _finite(root.value.imag), "multiplicity": root.multiplicity}
+            | {"label": root.label}
+            for root in x.spurious
+        ],
+    }
+
+
+def _finite(x: float) -> float | None:
+    """The number, or null in JSON, which has no other: the label says whether it is infinite or undetermined."""
+    return float(x) if math.isfinite(x) else None

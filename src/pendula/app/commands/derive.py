@@ -1,0 +1,144 @@
+"""Commands about equations: derive, check."""
+
+from __future__ import annotations
+
+import math
+import sys
+import textwrap
+
+import click
+
+from pendula.app.options import (
+    echo_json,
+    formulation_option,
+    json_option,
+    model_argument,
+    parameter_option,
+    read_model,
+    writable,
+)
+from pendula.model.model import Model
+from pendula.present.words.tables import WIDTH, number, table
+
+
+@click.command("derive")
+@model_argument
+@parameter_option
+@formulation_option("lagrange")
+@click.option("--format", "form", default="text", show_default=True, help="text, latex, python, c or json.")
+@click.option("-o", "--output", metavar="FILE", help="File to write; default: print it.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+def derive_command(
+    model: str, settings: tuple[str, ...], formulation: str, form: str, output: str | None, as_json: bool
+) -> None:
+    """Equations of motion of MODEL."""
+    from pendula.equations.derive import derive
+    from pendula.equations.printing.formats import FORMATS, print_equations
+    from pendula.errors import UsageError
+
+    form = "json" if as_json else form
+    if form not in FORMATS:
+        raise UsageError(f'there is no format "{form}"; choose one of {", ".join(FORMATS)}')
+    path = writable(output, "-o")
+    text = print_equations(derive(read_model(model, settings), formulation), form)
+    if path is None:
+        click.echo(text)
+    else:
+        path.write_text(text + "\n", encoding="utf-8")
+        click.echo(f"wrote {path} ({form}, by {formulation})")
+
+
+@click.command("check")
+@model_argument
+@parameter_option
+@click.option("--against", metavar="FILE", help="Equations of your own (TOML) to compare with those of MODEL.")
+@click.option("--states", default=100, show_default=True, type=click.IntRange(1, 100_000), help="Random states.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31), help="Of the random states.")
+@json_option
+def check_command(
+    model: str, settings: tuple[str, ...], against: str | None, states: int, seed: int, as_json: bool
+) -> None:
+    """Derive MODEL by every formulation and compare them at random states.
+
+    With --against, compare the equations in FILE with those of MODEL instead: M and f, accelerations, or equations
+    that contain the accelerations. Exits with 1 if they disagree, and says where.
+    """
+    made = read_model(model, settings)
+    passed = (
+        _formulations(made, states, seed, as_json) if against is None else _own(made, against, states, seed, as_json)
+    )
+    if not passed:
+        sys.exit(1)
+
+
+def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
+    """Prints the certificate of a model; whether all formulations agree."""
+    from pendula.analysis.court.agreement import TOLERANCE, check
+
+    certificate = check(model, states=states, seed=seed)
+    if as_json:
+        found = [{"a": p.a, "b": p.b, "max_difference": p.max_difference, "where": p.where} for p in certificate.pairs]
+        echo_json(
+            {
+                "model": certificate.model,
+                "formulations": list(certificate.formulations),
+                "states": certificate.states,
+                "tolerance": TOLERANCE,
+                "pairs": found,
+                "passed": certificate.passed,
+            }
+        )
+        return certificate.passed
+    *first, last = certificate.formulations
+    click.echo(_paragraph(f"{certificate.model}: {', '.join(first)} and {last} at {states} random states") + "\n")
+    rows = [
+        (f"{p.a} - {p.b}", number(p.max_difference, 3), "agree" if p.passed else "DISAGREE", p.what)
+        for p in certificate.pairs
+    ]
+    click.echo(table(rows, ["pair", "difference", "verdict", "largest in the"]))
+    click.echo(f"\n{'passed' if certificate.passed else 'FAILED'}: relative differences, allowed {TOLERANCE:g}")
+    for pair in certificate.pairs:
+        if not pair.passed:  # with the state
+            click.echo(_paragraph(f"{pair.a} and {pair.b} disagree most in the {pair.where}"))
+    return certificate.passed
+
+
+def _own(model: Model, against: str, states: int, seed: int, as_json: bool) -> bool:
+    """Prints how given equations compare with those of a model; whether they agree."""
+    from pendula.analysis.court.against import TOLERANCE, check_against
+
+    found = check_against(model, against, states=states, seed=seed)
+    if as_json:
+        echo_json(
+            {
+                "model": found.model,
+                "against": found.source,
+                "states": found.states,
+                "tolerance": TOLERANCE,
+                "passed": found.passed,
+                "max_difference": found.max_difference,
+                "counterexample": found.counterexample,
+                "difference": [{"what": d.what, "ours": d.ours, "theirs": d.theirs} for d in found.differences],
+                "sentence": found.sentence,
+                "remark": found.remark,
+            }
+        )
+        return found.passed
+    click.echo(_paragraph(found.sentence))
+    if found.counterexample is not None:
+        angles = {c.name for c in model.coordinates if c.kind == "angle"}
+        state = [
+            (n, x, f"{number(math.degrees(x))} deg" if n in angles else "") for n, x in found.counterexample.items()
+        ]
+        click.echo("\n" + table(state, ["counterexample", "value", ""]))
+        click.echo("\n" + table([(d.what, d.ours, d.theirs) for d in found.differences], ["what", "model", "given"]))
+    if found.remark:
+        click.echo("\n" + _paragraph(found.remark))
+    verdict = "passed" if found.passed else "FAILED"
+    click.echo(f"\n{verdict}: relative difference {number(found.max_difference, 3)}, allowed {TOLERANCE:g}")
+    return found.passed
+
+
+def _paragraph(text: str) -> str:
+    """Text in lines that fit the page."""
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -1,0 +1,240 @@
+"""Commands that describe models: list, show, new, schema."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import textwrap
+from typing import Any
+
+import click
+
+from pendula.app.options import echo_json, json_option, model_argument, parameter_option, read_model, writable
+from pendula.model.model import Model
+from pendula.present.words.tables import heading, number, table
+
+
+@click.command("list")
+@click.argument("name", required=False)
+@json_option
+def list_command(name: str | None, as_json: bool) -> None:
+    """Library mechanisms, one line each; with NAME, everything about one of them."""
+    from pendula.errors import UsageError
+    from pendula.library import mechanisms
+
+    entries = mechanisms()
+    if name is not None and name not in entries:
+        raise UsageError(f'there is no library mechanism "{name}"; known are: {", ".join(entries)}')
+    chosen = [entries[name]] if name is not None else list(entries.values())
+    if as_json:
+        echo_json(
+            [
+                {
+                    "name": e.name,
+                    "summary": e.summary,
+                    "arguments": {k: str(v) for k, v in e.arguments.items()},
+                }
+                for e in chosen
+            ]
+        )
+    elif name is not None:
+        click.echo(heading(name) + "\n")
+        click.echo(_reflow(inspect.getdoc(entries[name].make) or ""))
+        defaults = ", ".join(f"{k}={v}" for k, v in entries[name].arguments.items() if v is not None)
+        closing = f"Defaults: {defaults}" if defaults else "It takes no arguments; parameters: see pendula show."
+        click.echo("\n" + textwrap.fill(closing, 80, break_on_hyphens=False))
+    else:
+        width = max(len(e.name) for e in chosen) + 2
+        for e in chosen:
+            click.echo(f"{e.name:<{width}}{textwrap.shorten(e.summary, 80 - width, placeholder=' ...')}")
+        click.echo("\npendula list NAME tells more, pendula show NAME shows what it is made of")
+
+
+def _reflow(text: str) -> str:
+    """A docstring with its paragraphs and its list of arguments wrapped to the terminal."""
+    pieces: list[str] = []
+    for line in text.splitlines():
+        before = pieces[-1] if pieces else ""
+        indent, first = (len(x) - len(x.lstrip()) for x in (line, before))
+        goes_on = indent > first if first else indent == 0 and not before.endswith("Args:")
+        if line and before and goes_on:
+            pieces[-1] = f"{before} {line.strip()}"
+        else:
+            pieces.append(line)
+    return "\n".join(_wrapped(piece) for piece in pieces)
+
+
+def _wrapped(piece: str) -> str:
+    indent = " " * (len(piece) - len(piece.lstrip()))
+    return textwrap.fill(piece, 80, subsequent_indent=indent * 2, break_on_hyphens=False)
+
+
+@click.command("show")
+@model_argument
+@parameter_option
+@json_option
+def show_command(model: str, settings: tuple[str, ...], as_json: bool) -> None:
+    """Bodies, joints, degrees of freedom, parameters of MODEL."""
+    found = read_model(model, settings)
+    if as_json:
+        echo_json(_summary(found))
+        return
+    click.echo(describe(found))
+
+
+def describe(model: Model) -> str:
+    """A model in tables that fit 80 columns."""
+    units = model.unit_names
+    text = [heading(model.name), ""]
+    if model.description:
+        text += [model.description, ""]
+    closing = f" ({len(model.closures)} closing)" if model.closures else ""
+    text.append(f"{count(len(model.bodies), 'body', 'bodies')}, {count(len(model.joints), 'joint')}{closing}")
+    text.append(freedom(model))
+    text.append(
+        f"units {model.units}; gravity [{', '.join(str(x) for x in model.gravity)}] {units.length}/{units.time}^2"
+    )
+    text += [
+        "",
+        table(
+            _body_rows(model),
+            [
+                "body",
+                f"mass [{units.mass}]",
+                f"centre of mass [{units.length}]",
+                f"inertia [{units.mass} {units.length}^2]",
+            ],
+        ),
+    ]
+    rows: list[tuple[Any, ...]] = []
+    for joint in model.joints:
+        names = _coordinates(joint)
+        rows.append((joint.name, joint.type, joint.parent.body, joint.child.body, names))
+    text += ["", table(rows, ["joint", "type", "parent", "child", "coordinates"])]
+    if model.forces:
+        rows = [(f.name or f"force {k + 1}", f.type, _where(f)) for k, f in enumerate(model.forces)]
+        text += ["", table(rows, ["force", "type", "acts on"])]
+    start = {n: str(v) if not hasattr(v, "sequence") else "rotation" for n, v in model.initial.items()}
+    kinds = {c.name: units.coordinate(c.kind) for c in model.coordinates}
+    kinds |= {s.name: units.speed(s.kind) for s in model.speeds}
+    if start:
+        text += [
+            "",
+            table([(n, v, kinds.get(n, "")) for n, v in start.items()], ["initial", "value", "unit"]),
+        ]
+    if model.parameters:
+        values = model.parameter_values
+        rows = [(n, values[n], str(v) if isinstance(v, str) else "") for n, v in model.parameters.items()]
+        text += ["", table(rows, ["parameter", "value", "from"])]
+    if model.inputs:
+        text += ["", table([(n, str(v)) for n, v in model.inputs.items()], ["input", "value"])]
+    return "\n".join(text)
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """1 joint, 2 joints."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def freedom(model: Model) -> str:
+    """Degrees of freedom in words."""
+    speeds, coordinates = count(len(model.speeds), "speed"), count(len(model.coordinates), "coordinate")
+    if not model.closures:
+        return f"{count(len(model.speeds), 'degree')} of freedom ({coordinates}, {speeds})"
+    from pendula.equations.derive import derive
+
+    rows = derive(model).loop_rows
+    left = len(model.speeds) - rows
+    by_count = f"{count(left, 'degree')} of freedom by count ({coordinates}, {speeds}, {count(rows, 'constraint row')})"
+    return textwrap.fill(f"{by_count}; {_by_rank(model)}", 80)
+
+
+def _by_rank(model: Model) -> str:
+    """What the constraints leave free where loops are closed, or why that cannot be said."""
+    from pendula.errors import PendulaError
+    from pendula.system.build import compile_system
+
+    try:
+        mobility = compile_system(model, engine="symbolic").mobility
+    except PendulaError as error:
+        return f"it cannot be simulated: {error}"
+    return mobility.text if mobility.redundant else f"{mobility.by_rank} by rank"
+
+
+def _body_rows(model: Model) -> list[tuple[str, ...]]:
+    from pendula.model.expressions.expression import parse
+
+    values = model.parameter_values
+    rows: list[tuple[str, ...]] = []
+    for body in model.bodies:
+        properties = body.mass_properties()
+        com = ", ".join(number(parse(x).evaluate(values), 4) for x in properties.com)
+        diagonal = ", ".join(number(parse(properties.inertia[i][i]).evaluate(values), 4) for i in range(3))
+        rows.append((body.name, number(parse(properties.mass).evaluate(values), 4), com, diagonal))
+    return rows
+
+
+def _coordinates(joint: Any) -> str:
+    """Coordinates of a joint; prescribed ones with their motion."""
+    if not hasattr(joint, "coordinates"):
+        return "-"
+    given = joint.prescribed() if hasattr(joint, "prescribed") else {}
+    names = [c.name for c in joint.coordinates()]
+    return ", ".join(f"{n} = {given[n]} (prescribed)" if n in given else n for n in names) or "-"
+
+
+def _where(force: Any) -> str:
+    for field in ("joint", "body", "coordinate"):
+        name = getattr(force, field, None)
+        if name is not None:
+            return f"{field} {name}"
+    return f"from {force.start.body} to {force.end.body}"
+
+
+def _summary(model: Model) -> dict[str, Any]:
+    from pendula.model.files import to_data
+
+    return {
+        "model": to_data(model),
+        "coordinates": [c.name for c in model.coordinates],
+        "speeds": [s.name for s in model.speeds],
+        "parameter_values": model.parameter_values,
+        "loops": len(model.closures),
+    }
+
+
+@click.command("new")
+@model_argument
+@parameter_option
+@click.option("-o", "--output", metavar="FILE", help="File to write; default: print it.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+def new_command(model: str, settings: tuple[str, ...], output: str | None, force: bool) -> None:
+    """Write a model file to start from: MODEL is usually a library mechanism."""
+    from pendula.errors import UsageError
+    from pendula.model.files import dumps, save
+
+    found = read_model(model, settings)
+    if output is None:
+        click.echo(dumps(found), nl=False)
+        return
+    path = writable(output, "-o")
+    assert path is not None
+    if path.exists() and not force:
+        raise UsageError(f'"{path}" is there already; use --force to overwrite it')
+    save(found, path)
+    click.echo(f"wrote {path}: {found.name}. Try: pendula show {path}")
+
+
+@click.command("schema")
+@click.option("-o", "--output", metavar="FILE", help="File to write; default: print it.")
+def schema_command(output: str | None) -> None:
+    """JSON schema of model files, for editors that complete and check them."""
+    from pendula.model.files import schema
+
+    text = json.dumps(schema(), indent=1)
+    path = writable(output, "-o")
+    if path is None:
+        click.echo(text)
+    else:
+        path.write_text(text + "\n", encoding="utf-8")
+        click.echo(f"wrote {path}")

@@ -1,0 +1,145 @@
+"""The equilibria command: all that can be found, each with its verdict, and whether there may be others."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pendula.app.options import PICTURES, echo_json, pairs, writable
+from pendula.app.point import Asked, mechanism_options, rate_option, read_asked, read_numbers
+from pendula.app.progress import Progress
+from pendula.errors import PendulaError, UsageError
+from pendula.present.words.tables import heading
+
+if TYPE_CHECKING:
+    from pendula.analysis.equilibria.find import Equilibria
+
+
+@click.command("equilibria")
+@mechanism_options
+@rate_option
+@click.option(
+    "--box",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Where to look: theta=720deg for both sides, or theta=0:90deg. Default: angles that springs count up to a "
+    "full turn either way, lengths up to ten typical ones.",
+)
+@click.option("--starts", type=int, help="Number of random starts of the search.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31), help="Of the random starts.")
+@click.option(
+    "--plot",
+    "plot_file",
+    metavar="FILE",
+    help="Write the (effective) potential over one or two coordinates as PNG, equilibria marked.",
+)
+def equilibria_command(
+    box: tuple[str, ...], starts: int | None, seed: int, plot_file: str | None, as_json: bool, **options: Any
+) -> None:
+    """All equilibria of MODEL that can be found, and whether it is proven that there are no others.
+
+    Each has its verdict: asymptotically stable, stable, critical, unstable or undecided ("pendula stability MODEL --at
+    NUMBER" gives the reason). With --rate, steady motions. Exits with 1 if there is none, and names the force that
+    is left unbalanced.
+    """
+    path = writable(plot_file, "--plot", PICTURES)
+    with Progress(quiet=as_json) as progress:
+        asked = read_asked(**options, progress=progress)
+        if path is not None:
+            _refuse_plot(asked)
+        from pendula.analysis.equilibria.find import find_equilibria
+
+        progress.say("looking for equilibria")
+        found = find_equilibria(
+            asked.system,
+            box=_read_box(asked, box),
+            starts=starts,
+            seed=seed,
+            rates=asked.rates,
+            on_progress=progress.done,
+        )
+        verdicts = _verdicts(asked, found, progress)
+        wrote = _plot(asked, found, verdicts, path)
+    if as_json:
+        echo_json(_data(asked, found, verdicts))
+    else:
+        click.echo(_report(asked, found, [v for v, _ in verdicts], wrote))
+    if not len(found):
+        sys.exit(1)
+
+
+def _read_box(asked: Asked, box: tuple[str, ...]) -> dict[str, Any] | None:
+    """Bounds by coordinate: one number for both sides, or LOW:HIGH."""
+    found: dict[str, Any] = {}
+    for name, text in pairs(box, "--box").items():
+        low, colon, high = text.partition(":")
+        given = {"low": low, "high": high} if colon else {"both": text}
+        numbers = read_numbers(asked.model, given, f"--box {name}")
+        found[name] = (numbers["low"], numbers["high"]) if colon else numbers["both"]
+    return found or None
+
+
+def _verdicts(asked: Asked, found: Equilibria, progress: Progress) -> list[tuple[str, str]]:
+    """Verdict and proof of each; where the linear model fails, undecided with the reason."""
+    from pendula.analysis.stability.verdict import stability
+
+    progress.say("stability of each")
+    verdicts = []
+    for k, one in enumerate(found):
+        try:
+            judged = stability(asked.system, one)
+            verdicts.append((judged.verdict, judged.proof))
+        except PendulaError as error:
+            verdicts.append(("undecided", str(error).splitlines()[0]))
+        progress.done(k + 1, len(found))
+    return verdicts
+
+
+def _refuse_plot(asked: Asked) -> None:
+    """A potential can be drawn over one or two coordinates that no loop ties together."""
+    count = len(asked.system.joint_layout.coordinates)
+    if count > 2 or asked.model.closures:
+        what = "closed loops" if asked.model.closures else f"{count} coordinates"
+        raise UsageError(f"--plot draws the potential over one or two free coordinates; this mechanism has {what}")
+
+
+def _plot(asked: Asked, found: Equilibria, verdicts: list[tuple[str, str]], path: Any) -> list[str]:
+    if path is None:
+        return []
+    from pendula.analysis.equilibria.landscape import landscape
+    from pendula.present.pictures.landscapes import plot_landscape
+
+    plot_landscape(landscape(asked.system, found, rates=asked.rates), found, [v for v, _ in verdicts], path)
+    return [str(path)]
+
+
+def _report(asked: Asked, found: Equilibria, verdicts: list[str], wrote: list[str]) -> str:
+    from pendula.present.words.equilibria import equilibria_text
+
+    lines = [heading(f"{asked.model.name}: equilibria"), "", equilibria_text(asked.system, found, verdicts)]
+    return "\n".join([*lines, *(f"wrote {name}" for name in wrote)])
+
+
+def _data(asked: Asked, found: Equilibria, verdicts: list[tuple[str, str]]) -> dict[str, Any]:
+    from pendula.present.words.equilibria import equilibrium_data
+
+    entries = [
+        equilibrium_data(asked.system, one) | {"verdict": verdict, "proof": proof, "found": times}
+        for one, (verdict, proof), times in zip(found, verdicts, found.found, strict=True)
+    ]
+    return {
+        "model": asked.model.name,
+        "equilibria": entries,
+        "complete": found.complete,
+        "reason": found.reason,
+        "box": {name: list(ends) for name, ends in found.box.items()},
+        "circles": list(found.circles),
+        "starts": found.starts,
+        "outside": found.outside,
+        "unbalanced": dict(found.unbalanced),
+        "units": dict(found.units) | {"potential": asked.model.unit_names.energy},
+        "formulation": asked.system.formulation,
+        "engine": asked.system.engine,
+    }

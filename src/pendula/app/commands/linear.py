@@ -1,0 +1,301 @@
+"""Commands about small motion: linearize, modes."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pendula.app.options import ARRAYS, PICTURES, echo_json, writable
+from pendula.app.point import (
+    Asked,
+    Chosen,
+    NoEquilibrium,
+    at_option,
+    at_values,
+    choose,
+    mechanism_options,
+    rate_option,
+    read_asked,
+)
+from pendula.app.progress import Progress
+from pendula.errors import UsageError
+from pendula.present.words.tables import WIDTH, heading
+
+if TYPE_CHECKING:
+    from pendula.analysis.linear.model import LinearModel
+    from pendula.analysis.linear.spectrum import Spectrum
+
+
+@click.command("linearize")
+@mechanism_options
+@rate_option
+@at_option
+@click.option("--method", default="exact", show_default=True, help="exact derivatives, or central differences.")
+@click.option("--no-geometric", is_flag=True, help="Leave out the stiffness by constraint forces: wrong, to compare.")
+@click.option("--symbolic", is_flag=True, help="Matrices, polynomial and conditions in symbols (values of --at too).")
+@click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
+@click.option("-o", "--output", metavar="FILE", help="Write all matrices and eigenvalues as .npz.")
+@click.option("--plot", "plot_file", metavar="FILE", help="Write the eigenvalues in the complex plane as PNG.")
+def linearize_command(
+    at: tuple[str, ...],
+    method: str,
+    no_geometric: bool,
+    symbolic: bool,
+    latex: bool,
+    output: str | None,
+    plot_file: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Small motion of MODEL about an equilibrium: M C K, A B, eigenvalues with labels.
+
+    Labels say what an eigenvalue is: physical; zero (by a cyclic coordinate or a rigid-body freedom); infinite (by a
+    constraint); undetermined (0/0 at a singular chart); artefact (of a method). Exits with 1 if there is no
+    equilibrium.
+    """
+    paths = {"-o": writable(output, "-o", ARRAYS), "--plot": writable(plot_file, "--plot", PICTURES)}
+    if method not in ("exact", "differences"):
+        raise UsageError(f'--method is exact or differences, found "{method}"')
+    with Progress(quiet=as_json or latex) as progress:
+        asked = read_asked(**options, progress=progress)
+        if symbolic:
+            _symbolic(asked, at, latex, as_json, progress)
+            return
+        chosen = chosen_or_exit(asked, at, as_json, progress)
+        from pendula.analysis.linear.linearize import linearize
+        from pendula.analysis.linear.spectrum import spectrum
+
+        model = linearize(asked.system, chosen.point, method=method, geometric=not no_geometric)
+        roots = spectrum(model)
+    wrote = _write(model, roots, paths)
+    notes = _notes(model, no_geometric)
+    if as_json:
+        from pendula.present.words.linear import linear_data
+
+        echo_json(point_data(asked, chosen) | linear_data(model, roots) | {"notes": notes})
+    elif latex:
+        click.echo(model.latex())
+    else:
+        from pendula.present.words.linear import linear_text
+
+        lines = [*point_head(asked, chosen, "small motion"), *notes, "", linear_text(model, roots)]
+        click.echo("\n".join([*lines, *(f"wrote {name}" for name in wrote)]))
+
+
+def chosen_or_exit(asked: Asked, at: tuple[str, ...], as_json: bool, progress: Progress) -> Chosen:
+    """The equilibrium that is meant; where there is none at all, that is said, and the command ends with 1."""
+    try:
+        return choose(asked, at, progress)
+    except NoEquilibrium as none:
+        from pendula.present.words.equilibria import no_equilibrium_text
+
+        if as_json:
+            reason = {"model": asked.model.name, "at": None, "unbalanced": dict(none.found.unbalanced)}
+            echo_json(reason | {"complete": none.found.complete, "reason": none.found.reason})
+        else:
+            click.echo(no_equilibrium_text(none.found))
+        sys.exit(1)
+
+
+def point_head(asked: Asked, chosen: Chosen, what: str) -> list[str]:
+    """Title, the point, and where the numbers come from."""
+    from pendula.app.commands.simulate import equations_of
+    from pendula.present.words.equilibria import facts_lines, point_lines
+
+    lines = [heading(f"{asked.model.name}: {what}"), "", *point_lines(asked.system, chosen.point, chosen.why)]
+    return [*lines, *facts_lines([("equations", equations_of(asked.system))])]
+
+
+def point_data(asked: Asked, chosen: Chosen) -> dict[str, Any]:
+    """The point for other programs: values by name, and how it was chosen."""
+    from pendula.present.words.equilibria import equilibrium_data, joint_values
+
+    return {
+        "model": asked.model.name,
+        "at": joint_values(asked.system, chosen.point),
+        "equilibrium": equilibrium_data(asked.system, chosen.point) | {"chosen": chosen.why},
+        "formulation": asked.system.formulation,
+        "engine": asked.system.engine,
+    }
+
+
+def _notes(model: LinearModel, no_geometric: bool) -> list[str]:
+    notes = []
+    if model.method == "differences":
+        notes.append(f"central differences: entries of M^-1 [K C F] are off by up to {model.error:.1e} of the largest")
+    if no_geometric:
+        held = len(model.at.multipliers)
+        notes.append(
+            "WRONG ON PURPOSE: without the stiffness by constraint forces (--no-geometric)"
+            if held
+            else "--no-geometric changes nothing here: there are no constraint forces in these coordinates"
+        )
+    return [textwrap.fill(f"note: {note}", WIDTH, subsequent_indent="  ", break_on_hyphens=False) for note in notes]
+
+
+def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -> list[str]:
+    wrote = []
+    if paths["-o"] is not None:
+        import numpy as np
+
+        matrices = {name: getattr(model, name) for name in ("M", "C", "K", "F", "A", "B", "Z", "N")}
+        names = {"coordinates": model.coordinates, "speeds": model.speeds, "inputs": model.inputs}
+        arrays: dict[str, Any] = {
+            **matrices,
+            **{n: np.array(x, dtype=str) for n, x in names.items()},
+            "eigenvalues": roots.values,
+            "labels": np.array(roots.labels),
+            "eigenvectors": roots.vectors,
+            "q": model.at.q,
+            "v": model.at.v,
+        }
+        with paths["-o"].open("wb") as file:
+            np.savez(file, **arrays)
+        wrote.append(str(paths["-o"]))
+    if paths["--plot"] is not None:
+        from pendula.present.pictures.planes import plot_spectrum
+
+        plot_spectrum(roots, paths["--plot"])
+        wrote.append(str(paths["--plot"]))
+    return wrote
+
+
+def _symbolic(asked: Asked, at: tuple[str, ...], latex: bool, as_json: bool, progress: Progress) -> None:
+    """Prints the linear model in symbols."""
+    from pendula.equations.small_motion import linearize_symbolic
+    from pendula.present.words.symbols import symbolic_data, symbolic_text
+
+    where: dict[str, Any]
+    if any("=" in text for text in at):
+        where = {**{f"{n}_dot": x for n, x in asked.rates.items()}, **at_values(at)}
+    else:
+        where = _exact(asked, chosen_or_exit(asked, at, as_json, progress))
+    found = linearize_symbolic(asked.model, where)
+    if as_json:
+        echo_json({"model": asked.model.name, "at": {n: str(x) for n, x in where.items()}} | symbolic_data(found))
+    elif latex:
+        click.echo(found.latex())
+    else:
+        click.echo(f"{heading(f'{asked.model.name}: small motion in symbols')}\n\n{symbolic_text(found, where)}")
+
+
+def _exact(asked: Asked, chosen: Chosen) -> dict[str, float]:
+    """Where a known equilibrium is, if that can be written in symbols: multiples of a quarter turn, and zeros."""
+    import math
+
+    from pendula.present.words.equilibria import joint_values, place
+
+    where = {n: x for n, x in joint_values(asked.system, chosen.point).items() if x}
+    quarters = {n: round(x / (math.pi / 2)) * (math.pi / 2) for n, x in where.items()}
+    angles = {c.name for c in asked.model.coordinates if c.kind == "angle"}
+    if any(n not in angles or abs(x - quarters[n]) > 1e-12 for n, x in where.items()):
+        raise UsageError(
+            f"--symbolic: this equilibrium is known in numbers only: {place(asked.system, chosen.point)}.\n"
+            '  Try: --at with an expression of parameters, such as --at "theta=acos(g/(r*Omega**2))", or --at theta=0.'
+        )
+    return quarters
+
+
+@click.command("modes")
+@mechanism_options
+@rate_option
+@at_option
+@click.option("--damped", is_flag=True, help="Take damping into account; without it, undamped modes.")
+@click.option("--mode", "chosen_mode", type=int, help="The mode that --animate plays; default 1.")
+@click.option("--animate", "animation", metavar="FILE", help="Write a page that plays a mode (.html).")
+@click.option("--plot", "plot_file", metavar="FILE", help="Write the shapes as PNG.")
+@click.option("--response", metavar="INPUT", help="Steady response to a harmonic input of this name.")
+@click.option("--amplitude", type=float, default=1.0, show_default=True, help="Of the input of --response.")
+@click.option("--plot-response", "response_file", metavar="FILE", help="Write the response over frequency as PNG.")
+def modes_command(
+    at: tuple[str, ...],
+    damped: bool,
+    chosen_mode: int | None,
+    animation: str | None,
+    plot_file: str | None,
+    response: str | None,
+    amplitude: float,
+    response_file: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Modes of MODEL about an equilibrium: rad/s, Hz, damping, shapes, and what each looks like in words.
+
+    A mode that nothing holds is a rigid-body mode, and one that grows is unstable: neither has a frequency.
+    Exits with 1 if there is no equilibrium.
+    """
+    if chosen_mode is not None and animation is None:
+        raise UsageError("--mode chooses what --animate plays; give both")
+    if response is None and response_file is not None:
+        raise UsageError("--plot-response goes with --response INPUT")
+    if animation is not None and not animation.lower().endswith((".html", ".htm")):
+        raise UsageError(f'--animate writes a page: its name must end in .html, found "{animation}"')
+    pictures = {"--plot": plot_file, "--plot-response": response_file}
+    paths = {option: writable(name, option, PICTURES) for option, name in pictures.items()}
+    paths["--animate"] = writable(animation, "--animate")
+    with Progress(quiet=as_json) as progress:
+        asked = read_asked(**options, progress=progress)
+        chosen = chosen_or_exit(asked, at, as_json, progress)
+        from pendula.analysis.linear.linearize import linearize
+        from pendula.analysis.modes.modes import modes
+
+        model = linearize(asked.system, chosen.point)
+        found = modes(model, damped=damped)
+        answer = None
+        if response is not None:
+            from pendula.analysis.modes.harmonic import harmonic_response
+
+            answer = harmonic_response(model, response, amplitude=amplitude)
+        wrote = _draw(asked, found, answer, paths, 1 if chosen_mode is None else chosen_mode)
+    if as_json:
+        data = point_data(asked, chosen)
+        echo_json(found.as_dict() | data | ({} if answer is None else {"response": _response_data(answer)}))
+        return
+    from pendula.present.words.linear import modes_text
+
+    kind = "modes, damped" if damped else "modes"
+    lines = [*point_head(asked, chosen, kind), "", modes_text(found)]
+    if answer is not None:
+        title = heading(f"response to {answer.input}", level=2)
+        lines += ["", title, "", *(textwrap.fill(x, WIDTH, subsequent_indent="  ") for x in str(answer).splitlines())]
+    click.echo("\n".join([*lines, *(f"wrote {name}" for name in wrote)]))
+
+
+def _draw(asked: Asked, found: Any, answer: Any, paths: dict[str, Path | None], mode: int) -> list[str]:
+    """Writes the files that were asked for."""
+    from pendula.present.pictures.modes import animate_mode, plot_modes, plot_response
+
+    page, shapes, curve = (paths[option] for option in ("--animate", "--plot", "--plot-response"))
+    if page is not None:
+        animate_mode(asked.system, found, mode, page)
+    if shapes is not None:
+        plot_modes(found, shapes)
+    if curve is not None:
+        plot_response(answer, curve)
+    return [str(path) for path in (page, shapes, curve) if path is not None]
+
+
+def _response_data(answer: Any) -> dict[str, Any]:
+    return {
+        "input": answer.input,
+        "amplitude": answer.amplitude,
+        "frequencies_rad_s": answer.frequencies.tolist(),
+        "coordinates": list(answer.linear.coordinates),
+        "amplitudes": answer.amplitudes.tolist(),
+        "phases": answer.phases.tolist(),
+        "resonances": [
+            {
+                "frequency": r.frequency,
+                "mode": r.mode,
+                "infinite": r.infinite,
+                "coordinate": r.coordinate,
+                "amplitude": r.amplitude,
+            }
+            for r in answer.resonances
+        ],
+        "notes": list(answer.notes),
+    }

@@ -1,0 +1,96 @@
+"""The reactions command: a run as by simulate, then the forces in its joints."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from pendula.app.commands.simulate import perform, simulate_command
+from pendula.app.options import ARRAYS, PICTURES, echo_json, formulation_option, writable
+from pendula.present.words.tables import heading
+
+_OWN = {
+    *("output", "plot_file", "animation", "formulation", "engine"),
+    *("events", "section", "section_of", "section_file", "horizon"),
+}
+"""Options of simulate that reactions has in its own words, or not at all."""
+
+
+@click.command("reactions")
+@formulation_option("newton-euler")
+@click.option("-o", "--output", metavar="FILE", help="Write forces and torques over time as .npz.")
+@click.option("--plot", "plot_file", metavar="FILE", help="Write a plot of forces and torques as PNG.")
+def reactions_command(output: str | None, plot_file: str | None, as_json: bool, **options: Any) -> None:
+    """Forces and torques at every joint of MODEL along its motion.
+
+    Each is what the parent side exerts on the child side, without what springs and friction do along the joint's
+    free directions. Exits with 1 if the run had to stop early.
+    """
+    paths = {"-o": writable(output, "-o", ARRAYS), "--plot": writable(plot_file, "--plot", PICTURES)}
+    run, _ = perform(**options, engine="symbolic", quiet=as_json)
+    from pendula.analysis.reactions.forces import reactions
+
+    found = reactions(run.system, run)
+    wrote = _write(found, paths)
+    if as_json:
+        echo_json(_data(found, run))
+    else:
+        click.echo(_report(found, run, wrote))
+    if not run.outcome.ok:
+        sys.exit(1)
+
+
+_SHARED = [option for option in simulate_command.params if option.name not in _OWN]
+reactions_command.params[:] = [*_SHARED, *reactions_command.params]
+
+
+def _write(found: Any, paths: dict[str, Any]) -> list[str]:
+    wrote = []
+    if paths["-o"] is not None:
+        found.save(paths["-o"])
+        wrote.append(str(paths["-o"]))
+    if paths["--plot"] is not None:
+        from pendula.present.pictures.results import plot
+
+        plot(found, paths["--plot"])
+        wrote.append(str(paths["--plot"]))
+    return wrote
+
+
+def _report(found: Any, run: Any, wrote: list[str]) -> str:
+    from pendula.present.words.reactions import reactions_text
+
+    outcome = f"{run.outcome}" + (f" ({run.detail})" if run.detail else "")
+    lines = [heading(f"{found.model}: reactions"), "", f"outcome       {outcome}"]
+    lines += [f"energy drift  {run.energy_drift:.2e}", "", reactions_text(found)]
+    if wrote:
+        lines += ["", *(f"wrote {name}" for name in wrote)]
+    return "\n".join(lines)
+
+
+def _data(found: Any, run: Any) -> dict[str, Any]:
+    fields = ("force_world", "torque_world", "force_body", "torque_body")
+    joints = {n: {f: getattr(found, f)[:, k].tolist() for f in fields} for k, n in enumerate(found.joints)}
+    return {
+        "model": found.model,
+        "outcome": str(run.outcome),
+        "finished": run.outcome.ok,
+        "detail": run.detail,
+        "formulation": found.formulation,
+        "simulated_by": found.simulated_by,
+        "units": {"time": found.units.time, "force": found.units.force, "torque": found.units.torque},
+        "planar": found.planar,
+        "t": found.t.tolist(),
+        "joints": joints,
+        "peaks": [
+            {"joint": p.joint, "force": p.force, "force_at": p.force_at, "torque": p.torque, "torque_at": p.torque_at}
+            for p in found.peaks
+        ],
+        "motors": {n: {"unit": found.motor_units[n], "values": x.tolist()} for n, x in found.motors.items()},
+        "indeterminate": [{"joint": x.joint, "component": x.component, "why": x.why} for x in found.indeterminate],
+        "energy_drift": run.energy_drift,
+        "constraint_violation": run.constraint_violation,
+        "notes": list(run.notes),
+    }

@@ -1,0 +1,87 @@
+"""The report command: everything about a mechanism in one page."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from pendula.app.options import json_option, model_argument, parameter_option, read_model, writable
+
+
+@click.command("report")
+@model_argument
+@parameter_option
+@click.option("-o", "--output", metavar="FILE", help="Page to write; default: the name of the mechanism with .html.")
+@click.option(
+    "--for", "duration", default=10.0, show_default=True, type=float, help="Length of the simulation, in time units."
+)
+@click.option(
+    "--at",
+    default=1,
+    type=int,
+    metavar="NUMBER",
+    help='The equilibrium whose eigenvalues and modes are shown: its number in "pendula equilibria". Default: the '
+    "one of least potential.",
+)
+@click.option("--tol", default=1e-8, show_default=True, type=float, help="Tolerance of its steps.")
+@json_option
+def report_command(
+    model: str, settings: tuple[str, ...], output: str | None, duration: float, at: int, tol: float, as_json: bool
+) -> None:
+    """Everything about MODEL in one self-contained HTML page.
+
+    Description, equations, agreement of all formulations, equilibria with stability, eigenvalues, modes that play, and
+    a simulation with its energy. Exits with 1 if formulations disagree or the simulation had to stop early.
+    """
+    from pendula.analysis.study import study
+    from pendula.app.options import echo_json
+    from pendula.errors import UsageError
+    from pendula.present.report.page import write_report
+
+    made = read_model(model, settings)
+    name = output or f"{_file_name(made.name)}.html"
+    if not name.lower().endswith((".html", ".htm")):
+        raise UsageError(f'-o: a report is a page: its name must end in .html, found "{name}"')
+    path = writable(name, "-o")
+    assert path is not None
+    found = study(made, at=at, duration=duration, tol=tol, on_progress=_progress if sys.stderr.isatty() else None)
+    write_report(found, path)
+    if sys.stderr.isatty():
+        click.echo("\r\033[K", nl=False, err=True)
+    missing = {part: reason.splitlines()[0] for part, reason in found.absent.items() if part in _TOLD}
+    size = path.stat().st_size
+    agree = found.certificate is None or found.certificate.passed
+    finished = found.run is not None and found.run.outcome.ok
+    if as_json:
+        echo_json({"file": str(path), "bytes": size, "missing": missing, "agree": agree, "finished": finished})
+    else:
+        click.echo(f"wrote {path}: {made.name}, {size / 1e6:.2f} MB")
+        for part, reason in missing.items():
+            click.echo(f"  no {_TOLD[part]}: {reason}")
+        if not agree:
+            click.echo("  formulations DISAGREE: see the section Certificate")
+        if found.run is not None and not finished:
+            click.echo(f"  simulation {found.run.outcome}")
+    if not (agree and finished):
+        sys.exit(1)
+
+
+_TOLD = {
+    "equations": "equations",
+    "certificate": "certificate",
+    "equilibria": "equilibria",
+    "linear": "eigenvalues",
+    "motions": "modes in motion",
+    "run": "simulation",
+}
+
+
+def _progress(what: str) -> None:
+    click.echo(f"\r\033[K{what} ...", nl=False, err=True)
+
+
+def _file_name(name: str) -> str:
+    """A name of a model as the name of a file: letters, digits and hyphens."""
+    kept = "".join(c if c.isalnum() and c.isascii() else "-" for c in name.lower())
+    return "-".join(part for part in kept.split("-") if part) or "report"

@@ -1,0 +1,172 @@
+"""Commands about stability: of an equilibrium or a steady motion, and of a periodically driven mechanism."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from pendula.app.commands.linear import chosen_or_exit, point_data, point_head
+from pendula.app.options import PICTURES, echo_json, writable
+from pendula.app.point import (
+    Asked,
+    at_option,
+    at_values,
+    mechanism_options,
+    rate_option,
+    read_asked,
+    read_numbers,
+    read_range,
+)
+from pendula.app.progress import Progress
+from pendula.errors import UsageError
+from pendula.present.words.tables import heading
+
+
+@click.command("stability")
+@mechanism_options
+@rate_option
+@at_option
+@click.option("--over", metavar="NAME=LOW:HIGH", help="Critical values of a parameter in a range, such as k=0:50.")
+@click.option("--samples", default=200, show_default=True, type=click.IntRange(2, 100_000), help="Values for --over.")
+def stability_command(at: tuple[str, ...], over: str | None, samples: int, as_json: bool, **options: Any) -> None:
+    """Whether an equilibrium of MODEL is stable, by which argument, and over which range of a parameter.
+
+    The verdict is asymptotically stable, stable, critical (it drifts along a coordinate that nothing holds), unstable,
+    or undecided, and it is said whether it holds for the nonlinear mechanism. Exits with 0 if it is stable or
+    critical, with 1 if it is unstable or undecided, or if there is no equilibrium. With --over, the equilibrium is
+    that of the low end of the range (--at, too), is followed from there, and the exit code is 0 whatever the verdicts.
+    """
+    with Progress(quiet=as_json) as progress:
+        asked = read_asked(**options, progress=progress)
+        span = None if over is None else read_range(asked.model, over, "--over", "k=0:50")
+        if span is not None:
+            _over(_at_low_end(asked, span, progress), at, span, samples, as_json, progress)
+            return
+        chosen = chosen_or_exit(asked, at, as_json, progress)
+        from pendula.analysis.stability.verdict import stability
+
+        found = stability(asked.system, chosen.point)
+    from pendula.present.words.verdicts import stability_data, stability_text
+
+    if as_json:
+        echo_json(point_data(asked, chosen) | stability_data(found))
+    else:
+        click.echo("\n".join([*point_head(asked, chosen, "stability"), "", stability_text(found)]))
+    if not found.is_stable:
+        sys.exit(1)
+
+
+def _over(
+    asked: Asked, at: tuple[str, ...], span: tuple[str, float, float], samples: int, as_json: bool, progress: Progress
+) -> None:
+    """Prints critical values and verdicts over a range, for the equilibrium that is meant at its low end."""
+    from pendula.analysis.stability.ranges import stability_over
+    from pendula.present.words.verdicts import ranges_data, ranges_text
+
+    name, low, high = span
+    chosen = chosen_or_exit(asked, at, as_json, progress)
+    progress.say(f"stability over {name}")
+    found = stability_over(asked.system, name, low, high, at=chosen.point, samples=samples)
+    if as_json:
+        echo_json(point_data(asked, chosen) | ranges_data(asked.system, found))
+        return
+    title = point_head(asked, chosen, f"stability over {name}")
+    begin = f"{'followed':<14}from there, {name} = {low:g}, to {name} = {high:g}"
+    click.echo("\n".join([*title, begin, "", ranges_text(asked.system, found)]))
+
+
+def _at_low_end(asked: Asked, span: tuple[str, float, float], progress: Progress) -> Asked:
+    """The mechanism with the parameter at the low end of its range, where following starts."""
+    from pendula.system.build import compile_alike
+
+    name, low, _ = span
+    progress.say(f"compiling with {name} = {low:g}")
+    model = asked.model.with_parameters({name: low})
+    return Asked(model, compile_alike(asked.system, model), asked.rates)
+
+
+@click.command("floquet")
+@mechanism_options
+@click.option(
+    "--at", "at", multiple=True, metavar="NAME=VALUE", help="The state at time 0, such as theta=180deg; others zero."
+)
+@click.option("--period", help="Of the driving: a number or an expression of parameters; default: from the model.")
+@click.option("--close", is_flag=True, help="Correct the state so that the motion repeats itself.")
+@click.option("--over", metavar="NAME=LOW:HIGH", help="Ranges of a parameter and their limits, such as omega=20:1000.")
+@click.option("--samples", default=50, show_default=True, type=click.IntRange(2, 100_000), help="Values for --over.")
+@click.option("--tol", default=1e-13, show_default=True, type=float, help="Tolerance of the integration.")
+@click.option("--plot", "plot_file", metavar="FILE", help="Write multipliers (with --over, the largest) as PNG.")
+def floquet_command(
+    at: tuple[str, ...],
+    period: str | None,
+    close: bool,
+    over: str | None,
+    samples: int,
+    tol: float,
+    plot_file: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Stability of a periodically driven MODEL: its Floquet multipliers.
+
+    They say by how much small deviations from a motion that repeats itself (or from an equilibrium that is one at all
+    times) grow over a period. Exits with 0 if none is outside the unit circle and deviations stay bounded, else with
+    1; with --over it exits with 0 whatever the verdicts.
+    """
+    path = writable(plot_file, "--plot", PICTURES)
+    if any("=" not in text for text in at):
+        raise UsageError(f'--at takes values such as theta=180deg here, found "{at[0]}"')
+    with Progress(quiet=as_json) as progress:
+        asked = read_asked(**options, rates=(), progress=progress)
+        where = read_numbers(asked.model, at_values(at), "--at")
+        settings: dict[str, Any] = {"period": period, "at": where, "close": close, "tol": tol}
+        progress.say("integrating deviations over a period")
+        if over is not None:
+            _floquet_over(asked, over, samples, settings, path, as_json)
+            return
+        from pendula.analysis.driven.floquet import floquet
+
+        found = floquet(asked.system, **settings)
+    from pendula.present.words.verdicts import floquet_text
+
+    if path is not None:
+        from pendula.present.pictures.planes import plot_multipliers
+
+        plot_multipliers(found, path)
+    if as_json:
+        echo_json({"model": asked.model.name} | found.as_dict())
+    else:
+        lines = [*_floquet_head(asked, where), "", floquet_text(found)]
+        click.echo("\n".join([*lines, *([f"wrote {path}"] if path else [])]))
+    if not found.stable:
+        sys.exit(1)
+
+
+def _floquet_head(asked: Asked, where: dict[str, float]) -> list[str]:
+    from pendula.present.words.equilibria import facts_lines, named_values
+
+    start = named_values(where, asked.system.joint_layout.units) or "all coordinates and speeds zero"
+    others = ", others zero" if where and len(where) < len(asked.system.joint_layout.coordinates) else ""
+    return [heading(f"{asked.model.name}: Floquet multipliers"), "", *facts_lines([("at time 0", start + others)])]
+
+
+def _floquet_over(asked: Asked, over: str, samples: int, settings: dict[str, Any], path: Any, as_json: bool) -> None:
+    """Prints verdicts over a range of a parameter, and the limits between them."""
+    import numpy as np
+
+    from pendula.analysis.driven.study import floquet_over
+    from pendula.present.words.verdicts import floquet_over_data, floquet_over_text
+
+    name, low, high = read_range(asked.model, over, "--over", "omega=20:1000")
+    found = floquet_over(asked.system, name, np.linspace(low, high, samples), **settings)
+    if path is not None:
+        from pendula.present.pictures.planes import plot_floquet_over
+
+        plot_floquet_over(found, path)
+    if as_json:
+        echo_json({"model": asked.model.name, "at": settings["at"]} | floquet_over_data(found))
+    else:
+        lines = [*_floquet_head(asked, settings["at"]), "", floquet_over_text(found)]
+        click.echo("\n".join([*lines, *([f"wrote {path}"] if path else [])]))

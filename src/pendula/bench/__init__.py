@@ -1,0 +1,1 @@
+"""Published benchmarks that `pendula bench` runs."""

@@ -1,0 +1,1 @@
+"""The formulations, one file each: Lagrange, Kane, Newton-Euler, maximal coordinates, projection."""

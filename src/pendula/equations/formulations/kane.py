@@ -1,0 +1,440 @@
+"""Kane's equations: partial velocities times inertia forces and applied forces, in world axes.
+
+For every body, velocity and angular velocity are linear in the speeds; their coefficients are the
+partial velocities V_k and W_k. Accelerations with v' = 0 are followed from body to body. Then
+
+    M_kj = sum over bodies of  m V_k . V_j + W_k . I W_j
+    f_k  = sum over bodies of  V_k . (F - m a0) + W_k . (T - I alpha0 - omega x I omega)
+
+Nothing is differentiated but a joint's own pose template.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import symengine as se
+
+from pendula.equations import loads as ld
+from pendula.equations import vectors as vec
+from pendula.equations.assemble import Blocks, gather
+from pendula.equations.closures import AngleRow, Axis, GapRow, Point, Row, closure_rows, constraint_rows, world_axis
+from pendula.equations.equations import PARTS, Equations
+from pendula.equations.formulations.support import Support
+from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Turn, TurnQuaternion
+from pendula.equations.tape import Expr, is_zero
+from pendula.model.bodies import GROUND
+from pendula.model.joints import JointRevolute
+from pendula.model.model import Model
+
+
+@dataclass
+class Motion:
+    """Motion of a frame in world axes: partial velocities by rate, velocities, accelerations with v' = 0."""
+
+    r: vec.Vector = vec.NULL
+    W: dict[int, vec.Vector] = field(default_factory=dict)
+    V: dict[int, vec.Vector] = field(default_factory=dict)
+    w: vec.Vector = vec.NULL
+    v: vec.Vector = vec.NULL
+    alpha: vec.Vector = vec.NULL
+    a: vec.Vector = vec.NULL
+
+
+class Kane:
+    """Derivation by partial velocities."""
+
+    name = "kane"
+    support = Support(
+        coordinates="joints",
+        solved="kkt",
+        growth=(2, 3),
+        solution=3,
+        uses="partial velocities and accelerations",
+        choose="by default, up to some tens of bodies: few operations, quick to derive",
+    )
+
+    def derive(self, model: Model) -> Equations:
+        """The equations of motion of a model."""
+        return _Derivation(Mechanism(model)).equations()
+
+
+class _Derivation:
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.m = mechanism
+        self.tape = mechanism.tape
+        self.loads = ld.collect_loads(mechanism)
+        self.rows = closure_rows(mechanism)
+        self.count = len(mechanism.rates)
+        self.rate_index = {str(rate): k for k, rate in enumerate(mechanism.rates)}
+        # every coordinate with its rate and its acceleration when v' = 0
+        self.rate_of: dict[Any, tuple[int, Any, Expr]] = {}
+        for k, drive in enumerate(mechanism.drives):
+            self.rate_of[drive.position] = (len(mechanism.v) + k, drive.rate, drive.acceleration)
+        for q, rate in zip(mechanism.q, mechanism.qdot, strict=True):
+            if str(rate) in self.rate_index:
+                self.rate_of[q] = (self.rate_index[str(rate)], rate, 0)
+        self.bodies = self._bodies()
+
+    # -- kinematics -----------------------------------------------------------------------------
+
+    def _bodies(self) -> list[Motion]:
+        found: list[Motion] = []
+        for k, link in enumerate(self.m.links):
+            parent = found[link.parent] if link.parent >= 0 else Motion()
+            pose = self.m.poses[link.parent] if link.parent >= 0 else WORLD
+            motion, here = parent, pose
+            for step in link.before:
+                motion, here = self._step(motion, here, step, link.body)
+            absolute = isinstance(link.joint, JointRevolute) and link.joint.measured_from == "ground"
+            for step, own in zip(self.m.relative_motion(k, here), link.motion, strict=True):
+                if absolute:
+                    assert isinstance(step, Turn)
+                    assert isinstance(own, Turn)
+                    motion, here = self._absolute_turn(motion, here, step, own, link.body)
+                else:
+                    motion, here = self._step(motion, here, step, link.body)
+            for step in link.after:
+                motion, here = self._step(motion, here, step, link.body)
+            found.append(self._named(motion, link.body))
+        return found
+
+    def _named(self, motion: Motion, hint: str) -> Motion:
+        keep = self.tape.keep_all
+        return Motion(
+            motion.r,
+            {k: keep(x, f"W__{hint}_{self.m.rates[k]}") for k, x in motion.W.items()},
+            {k: keep(x, f"V__{hint}_{self.m.rates[k]}") for k, x in motion.V.items()},
+            keep(motion.w, f"w__{hint}"),
+            keep(motion.v, f"v__{hint}"),
+            keep(motion.alpha, f"alpha__{hint}"),
+            keep(motion.a, f"a__{hint}"),
+        )
+
+    def _step(self, motion: Motion, pose: Pose, step: Shift | Turn | TurnQuaternion, hint: str) -> tuple[Motion, Pose]:
+        after = self.m.follow(pose, (step,), hint)
+        match step:
+            case Shift(vector):
+                return self._shifted(motion, pose, vector, after, hint), after
+            case Turn(axis, angle):
+                direction = self.tape.keep_all(vec.times(pose.R, axis), f"axis__{hint}")
+                slopes, rate, bend = self._template([angle])
+                return self._spun(
+                    motion,
+                    {k: (direction, x[0]) for k, x in slopes.items()},
+                    direction,
+                    rate[0],
+                    bend[0],
+                    after,
+                ), after
+            case TurnQuaternion(omega=omega):
+                columns = vec.transposed(after.R)
+                spin = self.tape.keep_all(vec.times(after.R, omega), f"spin__{hint}")
+                own = {self.rate_index[str(s)]: (column, 1) for s, column in zip(omega, columns, strict=True)}
+                turned = Motion(after.r, dict(motion.W), dict(motion.V), motion.w, motion.v, motion.alpha, motion.a)
+                for k, (column, _) in own.items():
+                    turned.W[k] = column
+                turned.w = vec.add(motion.w, spin)
+                turned.alpha = vec.add(motion.alpha, vec.cross(motion.w, spin))
+                return turned, after
+        raise TypeError(f"no motion for {step!r}")
+
+    def _template(self, entries: Any) -> tuple[dict[int, list[Expr]], list[Expr], list[Expr]]:
+        """Slopes by rate, total rate and second rate (with v' = 0) of a joint's own expressions."""
+        flat = [self._flat(e) for e in entries]
+        used = set().union(*(e.free_symbols for e in flat))
+        symbols = sorted((s for s in used if s in self.rate_of), key=lambda s: self.rate_of[s][0])
+        slopes: dict[int, list[Expr]] = {}
+        rate: list[Expr] = [0] * len(flat)
+        bend: list[Expr] = [0] * len(flat)
+        for s in symbols:
+            k, speed, acceleration = self.rate_of[s]
+            slopes[k] = [e.diff(s) for e in flat]
+            rate = [r + d * speed for r, d in zip(rate, slopes[k], strict=True)]
+            bend = [b + d * acceleration for b, d in zip(bend, slopes[k], strict=True)]
+        for s in symbols:
+            _, speed, _ = self.rate_of[s]
+            for o in symbols:
+                _, other, _ = self.rate_of[o]
+                bend = [b + e.diff(s).diff(o) * speed * other for b, e in zip(bend, flat, strict=True)]
+        return slopes, rate, bend
+
+    def _flat(self, expression: Expr) -> Expr:
+        """A joint's own expression with its names written out, so that it can be differentiated directly."""
+        expression = se.sympify(expression)
+        named = [s for s in expression.free_symbols if s in self.tape.definitions]
+        return self._flat(expression.subs({s: self.tape.definitions[s] for s in named})) if named else expression
+
+    def _shifted(self, motion: Motion, pose: Pose, vector: Any, after: Pose, hint: str) -> Motion:
+        """Transport to the shifted origin, with what the shift itself adds while it changes."""
+        arm = self.tape.keep_all(vec.times(pose.R, vector), f"arm__{hint}")
+        moved = Motion(after.r, dict(motion.W), dict(motion.V), motion.w, alpha=motion.alpha)
+        for k, W in motion.W.items():
+            swing = vec.cross(W, arm)
+            if not vec.all_zero(swing):
+                moved.V[k] = vec.add(motion.V.get(k, vec.NULL), swing)
+        moved.v = vec.add(motion.v, vec.cross(motion.w, arm))
+        whirl = vec.cross(motion.w, vec.cross(motion.w, arm))
+        moved.a = vec.add(motion.a, vec.cross(motion.alpha, arm), whirl)
+        slopes, rate, bend = self._template(vector)
+        if slopes:
+            for k, slope in slopes.items():
+                own = vec.times(pose.R, slope)
+                moved.V[k] = vec.add(moved.V.get(k, vec.NULL), own)
+            slide = self.tape.keep_all(vec.times(pose.R, rate), f"slide__{hint}")
+            moved.v = vec.add(moved.v, slide)
+            coriolis = vec.scale(2, vec.cross(motion.w, slide))
+            moved.a = vec.add(moved.a, coriolis, vec.times(pose.R, bend))
+        return moved
+
+    def _spun(
+        self,
+        motion: Motion,
+        own: dict[int, tuple[Any, Expr]],
+        direction: Any,
+        rate: Expr,
+        bend: Expr,
+        after: Pose,
+    ) -> Motion:
+        turned = Motion(after.r, dict(motion.W), dict(motion.V), motion.w, motion.v, motion.alpha, motion.a)
+        for k, (axis, slope) in own.items():
+            turned.W[k] = vec.add(turned.W.get(k, vec.NULL), vec.scale(slope, axis))
+        spin = vec.scale(rate, direction)
+        turned.w = vec.add(motion.w, spin)
+        turned.alpha = vec.add(motion.alpha, vec.cross(motion.w, spin), vec.scale(bend, direction))
+        return turned
+
+    def _absolute_turn(self, motion: Motion, pose: Pose, step: Turn, own: Turn, hint: str) -> tuple[Motion, Pose]:
+        """An angle measured from ground: the body's rate about z is the speed itself, whatever the parent does."""
+        after = self.m.follow(pose, (step,), hint)
+        k, speed, acceleration = self.rate_of[own.angle]
+        axis = own.axis
+        W: dict[int, vec.Vector] = {k: axis}
+        turned = Motion(
+            after.r,
+            W,
+            dict(motion.V),
+            vec.scale(speed, axis),
+            motion.v,
+            vec.scale(acceleration, axis),
+            motion.a,
+        )
+        return turned, after
+
+    def _at(self, body: str, place: vec.Vector) -> Motion:
+        """Motion of a point of a body."""
+        if body == GROUND:
+            motion, pose = Motion(), WORLD
+        else:
+            k = self.m.index[body]
+            motion, pose = self.bodies[k], self.m.poses[k]
+        return self._shifted(motion, pose, tuple(place), Pose(pose.R, self.m.point(body, place)), body)
+
+    # -- forces ---------------------------------------------------------------------------------
+
+    def _world(self, body: str, vector: vec.Vector, axes: str) -> vec.Vector:
+        return vector if axes == "world" else vec.times(self.m.poses[self.m.index[body]].R, vector)
+
+    def _forces(self) -> dict[str, list[list[Expr]]]:
+        rows: dict[str, list[list[Expr]]] = {part: [[] for _ in range(self.count)] for part in PARTS}
+        gravity = self.m.constants_of(self.m.model.gravity)
+        for link in self.m.links:
+            center = self._at(link.body, link.com)
+            for k, V in center.V.items():
+                rows["gravity"][k].append(vec.dot(vec.scale(link.mass, gravity), V))
+        for load in self.loads:
+            match load:
+                case ld.SpringBetween():
+                    self._spring(load, rows)
+                case ld.SpringAcross():
+                    self._joint_spring(load, rows)
+                case ld.BallFriction(speeds, coefficient):
+                    for k in speeds:
+                        rows["dissipation"][k].append(-coefficient * self.m.v[k])
+                case ld.OnCoordinate(k, value):
+                    rows["applied"][k].append(value)
+                case ld.TorqueOn(body, vector, axes):
+                    torque = self._world(body, vector, axes)
+                    for k, W in self.bodies[self.m.index[body]].W.items():
+                        rows["applied"][k].append(vec.dot(torque, W))
+                case ld.ForceAt(body, place, vector, axes):
+                    self._push(rows["applied"], self._at(body, place), self._world(body, vector, axes))
+                case ld.SpinForce(body, place, direction, coefficient, dissipative):
+                    here = self._at(body, place)
+                    force = vec.scale(coefficient, vec.cross(here.w, self._world(body, direction, "body")))
+                    self._push(rows["dissipation" if dissipative else "applied"], here, force)
+        return rows
+
+    def _push(self, rows: list[list[Expr]], motion: Motion, force: vec.Vector) -> None:
+        for k, V in motion.V.items():
+            rows[k].append(vec.dot(force, V))
+
+    def _spring(self, load: ld.SpringBetween, rows: dict[str, list[list[Expr]]]) -> None:
+        """Equal and opposite forces along the line between two points."""
+        start, end = self._at(*load.start), self._at(*load.end)
+        gap = self.tape.keep_all(vec.subtract(end.r, start.r), "gap__spring")
+        square = vec.dot(gap, gap)
+        if not is_zero(load.stiffness):
+            pull: Expr = load.stiffness
+            if not is_zero(load.length):
+                pull = load.stiffness * (1 - load.length / self.tape.name(se.sqrt(square), "length__spring"))
+            force = self.tape.keep_all(vec.scale(pull, gap), "pull__spring")
+            self._push(rows["springs"], start, force)
+            self._push(rows["springs"], end, vec.scale(-1, force))
+        if not is_zero(load.damping):
+            closing = vec.dot(vec.subtract(end.v, start.v), gap)
+            drag = self.tape.name(load.damping * closing / square, "drag__spring")
+            force = vec.scale(drag, gap)
+            self._push(rows["dissipation"], start, force)
+            self._push(rows["dissipation"], end, vec.scale(-1, force))
+
+    def _joint_spring(self, load: ld.SpringAcross, rows: dict[str, list[list[Expr]]]) -> None:
+        """A moment (or force) between the two sides of a joint, acting on the relative rate."""
+        own, speed, _ = self.rate_of[load.coordinate]
+        joint = self.m.links[load.link].joint
+        shares: dict[int, Expr] = {own: 1}
+        rate: Expr = speed
+        if isinstance(joint, JointRevolute) and joint.measured_from == "ground":
+            # relative rate = own rate - what the parent turns about the same axis
+            parent = self.m.links[load.link].parent
+            axis = self.m.direction(joint.axis)
+            if parent >= 0:
+                for k, W in self.bodies[parent].W.items():
+                    shares[k] = shares.get(k, 0) - vec.dot(axis, W)
+                rate = speed - vec.dot(axis, self.bodies[parent].w)
+        spring, damper = load.stiffness * (load.stretch - load.rest), load.damping * rate
+        for k, share in shares.items():
+            rows["springs"][k].append(-spring * share)
+            rows["dissipation"][k].append(-damper * share)
+
+    # -- constraints ----------------------------------------------------------------------------
+
+    def _axis_motion(self, axis: Axis) -> tuple[vec.Vector, Motion]:
+        direction = self.tape.keep_all(world_axis(self.m, axis), "dir__closure")
+        return direction, Motion() if axis.body == GROUND else self.bodies[self.m.index[axis.body]]
+
+    def _constraint(self, row: Row) -> tuple[Expr, list[Expr], Expr]:
+        """Gap, its slope by every rate, and minus its second rate with v' = 0."""
+        if isinstance(row, AngleRow):
+            return self._angle_row(row)
+        assert isinstance(row, GapRow)
+        parent, child = self._at(*_of(row.parent)), self._at(*_of(row.child))
+        direction, frame = self._axis_motion(row.axis)
+        gap = self.tape.keep_all(vec.subtract(child.r, parent.r), "gap__closure")
+        across = self.tape.keep_all(vec.cross(direction, gap), "cross__closure")
+        slopes: list[Expr] = []
+        for k in range(self.count):
+            relative = vec.subtract(child.V.get(k, vec.NULL), parent.V.get(k, vec.NULL))
+            # d(gap . d) = relative velocity . d + gap . (W x d)
+            slopes.append(vec.dot(relative, direction) + vec.dot(frame.W.get(k, vec.NULL), across))
+        velocity = vec.subtract(child.v, parent.v)
+        turning = vec.cross(frame.w, direction)
+        bias = vec.dot(vec.subtract(child.a, parent.a), direction) + 2 * vec.dot(velocity, turning)
+        bias = bias + vec.dot(gap, vec.add(vec.cross(frame.alpha, direction), vec.cross(frame.w, turning)))
+        return vec.dot(gap, direction), slopes, -bias
+
+    def _angle_row(self, row: AngleRow) -> tuple[Expr, list[Expr], Expr]:
+        (a, first), (b, second) = self._axis_motion(row.a), self._axis_motion(row.b)
+        across = self.tape.keep_all(vec.cross(a, b), "cross__closure")
+        slopes: list[Expr] = []
+        for k in range(self.count):
+            relative = vec.subtract(first.W.get(k, vec.NULL), second.W.get(k, vec.NULL))
+            slopes.append(vec.dot(relative, across))
+        turn_a, turn_b = vec.cross(first.w, a), vec.cross(second.w, b)
+        bias = vec.dot(vec.add(vec.cross(first.alpha, a), vec.cross(first.w, turn_a)), b)
+        bias = bias + 2 * vec.dot(turn_a, turn_b)
+        bias = bias + vec.dot(a, vec.add(vec.cross(second.alpha, b), vec.cross(second.w, turn_b)))
+        return vec.dot(a, b), slopes, -bias
+
+    # -- all together ---------------------------------------------------------------------------
+
+    def equations(self) -> Equations:
+        """Every block of the one equation."""
+        n, count = len(self.m.v), self.count
+        mass_terms: list[list[list[Expr]]] = [[[] for _ in range(n)] for _ in range(count)]
+        rows = self._forces()
+        kinetic: list[Expr] = []
+        momenta: list[list[Expr]] = [[] for _ in range(count)]
+        products = _Products()
+        for link, pose, body in zip(self.m.links, self.m.poses, self.bodies, strict=True):
+            center = self._named(self._at(link.body, link.com), f"{link.body}_com")
+            inertia = self._world_inertia(link.inertia, pose, link.body)
+            spin = self.tape.keep_all(vec.times(inertia, body.w), f"H__{link.body}")
+            twist = vec.add(vec.times(inertia, body.alpha), vec.cross(body.w, spin))
+            twist = self.tape.keep_all(twist, f"T__{link.body}")
+            inertias = {k: vec.times(inertia, W) for k, W in body.W.items()}
+            active = sorted(set(center.V) | set(body.W))
+            for k in active:
+                V, W = center.V.get(k, vec.NULL), body.W.get(k, vec.NULL)
+                pushed = vec.scale(link.mass, V)
+                rows["inertia"][k] += [-vec.dot(pushed, center.a), -vec.dot(W, twist)]
+                momenta[k] += [vec.dot(pushed, center.v), vec.dot(W, spin)]
+                for j in active:
+                    if j <= k and j < n:
+                        if j in center.V:
+                            mass_terms[k][j].append(products(pushed, center.V[j]))
+                        if j in inertias and k in body.W:
+                            mass_terms[k][j].append(vec.dot(W, inertias[j]))
+            kinetic += [link.mass * vec.dot(center.v, center.v) / 2, vec.dot(body.w, spin) / 2]
+        mass = [[vec.total(mass_terms[k][j]) for j in range(n)] for k in range(count)]
+        for k in range(n):
+            for j in range(k + 1, n):
+                mass[k][j] = mass[j][k]
+
+        constraints = constraint_rows(self.m, self.rows, self._constraint)
+        blocks = Blocks(
+            mass=mass,
+            parts={part: [vec.total(terms) for terms in lists] for part, lists in rows.items()},
+            constraints=constraints,
+            kinetic=vec.total(kinetic),
+            potential=ld.potential_energy(self.m, self.loads),
+            momenta=[vec.total(terms) for terms in momenta],
+        )
+        return gather(self.m, Kane.name, blocks)
+
+    def _world_inertia(self, inertia: Any, pose: Pose, hint: str) -> vec.Matrix:
+        """R I R^T; for a body with an axis of symmetry, I_t 1 + (I_a - I_t) e e^T."""
+        if all(is_zero(x) for row in inertia for x in row):
+            return (vec.NULL,) * 3
+        if pose.theta is not None:  # only the z entry meets a rate that is not zero
+            return ((0, 0, 0), (0, 0, 0), (0, 0, inertia[2][2]))
+        diagonal = [inertia[i][i] for i in range(3)]
+        off = [inertia[i][j] for i in range(3) for j in range(3) if i != j]
+        columns = vec.transposed(pose.R)
+        if all(is_zero(x) for x in off):
+            for k in range(3):
+                i, j = (k + 1) % 3, (k + 2) % 3
+                if diagonal[i] == diagonal[j]:
+                    e, extra = columns[k], self.tape.keep(diagonal[k] - diagonal[i], f"dI__{hint}")
+                    matrix = [
+                        [extra * e[a] * e[b] + (diagonal[i] if a == b else 0) for b in range(3)] for a in range(3)
+                    ]
+                    return self._symmetric(matrix, hint)
+        matrix = vec.product(vec.product(pose.R, inertia), columns)
+        return self._symmetric(matrix, hint)
+
+    def _symmetric(self, matrix: vec.Matrix, hint: str) -> vec.Matrix:
+        named = {}
+        for i in range(3):
+            for j in range(i + 1):
+                named[i, j] = named[j, i] = self.tape.keep(se.sympify(matrix[i][j]), f"I__{hint}_{'xyz'[j]}{'xyz'[i]}")
+        return [[named[i, j] for j in range(3)] for i in range(3)]
+
+
+class _Products:
+    """Scalar products, each built once: in a chain most bodies have the same partial velocities."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Expr, ...], Expr] = {}
+
+    def __call__(self, a: vec.Vector, b: vec.Vector) -> Expr:
+        key = (*a, *b)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = vec.dot(a, b)
+        return found
+
+
+def _of(point: Point) -> tuple[str, tuple[Expr, ...]]:
+    return point.body, point.place

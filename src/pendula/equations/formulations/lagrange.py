@@ -1,0 +1,280 @@
+"""Lagrange's equations: kinetic energy, potential energy and virtual work, differentiated.
+
+    d/dt (dT/dv) - dT/ds + dV/ds = Q + G^T lam
+
+with ds the virtual displacement that belongs to a speed (dq = N ds). For the angular velocity of a
+ball joint, which is no derivative of coordinates, the term omega x dT/domega is added (Boltzmann-Hamel).
+Velocities are followed from body to body: in world axes while everything turns about z, in body axes
+otherwise, which keeps the energies short.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import symengine as se
+
+from pendula.equations import loads as ld
+from pendula.equations import vectors as vec
+from pendula.equations.assemble import Blocks, gather
+from pendula.equations.closures import AngleRow, GapRow, Row, closure_rows, constraint_rows, world_axis
+from pendula.equations.equations import PARTS, Equations
+from pendula.equations.formulations.support import Support
+from pendula.equations.mechanism import (
+    WORLD,
+    Mechanism,
+    Pose,
+    Shift,
+    Step,
+    Turn,
+    TurnQuaternion,
+    quaternion_matrix,
+)
+from pendula.equations.tape import Expr, is_zero
+from pendula.model.model import Model
+
+
+@dataclass(frozen=True)
+class Velocity:
+    """Angular velocity and velocity of the origin of a frame, in world axes if ``flat``, else in its own."""
+
+    pose: Pose
+    w: vec.Vector
+    u: vec.Vector
+
+    @property
+    def flat(self) -> bool:
+        """Whether vectors are written in world axes."""
+        return self.pose.theta is not None
+
+
+class Lagrange:
+    """Derivation by energies."""
+
+    name = "lagrange"
+    support = Support(
+        coordinates="joints",
+        solved="kkt",
+        growth=(2, 3),
+        solution=3,
+        uses="kinetic energy, potential energy, virtual work",
+        choose="to read equations, or to compare with a textbook: short for small mechanisms",
+    )
+
+    def derive(self, model: Model) -> Equations:
+        """The equations of motion of a model."""
+        return _Derivation(Mechanism(model)).equations()
+
+
+class _Derivation:
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.m = mechanism
+        self.tape = mechanism.tape
+        self.loads = ld.collect_loads(mechanism)
+        self.rows = closure_rows(mechanism)
+        self.count = len(mechanism.rates)
+        self.free = len(mechanism.v)
+        self.in_time = mechanism.in_time()
+        self.virtual = [mechanism.virtual(k) for k in range(self.count)]
+        self.by_speed = [mechanism.by_speed(k) for k in range(self.count)]
+        self.velocities = self._velocities()
+
+    # -- velocities -----------------------------------------------------------------------------
+
+    def _velocities(self) -> list[Velocity]:
+        found: list[Velocity] = []
+        start = Velocity(WORLD, vec.NULL, vec.NULL)
+        for k, link in enumerate(self.m.links):
+            here = found[link.parent] if link.parent >= 0 else start
+            here = self._follow(here, link.before, link.body)
+            here = self._follow(here, self.m.relative_motion(k, here.pose), link.body)
+            here = self._follow(here, link.after, link.body)
+            w = self.tape.keep_all(here.w, f"w__{link.body}")
+            u = self.tape.keep_all(here.u, f"u__{link.body}")
+            found.append(Velocity(here.pose, w, u))
+        return found
+
+    def _follow(self, here: Velocity, steps: tuple[Step, ...], hint: str) -> Velocity:
+        for step in steps:
+            match step:
+                case Shift(vector):
+                    rate = self.in_time.all(vector)
+                    if here.flat:
+                        vector, rate = vec.times(here.pose.R, vector), vec.times(here.pose.R, rate)  # type: ignore[assignment]
+                    u = vec.add(here.u, vec.cross(here.w, vector), rate)
+                    here = Velocity(
+                        self.m.follow(here.pose, (step,), hint), here.w, self.tape.keep_all(u, f"u__{hint}")
+                    )
+                case Turn(axis, angle):
+                    spin = vec.scale(self.in_time(angle), axis)
+                    if here.flat and is_zero(axis[0]) and is_zero(axis[1]):
+                        here = Velocity(self.m.follow(here.pose, (step,), hint), vec.add(here.w, spin), here.u)
+                    else:
+                        here = self._turned(here, step, self.m.turn_matrix(axis, angle, hint), spin, hint)
+                case TurnQuaternion(quaternion, omega):
+                    matrix = self.m.named(quaternion_matrix(quaternion), f"{hint}_joint")
+                    here = self._turned(here, step, matrix, list(omega), hint)
+        return here
+
+    def _turned(self, here: Velocity, step: Step, matrix: vec.Matrix, spin: list[Expr], hint: str) -> Velocity:
+        """Components in the turned axes; a frame that turned about z only is first taken to its own axes."""
+        w, u = here.w, here.u
+        if here.flat:
+            back = vec.transposed(here.pose.R)
+            w, u = vec.times(back, w), vec.times(back, u)
+        back = vec.transposed(matrix)
+        w = self.tape.keep_all(vec.add(vec.times(back, w), spin), f"w__{hint}")
+        u = self.tape.keep_all(vec.times(back, u), f"u__{hint}")
+        pose = self.m.follow(here.pose, (step,), hint)
+        return Velocity(Pose(pose.R, pose.r), w, u)
+
+    def _point_velocity(self, k: int, place: vec.Vector) -> vec.Vector:
+        """Velocity of a point of link k, in the axes its velocity is written in."""
+        here = self.velocities[k]
+        arm = vec.times(here.pose.R, place) if here.flat else place
+        return vec.add(here.u, vec.cross(here.w, arm))
+
+    def _own_axes(self, k: int, vector: vec.Vector, axes: str) -> vec.Vector:
+        """A vector given in world or body axes, in the axes link k's velocity is written in."""
+        here = self.velocities[k]
+        if axes == "body":
+            return vec.times(here.pose.R, vector) if here.flat else vector
+        return vector if here.flat else vec.times(vec.transposed(here.pose.R), vector)
+
+    # -- energies -------------------------------------------------------------------------------
+
+    def kinetic_energies(self) -> list[Expr]:
+        """One expression for every body."""
+        energies = []
+        for k, link in enumerate(self.m.links):
+            here = self.velocities[k]
+            u = self.tape.keep_all(self._point_velocity(k, link.com), f"uc__{link.body}")
+            if here.flat:  # only the z component of the angular velocity is there
+                spin = link.inertia[2][2] * here.w[2] ** 2 if not is_zero(here.w[2]) else 0
+            else:
+                spin = vec.dot(here.w, vec.times(link.inertia, here.w))
+            energies.append(link.mass * vec.dot(u, u) / 2 + spin / 2)
+        return [se.sympify(e) for e in energies]
+
+    def potential_energies(self) -> tuple[list[Expr], list[Expr]]:
+        """Of gravity, one for every body; and of the springs."""
+        gravity = self.m.constants_of(self.m.model.gravity)
+        weights = []
+        for link, pose in zip(self.m.links, self.m.poses, strict=True):
+            center = vec.add(pose.r, vec.times(pose.R, link.com))
+            weights.append(se.sympify(-link.mass * vec.dot(gravity, center)))
+        springs = []
+        for load in self.loads:
+            if isinstance(load, ld.SpringAcross) and not is_zero(load.stiffness):
+                springs.append(load.stiffness * (load.stretch - load.rest) ** 2 / 2)
+            elif isinstance(load, ld.SpringBetween) and not is_zero(load.stiffness):
+                springs.append(load.stiffness * self._stretch(load) / 2)
+        return weights, [se.sympify(e) for e in springs]
+
+    def _stretch(self, load: ld.SpringBetween) -> Expr:
+        """(distance - length)^2; without a length no square root is needed."""
+        gap = vec.subtract(self.m.point(*load.end), self.m.point(*load.start))
+        gap = self.tape.keep_all(gap, "gap__spring")
+        if is_zero(load.length):
+            return vec.dot(gap, gap)
+        return (self.tape.name(se.sqrt(vec.dot(gap, gap)), "length__spring") - load.length) ** 2
+
+    # -- generalized forces ---------------------------------------------------------------------
+
+    def _virtual_work(self) -> dict[str, list[Expr]]:
+        """Generalized forces of everything that has no potential, by part."""
+        rows: dict[str, list[list[Expr]]] = {p: [[] for _ in range(self.count)] for p in ("dissipation", "applied")}
+        for load in self.loads:
+            match load:
+                case ld.SpringAcross() | ld.SpringBetween() if not is_zero(load.damping):
+                    stretch = load.stretch if isinstance(load, ld.SpringAcross) else self._distance(load)
+                    rate = self.tape.keep(self.in_time(stretch), "rate__damper")
+                    for k in range(self.count):
+                        rows["dissipation"][k].append(-load.damping * rate * self.virtual[k](stretch))
+                case ld.BallFriction(speeds, coefficient):
+                    for k in speeds:
+                        rows["dissipation"][k].append(-coefficient * self.m.v[k])
+                case ld.OnCoordinate(k, value):
+                    rows["applied"][k].append(value)
+                case ld.TorqueOn(body, vector, axes):
+                    i = self.m.index[body]
+                    self._work(rows["applied"], self.velocities[i].w, self._own_axes(i, vector, axes))
+                case ld.ForceAt(body, place, vector, axes):
+                    i = self.m.index[body]
+                    self._work(rows["applied"], self._point_velocity(i, place), self._own_axes(i, vector, axes))
+                case ld.SpinForce(body, place, direction, coefficient, dissipative):
+                    i = self.m.index[body]
+                    across = vec.cross(self.velocities[i].w, self._own_axes(i, direction, "body"))
+                    part = rows["dissipation" if dissipative else "applied"]
+                    self._work(part, self._point_velocity(i, place), vec.scale(coefficient, across))
+        return {part: [vec.total(terms) for terms in lists] for part, lists in rows.items()}
+
+    def _distance(self, load: ld.SpringBetween) -> Expr:
+        gap = self.tape.keep_all(vec.subtract(self.m.point(*load.end), self.m.point(*load.start)), "gap__spring")
+        return self.tape.name(se.sqrt(vec.dot(gap, gap)), "length__spring")
+
+    def _work(self, rows: list[list[Expr]], velocity: vec.Vector, force: vec.Vector) -> None:
+        """Adds force . d(velocity)/d(speed k) to every row."""
+        for k in range(self.count):
+            rows[k].append(vec.dot(force, self.by_speed[k].all(velocity)))
+
+    # -- constraints ----------------------------------------------------------------------------
+
+    def _row(self, row: Row) -> Expr:
+        match row:
+            case GapRow(parent=parent, child=child, axis=axis):
+                gap = vec.subtract(self.m.point(child.body, child.place), self.m.point(parent.body, parent.place))
+                return vec.dot(gap, world_axis(self.m, axis))
+            case AngleRow(a=a, b=b):
+                return vec.dot(world_axis(self.m, a), world_axis(self.m, b))
+
+    def _constraint(self, row: Row) -> tuple[Expr, list[Expr], Expr]:
+        """Gap, its slope along every rate, and minus its second rate with v' = 0."""
+        gap = self._row(row)
+        rate = self.tape.name(se.sympify(self.in_time(gap)), f"rate__{row.name.split(':')[0]}")
+        return gap, [direction(gap) for direction in self.virtual], -self.in_time(rate)
+
+    # -- all together ---------------------------------------------------------------------------
+
+    def equations(self) -> Equations:
+        """Every block of the one equation."""
+        n, count = self.free, self.count
+        kinetic = self.kinetic_energies()
+        weights, springs = self.potential_energies()
+        momentum = [[self.by_speed[k](T) for T in kinetic] for k in range(count)]
+
+        mass = [
+            [vec.total([self.by_speed[j](p) for p in momentum[k] if not is_zero(p)]) if j <= k else 0 for j in range(n)]
+            for k in range(count)
+        ]
+        for k in range(n):
+            for j in range(k + 1, n):
+                mass[k][j] = mass[j][k]
+
+        inertia = []
+        for k in range(count):
+            terms = [-self.in_time(p) for p in momentum[k] if not is_zero(p)]
+            terms += [self.virtual[k](T) for T in kinetic]
+            inertia.append(vec.total(terms))
+        totals = [
+            self.tape.keep(vec.total(row), f"p__{rate}") for row, rate in zip(momentum, self.m.rates, strict=True)
+        ]
+        for ball in self.m.balls:  # Boltzmann-Hamel terms
+            turning = vec.cross([self.m.v[k] for k in ball], [totals[k] for k in ball])
+            for k, extra in zip(ball, turning, strict=True):
+                inertia[k] = inertia[k] - extra
+
+        parts: dict[str, list[Expr]] = {"inertia": inertia, **self._virtual_work()}
+        parts["gravity"] = [vec.total([-self.virtual[k](V) for V in weights]) for k in range(count)]
+        parts["springs"] = [vec.total([-self.virtual[k](V) for V in springs]) for k in range(count)]
+
+        constraints = constraint_rows(self.m, self.rows, self._constraint)
+        blocks = Blocks(
+            mass=mass,
+            parts={part: parts[part] for part in PARTS},
+            constraints=constraints,
+            kinetic=vec.total(kinetic),
+            potential=vec.total(weights + springs),
+            momenta=totals,
+        )
+        return gather(self.m, Lagrange.name, blocks)

@@ -1,0 +1,533 @@
+"""Newton-Euler: for every joint, the balance of momentum of all that hangs on it, along its free directions.
+
+Outward, from ground to the tips, accelerations are found as linear forms of v'. Inward, from the tips to
+ground, each body's rate of momentum less the loads on it is added to what its children need, as a force and
+a moment about the body's origin. What the joint must supply along its free directions is zero (ideal joints),
+which gives one equation per freedom; across them it is the joint's reaction.
+
+Vectors are written in world axes while everything turns about z, in body axes otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import symengine as se
+
+from pendula.equations import loads as ld
+from pendula.equations import vectors as vec
+from pendula.equations.assemble import Blocks, gather
+from pendula.equations.closures import (
+    AngleRow,
+    Constraints,
+    GapRow,
+    Point,
+    Row,
+    closure_rows,
+    closures_transmit,
+    constraint_rows,
+    world_axis,
+)
+from pendula.equations.equations import PARTS, Equations, Transmitted, acceleration_symbols, multiplier_symbols
+from pendula.equations.formulations.support import Support
+from pendula.equations.mechanism import (
+    WORLD,
+    Mechanism,
+    Pose,
+    Shift,
+    Step,
+    Turn,
+    TurnQuaternion,
+    quaternion_matrix,
+)
+from pendula.equations.tape import Expr, is_zero
+from pendula.model.bodies import GROUND
+from pendula.model.model import Model
+
+BIAS = -1
+"""Key of the part of a linear form that does not depend on v'."""
+
+Form = Mapping[int, vec.Vector]
+"""A vector linear in the accelerations of the rates: index of the rate (or BIAS) -> coefficient."""
+
+
+class NewtonEuler:
+    """Derivation by momentum balances."""
+
+    name = "newton-euler"
+    support = Support(
+        coordinates="joints",
+        solved="kkt",
+        growth=(2, 2),
+        solution=3,
+        uses="balances of force and moment, joint by joint",
+        choose="for forces in joints, and for long chains with angles between links",
+        joint_forces=True,
+    )
+
+    def derive(self, model: Model) -> Equations:
+        """The equations of motion of a model."""
+        return _Derivation(Mechanism(model)).equations()
+
+
+@dataclass
+class Body:
+    """Motion of a body's origin and axes; vectors in world axes if the pose is flat, else in body axes."""
+
+    pose: Pose
+    w: vec.Vector = vec.NULL
+    u: vec.Vector = vec.NULL
+    alpha: Form = field(default_factory=dict)
+    a: Form = field(default_factory=dict)
+
+    @property
+    def flat(self) -> bool:
+        """Whether vectors are written in world axes."""
+        return self.pose.theta is not None
+
+
+@dataclass
+class Wrench:
+    """A force and a moment about a body's origin, each a linear form."""
+
+    force: Form
+    moment: Form
+
+
+def added(*forms: Form) -> Form:
+    """The sum of linear forms."""
+    total: dict[int, list[vec.Vector]] = {}
+    for form in forms:
+        for k, vector in form.items():
+            total.setdefault(k, []).append(vector)
+    return {k: vec.add(*vectors) if len(vectors) > 1 else vectors[0] for k, vectors in total.items()}
+
+
+def mapped(form: Form, function: Any) -> Form:
+    """A linear map of every coefficient."""
+    return {k: function(vector) for k, vector in form.items()}
+
+
+@dataclass
+class Freedom:
+    """What a joint alone can do: turning and shifting of its child's origin per rate, in the child's axes."""
+
+    spins: Form = field(default_factory=dict)
+    slides: Form = field(default_factory=dict)
+
+
+class _Derivation:
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.m = mechanism
+        self.tape = mechanism.tape
+        self.loads = ld.collect_loads(mechanism)
+        self.rows = closure_rows(mechanism)
+        self.count = len(mechanism.rates)
+        self.in_time = mechanism.in_time()
+        self.virtual = [mechanism.virtual(k) for k in range(self.count)]
+        self.index_of = {str(rate): k for k, rate in enumerate(mechanism.rates)}
+        self.bodies: list[Body] = []
+        self.freedoms: list[Freedom] = []
+        self.turns: list[vec.Matrix] = []  # from a body's axes to those of its parent
+        self.arms: list[vec.Vector] = []  # from the parent's origin to the body's, in the parent's axes
+        self.units: dict[str, list[dict[str, Wrench]]] = {}  # by row: what a unit multiplier loads the joints with
+        for k in range(len(mechanism.links)):
+            self._outward(k)
+
+    # -- outward: motion ------------------------------------------------------------------------
+
+    def _outward(self, k: int) -> None:
+        link = self.m.links[k]
+        parent = self.bodies[link.parent] if link.parent >= 0 else Body(WORLD)
+        here, own = parent, Freedom()
+        turn: vec.Matrix = vec.IDENTITY
+        arm: vec.Vector = vec.NULL
+        steps = [*link.before]
+        for group in ("before", "motion", "after"):
+            if group == "motion":
+                steps = list(self.m.relative_motion(k, here.pose))
+            elif group == "after":
+                steps = list(link.after)
+            for step in steps:
+                here, own, turn, arm = self._step(here, own, turn, arm, step, link.body)
+        keep = self.tape.keep_all
+        hint = link.body
+        self.bodies.append(
+            Body(
+                here.pose,
+                keep(here.w, f"w__{hint}"),
+                keep(here.u, f"u__{hint}"),
+                {i: keep(x, f"alpha__{hint}") for i, x in here.alpha.items() if not vec.all_zero(x)},
+                {i: keep(x, f"a__{hint}") for i, x in here.a.items() if not vec.all_zero(x)},
+            )
+        )
+        self.freedoms.append(own)
+        self.turns.append(self.m.named(turn, f"{hint}_rel"))
+        self.arms.append(keep(arm, f"arm__{hint}"))
+
+    def _slopes(self, expressions: Sequence[Expr]) -> dict[int, list[Expr]]:
+        """Derivatives of a joint's own expressions by every rate that moves them."""
+        found = {}
+        for i, direction in enumerate(self.virtual):
+            slopes = direction.all(expressions)
+            if not vec.all_zero(slopes):
+                found[i] = slopes
+        return found
+
+    def _step(
+        self, here: Body, own: Freedom, turn: vec.Matrix, arm: vec.Vector, step: Step, hint: str
+    ) -> tuple[Body, Freedom, vec.Matrix, vec.Vector]:
+        after = self.m.follow(here.pose, (step,), hint)
+        if isinstance(step, Shift):
+            return *self._shifted(here, own, step, after, hint), turn, self._further(here, turn, arm, step)
+        if isinstance(step, Turn) and here.flat and is_zero(step.axis[0]) and is_zero(step.axis[1]):
+            return *self._spun(here, own, step.axis, step.angle, after), turn, arm
+        if isinstance(step, Turn):
+            matrix = self.m.turn_matrix(step.axis, step.angle, hint)
+        else:
+            matrix = self.m.named(quaternion_matrix(step.quaternion), f"{hint}_joint")
+        if here.flat:  # from world axes to body axes first
+            turn = vec.product(turn, here.pose.R)
+            here, own = self._in_axes(here, own, vec.transposed(here.pose.R), Pose(here.pose.R, here.pose.r), hint)
+        here, own = self._in_axes(here, own, vec.transposed(matrix), Pose(after.R, after.r), hint)
+        turn = self.m.named(vec.product(turn, matrix), f"{hint}_rel")
+        if isinstance(step, Turn):
+            return *self._spun(here, own, step.axis, step.angle, Pose(after.R, after.r)), turn, arm
+        return *self._ball(here, own, step), turn, arm
+
+    def _further(self, here: Body, turn: vec.Matrix, arm: vec.Vector, step: Shift) -> vec.Vector:
+        vector: vec.Vector = step.vector
+        if here.flat:
+            vector = vec.times(here.pose.R, vector)
+        return vec.add(arm, vec.times(turn, vector))
+
+    def _in_axes(self, here: Body, own: Freedom, matrix: vec.Matrix, pose: Pose, hint: str) -> tuple[Body, Freedom]:
+        """The same motion written in other axes."""
+
+        def turned(vector: vec.Vector) -> vec.Vector:
+            return self.tape.keep_all(vec.times(matrix, vector), f"t__{hint}")
+
+        body = Body(pose, turned(here.w), turned(here.u), mapped(here.alpha, turned), mapped(here.a, turned))
+        return body, Freedom(mapped(own.spins, turned), mapped(own.slides, turned))
+
+    def _shifted(self, here: Body, own: Freedom, step: Shift, after: Pose, hint: str) -> tuple[Body, Freedom]:
+        """Motion of a point further out, with what the shift itself adds while it changes."""
+
+        def axes(vector: Sequence[Expr]) -> vec.Vector:
+            return vec.times(here.pose.R, vector) if here.flat else vector
+
+        d = self.tape.keep_all(axes(step.vector), f"d__{hint}")
+        rate = self.in_time.all(step.vector)
+        bend = self.in_time.all(rate)
+        slide = axes(rate)
+        u = vec.add(here.u, vec.cross(here.w, d), slide)
+        whirl = vec.add(vec.cross(here.w, vec.cross(here.w, d)), vec.scale(2, vec.cross(here.w, slide)), axes(bend))
+        slopes = {i: axes(x) for i, x in self._slopes(step.vector).items()}
+        a = added(here.a, mapped(here.alpha, lambda x: vec.cross(x, d)), slopes, {BIAS: whirl})
+        slides = added(own.slides, mapped(own.spins, lambda x: vec.cross(x, d)), slopes)
+        return Body(after, here.w, u, here.alpha, a), Freedom(own.spins, slides)
+
+    def _spun(self, here: Body, own: Freedom, axis: Sequence[Expr], angle: Expr, after: Pose) -> tuple[Body, Freedom]:
+        """A turn about an axis that stands still in the frame before and after it."""
+        rate = self.in_time(angle)
+        spin = vec.scale(rate, axis)
+        bias = vec.add(vec.cross(here.w, spin), vec.scale(self.in_time(rate), axis))
+        slopes = {i: vec.scale(x[0], axis) for i, x in self._slopes([angle]).items()}
+        alpha = added(here.alpha, slopes, {BIAS: bias})
+        body = Body(after, vec.add(here.w, spin), here.u, alpha, here.a)
+        return body, Freedom(added(own.spins, slopes), own.slides)
+
+    def _ball(self, here: Body, own: Freedom, step: TurnQuaternion) -> tuple[Body, Freedom]:
+        omega = list(step.omega)
+        units = {self.index_of[str(s)]: column for s, column in zip(omega, vec.IDENTITY, strict=True)}
+        alpha = added(here.alpha, units, {BIAS: vec.cross(here.w, omega)})
+        body = Body(here.pose, vec.add(here.w, omega), here.u, alpha, here.a)
+        return body, Freedom(added(own.spins, units), own.slides)
+
+    # -- inward: balances -----------------------------------------------------------------------
+
+    def _center(self, k: int) -> vec.Vector:
+        return self._axes_of(k, self.m.links[k].com)
+
+    def _axes_of(self, k: int, vector: Sequence[Expr]) -> vec.Vector:
+        """Body components in the axes the body's motion is written in."""
+        here = self.bodies[k]
+        return vec.times(here.pose.R, vector) if here.flat else vector
+
+    def _from_world(self, k: int, vector: Sequence[Expr]) -> vec.Vector:
+        here = self.bodies[k]
+        return vector if here.flat else vec.times(vec.transposed(here.pose.R), vector)
+
+    def _spin_inertia(self, k: int, vector: vec.Vector) -> vec.Vector:
+        link = self.m.links[k]
+        if self.bodies[k].flat:
+            return [0, 0, 0 if is_zero(vector[2]) else link.inertia[2][2] * vector[2]]
+        return vec.times(link.inertia, vector)
+
+    def _momentum_rate(self, k: int) -> tuple[Wrench, Wrench]:
+        """Rate of momentum of a body, and its momentum, about its origin."""
+        link, here = self.m.links[k], self.bodies[k]
+        c = self.tape.keep_all(self._center(k), f"c__{link.body}")
+        H = self.tape.keep_all(self._spin_inertia(k, here.w), f"H__{link.body}")
+        whirl = vec.cross(here.w, vec.cross(here.w, c))
+        a = added(here.a, mapped(here.alpha, lambda x: vec.cross(x, c)), {BIAS: whirl})
+        force = {i: self.tape.keep_all(vec.scale(link.mass, x), f"F__{link.body}") for i, x in a.items()}
+        moment = added(
+            mapped(here.alpha, lambda x: self._spin_inertia(k, x)),
+            {BIAS: vec.cross(here.w, H)},
+            mapped(force, lambda x: vec.cross(c, x)),
+        )
+        u = vec.add(here.u, vec.cross(here.w, c))
+        push = self.tape.keep_all(vec.scale(link.mass, u), f"P__{link.body}")
+        return Wrench(force, moment), Wrench({BIAS: push}, {BIAS: vec.add(H, vec.cross(c, push))})
+
+    def balances(self, own: list[dict[str, Wrench]]) -> dict[str, list[dict[int, Expr]]]:
+        """For every part and every rate, what the joints must supply along it, as a form of v'."""
+        totals = own
+        rows: dict[str, list[dict[int, Expr]]] = {}
+        for part in {name for wrenches in own for name in wrenches}:
+            rows[part] = [{} for _ in range(self.count)]
+        for k in reversed(range(len(self.m.links))):
+            link = self.m.links[k]
+            for part, wrench in totals[k].items():
+                force = {i: self.tape.keep_all(x, f"F__{link.body}") for i, x in wrench.force.items()}
+                moment = {i: self.tape.keep_all(x, f"T__{link.body}") for i, x in wrench.moment.items()}
+                self._project(rows[part], self.freedoms[k], force, moment)
+                if link.parent >= 0:
+                    self._hand_over(totals[link.parent], part, k, force, moment)
+        return rows
+
+    def _project(self, rows: list[dict[int, Expr]], freedom: Freedom, force: Form, moment: Form) -> None:
+        for i in {**freedom.spins, **freedom.slides}:
+            spin, slide = freedom.spins.get(i, vec.NULL), freedom.slides.get(i, vec.NULL)
+            for j in {**force, **moment}:
+                value = vec.dot(spin, moment.get(j, vec.NULL)) + vec.dot(slide, force.get(j, vec.NULL))
+                if not is_zero(value):
+                    rows[i][j] = rows[i].get(j, 0) + value
+
+    def _hand_over(self, parent: dict[str, Wrench], part: str, k: int, force: Form, moment: Form) -> None:
+        """The same force and moment, about the parent's origin and in its axes."""
+        turn, arm = self.turns[k], self.arms[k]
+        force = mapped(force, lambda x: vec.times(turn, x))
+        moment = added(mapped(moment, lambda x: vec.times(turn, x)), mapped(force, lambda x: vec.cross(arm, x)))
+        before = parent.get(part, Wrench({}, {}))
+        parent[part] = Wrench(added(before.force, force), added(before.moment, moment))
+
+    # -- loads ----------------------------------------------------------------------------------
+
+    def _apply(self, own: list[dict[str, Wrench]], part: str, body: str, point: Any, force: Any, torque: Any) -> None:
+        """Adds a force (world axes) at a world point and a torque (world axes) to the loads on a body."""
+        if body == GROUND:
+            return
+        k = self.m.index[body]
+        arm = vec.subtract(point, self.bodies[k].pose.r)
+        moment = vec.add(vec.cross(arm, force), torque)
+        load = Wrench({BIAS: self._from_world(k, force)}, {BIAS: self._from_world(k, moment)})
+        before = own[k].get(part, Wrench({}, {}))
+        own[k][part] = Wrench(added(before.force, load.force), added(before.moment, load.moment))
+
+    def _apply_loads(self, own: list[dict[str, Wrench]], direct: dict[str, list[list[Expr]]]) -> None:
+        """Loads as forces on bodies; what acts inside a joint goes to its row directly."""
+        gravity = self.m.constants_of(self.m.model.gravity)
+        for link in self.m.links:
+            center = self.m.point(link.body, link.com)
+            self._apply(own, "gravity", link.body, center, vec.scale(link.mass, gravity), vec.NULL)
+        for load in self.loads:
+            match load:
+                case ld.SpringBetween():
+                    self._apply_spring(own, direct, load)
+                case ld.SpringAcross():
+                    # the joint itself supplies a force along its free direction
+                    rate = self.in_time(load.stretch)
+                    for i, slope in self._slopes([load.stretch]).items():
+                        direct["springs"][i].append(-load.stiffness * (load.stretch - load.rest) * slope[0])
+                        direct["dissipation"][i].append(-load.damping * rate * slope[0])
+                case ld.BallFriction(speeds, coefficient):
+                    for k in speeds:
+                        direct["dissipation"][k].append(-coefficient * self.m.v[k])
+                case ld.OnCoordinate(i, value):
+                    direct["applied"][i].append(value)
+                case ld.TorqueOn(body, vector, axes):
+                    pose = self.m.poses[self.m.index[body]]
+                    torque = vector if axes == "world" else vec.times(pose.R, vector)
+                    self._apply(own, "applied", body, pose.r, vec.NULL, torque)
+                case ld.ForceAt(body, place, vector, axes):
+                    pose = self.m.poses[self.m.index[body]]
+                    force = vector if axes == "world" else vec.times(pose.R, vector)
+                    self._apply(own, "applied", body, self.m.point(body, place), force, vec.NULL)
+                case ld.SpinForce(body, place, direction, coefficient, dissipative):
+                    k = self.m.index[body]
+                    across = vec.cross(self.bodies[k].w, self._axes_of(k, direction))
+                    here = self.bodies[k]
+                    force = across if here.flat else vec.times(here.pose.R, across)
+                    part = "dissipation" if dissipative else "applied"
+                    self._apply(own, part, body, self.m.point(body, place), vec.scale(coefficient, force), vec.NULL)
+
+    def _apply_spring(
+        self, own: list[dict[str, Wrench]], direct: dict[str, list[list[Expr]]], load: ld.SpringBetween
+    ) -> None:
+        ends = [self.m.point(*end) for end in (load.start, load.end)]
+        gap = self.tape.keep_all(vec.subtract(ends[1], ends[0]), "gap__spring")
+        length = self.tape.name(se.sqrt(vec.dot(gap, gap)), "length__spring")
+        pulls: dict[str, Expr] = {}
+        if not is_zero(load.stiffness):
+            pulls["springs"] = load.stiffness if is_zero(load.length) else load.stiffness * (1 - load.length / length)
+        if not is_zero(load.damping):
+            velocity = vec.subtract(self._velocity(*load.end), self._velocity(*load.start))
+            pulls["dissipation"] = load.damping * vec.dot(velocity, gap) / length**2
+        for part, pull in pulls.items():
+            force = self.tape.keep_all(vec.scale(pull, gap), "pull__spring")
+            for (body, place), point, sign in ((load.start, ends[0], 1), (load.end, ends[1], -1)):
+                self._apply(own, part, body, point, vec.scale(sign, force), vec.NULL)
+                if body == GROUND:  # a point that is moved: the force acts on that motion
+                    for i, slope in self._slopes(place).items():
+                        direct[part][i].append(sign * vec.dot(force, slope))
+
+    def _velocity(self, body: str, place: Sequence[Expr]) -> vec.Vector:
+        """Velocity of a point in world axes; a point of ground moves as it is prescribed."""
+        if body == GROUND:
+            return self.in_time.all(place)
+        k = self.m.index[body]
+        here = self.bodies[k]
+        velocity = vec.add(here.u, vec.cross(here.w, self._axes_of(k, place)))
+        return velocity if here.flat else vec.times(here.pose.R, velocity)
+
+    # -- closing joints -------------------------------------------------------------------------
+
+    def _constraint(self, row: Row) -> tuple[Expr, list[Expr], Expr]:
+        """Gap, the work of a unit constraint force on every rate, and minus the gap's second rate with v' = 0."""
+        own: list[dict[str, Wrench]] = [{} for _ in self.m.links]
+        slopes: list[Expr] = [0] * self.count
+        if isinstance(row, GapRow):
+            child, parent = self.m.point(*_of(row.child)), self.m.point(*_of(row.parent))
+            direction = self.tape.keep_all(world_axis(self.m, row.axis), "dir__closure")
+            gap = vec.dot(vec.subtract(child, parent), direction)
+            # a direction fixed in the parent turns with it: the reaction acts where the child's point is
+            back = child if row.axis.body != GROUND else parent
+            self._apply(own, "unit", row.child.body, child, direction, vec.NULL)
+            holder = row.axis.body if row.axis.body != GROUND else row.parent.body
+            self._apply(own, "unit", holder, back, vec.scale(-1, direction), vec.NULL)
+            moving = (row.child, 1), (row.parent, -1)
+            for point, sign in moving:
+                if point.body == GROUND:
+                    for i, slope in self._slopes(point.place).items():
+                        slopes[i] = slopes[i] + sign * vec.dot(slope, direction)
+        else:
+            assert isinstance(row, AngleRow)
+            a, b = world_axis(self.m, row.a), world_axis(self.m, row.b)
+            gap = vec.dot(a, b)
+            torque = self.tape.keep_all(vec.cross(a, b), "cross__closure")
+            self._apply(own, "unit", row.a.body, vec.NULL, vec.NULL, torque)
+            self._apply(own, "unit", row.b.body, vec.NULL, vec.NULL, vec.scale(-1, torque))
+        self.units[row.name] = own
+        for i, forms in enumerate(self.balances(own).get("unit", [])):
+            slopes[i] = slopes[i] + forms.get(BIAS, 0)
+        rate = self.tape.name(se.sympify(self.in_time(gap)), "rate__closure")
+        return gap, slopes, -self.in_time(rate)
+
+    # -- all together ---------------------------------------------------------------------------
+
+    def equations(self) -> Equations:
+        """Every block of the one equation."""
+        n, count = len(self.m.v), self.count
+        own: list[dict[str, Wrench]] = []
+        for k in range(len(self.m.links)):
+            rate, momentum = self._momentum_rate(k)
+            own.append({"inertia": rate, "momentum": momentum} | self._wobble(k))
+        direct: dict[str, list[list[Expr]]] = {part: [[] for _ in range(count)] for part in PARTS}
+        self._apply_loads(own, direct)
+        rows = self.balances(own)
+        inertia = rows["inertia"]
+        mass: list[list[Expr]] = [[0] * n for _ in range(count)]
+        for i in range(count):
+            for j in range(min(i + 1, n)):
+                mass[i][j] = inertia[i].get(j, 0)
+                if i < n:
+                    mass[j][i] = mass[i][j]
+        parts: dict[str, list[Expr]] = {"inertia": [-form.get(BIAS, 0) for form in inertia]}
+        for part in PARTS[1:]:
+            found = rows.get(part, [{} for _ in range(count)])
+            parts[part] = [vec.total([form.get(BIAS, 0), *direct[part][i]]) for i, form in enumerate(found)]
+        constraints = constraint_rows(self.m, self.rows, self._constraint)
+        momenta = [form.get(BIAS, 0) for form in rows["momentum"]]
+        kinetic = self._kinetic()
+        blocks = Blocks(
+            mass=mass,
+            parts=parts,
+            constraints=constraints,
+            kinetic=kinetic,
+            potential=ld.potential_energy(self.m, self.loads),
+            momenta=momenta,
+            transmitted=[*self._transmitted(own, constraints), *closures_transmit(self.m, self.rows, constraints)],
+        )
+        return gather(self.m, NewtonEuler.name, blocks)
+
+    # -- what joints transmit -------------------------------------------------------------------
+
+    def _wobble(self, k: int) -> dict[str, Wrench]:
+        """Moments across the plane that a body of unsymmetric inertia needs to turn about z: they move nothing."""
+        link, here = self.m.links[k], self.bodies[k]
+        products = (link.inertia[0][2], link.inertia[1][2], 0)
+        if not here.flat or vec.all_zero(products):
+            return {}
+        arm = self.tape.keep_all(vec.times(here.pose.R, products), f"h__{link.body}")
+        moment = added(
+            mapped(here.alpha, lambda x: vec.scale(x[2], arm)),
+            {BIAS: vec.scale(here.w[2], vec.cross(here.w, arm))},
+        )
+        return {"wobble": Wrench({}, moment)}
+
+    def _transmitted(self, totals: list[dict[str, Wrench]], constraints: Constraints) -> list[Transmitted]:
+        """What each tree joint exerts on its child: rate of momentum of all beyond it less the loads on it."""
+        multipliers = multiplier_symbols(len(constraints.names))
+        found = []
+        grounded: list[Expr] = [0] * len(self.m.links)  # torque about z that acts from ground on all beyond a joint
+        for k, link in reversed(list(enumerate(self.m.links))):
+            here, name = self.bodies[k], link.joint.name
+            shares: list[tuple[Expr, Wrench]] = []
+            for part, wrench in totals[k].items():
+                if part != "momentum":
+                    shares.append((1 if part in ("inertia", "wobble") else -1, wrench))
+            for row, multiplier in zip(constraints.names, multipliers, strict=True):
+                shares += [(-multiplier, wrench) for wrench in self.units[row][k].values()]
+            force = self._combined([(factor, wrench.force) for factor, wrench in shares], f"F__{link.body}")
+            moment = self._combined([(factor, wrench.moment) for factor, wrench in shares], f"T__{link.body}")
+            arm = self._axes_of(k, self.m.place(link.joint.child, name))
+            torque: vec.Vector = vec.subtract(moment, vec.cross(arm, force))
+            if here.flat:
+                through = torque[2] - grounded[k]
+                if ld.from_ground(link.joint):
+                    axial = ld.torque_in_joint(self.m, self.loads, k, self.in_time)
+                    grounded[k], through = grounded[k] + through - axial, axial
+                if link.parent >= 0:
+                    grounded[link.parent] = grounded[link.parent] + grounded[k]
+                torque = [torque[0], torque[1], through]
+            else:
+                force, torque = vec.times(here.pose.R, force), vec.times(here.pose.R, torque)
+            found.append(Transmitted(name, tuple(force), tuple(torque)))
+        return found[::-1]
+
+    def _combined(self, shares: Sequence[tuple[Expr, Form]], hint: str) -> vec.Vector:
+        """A sum of linear forms, with symbols for v'. What prescribed motions add is in the BIAS of each form."""
+        accelerations = acceleration_symbols(self.m.v)
+        terms: list[vec.Vector] = [vec.NULL]
+        for factor, form in shares:
+            for i, vector in form.items():
+                if i < len(accelerations):
+                    symbol = accelerations[i] if i != BIAS else 1
+                    terms.append(vec.scale(factor * symbol, self.tape.keep_all(vector, hint)))
+        return vec.add(*terms)
+
+    def _kinetic(self) -> Expr:
+        terms = []
+        for k, link in enumerate(self.m.links):
+            here = self.bodies[k]
+            u = vec.add(here.u, vec.cross(here.w, self._center(k)))
+            terms += [link.mass * vec.dot(u, u) / 2, vec.dot(here.w, self._spin_inertia(k, here.w)) / 2]
+        return vec.total(terms)
+
+
+def _of(point: Point) -> tuple[str, tuple[Expr, ...]]:
+    return point.body, point.place

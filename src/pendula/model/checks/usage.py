@@ -1,0 +1,182 @@
+"""Checks of expressions: which names each may use, and whether it has a value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from pendula.errors import Problem
+from pendula.model.base import Element
+from pendula.model.bodies import GROUND
+from pendula.model.checks.references import sides
+from pendula.model.expressions import expression as ex
+from pendula.model.expressions.expression import Expression, ExpressionError, parse
+from pendula.model.joints import JointCoordinates, Side
+from pendula.model.names import nearest, quote
+from pendula.model.parts import Parts
+
+_NO_EXPRESSION = ("name", "type", "sequence", "body", "at", "kind", "axes", "joint", "coordinate")
+
+Places = Iterable[tuple[str, Expression]]
+
+
+def scalars(value: Any, place: str) -> Iterator[tuple[str, Expression]]:
+    """Every expression below a field, with the place it stands at."""
+    if isinstance(value, Element):
+        if isinstance(value, Side):
+            return
+        for name in type(value).model_fields:
+            field = getattr(value, name)
+            if name not in _NO_EXPRESSION or (name == "at" and isinstance(field, tuple)):  # a place, not its name
+                yield from scalars(field, f"{place}.{name}" if place else name)
+    elif isinstance(value, (tuple, list)):
+        for k, entry in enumerate(value):
+            yield from scalars(entry, f"{place}[{k}]")
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from scalars(entry, f"{place}.{key}" if key else place)
+    elif isinstance(value, (int, float, str)) and not isinstance(value, bool):
+        yield place, parse(value)
+
+
+def check_expressions(parts: Parts) -> Iterator[Problem]:
+    """Names that an expression may not use, and expressions without a finite value."""
+    for name, message in parts.parameter_problems:
+        cause, _, advice = message.partition("; did you mean ")
+        yield Problem(f"parameter {quote(name)}", "", cause, f"did you mean {advice}" if advice else "")
+    use = _Use(parts)
+    for name, value in parts.inputs.items():
+        yield from use.with_time(f"input {quote(name)}", scalars(value, ""))
+    yield from use.constant("model", scalars(parts.gravity, "gravity"))
+    for name, value in parts.initial.items():
+        yield from use.constant(f"initial {quote(name)}", scalars(value, ""))
+    for element, body in parts.bodies:
+        yield from use.constant(element, scalars(body, ""))
+    for element, joint in parts.joints:
+        yield from _in_joint(use, element, joint)
+    for element, force in parts.forces:
+        yield from _in_force(use, element, force)
+
+
+def _in_joint(use: _Use, element: str, joint: Any) -> Iterator[Problem]:
+    yield from _in_sides(use, element, joint)
+    yield from use.constant(element, scalars(getattr(joint, "axis", ()), "axis"))
+    yield from use.with_time(element, scalars(getattr(joint, "motion", {}), "motion"))
+    yield from _smooth(element, scalars(getattr(joint, "motion", {}), "motion"))
+    if isinstance(joint, JointCoordinates):
+        own = {*joint.coordinates_, "t"}
+        words = "parameters, t and the joint's own coordinates"
+        pose = [*scalars(joint.position, "position"), *scalars(joint.rotation, "rotation")]
+        yield from _smooth(element, pose, switches=False)
+        yield from use.check(element, scalars(joint.position, "position"), own, words)
+        if joint.rotation is not None:
+            yield from use.constant(element, scalars(joint.rotation.axis, "rotation.axis"))
+            yield from use.check(element, scalars(joint.rotation.angle, "rotation.angle"), own, words)
+            yield from use.check(element, scalars(joint.rotation.angles, "rotation.angles"), own, words)
+
+
+def _in_force(use: _Use, element: str, force: Any) -> Iterator[Problem]:
+    yield from _in_sides(use, element, force)
+    for place, expression in scalars(force, ""):
+        # a spring has a potential only if its stiffness and its slack length do not change
+        fixed = place.startswith("position") or place in ("stiffness", "rest", "length")
+        check = use.constant if fixed else use.anything
+        yield from check(element, [(place, expression)])
+
+
+def _in_sides(use: _Use, element: str, item: Any) -> Iterator[Problem]:
+    for place, side in sides(item):
+        check = use.with_time if side.body == GROUND else use.constant
+        yield from check(element, scalars(side.position, f"{place}.position"))
+        if side.body == GROUND:
+            yield from _smooth(element, scalars(side.position, f"{place}.position"))
+        yield from use.constant(element, scalars(side.rotation, f"{place}.rotation"))
+
+
+_MAY_JUMP = ("abs", "sign", "min", "max", "floor", "ceil")
+
+
+def _smooth(element: str, found: Places, *, switches: bool = True) -> Iterator[Problem]:
+    """Prescribed motions may switch only where it can be told: at ``t < ...`` with a fixed time.
+
+    Inside the pose of a joint (``switches`` false) not even there, since the jump would depend on coordinates.
+    """
+    for place, expression in found:
+        if "t" in expression.names:
+            fault = expression.fold(_fault_in_time)[1]
+            if not fault and not switches and expression.fold(_compares_time)[1]:
+                fault = "the pose of a joint has a condition on t"
+            if fault:
+                advice = "write the pieces with conditions on t, such as a*cos(w*t) if t < pi/w else -a"
+                if not switches:
+                    advice = "prescribe the coordinate of a joint of its own instead (motion = ...)"
+                yield Problem(element, place, f"{fault}, so it may jump where that cannot be told", advice)
+
+
+def _fault_in_time(node: ex.Node, parts: tuple[tuple[bool, str], ...]) -> tuple[bool, str]:
+    """(depends on t, what is wrong with it) of a part of an expression."""
+    timed = any(depends for depends, _ in parts) or node == ex.Name("t")
+    fault = next((text for _, text in parts if text), "")
+    if isinstance(node, ex.Call) and node.function in _MAY_JUMP and timed:
+        fault = fault or f"a prescribed motion uses {node.function} of time"
+    if isinstance(node, ex.Compare) and timed:
+        plain = [side == ex.Name("t") for side in (node.a, node.b)]
+        steady = [not depends for depends, _ in parts]
+        if not ((plain[0] and steady[1]) or (plain[1] and steady[0])):
+            fault = fault or "a prescribed motion has a condition that is not t against a fixed time"
+    return timed, fault
+
+
+def _compares_time(node: ex.Node, parts: tuple[tuple[bool, bool], ...]) -> tuple[bool, bool]:
+    """(depends on t, has a comparison that does)."""
+    timed = any(depends for depends, _ in parts) or node == ex.Name("t")
+    return timed, any(found for _, found in parts) or (isinstance(node, ex.Compare) and timed)
+
+
+class _Use:
+    """Checks expressions against the names they may use; finite values are looked for once per text."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.known = parts.constants
+        self.others = {*parts.state, *parts.inputs, *parts.unread_inputs, "t"}
+        self.good: set[str] = set()
+
+    def constant(self, element: str, found: Places) -> Iterator[Problem]:
+        """Expressions of parameters."""
+        return self.check(element, found, (), "parameters")
+
+    def with_time(self, element: str, found: Places) -> Iterator[Problem]:
+        """Expressions of parameters and time."""
+        return self.check(element, found, ("t",), "parameters and t")
+
+    def anything(self, element: str, found: Places) -> Iterator[Problem]:
+        """Expressions of everything there is."""
+        return self.check(element, found, self.others, "parameters, inputs, coordinates, speeds and t")
+
+    def check(self, element: str, found: Places, more: Collection[str], words: str) -> Iterator[Problem]:
+        """Expressions of parameters and some more names."""
+        for place, expression in found:
+            if expression.is_number:
+                continue
+            missing = sorted(name for name in expression.names if name not in self.known and name not in more)
+            for name in missing:
+                if not (self.parts.may_exist(name) and more is self.others):
+                    yield self._missing(element, place, expression, name, more, words)
+            if not missing and expression.text not in self.good and expression.names <= self.parts.values.keys():
+                try:
+                    expression.evaluate(self.parts.values)
+                    self.good.add(expression.text)
+                except ExpressionError as error:
+                    yield Problem(element, place, str(error), "check the values of the parameters")
+
+    def _missing(
+        self, element: str, place: str, expression: Expression, name: str, more: Collection[str], words: str
+    ) -> Problem:
+        where = "" if str(expression) == name else f" in {quote(str(expression))}"
+        if name in self.others:
+            cause = f"{quote(name)}{where} cannot be used here; it may use {words}"
+            return Problem(element, place, cause, "write it with parameters" if name != "t" else "remove t")
+        near = nearest(name, {*self.known, *more})
+        advice = f"did you mean {quote(near)}?" if near else f"add {quote(name)} to [parameters]"
+        return Problem(element, place, f"{quote(name)}{where} is not known; it may use {words}", advice)

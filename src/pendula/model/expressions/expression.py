@@ -1,0 +1,343 @@
+"""Expressions of model files: ``"m*l**2/12"``, ``"90deg"``, ``"a*cos(w*t) if t < pi/w else -a"``.
+
+A model file comes from somebody else, so its expressions are data and are never run as Python. A text is
+first scanned character by character, then read with :mod:`ast` into a syntax tree, and that tree is turned,
+node by node through a list of what is allowed, into the small node types of this module. What is not on the
+list is refused with an :class:`ExpressionError` that says what was found, where, and what to write instead.
+
+The language: numbers, names, ``+ - * / **``, parentheses, the functions in :data:`FUNCTIONS`, the constants
+in :data:`CONSTANTS`, angles written ``90deg`` or ``1.5 rad``, and ``a if condition else b``, where the
+condition is made of comparisons ``< <= > >=`` joined by ``and``, ``or``, ``not``. Precedence is that of
+Python: ``-2**2`` is -4 and ``2**3**2`` is 2**9. An angle binds like one number: ``90deg**2`` is (90 degrees)
+squared.
+
+Numbers are evaluated in floating point only, and every size is bounded, so no text takes long to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import InitVar, dataclass, field
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from pendula.model.expressions.nodes import (
+    CONDITIONS,
+    CONSTANTS,
+    FUNCTIONS,
+    MAX_DEPTH,
+    MAX_LENGTH,
+    MAX_NESTING,
+    MAX_NODES,
+    Add,
+    And,
+    Call,
+    Compare,
+    Condition,
+    Conditional,
+    Divide,
+    Multiply,
+    Name,
+    Negate,
+    Node,
+    Not,
+    Number,
+    Or,
+    Power,
+    Subtract,
+    Value,
+    fold,
+    post_order,
+    replaced,
+    write,
+)
+from pendula.model.expressions.text import read, scan
+from pendula.model.expressions.values import (
+    MAX_EXPONENT,
+    Failure,
+    check_node,
+    check_number,
+    finite,
+    measure,
+    value_of,
+)
+from pendula.model.names import ExpressionError, check_label, check_name, quote
+from pendula.model.parameters import ParameterError, evaluate_parameters
+
+__all__ = [
+    "CONSTANTS",
+    "FUNCTIONS",
+    "MAX_DEPTH",
+    "MAX_EXPONENT",
+    "MAX_LENGTH",
+    "MAX_NESTING",
+    "MAX_NODES",
+    "Add",
+    "And",
+    "Call",
+    "Compare",
+    "Condition",
+    "Conditional",
+    "Divide",
+    "Expression",
+    "ExpressionError",
+    "Multiply",
+    "Name",
+    "Negate",
+    "Node",
+    "Not",
+    "Number",
+    "Or",
+    "ParameterError",
+    "Power",
+    "Subtract",
+    "Value",
+    "check_label",
+    "check_name",
+    "evaluate_parameters",
+    "parse",
+]
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Expression:
+    """A checked expression: the text it came from and the tree it means.
+
+    Made by :func:`parse`, :meth:`from_node` or :meth:`substitute`. Whatever the way, the tree is checked: it
+    is within the size limits, its names and functions are legal, its constant parts have finite values, and
+    ``parse(expression.to_text())`` gives an equal expression. Two expressions are equal when their trees are.
+
+    Attributes:
+        text: the text as it was given.
+        root: top node of the tree.
+        names: free names: what must be given a value (constants such as pi are not among them).
+    """
+
+    text: str
+    root: Value
+    as_read: InitVar[bool] = False
+    names: frozenset[str] = field(init=False)
+    _order: tuple[Node, ...] = field(init=False)
+    _canonical: str = field(init=False)
+
+    def __post_init__(self, as_read: bool) -> None:
+        if type(self.text) is not str:
+            raise ExpressionError(f"the text must be plain text, found {type(self.text).__name__}")
+        root: Any = self.root
+        if not as_read:  # reading has made these checks already
+            raw = post_order(root)
+            fold(raw, check_node)
+            root = fold(raw, replaced)
+        if isinstance(root, CONDITIONS):
+            raise ExpressionError("a comparison is no number; write a if condition else b")
+        order = post_order(root)
+        canonical = write(order)
+        if len(order) > 1:
+            fold(order, measure)
+            if len(canonical) > MAX_LENGTH:
+                canonical = write(order, gap="")
+            scan(canonical)
+        names = frozenset(node.id for node in order if isinstance(node, Name)) - CONSTANTS.keys()
+        made = {"root": root, "names": names, "_order": order, "_canonical": canonical}
+        for attribute, value in made.items():
+            object.__setattr__(self, attribute, value)
+
+    @classmethod
+    def from_node(cls, root: Value) -> Expression:
+        """The expression of a tree built in code; its text is the canonical one.
+
+        Example:
+            >>> Expression.from_node(Multiply(Number(2), Add(Name("a"), Name("b")))).text
+            '2*(a + b)'
+        """
+        draft = cls("", root)
+        return cls(draft.to_text(), draft.root)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether this is one plain number, such as 2.5 (but not 5/2)."""
+        return isinstance(self.root, Number)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the value depends on no name: 5/2, 90deg, sqrt(pi)."""
+        return not self.names
+
+    def fold(self, handler: Callable[[Node, tuple[T, ...]], T]) -> T:
+        """Combine the tree from its leaves up; the way to translate an expression into something else.
+
+        ``handler(node, parts)`` is called once for every node, after its parts, with the results for the
+        parts in the order of the node's fields (condition, then, otherwise for a :class:`Conditional`). There
+        is no recursion, so depth is no concern.
+
+        Example:
+            >>> parse("a*b + c").fold(lambda node, parts: 1 + sum(parts))  # number of nodes
+            5
+        """
+        return fold(self._order, handler)
+
+    def evaluate(self, values: Mapping[str, float] | None = None) -> float:
+        """Value of the expression for given values of its names.
+
+        Args:
+            values: a finite number for each of :attr:`names`; others are ignored.
+
+        Raises:
+            ExpressionError: a name has no value, or the result is not a finite real number; names the part
+                of the expression and the values that led there.
+
+        Example:
+            >>> parse("sqrt(l**2 - x**2)").evaluate({"l": 5, "x": 3})
+            4.0
+        """
+        known = {name: finite(name, values, self.text) for name in sorted(self.names)}
+        result = self.fold(lambda node, parts: value_of(node, parts, known))
+        if isinstance(result, Failure):
+            part = write(post_order(result.node))
+            inside = "" if part == write(self._order) else f" (in {quote(self.text)})"
+            used = sorted({n.id for n in post_order(result.node) if isinstance(n, Name)} & known.keys())
+            given = f" with {', '.join(f'{name} = {known[name]!r}' for name in used)}" if used else ""
+            raise ExpressionError(f"{quote(part)}{inside} has no finite value{given}: {result.reason}")
+        return float(result)
+
+    def to_text(self) -> str:
+        """Canonical text with no bracket more than needed; reading it gives an equal expression.
+
+        Example:
+            >>> parse("((a*b))+(-(c))").to_text()
+            'a*b + -c'
+        """
+        return self._canonical
+
+    def substitute(self, mapping: Mapping[str, Expression]) -> Expression:
+        """The expression with names replaced, all at once, by other expressions.
+
+        Example:
+            >>> str(parse("a*b").substitute({"a": parse("b + 1"), "b": parse("a")}))
+            '(b + 1)*a'
+        """
+        for name in mapping:
+            if name in CONSTANTS:
+                raise ExpressionError(f"{quote(name)} is a constant and cannot be replaced")
+
+        def replace(node: Node, parts: tuple[Node, ...]) -> Node:
+            if isinstance(node, Name) and node.id in mapping:
+                return mapping[node.id].root
+            return replaced(node, parts)
+
+        root: Any = self.fold(replace)
+        return Expression.from_node(root)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Expression({self.text!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Expression):
+            return NotImplemented
+        return self._labels() == other._labels()
+
+    def __hash__(self) -> int:
+        return hash(self._labels())
+
+    def _labels(self) -> tuple[tuple[object, ...], ...]:
+        # Kinds and numbers of parts in post-order fix the tree; comparing them needs no recursion.
+        return tuple(_label(node) for node in self._order)
+
+    def __reduce__(self) -> tuple[Callable[[str, str], Expression], tuple[str, str]]:
+        return _restore, (self.text, self._canonical)
+
+
+def _restore(text: str, canonical: str) -> Expression:
+    return Expression(text, parse(canonical).root)
+
+
+def _label(node: Node) -> tuple[object, ...]:
+    if isinstance(node, Number):
+        return (Number, node.value)
+    if isinstance(node, Name):
+        return (Name, node.id)
+    if isinstance(node, Call):
+        return (Call, node.function, len(node.args))
+    if isinstance(node, Compare):
+        return (Compare, node.op)
+    if isinstance(node, And | Or):
+        return (type(node), len(node.args))
+    return (type(node),)
+
+
+def parse(value: int | float | str, *, where: str = "") -> Expression:
+    """Read a number or a text of a model file.
+
+    Args:
+        value: a finite number (integers are kept exact) or a text in the expression language. True, False
+            and subclasses of str are refused. An Expression is handed back as it is.
+        where: what the expression belongs to, put in front of error messages: ``"joint elbow: stiffness"``.
+
+    Raises:
+        ExpressionError: says what was found, in which column, and what is allowed.
+
+    Example:
+        >>> parse("m*l**2/12").evaluate({"m": 6, "l": 2})
+        2.0
+        >>> parse("m*l^2")  # doctest: +IGNORE_EXCEPTION_DETAIL
+        Traceback (most recent call last):
+        ...
+        ExpressionError: "m*l^2", column 4: found "^"; use ** for powers
+    """
+    try:
+        return _parse(value)
+    except ExpressionError as error:
+        if not where:
+            raise
+        raise ExpressionError(f"{where}: {error}", column=error.column) from None
+
+
+def _parse(value: object) -> Expression:
+    # The real type is asked, not isinstance: a class can lie about itself, or bring methods of its own.
+    kind = type(value)
+    if kind is Expression:
+        return value  # type: ignore[return-value]
+    if kind is str:
+        text: str = value  # type: ignore[assignment]
+        return _parse_short(text) if len(text) <= 100 else _parse_text(text)
+    if kind is bool:
+        raise ExpressionError(f"found {str(value).lower()}, where a number or an expression belongs")
+    if issubclass(kind, int):
+        number: int | float = int.__int__(value)  # type: ignore[arg-type]
+    elif issubclass(kind, float):
+        number = float.__float__(value)  # type: ignore[arg-type]
+    else:
+        raise ExpressionError(f"expected a number or an expression in plain text, found {kind.__name__}")
+    check_number(number)
+    return _parse_number(repr(number))
+
+
+# A model reads the same short texts and numbers again and again.
+_CACHED = 20_000
+
+
+@lru_cache(maxsize=_CACHED)
+def _parse_number(text: str) -> Expression:
+    # The text is the key, because 0.0 and -0.0 are equal.
+    number = float(text) if set(text) & set(".en") else int(text)
+    return Expression(text, Number(number), as_read=True)
+
+
+@lru_cache(maxsize=_CACHED)
+def _parse_short(text: str) -> Expression:
+    return _parse_text(text)
+
+
+def _parse_text(text: str) -> Expression:
+    root = read(text)
+    try:
+        return Expression(text, root, as_read=True)
+    except ExpressionError as error:
+        twice = str(error).startswith(quote(text))
+        raise ExpressionError(str(error) if twice else f"{quote(text)}: {error}") from None

@@ -1,0 +1,235 @@
+"""Values of expressions: which trees are allowed, what each node is worth, and what has no value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NamedTuple
+
+from pendula.model.expressions.nodes import (
+    COMPARISONS,
+    CONDITIONS,
+    CONSTANTS,
+    FUNCTIONS,
+    MAX_DEPTH,
+    Add,
+    And,
+    Call,
+    Compare,
+    Conditional,
+    Divide,
+    Multiply,
+    Name,
+    Negate,
+    Node,
+    Not,
+    Number,
+    Or,
+    Power,
+    Subtract,
+    quoted,
+)
+from pendula.model.names import ARITY, ExpressionError, identifier_fault, nearest, quote
+
+MAX_INTEGER = 10**300
+"""Largest integer."""
+MAX_EXPONENT = 1000.0
+"""Largest constant exponent, in size."""
+_MAX_EXACT_DIGITS = 10_000  # of a constant, were it multiplied out exactly by a symbolic engine
+
+
+# --- Checks on the tree -----------------------------------------------------------------------------------
+
+
+def check_node(node: Node, parts: tuple[bool, ...]) -> bool:
+    """Refuse malformed nodes; gives whether the node is a condition, as the results of its parts do."""
+    if isinstance(node, Number):
+        check_number(node.value)
+    elif isinstance(node, Name):
+        fault = "must be plain text" if type(node.id) is not str else identifier_fault(node.id)
+        if fault or node.id in ARITY:
+            raise ExpressionError(f"name {quote(str(node.id))} {fault or 'is a function'}")
+    elif isinstance(node, Call):
+        check_call(node.function, len(node.args))
+    elif isinstance(node, Compare) and node.op not in COMPARISONS:
+        raise ExpressionError(f"comparison {node.op!r} is not one of {' '.join(COMPARISONS)}")
+    elif isinstance(node, And | Or) and len(parts) < 2:
+        raise ExpressionError(f"{type(node).__name__} needs at least two conditions")
+    expected = (
+        (True, False, False) if isinstance(node, Conditional) else (isinstance(node, And | Or | Not),) * len(parts)
+    )
+    if parts != expected:
+        kind = type(node).__name__
+        raise ExpressionError(f"{kind} has a comparison where a number belongs, or the other way round")
+    return isinstance(node, CONDITIONS)
+
+
+def check_number(value: int | float) -> None:
+    """Refuse what is not a finite number of moderate size."""
+    if type(value) is int:
+        if abs(value) > MAX_INTEGER:
+            digits = int(value.bit_length() * math.log10(2.0)) + 1
+            raise ExpressionError(f"an integer of about {digits} digits is too large; the limit is 1e300")
+    elif type(value) is not float:
+        raise ExpressionError(f"a number must be an int or a float, found {type(value).__name__}")
+    elif not math.isfinite(value):
+        raise ExpressionError(f"{value} is not a finite number")
+
+
+def check_call(function: str, count: int) -> None:
+    """Refuse unknown functions and wrong numbers of arguments."""
+    if function not in ARITY:
+        raise ExpressionError(_unknown_function(function))
+    least, most = ARITY[function]
+    if count < least or (most is not None and count > most):
+        wanted = f"{least} or more arguments" if most is None else f"{least} argument{'s' * (least > 1)}"
+        hint = "; log is natural, for base b write log(x)/log(b)" if function == "log" and count == 2 else ""
+        raise ExpressionError(f"{function} takes {wanted}, found {count}{hint}")
+
+
+_OTHER_NAMES = {
+    "ln": "log(x)",
+    "log10": "log(x)/log(10)",
+    "log2": "log(x)/log(2)",
+    "pow": "x**y",
+    "arcsin": "asin(x)",
+    "arccos": "acos(x)",
+    "arctan": "atan(x)",
+    "arctan2": "atan2(y, x)",
+    "arcsinh": "asinh(x)",
+    "arccosh": "acosh(x)",
+    "arctanh": "atanh(x)",
+    "fabs": "abs(x)",
+    "sgn": "sign(x)",
+    "cbrt": "x**(1/3)",
+    "radians": "x*deg",
+    "degrees": "x/deg",
+}
+
+
+def _unknown_function(name: str) -> str:
+    near = nearest(name, ARITY)
+    if name in _OTHER_NAMES:
+        hint = f", write {_OTHER_NAMES[name]}"
+    else:
+        hint = f", the nearest is {near}" if near else ""
+    return f"{quote(name)} is not a known function{hint}; known are {' '.join(ARITY)}"
+
+
+class _Measure(NamedTuple):
+    depth: int
+    value: float | bool | Failure | None  # None where the part depends on a name
+    digits: float  # of the exact value, were it multiplied out
+
+
+def measure(node: Node, parts: tuple[_Measure, ...]) -> _Measure:
+    """Refuse trees that are too deep, and constants without a value or huge in exact arithmetic."""
+    depth = 1 + max((part.depth for part in parts), default=0)
+    if depth > MAX_DEPTH:
+        raise ExpressionError(f"the expression is more than {MAX_DEPTH} levels deep; split it into parameters")
+    if isinstance(node, Name) and node.id not in CONSTANTS:
+        return _Measure(depth, None, 1.0)
+    digits = max(1.0, math.fsum(part.digits for part in parts))
+    if isinstance(node, Number):
+        digits = float(len(str(abs(node.value)))) if type(node.value) is int else 1.0
+    elif isinstance(node, Power) and parts[1].value is not None:
+        exponent = parts[1].value
+        if isinstance(exponent, float) and abs(exponent) > MAX_EXPONENT:
+            raise ExpressionError(f"exponent {quoted(node.b)} is {exponent:g}; the limit is {MAX_EXPONENT:g} in size")
+        digits = parts[0].digits * max(1.0, abs(exponent) if isinstance(exponent, float) else 1.0)
+    if any(part.value is None for part in parts):
+        return _Measure(depth, None, 1.0)
+    value = value_of(node, tuple(part.value for part in parts), {})
+    if isinstance(value, Failure):
+        raise ExpressionError(f"{quoted(value.node)} has no finite value: {value.reason}")
+    if digits > _MAX_EXACT_DIGITS:
+        raise ExpressionError(f"the constant {quoted(node)} is too large to be kept exact")
+    return _Measure(depth, value, digits)
+
+
+# --- Values -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Result of a part without a value. It only matters if the part is chosen: x/y if y > 0 else 0."""
+
+    node: Node
+    reason: str
+
+
+def finite(name: str, values: Mapping[str, float] | None, text: str) -> float:
+    """The value given for a name, or the reason why there is none."""
+    if values is None or name not in values:
+        near = nearest(name, [str(key) for key in values or ()])
+        hint = f"; did you mean {quote(near)}?" if near else ""
+        raise ExpressionError(f"{quote(text)} needs a value for {quote(name)}, which is missing{hint}")
+    value: Any = values[name]
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ExpressionError(f"{quote(name)} must be a number, found {type(value).__name__}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ExpressionError(f"{quote(name)} must be a finite number, found {number}")
+    return number
+
+
+def value_of(node: Node, parts: tuple[Any, ...], names: Mapping[str, float]) -> float | bool | Failure:
+    """Value of one node from the values of its parts."""
+    if isinstance(node, Conditional):
+        chosen = parts[0]
+        return chosen if isinstance(chosen, Failure) else parts[1] if chosen else parts[2]
+    if isinstance(node, And | Or):
+        decisive = isinstance(node, Or)
+        for part in parts:
+            if isinstance(part, Failure) or part is decisive:
+                return part
+        return not decisive
+    for part in parts:
+        if isinstance(part, Failure):
+            return part
+    if isinstance(node, Compare):
+        return COMPARISONS[node.op](*parts)
+    if isinstance(node, Not):
+        return not parts[0]
+    try:
+        value = _arithmetic(node, parts, names)
+    except ZeroDivisionError:
+        return Failure(node, "division by zero")
+    except OverflowError:
+        return Failure(node, "the result is too large")
+    except ValueError:
+        return Failure(node, _domain(node, parts))
+    return value if math.isfinite(value) else Failure(node, "the result is too large")
+
+
+def _arithmetic(node: Node, parts: tuple[float, ...], names: Mapping[str, float]) -> float:
+    if isinstance(node, Number):
+        return float(node.value)
+    if isinstance(node, Name):
+        return CONSTANTS[node.id] if node.id in CONSTANTS else names[node.id]
+    if isinstance(node, Negate):
+        return -parts[0]
+    if isinstance(node, Call):
+        return float(FUNCTIONS[node.function](*parts))
+    a, b = parts
+    if isinstance(node, Add):
+        return a + b
+    if isinstance(node, Subtract):
+        return a - b
+    if isinstance(node, Multiply):
+        return a * b
+    if isinstance(node, Divide):
+        return a / b
+    return math.pow(a, b)  # never a complex number, and never exact integers that could fill the memory
+
+
+def _domain(node: Node, parts: tuple[float, ...]) -> str:
+    if isinstance(node, Power):
+        return "zero to a negative power" if parts[0] == 0.0 else "a negative number to a fractional power"
+    name = node.function if isinstance(node, Call) else type(node).__name__
+    return f"{name} is not defined at {', '.join(repr(part) for part in parts)}"

@@ -1,0 +1,1 @@
+"""Machine code: functions compiled by numba, kept on disk, and called by address."""

@@ -1,0 +1,243 @@
+"""Decorators that compile kernels and keep the machine code on disk between runs.
+
+Numba's own disk cache looks only at the file a function is written in: edit a helper in another
+file and the old machine code goes on running. Here the cache directory carries a hash of *all*
+kernel sources in its name, so any edit starts a fresh directory.
+
+The directory is ``$PENDULA_CACHE_DIR``, else ``$XDG_CACHE_HOME/pendula``, else the usual place of the
+platform (``~/.cache/pendula``, ``~/Library/Caches/pendula``, ``%LOCALAPPDATA%\\pendula``). Cached code is
+code that will be run, so the directory must belong to the user and be closed to others. If that
+cannot be had, kernels are compiled afresh in every process; :data:`cache_note` then says why. The files in it are
+those of :mod:`pendula.numerics.compiled.kernel_files`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import stat
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding
+import numba
+import numpy as np
+from numba.core import options as numba_options
+from numba.core import sigutils
+from numba.core.ccallback import CFunc
+
+from pendula.numerics.compiled.kernel_files import KernelFiles, source_stamp
+from pendula.numerics.compiled.native import Callback
+
+KERNEL_PACKAGES = ("numerics", "system", "simulation")
+CALLBACK_SIGNATURE = "void(intp, intp, intp)"
+UNUSED_DAYS = 30.0  # directories of older sources are removed after this long without use
+
+cache_note = ""
+"""Empty while the disk cache works; otherwise a sentence saying what is not kept, and why."""
+
+_lock = threading.RLock()
+
+
+def cache_root() -> Path:
+    """Per-user directory for compiled kernels; nothing is created here."""
+    if chosen := os.environ.get("PENDULA_CACHE_DIR"):
+        return Path(chosen).expanduser().absolute()
+    if chosen := os.environ.get("XDG_CACHE_HOME"):
+        return Path(chosen).expanduser().absolute() / "pendula"
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / "pendula" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "pendula"
+    return Path.home() / ".cache" / "pendula"
+
+
+def kernel_hash() -> str:
+    """Digest of all kernel sources and of everything else that decides the machine code."""
+    package = Path(__file__).resolve().parents[2]
+    digest = hashlib.sha256()
+    sources = sorted(path for room in KERNEL_PACKAGES for path in (package / room).rglob("*.py"))
+    if not sources:
+        raise OSError("the kernel sources cannot be read as files (packed in an archive?)")
+    for path in sources:
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(package).as_posix()} {len(content)}\n".encode())
+        digest.update(content)
+    cpu = llvmlite.binding.get_host_cpu_name()
+    versions = (numba.__version__, llvmlite.__version__, platform.python_version(), platform.machine(), cpu)
+    digest.update(repr(versions).encode())
+    return digest.hexdigest()[:20]
+
+
+def _refuse_open_directory(path: Path) -> None:
+    """Raise OSError where someone else could plant code in ``path``."""
+    if not hasattr(os, "getuid"):
+        return
+    found = path.stat()
+    if found.st_uid not in (os.getuid(), 0):
+        raise OSError(f"{path} belongs to another user")
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX:
+        raise OSError(f"{path} can be written by other users")
+
+
+def _remove_unused(root: Path, keep: Path) -> None:
+    """Drop kernel directories of sources that nobody has run for a while (best effort)."""
+    oldest = time.time() - UNUSED_DAYS * 86400.0
+    for other in root.glob("kernels-*"):
+        if other != keep and other.stat().st_mtime < oldest:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def _prepare_directory() -> str:
+    """Make and check the cache directory; '' with :data:`cache_note` set when there is none."""
+    global cache_note
+    try:
+        root = cache_root()
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _refuse_open_directory(root)
+        directory = root / f"kernels-{kernel_hash()}"
+        directory.mkdir(exist_ok=True, mode=0o700)
+        _refuse_open_directory(directory)
+        tempfile.TemporaryFile(dir=directory).close()
+        os.utime(directory)
+        _remove_unused(root, directory)
+        return str(directory)
+    except (OSError, RuntimeError) as error:  # RuntimeError: no home directory
+        cache_note = f"compiled kernels are not kept on disk: {error}"
+        return ""
+
+
+cache_directory = _prepare_directory()
+
+
+def _note(reason: str) -> None:
+    """Remember the first reason why something is not kept."""
+    global cache_note
+    cache_note = cache_note or f"a compiled kernel is not kept on disk and will be compiled again: {reason}"
+
+
+def _with_files(made: Any, function: Callable[..., Any]) -> Any:
+    """What numba made of a function, with our files in place of its own where there can be any."""
+    if not cache_directory:
+        return made
+    package = Path(__file__).resolve().parents[2]
+    rooms = tuple(package / room for room in KERNEL_PACKAGES)
+    try:
+        stamp = source_stamp(function.__code__.co_filename, rooms)
+    except OSError:  # e.g. a function typed at a prompt has no file
+        _note(f"{function.__name__} has no source file")
+        return made
+    made._cache = KernelFiles(function, Path(cache_directory), stamp, _note)
+    return made
+
+
+def _settings(allocates: bool, options: dict[str, Any]) -> dict[str, Any]:
+    """Options for numba: IEEE division, and no counting of array references where nothing is allocated."""
+    settings: dict[str, Any] = {"error_model": "numpy", **options}
+    if not allocates and hasattr(numba_options.DefaultOptions, "_nrt"):
+        settings["_nrt"] = False
+    return settings
+
+
+def compiled(function: Callable[..., Any] | None = None, /, *, allocates: bool = True, **options: Any) -> Any:
+    """Compile a function on first call: ``numba.njit`` with our cache, IEEE division, no GIL.
+
+    Use bare or with numba options: ``@compiled`` or ``@compiled(fastmath={"contract"})``. Functions it calls
+    should live in the kernel packages or in the same file, otherwise edits to them go unnoticed.
+    ``allocates=False`` promises that no array is made inside; passing arrays around then costs nothing.
+    """
+    settings = {"nogil": True, **_settings(allocates, options)}
+
+    def decorate(target: Callable[..., Any]) -> Any:
+        return _with_files(numba.njit(**settings)(target), target)
+
+    return decorate if function is None else decorate(function)
+
+
+def compiled_part(function: Callable[..., Any] | None = None, /, *, allocates: bool = False, **options: Any) -> Any:
+    """Like :func:`compiled`, for functions that only compiled code calls: no Python entry, no own file.
+
+    The machine code of a caller contains that of its parts, so one cache entry, the caller's, is enough.
+    """
+    settings = {
+        "nogil": True,
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+        **_settings(allocates, options),
+    }
+    return numba.njit(**settings) if function is None else numba.njit(**settings)(function)
+
+
+class CompiledCallback:
+    """A function ``(out, inp, context)`` of three addresses, compiled when its address is first asked for.
+
+    Made by :func:`compiled_callback`. ``address`` [int] is the native entry point, and
+    :meth:`bind` pairs it with the data it works on.
+    """
+
+    def __init__(self, function: Callable[[int, int, int], None], settings: dict[str, Any]) -> None:
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self.__wrapped__ = function
+        self._settings = settings
+        self._native: Any = None
+
+    @property
+    def address(self) -> int:
+        """Entry point of the machine code; the first use compiles or loads it."""
+        with _lock:
+            if self._native is None:
+                self._native = self._compiled()
+        return int(self._native.address)
+
+    def _compiled(self) -> Any:
+        """What numba.cfunc gives, with our files."""
+        signature = sigutils.normalize_signature(CALLBACK_SIGNATURE)
+        made = CFunc(self.__wrapped__, signature, locals={}, options=self._settings)
+        native = _with_files(made, self.__wrapped__)
+        native.compile()
+        return native
+
+    def bind(self, context: np.ndarray | int = 0, *keep: object) -> Callback:
+        """A :class:`~pendula.numerics.compiled.native.Callback` on ``context`` (a contiguous array, or an address).
+
+        The array and everything in ``keep`` stay alive as long as the result does.
+        """
+        if isinstance(context, np.ndarray):
+            if not context.flags.c_contiguous:
+                raise ValueError("the context array of a callback must be contiguous; use numpy.ascontiguousarray")
+            return Callback(self.address, context.ctypes.data, (self, context, *keep))
+        return Callback(self.address, int(context), (self, *keep))
+
+    def __repr__(self) -> str:
+        return f"<compiled callback {self.__name__}>"
+
+
+def compiled_callback(
+    function: Callable[[int, int, int], None] | None = None, /, *, allocates: bool = True, **options: Any
+) -> Any:
+    """Make a native ``void (*)(double *out, const double *in, void *context)`` of a Python function.
+
+    Inside, turn addresses into arrays with :func:`pendula.numerics.compiled.native.doubles_at`.
+
+    Example:
+        >>> from pendula.numerics.compiled.native import doubles_at
+        >>> @compiled_callback
+        ... def decay(out, inp, context):
+        ...     doubles_at(out, 1)[0] = -doubles_at(inp, 2)[1]
+        >>> decay.bind().context
+        0
+    """
+
+    def decorate(target: Callable[[int, int, int], None]) -> CompiledCallback:
+        return CompiledCallback(target, _settings(allocates, options))
+
+    return decorate if function is None else decorate(function)

@@ -1,0 +1,1 @@
+"""Many integrations at once, eight in lockstep."""

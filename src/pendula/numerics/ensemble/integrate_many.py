@@ -1,0 +1,320 @@
+"""Integration of many initial states at compiled speed, eight at a time.
+
+:func:`integrate_many` checks its input, then runs the compiled loop of :mod:`pendula.numerics.ensemble.lockstep` in
+short stretches, so that progress can be shown and what has ended is kept when the user interrupts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pendula.numerics.compiled.native import Callback
+from pendula.numerics.ensemble import lockstep
+from pendula.numerics.ensemble.lockstep import Batch, advance, write_down
+from pendula.numerics.scalars.eight import LANES, aligned_zeros
+from pendula.numerics.steppers.runge_kutta import workspace
+from pendula.numerics.steppers.stepping import SECONDS_PER_STRETCH, TIGHTEST_RTOL
+from pendula.numerics.steppers.tableaus import METHODS, Tableau
+from pendula.outcome import Outcome
+
+FIRST_STRETCH = 16  # steps of all lanes before their speed is known
+LONGEST_STRETCH = 65536
+
+OUTCOMES = {
+    lockstep.WAITING: Outcome.INTERRUPTED,
+    lockstep.DONE: Outcome.FINISHED,
+    lockstep.TOO_SMALL: Outcome.STEP_TOO_SMALL,
+    lockstep.BAD_VALUE: Outcome.NOT_FINITE,
+    lockstep.BAD_START: Outcome.NOT_FINITE,
+    lockstep.NO_PROJECTION: Outcome.PROJECTION_FAILED,
+    lockstep.STEPS_USED_UP: Outcome.TOO_MANY_STEPS,
+}
+"""What the codes of the compiled loop mean."""
+
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True)
+class LaneSetup:
+    """How lanes come to know which run they hold.
+
+    Attributes:
+        data: numbers of each run, shape (runs, width); one row if all runs have the same.
+        column: memory of shape (width, 8) that callbacks read; the numbers of a run go into the column of its lane.
+        clear: set the columns of idle lanes to zero.
+    """
+
+    data: np.ndarray
+    column: np.ndarray
+    clear: bool = False
+
+    @classmethod
+    def nothing(cls) -> LaneSetup:
+        """For callbacks that treat all runs alike."""
+        return cls(np.zeros((1, 0)), aligned_zeros(0, LANES))
+
+
+@dataclass(frozen=True)
+class Integrations:
+    """What many integrations computed, and how each ended. Rows stand in the order of the initial states.
+
+    Attributes:
+        sample_t, sample_y: the sample times and the states there, shape (runs, samples, n); NaN where a run did not
+            get that far.
+        t, y: where each run ended, shape (runs,) and (runs, n).
+        code: how it ended, an entry of :data:`OUTCOMES`.
+        accepted, rejected: number of steps of each run.
+        shortest, longest: sizes of the accepted steps that no end or breakpoint cut short; NaN if there are none.
+        energy_error: largest |E - E(0) - W| at the accepted steps; NaN without energies, as the next ones.
+        kinetic, potential: largest kinetic energy, and range of the potential energy.
+        where: time near which a run failed.
+        seconds: wall time of the compiled loop, without compilation.
+    """
+
+    sample_t: np.ndarray
+    sample_y: np.ndarray
+    t: np.ndarray
+    y: np.ndarray
+    code: np.ndarray
+    accepted: np.ndarray
+    rejected: np.ndarray
+    shortest: np.ndarray
+    longest: np.ndarray
+    energy_error: np.ndarray
+    kinetic: np.ndarray
+    potential: np.ndarray
+    where: np.ndarray
+    seconds: float
+    interrupted: bool
+
+
+def integrate_many(
+    rhs: Callback,
+    y0: Sequence[Sequence[float]] | np.ndarray,
+    t_span: Sequence[float],
+    *,
+    rtol: float,
+    atol: float | np.ndarray,
+    method: str = "dop853",
+    sample_times: Sequence[float] | np.ndarray = (),
+    lanes: LaneSetup | None = None,
+    energies: Callback | None = None,
+    project: int = 0,
+    project_row: int = 0,
+    quadratures: int = 0,
+    work: int = -1,
+    max_steps: int = 1_000_000,
+    max_step: float = np.inf,
+    breakpoints: np.ndarray | None = None,
+    on_progress: Progress | None = None,
+) -> Integrations:
+    """Solve y' = f(t, y) forwards in time from every row of ``y0``.
+
+    Steps are chosen as :func:`pendula.numerics.steppers.stepping.integrate` chooses them, for every run by itself.
+
+    Args:
+        rhs: reads rows ``t, y...`` of eight numbers, one for each lane, writes rows of ``dy/dt``.
+        y0: initial states, shape (runs, n).
+        t_span: first and last time.
+        rtol, atol: tolerances of one step; ``atol`` a number, or of shape (runs or 1, n).
+        method: ``"dop853"`` or ``"rk45"``.
+        sample_times: times in ascending order at which states are wanted.
+        lanes: what callbacks must know about the run in a lane.
+        energies: reads the same as ``rhs``, writes a row of kinetic and one of potential energies.
+        project: address of a projection for one state, as ``integrate`` takes it; 0 if there is none.
+        project_row: row of ``lanes.column`` that holds its contexts, as integers.
+        quadratures: the last so many components have no influence on the steps.
+        work: component that holds the work done on the system; -1 if there is none.
+        max_steps: attempted steps of a run before it is stopped.
+        breakpoints: times at which the right-hand side may jump, shape (runs or 1, most), ascending, filled up
+            with infinities.
+        on_progress: called as ``on_progress(ended, runs)`` about ten times a second. ``KeyboardInterrupt``, from here
+            or from the keyboard, ends all runs that have not ended as ``INTERRUPTED``.
+
+    Raises:
+        ValueError: an argument is out of range; the message says which and what is allowed.
+
+    Example:
+        >>> from pendula.numerics.scalars.eight import eights_at
+        >>> from pendula.numerics.compiled.jit import compiled_callback
+        >>> @compiled_callback
+        ... def oscillators(out, inp, context):
+        ...     y, dy = eights_at(inp, 3), eights_at(out, 2)
+        ...     dy[0], dy[1] = y[2], -y[1]
+        >>> found = integrate_many(oscillators.bind(), [[1.0, 0.0], [2.0, 0.0]], (0.0, np.pi), rtol=1e-9, atol=1e-9)
+        >>> found.y[:, 0].round(6)
+        array([-1., -2.])
+    """
+    if method not in METHODS:
+        raise ValueError(f"unknown method {method!r}; choose one of: {', '.join(METHODS)}")
+    start = np.ascontiguousarray(y0, dtype=float)
+    if start.ndim != 2 or start.shape[1] == 0:
+        raise ValueError(f"y0 must have the shape (runs, components), got {start.shape}")
+    if not np.all(np.isfinite(start)):
+        run, component = np.argwhere(~np.isfinite(start))[0]
+        raise ValueError(f"y0 must be finite, but component {component} of run {run} is {start[run, component]}")
+    t0, t_end = float(t_span[0]), float(t_span[1])
+    if not -np.inf < t0 <= t_end < np.inf:
+        raise ValueError(f"t_span must be two finite times, the last not before the first, got {t_span!r}")
+    if not TIGHTEST_RTOL <= rtol <= 1.0:
+        raise ValueError(f"rtol must lie between {TIGHTEST_RTOL:g} and 1, got {rtol!r}")
+    if max_steps < 1 or not max_step > 0.0:
+        raise ValueError(f"max_steps and max_step must be positive, got {max_steps!r} and {max_step!r}")
+    runs, n = start.shape
+    samples = np.array(sample_times, dtype=float)
+    slack = 8.0 * np.spacing(max(abs(t0), abs(t_end)))
+    if np.any(np.diff(samples) < 0.0) or np.any((samples < t0 - slack) | (samples > t_end + slack)):
+        raise ValueError(f"sample_times must ascend from {t0:g} to {t_end:g} at most")
+    batch = _batch(
+        rhs, start, t0, t_end, rtol, _tolerances(atol, runs, n), METHODS[method], np.clip(samples, t0, t_end),
+        lanes or LaneSetup.nothing(), energies, project, project_row, n - quadratures or n, work, max_steps, max_step,
+        _checked_breaks(breakpoints, runs, t0, t_end),
+    )  # fmt: skip
+    return _run(batch, METHODS[method], on_progress)
+
+
+def _tolerances(atol: float | np.ndarray, runs: int, n: int) -> np.ndarray:
+    values = np.atleast_2d(np.array(atol, dtype=float))
+    if (
+        values.shape[0] not in (1, runs)
+        or values.shape[1] not in (1, n)
+        or not np.all((values > 0) & (values < np.inf))
+    ):
+        raise ValueError(f"atol must be positive and finite: a number, or of shape (runs or 1, {n}); got {atol!r}")
+    return np.ascontiguousarray(np.broadcast_to(values, (values.shape[0], n)))
+
+
+def _checked_breaks(breakpoints: np.ndarray | None, runs: int, t0: float, t_end: float) -> np.ndarray:
+    """Breakpoints of each run or of all, those at t0 and before t_end only, with an infinity at the end."""
+    given = np.full((1, 0), np.inf) if breakpoints is None else np.atleast_2d(np.array(breakpoints, dtype=float))
+    if given.shape[0] not in (1, runs) or np.any(np.isnan(given)):
+        raise ValueError(f"breakpoints must be times in one row, or in one for each run; got shape {given.shape}")
+    inside = np.sort(np.where((given >= t0) & (given <= t_end), given, np.inf), axis=1)
+    return np.concatenate([inside, np.full((len(inside), 1), np.inf)], axis=1)
+
+
+def _batch(
+    rhs: Callback,
+    start: np.ndarray,
+    t0: float,
+    t_end: float,
+    rtol: float,
+    atol: np.ndarray,
+    tableau: Tableau,
+    samples: np.ndarray,
+    lanes: LaneSetup,
+    energies: Callback | None,
+    project: int,
+    project_row: int,
+    controlled: int,
+    work: int,
+    max_steps: int,
+    max_step: float,
+    breaks: np.ndarray,
+) -> Batch:
+    runs, n = start.shape
+    sizes = workspace(tableau, n)
+    if lanes.data.shape[0] not in (1, runs) or lanes.column.shape != (lanes.data.shape[1], LANES):
+        raise ValueError("lanes: data and column do not fit together, or not to the runs")
+    if not lanes.clear:  # lanes that stay idle compute something harmless
+        lanes.column[:] = lanes.data[0][:, None]
+    y = aligned_zeros(n, LANES)
+    y[:] = start[0][:, None] if runs else 0.0
+    counter = np.zeros((lockstep.COUNTERS, LANES), dtype=np.int64)
+    counter[lockstep.RUN] = -1
+    progress = np.zeros(4, dtype=np.int64)
+    progress[lockstep.IDLE] = LANES
+    return Batch(
+        rhs=rhs.address,
+        rhs_context=rhs.context,
+        measure=energies.address if energies else 0,
+        measure_context=energies.context if energies else 0,
+        project=project,
+        t0=t0,
+        t_end=t_end,
+        rtol=float(rtol),
+        max_step=float(max_step),
+        nudge=4.0 * float(np.spacing(max(abs(t0), abs(t_end)))),
+        max_attempts=int(max_steps),
+        controlled=controlled,
+        work=work,
+        **{name: sizes[name] for name in ("fresh", "stage", "new", "scratch", "dense")},
+        terms=np.maximum(np.count_nonzero(tableau.weights, axis=1), 1),
+        clear=int(lanes.clear),
+        atol=atol,
+        start=start,
+        data=np.ascontiguousarray(lanes.data),
+        column=lanes.column,
+        breaks=np.ascontiguousarray(breaks),
+        sample_t=samples,
+        sample_y=np.full((runs, samples.size, n), np.nan),
+        end_y=start.copy(),
+        account=np.full((runs, lockstep.ACCOUNTS), np.nan),
+        counts=np.zeros((runs, 3), dtype=np.int64),
+        progress=progress,
+        real=aligned_zeros(lockstep.REALS, LANES),
+        counter=counter,
+        rows=aligned_zeros(len(sizes["rows"]), n + 1, LANES),
+        y=y,
+        zero=aligned_zeros(n, LANES),
+        absolute=aligned_zeros(n, LANES) + 1.0,
+        energy=aligned_zeros(2, LANES),
+        contexts=(lanes.column[project_row] if project else np.zeros(LANES)).view(np.int64),
+        given=np.zeros(n + 1),
+        onto=np.zeros(n + 3),
+    )
+
+
+@dataclass
+class _Clock:
+    seconds: float = 0.0
+
+
+def _run(batch: Batch, tableau: Tableau, on_progress: Progress | None) -> Integrations:
+    """Drive the compiled loop to its end and gather the result."""
+    spare = (np.zeros((1, LANES)), np.zeros(LANES, dtype=np.int64), np.zeros((1, LANES)))
+    advance(batch, tableau, 0, *spare)  # compiles, takes no step
+    clock, interrupted = _Clock(), False
+    try:
+        _drive(batch, tableau, spare, clock, on_progress)
+    except KeyboardInterrupt:
+        interrupted = batch.progress[lockstep.ENDED] < len(batch.start)
+    write_down(batch)
+    account, counts = batch.account, batch.counts
+    never = np.isnan(account[:, lockstep.END_TIME])
+    shortest = account[:, lockstep.STEP_LEAST]
+    measured = np.where(batch.measure != 0, 1.0, np.nan)
+    return Integrations(
+        sample_t=batch.sample_t,
+        sample_y=batch.sample_y,
+        t=np.where(never, batch.t0, account[:, lockstep.END_TIME]),
+        y=batch.end_y,
+        code=counts[:, 0],
+        accepted=counts[:, 1],
+        rejected=counts[:, 2],
+        shortest=np.where(np.isinf(shortest), np.nan, shortest),
+        longest=np.where(np.isinf(shortest), np.nan, account[:, lockstep.STEP_MOST]),
+        energy_error=account[:, lockstep.ENERGY_OFF] * measured,
+        kinetic=account[:, lockstep.KINETIC] * measured,
+        potential=(account[:, lockstep.POTENTIAL_HIGH] - account[:, lockstep.POTENTIAL_LOW]) * measured,
+        where=account[:, lockstep.PLACE],
+        seconds=clock.seconds,
+        interrupted=interrupted,
+    )
+
+
+def _drive(batch: Batch, tableau: Tableau, spare: tuple, clock: _Clock, on_progress: Progress | None) -> None:
+    """Run in stretches until all runs have ended; by itself so that an interrupt is caught wherever it comes."""
+    stretch, ended = FIRST_STRETCH, False
+    while not ended:
+        before = time.perf_counter()
+        ended = advance(batch, tableau, stretch, *spare)
+        spent = time.perf_counter() - before
+        clock.seconds += spent
+        stretch = max(1, min(int(stretch * min(8.0, SECONDS_PER_STRETCH / max(spent, 1e-9))), LONGEST_STRETCH))
+        if on_progress is not None:
+            on_progress(int(batch.progress[lockstep.ENDED]), len(batch.start))

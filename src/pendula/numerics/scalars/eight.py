@@ -1,0 +1,429 @@
+"""Eight numbers as one scalar, so that a kernel written for floats compiles for eight states at once.
+
+:data:`Eight` is a numba type like ``float64``. Inside compiled code an array of eights is a view of float64 memory
+whose last axis has eight entries, one for each lane: :func:`as_eights` of an array, :func:`eights_at` of an address.
+Arithmetic, ``abs``, ``min``, ``max``, ``np.sqrt``, ``np.floor``, ``sincos`` and ``reciprocal`` work lane by lane and
+round as they do for floats; a float among eights counts in every lane. Flags such as ``fastmath={"contract"}`` come
+from the function that is compiled, as for floats.
+
+Lanes cannot branch: a comparison gives eight truths, :func:`choose` picks lane by lane, and :func:`any_lane` and
+:func:`all_lanes` make one truth of eight. All three take floats and plain truths as well.
+
+Any processor can run it; one with wide registers does four or eight numbers in one instruction.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typeconv import Conversion
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
+from numba.np.arrayobj import populate_array
+
+from pendula.numerics.compiled.jit import compiled_part
+from pendula.numerics.compiled.native import address_of
+from pendula.numerics.scalars import trig
+
+LANES = 8
+BYTES = 8 * LANES  # of eight numbers
+
+_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+_WHOLE = ir.VectorType(ir.IntType(64), LANES)
+_TRUTHS = ir.VectorType(ir.IntType(1), LANES)
+_INDEX = ir.IntType(32)
+
+
+class EightType(types.Type):
+    """Type of eight numbers, one for each lane."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Eight")
+
+    def can_convert_from(self, typingctx: Any, other: Any) -> Any:
+        """Numbers become eights: the same in every lane."""
+        return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
+
+    def unify(self, typingctx: Any, other: Any) -> Any:
+        """A variable that is a number here and eight there is eight everywhere."""
+        return self if isinstance(other, types.Float | types.Integer) else None
+
+
+class EightTruthsType(types.Type):
+    """Type of eight truths, the result of a comparison."""
+
+    def __init__(self) -> None:
+        super().__init__(name="EightTruths")
+
+
+Eight = EightType()
+EightTruths = EightTruthsType()
+
+
+@register_model(EightType)
+class _EightModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _VECTOR)
+
+
+@register_model(EightTruthsType)
+class _EightTruthsModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _TRUTHS)
+
+
+def _is_number(kind: Any) -> bool:
+    return isinstance(kind, types.Float | types.Integer)
+
+
+def _some_eight(args: Any) -> bool:
+    return any(a is Eight for a in args) and all(a is Eight or _is_number(a) for a in args)
+
+
+def _repeated(builder: Any, number: Any) -> Any:
+    """The same number in all lanes."""
+    empty = ir.Constant(_VECTOR, ir.Undefined)
+    first = builder.insert_element(empty, number, ir.Constant(_INDEX, 0))
+    return builder.shuffle_vector(first, empty, ir.Constant(ir.VectorType(_INDEX, LANES), [0] * LANES))
+
+
+@lower_cast(types.Float, EightType)
+@lower_cast(types.Integer, EightType)
+def _number_to_eight(target: Any, builder: Any, source: Any, to: Any, value: Any) -> Any:
+    return _repeated(builder, target.cast(builder, value, source, types.float64))
+
+
+# -- arithmetic and comparison -------------------------------------------------------------------------
+
+
+def _define(operation: Any, result: Any, count: int, generate: Callable[[Any, list[Any]], Any]) -> None:
+    """Gives an operation of ``count`` operands a meaning for eights."""
+
+    def generic(self: Any, args: Any, keywords: Any) -> Any:
+        if len(args) == count and not keywords and _some_eight(args):
+            return signature(result, *[Eight] * count)
+        return None
+
+    infer_global(operation)(type(f"Eight_{operation.__name__}", (AbstractTemplate,), {"generic": generic}))
+
+    @lower_builtin(operation, *[Eight] * count)
+    def lower(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        return generate(builder, arguments)
+
+
+def _instruction(name: str) -> Callable[[Any, list[Any]], Any]:
+    return lambda builder, arguments: getattr(builder, name)(*arguments)
+
+
+def _comparison(sign: str) -> Callable[[Any, list[Any]], Any]:
+    compare = "fcmp_unordered" if sign == "!=" else "fcmp_ordered"
+    return lambda builder, arguments: getattr(builder, compare)(sign, *arguments)
+
+
+def _native(name: str) -> Callable[[Any, list[Any]], Any]:
+    """A function that LLVM knows for vectors."""
+
+    def generate(builder: Any, arguments: list[Any]) -> Any:
+        kind = ir.FunctionType(_VECTOR, [_VECTOR] * len(arguments))
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{LANES}f64"), arguments)
+
+    return generate
+
+
+def _extreme(sign: str) -> Callable[[Any, list[Any]], Any]:
+    """The second where it is beyond the first, as Python and numba do for floats (NaN in the second is passed over)."""
+
+    def generate(builder: Any, arguments: list[Any]) -> Any:
+        first, second = arguments
+        return builder.select(builder.fcmp_ordered(sign, second, first), second, first)
+
+    return generate
+
+
+for _operations, _name in (
+    ((operator.add, operator.iadd), "fadd"),
+    ((operator.sub, operator.isub), "fsub"),
+    ((operator.mul, operator.imul), "fmul"),
+    ((operator.truediv, operator.itruediv), "fdiv"),
+):
+    for _operation in _operations:
+        _define(_operation, Eight, 2, _instruction(_name))
+for _operation, _name in (
+    (operator.lt, "<"),
+    (operator.le, "<="),
+    (operator.gt, ">"),
+    (operator.ge, ">="),
+    (operator.eq, "=="),
+    (operator.ne, "!="),
+):
+    _define(_operation, EightTruths, 2, _comparison(_name))
+_define(operator.neg, Eight, 1, _instruction("fneg"))
+_define(operator.pos, Eight, 1, lambda builder, arguments: arguments[0])
+_define(abs, Eight, 1, _native("fabs"))
+_define(max, Eight, 2, _extreme(">"))
+_define(min, Eight, 2, _extreme("<"))
+
+
+def _define_truths(operation: Any, count: int, generate: Callable[[Any, list[Any]], Any]) -> None:
+    def generic(self: Any, args: Any, keywords: Any) -> Any:
+        return signature(EightTruths, *args) if len(args) == count and set(args) == {EightTruths} else None
+
+    infer_global(operation)(type(f"EightTruths_{operation.__name__}", (AbstractTemplate,), {"generic": generic}))
+
+    @lower_builtin(operation, *[EightTruths] * count)
+    def lower(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        return generate(builder, arguments)
+
+
+_define_truths(operator.and_, 2, _instruction("and_"))
+_define_truths(operator.or_, 2, _instruction("or_"))
+_define_truths(operator.invert, 1, _instruction("not_"))
+
+
+def _unary(name: str) -> Any:
+    @intrinsic
+    def function(typingctx: Any, x: Any) -> Any:
+        generate = _native(name)
+        return Eight(Eight), lambda target, builder, sig, arguments: generate(builder, arguments)
+
+    return function
+
+
+_sqrt, _floor, _fabs = _unary("sqrt"), _unary("floor"), _unary("fabs")
+
+
+@overload(np.sqrt)
+def _sqrt_of_eight(x):
+    return (lambda x: _sqrt(x)) if x is Eight else None
+
+
+@overload(np.floor)
+def _floor_of_eight(x):
+    return (lambda x: _floor(x)) if x is Eight else None
+
+
+@overload(np.isfinite)
+def _isfinite_of_eight(x):
+    return (lambda x: _fabs(x) < np.inf) if x is Eight else None
+
+
+# -- one of eight, some of eight -----------------------------------------------------------------------
+
+
+@intrinsic
+def lane(typingctx: Any, x: Any, k: Any) -> Any:
+    """``lane(x, k)``: the number in lane k."""
+
+    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        return builder.extract_element(arguments[0], builder.trunc(arguments[1], _INDEX))
+
+    return types.float64(Eight, types.intp), generate
+
+
+@intrinsic
+def with_lane(typingctx: Any, x: Any, k: Any, number: Any) -> Any:
+    """``with_lane(x, k, number)``: the same with another number in lane k."""
+
+    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        return builder.insert_element(arguments[0], arguments[2], builder.trunc(arguments[1], _INDEX))
+
+    return Eight(Eight, types.intp, types.float64), generate
+
+
+@intrinsic
+def _select(typingctx: Any, condition: Any, a: Any, b: Any) -> Any:
+    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        return builder.select(*arguments)
+
+    return Eight(EightTruths, Eight, Eight), generate
+
+
+@intrinsic
+def _bits(typingctx: Any, truths: Any) -> Any:
+    """Eight truths as the bits of a number from 0 to 255."""
+
+    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        return builder.zext(builder.bitcast(arguments[0], ir.IntType(LANES)), ir.IntType(64))
+
+    return types.int64(EightTruths), generate
+
+
+def choose(condition, a, b):
+    """``choose(condition, a, b)``: a where the condition holds, else b, lane by lane; both are computed."""
+    raise NotImplementedError("choose is for compiled code")
+
+
+def any_lane(condition):
+    """``any_lane(condition)``: whether it holds in some lane."""
+    raise NotImplementedError("any_lane is for compiled code")
+
+
+def all_lanes(condition):
+    """``all_lanes(condition)``: whether it holds in every lane."""
+    raise NotImplementedError("all_lanes is for compiled code")
+
+
+@overload(choose)
+def _choose(condition, a, b):
+    if condition is EightTruths:
+        return lambda condition, a, b: _select(condition, a, b)
+    return (lambda condition, a, b: a if condition else b) if isinstance(condition, types.Boolean) else None
+
+
+@overload(any_lane)
+def _any_lane(condition):
+    if condition is EightTruths:
+        return lambda condition: _bits(condition) != 0
+    return (lambda condition: condition) if isinstance(condition, types.Boolean) else None
+
+
+@overload(all_lanes)
+def _all_lanes(condition):
+    if condition is EightTruths:
+        return lambda condition: _bits(condition) == 255
+    return (lambda condition: condition) if isinstance(condition, types.Boolean) else None
+
+
+# -- sine, cosine, reciprocal --------------------------------------------------------------------------
+
+
+@intrinsic
+def _turned(typingctx: Any, k: Any, s: Any, c: Any) -> Any:
+    """Sine and cosine of k quarter turns more, from s and c: exchanged where k is odd, signs by bits of k."""
+
+    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        def whole(value: int) -> Any:
+            return ir.Constant(_WHOLE, [value] * LANES)
+
+        def with_sign(value: Any, turns: Any) -> Any:
+            sign = builder.shl(builder.and_(turns, whole(2)), whole(62))
+            return builder.bitcast(builder.xor(builder.bitcast(value, _WHOLE), sign), _VECTOR)
+
+        k, s, c = arguments
+        # Adding 1.5 * 2^52 leaves a whole number in the low bits: few processors convert vectors to integers.
+        shift = ir.Constant(_VECTOR, [6755399441055744.0] * LANES)
+        turns = builder.bitcast(builder.fadd(k, shift), _WHOLE)
+        odd = builder.icmp_signed("!=", builder.and_(turns, whole(1)), whole(0))
+        sine = with_sign(builder.select(odd, c, s), turns)
+        cosine = with_sign(builder.select(odd, s, c), builder.add(turns, whole(1)))
+        return target.make_tuple(builder, sig.return_type, [sine, cosine])
+
+    return types.UniTuple(Eight, 2)(Eight, Eight, Eight), generate
+
+
+@compiled_part
+def _sincos_far(x, s, c):
+    """Lanes whose angle is large, or not a number, from the C library."""
+    for k in range(LANES):
+        angle = lane(x, k)
+        if not abs(angle) < trig.FAR:
+            s, c = with_lane(s, k, np.sin(angle)), with_lane(c, k, np.cos(angle))
+    return s, c
+
+
+@compiled_part(forceinline=True)
+def _sincos(x):
+    k, s, c = trig.sincos_near(x)
+    s, c = _turned(k, s, c)
+    if not all_lanes(_fabs(x) < trig.FAR):
+        s, c = _sincos_far(x, s, c)
+    return s, c
+
+
+@overload(trig.sincos)
+def _sincos_of_eight(x):
+    return (lambda x: _sincos(x)) if x is Eight else None
+
+
+@overload(trig.reciprocal)
+def _reciprocal_of_eight(x):
+    return (lambda x: 1.0 / x) if x is Eight else None
+
+
+# -- arrays --------------------------------------------------------------------------------------------
+
+
+def _make_array(target: Any, builder: Any, kind: Any, pointer: Any, shape: list[Any], meminfo: Any) -> Any:
+    """An array of eights on given memory, row by row."""
+    result = target.make_array(kind)(target, builder)
+    size = ir.Constant(ir.IntType(64), BYTES)
+    strides: list[Any] = []
+    step = size
+    for extent in reversed(shape):
+        strides.insert(0, step)
+        step = builder.mul(step, extent)
+    data = builder.bitcast(pointer, _VECTOR.as_pointer())
+    populate_array(result, data=data, shape=shape, strides=strides, itemsize=size, meminfo=meminfo)
+    return result._getvalue()
+
+
+def _array_of_eights(dimensions: int) -> Any:
+    return types.Array(Eight, dimensions, "C", aligned=False)  # memory may start anywhere a float64 may
+
+
+@intrinsic
+def as_eights(typingctx: Any, array: Any) -> Any:
+    """``as_eights(array)``: a contiguous float64 array of shape (..., 8) as an array (...) of eights, not copied."""
+    if not (isinstance(array, types.Array) and array.dtype == types.float64 and array.layout == "C" and array.ndim > 1):
+        return None
+    kind = _array_of_eights(array.ndim - 1)
+
+    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        given = target.make_array(array)(target, builder, arguments[0])
+        shape = cgutils.unpack_tuple(builder, given.shape)[:-1]
+        result = _make_array(target, builder, kind, given.data, shape, given.meminfo)
+        if target.enable_nrt:
+            target.nrt.incref(builder, kind, result)
+        return result
+
+    return kind(array), generate
+
+
+@intrinsic
+def eights_at(typingctx: Any, address: Any, shape: Any) -> Any:
+    """``eights_at(address, shape)``: the array of eights of ``shape`` (a number or a tuple) at an address."""
+    count = len(shape) if isinstance(shape, types.BaseTuple) else 1
+    kind = _array_of_eights(count)
+    wanted = types.UniTuple(types.intp, count) if isinstance(shape, types.BaseTuple) else types.intp
+
+    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], _VECTOR.as_pointer())
+        extents = cgutils.unpack_tuple(builder, arguments[1]) if count > 1 or wanted != types.intp else [arguments[1]]
+        return _make_array(target, builder, kind, pointer, list(extents), None)
+
+    return kind(types.intp, wanted), generate
+
+
+def aligned_zeros(*shape: int) -> np.ndarray:
+    """Float64 zeros that start on a boundary of 64 bytes: eights that cross two lines of the cache are slow."""
+    count = int(np.prod(shape))
+    memory = np.zeros(count + LANES)
+    first = (-memory.ctypes.data % BYTES) // 8
+    return memory[first : first + count].reshape(shape)
+
+
+# -- rows of angles ------------------------------------------------------------------------------------
+
+
+@compiled_part(forceinline=True)
+def _sincos_one_by_one(angles, cosines):
+    for k in range(angles.size):
+        angles[k], cosines[k] = _sincos(angles[k])
+
+
+@overload(trig.sincos_all)
+def _sincos_all(angles, cosines):
+    if angles.dtype is Eight:
+        return lambda angles, cosines: _sincos_one_by_one(angles, cosines)
+
+    def of_floats(angles, cosines):
+        blocks = angles.size // LANES
+        _sincos_one_by_one(eights_at(address_of(angles), blocks), eights_at(address_of(cosines), blocks))
+
+    return of_floats if angles.dtype == types.float64 else None

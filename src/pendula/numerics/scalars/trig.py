@@ -1,0 +1,97 @@
+"""Sine and cosine together, and the reciprocal, for compiled kernels of any scalar type.
+
+A kernel that calls :func:`sincos` and :func:`reciprocal` compiles for every type that has a version of them: float64
+here, eight states at once in :mod:`pendula.numerics.scalars.eight`. The steps are written once below, so that all types
+round alike.
+
+Method: the argument is brought to [-pi/4, pi/4] with pi/2 in three parts (W. J. Cody, W. Waite, *Software Manual for
+the Elementary Functions*, 1980), then the minimax polynomials of fdlibm (Sun Microsystems, 1993). The error is
+about one unit in the last place for |x| below :data:`FAR`; beyond, the C library is asked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from pendula.numerics.compiled.jit import compiled_part
+
+FAR = 1e5  # beyond this angle [rad] the three parts of pi/2 no longer suffice
+
+PER_QUARTER = 0.6366197723675814  # 2 / pi
+# pi/2 in parts of 33 bits: their products with whole numbers below 2^20 are exact
+QUARTER = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
+SINE = (
+    -1.66666666666666324348e-01,
+    8.33333333332248946124e-03,
+    -1.98412698298579493134e-04,
+    2.75573137070700676789e-06,
+    -2.50507602534068634195e-08,
+    1.58969099521155010221e-10,
+)
+COSINE = (
+    4.16666666666666019037e-02,
+    -1.38888888888741095749e-03,
+    2.48015872894767294178e-05,
+    -2.75573143513906633035e-07,
+    2.08757232129817482790e-09,
+    -1.13596475577881948265e-11,
+)
+
+_Q0, _Q1, _Q2 = QUARTER
+_S0, _S1, _S2, _S3, _S4, _S5 = SINE
+_C0, _C1, _C2, _C3, _C4, _C5 = COSINE
+
+
+def sincos(x):
+    """``sincos(x)``: sine and cosine of an angle [rad], for compiled code."""
+    raise NotImplementedError("sincos is for compiled code")
+
+
+def sincos_all(angles, cosines):
+    """``sincos_all(angles, cosines)``: sines in the place of all angles, and their cosines, for compiled code.
+
+    Rows of floats are computed eight at a time: their length must be a multiple of eight.
+    """
+    raise NotImplementedError("sincos_all is for compiled code")
+
+
+def reciprocal(x):
+    """``reciprocal(x)``: 1 / x, for compiled code."""
+    raise NotImplementedError("reciprocal is for compiled code")
+
+
+@compiled_part(fastmath={"contract"}, forceinline=True)
+def sincos_near(x):
+    """Number of the quarter turn nearest to x, and sine and cosine of what is left; any type with ``np.floor``."""
+    k = np.floor(x * PER_QUARTER + 0.5)
+    r = x - k * _Q0
+    r = r - k * _Q1
+    r = r - k * _Q2
+    z = r * r
+    s = r + r * z * (_S0 + z * (_S1 + z * (_S2 + z * (_S3 + z * (_S4 + z * _S5)))))
+    c = 1.0 - 0.5 * z + z * z * (_C0 + z * (_C1 + z * (_C2 + z * (_C3 + z * (_C4 + z * _C5)))))
+    return k, s, c
+
+
+@compiled_part(forceinline=True)
+def _sincos(x):
+    if not abs(x) < FAR:
+        return np.sin(x), np.cos(x)
+    k, s, c = sincos_near(x)
+    j = np.int64(k)
+    odd = (j & 1) != 0
+    a = c if odd else s
+    b = s if odd else c
+    return (-a if (j & 2) != 0 else a), (-b if ((j + 1) & 2) != 0 else b)
+
+
+@overload(sincos)
+def _sincos_of_float(x):
+    return (lambda x: _sincos(x)) if isinstance(x, types.Float) else None
+
+
+@overload(reciprocal, jit_options={"error_model": "numpy"})
+def _reciprocal_of_float(x):
+    return (lambda x: 1.0 / x) if isinstance(x, types.Float) else None

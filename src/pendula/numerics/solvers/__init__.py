@@ -1,0 +1,1 @@
+"""Linear solvers, orthogonal complement, Newton's method."""

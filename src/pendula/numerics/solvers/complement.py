@@ -1,0 +1,365 @@
+"""Constrained linear systems by a numeric orthogonal complement, on buffers the caller provides.
+
+    M a = f + G^T lam      G a = c
+
+An orthogonal Q splits a into directions that the constraints decide and directions that they leave free: with
+G Q = [L 0] the first follow from L y = c, the second from the equations of motion along the null space Z of G,
+(Z^T M Z) y = Z^T (f - M a_p), which contain no multipliers. Rows of G may depend on each other: then L is taller
+than wide, c is met in the sense of least squares, and lam is the shortest of all that do.
+
+Rows and columns are scaled to largest entries near 1 first, so that ranks do not depend on units.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pendula.numerics.compiled.jit import compiled, compiled_callback, compiled_part
+from pendula.numerics.compiled.native import doubles_at, integers_at
+from pendula.numerics.solvers.linear import NOT_FINITE, SINGULAR, SOLVED, cholesky_factor, cholesky_solve
+
+INDEPENDENT = 0.1
+"""A scaled row left over beyond the largest rank allowed, of this length or more, is no noise but a constraint."""
+
+ROUNDING = 1e-9
+"""A column with no entry above this, after rows are scaled, is zero but for rounding, and is not scaled up."""
+
+RANK_TOLERANCE = 1e-12
+"""A scaled row whose part independent of the rows before it is shorter than this depends on them."""
+
+
+def complement_work_shape(n: int, m: int) -> tuple[int, int]:
+    """Smallest shape of the 2-D work array that :func:`solve_complement` needs."""
+    return 5 * m + n + 6, max(n, m) + 1
+
+
+@compiled
+def solve_complement(M, G, f, c, n, m, most, least, work, a, lam):
+    """Solve M a - G^T lam = f, G a = c for a (n values) and lam (m values); rows of G may be redundant.
+
+    M may be singular as long as it is positive definite on the null space of G. Inputs are not changed. c is met
+    exactly where the rows allow it, otherwise with the least squares of the scaled rows; lam is the least in
+    the norm of the scaled rows. ``work`` has at least the shape :func:`complement_work_shape` says.
+
+    Args:
+        most: largest rank to use. Give the rank that rows have on the constraints: a little off them, rows that
+            depend on each other seem independent, and what they then say is noise.
+        least: rows of G without an entry larger than this are zero.
+
+    Returns:
+        Status and rank: ``SOLVED``, ``SINGULAR`` (a motion without mass, or rows clearly independent beyond ``most``:
+        then the rank told is ``most + 1``), or ``NOT_FINITE``. Unless it is ``SOLVED``, ``a`` and ``lam`` are filled
+        with NaN.
+    """
+    rows, mirrors, tall = work[:m], work[m : 3 * m + 1], work[3 * m + 1 : 4 * m + 1]
+    short, H = work[4 * m + 1 : 5 * m + 1], work[5 * m + 1 : 5 * m + 1 + n]
+    at = 5 * m + 1 + n
+    row_scale, column_scale, y, right, order = work[at], work[at + 1], work[at + 2], work[at + 3], work[at + 4]
+    status, rank = NOT_FINITE, 0
+    if _scale(M, G, f, c, n, m, least, rows, H, y, right, row_scale, column_scale, order):
+        rank = count = _reduce_rows(rows, n, m, most, mirrors, right, order)
+        left = _left_over(rows, n, m, rank)
+        if left > INDEPENDENT:  # only if the rank was cut off
+            status, rank = SINGULAR, most + 1
+        else:
+            if rank < m:
+                _orthogonalize_columns(rows, rank, m, tall)
+                if left > 0.0:
+                    _refine(rows, n, m, rank, tall, short, mirrors)
+                    _orthogonalize_columns(rows, rank, m, tall)
+                    count = 2 * rank
+            status = _solve_split(n, m, rank, count, rows, mirrors, tall, H, y, right)
+    if status == SOLVED:
+        for i in range(n):
+            a[i] = y[i] * column_scale[i]
+            if not np.isfinite(a[i]):
+                status = NOT_FINITE
+        for k in range(m):
+            r = int(order[k])
+            lam[r] = right[k] * row_scale[r]
+            if not np.isfinite(lam[r]):
+                status = NOT_FINITE
+    if status != SOLVED:
+        for i in range(n):
+            a[i] = np.nan
+        for i in range(m):
+            lam[i] = np.nan
+    return status, rank
+
+
+ARGUMENTS = 11
+"""Number of entries that :data:`complement_by_address` reads."""
+
+
+@compiled_callback
+def complement_by_address(out, inp, context):
+    """The same by address: other kernels need not contain it, and only those who use it wait until it is compiled.
+
+    ``inp`` holds n, m, most and the addresses of least, M, G, f, c, work, a, lam; status and rank go to ``out``, all of
+    them integers.
+    """
+    given = integers_at(inp, ARGUMENTS)
+    n, m, most = given[0], given[1], given[2]
+    answer = integers_at(out, 2)
+    answer[0], answer[1] = solve_complement(
+        doubles_at(given[4], (n, n)),
+        doubles_at(given[5], (m, n)),
+        doubles_at(given[6], n),
+        doubles_at(given[7], m),
+        n,
+        m,
+        most,
+        doubles_at(given[3], 1)[0],
+        doubles_at(given[8], (5 * m + n + 6, max(n, m) + 1)),
+        doubles_at(given[9], n),
+        doubles_at(given[10], m),
+    )
+
+
+@compiled_part(allocates=True)
+def _scale(M, G, f, c, n, m, least, rows, H, y, right, row_scale, column_scale, order):
+    """Scaled copies of M, G, f, c; False if something is not finite."""
+    total = 0.0
+    for i in range(n):
+        total += f[i] * 0.0
+        column_scale[i] = 1.0
+        for j in range(n):
+            total += M[i, j] * 0.0
+    for r in range(m):
+        total += c[r] * 0.0
+        row_scale[r] = 1.0
+        order[r] = r
+        largest = 0.0
+        for j in range(n):
+            total += G[r, j] * 0.0
+            largest = max(largest, abs(G[r, j]))
+        for j in range(n):
+            rows[r, j] = G[r, j] if largest > least else 0.0
+    if total != 0.0:
+        return False
+    for sweep in range(3):  # rows, columns, rows
+        if sweep == 1:
+            for j in range(n):
+                largest = 0.0
+                for r in range(m):
+                    largest = max(largest, abs(rows[r, j]) * row_scale[r])
+                column_scale[j] = 1.0 / largest if largest > ROUNDING else 1.0
+        else:
+            for r in range(m):
+                largest = 0.0
+                for j in range(n):
+                    largest = max(largest, abs(rows[r, j]) * column_scale[j])
+                row_scale[r] = 1.0 / largest if largest > 0.0 else 1.0
+    for r in range(m):
+        for j in range(n):
+            rows[r, j] *= row_scale[r] * column_scale[j]
+        right[r] = c[r] * row_scale[r]
+    for i in range(n):
+        y[i] = f[i] * column_scale[i]
+        for j in range(n):
+            H[i, j] = M[i, j] * column_scale[i] * column_scale[j]
+    return True
+
+
+@compiled_part(allocates=True)
+def _mirror(row, first, n, mirror):
+    """Householder: makes ``mirror`` (entries first to n) so that it turns row onto its entry ``first``; does that."""
+    square = 0.0
+    for j in range(first, n):
+        square += row[j] * row[j]
+        mirror[j] = row[j]
+    length = np.sqrt(square)
+    if length == 0.0:
+        mirror[first] = 0.0
+        return
+    target = -length if row[first] > 0.0 else length
+    mirror[first] -= target
+    size = np.sqrt(2.0 * (square - target * row[first]))
+    for j in range(first, n):
+        mirror[j] *= 1.4142135623730951 / size
+        row[j] = 0.0
+    row[first] = target
+
+
+@compiled_part(allocates=True)
+def _apply(mirror, first, n, row):
+    """row - (mirror . row) mirror, over the entries first to n: the mirrors have squared length 2."""
+    total = 0.0
+    for j in range(first, n):
+        total += mirror[j] * row[j]
+    for j in range(first, n):
+        row[j] -= total * mirror[j]
+
+
+@compiled_part(allocates=True)
+def _reduce_rows(rows, n, m, most, mirrors, right, order):
+    """Orthogonal Q (as mirrors) that makes the rows lower trapezoidal, longest remainder first; returns the rank."""
+    for k in range(min(m, n, most)):
+        best, longest = k, -1.0
+        for r in range(k, m):
+            square = 0.0
+            for j in range(k, n):
+                square += rows[r, j] * rows[r, j]
+            if square > longest:
+                best, longest = r, square
+        if not np.sqrt(longest) > RANK_TOLERANCE:
+            return k
+        if best != k:
+            for j in range(n):
+                rows[k, j], rows[best, j] = rows[best, j], rows[k, j]
+            right[k], right[best] = right[best], right[k]
+            order[k], order[best] = order[best], order[k]
+        _mirror(rows[k], k, n, mirrors[k])
+        for r in range(k + 1, m):
+            _apply(mirrors[k], k, n, rows[r])
+    return min(m, n, most)
+
+
+@compiled_part(allocates=True)
+def _left_over(rows, n, m, rank):
+    """Largest entry of the rows that the first ones do not account for."""
+    largest = 0.0
+    for r in range(rank, m):
+        for j in range(rank, n):
+            largest = max(largest, abs(rows[r, j]))
+    return largest
+
+
+@compiled_part(allocates=True)
+def _orthogonalize_columns(rows, rank, m, tall):
+    """QR of the first columns of the rows: column k's mirror is kept in row k of ``tall``, above it R.
+
+    Entries of tall[k]: R[j, k] for j < k, then the mirror from k on; the diagonal of R stands in column m.
+    """
+    for k in range(rank):
+        for r in range(m):
+            tall[k, r] = rows[r, k]
+        for j in range(k):
+            _apply(tall[j], j, m, tall[k])
+        square = 0.0
+        for r in range(k, m):
+            square += tall[k, r] * tall[k, r]
+        length = np.sqrt(square)
+        target = -length if tall[k, k] > 0.0 else length
+        size = np.sqrt(2.0 * (square - target * tall[k, k]))
+        tall[k, k] -= target
+        for r in range(k, m):
+            tall[k, r] *= 1.4142135623730951 / size
+        tall[k, m] = target
+
+
+@compiled_part(allocates=True)
+def _refine(rows, n, m, rank, tall, short, mirrors):
+    """One step of subspace iteration, so that the split does not depend on which rows came first.
+
+    On the constraints redundant rows say the same; a little off them they do not quite, and a choice of rows that
+    changes from call to call would make accelerations jump. The leading directions of all rows together do not.
+    """
+    for k in range(rank):  # row k of Q2^T rows, with Q2 the orthonormal columns that tall holds
+        for r in range(m):
+            short[m - 1, r] = 0.0
+        short[m - 1, k] = 1.0
+        for j in range(rank - 1, -1, -1):
+            _apply(tall[j], j, m, short[m - 1])
+        for j in range(n):
+            mirrors[rank + k, j] = 0.0
+        for r in range(m):
+            weight = short[m - 1, r]
+            for j in range(n):
+                mirrors[rank + k, j] += weight * rows[r, j]
+    for k in range(rank):
+        for j in range(n):
+            short[k, j] = mirrors[rank + k, j]
+    for k in range(rank):
+        _mirror(short[k], k, n, mirrors[rank + k])
+        for j in range(k + 1, rank):
+            _apply(mirrors[rank + k], k, n, short[j])
+        for r in range(m):
+            _apply(mirrors[rank + k], k, n, rows[r])
+
+
+@compiled_part(allocates=True)
+def _solve_split(n, m, rank, count, rows, mirrors, tall, H, y, right):
+    """a in y and lam in right, both scaled (lam in the order of the rows)."""
+    spare = mirrors[2 * m]
+    # Q^T M Q and Q^T f
+    for k in range(count):
+        first = k % rank
+        for i in range(n):
+            _apply(mirrors[k], first, n, H[i])
+        for j in range(n):
+            spare[j] = 0.0
+        for i in range(first, n):
+            weight = mirrors[k, i]
+            for j in range(n):
+                spare[j] += weight * H[i, j]
+        for i in range(first, n):
+            weight = mirrors[k, i]
+            for j in range(n):
+                H[i, j] -= weight * spare[j]
+        _apply(mirrors[k], first, n, y)
+    # what the constraints decide, kept in right
+    _decided(rows, m, rank, tall, right)
+    # what they leave free
+    for i in range(rank, n):
+        for j in range(rank):
+            y[i] -= H[i, j] * right[j]
+    free = n - rank
+    for i in range(free):
+        spare[i] = y[rank + i]
+    block = H[rank:, rank:]
+    if free > 0 and not cholesky_factor(block, free):
+        return SINGULAR
+    cholesky_solve(block, free, spare)
+    # multipliers: L lam = (Q^T (M a - f)) along the decided directions
+    for i in range(rank):
+        total = -y[i]
+        for j in range(rank):
+            total += H[i, j] * right[j]
+        for j in range(free):
+            total += H[i, rank + j] * spare[j]
+        y[i] = total
+    for i in range(rank):
+        y[i], right[i] = right[i], y[i]
+    for i in range(free):
+        y[rank + i] = spare[i]
+    _multipliers(rows, m, rank, tall, right)
+    for k in range(count - 1, -1, -1):
+        _apply(mirrors[k], k % rank, n, y)
+    return SOLVED
+
+
+@compiled_part(allocates=True)
+def _decided(rows, m, rank, tall, right):
+    """L y = c in place, by least squares if L is taller than wide."""
+    if rank == m:
+        for i in range(m):
+            for j in range(i):
+                right[i] -= rows[i, j] * right[j]
+            right[i] /= rows[i, i]
+        return
+    for k in range(rank):
+        _apply(tall[k], k, m, right)
+    for i in range(rank - 1, -1, -1):
+        for j in range(i + 1, rank):
+            right[i] -= tall[j, i] * right[j]
+        right[i] /= tall[i, m]
+
+
+@compiled_part(allocates=True)
+def _multipliers(rows, m, rank, tall, right):
+    """The shortest lam with L^T lam = d, in place."""
+    if rank == m:
+        for i in range(m - 1, -1, -1):
+            for j in range(i + 1, m):
+                right[i] -= rows[j, i] * right[j]
+            right[i] /= rows[i, i]
+        return
+    for i in range(rank):
+        for j in range(i):
+            right[i] -= tall[i, j] * right[j]
+        right[i] /= tall[i, m]
+    for i in range(rank, m):
+        right[i] = 0.0
+    for k in range(rank - 1, -1, -1):
+        _apply(tall[k], k, m, right)

@@ -1,0 +1,1 @@
+"""Steppers: Runge-Kutta pairs, Radau collocation, the loop around their steps, events."""

@@ -1,0 +1,1 @@
+"""Fast path: the Taylor stepper, for one run or for eight side by side."""

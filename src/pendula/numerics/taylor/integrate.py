@@ -1,0 +1,418 @@
+"""Integration by Taylor series at compiled speed: one run with everything kept, or many runs in lanes.
+
+A :class:`Series` is a native function that finds the Taylor coefficients of a solution. :func:`integrate_series` gives
+the same :class:`~pendula.numerics.steppers.stepping.Integration` as the Runge-Kutta steppers; :func:`integrate_lanes`
+runs many initial states (and parameters), eight at a time.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pendula.numerics.compiled.native import Callback
+from pendula.numerics.steppers import explicit, stepping
+from pendula.numerics.steppers.stepping import FIRST_BUFFER, Integration, Progress
+from pendula.numerics.taylor import lanes as taylor_lanes
+from pendula.numerics.taylor import steps as taylor_steps
+from pendula.numerics.taylor.lanes import LANES, LaneRun, advance_lanes
+from pendula.numerics.taylor.steps import Control, SeriesRun, advance_series
+from pendula.outcome import Outcome
+
+LEAST_ORDER, MOST_ORDER = 6, 40
+
+
+@dataclass(frozen=True)
+class Series:
+    """A native function for Taylor coefficients, ``void f(double *rows, const double *parameters, int order)``.
+
+    ``rows`` is a table with ``width`` rows per order, each of ``lanes`` numbers: the components, the time, and what the
+    function needs besides; after those of all orders come ``spare`` rows. The state and the time are given in order 0,
+    coefficients are found for the orders up to ``order``. Tables start at addresses that are multiples of 64.
+
+    Attributes:
+        address: entry point.
+        go, look: entry points of what the step loop does with a table and a control block, see
+            :class:`~pendula.numerics.taylor.steps.Control`.
+        lanes: 1 or 8.
+        components: number of components of the state.
+        width: rows per order.
+        spare: rows at the end; the first is 0 where the equations could not be solved, else 1.
+        parameters: parameters and what depends on them alone, shape (runs or 1, count).
+        failure: what it means when the equations could not be solved.
+        owner: whatever keeps the code alive.
+    """
+
+    address: int
+    go: int
+    look: int
+    lanes: int
+    components: int
+    width: int
+    spare: int
+    parameters: np.ndarray
+    failure: str = ""
+    owner: object = None
+
+    def size(self, order: int) -> int:
+        """Numbers in a table up to an order."""
+        return ((order + 1) * self.width + self.spare) * self.lanes
+
+
+@dataclass(frozen=True)
+class LaneRuns:
+    """What many runs computed, in the order in which their initial states were given.
+
+    Attributes:
+        t, y: where each run ended, shapes (runs,) and (runs, components): at the final time if it finished, else at its
+            last checked step.
+        outcomes: how each run ended.
+        sample_t, sample_y: the sample times and the states there, shape (runs, samples, components); NaN where a run
+            did not get so far.
+        steps, rejected: number of steps of each run.
+        order: order of the series.
+        seconds: wall time of the compiled loop, without compilation.
+    """
+
+    t: np.ndarray
+    y: np.ndarray
+    outcomes: tuple[Outcome, ...]
+    sample_t: np.ndarray
+    sample_y: np.ndarray
+    steps: np.ndarray
+    rejected: np.ndarray
+    order: int
+    seconds: float
+
+    @property
+    def ok(self) -> np.ndarray:
+        """Which runs reached the final time."""
+        return np.array([outcome.ok for outcome in self.outcomes])
+
+
+def order_for(rtol: float) -> int:
+    """The order that needs least work for a tolerance (Jorba & Zou 2005, section 3.2).
+
+    Example:
+        >>> order_for(1e-13), order_for(1e-8)
+        (16, 11)
+    """
+    return min(MOST_ORDER, max(LEAST_ORDER, math.ceil(1.0 - 0.5 * math.log(rtol))))
+
+
+def aligned(count: int) -> np.ndarray:
+    """Zeros that start at a multiple of 64 bytes: vectors that cross lines of the cache cost twice as much."""
+    space = np.zeros(count + 8)
+    first = (-space.ctypes.data % 64) // 8
+    return space[first : first + count]
+
+
+def _checked_order(order: int | None, rtol: float) -> int:
+    if order is None:
+        return order_for(rtol)
+    if not 4 <= order <= MOST_ORDER:
+        raise ValueError(f"the order of the series must lie between 4 and {MOST_ORDER}, got {order!r}")
+    return int(order)
+
+
+def _control(
+    rtol: float, atol: float | Sequence[float] | np.ndarray, n: int, quadratures: int, lanes: int
+) -> np.ndarray:
+    """A control block with the tolerances; what is integrated along has none, unless there is nothing else."""
+    places = Control(n)
+    block = aligned(places.size * lanes).reshape(-1, lanes)
+    limits = stepping._checked_atol(atol, n).copy()
+    if quadratures < n:
+        limits[n - quadratures :] = np.inf
+    block[places.RTOL] = rtol
+    block[places.atol : places.atol + n] = limits[:, None]
+    return block
+
+
+def integrate_series(
+    series: Series,
+    y0: Sequence[float] | np.ndarray,
+    t_span: Sequence[float],
+    *,
+    rtol: float,
+    atol: float | Sequence[float] | np.ndarray,
+    order: int | None = None,
+    sample_times: Sequence[float] | np.ndarray | None = None,
+    project: Callback | None = None,
+    quadratures: int = 0,
+    max_steps: int = 1_000_000,
+    first_step: float | None = None,
+    max_step: float = np.inf,
+    on_progress: Progress | None = None,
+    breakpoints: Sequence[float] | np.ndarray = (),
+) -> Integration:
+    """Solve y' = f(t, y) by Taylor series of one lane; arguments and result as of :func:`stepping.integrate`.
+
+    ``order`` is that of the series, by default the one that needs least work for ``rtol``. Samples are values of the
+    polynomial of the step they fall into. ``rhs_evaluations`` counts series.
+    """
+    start = np.array(y0, dtype=float)
+    if start.shape != (series.components,) or series.lanes != 1:
+        raise ValueError(f"y0 must be a list of {series.components} numbers, and the series one of a single lane")
+    stepping._require_finite("y0", start)
+    t0, t_end = stepping._checked_span(t_span)
+    stepping._check_settings(rtol, quadratures, start.size, max_steps, first_step, max_step)
+    order = _checked_order(order, rtol)
+    direction = -1.0 if t_end < t0 else 1.0
+    nudge = 4.0 * float(np.spacing(max(abs(t0), abs(t_end))))
+    breaks = stepping._checked_breakpoints(breakpoints, t0, t_end, direction, nudge)
+    on_break = breaks.size > 0 and breaks[0] == t0
+    samples = stepping._checked_samples(sample_times, t0, t_end, direction)
+    n = start.size
+    parameters = np.ascontiguousarray(series.parameters[0])
+    run = SeriesRun(
+        address=series.address,
+        go=series.go,
+        look=series.look,
+        parameters=parameters.ctypes.data,
+        order=order,
+        width=series.width,
+        project=project.address if project else 0,
+        project_context=project.context if project else 0,
+        t_end=t_end,
+        direction=direction,
+        max_step=float(max_step),
+        nudge=nudge,
+        max_attempts=int(max_steps),
+        breaks=breaks[1:] if on_break else breaks,
+        sample_t=samples,
+        sample_y=np.zeros((samples.size, n)),
+        y=start,
+        state=np.zeros(n + 1),
+        onto=np.zeros(n + 3),
+        table=aligned(series.size(order)),
+        control=_control(rtol, atol, n, quadratures, 1).ravel(),
+        real=np.zeros(5),
+        counter=np.zeros(11, dtype=np.int64),
+    )
+    run.real[taylor_steps.T] = t0
+    drive = _Drive(run, t0 + direction * nudge if on_break else t0, 0.0 if first_step is None else float(first_step))
+    outcome = drive.to_the_end(on_progress)
+    outcome, detail = _explain(outcome, drive.code, run, series, project)
+    stored, sampled = int(run.counter[taylor_steps.STORED]), int(run.counter[taylor_steps.NEXT_SAMPLE])
+    return Integration(
+        t=drive.t[:stored].copy(),
+        y=drive.y[:stored].copy(),
+        sample_t=run.sample_t[:sampled].copy(),
+        sample_y=run.sample_y[:sampled].copy(),
+        outcome=outcome,
+        detail=detail,
+        accepted=stored - 1,
+        rejected=int(run.counter[taylor_steps.REJECTED]),
+        rhs_evaluations=int(run.counter[taylor_steps.EVALUATIONS]),
+        seconds=drive.seconds,
+        max_drift=float(run.real[taylor_steps.DRIFT]),
+        max_violation=float(run.real[taylor_steps.VIOLATION]),
+        method="taylor",
+    )
+
+
+def integrate_lanes(
+    series: Series,
+    y0: np.ndarray,
+    t_span: Sequence[float],
+    *,
+    rtol: float,
+    atol: float | Sequence[float] | np.ndarray,
+    order: int | None = None,
+    sample_times: Sequence[float] | np.ndarray | None = None,
+    balls: Sequence[int] = (),
+    quadratures: int = 0,
+    max_steps: int = 1_000_000,
+    max_step: float = np.inf,
+    on_progress: Callable[[int, int], object] | None = None,
+    breakpoints: Sequence[float] | np.ndarray = (),
+) -> LaneRuns:
+    """Solve y' = f(t, y) for many initial states over the same time, eight at a time.
+
+    Every lane has its own time and step size, and takes the next run when its run ends. A run gives the same bits
+    whatever its place among the others.
+
+    Args:
+        series: of eight lanes; its ``parameters`` have one row for all runs, or one for each.
+        y0: initial states, shape (runs, components).
+        t_span: first and last time.
+        rtol, atol, order, max_steps, max_step: as of :func:`integrate_series`, for each run.
+        sample_times: times in the order of integration at which the states of all runs are wanted.
+        balls: first components of unit quaternions, which are brought to length one after every step.
+        quadratures: the last so many components are integrated along without influence on the steps.
+        on_progress: called as ``on_progress(finished runs, all runs)`` about ten times a second. ``KeyboardInterrupt``
+            ends the runs that are not finished as ``INTERRUPTED``, each where it is.
+        breakpoints: times at which the equations switch, the same for all runs.
+
+    Returns:
+        LaneRuns; look at ``outcomes`` first.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
+    given = np.array(y0, dtype=float, order="C")
+    if given.ndim != 2 or given.shape[1] != series.components or series.lanes != LANES:
+        wanted = f"(runs, {series.components})"
+        raise ValueError(f"y0 must have the shape {wanted}, got {given.shape}; the series must have {LANES} lanes")
+    stepping._require_finite("y0", given.ravel())
+    runs, n = given.shape
+    values = np.ascontiguousarray(series.parameters, dtype=float)
+    if len(values) not in (1, runs):
+        raise ValueError(f"parameters are one row for all runs or one for each of {runs}, got {len(values)}")
+    t0, t_end = stepping._checked_span(t_span)
+    stepping._check_settings(rtol, quadratures, n, max_steps, None, max_step)
+    order = _checked_order(order, rtol)
+    direction = -1.0 if t_end < t0 else 1.0
+    nudge = 4.0 * float(np.spacing(max(abs(t0), abs(t_end))))
+    breaks = stepping._checked_breakpoints(breakpoints, t0, t_end, direction, nudge)
+    on_break = breaks.size > 0 and breaks[0] == t0
+    samples = stepping._checked_samples(sample_times, t0, t_end, direction)
+    run = LaneRun(
+        address=series.address,
+        go=series.go,
+        look=series.look,
+        order=order,
+        width=series.width,
+        t0=t0,
+        first_t=t0 + direction * nudge if on_break else t0,
+        t_end=t_end,
+        direction=direction,
+        max_step=float(max_step),
+        nudge=nudge,
+        max_attempts=int(max_steps),
+        breaks=breaks[1:] if on_break else breaks,
+        sample_t=samples,
+        balls=np.array(balls, dtype=np.int64),
+        given=given,
+        values=values,
+        parameters=aligned(max(1, values.shape[1]) * LANES).reshape(-1, LANES),
+        table=aligned(series.size(order)).reshape(-1, LANES),
+        control=_control(rtol, atol, n, quadratures, LANES),
+        number=np.zeros((7, LANES), dtype=np.int64),
+        real=np.zeros((3, LANES)),
+        counter=np.zeros(3, dtype=np.int64),
+        out_t=np.full(runs, t0),
+        out_y=given.copy(),
+        out_code=np.full(runs, explicit.GO_ON, dtype=np.int64),
+        out_steps=np.zeros(runs, dtype=np.int64),
+        out_rejected=np.zeros(runs, dtype=np.int64),
+        out_samples=np.full((runs, samples.size, n), np.nan),
+    )
+    run.parameters[: values.shape[1]] = values[0][:, None]  # also in lanes that never get a run
+    advance_lanes(run, 0)  # compiles, takes no step
+    seconds = _all_lanes(run, on_progress)
+    return LaneRuns(
+        t=run.out_t,
+        y=run.out_y,
+        outcomes=tuple(_LANE_OUTCOMES[int(code)] for code in run.out_code),
+        sample_t=samples,
+        sample_y=run.out_samples,
+        steps=run.out_steps,
+        rejected=run.out_rejected,
+        order=order,
+        seconds=seconds,
+    )
+
+
+_LANE_OUTCOMES = {
+    **stepping._OUTCOMES,
+    taylor_lanes.UNSOUND: Outcome.CALLBACK_FAILED,
+    explicit.GO_ON: Outcome.INTERRUPTED,
+}
+
+
+def _all_lanes(run: LaneRun, on_progress: Callable[[int, int], object] | None) -> float:
+    """Runs in stretches until all have ended or the user interrupts; the seconds it took."""
+    spent = [0.0]
+    try:
+        _lane_stretches(run, on_progress, spent)
+    except KeyboardInterrupt:
+        taylor_lanes.leave(run)
+    return spent[0]
+
+
+def _lane_stretches(run: LaneRun, on_progress: Callable[[int, int], object] | None, spent: list[float]) -> None:
+    stretch, code = stepping.FIRST_STRETCH, explicit.GO_ON
+    while code == explicit.GO_ON:
+        before = time.perf_counter()
+        code = advance_lanes(run, stretch)
+        took = time.perf_counter() - before
+        spent[0] += took
+        stretch = max(1, int(stretch * min(8.0, stepping.SECONDS_PER_STRETCH / max(took, 1e-9))))
+        if on_progress is not None:
+            on_progress(int(run.counter[taylor_lanes.FINISHED]), len(run.given))
+
+
+class _Drive:
+    """The compiled loop in short stretches, so that progress can be shown and interrupts keep everything."""
+
+    def __init__(self, run: SeriesRun, first_t: float, first_step: float) -> None:
+        self._run, self._first = run, (first_t, first_step)
+        self.t, self.y = np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.y.size))
+        self.t[0], self.y[0] = run.real[taylor_steps.T], run.y
+        run.counter[taylor_steps.STORED] = 1
+        self.seconds = 0.0
+        self.code = explicit.GO_ON
+
+    def to_the_end(self, on_progress: Progress | None) -> Outcome:
+        run = self._run
+        advance_series(run, *self._first, self.t, self.y, 0)  # compiles, takes no step
+        try:
+            self._stretches(on_progress)
+            return stepping._OUTCOMES[self.code]
+        except KeyboardInterrupt:
+            reached = run.direction * (run.real[taylor_steps.T] - run.t_end) >= 0.0
+            return Outcome.FINISHED if reached else Outcome.INTERRUPTED
+
+    def _stretches(self, on_progress: Progress | None) -> None:
+        run, stretch = self._run, stepping.FIRST_STRETCH
+        while self.code in (explicit.GO_ON, explicit.BUFFER_FULL):
+            before = time.perf_counter()
+            self.code = advance_series(run, *self._first, self.t, self.y, stretch)
+            spent = time.perf_counter() - before
+            self.seconds += spent
+            if self.code == explicit.BUFFER_FULL:
+                self.t, self.y = stepping._doubled(self.t), stepping._doubled(self.y)
+                continue
+            stretch = int(stretch * min(8.0, stepping.SECONDS_PER_STRETCH / max(spent, 1e-9)))
+            stretch = max(1, min(stretch, stepping.LONGEST_STRETCH))
+            if on_progress is not None:
+                accepted = int(run.counter[taylor_steps.STORED]) - 1
+                on_progress(float(run.real[taylor_steps.T]), run.t_end, accepted)
+
+
+def _explain(
+    outcome: Outcome, code: int, run: SeriesRun, series: Series, project: Callback | None
+) -> tuple[Outcome, str]:
+    """The outcome, refined by what the equations say about themselves, and the numbers behind it."""
+    t, where = run.real[taylor_steps.T], run.real[taylor_steps.WHERE]
+    component = int(run.counter[taylor_steps.COMPONENT])
+    which = f"component {component}" if component >= 0 else "the state"
+    if outcome is Outcome.NOT_FINITE:
+        if run.counter[taylor_steps.UNSOUND] and series.failure:
+            last = f"the last good state is at t = {t:.9g}"
+            return Outcome.CALLBACK_FAILED, f"{series.failure} (at t = {where:.9g}; {last})"
+        if code == explicit.BAD_START:
+            return outcome, f"the Taylor series at the initial state (t = {t:.9g}) is not finite: {which}"
+        return outcome, f"{which} is not finite near t = {where:.9g}, however short the step; last good t = {t:.9g}"
+    if outcome is Outcome.STEP_TOO_SMALL:
+        return outcome, (
+            f"at t = {t:.9g} the slope at the end of a step contradicts the equations, however short the step; "
+            "they are not smooth there, or nearly singular"
+        )
+    if outcome is Outcome.TOO_MANY_STEPS:
+        return outcome, f"{run.max_attempts} steps were tried; reached t = {t:.9g} of {run.t_end:.9g}"
+    if outcome is Outcome.INTERRUPTED:
+        return outcome, f"reached t = {t:.9g} of {run.t_end:.9g}"
+    if outcome is Outcome.PROJECTION_FAILED:
+        reason = getattr(project.owner, "failure", None) if project else None
+        return (
+            outcome,
+            f"the projection failed at t = {where:.9g}{f': {reason}' if reason else ''}; last good t = {t:.9g}",
+        )
+    return outcome, ""

@@ -1,0 +1,1 @@
+"""Plots: runs, ensembles, modes, roots, landscapes, maps."""

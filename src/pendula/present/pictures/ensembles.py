@@ -1,0 +1,101 @@
+"""Many runs in one picture: how a coordinate spreads over time, and how well energy was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.present.pictures.plots import FEW, FLOOR, INK, MUTED, _dress, _sheet, _short, _word
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = Any
+BANDS = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.35))  # from, to, how dark
+MOST_PANELS = 8
+SINGLE_RUNS = 12  # drawn as thin lines
+
+
+@dataclass(frozen=True, eq=False)
+class SpreadSeries:
+    """Sampled signals of many runs, each of shape (runs, samples); NaN where a run did not get that far."""
+
+    title: str
+    subtitle: str
+    t: Array
+    signals: Mapping[str, Array]
+    units: Mapping[str, str]
+    energy_drift: Array
+    time_unit: str = "s"
+
+    def __post_init__(self) -> None:
+        for name, y in self.signals.items():
+            if y.ndim != 2 or y.shape[1] != len(self.t):
+                raise UsageError(f'"{name}" must have shape (runs, {len(self.t)}), got {y.shape}')
+
+
+def plot_spread(series: SpreadSeries, path: str | Path | None = None, *, dpi: float = 110) -> Figure:
+    """Figure of many runs: for each signal its median, where half and nine tenths of the runs are, and some runs.
+
+    The last panel has the energy drift of all runs, in ascending order. With a single sample, histograms stand in
+    place of the bands.
+
+    Raises:
+        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
+    """
+    names = list(series.signals)[:MOST_PANELS]
+    figure, axes = _sheet(len(names) + 1, dpi, shared=False)
+    for index, (ax, name) in enumerate(zip(axes, names, strict=False)):
+        scale = 180 / np.pi if series.units[name] == "rad" else 1.0
+        unit = "deg" if series.units[name] == "rad" else series.units[name]
+        label = f"{_short(name, 18)} [{unit}]" if unit else _short(name, 18)
+        draw = _draw_bands if len(series.t) > 1 else _draw_histogram
+        draw(ax, series, series.signals[name] * scale, FEW[index % len(FEW)], label)
+        _dress(ax)
+    _draw_drift(axes[-1], series.energy_drift)
+    _dress(axes[-1])
+    figure.align_ylabels(axes)
+    _word(figure.suptitle(series.title or " ", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+    _word(axes[0].set_title(series.subtitle, loc="left", fontsize=9.5, color=MUTED))
+    if path is not None:
+        figure.savefig(path, dpi=dpi)
+    return figure
+
+
+def _draw_bands(ax: Axes, series: SpreadSeries, y: Array, color: str, label: str) -> None:
+    reached = np.isfinite(y).any(axis=0)
+    t, y = series.t[reached], y[:, reached]
+    for k in np.linspace(0, len(y) - 1, min(len(y), SINGLE_RUNS)).astype(int):
+        ax.plot(t, y[k], color=MUTED, lw=0.4, alpha=0.5)
+    for low, high, dark in BANDS:
+        edges = np.nanquantile(y, (low, high), axis=0)
+        name = f"{high - low:.0%} of the runs"
+        ax.fill_between(t, *edges, color=color, alpha=dark, lw=0, label=name)
+    ax.plot(t, np.nanmedian(y, axis=0), color=color, lw=1.4, label="median")
+    _word(ax.set_ylabel(label))
+    ax.set_xlim(float(series.t[0]), float(series.t[-1]))
+    _word(ax.set_xlabel(f"time [{series.time_unit}]" if series.time_unit else "time"))
+    ax.legend(loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=8.5, borderaxespad=0.0)
+
+
+def _draw_histogram(ax: Axes, series: SpreadSeries, y: Array, color: str, label: str) -> None:
+    values = y[np.isfinite(y)]
+    ax.hist(values, bins=min(80, max(10, values.size // 20)), color=color, alpha=0.7)
+    _word(ax.set_xlabel(f"{label} at {series.t[0]:g} {series.time_unit}"))
+    ax.set_ylabel("runs")
+
+
+def _draw_drift(ax: Axes, drift: Array) -> None:
+    known = np.sort(np.maximum(drift[np.isfinite(drift)], FLOOR))
+    ax.plot(np.linspace(0, 100, known.size), known, color=FEW[0], lw=1.3)
+    if known.size:
+        ax.set_yscale("log")
+        ax.set_ylim(10.0 ** np.floor(np.log10(known[0]) - 0.3), 10.0 ** np.ceil(np.log10(known[-1]) + 0.3))
+    ax.set_ylabel("energy drift")
+    ax.set_xlabel("runs with less [%]")

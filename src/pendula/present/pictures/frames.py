@@ -1,0 +1,96 @@
+"""The mechanism at several times in one picture, as a camera with a flash would show it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pendula.present.player import shapes as sh
+from pendula.present.player.scene import Scene, SceneBody
+
+Array = Any
+
+
+def plot_frames(scene: Scene, path: str | Path | None = None, *, count: int = 12, dpi: float = 120) -> Any:
+    """A figure of the mechanism at equally spaced times, older ones paler; written if a path is given.
+
+    Spatial mechanisms are shown along y, with ``up`` of the scene upwards.
+    """
+    from matplotlib import colormaps
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 4.6), dpi=dpi, layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot(aspect="equal")
+    colors = colormaps["plasma"]
+    chosen = np.unique(np.linspace(0, len(scene.t) - 1, count).astype(int))
+    moving = [b for b in scene.bodies if not b.is_ground]
+    for rank, k in enumerate(chosen):
+        strength = 0.12 + 0.88 * (rank + 1) / len(chosen)
+        for i, body in enumerate(moving):
+            color = colors(0.08 + 0.8 * i / max(1, len(moving) - 1))
+            _draw(axes, scene, body, int(k), color, strength)
+    for body in scene.bodies:
+        if body.is_ground:
+            _draw(axes, scene, body, 0, "#333333", 1.0)
+    length, time = scene.units.split("-")[0], scene.units.split("-")[-1]
+    axes.set_title(f"{scene.title}: t = {scene.t[0]:g} to {scene.t[-1]:g} {time}", loc="left", fontsize=11)
+    axes.set_xlabel(f"[{length}]")
+    axes.grid(color="#e6e6e6", linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    if path is not None:
+        figure.savefig(str(path), dpi=dpi)
+    return figure
+
+
+def _flat(scene: Scene, points: Array) -> Array:
+    """Points in the plane of the picture."""
+    if scene.planar:
+        return points[..., :2]
+    up = np.array(scene.up) / np.linalg.norm(scene.up)
+    side = np.cross([0.0, 1.0, 0.0], up)
+    side = side / np.linalg.norm(side) if np.linalg.norm(side) > 1e-9 else np.array([1.0, 0.0, 0.0])
+    return np.stack([points @ side, points @ up], axis=-1)
+
+
+def _draw(axes: Any, scene: Scene, body: SceneBody, k: int, color: Any, strength: float) -> None:
+    for shape in body.shapes:
+        world = np.array([body.position[k] + body.rotation[k] @ np.array(p) for p in _outline(shape)])
+        flat = _flat(scene, world)
+        if len(flat) == 1:
+            mark = "^" if isinstance(shape, sh.Pivot) else "o"
+            axes.plot(*flat[0], mark, color=color, alpha=strength, markersize=7)
+        else:
+            width = 3.0 if isinstance(shape, sh.Rod) else 1.4
+            axes.plot(
+                flat[:, 0],
+                flat[:, 1],
+                "-",
+                color=color,
+                alpha=strength,
+                linewidth=width,
+                solid_capstyle="round",
+            )
+
+
+def _outline(shape: sh.Shape) -> Array:
+    """Points of a shape, in body axes, that a line through them draws."""
+    match shape:
+        case sh.Rod(start=start, end=end):
+            return np.array([start, end])
+        case sh.Polyline(points=points):
+            return np.array(points)
+        case sh.Disc() | sh.Ring():
+            circle = sh.extent(shape)[0]
+            return np.vstack([circle, circle[:1]])
+        case sh.Box(center=center, size=size):
+            x, y = size[0] / 2, size[1] / 2
+            corners = np.array([[-x, -y, 0], [x, -y, 0], [x, y, 0], [-x, y, 0], [-x, -y, 0]])
+            return corners + np.array(center)
+    place = getattr(shape, "at", None) or getattr(shape, "center", (0.0, 0.0, 0.0))
+    return np.array([place])

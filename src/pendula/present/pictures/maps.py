@@ -1,0 +1,115 @@
+"""Plots of chaos: sections of a motion, the distance of two motions, and a rate that settles."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pendula.present.pictures.plots import FEW, FLOOR, INK, MUTED, Array, _dress, _sheet, _signal, _thin, _word
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CROWD = 2000  # points from which on they are drawn smaller
+
+
+@dataclass(frozen=True, eq=False)
+class SectionSeries:
+    """Points of a section: a coordinate and its rate where the motion crosses it.
+
+    Attributes:
+        x, y: values; those of ``x`` whose unit is "rad" are drawn in degrees between -180 and 180.
+        x_name, y_name: names for the axes.
+        x_unit, y_unit: units, "" if there is none.
+    """
+
+    title: str
+    subtitle: str
+    x: Array
+    y: Array
+    x_name: str
+    y_name: str
+    x_unit: str = ""
+    y_unit: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "x", _signal(self.x, None, "x"))
+        object.__setattr__(self, "y", _signal(self.y, self.x.size, "y"))
+
+
+@dataclass(frozen=True, eq=False)
+class GrowthSeries:
+    """A positive quantity over time, drawn on a logarithmic axis, or a rate on a plain one.
+
+    Attributes:
+        level: a value to mark, or None.
+        mark: a time to mark, or None.
+        logarithmic: whether the axis of ``y`` is.
+    """
+
+    title: str
+    subtitle: str
+    t: Array
+    y: Array
+    label: str
+    level: float | None = None
+    mark: float | None = None
+    logarithmic: bool = True
+    time_unit: str = "s"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "t", _signal(self.t, None, "t"))
+        object.__setattr__(self, "y", _signal(self.y, self.t.size, "y"))
+
+
+def plot_section(series: SectionSeries, path: str | os.PathLike[str] | None = None, *, dpi: float = 110) -> Figure:
+    """Figure of a section, one dot for each crossing; written as PNG if a path is given.
+
+    Raises:
+        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
+    """
+    figure, (ax,) = _sheet(1, dpi)
+    figure.set_size_inches(7.0, 6.0)
+    x, unit = series.x, series.x_unit
+    if unit == "rad":
+        x, unit = (np.degrees(x) + 180.0) % 360.0 - 180.0, "deg"
+    ax.plot(x, series.y, ".", color=FEW[0], ms=1.5 if x.size > CROWD else 4.0, ls="none")
+    _word(ax.set_xlabel(f"{series.x_name} [{unit}]" if unit else series.x_name))
+    _word(ax.set_ylabel(f"{series.y_name} [{series.y_unit}]" if series.y_unit else series.y_name))
+    _head(figure, ax, series.title, series.subtitle)
+    if path is not None:
+        figure.savefig(path, dpi=dpi)
+    return figure
+
+
+def plot_growth(series: GrowthSeries, path: str | os.PathLike[str] | None = None, *, dpi: float = 110) -> Figure:
+    """Figure of a quantity over time, with the level and the time that matter; written as PNG if a path is given.
+
+    Raises:
+        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
+    """
+    figure, (ax,) = _sheet(1, dpi)
+    figure.set_size_inches(9.0, 4.5)
+    x, y = _thin(series.t, np.maximum(series.y, FLOOR) if series.logarithmic else series.y)
+    ax.plot(x, y, color=FEW[0], lw=1.3)
+    if series.logarithmic:
+        ax.set_yscale("log")
+    if series.level is not None:
+        ax.axhline(series.level, color=FEW[1], lw=1.0, ls="--")
+    if series.mark is not None:
+        ax.axvline(series.mark, color=FEW[1], lw=1.0, ls="--")
+    _word(ax.set_xlabel(f"time [{series.time_unit}]" if series.time_unit else "time"))
+    _word(ax.set_ylabel(series.label))
+    _head(figure, ax, series.title, series.subtitle)
+    if path is not None:
+        figure.savefig(path, dpi=dpi)
+    return figure
+
+
+def _head(figure: Figure, ax: object, title: str, subtitle: str) -> None:
+    _dress(ax)  # type: ignore[arg-type]
+    _word(figure.suptitle(title or " ", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+    _word(ax.set_title(subtitle, loc="left", fontsize=9.5, color=MUTED))  # type: ignore[attr-defined]

@@ -1,0 +1,196 @@
+"""Pictures of small motions: mode shapes, the steady response over frequency, and a mode that plays in the browser."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pendula.analysis.modes.harmonic import HarmonicResponse
+from pendula.analysis.modes.modes import Modes
+from pendula.analysis.modes.motion import ModeMotion, mode_motion
+from pendula.analysis.modes.words import named_shape
+from pendula.errors import UsageError
+from pendula.present.pictures.plots import FEW, INK, LEGEND_LINES, MUTED, _colors, _dress, _sheet, _short, _word
+from pendula.present.pictures.results import scene_of
+from pendula.present.player.page import write_animation
+from pendula.present.player.scene import Scene
+from pendula.system.system import System
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_SHAPES = 6
+CYCLE = (1.0, 6.0)
+"""a cycle shorter or longer than this is played slower or faster, in this time"""
+SHOWN_IN = 2.0
+
+
+def animate_mode(
+    system: System,
+    found: Modes,
+    number: int,
+    path: str | os.PathLike[str],
+    *,
+    amplitude: float | None = None,
+    frames: int = 97,
+) -> Path:
+    """Writes a self-contained HTML page that plays a mode over and over, and returns its path.
+
+    Every frame is a pose of the mechanism itself, with loops closed. A mode that is too fast or too slow to watch is
+    played in two units of time, and the page says how much that is stretched.
+
+    Args:
+        system: the mechanism.
+        found: its modes.
+        number: which one, from 1.
+        path: file to write.
+        amplitude: how far the coordinate that moves most goes [rad, or length where nothing turns]; default 0.3 rad.
+        frames: number of frames.
+
+    Example:
+        >>> import tempfile, pendula
+        >>> system = pendula.compile_system(pendula.library.double_pendulum())
+        >>> found = pendula.modes(system, {"theta1": 0.0, "theta2": 0.0})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     animate_mode(system, found, 2, f"{folder}/mode2.html", amplitude=0.2).name
+        'mode2.html'
+    """
+    return write_animation(mode_scene(mode_motion(system, found, number, amplitude=amplitude, frames=frames)), path)
+
+
+def mode_scene(motion: ModeMotion) -> Scene:
+    """The mechanism moving in a mode, as shapes with poses over time."""
+    scene = scene_of(motion)
+    span, unit = float(motion.t[-1]), motion.layout.time_unit
+    title = f"{motion.system.model.name}: mode {motion.mode.number}"
+    if CYCLE[0] <= span <= CYCLE[1]:
+        return replace(scene, title=title)
+    stretch = SHOWN_IN / span
+    pace = f"{stretch:.4g} times slower" if stretch > 1 else f"{1 / stretch:.4g} times faster"
+    note = f"one cycle takes {span:.4g} {unit}; it is played {pace}"
+    return replace(scene, title=title, t=scene.t * stretch, notes=(*scene.notes, note))
+
+
+def plot_modes(
+    found: Modes,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    numbers: Sequence[int] | None = None,
+    dpi: float = 110,
+) -> Figure:
+    """Figure of mode shapes, one panel for each; written as PNG if a path is given.
+
+    Args:
+        found: the modes.
+        path: file to write.
+        numbers: which modes, from 1; default: the first six.
+
+    Raises:
+        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.double_pendulum())
+        >>> len(plot_modes(pendula.modes(system, {"theta1": 0.0, "theta2": 0.0})).axes)
+        2
+    """
+    chosen = [m.number for m in found.modes[:MOST_SHAPES]] if numbers is None else list(numbers)
+    if not chosen:
+        raise UsageError("no modes were chosen to be drawn")
+    shown = [found[number] for number in chosen]
+    figure, axes = _sheet(len(shown), dpi)
+    for ax, mode in zip(axes, shown, strict=True):
+        names, values, units = named_shape(mode, found.linear)
+        _draw_shape(ax, names, values, units)
+        what = mode.kind if mode.frequency is None else f"{mode.frequency:.5g} rad/{found.time_unit}"
+        _word(ax.set_title(f"mode {mode.number}: {what}", loc="left", fontsize=9.5, color=MUTED))
+        _dress(ax)
+    _name_ticks(axes[-1], names)
+    _word(figure.suptitle("mode shapes", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+    if path is not None:
+        figure.savefig(path, dpi=dpi)
+    return figure
+
+
+def _draw_shape(ax: Axes, names: Sequence[str], values: Any, units: dict[str, str]) -> None:
+    """Real parts as dots and lines from zero; imaginary parts, where there are any, in a second colour."""
+    places = np.arange(len(names))
+    for part, color, what in ((np.real(values), FEW[0], "real"), (np.imag(values), FEW[1], "imaginary")):
+        if what == "imaginary" and not np.iscomplexobj(values):
+            continue
+        if len(names) > LEGEND_LINES:
+            ax.plot(places, part, color=color, lw=1.3)
+        else:
+            ax.vlines(places, 0, part, color=color, lw=1.6)
+            ax.plot(places, part, "o", color=color, ms=5)
+    ax.axhline(0.0, color=MUTED, lw=0.8)
+    kinds = list(dict.fromkeys(units[n] for n in names))
+    _word(ax.set_ylabel(f"[{', '.join(k or '1' for k in kinds)}]"))
+
+
+def _name_ticks(ax: Axes, names: Sequence[str]) -> None:
+    pick = np.unique(np.linspace(0, len(names) - 1, min(len(names), LEGEND_LINES)).astype(int))
+    labels = [_short(names[k], 14).replace("$", r"\$") for k in pick]
+    ax.set_xticks(pick, labels=labels)
+
+
+def plot_response(found: HarmonicResponse, path: str | os.PathLike[str] | None = None, *, dpi: float = 110) -> Figure:
+    """Figure of a steady response over the frequency of its input: amplitudes by unit, and phases.
+
+    Resonances are marked; a response without bound is not drawn.
+
+    Raises:
+        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.cart_pole())
+        >>> found = pendula.harmonic_response(system, "F", at={"theta": 0.0})
+        >>> len(plot_response(found).axes)  # x, theta, phases
+        3
+    """
+    names = found.linear.coordinates
+    kinds = list(dict.fromkeys(found.linear.units.get(n, "") for n in names))
+    figure, axes = _sheet(len(kinds) + 1, dpi)
+    colors = dict(zip(names, _colors(len(names)), strict=True))
+    sizes = np.where(np.isfinite(found.amplitudes), found.amplitudes, np.nan)
+    for ax, unit in zip(axes, kinds, strict=False):
+        group = [k for k, n in enumerate(names) if found.linear.units.get(n, "") == unit]
+        for k in group:
+            positive = np.where(sizes[:, k] > 0, sizes[:, k], np.nan)
+            ax.plot(found.frequencies, positive, color=colors[names[k]], lw=1.3)
+        ax.set_yscale("log")
+        _word(ax.set_ylabel(f"amplitude [{unit}]" if unit else "amplitude"))
+        _legend(ax, [names[k] for k in group])
+    for k, name in enumerate(names):
+        axes[-1].plot(found.frequencies, np.degrees(found.phases[:, k]), color=colors[name], lw=1.2)
+    axes[-1].set_ylabel("phase [deg]")
+    axes[-1].set_yticks([-180, -90, 0, 90, 180])
+    for ax in axes:
+        for peak in found.resonances:
+            ax.axvline(peak.frequency, color=MUTED, lw=0.9, ls="--" if peak.infinite else ":")
+        _dress(ax)
+    _word(axes[-1].set_xlabel(f"frequency of the input [{found.unit}]"))
+    title = f"steady response to {found.input}, amplitude {found.amplitude:.4g}"
+    _word(figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+    if path is not None:
+        figure.savefig(path, dpi=dpi)
+    return figure
+
+
+def _legend(ax: Axes, names: Sequence[str]) -> None:
+    if len(names) > LEGEND_LINES:
+        return
+    legend = ax.legend(
+        ax.get_lines()[: len(names)], [str(k) for k in range(len(names))], loc="upper left",
+        bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=8.5, handlelength=1.4, borderaxespad=0.0,
+    )  # fmt: skip
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_parse_math(False)
+        text.set_text(_short(name, 22))

@@ -1,0 +1,358 @@
+"""Results as pictures: plots of a run, of many runs and of the forces in joints, and the mechanism in motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.chaos.divergence import Divergence
+from pendula.analysis.chaos.horizon import Horizon
+from pendula.analysis.chaos.lyapunov import Lyapunov
+from pendula.analysis.modes.harmonic import HarmonicResponse
+from pendula.analysis.modes.modes import Modes
+from pendula.analysis.modes.motion import ModeMotion
+from pendula.analysis.reactions.forces import ROUNDING, Reactions
+from pendula.errors import UsageError
+from pendula.model.bodies import GROUND
+from pendula.model.bodies import Shape as ModelShape
+from pendula.model.expressions.expression import parse
+from pendula.model.forces import ForceDamper, ForceSpring
+from pendula.model.joints import JointCoordinates, JointPrismatic, Side
+from pendula.present.pictures import maps
+from pendula.present.pictures.ensembles import SpreadSeries, plot_spread
+from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run
+from pendula.present.player import shapes as sh
+from pendula.present.player.page import write_animation
+from pendula.present.player.scene import Scene, SceneBody, SceneLink
+from pendula.simulation.ensemble import Ensemble
+from pendula.simulation.events import Crossings
+from pendula.simulation.trajectory import Trajectory
+from pendula.system.layout import Layout
+from pendula.system.rotations import quaternion_of, turned
+from pendula.system.system import System
+
+Array = Any
+
+
+def plot(
+    result: Trajectory | Reactions | Ensemble | Divergence | Horizon | Lyapunov | Modes | HarmonicResponse,
+    path: str | Path | None = None,
+) -> Any:
+    """A figure of a result, most over time; written as PNG if a path is given.
+
+    A trajectory shows coordinates, rates and errors; reactions show the sizes of forces and torques by joint; an
+    ensemble shows how the coordinates of its runs spread; a divergence or a horizon shows the distance of its two
+    runs, a Lyapunov exponent its running average; modes show their shapes, a harmonic response its
+    amplitudes and phases over frequency.
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate(pendula.compile_system(pendula.library.pendulum()), 1.0, samples=20)
+        >>> len(plot(run).axes)
+        3
+    """
+    if isinstance(result, Reactions):
+        return plot_forces(_force_series(result), path)
+    if isinstance(result, (Divergence, Horizon)):
+        return maps.plot_growth(_distance_series(result), path)
+    if isinstance(result, Lyapunov):
+        return maps.plot_growth(_rate_series(result), path)
+    if isinstance(result, Ensemble):
+        return plot_spread(_spread_series(result), path)
+    if isinstance(result, (Modes, HarmonicResponse)):
+        from pendula.present.pictures import modes as small  # which shows mechanisms by this module
+
+        return small.plot_modes(result, path) if isinstance(result, Modes) else small.plot_response(result, path)
+    trajectory = result
+    layout = trajectory.joint_layout
+    units = layout.units
+    system = trajectory.system
+    run = RunSeries(
+        title=system.model.name,
+        subtitle=(
+            f"{system.formulation}, {trajectory.stepper} at {trajectory.tolerance:g}: "
+            f"{trajectory.steps} steps, energy drift {trajectory.energy_drift:.2g}"
+        ),
+        t=trajectory.t,
+        coordinates={n: trajectory[n] for n in layout.coordinates},
+        coordinate_units={n: units[n] for n in layout.coordinates},
+        speeds={n: trajectory[n] for n in layout.speeds},
+        speed_units={n: units[n] for n in layout.speeds},
+        energy_error=np.abs(trajectory.energy_error),
+        violation=trajectory.violation,
+        time_unit=layout.time_unit,
+    )
+    return plot_run(run, path)
+
+
+def plot_section(found: Crossings, path: str | Path | None = None, *, of: str | None = None) -> Any:
+    """A figure of a section of a motion: a coordinate and its speed, wherever an event occurred.
+
+    Args:
+        found: one of ``run.events``.
+        path: file to write as PNG.
+        of: the coordinate; default: the first that the event's expression does not name.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.double_pendulum())
+        >>> run = pendula.simulate(system, 5.0, events=["theta1 = 0 rising"])
+        >>> plot_section(run.events["theta1 = 0 rising"]).axes[0].get_xlabel()
+        'theta2 [deg]'
+    """
+    layout = found.system.joint_layout
+    usable = [n for n in layout.coordinates if f"{n}_dot" in layout.speeds]
+    if not usable:
+        raise UsageError("no coordinate of this mechanism has a speed of its own to draw a section with")
+    chosen = of or next((n for n in usable if n not in found.event.parsed.names), usable[0])
+    if chosen not in usable:
+        raise UsageError(f'there is no coordinate "{chosen}" with a speed of its own; known are: {", ".join(usable)}')
+    times = "1 crossing" if len(found) == 1 else f"{len(found)} crossings"
+    series = maps.SectionSeries(
+        title=f"{found.system.model.name}: section",
+        subtitle=f"{found.event.name}: {times}",
+        x=found[chosen],
+        y=found[f"{chosen}_dot"],
+        x_name=chosen,
+        y_name=f"{chosen}_dot",
+        x_unit=layout.units[chosen],
+        y_unit=layout.units[f"{chosen}_dot"],
+    )
+    return maps.plot_section(series, path)
+
+
+def _distance_series(found: Divergence | Horizon) -> maps.GrowthSeries:
+    first = found.run if isinstance(found, Horizon) else found.first
+    what = "horizon" if isinstance(found, Horizon) else "divergence"
+    return maps.GrowthSeries(
+        title=f"{first.system.model.name}: {what}",
+        subtitle=str(found),
+        t=found.t,
+        y=found.distance,
+        label=f"largest distance [{found.unit}]",
+        level=found.threshold,
+        mark=found.time,
+        time_unit=found.time_unit,
+    )
+
+
+def _rate_series(found: Lyapunov) -> maps.GrowthSeries:
+    return maps.GrowthSeries(
+        title="largest Lyapunov exponent",
+        subtitle=str(found),
+        t=found.t,
+        y=found.running,
+        label=f"average up to t [1/{found.time_unit}]",
+        level=found.exponent,
+        logarithmic=False,
+        time_unit=found.time_unit,
+    )
+
+
+def _spread_series(runs: Ensemble) -> SpreadSeries:
+    layout = runs.system.joint_layout
+    known = runs.energy_drift[np.isfinite(runs.energy_drift)]
+    drift = f", median energy drift {np.median(known):.2g}" if known.size else ""
+    return SpreadSeries(
+        title=f"{runs.system.model.name}: {len(runs)} runs",
+        subtitle=f"{runs.stepper} at {runs.tolerance:g}: {int(runs.ok.sum())} finished{drift}",
+        t=runs.t,
+        signals={n: runs[n] for n in layout.coordinates},
+        units=layout.units,
+        energy_drift=runs.energy_drift,
+        time_unit=layout.time_unit,
+    )
+
+
+def _force_series(found: Reactions) -> ForceSeries:
+    """Sizes of forces and torques by joint, then what motors need, by unit."""
+    units = found.units
+    joints = [found[name] for name in found.joints]
+    floor = ROUNDING * found.largest  # what is rounding beside the largest is drawn as 0
+
+    def sizes(what: str, least: float) -> dict[str, Array]:
+        drawn = {j.joint: getattr(j, f"{what}_size") for j in joints}
+        return {name: np.where(size < least, 0.0, size) for name, size in drawn.items()}
+
+    panels: dict[str, dict[str, Array]] = {
+        f"|force| [{units.force}]": sizes("force", floor),
+        f"|torque| [{units.torque}]": sizes("torque", floor * found.length),
+    }
+    for name, values in found.motors.items():
+        unit = found.motor_units[name]
+        panels.setdefault(f"motor [{unit}]" if unit else "motor", {})[name] = values
+    note = f"; {len(found.indeterminate)} components not determined, not drawn" if found.indeterminate else ""
+    return ForceSeries(
+        title=f"{found.model}: reactions",
+        subtitle=f"forces by {found.formulation}, motion by {found.simulated_by}{note}",
+        t=found.t,
+        panels=panels,
+        time_unit=units.time,
+    )
+
+
+def animate(trajectory: Trajectory, path: str | Path) -> Path:
+    """Writes a self-contained HTML page that plays the motion.
+
+    Example:
+        >>> import tempfile, pendula
+        >>> run = pendula.simulate(pendula.compile_system(pendula.library.pendulum()), 1.0, samples=20)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     animate(run, f"{folder}/swing.html").name
+        'swing.html'
+    """
+    return write_animation(scene_of(trajectory), path)
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A mechanism that stands still, to be drawn like a motion."""
+
+    system: System
+    q: Array
+    """coordinates, shape (1, coordinates)"""
+    parameters: Array
+    notes: tuple[str, ...] = ()
+
+    @property
+    def t(self) -> Array:
+        """The one time there is."""
+        return np.zeros(1)
+
+    @property
+    def layout(self) -> Layout:
+        """Names and units of the columns of q."""
+        return self.system.layout
+
+
+def scene_of(trajectory: Trajectory | ModeMotion | Pose) -> Scene:
+    """The mechanism in motion, as shapes with poses over time."""
+    return _Stage(trajectory).scene()
+
+
+class _Stage:
+    def __init__(self, trajectory: Trajectory | ModeMotion | Pose) -> None:
+        self.run = trajectory
+        self.model = trajectory.system.model
+        self.t = trajectory.t
+        names = trajectory.layout.parameters
+        self.values = dict(zip(names, trajectory.parameters.tolist(), strict=True))
+        self.R, self.r = trajectory.system.poses(trajectory.q, trajectory.t, parameters=trajectory.parameters)
+        self.index = {name: k for k, name in enumerate(trajectory.layout.bodies)}
+
+    def scene(self) -> Scene:
+        """All bodies, pivots, rails, strings and springs."""
+        gravity = np.array([parse(x).evaluate(self.values) for x in self.model.gravity])
+        planar = bool(np.all(np.abs(self.R[..., 2, 2] - 1) < 1e-12)) and float(np.ptp(self.r[..., 2])) == 0.0
+        if len(self.t) == 1 and gravity[2] != 0:
+            planar = False  # one upright pose of a spatial mechanism: from above, nothing of it would be seen
+        bodies = [*self._ground()]
+        for body in self.model.bodies:
+            k = self.index[body.name]
+            shapes = tuple(self._shape(s) for s in body.drawing())
+            bodies.append(SceneBody(body.name, shapes, self.r[:, k], self.R[:, k]))
+        up = tuple(-gravity / np.linalg.norm(gravity)) if gravity.any() and not planar else (0.0, 0.0, 1.0)
+        return Scene(
+            title=self.model.name,
+            units=self.model.units,
+            planar=planar,
+            t=self.t,
+            bodies=tuple(bodies),
+            links=tuple(self._links()),
+            up=(float(up[0]), float(up[1]), float(up[2])),
+            notes=(*self._account(), *self.run.notes),
+            series={"energy error": np.abs(self.run.energy_error)} if isinstance(self.run, Trajectory) else {},
+        )
+
+    def _account(self) -> list[str]:
+        run = self.run
+        if not isinstance(run, Trajectory):
+            return []
+        scale = f"{run.energy.scale:.4g} {self.model.unit_names.energy}"
+        return [f"{run.outcome}; {run.steps} steps; energy drift {run.energy_drift:.2g} of {scale}"]
+
+    def _numbers(self, vector: Any, t: float | None = None) -> tuple[float, float, float]:
+        values = self.values if t is None else self.values | {"t": t}
+        x, y, z = (parse(e).evaluate(values) for e in vector)
+        return x, y, z
+
+    def _shape(self, shape: ModelShape) -> sh.Shape:
+        points = tuple(self._numbers(p) for p in shape.points)
+        radius = parse(shape.radius).evaluate(self.values)
+        match shape.kind:
+            case "rod":
+                return sh.Rod(points[0], points[-1], radius)
+            case "point":
+                return sh.Point(points[0], radius)
+            case "sphere":
+                return sh.Sphere(points[0], radius)
+            case "disc":
+                return sh.Disc(points[0], self._numbers(shape.normal), radius)
+            case "ring":
+                return sh.Ring(points[0], self._numbers(shape.normal), radius)
+            case "box":
+                return sh.Box(points[0], self._numbers(shape.size))
+        return sh.Polyline(points)
+
+    def _ground(self) -> list[SceneBody]:
+        """Pivots and rails; a pivot that is shaken is a body of its own."""
+        count = len(self.t)
+        still: list[sh.Shape] = []
+        moving: list[SceneBody] = []
+        turned = np.broadcast_to(np.eye(3), (count, 3, 3))
+        for joint in self.model.joints:
+            for side in (joint.parent, joint.child):
+                if side.body != GROUND or joint.type == "free":
+                    continue
+                if side.position is not None and any("t" in parse(x).names for x in side.position):
+                    path = np.array([self._numbers(side.position, float(t)) for t in self.t])
+                    moving.append(SceneBody(f"base of {joint.name}", (sh.Pivot(),), path, turned))
+                elif isinstance(joint, JointPrismatic):
+                    still.append(self._rail(joint))
+                else:
+                    still.append(sh.Pivot(self._numbers(side.position) if side.position else (0.0, 0.0, 0.0)))
+        ground = SceneBody(GROUND, tuple(still), np.zeros((count, 3)), turned)
+        return [ground, *moving] if still else moving
+
+    def _rail(self, joint: JointPrismatic) -> sh.Shape:
+        """A line along which the body slides, a little longer than the motion."""
+        start = np.array(self._numbers(joint.parent.position) if joint.parent.position else (0.0, 0.0, 0.0))
+        axis = np.array(self._numbers(joint.axis))
+        if joint.parent.rotation is not None:
+            axis = turned(quaternion_of(joint.parent.rotation, self.values), axis)
+        axis /= np.linalg.norm(axis)
+        along = (self.r[:, self.index[joint.child.body]] - start) @ axis
+        low, high = float(along.min()), float(along.max())
+        margin = 0.15 * (high - low) + 0.3
+        ends = [start + axis * s for s in (low - margin, high + margin)]
+        return sh.Polyline(tuple((float(p[0]), float(p[1]), float(p[2])) for p in ends))
+
+    def _path(self, side: Side) -> Array:
+        """World positions of a point over time."""
+        if side.body == GROUND:
+            vector = side.position or (0, 0, 0)
+            if any("t" in parse(x).names for x in vector):
+                return np.array([self._numbers(vector, float(t)) for t in self.t])
+            return np.broadcast_to(np.array(self._numbers(vector)), (len(self.t), 3))
+        place: Any = side.position or (0, 0, 0)
+        if side.at is not None:
+            place = self.model.body(side.body).named_points()[side.at]
+        k = self.index[side.body]
+        return self.r[:, k] + self.R[:, k] @ np.array(self._numbers(place))
+
+    def _links(self) -> list[SceneLink]:
+        links = []
+        for force in self.model.forces:
+            if isinstance(force, (ForceSpring, ForceDamper)) and force.start is not None and force.end is not None:
+                kind = "spring" if isinstance(force, ForceSpring) else "damper"
+                links.append(SceneLink(kind, self._path(force.start), self._path(force.end)))
+        for joint in self.model.tree:
+            if isinstance(joint, JointCoordinates) and joint.parent.body == GROUND:
+                start, end = self._path(joint.parent), self.r[:, self.index[joint.child.body]]
+                length = np.linalg.norm(end - start, axis=1)
+                if np.ptp(length) < 1e-6 * length.max(initial=0.0):  # a string keeps its length, a wire does not
+                    links.append(SceneLink("string", start, end))
+        return links

@@ -1,0 +1,1 @@
+"""The animation page: scene, shapes, motion and its packing."""

@@ -1,0 +1,144 @@
+"""Animations: one HTML page that holds the player and the motion, and needs nothing else.
+
+The page is ``player.html`` of this folder with two places filled in: the title, escaped as HTML, and the
+scene as JSON inside a script element, escaped so that no name can end that element. It opens from a file,
+loads nothing over a network and runs no text as code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+import os
+import re
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pendula.present.player.packing import MAX_FRAMES, Packed, pack
+from pendula.present.player.scene import Scene
+from pendula.present.player.shapes import Array, Shape
+
+SERIES_POINTS = 600
+POINT_DIGITS = 12  # of shapes: far below a pixel, and 0.1 + 0.2 does not take eighteen characters
+
+
+def write_animation(scene: Scene, path: str | os.PathLike[str], *, max_frames: int = MAX_FRAMES) -> Path:
+    """Write the animation of a scene as one self-contained HTML page and return its path.
+
+    Args:
+        scene: what is drawn.
+        path: file to write; it is replaced if it exists.
+        max_frames: upper bound on stored frames, see :func:`pendula.present.player.packing.pack`.
+    """
+    target = Path(path)
+    target.write_text(animation_html(scene, max_frames=max_frames), encoding="utf-8", newline="\n")
+    return target
+
+
+def animation_html(scene: Scene, *, max_frames: int = MAX_FRAMES) -> str:
+    """The animation of a scene as the text of one self-contained HTML page.
+
+    Every drawn point of a stored frame is kept to 1/8000 of the longest side of the picture, a quarter of a
+    pixel in a view 2000 pixels wide; between frames the page interpolates. Add ``#t=2.5`` to the address of
+    the page to open it paused at that time.
+    """
+    template = read_template("player/player.html")
+    parts = {"title": html.escape(_printable(scene.title)), "scene": in_script(_record(scene, max_frames))}
+    # One pass over the template: text that was put in is never searched for places again.
+    return re.sub(r"\{\{(title|scene)\}\}", lambda place: parts[place[1]], template)
+
+
+def player_page() -> str:
+    """The player's page with its scene left open, as ``{{scene}}``, for pages that hold several players."""
+    return read_template("player/player.html").replace("{{title}}", "Animation")
+
+
+def scene_json(scene: Scene, *, compact: str, max_frames: int = MAX_FRAMES) -> str:
+    """A scene as JSON for ``player_page``; ``compact``: ``run``, ``mode`` or ``pose``, with ever fewer controls."""
+    return in_script({**_record(scene, max_frames), "compact": compact})
+
+
+def read_template(name: str) -> str:
+    """A page of this room (``player/player.html``) with its placeholders left open."""
+    return resources.files("pendula.present").joinpath(*name.split("/")).read_text(encoding="utf-8")
+
+
+def _record(scene: Scene, max_frames: int) -> dict[str, Any]:
+    packed: Packed = pack(scene, max_frames=max_frames)
+    bodies = []
+    for body, turn, anchor in zip(scene.bodies, packed.turns, packed.anchors, strict=True):
+        bodies.append(
+            {
+                "name": body.name,
+                "ground": body.is_ground,
+                "turn": turn.turn,
+                "axis": turn.axis,
+                "spin": turn.spin,
+                "anchor": None if anchor is None else anchor.hinge,
+                "shapes": [_shape(shape) for shape in body.shapes],
+            }
+        )
+    return {
+        "title": scene.title,
+        "units": scene.units,
+        "length": scene.length_unit,
+        "time": scene.time_unit,
+        "planar": scene.planar,
+        "up": scene.up,
+        "notes": [*scene.notes, *packed.notes],
+        "samples": int(scene.t.size),
+        "frames": packed.frames,
+        "t0": packed.t0,
+        "dt": packed.dt,
+        "origin": packed.origin,
+        "step": packed.step,
+        "low": packed.low,
+        "high": packed.high,
+        "radius": packed.radius,
+        "halfHeight": packed.half_height,
+        "trace": None if packed.trace is None else {"body": packed.trace[0], "at": packed.trace[1]},
+        "bodies": bodies,
+        "hinges": [[[body, _rounded(at, POINT_DIGITS)] for body, at in h.parts] for h in packed.hinges],
+        "links": [link.kind for link in scene.links],
+        "series": [_series(name, scene.t, y) for name, y in scene.series.items()],
+        "motion": packed.text,
+    }
+
+
+def _shape(shape: Shape) -> dict[str, Any]:
+    record: dict[str, Any] = {"kind": shape.kind}
+    for field in dataclasses.fields(shape):  # type: ignore[arg-type]  # every shape is a dataclass
+        record[field.name] = _rounded(getattr(shape, field.name), POINT_DIGITS)
+    return record
+
+
+def _series(name: str, t: Array, y: Array) -> dict[str, Any]:
+    if t.size > SERIES_POINTS:
+        # The lowest and the highest value of every bin, so that no spike is lost.
+        keep = {0, t.size - 1}
+        for part in np.array_split(np.arange(t.size), SERIES_POINTS // 2):
+            keep |= {int(part[np.argmin(y[part])]), int(part[np.argmax(y[part])])}
+        pick = np.array(sorted(keep))
+        t, y = t[pick], y[pick]
+    return {"name": name, "t": _rounded(t.tolist(), 7), "y": _rounded(y.tolist(), 5)}
+
+
+def _rounded(value: Any, digits: int) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_rounded(item, digits) for item in value]
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+
+
+def in_script(record: Any) -> str:
+    """JSON that may stand inside a script element: only ASCII, and none of < > &."""
+    text = json.dumps(record, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,1 @@
+"""The report page: everything about one mechanism in one file."""

@@ -1,0 +1,117 @@
+"""Pieces of HTML that a report is made of: tables, sentences, numbers; every text in them is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from pendula.present.player.page import scene_json
+from pendula.present.player.scene import Scene
+from pendula.present.words.tables import number
+
+LISTED = 12
+"""rows of a table that is shortened"""
+
+
+class Page:
+    """Scenes of a page, in the order in which its players refer to them."""
+
+    def __init__(self) -> None:
+        self.scenes: list[str] = []
+
+    def player(self, scene: Scene, *, kind: str, max_frames: int = 900) -> str:
+        """The place of a player that shows a scene; ``kind`` is ``run``, ``mode`` or ``pose``."""
+        name = f"scene-{len(self.scenes) + 1}"
+        text = scene_json(scene, compact=kind, max_frames=max_frames)
+        self.scenes.append(f'<script type="application/json" id="{name}">{text}</script>')
+        return f'<div class="player {kind}" data-scene="{name}" data-title="{escape(scene.title)}"></div>'
+
+
+def sentence(text: str, kind: str = "") -> str:
+    """A paragraph; lines of an error message (``Try: ...``) become sentences of it."""
+    joined = " ".join(line.strip() for line in text.splitlines())
+    if joined:
+        joined = joined[0].upper() + joined[1:]
+        joined += "" if joined.endswith((".", ":", "!", "?")) else "."
+    attribute = f' class="{kind}"' if kind else ""
+    return f"<p{attribute}>{escape(joined)}</p>"
+
+
+def missing(reason: str) -> str:
+    """Why a part of the report is missing."""
+    return sentence(reason, "missing")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = "", most: int = LISTED) -> str:
+    """A table whose first column names its rows; beyond ``most`` rows, the first and the last ones.
+
+    Cells are numbers, text, or :class:`Raw` HTML.
+    """
+    shown: list[Sequence[Any] | None] = list(rows)
+    if len(rows) > most + 1:
+        shown = [*rows[: most - 2], None, *rows[-2:]]
+    numeric = [all(_is_number(row[c]) for row in rows) and bool(rows) for c in range(len(head))]
+    parts = [f"<caption>{escape(caption)}</caption>" if caption else "", "<thead><tr>"]
+    parts += [f'<th scope="col"{_side(n)}>{escape(h)}</th>' for h, n in zip(head, numeric, strict=True)]
+    parts.append("</tr></thead><tbody>")
+    for row in shown:
+        if row is None:
+            hidden = len(rows) - most
+            parts.append(f'<tr class="more"><td colspan="{len(head)}">… {hidden} more …</td></tr>')
+            continue
+        first, *others = row
+        parts.append(f'<tr><th scope="row">{cell(first)}</th>')
+        parts += [f"<td{_side(n)}>{cell(x)}</td>" for x, n in zip(others, numeric[1:], strict=True)]
+        parts.append("</tr>")
+    return f'<div class="scroll"><table>{"".join(parts)}</tbody></table></div>'
+
+
+class Raw(str):
+    """HTML that is put into a table as it is."""
+
+
+def cell(value: Any) -> str:
+    """A value as HTML: numbers to six digits, text escaped, nothing as a dash."""
+    if isinstance(value, Raw):
+        return value
+    if value is None:
+        return "–"
+    return escape(_minus(number(value)) if _is_number(value) else str(value))
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
+
+
+def _side(numeric: bool) -> str:
+    return ' class="number"' if numeric else ""
+
+
+def badge(text: str, kind: str) -> Raw:
+    """A word in a coloured frame: ``good``, ``bad`` or ``open``."""
+    return Raw(f'<span class="badge {kind}">{escape(text)}</span>')
+
+
+def details(summary: str, content: str) -> str:
+    """Something long that opens on a click."""
+    return f"<details><summary>{escape(summary)}</summary>{content}</details>"
+
+
+def block(text: str) -> str:
+    """Text in lines, with a button that copies it."""
+    return f'<div class="copy"><button type="button" hidden>Copy</button><pre>{escape(text)}</pre></div>'
+
+
+def with_unit(value: float, unit: str, digits: int = 6) -> str:
+    """A number with its unit."""
+    return f"{_minus(number(value, digits))} {unit}".rstrip()
+
+
+def count(n: int, one: str, many: str = "") -> str:
+    """1 joint, 2 joints."""
+    return f"{n} {one if n == 1 else many or one + 's'}"

@@ -1,0 +1,231 @@
+"""The first half of a report: what the mechanism is, its equations, and how well formulations agree on them."""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import groupby
+from typing import Any
+
+from pendula.analysis.court.agreement import TOLERANCE
+from pendula.analysis.study import Study
+from pendula.equations.equations import Equations
+from pendula.equations.printing.formats import print_equations
+from pendula.equations.printing.mathml import mathml_name, write_mathml
+from pendula.errors import NotSupported
+from pendula.model.checks.parameter_units import parameter_units
+from pendula.model.expressions.expression import parse
+from pendula.model.model import Model
+from pendula.present.report.html import Page, Raw, badge, block, count, details, missing, sentence, table, with_unit
+from pendula.present.report.motion import start_of
+from pendula.present.words.tables import number
+
+
+def facts(found: Study) -> str:
+    """The most important results, each in a box."""
+    model, boxes = found.model, []
+    freedoms = found.system.mobility.by_rank
+    boxes.append((count(freedoms, "degree") + " of freedom", f"{_bodies(model)}, {count(len(model.joints), 'joint')}"))
+    if found.certificate is not None:
+        worst = max((p.max_difference for p in found.certificate.pairs), default=0.0)
+        agree = "formulations agree" if found.certificate.passed else "formulations DISAGREE"
+        boxes.append((f"{len(found.certificate.formulations)} {agree}", f"largest difference {number(worst, 2)}"))
+    if found.equilibria is not None:
+        many = len(found.equilibria)
+        text = f"{count(many, 'equilibrium', 'equilibria')} listed"
+        boxes.append((text, f"that there are no others is {found.equilibria.complete}"))
+    if found.stabilities:
+        k = found.number - 1
+        judged = found.stabilities[k] if k < len(found.stabilities) else ""
+        verdict = "not judged" if isinstance(judged, str) else judged.verdict.partition(":")[0]
+        which = f"equilibrium {found.number}" if k else "the equilibrium of least potential"
+        boxes.append((verdict, f"at {which}"))
+    elif found.floquet is not None:
+        boxes.append((found.floquet.verdict, f"driven, about {start_of(found.floquet)}"))
+    if found.modes is not None and len(found.modes.frequencies):
+        lowest = float(found.modes.frequencies[0])
+        boxes.append((f"{lowest:.5g} rad/{found.modes.time_unit}", "lowest natural frequency"))
+    if found.run is not None:
+        boxes.append((f"{found.run.energy_drift:.1e}", f"energy drift of {_time(found, float(found.run.t[-1]))}"))
+    texts = [(escape(big).replace("e-", "e−"), escape(small).replace("e-", "e−")) for big, small in boxes]
+    return "".join(f"<div><b>{big}</b><span>{small}</span></div>" for big, small in texts)
+
+
+def _bodies(model: Model) -> str:
+    return count(len(model.bodies), "body", "bodies")
+
+
+def _time(found: Study, value: float) -> str:
+    return with_unit(value, found.model.unit_names.time, 4)
+
+
+# -- description --------------------------------------------------------------------------------------------
+
+
+def description_section(found: Study, page: Page) -> str:
+    """Bodies, joints, forces, freedoms, initial state and parameters."""
+    model = found.model
+    units = model.unit_names
+    gravity = ", ".join(str(x) for x in model.gravity)
+    words = [
+        f"{_bodies(model)}, {count(len(model.joints), 'joint')}"
+        + (f" ({len(model.closures)} closing a loop)" if model.closures else ""),
+        _freedoms(found),
+        f"Units {model.units}; gravity ({gravity}) {units.length}/{units.time}^2",
+    ]
+    parts = [sentence(text) for text in words]
+    inertia = f"{units.mass} {units.length}^2"
+    head = ["Body", f"Mass [{units.mass}]", f"Mass centre [{units.length}]", f"Ixx, Iyy, Izz [{inertia}]"]
+    parts.append(table(head, _body_rows(model)))
+    parts.append(table(["Joint", "Type", "Parent", "Child", "Coordinates"], _joint_rows(model)))
+    if model.forces:
+        rows = [(f.name or f"force {k}", f.type, _place(f), _strength(f)) for k, f in enumerate(model.forces, 1)]
+        parts.append(table(["Force", "Type", "Acts on", "Given by"], rows))
+    parts.append(table(["State", "Unit", "At the start", "Given by"], _state_rows(found)))
+    if model.parameters:
+        known, values = parameter_units(model), model.parameter_values
+        listed = [
+            (Raw(_symbol(n)), values[n], known.get(n, "consistent"), str(x) if isinstance(x, str) else "")
+            for n, x in model.parameters.items()
+        ]
+        parts.append(table(["Parameter", "Value", "Unit", "Given by"], listed, most=40))
+        if any(n not in known for n in model.parameters):
+            text = f"Where the place of a parameter does not tell its unit, it is in consistent units ({model.units})"
+            parts.append(sentence(text, "small"))
+    if model.inputs:
+        parts.append(table(["Input", "Value"], [(n, str(x)) for n, x in model.inputs.items()]))
+    return "".join(parts)
+
+
+def _symbol(name: str) -> str:
+    """A name as it is written in a model, and as in formulas where that looks different."""
+    if len(name.partition("_")[0].rstrip("0123456789")) > 1 and "<mi>" + name.partition("_")[0] in mathml_name(name):
+        return f"<code>{escape(name)}</code>"  # a word, which looks the same in formulas
+    return f"<math>{mathml_name(name)}</math> <code>{escape(name)}</code>"
+
+
+def _freedoms(found: Study) -> str:
+    model, mobility = found.model, found.system.mobility
+    speeds = f"{count(len(model.coordinates), 'coordinate')}, {count(len(model.speeds), 'speed')}"
+    if not model.closures:
+        return f"{count(mobility.by_rank, 'degree')} of freedom ({speeds})"
+    if mobility.redundant:
+        return f"{speeds}; {mobility.text}"
+    return f"{mobility.text} ({speeds}, {count(mobility.rows, 'constraint row')})"
+
+
+def _body_rows(model: Model) -> list[tuple[Any, ...]]:
+    values = model.parameter_values
+    rows: list[tuple[Any, ...]] = []
+    for body in model.bodies:
+        properties = body.mass_properties()
+        com = ", ".join(number(parse(x).evaluate(values), 4) for x in properties.com)
+        inertia = ", ".join(number(parse(properties.inertia[i][i]).evaluate(values), 4) for i in range(3))
+        rows.append((body.name, parse(properties.mass).evaluate(values), com, inertia))
+    return rows
+
+
+def _joint_rows(model: Model) -> list[tuple[Any, ...]]:
+    rows = []
+    for joint in model.joints:
+        names = ", ".join(c.name for c in joint.coordinates()) if hasattr(joint, "coordinates") else "closes a loop"
+        rows.append((joint.name, joint.type, joint.parent.body, joint.child.body, names or "none"))
+    return rows
+
+
+def _place(force: Any) -> str:
+    for kind in ("joint", "body", "coordinate"):
+        if getattr(force, kind, None) is not None:
+            return f"{kind} {getattr(force, kind)}"
+    return f"from {force.start.body} to {force.end.body}"
+
+
+def _strength(force: Any) -> str:
+    """The fields of a force that hold its size."""
+    found = []
+    for field in ("stiffness", "damping", "coefficient", "length", "rest", "value", "vector"):
+        value = getattr(force, field, None)
+        if value is not None and value not in (0, "0"):
+            text = f"({', '.join(map(str, value))})" if isinstance(value, tuple) else str(value)
+            found.append(f"{field} {text}")
+    return ", ".join(found)
+
+
+def _state_rows(found: Study) -> list[tuple[Any, ...]]:
+    """Coordinates and speeds with units and what the model says about their start."""
+    layout, given, run = found.system.joint_layout, found.model.initial, found.run
+    state = found.system.in_joints.initial_state()
+    rows: list[tuple[Any, ...]] = []
+    for name in (*layout.coordinates, *layout.speeds):
+        value = float(run[name][0]) if run is not None else state[name]
+        text = given.get(name, "")
+        rows.append((Raw(_symbol(name)), layout.units[name] or "1", value, text if isinstance(text, str) else ""))
+    return rows
+
+
+# -- equations ----------------------------------------------------------------------------------------------
+
+
+def equations_section(found: Study, page: Page) -> str:
+    """The equations of motion as formulas, with text and LaTeX to copy."""
+    if found.equations is None:
+        return missing(found.absent["equations"])
+    eq = found.equations
+    parts = [sentence(f"By {_FORMULATION.get(eq.formulation, eq.formulation)}")]
+    try:
+        parts.append(_formulas(eq))
+    except NotSupported as error:
+        parts.append(missing(str(error)))
+    parts.append(details("As text", block(print_equations(eq, "text"))))
+    try:
+        parts.append(details("As LaTeX", block(print_equations(eq, "latex"))))
+    except NotSupported as error:
+        parts.append(missing(str(error)))
+    return "".join(parts)
+
+
+MOST_FORMULAS = 8
+_FORMULATION = {"lagrange": "Lagrange's equations"}
+
+
+def _formulas(eq: Equations) -> str:
+    parts = []
+    for words, group in groupby(write_mathml(eq), key=lambda f: f.words):
+        listed = [f.mathml for f in group]
+        formulas = "".join(listed)
+        if len(listed) > MOST_FORMULAS:
+            inside = f'<div class="scroll">{formulas}</div>'
+            parts.append(f'<div class="formula">{details(f"{len(listed)} {words}", inside)}</div>')
+            continue
+        kind = "formula law" if words == "equations of motion" else "formula"
+        parts.append(f'<div class="{kind}"><p>{escape(words[0].upper() + words[1:])}</p>')
+        parts.append(f'<div class="scroll">{formulas}</div></div>')
+    return "".join(parts)
+
+
+# -- certificate --------------------------------------------------------------------------------------------
+
+
+def certificate_section(found: Study, page: Page) -> str:
+    """All pairs of formulations with their largest difference."""
+    if found.certificate is None:
+        return missing(found.absent["certificate"])
+    made = found.certificate
+    *first, last = made.formulations
+    words = (
+        f"The equations were derived by {', '.join(first)} and {last}, independently of each other, and compared at "
+        f"{made.states} random states: accelerations of all bodies, mass matrix, energies, power, reactions. "
+        f"Differences are relative; up to {TOLERANCE:g} is rounding"
+    )
+    verdict = badge("passed", "good") if made.passed else badge("failed", "bad")
+    rows = [
+        (
+            f"{p.a} – {p.b}",
+            number(p.max_difference, 3),
+            badge("agree", "good") if p.passed else badge("disagree", "bad"),
+            p.what,
+        )
+        for p in made.pairs
+    ]
+    failed = [sentence(f"{p.a} and {p.b} disagree most in the {p.where}") for p in made.pairs if not p.passed]
+    head = ["Pair", "Largest difference", "Verdict", "Largest in the"]
+    return "".join([f"<p>{verdict} {escape(words)}.</p>", table(head, rows, most=20), *failed])

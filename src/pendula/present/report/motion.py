@@ -1,0 +1,330 @@
+"""The second half of a report: equilibria, eigenvalues, modes that play, a simulation with its energy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.driven.floquet import Floquet
+from pendula.analysis.equilibria.equilibrium import Equilibrium
+from pendula.analysis.equilibria.find import Equilibria
+from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.modes.eigenmodes import Mode
+from pendula.analysis.modes.modes import Modes
+from pendula.analysis.stability.verdict import Stability
+from pendula.analysis.study import Study
+from pendula.present.pictures import svg
+from pendula.present.pictures.modes import mode_scene
+from pendula.present.pictures.results import Pose, scene_of
+from pendula.present.report.html import Page, Raw, badge, cell, count, details, missing, sentence, table, with_unit
+from pendula.present.words.equilibria import family_words
+from pendula.present.words.tables import number
+from pendula.simulation.trajectory import Trajectory
+
+MOST_COLUMNS = 6
+MOST_EQUILIBRIA = 16
+MOST_ROOTS = 24
+MOST_MODES = 24
+MOST_LINES = 6
+MOST_ENTRIES = 6
+MOST_POSES = 8
+
+
+# -- equilibria ---------------------------------------------------------------------------------------------
+
+
+def equilibria_section(found: Study, page: Page) -> str:
+    """All equilibria with potential, stability and whether they are all; multipliers where the mechanism is driven."""
+    if found.equilibria is None:
+        parts = [missing(found.absent["equilibria"])]
+        if found.floquet is not None:
+            parts.append(_driven(found.floquet))
+        elif "floquet" in found.absent:
+            parts.append(missing(f"No Floquet multipliers: {found.absent['floquet']}"))
+        return "".join(parts)
+    all_of = found.equilibria
+    if not all_of.all:
+        return missing(str(all_of).splitlines()[0]) + _completeness(all_of)
+    parts = [_completeness(all_of), _equilibria_table(found, all_of), _poses(found, all_of, page)]
+    shown = list(zip(all_of.all, found.stabilities, strict=False))[:MOST_EQUILIBRIA]
+    parts.append("<dl>")
+    for one, verdict in shown:
+        parts.append(f"<dt>Equilibrium {escape(one.name)}</dt><dd>{_because(one, verdict)}</dd>")
+    parts.append("</dl>")
+    if len(all_of.all) > len(shown):
+        tally = Counter(v if isinstance(v, str) else v.verdict for v in found.stabilities[len(shown) :])
+        told = ", ".join(f"{n} {verdict}" for verdict, n in tally.items())
+        unknown = len(all_of.all) - len(found.stabilities)
+        told += f", {unknown} not judged" if unknown else ""
+        parts.append(sentence(f"Of the {len(all_of.all) - len(shown)} others: {told}"))
+    return "".join(parts)
+
+
+def _poses(found: Study, all_of: Equilibria, page: Page) -> str:
+    """The mechanism at each of the first equilibria."""
+    cards = []
+    for k, one in enumerate(all_of.all[:MOST_POSES]):
+        scene = replace(scene_of(Pose(found.system, one.q[None], one.parameters)), title=f"equilibrium {one.name}")
+        verdict = _badge(found.stabilities[k]) if k < len(found.stabilities) else ""
+        cards.append(f"<article><h3>{escape(one.name)} {verdict}</h3>{page.player(scene, kind='pose')}</article>")
+    return f'<div class="cards poses">{"".join(cards)}</div>'
+
+
+def _completeness(all_of: Equilibria) -> str:
+    kind = "good" if all_of.complete == "proven" else "open"
+    lines = str(all_of).splitlines()
+    reason = all_of.reason[0].upper() + all_of.reason[1:]
+    where = lines[-1].strip().replace(", ...", " and so on")
+    label = badge(f"completeness {all_of.complete}", kind)
+    return f"<p>{label} {escape(reason)}; {escape(where)}.</p>"
+
+
+def _equilibria_table(found: Study, all_of: Equilibria) -> str:
+    first = all_of.all[0]
+    layout = first.layout
+    names = [n for n in layout.coordinates][:MOST_COLUMNS]
+    moving = [n for k, n in enumerate(layout.speeds) if any(e.v[k] for e in all_of)][:MOST_COLUMNS]
+    energy = found.model.unit_names.energy
+    head = ["Equilibrium", *(f"{n} [{_shown_unit(layout.units[n])}]" for n in (*names, *moving))]
+    head += [f"Potential [{energy}]", "Stability", "Residual"]
+    head += ["Found"] if all_of.starts else []
+    rows = []
+    for k, one in enumerate(all_of.all):
+        place = [_shown(one[n], layout.units[n]) for n in (*names, *moving)]
+        verdict = found.stabilities[k] if k < len(found.stabilities) else "not judged"
+        times = [f"{all_of.found[k]} times"] if all_of.starts else []
+        rows.append((one.name, *place, one.potential, _badge(verdict), number(one.residual, 2), *times))
+    hidden = len(layout.coordinates) - len(names)
+    note = sentence(f"{count(hidden, 'more coordinate')} not shown", "small") if hidden else ""
+    return table(head, rows, most=MOST_EQUILIBRIA) + note
+
+
+def _shown_unit(unit: str) -> str:
+    return {"rad": "deg"}.get(unit, unit or "1")
+
+
+def _shown(value: float, unit: str) -> float:
+    return float(np.degrees(value)) if unit == "rad" else float(value)
+
+
+def _badge(verdict: Stability | str) -> Raw:
+    if isinstance(verdict, str):
+        return badge("not judged", "open")
+    short = verdict.verdict.partition(":")[0]
+    kind = "open" if short == "critical" else {True: "good", False: "bad", None: "open"}[verdict.is_stable]
+    return badge(short, kind)
+
+
+def _because(one: Equilibrium, verdict: Stability | str) -> str:
+    """The verdict with its reason, whether it holds for the mechanism, and what else there is to say."""
+    if isinstance(verdict, str):
+        return sentence(f"Not judged: {verdict}")
+    holds = "this holds for the nonlinear mechanism" if verdict.applies_to_nonlinear else "for the linear model only"
+    kinds = Counter(verdict.roots)
+    roots = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+    text = f"{verdict.verdict}, because {verdict.proof}; {holds}; roots: {roots}"
+    chart = verdict.spectrum.model.chart
+    if chart:
+        text += f"; {chart}"
+    elif one.free_directions:
+        text += f"; it goes on as a family along {family_words(one)}"
+    if one.weak:
+        text += "; it is weak: small errors in the model move it far"
+    return sentence(text)
+
+
+def start_of(found: Floquet) -> str:
+    """Where a motion starts that repeats itself, in words."""
+    units = found.state.layout.units
+    speeds = [n for n in found.state.layout.speeds if found.state[n]]
+    told = [
+        f"{n} = {with_unit(_shown(found.state[n], units[n]), _shown_unit(units[n]))}"
+        for n in (*found.state.layout.coordinates, *speeds)
+    ]
+    return ", ".join(told) + ("" if speeds else ", at rest")
+
+
+def _driven(found: Floquet) -> str:
+    kind = "good" if found.stable else "bad" if found.verdict == "unstable" else "open"
+    roots = [svg.Root(complex(m), 1, f"{number(complex(m))}, size {abs(m):.8g}", 0) for m in found.multipliers]
+    rows = [(k, _complex(complex(m)), f"{abs(m):.9g}") for k, m in enumerate(found.multipliers, 1)]
+    period = with_unit(found.period, found.time_unit)
+    parts = [
+        f"<p>{badge(found.verdict, kind)} Floquet multipliers: {escape(found.reason)}; period {escape(period)}.</p>"
+    ]
+    parts.append(sentence(f"Of the motion that starts at {start_of(found)}"))
+    parts += [sentence(note) for note in found.notes]
+    picture = svg.complex_plane(roots, unit="", title="Floquet multipliers and the unit circle", circle=True)
+    listed = table(["Multiplier", "Value", "Size"], rows, most=MOST_ROOTS)
+    parts.append(f'<div class="pair">{picture}<div>{listed}</div></div>')
+    return "".join(parts)
+
+
+# -- eigenvalues --------------------------------------------------------------------------------------------
+
+
+def spectrum_section(found: Study, page: Page) -> str:
+    """Eigenvalues about the equilibrium asked for: in the complex plane, and with labels."""
+    if found.spectrum is None or found.linear is None or found.at is None:
+        return missing(found.absent.get("linear") or found.absent["spectrum"])
+    linear, unit = found.linear, found.linear.at.layout.time_unit
+    why = ", the one of least potential" if found.number == 1 else ""
+    parts = [sentence(f"Of small motion about equilibrium {found.at.name}{why}")]
+    if linear.chart:
+        parts.append(sentence(linear.chart))
+    labels = list(dict.fromkeys(_family(r.label) for r in found.spectrum.eigenvalues))
+    roots = [
+        svg.Root(r.value, r.multiplicity, f"{number(r.value)} 1/{unit}: {r.label}", labels.index(_family(r.label)))
+        for r in found.spectrum.eigenvalues
+        if np.isfinite(r.value)
+    ]
+    rows = [_root_row(r) for r in found.spectrum.eigenvalues]
+    head = [f"Eigenvalue [1/{unit}]", "Times", "Label", "Backward error"]
+    picture = svg.complex_plane(roots, unit=f"1/{unit}", title="Eigenvalues in the complex plane")
+    parts.append(f'<div class="pair">{picture}<div>{table(head, rows, most=MOST_ROOTS)}</div></div>')
+    parts.append(sentence("To the right of the imaginary axis (shaded) motions grow", "small"))
+    if len(linear.M) <= MOST_ENTRIES:
+        parts.append(details("Matrices of the linear model", _matrices(linear)))
+    return "".join(parts)
+
+
+def _family(label: str) -> str:
+    return label.partition(":")[0]
+
+
+def _root_row(root: Any) -> tuple[Any, ...]:
+    if root.label.startswith("infinite"):
+        return "infinite", root.multiplicity, root.label, "–"
+    if root.label.startswith("undetermined"):
+        return "0/0", root.multiplicity, root.label, "–"
+    note = "" if root.semisimple else " (defective: motion grows with time)"
+    return _complex(root.value), root.multiplicity, root.label + note, number(root.backward_error, 2)
+
+
+def _complex(value: complex) -> str:
+    if value.imag == 0:
+        return f"{value.real:.9g}".replace("-", "−")
+    sign = "−" if value.imag < 0 else "+"
+    real = f"{value.real:.9g} ".replace("-", "−") if value.real else ""
+    return f"{real}{sign} {abs(value.imag):.9g} i" if real else f"{'−' if sign == '−' else ''}{abs(value.imag):.9g} i"
+
+
+def _matrices(linear: LinearModel) -> str:
+    names = ", ".join(f"{n} [{linear.units.get(n, '') or '1'}]" for n in linear.coordinates)
+    parts = [sentence(f"M e'' + C e' + K e{' = F u' if linear.inputs else ' = 0'}, with e = changes of {names}")]
+    for letter, matrix in (("M", linear.M), ("C", linear.C), ("K", linear.K), ("F", linear.F)):
+        if matrix.size:
+            rows = "".join(
+                "<mtr>" + "".join(f"<mtd><mn>{cell(x)}</mn></mtd>" for x in row) + "</mtr>" for row in matrix.tolist()
+            )
+            inside = f'<mi>{letter}</mi><mo>=</mo><mtable class="matrix">{rows}</mtable>'
+            parts.append(f'<div class="scroll formula"><math displaystyle="true">{inside}</math></div>')
+    return "".join(parts)
+
+
+# -- modes --------------------------------------------------------------------------------------------------
+
+
+def modes_section(found: Study, page: Page) -> str:
+    """A table of all modes, and the first ones in motion."""
+    if found.modes is None:
+        return missing(found.absent["modes"])
+    made = found.modes
+    damped = "damping taken into account" if made.damped else "without damping, whose effect the eigenvalues show"
+    damped = damped if made.linear.C.any() else "undamped"
+    parts = [sentence(f"{count(len(made), 'mode')} of small motion about equilibrium {made.linear.at.name}, {damped}")]
+    parts.append(_modes_table(made))
+    parts += [sentence(note, "small") for note in made.notes]
+    if not found.motions:
+        return "".join([*parts, missing(f"Modes are not shown in motion: {found.absent.get('motions', 'none')}")])
+    if "motions" in found.notes:
+        parts.append(sentence(found.notes["motions"], "small"))
+    parts.append('<div class="cards">')
+    for motion in found.motions:
+        scene = mode_scene(motion)
+        extra = "; ".join(scene.notes[1:])
+        head = f"<h3>Mode {motion.mode.number}: {escape(_in_short(motion.mode, made.time_unit))}</h3>"
+        words = motion.mode.description.partition(": ")[2] or motion.mode.description
+        text = sentence(f"Here {words}") + sentence(extra, "small")
+        parts.append(f"<article>{head}{page.player(scene, kind='mode')}{text}</article>")
+    parts.append("</div>")
+    if len(made) > len(found.motions):
+        parts.append(sentence(f"The first {len(found.motions)} of {len(made)} modes are shown in motion", "small"))
+    return "".join(parts)
+
+
+def _in_short(mode: Mode, unit: str) -> str:
+    return mode.kind if mode.frequency is None else f"{mode.frequency:.6g} rad/{unit}"
+
+
+def _modes_table(made: Modes) -> str:
+    unit = made.time_unit
+    cycles = "Hz" if unit == "s" else f"cycles/{unit}"
+    head = ["Mode", f"Frequency [rad/{unit}]", f"Frequency [{cycles}]", f"Period [{unit}]", "Damping ratio", "Kind"]
+    rows = [(str(m.number), m.frequency, m.hertz, m.period, m.damping_ratio, m.kind) for m in made.modes]
+    return table(head, rows, most=MOST_MODES)
+
+
+# -- simulation ---------------------------------------------------------------------------------------------
+
+
+def simulation_section(found: Study, page: Page) -> str:
+    """The motion from the initial state: player, coordinates, energies, and the account of the run."""
+    if found.run is None:
+        return missing(found.absent["run"])
+    run, units = found.run, found.model.unit_names
+    start = f"From the initial state, for {with_unit(found.duration, units.time)}: {run.outcome}"
+    parts = [sentence(start + (f" ({run.detail})" if run.detail else ""))]
+    parts.append(page.player(scene_of(run), kind="run"))
+    parts.append('<div class="charts">')
+    parts += [*_coordinate_charts(run), _energy_chart(run, units.energy)]
+    parts.append("</div>")
+    parts.append(_account(run, units.energy))
+    parts += [sentence(note, "small") for note in run.notes]
+    return "".join(parts)
+
+
+def _coordinate_charts(run: Trajectory) -> list[str]:
+    """One chart for every unit of coordinates."""
+    layout = run.joint_layout
+    found = []
+    for unit in dict.fromkeys(layout.units[n] for n in layout.coordinates):
+        names = [n for n in layout.coordinates if layout.units[n] == unit]
+        picked = names
+        if len(names) > MOST_LINES:
+            picked = [names[k] for k in np.unique(np.linspace(0, len(names) - 1, MOST_LINES).astype(int))]
+        series = {n: np.vectorize(_shown)(run[n], unit) for n in picked}
+        what = "angles" if unit == "rad" else "coordinates"
+        what += f" ({len(picked)} of {len(names)})" if len(picked) < len(names) else ""
+        up = f"{what} [{_shown_unit(unit)}]"
+        across = f"time [{layout.time_unit}]"
+        found.append(svg.lines(run.t, series, across=across, up=up, title=f"{what} over time"))
+    return found
+
+
+def _energy_chart(run: Trajectory, unit: str) -> str:
+    energy = run.energy
+    series = {"kinetic": energy.kinetic, "potential": energy.potential, "total": energy.total}
+    if np.abs(energy.work).max() > 1e-9 * energy.scale:
+        series["total less work done"] = energy.total - energy.work
+    across = f"time [{run.layout.time_unit}]"
+    return svg.lines(energy.t, series, across=across, up=f"energy [{unit}]", title="energies over time")
+
+
+def _account(run: Trajectory, unit: str) -> str:
+    rows: list[tuple[Any, ...]] = [
+        ("Outcome", str(run.outcome)),
+        ("Stepper", f"{run.stepper} at tolerance {run.tolerance:g}"),
+        ("Equations", f"{run.system.formulation}, engine {run.system.engine}"),
+        ("Steps", f"{run.steps} accepted, {run.rejected} rejected"),
+        ("Energy drift", f"{run.energy_drift:.2e} of {with_unit(run.energy.scale, unit, 4)}"),
+    ]
+    if run.jacobi_drift is not None:
+        rows.append(("Drift of Jacobi's integral", f"{run.jacobi_drift:.2e}"))
+    if run.violation is not None:
+        rows.append(("Constraint violation", f"{run.constraint_violation:.2e}"))
+    return table(["Account of the run", "Value"], rows)

@@ -1,0 +1,103 @@
+"""A report on one mechanism: everything that was found out about it, as one page that needs nothing else.
+
+The page is ``report.html`` of this folder with its places filled in. It holds the player once, as text, and motions
+as scenes; a frame is made for each when it comes into view. Nothing is loaded over a network: a policy in the page
+forbids it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+
+from pendula import __version__
+from pendula.analysis.study import Study, study
+from pendula.errors import UsageError
+from pendula.model.model import Model
+from pendula.present.player.page import in_script, player_page, read_template
+from pendula.present.report.html import Page
+from pendula.present.report.mechanism import certificate_section, description_section, equations_section, facts
+from pendula.present.report.motion import equilibria_section, modes_section, simulation_section, spectrum_section
+
+SECTIONS = (
+    ("description", "Description", description_section),
+    ("equations", "Equations of motion", equations_section),
+    ("certificate", "Certificate", certificate_section),
+    ("equilibria", "Equilibria and stability", equilibria_section),
+    ("spectrum", "Eigenvalues", spectrum_section),
+    ("modes", "Modes", modes_section),
+    ("simulation", "Simulation", simulation_section),
+)
+
+
+def report(
+    model: Model,
+    path: str | os.PathLike[str],
+    *,
+    duration: float = 10.0,
+    tol: float = 1e-8,
+    on_progress: Callable[[str], None] | None = None,
+) -> Path:
+    """Writes everything about a mechanism into one self-contained HTML page, and returns its path.
+
+    The page shows the description, equations of motion, agreement of all formulations, equilibria with their
+    stability, eigenvalues, modes that play, and a simulation with its energy. A part that does not apply says why.
+
+    Args:
+        model: the mechanism.
+        path: file to write; its name ends in .html.
+        duration: length of the simulation [time unit].
+        tol: its tolerance.
+        on_progress: called with what is done next.
+
+    Example:
+        >>> import tempfile, pendula
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = report(pendula.library.pendulum(), f"{folder}/pendulum.html", duration=2.0)
+        ...     written.name, written.stat().st_size < 5e6
+        ('pendulum.html', True)
+    """
+    target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f'a report is a page: its name must end in .html, found "{target.name}"')
+    found = study(model, duration=duration, tol=tol, on_progress=on_progress)
+    if on_progress is not None:
+        on_progress("writing the page")
+    return write_report(found, target)
+
+
+def write_report(found: Study, path: str | os.PathLike[str]) -> Path:
+    """Writes the page of a study and returns its path."""
+    target = Path(path)
+    try:
+        target.write_text(report_html(found), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f'"{target}" cannot be written: {error.strerror or error}') from None
+    return target
+
+
+def report_html(found: Study) -> str:
+    """The report as the text of one self-contained HTML page."""
+    page = Page()
+    contents, body = [], []
+    for name, title, write in SECTIONS:
+        inside = write(found, page)
+        contents.append(f'<li><a href="#{name}">{escape(title)}</a></li>')
+        body.append(f'<section id="{name}" aria-labelledby="{name}-title">')
+        body.append(f'<h2 id="{name}-title">{escape(title)}</h2>{inside}</section>')
+    parts = {
+        "title": escape(found.model.name),
+        "lead": f"<p>{escape(found.model.description)}</p>" if found.model.description else "",
+        "facts": facts(found),
+        "contents": "".join(contents),
+        "body": "\n".join(body),
+        "made": f"Made by Pendula {escape(__version__)}.",
+        "player": in_script(player_page()),
+        "scenes": "\n".join(page.scenes),
+    }
+    # One pass over the template: text that was put in is never searched for places again.
+    template = read_template("report/report.html")
+    return re.sub(rf"\{{\{{({'|'.join(parts)})\}}\}}", lambda place: parts[place[1]], template)

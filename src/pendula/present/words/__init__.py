@@ -1,0 +1,1 @@
+"""Results as text in 80 columns and as plain data."""

@@ -1,0 +1,249 @@
+"""Equilibria as text: where they are, in degrees and lengths, what holds them, and whether there may be others."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.equilibria.equilibrium import Equilibrium
+from pendula.analysis.equilibria.find import Equilibria
+from pendula.analysis.linear.frame import displacement_name
+from pendula.present.words.tables import WIDTH, number, table
+from pendula.system.system import System
+
+MOST_ROWS = 24
+"""equilibria that are shown; files and programs get all"""
+MOST_COLUMNS = 5
+"""coordinates up to which each has a column of its own, unless they are quaternions"""
+NAMED = 6
+"""coordinates up to which each is named with its value"""
+
+
+def joint_values(system: System, one: Equilibrium) -> dict[str, float]:
+    """Coordinates and speeds of the joints by name, whatever the coordinates of the equations are."""
+    q, v = system.to_joints(one.q, one.v, parameters=one.parameters)
+    layout = system.joint_layout
+    names = (*layout.coordinates, *layout.speeds)
+    return dict(zip(names, map(float, [*q, *v]), strict=True))
+
+
+def shown_value(value: float, unit: str) -> tuple[float, str]:
+    """A value as people read it: angles in degrees."""
+    return (tidy(math.degrees(value)), "deg") if unit == "rad" else (value, unit)
+
+
+def tidy(value: float) -> float:
+    """A whole number where it is one but for rounding, so that 180 degrees read as 180."""
+    return float(round(value)) if abs(value - round(value)) < 1e-10 * max(1.0, abs(value)) else value
+
+
+def place(system: System, one: Equilibrium) -> str:
+    """Where an equilibrium is, in words: ``theta1 = 180 deg, theta2 = 0 deg``; constant rates of a steady motion."""
+    layout, values = system.joint_layout, joint_values(system, one)
+    rates = [_assigned(n, values[n], layout.units[n]) for n in layout.speeds if abs(values[n]) > 0]
+    names = layout.coordinates
+    if len(names) <= NAMED:
+        return ", ".join([*(_assigned(n, values[n], layout.units[n]) for n in names), *rates])
+    return ", ".join([_grouped(layout.coordinates, layout.units, values), *rates])
+
+
+def _grouped(names: Sequence[str], units: Mapping[str, str], values: Mapping[str, float]) -> str:
+    """Many coordinates by the values they share, what is zero last."""
+    groups: dict[str, list[str]] = {}
+    for n in names:
+        if values[n] != 0:
+            shown, unit = shown_value(values[n], units[n])
+            groups.setdefault(f"{number(shown)} {unit}".rstrip(), []).append(n)
+    if not groups:
+        return f"all {len(names)} coordinates 0"
+    told = [f"{_listed(found)} = {value}" for value, found in list(groups.items())[:NAMED]]
+    if len(groups) > NAMED:
+        return ", ".join([*told, "..."])
+    rest = len(names) - sum(map(len, groups.values()))
+    return ", ".join([*told, "others 0"] if rest else told)
+
+
+def _assigned(name: str, value: float, unit: str) -> str:
+    shown, unit = shown_value(value, unit)
+    return f"{name} = {number(shown)} {unit}".rstrip()
+
+
+def named_values(values: Mapping[str, float], units: Mapping[str, str]) -> str:
+    """Values by name with their units, angles in degrees."""
+    return ", ".join(_assigned(n, x, units.get(n, "")) for n, x in values.items())
+
+
+def point_lines(system: System, one: Equilibrium, why: str) -> list[str]:
+    """The point of an analysis: how it was chosen, where it is, what is left unbalanced."""
+    units = system.model.unit_names
+    facts = [("at", why), ("where", place(system, one))]
+    if len(one.inputs):
+        given = zip(system.layout.inputs, one.inputs.tolist(), strict=True)
+        facts.append(("inputs held", ", ".join(f"{n} = {number(x)}" for n, x in given)))
+    potential = f"{potential_word(system, one)} {number(one.potential)} {units.energy}"
+    facts.append(("residual", f"{number(one.residual, 2)} of a typical force; {potential}"))
+    return facts_lines(facts)
+
+
+def facts_lines(facts: Sequence[tuple[str, str]], width: int = 14) -> list[str]:
+    """Names and texts in two columns, wrapped to the page."""
+    return [
+        textwrap.fill(f"{name:<{width}}{text}", WIDTH, subsequent_indent=" " * width, break_on_hyphens=False)
+        for name, text in facts
+    ]
+
+
+def potential_word(system: System, one: Equilibrium) -> str:
+    """Whether the potential contains that of a steady motion."""
+    return "effective potential" if one.steady or system.drives else "potential"
+
+
+def equilibria_text(system: System, found: Equilibria, verdicts: Sequence[str]) -> str:
+    """Table of equilibria with their verdicts, families and weak ones, and how sure one can be of having them all."""
+    if not len(found):
+        return no_equilibrium_text(found)
+    parts = [_headline(system, found), "", _table(system, found, verdicts)]
+    if len(found) > MOST_ROWS:
+        parts += ["", f"... and {len(found) - MOST_ROWS} more: --json gives all of them"]
+    notes = _notes(system, found)
+    if notes:
+        parts += ["", *(textwrap.fill(note, WIDTH, subsequent_indent="  ") for note in notes)]
+    return "\n".join([*parts, "", *_completeness(found)])
+
+
+def no_equilibrium_text(found: Equilibria) -> str:
+    """That there is none, and the forces that are left at best."""
+    left = ", ".join(f"{number(x)} {found.units[n]} on {n}" for n, x in found.unbalanced.items())
+    said = f"No equilibrium was found: at the best pose {left or 'a force'} is left unbalanced."
+    return "\n".join([textwrap.fill(said, WIDTH), "", *_completeness(found)])
+
+
+def _headline(system: System, found: Equilibria) -> str:
+    one, many = ("steady motion", "steady motions") if found[0].steady else ("equilibrium", "equilibria")
+    if len(found) == 1:
+        return f"1 {one}"
+    return f"{len(found)} {many}, the one of least {potential_word(system, found[0])} first"
+
+
+def _table(system: System, found: Equilibria, verdicts: Sequence[str]) -> str:
+    layout, energy = system.joint_layout, system.model.unit_names.energy
+    shown = list(zip(found, verdicts, strict=True))[:MOST_ROWS]
+    apart = len(layout.coordinates) <= MOST_COLUMNS and not system.in_joints.balls
+    word = potential_word(system, found[0])
+    heads = ["no", *_heads(layout.coordinates, layout.units, apart), "verdict", f"{word} [{energy}]", "residual"]
+    rows: list[list[Any]] = []
+    for one, verdict in shown:
+        values = joint_values(system, one)
+        cells: list[Any] = [place(system, one)]
+        if apart:
+            cells = [shown_value(values[n], layout.units[n])[0] for n in layout.coordinates]
+        rows.append([one.name, *cells, short_verdict(verdict), one.potential, number(one.residual, 1)])
+    sides = "r" + ("r" * len(layout.coordinates) if apart else "l") + "lrr"
+    return table(rows, heads, align=sides)
+
+
+def short_verdict(verdict: str) -> str:
+    """A verdict for a narrow column: along what something drifts is said below the table."""
+    return "critical: drifts, else stable" if verdict.startswith("critical: drifts") else verdict
+
+
+def _heads(names: Sequence[str], units: Mapping[str, str], apart: bool) -> list[str]:
+    if not apart:
+        return ["where"]
+    return [f"{n} [{shown_value(0.0, units[n])[1]}]" if units[n] else n for n in names]
+
+
+def _notes(system: System, found: Equilibria) -> list[str]:
+    """Constant rates, families with their free directions, equilibria that are hardly held."""
+    notes = []
+    first = found[0]
+    if first.steady:
+        layout = first.layout
+        rates = [f"{n} = {number(x)} {layout.units[n]}" for n, x in zip(layout.speeds, first.v, strict=True) if x]
+        notes.append(f"Constant rates: {', '.join(rates)}.")
+    if np.any(first.inputs):
+        given = zip(system.layout.inputs, first.inputs.tolist(), strict=True)
+        told = ", ".join(f"{n} = {number(x)}" for n, x in given)
+        notes.append(f"Inputs held: {told}; potentials do not contain their work.")
+    groups: dict[str, list[str]] = {}
+    for one in found:
+        if one.free_directions:
+            groups.setdefault(family_words(one), []).append(one.name)
+    for words, names in groups.items():
+        each = "is a family" if len(names) == 1 else "are families"
+        notes.append(f"{_listed(names)} {each}: equilibria go on along {words}.")
+    weak = [one for one in found if one.weak]
+    if weak:
+        sizes = [one.condition for one in weak if np.isfinite(one.condition)]
+        by = f" (stiffness differs by up to {max(sizes):.1e})" if sizes else ""
+        each = "is weak" if len(weak) == 1 else "are weak"
+        notes.append(
+            f"{_listed([one.name for one in weak])} {each}: hardly held in some direction{by}, so that small errors "
+            "of the model move it far or make it vanish."
+        )
+    return notes
+
+
+def family_words(one: Equilibrium) -> str:
+    """The directions in which a family goes on, by coordinates."""
+    told = []
+    for direction in one.free_directions:
+        terms = [
+            displacement_name(n) if abs(x - 1) < 1e-9 else f"{number(x, 4)} {displacement_name(n)}"
+            for n, x in direction.items()
+        ]
+        told.append(" + ".join(terms).replace("+ -", "- "))
+    return ", and along ".join(told)
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > 6:
+        return f"{', '.join(names[:5])} and {len(names) - 5} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _completeness(found: Equilibria) -> list[str]:
+    complete = f"{found.complete}: {found.reason}"
+    if found.starts and len(found):
+        least, most = min(found.found), max(found.found)
+        complete += f", {'each ' if len(found) > 1 else ''}found {least}{f' to {most}' if most > least else ''} times"
+    return facts_lines([("complete", complete), ("looked for in", box_words(found))])
+
+
+def box_words(found: Equilibria) -> str:
+    """The box that was searched, angles in degrees."""
+    parts = []
+    for name, (low, high) in found.box.items():
+        a, unit = shown_value(low, found.units[name])
+        b, _ = shown_value(high, found.units[name])
+        where = "on the circle" if name in found.circles else f"from {number(a, 4)} to {number(b, 4)} {unit}".rstrip()
+        parts.append((name, where))
+    groups: dict[str, list[str]] = {}
+    for name, where in parts:
+        groups.setdefault(where, []).append(name)
+    texts = [f"{_listed(names)} {where}" for where, names in groups.items()]
+    beyond = f" ({found.outside} more met outside)" if found.outside else ""
+    return ("; ".join(texts) or "all rotations") + beyond
+
+
+def equilibrium_data(system: System, one: Equilibrium) -> dict[str, Any]:
+    """An equilibrium as plain numbers and texts."""
+    values = joint_values(system, one)
+    layout = system.joint_layout
+    return {
+        "name": one.name,
+        "q": {n: values[n] for n in layout.coordinates},
+        "v": {n: values[n] for n in layout.speeds},
+        "residual": one.residual,
+        "potential": one.potential,
+        "unstable_directions": one.unstable_directions,
+        "free_directions": [{displacement_name(n): x for n, x in d.items()} for d in one.free_directions],
+        "condition": one.condition,
+        "weak": one.weak,
+        "steady": one.steady,
+        "multipliers": one.multipliers.tolist(),
+    }

@@ -1,0 +1,78 @@
+"""Forces in joints as text: the largest of each joint, what motors need, and what is not determined."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.reactions.forces import ROUNDING, Reactions
+from pendula.present.words.tables import WIDTH, table
+
+Array = Any
+
+
+def reactions_text(found: Reactions) -> str:
+    """Peak tables with units, in 80 columns. Sizes that are rounding beside the largest are shown as 0."""
+    units = found.units
+    floor = ROUNDING * found.largest
+    blocks = [
+        _peaks(found, "force", units.force, floor),
+        _peaks(found, "torque", units.torque, floor * found.length),
+    ]
+    if found.motors:
+        blocks.append(_motors(found))
+    blocks += [textwrap.fill(note, WIDTH) for note in _notes(found)]
+    return "\n\n".join(blocks)
+
+
+def _peaks(found: Reactions, what: str, unit: str, floor: float) -> str:
+    """Largest force or torque of every joint, when, and its components then."""
+    letter, shown = what[0].upper(), {"force": (0, 1), "torque": (2,)}[what] if found.planar else (0, 1, 2)
+    rows: list[list[Any]] = []
+    for name, peak in zip(found.joints, found.peaks, strict=True):
+        size, at = (peak.force, peak.force_at) if what == "force" else (peak.torque, peak.torque_at)
+        if size is None or at is None:
+            rows.append([name, "not determined", None, *(None for _ in shown)])
+            continue
+        joint = found[name]
+        values = (joint.force if what == "force" else joint.torque)[int(np.flatnonzero(found.t == at)[0])]
+        when = at if _clean(size, floor) else None  # of rounding, there is no largest
+        rows.append([name, _clean(size, floor), when, *(_clean(values[i], floor) for i in shown)])
+    heads = ["joint", f"largest {what} [{unit}]", f"at [{found.units.time}]"]
+    heads += [f"{letter}{'xyz'[i]} then" for i in shown]
+    if all(row[1] == 0 for row in rows):
+        return f"No joint holds a {what}: all are 0 {unit}."
+    return table(rows, heads, align="l" + "r" * (len(heads) - 1))
+
+
+def _clean(value: float, floor: float) -> float:
+    return float(value) if abs(value) > floor else 0.0
+
+
+def _motors(found: Reactions) -> str:
+    rows = []
+    for name, values in found.motors.items():
+        k = int(np.argmax(np.abs(values)))
+        rows.append([name, float(values.min()), float(values.max()), float(found.t[k]), found.motor_units[name]])
+    return table(rows, ["prescribed motion needs", "least", "most", f"largest at [{found.units.time}]", "unit"])
+
+
+def _notes(found: Reactions) -> list[str]:
+    """What a reader must know: where forces act, and which are not determined."""
+    notes = [
+        "Forces and torques of the parent side on the child side, at the child side's point, in world axes; largest "
+        f"of {len(found)} sampled times."
+    ]
+    if found.formulation != found.simulated_by:
+        notes[0] += f" Forces by {found.formulation}, motion by {found.simulated_by}."
+    groups: dict[str, dict[str, list[str]]] = {}
+    for item in found.indeterminate:
+        component, _, axes = item.component.partition(", ")
+        if axes.startswith("world"):
+            groups.setdefault(item.why, {}).setdefault(item.joint, []).append(component)
+    for why, joints in groups.items():
+        parts = "; ".join(f"{joint}: {', '.join(components)}" for joint, components in joints.items())
+        notes.append(f"Not determined, in world axes: {parts}. Why: {why}.")
+    return notes

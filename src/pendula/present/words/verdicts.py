@@ -1,0 +1,174 @@
+"""Verdicts as text in 80 columns and as plain data: stability, its ranges, Floquet multipliers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pendula.analysis.driven.floquet import Floquet
+from pendula.analysis.driven.study import FloquetMap
+from pendula.analysis.stability.ranges import LOST, StabilityRanges
+from pendula.analysis.stability.verdict import Stability
+from pendula.present.words.equilibria import facts_lines, joint_values, place
+from pendula.present.words.tables import number, table
+from pendula.system.system import System
+
+MOST_ROOTS = 24
+
+
+def stability_text(found: Stability) -> str:
+    """The verdict, its reason, and what every root does."""
+    lines = facts_lines(_facts(found))
+    unit = found.at.layout.time_unit
+    rows: dict[tuple[str, str], int] = {}
+    for value, kind in zip(found.spectrum.values, found.roots, strict=True):
+        key = _root(complex(value)), kind
+        rows[key] = rows.get(key, 0) + 1
+    shown = [[value, count, kind] for (value, kind), count in list(rows.items())[:MOST_ROOTS]]
+    lines += ["", table(shown, [f"eigenvalue [1/{unit}]", "roots", "motion"], align="rrl")]
+    if len(rows) > MOST_ROOTS:
+        lines.append(f"... and {len(rows) - MOST_ROOTS} more: --json gives all of them")
+    return "\n".join(lines)
+
+
+def _facts(found: Stability) -> list[tuple[str, str]]:
+    holds = "the nonlinear mechanism as well" if found.applies_to_nonlinear else "the linear model only"
+    behavior = {
+        "significant": "significant: eigenvalues decide",
+        "critical": "critical: roots on the imaginary axis, where eigenvalues alone do not decide",
+    }[found.behavior]
+    return [("verdict", found.verdict), ("holds for", holds), ("because", found.proof), ("behavior", behavior)]
+
+
+def _root(value: complex) -> str:
+    if value.imag == 0:
+        return number(value.real, 8)
+    imaginary = f"{number(abs(value.imag), 8)}i"
+    return f"+-{imaginary}" if value.real == 0 else f"{number(value.real, 8)} +- {imaginary}"
+
+
+def stability_data(found: Stability) -> dict[str, Any]:
+    """The verdict as plain texts; every root with what it does."""
+    return {
+        "verdict": found.verdict,
+        "behavior": found.behavior,
+        "applies_to_nonlinear": found.applies_to_nonlinear,
+        "proof": found.proof,
+        "stable": found.is_stable,
+        "drifts": list(found.drifts),
+        "roots": [
+            {"re": float(value.real), "im": float(value.imag), "motion": kind}
+            for value, kind in zip(found.spectrum.values, found.roots, strict=True)
+        ],
+    }
+
+
+def ranges_text(system: System, found: StabilityRanges) -> str:
+    """Verdicts between critical values and at them, where the equilibrium is, and the argument."""
+    parts = _parts(system, found)
+    rows = [[_where(part), part["verdict"], part["place"]] for part in parts]
+    width = max(len(str(row[0])) for row in rows) + 2
+    reasons = facts_lines([(_where(part), part["proof"]) for part in parts], width)
+    note = f"from {found.samples} values; a range narrower than their distance may have been missed"
+    verdicts = table(rows, [found.parameter, "verdict", "equilibrium (in the middle of a range)"])
+    return "\n".join([verdicts, "", "because", *reasons, "", note])
+
+
+def _where(part: dict[str, Any]) -> str:
+    if "value" in part:
+        return f"at {number(part['value'], 10)}"
+    return f"{number(part['low'], 10)} to {number(part['high'], 10)}"
+
+
+def _parts(system: System, found: StabilityRanges) -> list[dict[str, Any]]:
+    """Ranges, the critical values between them, and ends where something else holds, in order."""
+    critical = {c.value: c for c in found.critical}
+    ends = {c.value: {"value": c.value, "end": True} | _judged(system, c.stability) for c in found.ends}
+    parts: list[dict[str, Any]] = []
+    for part in found.ranges:
+        if part is found.ranges[0] and part.low in ends:
+            parts.append(ends[part.low])
+        parts.append({"low": part.low, "high": part.high} | _judged(system, part.stability))
+        edge = critical.get(part.high)
+        if edge is not None:
+            parts.append({"value": edge.value} | (_MEETING if edge.meets else _judged(system, edge.stability)))
+        elif part.high in ends:
+            parts.append(ends[part.high])
+    return parts
+
+
+_MEETING = {
+    "verdict": "meets another equilibrium",
+    "proof": "a stiffness falls to zero there and rises again; the other one is followed from there on",
+    "place": "-",
+    "at": None,
+}
+
+
+def _judged(system: System, found: Stability | None) -> dict[str, Any]:
+    if found is None:
+        return {"verdict": LOST, "proof": "no pose near the one followed balances the forces", "place": "-", "at": None}
+    there = {"place": place(system, found.at), "at": joint_values(system, found.at)}
+    return {"verdict": found.verdict, "proof": found.proof} | there
+
+
+def ranges_data(system: System, found: StabilityRanges) -> dict[str, Any]:
+    """Ranges and critical values as plain data; the equilibrium of a range is that in its middle."""
+    parts = [{k: x for k, x in part.items() if k != "place"} for part in _parts(system, found)]
+    return {
+        "parameter": found.parameter,
+        "ranges": [part for part in parts if "low" in part],
+        "critical": [part for part in parts if "value" in part and "end" not in part],
+        "ends": [{k: x for k, x in part.items() if k != "end"} for part in parts if "end" in part],
+        "samples": found.samples,
+    }
+
+
+def floquet_text(found: Floquet) -> str:
+    """Verdict, period, multipliers, and how well the checks on them hold."""
+    unit = found.time_unit
+    pairs = f"product of all off 1 by {found.product_error:.1e}, reciprocal pairs by {found.pair_error:.1e}"
+    facts = [
+        ("verdict", found.verdict),
+        ("because", found.reason),
+        ("period", f"{number(found.period, 8)} {unit}"),
+        ("motion", f"comes back to its start to {found.closing_error:.1e}"),
+        ("checks", pairs if found.conservative else "work is done on it, so multipliers need not come in pairs"),
+        *(("note", note) for note in found.notes),
+    ]
+    rows = [[_multiplier(m), abs(complex(m))] for m in found.multipliers[:MOST_ROOTS]]
+    more = [f"... and {len(found.multipliers) - MOST_ROOTS} more"] if len(found.multipliers) > MOST_ROOTS else []
+    return "\n".join([*facts_lines(facts), "", table(rows, ["multiplier", "size"], align="rr", digits=10), *more])
+
+
+def _multiplier(value: complex) -> str:
+    return number(float(value.real), 8) if value.imag == 0 else number(complex(value), 8)
+
+
+def floquet_over_text(found: FloquetMap) -> str:
+    """Ranges of a parameter with their verdicts, and the limits between them."""
+    rows = [[number(low, 10), number(high, 10), verdict] for low, high, verdict in found.ranges]
+    parts = [table(rows, [f"{found.name} from", "to", "verdict"], align="rrl")]
+    limits = [[number(b.value, 12), number(b.width, 1), b.how] for b in found.boundaries]
+    if limits:
+        parts.append(table(limits, [f"limit of {found.name}", "+-", "what happens there"], align="rrl"))
+    if found.failures:
+        first, why = next(iter(found.failures.items()))
+        parts.append("\n".join(facts_lines([("failed", f"at {len(found.failures)} values, first {first:g}: {why}")])))
+    parts.append(f"from {len(found.values)} values; a change and back between two of them is not seen")
+    return "\n\n".join(parts)
+
+
+def floquet_over_data(found: FloquetMap) -> dict[str, Any]:
+    """The same as plain data."""
+    return {
+        "parameter": found.name,
+        "values": found.values.tolist(),
+        "radius": found.radius.tolist(),
+        "verdicts": list(found.verdicts),
+        "ranges": [{"low": low, "high": high, "verdict": verdict} for low, high, verdict in found.ranges],
+        "limits": [
+            {"value": b.value, "width": b.width, "below": b.below, "above": b.above, "how": b.how}
+            for b in found.boundaries
+        ],
+        "failures": {str(value): why for value, why in found.failures.items()},
+    }

@@ -1,0 +1,1 @@
+"""From symbolic expressions to machine code: lowering to straight-line programs, LLVM text."""

@@ -1,0 +1,216 @@
+"""From SymEngine expressions with named intermediates to a straight-line program.
+
+Sums are regrouped on the way: terms with the same state-dependent factor are collected, so that their
+coefficients (functions of parameters only) are added up once per parameter set instead of at every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import symengine as se
+from symengine.lib import symengine_wrapper as wrapper
+
+from pendula.errors import PendulaError
+from pendula.system.code.program import STATE, Program
+
+_FUNCTIONS: dict[Any, str] = {
+    wrapper.Sin: "sin",
+    wrapper.Cos: "cos",
+    wrapper.Tan: "tan",
+    wrapper.ASin: "asin",
+    wrapper.ACos: "acos",
+    wrapper.ATan: "atan",
+    wrapper.ATan2: "atan2",
+    wrapper.Sinh: "sinh",
+    wrapper.Cosh: "cosh",
+    wrapper.Tanh: "tanh",
+    wrapper.ASinh: "asinh",
+    wrapper.ACosh: "acosh",
+    wrapper.ATanh: "atanh",
+    wrapper.Log: "log",
+}
+_NAMED = {"floor": "floor", "ceiling": "ceil", "atan2": "atan2", "log": "log", "exp": "exp"}
+for _f in (
+    se.sin,
+    se.cos,
+    se.tan,
+    se.asin,
+    se.acos,
+    se.atan,
+    se.sinh,
+    se.cosh,
+    se.tanh,
+    se.asinh,
+    se.acosh,
+    se.atanh,
+):
+    _NAMED[_f.__name__.lower()] = _f.__name__.lower()
+
+
+class Lowering:
+    """Lowers expressions into one program; names are lowered once, on first use."""
+
+    def __init__(
+        self, inputs: Sequence[Any], parameters: Sequence[Any], definitions: Iterable[tuple[Any, Any]] = ()
+    ) -> None:
+        self.program = Program(len(inputs), len(parameters))
+        self._values: dict[Any, int] = dict(zip(inputs, self.program.inputs, strict=True))
+        self._values |= dict(zip(parameters, self.program.parameters, strict=True))
+        self._definitions: Mapping[Any, Any] = {s: se.sympify(e) for s, e in definitions if s not in self._values}
+
+    def __call__(self, expression: Any) -> int:
+        """The value of an expression."""
+        if isinstance(expression, (int, float)):
+            return self.program.constant(expression)
+        self._define(expression)
+        return self._lower(expression)
+
+    def _define(self, expression: Any) -> None:
+        """Lowers all names an expression needs, deepest first, without recursion."""
+        stack = [s for s in expression.free_symbols if s not in self._values]
+        while stack:
+            symbol = stack[-1]
+            if symbol in self._values:
+                stack.pop()
+                continue
+            definition = self._definitions.get(symbol)
+            if definition is None:
+                raise PendulaError(f"{symbol} is used but not defined")
+            missing = [s for s in definition.free_symbols if s not in self._values]
+            if missing:
+                stack.extend(missing)
+                continue
+            self._values[symbol] = self._lower(definition)
+            stack.pop()
+
+    def _lower(self, e: Any) -> int:
+        known = self._values.get(e)
+        if known is not None:
+            return known
+        program = self.program
+        if isinstance(e, se.Number) or (not e.args and not isinstance(e, se.Symbol) and not _boolean(e)):
+            result = program.constant(float(e))
+        elif e.is_Add:
+            result = self._sum(e)
+        elif e.is_Mul:
+            coefficient, factors = self._factors(e)
+            result = program.constant(coefficient)
+            for factor in sorted(factors):
+                result = program.multiply(result, factor)
+        elif e.is_Pow:
+            result = self._power(*e.args)
+        elif isinstance(e, se.Piecewise):
+            result = self._cases(e.args)
+        else:
+            result = self._function(e)
+        self._values[e] = result
+        return result
+
+    def _factors(self, e: Any) -> tuple[float, list[int]]:
+        """A product as a number and the values of its other factors."""
+        if not e.is_Mul:
+            if isinstance(e, se.Number):
+                return float(e), []
+            return 1.0, [self._lower(e)]
+        coefficient, factors = 1.0, []
+        for arg in e.args:
+            if isinstance(arg, se.Number):
+                coefficient *= float(arg)
+            else:
+                factors.append(self._lower(arg))
+        return coefficient, factors
+
+    def _sum(self, e: Any) -> int:
+        program = self.program
+        level = program.level
+        groups: dict[tuple[int, ...], int] = {}
+        for term in e.args:
+            coefficient, factors = self._factors(term)
+            state = tuple(sorted(k for k in factors if level[k] == STATE))
+            weight = program.constant(coefficient)
+            for k in sorted(k for k in factors if level[k] != STATE):
+                weight = program.multiply(weight, k)
+            groups[state] = program.add(groups[state], weight) if state in groups else weight
+        alone = groups.pop((), program.zero)
+        # terms that share a coefficient are added before they are multiplied by it
+        shared: dict[int, int] = {}
+        for state, weight in groups.items():
+            product = state[0]
+            for k in state[1:]:
+                product = program.multiply(product, k)
+            negative = program.ops[weight][0] == "neg" or (program.value(weight) or 0.0) < 0
+            key = program.negate(weight) if negative else weight
+            before = shared.get(key, program.zero)
+            shared[key] = program.subtract(before, product) if negative else program.add(before, product)
+        result = alone
+        for weight, product in shared.items():
+            if program.ops[product][0] == "neg":
+                result = program.subtract(result, program.multiply(weight, program.ops[product][1]))  # type: ignore[arg-type]
+            else:
+                result = program.add(result, program.multiply(weight, product))
+        return result
+
+    def _power(self, base: Any, exponent: Any) -> int:
+        program = self.program
+        if base == se.E:
+            return program.call("exp", self._lower(exponent))
+        value = self._lower(base)
+        if isinstance(exponent, se.Integer):
+            return program.power(value, int(exponent))
+        if isinstance(exponent, se.Rational) and int(exponent.q) == 2 and abs(int(exponent.p)) <= 15:
+            root = program.call("sqrt", value)
+            return program.power(root, int(exponent.p))
+        if isinstance(exponent, se.Number) and float(exponent) in (0.5, -0.5):
+            root = program.call("sqrt", value)
+            return root if float(exponent) > 0 else program.divide(program.one, root)
+        if isinstance(exponent, se.Number) and float(exponent).is_integer() and abs(float(exponent)) <= 64:
+            return program.power(value, int(float(exponent)))
+        return program.call("pow", value, self._lower(exponent))
+
+    def _function(self, e: Any) -> int:
+        name = _FUNCTIONS.get(type(e)) or _NAMED.get(type(e).__name__.lower())
+        if name is None and isinstance(e, se.Abs):
+            x = self._lower(e.args[0])
+            positive = self.program.condition("le", self.program.zero, x)
+            return self.program.select(positive, x, self.program.negate(x))
+        if type(e).__name__.lower() == "sign":
+            x, program = self._lower(e.args[0]), self.program
+            below = program.select(program.condition("lt", x, program.zero), program.constant(-1.0), program.zero)
+            return program.select(program.condition("lt", program.zero, x), program.one, below)
+        if name is None:
+            raise PendulaError(f"{type(e).__name__} cannot be compiled: {str(e)[:80]}")
+        return self.program.call(name, *(self._lower(a) for a in e.args))
+
+    def _cases(self, args: Sequence[Any]) -> int:
+        """Piecewise: expression, condition, expression, condition, ... with a final True."""
+        pairs = list(zip(args[::2], args[1::2], strict=True))
+        result = self._lower(pairs[-1][0])
+        for value, condition in reversed(pairs[:-1]):
+            result = self.program.select(self._condition(condition), self._lower(value), result)
+        return result
+
+    def _condition(self, e: Any) -> int:
+        program = self.program
+        if _boolean(e):
+            return program.condition("true" if bool(e) else "false")
+        if isinstance(e, (se.And, se.Or)):
+            kind = "and" if isinstance(e, se.And) else "or"
+            parts = [self._condition(a) for a in e.args]
+            result = parts[0]
+            for part in parts[1:]:
+                result = program.condition(kind, result, part)
+            return result
+        if isinstance(e, se.Not):
+            return program.condition("not", self._condition(e.args[0]))
+        a, b = (self._lower(x) for x in e.args)
+        kinds = {"StrictLessThan": "lt", "LessThan": "le"}
+        kind = kinds.get(type(e).__name__, "")
+        if not kind:
+            raise PendulaError(f"the condition {e} cannot be compiled")
+        return program.condition(kind, a, b)
+
+
+def _boolean(e: Any) -> bool:
+    return isinstance(e, (wrapper.BooleanAtom, bool))

@@ -1,0 +1,311 @@
+"""The native programs of a system, each built from the equations when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import symengine as se
+
+from pendula.equations.body_coordinates import BodyCoordinates, derive_placement
+from pendula.equations.equations import Equations, drive_definitions
+from pendula.equations.matrix import entries
+from pendula.equations.mechanism import Mechanism
+from pendula.equations.motions import derive_motions
+from pendula.equations.translate import translate
+from pendula.model.expressions.expression import parse
+from pendula.model.model import Model
+from pendula.system import kernels as kn
+from pendula.system.block_tree.layout import TreeLayout
+from pendula.system.code.llvm import Native, compile_program
+from pendula.system.code.lower import Lowering
+from pendula.system.layout import Array
+from pendula.system.taylor.code import NativeSeries, compile_series
+from pendula.system.taylor.recurrences import derive_rates, find_recurrences
+
+MANY_BODIES = 20  # beyond, thorough compilation takes seconds and gains a few percent
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A native program with its parameters prepared."""
+
+    native: Native
+    prepared: Array
+
+    @property
+    def context(self) -> int:
+        """Address of the prepared parameters."""
+        return int(self.prepared.ctypes.data)
+
+    def rows(self, x: Array) -> Array:
+        """The outputs for every row of inputs."""
+        if x.shape[1] != self.native.inputs:  # native code would read past the row
+            raise ValueError(f"a program with {self.native.inputs} inputs got rows of {x.shape[1]}")
+        out = np.empty((len(x), self.native.outputs))
+        kn.evaluate_rows(self.native.evaluate, self.context, x, out)
+        return out
+
+
+def prepared_parameters(native: Native, parameters: Array) -> Array:
+    """Parameters of a program, followed by what it computes from them once."""
+    buffer = np.empty(native.parameters + native.prepared + 1)
+    buffer[: native.parameters] = parameters
+    if native.prepared:
+        out = buffer[native.parameters : native.parameters + native.prepared].reshape(1, -1)
+        kn.evaluate_rows(native.prepare, 0, buffer[None, : native.parameters].copy(), out)
+    return buffer
+
+
+def inputs_in_time(model: Model, *, constant_ones: bool = False) -> tuple[tuple[Any, Any], ...]:
+    """Inputs of a model that are expressions of time (or all of them), as definitions of their symbols."""
+    found = []
+    for name, value in model.inputs.items():
+        expression = parse(value)
+        if constant_ones or "t" in expression.names:
+            found.append((se.Symbol(name), translate(expression, {n: se.Symbol(n) for n in expression.names})))
+    return tuple(found)
+
+
+class Programs:
+    """Compiles blocks of the equations on first use and keeps them. Inputs of all: t, q, v, u, then extras."""
+
+    def __init__(self, equations: Equations) -> None:
+        self._equations = equations
+        self._known: dict[str, Native] = {}
+        self._series: dict[int, NativeSeries] = {}
+
+    def bind(self, name: str, parameters: Array, build: Callable[[], Native]) -> Compiled:
+        """The program of that name with parameters prepared; built if it is not there yet."""
+        native = self._known.get(name)
+        if native is None:
+            native = self._known[name] = build()
+        return Compiled(native, prepared_parameters(native, parameters))
+
+    def block(
+        self, name: str, parameters: Array, entries: Callable[[], Sequence[Any]], *, quick: bool = True
+    ) -> Compiled:
+        """A program whose outputs are some entries of the equations; ``quick`` unless a stepper calls it."""
+
+        def build() -> Native:
+            low = self._lowering()
+            return compile_program(low.program, [low(e) for e in entries()], quick=quick)
+
+        return self.bind(name, parameters, build)
+
+    @cached_property
+    def inputs_in_time(self) -> tuple[tuple[Any, Any], ...]:
+        """Inputs that are expressions of time, as definitions."""
+        return inputs_in_time(self._equations.model)
+
+    def watched(self, texts: Sequence[str], values: Sequence[Any], parameters: Array) -> Compiled:
+        """Values of expressions that name parts of the equations; its inputs are t, q, v alone."""
+
+        def build() -> Native:
+            eq = self._equations
+            low = Lowering([eq.t, *eq.q, *eq.v], eq.p, (*self._all_inputs, *eq.definitions))
+            return compile_program(low.program, [low(e) for e in values], quick=True)
+
+        return self.bind(f"watched {list(texts)}", parameters, build)
+
+    @cached_property
+    def _all_inputs(self) -> tuple[tuple[Any, Any], ...]:
+        """All inputs as definitions: expressions of time and parameters."""
+        return inputs_in_time(self._equations.model, constant_ones=True)
+
+    def _lowering(self, *, inputs_in_time: bool = False, extra: Sequence[Any] = ()) -> Lowering:
+        eq = self._equations
+        in_time = {s for s, _ in self.inputs_in_time} if inputs_in_time else set()
+        slots = [se.Symbol(f"{s}'") if s in in_time else s for s in eq.u]
+        definitions = (*(self.inputs_in_time if inputs_in_time else ()), *eq.definitions)
+        return Lowering([eq.t, *eq.q, *eq.v, *slots, *extra], eq.p, definitions)
+
+    def native(self, name: str, build: Callable[[], Native]) -> Native:
+        """The program of that name without parameters; built if it is not there yet."""
+        if name not in self._known:
+            self._known[name] = build()
+        return self._known[name]
+
+    def lane_lowering(self) -> Lowering:
+        """For programs of eight states: they read t, q, v, and inputs that time does not change are parameters."""
+        eq = self._equations
+        in_time = {s for s, _ in self.inputs_in_time}
+        slots = [se.Symbol(f"{s}'") if s in in_time else s for s in eq.u]
+        return Lowering([eq.t, *eq.q, *eq.v], [*eq.p, *slots], (*self.inputs_in_time, *eq.definitions))
+
+    def dynamics(self, parameters: Array) -> Compiled:
+        """M, f, q', G, c, power and the rows of prescribed motions, as the right-hand side wants them."""
+        return self.bind("dynamics", parameters, self._build_dynamics)
+
+    def _build_dynamics(self) -> Native:
+        eq = self._equations
+        low = self._lowering(inputs_in_time=True)
+        n, m = len(eq.v), eq.loop_rows
+        values, places = [], []
+        for i in range(n):
+            for j in range(n):
+                if m or j >= i:  # the Cholesky factorization reads the upper triangle
+                    values.append(low(eq.M[i][j]))
+                    places.append(i * n + j)
+        rest = [*eq.f, *eq.qdot, *(x for row in eq.G for x in row), *eq.c, eq.power]
+        rest += [d.rate for d in eq.drives] + [*eq.drive_f] + [x for row in eq.drive_M for x in row]
+        rest += [x for row in eq.drive_G for x in row]
+        values += [low(e) for e in rest]
+        places += range(n * n, n * n + len(rest))
+        return compile_program(low.program, values, places)
+
+    def series(self, lanes: int, *, power: bool) -> NativeSeries:
+        """Taylor coefficients of q, v and, with ``power``, of the work, for so many states at a time."""
+        if lanes not in self._series:
+            rates = derive_rates(self._equations, self._all_inputs, power=power)
+            self._series[lanes] = compile_series(find_recurrences(rates), lanes)
+        return self._series[lanes]
+
+    @property
+    def _many_bodies(self) -> bool:
+        """Whether programs by nodes are compiled the quick way: they compute little, and solving takes longer."""
+        return len(self._equations.nodes) > MANY_BODIES
+
+    def tree_dynamics(self, parameters: Array, tree: TreeLayout) -> Compiled:
+        """M, G, f and c by nodes, then q', power and the rows of prescribed motions."""
+
+        def build() -> Native:
+            eq = self._equations
+            low = self._lowering(inputs_in_time=True)
+            values, places = tree.matrix_entries(eq)
+            start = tree.matrix_size
+            more, where = tree.vector_places(start, eq.f, eq.c)
+            rest = [*eq.qdot, eq.power, *(d.rate for d in eq.drives), *eq.drive_f]
+            start += tree.unknowns + tree.border
+            values, places = [*values, *more, *rest], [*places, *where, *range(start, start + len(rest))]
+            for r, d, x in entries(eq.drive_G):
+                values.append(x)
+                places.append(start + len(rest) + r * len(eq.drives) + d)
+            return compile_program(low.program, [low(e) for e in values], places, quick=self._many_bodies)
+
+        return self.bind("tree dynamics", parameters, build)
+
+    def tree_gaps(self, parameters: Array, tree: TreeLayout) -> Compiled:
+        """M and G by nodes, then -g and b - G v, as the projection wants them."""
+
+        def build() -> Native:
+            eq = self._equations
+            low = self._lowering()
+            values, places = tree.matrix_entries(eq)
+            moved: list[list[Any]] = [[b] for b in eq.b]
+            for r, j, x in entries(eq.G):
+                moved[r].append(-x * eq.v[j])
+            for k, rows in enumerate(([-x for x in eq.g[: eq.loop_rows]], [se.Add(*terms) for terms in moved])):
+                start = tree.matrix_size + k * (tree.unknowns + tree.border)
+                more, where = tree.vector_places(start, None, rows)
+                values, places = [*values, *more], [*places, *where]
+            return compile_program(low.program, [low(e) for e in values], places, quick=self._many_bodies)
+
+        return self.bind("tree gaps", parameters, build)
+
+    def placement(self, parameters: Array) -> Compiled:
+        """Coordinates and speeds of the bodies from those of the joints."""
+
+        def build() -> Native:
+            found = derive_placement(self._equations.model)
+            low = Lowering(found.inputs, self._equations.p, found.definitions)
+            return compile_program(low.program, [low(e) for e in (*found.q, *found.v)], quick=True)
+
+        return self.bind("placement", parameters, build)
+
+    def joint_accelerations(self, parameters: Array) -> Compiled:
+        """Rates of the joints' speeds, where bodies have coordinates of their own; v' comes in as an extra."""
+
+        def build() -> Native:
+            eq = self._equations
+            bodies = BodyCoordinates(eq.model)
+            rate = bodies.in_time(accelerations=dict(zip(eq.v, eq.acceleration_symbols, strict=True)))
+            found = [rate(bodies.readings[s.name]) for s in eq.model.speeds]
+            definitions = (*drive_definitions(bodies), *bodies.tape.definitions.items())
+            low = Lowering([eq.t, *eq.q, *eq.v, *eq.u, *eq.acceleration_symbols], eq.p, definitions)
+            return compile_program(low.program, [low(e) for e in found], quick=True)
+
+        return self.bind("joint accelerations", parameters, build)
+
+    def gaps(self, parameters: Array) -> Compiled:
+        """g, G, b and M, as the projection wants them."""
+        eq = self._equations
+        entries = [*eq.g[: eq.loop_rows], *(x for row in eq.G for x in row), *eq.b]
+        return self.block("gaps", parameters, lambda: [*entries, *(x for row in eq.M for x in row)], quick=False)
+
+    def motion(self, parameters: Array) -> Compiled:
+        """Velocities and accelerations of all bodies; v' comes in as an extra."""
+
+        def build() -> Native:
+            eq = self._equations
+            found = derive_motions(BodyCoordinates(eq.model) if eq.nodes else Mechanism(eq.model))
+            low = Lowering([eq.t, *eq.q, *eq.v, *eq.u, *found.accelerations], eq.p, found.definitions)
+            bodies = [j.child.body for j in eq.model.tree]
+            flat = [x for body in bodies for vector in found.motions[body] for x in vector]
+            return compile_program(low.program, [low(e) for e in flat], quick=True)
+
+        return self.bind("motion", parameters, build)
+
+    def transmitted(self, parameters: Array) -> Compiled:
+        """Force and torque in every joint; v' and lam come in as extras."""
+
+        def build() -> Native:
+            eq = self._equations
+            low = self._lowering(extra=[*eq.acceleration_symbols, *eq.multiplier_symbols])
+            flat = [x for joint in eq.transmitted for x in (*joint.force, *joint.torque)]
+            return compile_program(low.program, [low(e) for e in flat], quick=True)
+
+        return self.bind("transmitted", parameters, build)
+
+    def deviations(self, parameters: Array) -> Compiled:
+        """Derivatives of q' and of f - M a along a direction (dq, dv); a, dq and dv come in as extras."""
+
+        def build() -> Native:
+            eq = self._equations
+            a = eq.acceleration_symbols
+            along = [se.Symbol(f"d'{s}") for s in (*eq.q, *eq.v)]
+            low = self._lowering(inputs_in_time=True, extra=[*a, *along])
+            program = low.program
+            outputs = [low(e) for e in eq.qdot]
+            for i, row in enumerate(eq.M):
+                total = low(eq.f[i])
+                for x, value in zip(row, a, strict=True):
+                    total = program.subtract(total, program.multiply(low(x), low(value)))
+                outputs.append(total)
+            seeds = {low(s): low(d) for s, d in zip((*eq.q, *eq.v), along, strict=True)}
+            return compile_program(program, program.tangent(outputs, seeds, program.needed(outputs)))
+
+        return self.bind("deviations", parameters, build)
+
+    def residual_jacobian(self, by: str, parameters: Array) -> Compiled:
+        """Derivatives of M a - f - G^T lam and of G a - c; a and lam come in as extras."""
+        eq = self._equations
+        symbols = {"q": eq.q, "v": eq.v, "u": eq.u, "p": eq.p}[by]
+        return self.bind(f"residual by {by}", parameters, lambda: self._build_residual_jacobian(symbols))
+
+    def _build_residual_jacobian(self, by: Sequence[Any]) -> Native:
+        eq = self._equations
+        a, lam = eq.acceleration_symbols, eq.multiplier_symbols
+        low = self._lowering(extra=[*a, *lam])
+        program = low.program
+        values, forces = [low(x) for x in a], [low(x) for x in lam]
+        G = [[low(x) for x in row] for row in eq.G]
+        outputs = []
+        for i, row in enumerate(eq.M):
+            total = program.negate(low(eq.f[i]))
+            for x, value in zip(row, values, strict=True):
+                total = program.add(total, program.multiply(low(x), value))
+            for slope, force in zip(G, forces, strict=True):
+                total = program.subtract(total, program.multiply(slope[i], force))
+            outputs.append(total)
+        for slope, c in zip(G, eq.c, strict=True):
+            total = program.negate(low(c))
+            for x, value in zip(slope, values, strict=True):
+                total = program.add(total, program.multiply(x, value))
+            outputs.append(total)
+        order = program.needed(outputs)
+        columns = [program.tangent(outputs, {low(x): program.one}, order) for x in by]
+        return compile_program(program, [column[i] for i in range(len(outputs)) for column in columns])

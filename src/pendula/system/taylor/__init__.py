@@ -1,0 +1,1 @@
+"""Fast path: the equations of a system as recurrences on Taylor coefficients."""

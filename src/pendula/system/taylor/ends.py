@@ -1,0 +1,110 @@
+"""What the step loop does with Taylor coefficients, in LLVM text: go to the end of a step, and look at the result."""
+
+from __future__ import annotations
+
+from pendula.numerics.taylor.steps import DEFECT, GROWTH, Control
+from pendula.system.taylor.text import Text
+
+
+def write_go(text: Text, components: int) -> str:
+    """``go(control, rows, order)``: puts the state at the end of a step in place of the one at its start.
+
+    Value and slope of the polynomials by Horner's rule, three components in a loop.
+    """
+    control, n, t = Control(components), components, text.type
+    text.lines += [
+        f"%top.offset = mul i64 %order, {text.stride}",
+        "%top = getelementptr i8, ptr %rows, i64 %top.offset",
+    ]
+    stay = text.put(f"fcmp ogt {t} {text.load('%control', control.STAY)}, {text.number(0.5)}")
+    for first in range(0, n, 3):
+        _horner(text, range(first, min(first + 3, n)), control, stay)
+    before = text.load("%rows", n)
+    text.store("%control", control.before + n, before)
+    text.store("%rows", n, text.load("%control", control.TIME))
+    return text.function("@go(ptr noalias %control, ptr noalias %rows, i64 %order)")
+
+
+def _horner(text: Text, components: range, control: Control, stay: str) -> None:
+    tag, t = text.tag("horner"), text.type
+    zero = text.number(0.0)
+    text.lines.append(f"br label %{tag}.before")
+    text.label(f"{tag}.before")
+    h = text.load("%control", control.H)
+    first = {i: text.load("%top", i) for i in components}
+    text.lines.append(f"br label %{tag}")
+    text.label(tag)
+    edge = (f"%{tag}.before", f"%{tag}")
+    text.lines += [
+        f"%{tag}.k = phi i64 [%order, {edge[0]}], [%{tag}.k.next, {edge[1]}]",
+        f"%{tag}.at = phi ptr [%top, {edge[0]}], [%{tag}.at.next, {edge[1]}]",
+    ]
+    for i in components:
+        text.lines.append(f"%{tag}.v{i} = phi {t} [{first[i]}, {edge[0]}], [%{tag}.vn{i}, {edge[1]}]")
+        text.lines.append(f"%{tag}.s{i} = phi {t} [{zero}, {edge[0]}], [%{tag}.sn{i}, {edge[1]}]")
+    text.lines += [
+        f"%{tag}.at.next = getelementptr i8, ptr %{tag}.at, i64 {-text.stride}",
+        f"%{tag}.k.next = sub i64 %{tag}.k, 1",
+    ]
+    call = f"call {t} @llvm.fmuladd.{text.suffix}"
+    for i in components:
+        row = text.load(f"%{tag}.at.next", i)
+        text.lines.append(f"%{tag}.sn{i} = {call}({t} %{tag}.s{i}, {t} {h}, {t} %{tag}.v{i})")
+        text.lines.append(f"%{tag}.vn{i} = {call}({t} %{tag}.v{i}, {t} {h}, {t} {row})")
+    text.lines += [
+        f"%{tag}.again = icmp sgt i64 %{tag}.k.next, 0",
+        f"br i1 %{tag}.again, label %{tag}, label %{tag}.end",
+    ]
+    text.label(f"{tag}.end")
+    for i in components:
+        was, saved = text.load("%rows", i), text.load("%control", control.before + i)
+        text.store("%control", control.slope + i, f"%{tag}.sn{i}")
+        kept = text.choose(stay, saved, was)
+        now = text.choose(stay, was, f"%{tag}.vn{i}")
+        text.store("%control", control.before + i, kept)
+        text.store("%rows", i, now)
+
+
+def write_look(text: Text, components: int, coordinates: int) -> str:
+    """``look(control, rows, order)``: how far the slopes are off, and how large the last two terms are."""
+    control, n = Control(components), components
+    text.lines += [
+        f"%top.offset = mul i64 %order, {text.stride}",
+        "%top = getelementptr i8, ptr %rows, i64 %top.offset",
+        f"%below = getelementptr i8, ptr %top, i64 {-text.stride}",
+        f"%second = getelementptr i8, ptr %below, i64 {-text.stride}",
+        f"%third = getelementptr i8, ptr %second, i64 {-text.stride}",
+        f"%first = getelementptr i8, ptr %rows, i64 {text.stride}",
+    ]
+    zero = text.number(0.0)
+    finite = excess = largest = last = before = earlier = earliest = zero
+    h = text.size(text.load("%control", control.H))
+    rtol = text.load("%control", control.RTOL)
+    for i in range(n):
+        y, slope = text.load("%rows", i), text.load("%first", i)
+        terms = text.load("%top", i), text.load("%below", i)
+        for x in (y, slope, *terms):
+            finite = text.fused(x, zero, finite)
+        scale = text.fused(rtol, text.size(y), text.load("%control", control.atol + i))
+        off = text.size(text.op("sub", text.load("%control", control.slope + i), slope))
+        allowed = text.op("mul", text.number(DEFECT), scale)
+        excess = text.larger(excess, text.op("sub", text.op("mul", off, h), allowed))
+        if i < coordinates:
+            largest = text.larger(largest, text.size(slope))
+        share = text.op("div", text.number(1.0), scale)
+        last = text.larger(last, text.op("mul", text.size(terms[0]), share))
+        before = text.larger(before, text.op("mul", text.size(terms[1]), share))
+        second = text.op("mul", text.size(text.load("%second", i)), text.number(GROWTH**-2))
+        third = text.op("mul", text.size(text.load("%third", i)), text.number(GROWTH**-3))
+        earlier = text.larger(earlier, text.op("mul", second, share))
+        earliest = text.larger(earliest, text.op("mul", third, share))
+    found = {
+        control.EARLIER: earlier,
+        control.EARLIEST: earliest,
+        control.FINITE: finite,
+        control.EXCESS: excess,
+        control.LARGEST: largest,
+    }
+    for place, value in (found | {control.LAST: last, control.LAST_BUT_ONE: before}).items():
+        text.store("%control", place, value)
+    return text.function("@look(ptr noalias %control, ptr noalias readonly %rows, i64 %order)")
