@@ -1,0 +1,129 @@
+"""Extensions: code outside the package that adds joints, forces, steppers, formulations, mechanisms, formats, commands.
+
+An extension is a module, or a single Python file, that calls the ``register_...`` functions of :mod:`pendula.extend`
+when it is imported. Three ways lead to it, all of them chosen by whoever runs the program:
+
+- ``import`` it before Pendula is used;
+- :func:`load_extension` with the name of a module or the path of a file; the environment variable
+  ``PENDULA_EXTENSIONS`` holds a list of such names, separated as in ``PATH``;
+- install a package with an entry point in the group ``pendula``; :func:`load_installed` imports it.
+
+A model file is data and never causes code to be loaded: what is loaded does not depend on any model.
+Extensions that were loaded are remembered (:func:`loaded`), so that worker processes load the same ones, and
+:func:`sources` names their files for the keys of caches.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from pendula.errors import UsageError
+
+GROUP = "pendula"
+VARIABLE = "PENDULA_EXTENSIONS"
+
+
+@dataclass(frozen=True)
+class Extension:
+    """One extension that was loaded: the name of its module, and its file if it was given by path."""
+
+    module: str
+    path: str = ""
+
+
+_loaded: dict[str, Extension] = {}
+_looked_for_installed = False
+
+
+def load_extension(name: str | os.PathLike[str]) -> ModuleType:
+    """Imports an extension, given by the name of a module or by the path of a Python file.
+
+    Loading it twice imports it once.
+
+    Raises:
+        UsageError: there is no such module or file, or importing it failed.
+
+    Example:
+        >>> load_extension("no_such_extension")
+        Traceback (most recent call last):
+        pendula.errors.UsageError: extension "no_such_extension": No module named 'no_such_extension'
+    """
+    text = os.fspath(name)
+    by_path = text.endswith(".py") or os.sep in text
+    try:
+        module = _load_file(Path(text)) if by_path else importlib.import_module(text)
+    except UsageError:
+        raise
+    except Exception as error:
+        raise UsageError(f'extension "{text}": {error}') from error
+    path = str(Path(text).resolve()) if by_path else ""
+    _loaded[module.__name__] = Extension(module.__name__, path)
+    return module
+
+
+def _load_file(path: Path) -> ModuleType:
+    """The module in a file; its name is that of the file."""
+    if not path.is_file():
+        raise UsageError(f'extension "{path}": there is no such file')
+    path = path.resolve()
+    name = path.stem
+    known = sys.modules.get(name)
+    if known is not None:
+        if Path(getattr(known, "__file__", None) or "").resolve() == path:
+            return known
+        raise UsageError(f'extension "{path}": a module called "{name}" is loaded already; rename the file')
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f'extension "{path}": not a Python file')
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def load_installed() -> None:
+    """Imports the extensions of installed packages and those in ``PENDULA_EXTENSIONS``, once.
+
+    A package announces an extension in its ``pyproject.toml``::
+
+        [project.entry - points.pendula]
+        screw = "my_package.screw"
+    """
+    global _looked_for_installed
+    if _looked_for_installed:
+        return
+    _looked_for_installed = True
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=GROUP):
+        load_extension(point.module)
+    for name in os.environ.get(VARIABLE, "").split(os.pathsep):
+        if name:
+            load_extension(name)
+
+
+def loaded() -> tuple[Extension, ...]:
+    """The extensions that were loaded so far, in order: what a worker process has to load as well."""
+    return tuple(_loaded.values())
+
+
+def load_again(extensions: tuple[Extension, ...]) -> None:
+    """Loads what :func:`loaded` gave in another process."""
+    for extension in extensions:
+        load_extension(extension.path or extension.module)
+
+
+def sources() -> tuple[Path, ...]:
+    """Files of the extensions that were loaded; the keys of caches cover their content."""
+    files = (getattr(sys.modules.get(e.module), "__file__", None) for e in _loaded.values())
+    return tuple(Path(file) for file in files if file)

@@ -1,0 +1,119 @@
+"""Registries: what can be extended, by name.
+
+A registry maps a name to a value with a one-line summary. The package fills its registries itself; user code adds
+to them with :meth:`Registry.register`, and installed packages do so through the entry-point group ``pendula``
+(see :mod:`pendula.extensions`). Built-in values may be given as ``"module:attribute"``, imported when first used.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pendula.errors import UsageError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Entry(Generic[T]):
+    """One name of a registry.
+
+    Attributes:
+        name: what users call it.
+        value: the thing itself, or ``"module:attribute"`` where it is found.
+        summary: one line for lists and help.
+        module: the module that registered it.
+    """
+
+    name: str
+    value: T | str
+    summary: str
+    module: str
+
+
+class Registry(Generic[T]):
+    """Named things of one kind: joints, forces, steppers, formulations, mechanisms, formats, commands.
+
+    Args:
+        kind: what an entry is called in messages, such as "joint type".
+
+    Example:
+        >>> shapes = Registry("shape")
+        >>> shapes.register("disc", object(), summary="a flat circle")
+        >>> list(shapes), shapes.summary("disc")
+        (['disc'], 'a flat circle')
+        >>> shapes["disk"]
+        Traceback (most recent call last):
+        pendula.errors.UsageError: there is no shape "disk"; did you mean "disc"?
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._entries: dict[str, Entry[T]] = {}
+
+    def register(self, name: str, value: T | str, *, summary: str = "") -> None:
+        """Adds an entry.
+
+        Args:
+            name: must not be taken, except by the same definition when its module is loaded again.
+            value: the thing itself; built-in code may give ``"module:attribute"``, imported when first used.
+            summary: one line for lists and help.
+
+        Raises:
+            UsageError: another module has registered this name.
+        """
+        module = sys._getframe(1).f_globals.get("__name__", "?")
+        taken = self._entries.get(name)
+        if taken is not None and taken.module != module:
+            raise UsageError(f'{self.kind} "{name}" is registered already, by {taken.module}; choose another name')
+        self._entries[name] = Entry(name, value, summary, module)
+
+    def __getitem__(self, name: str) -> T:
+        entry = self.entry(name)
+        if isinstance(entry.value, str):
+            module, _, attribute = entry.value.partition(":")
+            value: T = getattr(importlib.import_module(module), attribute)
+            self._entries[name] = Entry(name, value, entry.summary, entry.module)
+            return value
+        return entry.value
+
+    def entry(self, name: str) -> Entry[T]:
+        """The entry behind a name, its value not yet imported; raises UsageError for an unknown name."""
+        if name not in self._entries:
+            near = difflib.get_close_matches(str(name), self._entries, n=1)
+            hint = f'did you mean "{near[0]}"?' if near else f"known are: {', '.join(self._entries)}"
+            raise UsageError(f'there is no {self.kind} "{name}"; {hint}')
+        return self._entries[name]
+
+    def summary(self, name: str) -> str:
+        """The one-line summary of an entry."""
+        return self.entry(name).summary
+
+    def entries(self) -> tuple[Entry[T], ...]:
+        """All entries, in the order in which they were registered."""
+        return tuple(self._entries.values())
+
+    def values(self) -> tuple[T, ...]:
+        """All values, imported."""
+        return tuple(self[name] for name in self._entries)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        return f"<registry of {self.kind}s: {', '.join(self._entries)}>"
+
+    def remove(self, name: str) -> Any:
+        """Takes an entry out again, for tests and for interactive work; returns its value."""
+        return self._entries.pop(name).value
