@@ -3,8 +3,8 @@
 Coefficients come from a native function ``void f(double *rows, const double *parameters, int order)`` (see
 :class:`~pendula.numerics.taylor.integrate.Series`). The step size is that of Jorba & Zou: the last two terms of the
 series stay within the tolerance. Coefficients can vanish by symmetry (a pendulum at rest at 90 degrees has every fourth
-only), so the two terms before are looked at as well, and every step is checked: at its end the slope of the polynomial must be
-what the equations say there. That costs next to nothing, as the next step evaluates the equations there anyway.
+only), so the two terms before are looked at as well, and every step is checked: at its end the slope of the polynomial
+must be what the equations say there. That costs next to nothing, as the next step evaluates the equations there anyway.
 """
 
 from __future__ import annotations
