@@ -11,6 +11,7 @@ from pydantic._internal._model_construction import ModelMetaclass
 
 from pendula.errors import ModelError, Problem
 from pendula.model.expressions.expression import Expression, parse
+from pendula.model.fields import Mark
 from pendula.model.names import ExpressionError, check_label, check_name, quote
 from pendula.model.problems import class_name, problems_from, shown
 
@@ -187,13 +188,15 @@ _MATRIX = {"anyOf": [_ROW, {"type": "array", "items": _ROW, "minItems": 3, "maxI
 _NAME = {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_]*$"}
 _LABEL = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9 ._-]*$"}
 
-Scalar = Annotated[int | float | str, PlainValidator(_scalar), WithJsonSchema(_NUMBER_OR_TEXT)]
+Scalar = Annotated[int | float | str, PlainValidator(_scalar), WithJsonSchema(_NUMBER_OR_TEXT), Mark.EXPRESSION]
 """A number, or an expression of parameters such as ``"m*l**2/12"``."""
 
 Vector = Annotated[tuple[Scalar, Scalar, Scalar], BeforeValidator(_vector), WithJsonSchema(_VECTOR)]
 """Three scalars; two are taken as x, y with z = 0."""
 
-Direction = Annotated[tuple[Scalar, Scalar, Scalar], BeforeValidator(_direction), WithJsonSchema(_VECTOR)]
+Direction = Annotated[
+    tuple[Scalar, Scalar, Scalar], BeforeValidator(_direction), WithJsonSchema(_VECTOR), Mark.DIRECTION
+]
 """A vector of which only the direction counts."""
 
 Row = tuple[Scalar, Scalar, Scalar]

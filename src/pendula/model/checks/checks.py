@@ -10,7 +10,6 @@ from pendula.errors import Problem
 from pendula.model.checks.physics import check_physics
 from pendula.model.checks.references import check_connection, check_references
 from pendula.model.checks.usage import check_expressions, scalars
-from pendula.model.joints import JointCoordinates
 from pendula.model.names import quote
 from pendula.model.parts import Parts
 from pendula.model.problems import unknown
@@ -79,7 +78,7 @@ def _coordinate_names(parts: Parts, owners: dict[str, str]) -> Iterator[Problem]
         if joint.name in seen:  # reported already
             continue
         seen.add(joint.name)
-        place = "coordinates" if isinstance(joint, JointCoordinates) else "names" if joint.names else "name"
+        place = joint.field_of_names()
         clashing: set[str] = set()
         for kind, found in (("coordinate", joint.coordinates()), ("speed", joint.speeds())):
             for c in found:

@@ -1,0 +1,176 @@
+"""What all joints have: two sides, and a template of their motion (tree joints) or of their rows (closing joints).
+
+Every joint has a frame on either side. At the zero pose the two frames coincide; a positive coordinate turns
+(right-hand rule) or moves the child-side frame along the joint's axis, seen from the parent-side frame. Tree joints
+place a body; closing joints tie two bodies that are placed already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from pendula.errors import NotSupported
+from pendula.model.base import Element, Name, Scalar, Table
+from pendula.model.fields import Use
+from pendula.model.joints.rows import Along, ClosingRow
+from pendula.model.joints.sides import BodySide, OrAlone
+from pendula.model.joints.steps import Step, Turn, TurnQuaternion
+from pendula.model.names import quote
+
+Kind = Literal["angle", "length", "quaternion", "other"]
+"""What a coordinate measures."""
+
+QUATERNION: tuple[tuple[str, Kind], ...] = tuple((f"_q{k}", "quaternion") for k in range(4))
+"""Coordinates of an orientation; a joint lists them last."""
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One coordinate of a joint, or one of its speeds: a name and what it measures."""
+
+    name: str
+    kind: Kind
+    joint: str
+
+
+class Joint(Element):
+    """What all joints have."""
+
+    if TYPE_CHECKING:
+        type: Any
+        """every kind of joint declares its own: ``type: Literal["screw"] = "screw"``"""
+
+    name: Name
+    parent: BodySide
+    child: BodySide
+
+    closing: ClassVar[bool] = False
+
+    def missing(self, what: str) -> NotSupported:
+        """The error that a joint type has no template, so that nobody can compute with it."""
+        return NotSupported(
+            f'joint "{self.name}": no formulation and no engine can handle joints of type "{self.type}", because '
+            f"{type(self).__name__} has no {what}; see docs/extending.md"
+        )
+
+
+class TreeJoint(Joint):
+    """A joint that places its child body. ``names`` renames its coordinates, ``motion`` prescribes them."""
+
+    names: tuple[Name, ...] = ()
+    """names of the coordinates, in order; default: from the joint's name"""
+    motion: Annotated[
+        dict[str, Scalar],
+        AfterValidator(Table),
+        OrAlone({"anyOf": [{"type": "number"}, {"type": "string"}]}),
+        Use.TIME,
+    ] = Field(default_factory=Table)
+    """prescribed coordinates as expressions of t; a joint with one coordinate takes the expression alone"""
+
+    freedoms: ClassVar[tuple[tuple[str, Kind], ...]] = ()
+    """ending of the default name and kind of every coordinate"""
+
+    # -- the template: what a type of joint defines ----------------------------------------------
+
+    def own_freedoms(self) -> tuple[tuple[str, Kind], ...]:
+        """Ending of the default name and kind of every coordinate, where they depend on fields of the joint."""
+        return self.freedoms
+
+    def steps(self) -> tuple[Step, ...]:
+        """The motion from the parent-side frame to the child-side frame."""
+        raise self.missing("template of its motion, the method steps()")
+
+    def check_own_fields(self) -> None:
+        """Checks of one type of joint that come before those of all; raises ValueError("field: what is wrong")."""
+
+    def field_of_names(self) -> str:
+        """The field that decides the names of the coordinates."""
+        return "names" if self.names else "name"
+
+    # -- what follows from it ---------------------------------------------------------------------
+
+    @field_validator("motion", mode="before")
+    @classmethod
+    def _single_motion(cls, value: Any) -> Any:
+        return value if isinstance(value, dict) else {"": value}
+
+    @model_validator(mode="after")
+    def _names_fit(self) -> TreeJoint:
+        self.check_own_fields()
+        count = len(self.own_freedoms())
+        if self.names and len(self.names) != count:
+            raise ValueError(
+                f"names: this joint has {counted(count)}, found {len(self.names)} name{'s' * (len(self.names) != 1)}"
+            )
+        known = self.coordinate_names()
+        if self.motion and not known:
+            raise ValueError("motion: this joint has no coordinates")
+        if self.motion and self.quaternion():
+            raise ValueError('motion: a quaternion cannot be prescribed; try: euler = "zyz"')
+        for key in self.motion:
+            if key == "" and count != 1:
+                raise ValueError(f"motion: this joint has {counted(count)}; try: one of {', '.join(known)}")
+            if key != "" and key not in known:
+                raise ValueError(
+                    f"motion: {quote(key)} is not a coordinate of this joint; try: one of {', '.join(known)}"
+                )
+        return self
+
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the coordinates, prescribed ones included."""
+        return self.names or tuple([self.name + ending for ending, _ in self.own_freedoms()])
+
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Names and kinds of the coordinates, prescribed ones included."""
+        pairs = zip(self.coordinate_names(), self.own_freedoms(), strict=True)
+        return tuple([Coordinate(name, kind, self.name) for name, (_, kind) in pairs])
+
+    def speeds(self) -> tuple[Coordinate, ...]:
+        """Names and kinds of the speeds: rates of the coordinates; angular velocity in place of a quaternion's."""
+        rates = [Coordinate(f"{c.name}_dot", c.kind, self.name) for c in self.coordinates() if c.kind != "quaternion"]
+        if self.quaternion():
+            rates += [Coordinate(f"{self.name}_w{axis}", "angle", self.name) for axis in "xyz"]
+        return tuple(rates)
+
+    def quaternion(self) -> bool:
+        """Whether the orientation is a quaternion with body angular velocity; its coordinates come last."""
+        return any(kind == "quaternion" for _, kind in self.own_freedoms())
+
+    def turn_quaternion(self) -> TurnQuaternion:
+        """The step that turns by the joint's quaternion."""
+        a, b, c, d = self.coordinate_names()[-4:]
+        x, y, z = (speed.name for speed in self.speeds()[-3:])
+        return TurnQuaternion((a, b, c, d), (x, y, z))
+
+    def absolute_turn(self) -> Turn | None:
+        """The turn whose angle is measured from ground, if the joint has one."""
+        return next((step for step in self.steps() if isinstance(step, Turn) and step.absolute), None)
+
+    def prescribed(self) -> dict[str, Scalar]:
+        """Coordinate name -> expression of t."""
+        return {key or self.coordinate_names()[0]: value for key, value in self.motion.items()}
+
+
+class ClosingJoint(Joint):
+    """A joint that closes a loop: it constrains two bodies that other joints have placed."""
+
+    closing: ClassVar[bool] = True
+
+    def rows(self) -> tuple[ClosingRow, ...]:
+        """What the joint demands of its two sides."""
+        raise self.missing("template of its rows, the method rows()")
+
+    def senses(self) -> tuple[Along, ...]:
+        """Directions that point the same way on both sides where the loop is closed the right way round.
+
+        Rows that keep directions perpendicular also hold when one side is turned over; these directions decide.
+        """
+        return ()
+
+
+def counted(count: int) -> str:
+    """A number of coordinates in words."""
+    return f"{count} coordinate{'s' * (count != 1)}" if count else "no coordinates"

@@ -1,0 +1,61 @@
+"""The registry of joint types: every joint that a model may have, from this package and from outside."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeVar
+
+from pendula.errors import UsageError
+from pendula.model.joints.base import ClosingJoint, Joint, TreeJoint
+from pendula.model.joints.coincident import JointCoincident
+from pendula.model.joints.coordinates import JointCoordinates
+from pendula.model.joints.fixed import JointFixed
+from pendula.model.joints.free import JointFree
+from pendula.model.joints.loop import JointLoop
+from pendula.model.joints.planar import JointPlanar
+from pendula.model.joints.point_on_line import JointPointOnLine
+from pendula.model.joints.prismatic import JointPrismatic
+from pendula.model.joints.revolute import JointRevolute
+from pendula.model.joints.spherical import JointSpherical
+from pendula.model.joints.universal import JointUniversal
+from pendula.model.tagged import OneOf, register_class
+from pendula.registry import Registry
+
+J = TypeVar("J", bound=type[Joint])
+
+JOINTS: Registry[type[Joint]] = Registry("joint type")
+
+
+def register_joint(joint: J) -> J:
+    """Makes a joint type known to models, model files, the schema and the docs; usable as a decorator.
+
+    Args:
+        joint: a subclass of ``TreeJoint`` with a method ``steps``, or of ``ClosingJoint`` with a method ``rows``.
+            Its field ``type: Literal["..."] = "..."`` names it in model files, the first line of its docstring
+            describes it.
+
+    Raises:
+        UsageError: it is not such a class, or another module has registered a joint of that type.
+    """
+    if not (isinstance(joint, type) and issubclass(joint, (TreeJoint, ClosingJoint))):
+        raise UsageError(f"a joint type is a subclass of TreeJoint or ClosingJoint, found {joint!r}")
+    register_class(JOINTS, joint)
+    return joint
+
+
+for _joint in (
+    JointFixed,
+    JointRevolute,
+    JointPrismatic,
+    JointPlanar,
+    JointUniversal,
+    JointSpherical,
+    JointFree,
+    JointCoordinates,
+    JointCoincident,
+    JointPointOnLine,
+    JointLoop,
+):
+    register_joint(_joint)
+
+AnyJoint = Annotated[Joint, OneOf(JOINTS)]
+"""A joint of any registered type."""

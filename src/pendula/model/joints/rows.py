@@ -1,0 +1,57 @@
+"""Rows: the template of what a closing joint demands of its two sides.
+
+A closing joint lists conditions between the frame on its parent side and the frame on its child side. The constraint
+rows of all formulations, the free directions of the joint and its reactions are derived from them. A direction is a
+direction field of the joint (it may use parameters), or one of the two :func:`normals` of such a field.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pendula.model.joints.steps import Entries
+
+
+@dataclass(frozen=True)
+class Normal:
+    """The first or second of two unit directions that make a right-handed frame with ``axis``."""
+
+    axis: Entries
+    number: Literal[1, 2]
+
+
+Along = Entries | Normal
+
+
+@dataclass(frozen=True)
+class SamePoint:
+    """The points of the two sides coincide: no gap along x, y and z of the world."""
+
+
+@dataclass(frozen=True)
+class NoGap:
+    """The child's point has no gap to the parent's point along a direction fixed in the parent side.
+
+    ``label`` completes the name of the row, "gap along ...".
+    """
+
+    direction: Along
+    label: str
+
+
+@dataclass(frozen=True)
+class Perpendicular:
+    """A direction of the parent side stays perpendicular to a direction of the child side."""
+
+    parent: Along
+    child: Along
+    label: str
+
+
+ClosingRow = SamePoint | NoGap | Perpendicular
+
+
+def normals(axis: Entries) -> tuple[Normal, Normal]:
+    """Two unit directions that are perpendicular to an axis and to each other."""
+    return Normal(axis, 1), Normal(axis, 2)

@@ -1,0 +1,104 @@
+"""Sides of joints and forces: a body, a point of it, and how the frame there is turned."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, model_validator
+
+from pendula.model.base import Direction, Element, Label, Scalar, Vector
+from pendula.model.joints.steps import Turn, turns
+from pendula.model.names import quote
+from pendula.model.problems import shown
+
+
+class Rotation(Element):
+    """A turn: ``axis`` with ``angle``, or ``sequence`` such as "zyz" with as many ``angles``.
+
+    A sequence turns about the axes of the frame as the turns before have left it (intrinsic).
+    """
+
+    axis: Direction | None = None
+    angle: Scalar | None = None
+    sequence: Turns | None = None
+    angles: tuple[Scalar, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Rotation:
+        by_axis, by_sequence = self.axis is not None, self.sequence is not None
+        if by_axis and (by_sequence or self.angles):
+            raise ValueError("is given twice: it is { axis, angle } or { sequence, angles }")
+        if by_sequence and self.angle is not None:
+            raise ValueError("angle: a sequence takes angles, a list")
+        if not by_axis and not by_sequence:
+            raise ValueError("axis: is missing; try: { axis = ..., angle = ... } or { sequence = ..., angles = ... }")
+        if by_axis and self.angle is None:
+            raise ValueError("angle: is missing; try: angle = ...")
+        if self.sequence is not None and len(self.angles) != len(self.sequence):
+            wanted = f"sequence {quote(self.sequence)} takes {len(self.sequence)} angles"
+            raise ValueError(f"angles: {wanted}, found {len(self.angles)}")
+        return self
+
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns it is made of, one after the other."""
+        if self.sequence is not None:
+            return turns(self.sequence, self.angles)
+        assert self.axis is not None  # by _one_form
+        assert self.angle is not None
+        return (Turn(self.axis, self.angle),)
+
+
+def _turns(value: Any, counts: tuple[int, ...] = (1, 2, 3)) -> Any:
+    """Refuses a sequence of turns that is not made of x, y, z, or repeats an axis at once."""
+    if type(value) is not str:
+        raise ValueError(f'must be letters in quotes, such as "zyz", found {shown(value)}')
+    if len(value) not in counts or any(a not in "xyz" for a in value):
+        many = {(1, 2, 3): "one to three", (2,): "two", (3,): "three"}[counts]
+        raise ValueError(f"must be {many} of the letters x, y, z, found {quote(value)}")
+    if any(a == b for a, b in pairwise(value)):
+        raise ValueError(f"{quote(value)} turns twice about the same axis in a row")
+    return value
+
+
+Turns = Annotated[str, BeforeValidator(_turns)]
+TwoTurns = Annotated[str, BeforeValidator(lambda value: _turns(value, (2,)))]
+ThreeTurns = Annotated[str, BeforeValidator(lambda value: _turns(value, (3,)))]
+
+
+class Side(Element):
+    """One side of a joint or force: a body, a point of it and, for joints, how the frame is turned."""
+
+    body: Label
+    at: Label | None = None
+    """a named point of the body"""
+    position: Vector | None = None
+    """or the point in body axes [length unit]; on ground it may depend on time t"""
+    rotation: Rotation | None = None
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Side:
+        if self.at is not None and self.position is not None:
+            raise ValueError("at: the point is given twice, by at and by position; try: keep one of them")
+        return self
+
+
+class OrAlone:
+    """Tells the JSON schema that a table may be replaced by what its main field holds."""
+
+    def __init__(self, alone: dict[str, Any]) -> None:
+        self.alone = alone
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> Any:
+        return {"anyOf": [self.alone, handler(core_schema)]}
+
+
+def _side(value: Any) -> Any:
+    if isinstance(value, str):
+        return {"body": value}
+    if not isinstance(value, (dict, Side)):
+        raise ValueError(f"must be the name of a body, or {{ body = ..., at = ... }}, found {shown(value)}")
+    return value
+
+
+BodySide = Annotated[Side, BeforeValidator(_side), OrAlone({"type": "string"})]
