@@ -14,7 +14,7 @@ from pendula.model.base import Description, Element, Name, Scalar, StateName, Ti
 from pendula.model.bodies import Body
 from pendula.model.forces.registry import FORCES
 from pendula.model.joints import AnyJoint, Rotation
-from pendula.model.kinds import adapter
+from pendula.model.kinds import adapter as adapter_of
 from pendula.model.names import nearest, quote
 from pendula.model.parts import Parts, Unread
 from pendula.model.problems import field_text, problems_from, shown
@@ -213,7 +213,7 @@ def _read_list(section: str, data: Any, reading: Reading) -> None:
         label = _label(kind, item, index)
         if _has_type(section, item, label, reading.problems):
             cls: type[Element] = Body if section == "bodies" else _KINDS[section][_field(item, "type")]
-            found = _read(adapter(cls), item, reading.problems, label, cls)
+            found = _read(adapter_of(cls), item, reading.problems, label, cls)
             if found is not None:
                 sound.append(found)
                 labels.append(label)

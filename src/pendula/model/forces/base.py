@@ -6,6 +6,7 @@ say what they do by :meth:`Force.actions`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -24,7 +25,7 @@ class Force(Element):
 
     law: ClassVar[Law] = Law()
     """how strongly it pulls, for forces between points or across joints"""
-    units: ClassVar[dict[str, str]] = {}
+    units: ClassVar[Mapping[str, str]] = {}
     """unit of each numeric field, in the words force, torque, length, time, rad, and ``pull`` and ``x`` for those of
     the law: "pull/x" is a stiffness"""
     drawn_as: ClassVar[Literal["spring", "damper", "string", ""]] = ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pendula.model.base import Scalar
 from pendula.model.forces.actions import Action, Spin
@@ -21,7 +22,7 @@ class ForceComFriction(ForceOnBody):
     coefficient: Scalar
     """[force time/rad]"""
 
-    units = {"coefficient": "force time/rad"}
+    units: ClassVar[Mapping[str, str]] = {"coefficient": "force time/rad"}
 
     def actions(self) -> tuple[Action, ...]:
         """A force against the turning, at the mass centre."""

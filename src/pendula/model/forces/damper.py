@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pendula.model.base import Scalar
 from pendula.model.forces.base import ForceBetweenOrAcross
@@ -16,5 +17,5 @@ class ForceDamper(ForceBetweenOrAcross):
     damping: Scalar
 
     law = Law(drag="damping*rate")
-    units = {"damping": "pull time/x"}
+    units: ClassVar[Mapping[str, str]] = {"damping": "pull time/x"}
     drawn_as = "damper"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pendula.model.base import Scalar
 from pendula.model.forces.base import ForceInJoint
@@ -16,4 +17,4 @@ class ForceFriction(ForceInJoint):
     coefficient: Scalar
 
     law = Law(drag="coefficient*rate")
-    units = {"coefficient": "pull time/x"}
+    units: ClassVar[Mapping[str, str]] = {"coefficient": "pull time/x"}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pendula.model.base import Name, Scalar
 from pendula.model.forces.actions import Action, OnCoordinate
@@ -19,7 +20,7 @@ class ForceGeneralized(Force):
     coordinate: Name
     value: Scalar
 
-    units = {"value": "pull"}
+    units: ClassVar[Mapping[str, str]] = {"value": "pull"}
 
     def actions(self) -> tuple[Action, ...]:
         """The value on its coordinate."""

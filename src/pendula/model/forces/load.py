@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pendula.model.base import Vector
 from pendula.model.forces.actions import Action, Push
@@ -16,7 +17,7 @@ class ForceLoad(ForceAtPoint):
     vector: Vector
     axes: Literal["world", "body"] = "world"
 
-    units = {"vector": "force", "position": "length"}
+    units: ClassVar[Mapping[str, str]] = {"vector": "force", "position": "length"}
 
     def actions(self) -> tuple[Action, ...]:
         """The force at its point."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pendula.model.base import Scalar
 from pendula.model.forces.actions import Action, Spin
@@ -16,7 +17,7 @@ class ForceSpinDrive(ForceAtPoint):
     coefficient: Scalar
     """[force time/rad]"""
 
-    units = {"coefficient": "force time/rad", "position": "length"}
+    units: ClassVar[Mapping[str, str]] = {"coefficient": "force time/rad", "position": "length"}
 
     def actions(self) -> tuple[Action, ...]:
         """A force along the turning, at the point."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pendula.model.base import Scalar
 from pendula.model.forces.base import ForceBetweenOrAcross
@@ -24,7 +25,7 @@ class ForceSpring(ForceBetweenOrAcross):
     """distance (or joint coordinate) at which the spring is slack [length unit]"""
 
     law = Law(elastic="stiffness*(x - length)", potential="stiffness*(x - length)**2/2", drag="damping*rate")
-    units = {"stiffness": "pull/x", "damping": "pull time/x", "length": "length"}
+    units: ClassVar[Mapping[str, str]] = {"stiffness": "pull/x", "damping": "pull time/x", "length": "length"}
     drawn_as = "spring"
     measures = "length"
     otherwise = 'use type = "torsion-spring"'

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pendula.model.base import Vector
 from pendula.model.forces.actions import Action, Twist
@@ -16,7 +17,7 @@ class ForceTorque(ForceOnBody):
     vector: Vector
     axes: Literal["world", "body"] = "world"
 
-    units = {"vector": "torque"}
+    units: ClassVar[Mapping[str, str]] = {"vector": "torque"}
 
     def actions(self) -> tuple[Action, ...]:
         """The torque."""

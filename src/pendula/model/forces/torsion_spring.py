@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pendula.model.base import Scalar
 from pendula.model.forces.base import ForceAcross
@@ -21,6 +22,6 @@ class ForceTorsionSpring(ForceAcross):
     """angle at which the spring is slack [rad]"""
 
     law = Law(elastic="stiffness*(x - rest)", potential="stiffness*(x - rest)**2/2", drag="damping*rate")
-    units = {"stiffness": "torque/rad", "damping": "torque time/rad", "rest": "rad"}
+    units: ClassVar[Mapping[str, str]] = {"stiffness": "torque/rad", "damping": "torque time/rad", "rest": "rad"}
     measures = "angle"
     otherwise = 'use type = "spring"'
