@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, assert_never
 
 import symengine as se
 
@@ -31,7 +31,10 @@ from pendula.equations.mechanism import (
     quaternion_matrix,
 )
 from pendula.equations.tape import Direction, Expr
-from pendula.model.joints import Coordinate, JointFree, JointPlanar, JointRevolute, JointSpherical
+from pendula.errors import NotSupported
+from pendula.model.joints import Coordinate, TreeJoint
+from pendula.model.joints import steps as template
+from pendula.model.joints.steps import AXES
 from pendula.model.model import Model
 
 PLANAR = ("x", "y", "theta")
@@ -225,15 +228,16 @@ class BodyCoordinates(Mechanism):
         joint = link.joint
         if not joint.coordinates():
             return True
-        if joint.prescribed():
-            return False
-        if isinstance(joint, (JointRevolute, JointPlanar)):
-            return self.flats[k]
-        return isinstance(joint, (JointSpherical, JointFree)) and joint.quaternion() and not self.flats[k]
+        return not joint.prescribed() and readable_shifts(joint, self.flats[k]) is not None
 
     def _keep(self, link: Link) -> None:
         """The joint's free coordinates become coordinates of the mechanism."""
         joint = link.joint
+        if joint.quaternion():
+            raise NotSupported(
+                f'joint "{joint.name}": maximal coordinates cannot keep the quaternion of joint type "{joint.type}" as '
+                "a coordinate; use another formulation, or Euler angles"
+            )
         prescribed = joint.prescribed()
         for c in joint.coordinates():
             if c.name not in prescribed:
@@ -257,25 +261,23 @@ class BodyCoordinates(Mechanism):
         values: list[Expr] = []
         speeds: list[Expr] = []
         parent = self.parent_of(k)
-        if isinstance(joint, (JointPlanar, JointFree)):
+        shifts = readable_shifts(joint, self.flats[k])
+        if shifts:
             gap = self.tape.keep_all(vec.subtract(B.r, A.r), f"gap__{joint.name}")
             back = vec.transposed(A.R)
             place = self.tape.keep_all(vec.times(back, gap), f"at__{joint.name}")
-            values += place[: 2 if isinstance(joint, JointPlanar) else 3]
+            values += place[:shifts]
             start = self.moving(parent, B.r) if link.parent >= 0 else self.in_time().all(A.r)
             relative = vec.subtract(self.moving(body, B.r), start)
             speeds += vec.times(back, relative)[: len(values)]
-        if isinstance(joint, (JointRevolute, JointPlanar)):
+        last = link.motion[-1]
+        if isinstance(last, Turn):
             assert A.theta is not None
             assert B.theta is not None
-            turn, spin = B.theta - A.theta, body.w[2] - parent.w[2]
-            if isinstance(joint, JointRevolute):
-                sense = self.direction(joint.axis)[2]
-                if joint.measured_from == "ground":
-                    turn, spin = B.theta, body.w[2]
-                turn, spin = sense * turn, sense * spin
-            values.append(turn)
-            speeds.append(spin)
+            turn, spin = (B.theta, body.w[2]) if last.absolute else (B.theta - A.theta, body.w[2] - parent.w[2])
+            sense = last.axis[2]
+            values.append(sense * turn)
+            speeds.append(sense * spin)
         else:
             values += self._relative_quaternion(k)
             speeds += vec.times(vec.transposed(B.R), vec.subtract(body.w, parent.w))
@@ -298,6 +300,25 @@ class BodyCoordinates(Mechanism):
         B = _turned_quaternion(_body_quaternion(self, k), back)
         conjugate = (A[0], *vec.scale(-1, A[1:]))
         return [self.tape.keep(x, f"turn__{link.joint.name}") for x in times(conjugate, B)]
+
+
+def readable_shifts(joint: TreeJoint, flat: bool) -> int | None:
+    """Number of shifts among the coordinates of a joint that can be read from its two bodies' poses; else None.
+
+    They can if the joint is a single turn (about z in the plane, by a quaternion in space), alone or after shifts
+    along all the axes there are. Anything else, such as an angle in space, which counts full turns, has to be kept.
+    """
+    *slides, turn = joint.steps() or (None,)
+    names = joint.coordinate_names()
+    axes = "xy" if flat else "xyz"
+    free = [template.Slide(AXES[axis], name) for axis, name in zip(axes, names, strict=False)]
+    if slides and slides != free:
+        return None
+    if flat:
+        turns = isinstance(turn, template.Turn) and turn.angle == names[-1] and len(names) == len(slides) + 1
+    else:
+        turns = isinstance(turn, template.TurnQuaternion)
+    return len(slides) if turns else None
 
 
 def times(a: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
@@ -323,6 +344,8 @@ def _turned_quaternion(start: Sequence[Expr], steps: Sequence[Step]) -> list[Exp
             start = times(start, [se.cos(half), *vec.scale(se.sin(half), step.axis)])
         elif isinstance(step, TurnQuaternion):
             start = times(start, step.quaternion)
+        elif not isinstance(step, Shift):
+            assert_never(step)
     return list(start)
 
 

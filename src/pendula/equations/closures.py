@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 import symengine as se
 
 from pendula.equations import vectors as vec
 from pendula.equations.equations import Transmitted, multiplier_symbols
 from pendula.equations.matrix import Matrix
-from pendula.equations.mechanism import AXES, WORLD, Mechanism, Pose
+from pendula.equations.mechanism import WORLD, Mechanism, Pose
 from pendula.equations.tape import Expr, is_zero
 from pendula.errors import ModelError, Problem
 from pendula.model.bodies import GROUND
-from pendula.model.joints import ClosingJoint, JointCoincident, JointLoop, JointPointOnLine, Side
+from pendula.model.joints import ClosingJoint, Side
+from pendula.model.joints import rows as template
+from pendula.model.joints.steps import AXES
 
 
 @dataclass(frozen=True)
@@ -70,76 +72,59 @@ def closure_rows(mechanism: Mechanism) -> list[Row]:
 
 
 def _rows_of(mechanism: Mechanism, joint: ClosingJoint) -> list[Row]:
+    """The template of a closing joint with symbols."""
     parent = Point(joint.parent.body, mechanism.place(joint.parent, f"{joint.name}_parent"))
     child = Point(joint.child.body, mechanism.place(joint.child, f"{joint.name}_child"))
-    frame = side_frame(mechanism, joint.parent)
-    other = side_frame(mechanism, joint.child)
+    sides = _Sides(mechanism, joint)
+    rows: list[Row] = []
+    for row in joint.rows():
+        match row:
+            case template.SamePoint():
+                axes = [Axis(GROUND, axis) for axis in AXES.values()]
+                rows += [
+                    GapRow(f"{joint.name}: gap along {a}", parent, child, x) for a, x in zip(AXES, axes, strict=True)
+                ]
+            case template.NoGap(direction, label):
+                rows.append(GapRow(f"{joint.name}: gap along {label}", parent, child, sides.of_parent(direction)))
+            case template.Perpendicular(first, second, label):
+                rows.append(AngleRow(f"{joint.name}: {label}", sides.of_parent(first), sides.of_child(second)))
+            case _:
+                assert_never(row)
+    return rows
 
-    def gap(label: str, axis: Axis) -> GapRow:
-        return GapRow(f"{joint.name}: gap along {label}", parent, child, axis)
 
-    world = [gap(a, Axis(GROUND, AXES[a])) for a in "xyz"]
-    match joint:
-        case JointCoincident():
-            return [*world]
-        case JointPointOnLine():
-            first, second = perpendiculars(mechanism, mechanism.direction(joint.axis))
-            return [
-                gap("its first normal", _axis(joint.parent, frame, first)),
-                gap("its second normal", _axis(joint.parent, frame, second)),
-            ]
-        case JointLoop(kind="spherical"):
-            return [*world]
-        case JointLoop(kind="universal"):
-            a, b = (AXES[letter] for letter in joint.sequence)
-            return [
-                *world,
-                AngleRow(f"{joint.name}: axes", _axis(joint.parent, frame, a), _axis(joint.child, other, b)),
-            ]
-        case JointLoop(kind="fixed"):
-            turns = [
-                AngleRow(
-                    f"{joint.name}: turn about {n}",
-                    _axis(joint.parent, frame, AXES[a]),
-                    _axis(joint.child, other, AXES[b]),
-                )
-                for n, a, b in (("z", "x", "y"), ("x", "y", "z"), ("y", "z", "x"))
-            ]
-            return [*world, *turns]
-        case JointLoop(kind=kind):
-            axis = mechanism.direction(joint.axis)
-            first, second = perpendiculars(mechanism, axis)
-            tilt = [
-                AngleRow(f"{joint.name}: tilt {k}", _axis(joint.parent, frame, n), _axis(joint.child, other, axis))
-                for k, n in ((1, first), (2, second))
-            ]
-            if kind == "revolute":
-                return [*world, *tilt]
-            spin = AngleRow(f"{joint.name}: turn", _axis(joint.parent, frame, first), _axis(joint.child, other, second))
-            normals = [gap(f"normal {k}", _axis(joint.parent, frame, n)) for k, n in ((1, first), (2, second))]
-            return [*normals, *tilt, spin]
-    raise TypeError(f"no rows for {joint!r}")
+class _Sides:
+    """Directions of a closing joint's template as directions of its two bodies."""
+
+    def __init__(self, mechanism: Mechanism, joint: ClosingJoint) -> None:
+        self.mechanism, self.joint = mechanism, joint
+        self.frames = [side_frame(mechanism, side) for side in (joint.parent, joint.child)]
+
+    def of_parent(self, direction: template.Along) -> Axis:
+        """A direction of the parent side."""
+        return Axis(self.joint.parent.body, tuple(vec.times(self.frames[0], self._unit(direction))))
+
+    def of_child(self, direction: template.Along) -> Axis:
+        """A direction of the child side."""
+        return Axis(self.joint.child.body, tuple(vec.times(self.frames[1], self._unit(direction))))
+
+    def _unit(self, direction: template.Along) -> tuple[Expr, ...]:
+        if isinstance(direction, template.Normal):
+            both = perpendiculars(self.mechanism, self.mechanism.direction(direction.axis))
+            return both[direction.number - 1]
+        return self.mechanism.direction(direction)
 
 
 def closure_senses(mechanism: Mechanism) -> list[tuple[str, Expr]]:
     """Products of directions that must be positive where a loop is closed the right way round.
 
-    Rows that keep directions perpendicular also hold when one side is turned over; these products tell.
+    Rows that keep directions perpendicular also hold when one side is turned over; the signs of these products decide.
     """
     found = []
     for joint in mechanism.model.closures:
-        if not isinstance(joint, JointLoop) or joint.kind in ("spherical", "universal"):
-            continue
-        frame, other = side_frame(mechanism, joint.parent), side_frame(mechanism, joint.child)
-        axis = mechanism.direction(joint.axis)
-        directions: list[tuple[Expr, ...]] = {
-            "revolute": [axis],
-            "prismatic": [axis, perpendiculars(mechanism, axis)[0]],
-            "fixed": [AXES["x"], AXES["y"], AXES["z"]],
-        }[joint.kind]
-        for direction in directions:
-            pair = [_axis(joint.parent, frame, direction), _axis(joint.child, other, direction)]
-            a, b = (world_axis(mechanism, x) for x in pair)
+        sides = _Sides(mechanism, joint)
+        for direction in joint.senses():
+            a, b = (world_axis(mechanism, x) for x in (sides.of_parent(direction), sides.of_child(direction)))
             found.append((joint.name, vec.dot(a, b)))
     return found
 
@@ -220,10 +205,6 @@ def side_frame(mechanism: Mechanism, side: Side) -> vec.Matrix:
     for turn in mechanism.turns(side.rotation):
         pose = mechanism.follow(pose, (turn,), side.body)
     return pose.R
-
-
-def _axis(side: Side, frame: vec.Matrix, direction: tuple[Expr, ...]) -> Axis:
-    return Axis(side.body, tuple(vec.times(frame, direction)))
 
 
 def perpendiculars(mechanism: Mechanism, axis: tuple[Expr, ...]) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:

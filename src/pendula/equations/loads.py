@@ -23,7 +23,7 @@ from pendula.model.forces import (
     ForceTorque,
     ForceTorsionSpring,
 )
-from pendula.model.joints import JointRevolute, TreeJoint
+from pendula.model.joints import TreeJoint
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,9 @@ def torque_in_joint(mechanism: Mechanism, loads: Sequence[Load], k: int, rate: C
     Through a joint whose angle is measured from ground nothing else goes about z: what drives such an angle acts
     from ground on the body.
     """
-    joint = mechanism.links[k].joint
-    assert isinstance(joint, JointRevolute)
-    sense = mechanism.direction(joint.axis)[2]
+    turn = mechanism.links[k].absolute_turn
+    assert turn is not None
+    sense = turn.axis[2]
     terms = []
     for load in loads:
         if isinstance(load, SpringAcross) and load.link == k:
@@ -125,7 +125,7 @@ def torque_in_joint(mechanism: Mechanism, loads: Sequence[Load], k: int, rate: C
 
 def from_ground(joint: TreeJoint) -> bool:
     """Whether a joint's angle is measured from ground, so that what drives it acts from there."""
-    return isinstance(joint, JointRevolute) and joint.measured_from == "ground"
+    return joint.absolute_turn() is not None
 
 
 def potential_energy(mechanism: Mechanism, loads: list[Load]) -> Expr:

@@ -1,8 +1,7 @@
 """A model with symbols in place of names: the common ground of all formulations.
 
-It holds the coordinates, speeds and prescribed motions as symbols, each joint as a short list of
-steps (shift, turn), mass properties, and the poses of all bodies. Formulations share this and
-nothing else.
+It holds the coordinates, speeds and prescribed motions as symbols, each joint as a short list of steps (shift, turn)
+made from the joint's template, mass properties, and the poses of all bodies. Formulations share this and nothing else.
 """
 
 from __future__ import annotations
@@ -10,32 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
 import symengine as se
 
 from pendula.equations import vectors as vec
 from pendula.equations.tape import Direction, Expr, Tape, is_zero
 from pendula.equations.translate import jumps, number, translate
+from pendula.errors import NotSupported
 from pendula.model.base import unit_vector
 from pendula.model.bodies import GROUND
 from pendula.model.expressions.expression import Expression, parse
-from pendula.model.joints import (
-    Coordinate,
-    JointCoordinates,
-    JointFree,
-    JointPlanar,
-    JointPrismatic,
-    JointRevolute,
-    JointSpherical,
-    JointUniversal,
-    Rotation,
-    Side,
-    TreeJoint,
-)
+from pendula.model.joints import Coordinate, Rotation, Side, TreeJoint
+from pendula.model.joints import steps as template
 from pendula.model.model import Model
-
-AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 
 _parse = lru_cache(maxsize=20_000)(parse)
 
@@ -49,10 +36,11 @@ class Shift:
 
 @dataclass(frozen=True)
 class Turn:
-    """Turns the frame by an angle about a unit axis of its own."""
+    """Turns the frame by an angle about a unit axis in its own axes; an ``absolute`` angle is measured from ground."""
 
     axis: tuple[Expr, Expr, Expr]
     angle: Expr
+    absolute: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,6 +81,12 @@ class Link:
     mass: Expr
     com: tuple[Expr, ...]
     inertia: tuple[tuple[Expr, ...], ...]
+
+    @property
+    def absolute_turn(self) -> Turn | None:
+        """The turn whose angle is measured from ground, if the joint has one; it is then the only step."""
+        first = self.motion[0] if self.motion else None
+        return first if isinstance(first, Turn) and first.absolute else None
 
 
 class Quaternion(NamedTuple):
@@ -292,15 +286,13 @@ class Mechanism:
                 entries.append(self.constant(value))
         return tuple(entries)
 
-    def turns(self, rotation: Rotation | None, value: Any = None) -> tuple[Turn, ...]:
+    def turns(self, rotation: Rotation | None) -> tuple[Turn, ...]:
         """The turns of a rotation field."""
-        read: Any = value or self.constant
-        if rotation is None:
-            return ()
-        if rotation.sequence is not None:
-            return tuple(Turn(AXES[a], read(x)) for a, x in zip(rotation.sequence, rotation.angles, strict=True))
-        axis = self.direction(rotation.axis)
-        return (Turn((axis[0], axis[1], axis[2]), read(rotation.angle)),)
+        found = []
+        for turn in rotation.turns() if rotation is not None else ():
+            x, y, z = self.direction(turn.axis)
+            found.append(Turn((x, y, z), self.constant(turn.angle)))
+        return tuple(found)
 
     def _links(self) -> list[Link]:
         links: list[Link] = []
@@ -332,48 +324,49 @@ class Mechanism:
         return links
 
     def _motion(self, joint: TreeJoint) -> tuple[Step, ...]:
-        """The joint's own motion from its parent-side frame to its child-side frame."""
-        q = [se.Symbol(c.name) for c in joint.coordinates()]
-        speeds = [se.Symbol(s.name) for s in joint.speeds()]
-        match joint:
-            case JointRevolute():
-                a = self.direction(joint.axis)
-                return (Turn((a[0], a[1], a[2]), q[0]),)  # an angle from ground is corrected in poses
-            case JointPrismatic():
-                x, y, z = vec.scale(q[0], self.direction(joint.axis))
-                return (Shift((x, y, z)),)
-            case JointPlanar():
-                return Shift((q[0], q[1], 0)), Turn(AXES["z"], q[2])
-            case JointUniversal():
-                return tuple(Turn(AXES[a], x) for a, x in zip(joint.sequence, q, strict=True))
-            case JointSpherical() | JointFree():
-                steps: list[Step] = []
-                if isinstance(joint, JointFree):
-                    steps.append(Shift((q[0], q[1], q[2])))
-                    q, speeds = q[3:], speeds[3:]
-                if joint.euler is not None:
-                    steps += [Turn(AXES[a], x) for a, x in zip(joint.euler, q, strict=True)]
-                else:
-                    steps.append(TurnQuaternion((q[0], q[1], q[2], q[3]), (speeds[0], speeds[1], speeds[2])))
-                return tuple(steps)
-            case JointCoordinates():
-                return self._chart(joint, q)
-        return ()
-
-    def _chart(self, joint: JointCoordinates, q: list[Any]) -> tuple[Step, ...]:
-        names: dict[str, Expr] = {**self.constants} | {c.name: x for c, x in zip(joint.coordinates(), q, strict=True)}
+        """The joint's motion from its parent-side frame to its child-side frame: its template with symbols."""
+        names: dict[str, Expr] = {**self.constants} | {name: se.Symbol(name) for name in joint.coordinate_names()}
 
         def read(value: Any) -> Expr:
             expression = _parse(value)
-            if "t" in expression.names and "t" not in names:  # explicit time is a prescribed motion of its own
+            if "t" in expression.names and "t" not in names:  # explicit time is a prescribed motion
                 clock = self._drive(f"{joint.name}__clock", "time", _parse("t"))
                 names["t"] = clock.position
+            if unknown := sorted(expression.names - names.keys()):
+                raise NotSupported(
+                    f'joint "{joint.name}": the template of joint type "{joint.type}" uses "{unknown[0]}", which is '
+                    "neither a parameter nor a coordinate of the joint"
+                )
             return translate(expression, {n: names[n] for n in expression.names})
 
-        x, y, z = (
-            self.tape.keep(read(value), f"{joint.name}_{a}") for a, value in zip("xyz", joint.position, strict=True)
-        )
-        return (Shift((x, y, z)), *self.turns(joint.rotation, read))
+        steps: list[Step] = []
+        slides: list[vec.Vector] = []  # consecutive ones make one shift
+        for step in joint.steps():
+            if slides and not isinstance(step, template.Slide):
+                steps.append(_shift(vec.add(*slides)))
+                slides = []
+            match step:
+                case template.Slide(axis, distance):
+                    slides.append(vec.scale(read(distance), self.direction(axis)))
+                case template.Shift(vector):
+                    pairs = zip("xyz", vector, strict=True)
+                    steps.append(_shift([self.tape.keep(read(x), f"{joint.name}_{a}") for a, x in pairs]))
+                case template.Turn(axis, angle, absolute):
+                    x, y, z = self.direction(axis)
+                    steps.append(Turn((x, y, z), read(angle), absolute))
+                case template.TurnQuaternion(quaternion, omega):
+                    a, b, c, d = (se.Symbol(name) for name in quaternion)
+                    x, y, z = (se.Symbol(name) for name in omega)
+                    steps.append(TurnQuaternion((a, b, c, d), (x, y, z)))
+                case _:
+                    assert_never(step)
+        if slides:
+            steps.append(_shift(vec.add(*slides)))
+        if len(steps) > 1 and joint.absolute_turn() is not None:
+            raise NotSupported(
+                f'joint "{joint.name}": in joint type "{joint.type}" a turn measured from ground is not the only step'
+            )
+        return tuple(steps)
 
     # -- poses ----------------------------------------------------------------------------------
 
@@ -391,10 +384,7 @@ class Mechanism:
     def relative_motion(self, k: int, frame: Pose) -> tuple[Step, ...]:
         """The motion of joint k seen from its parent-side frame, absolute angles made relative."""
         link = self.links[k]
-        joint = link.joint
-        if isinstance(joint, JointRevolute) and joint.measured_from == "ground":
-            turn = link.motion[0]
-            assert isinstance(turn, Turn)
+        if (turn := link.absolute_turn) is not None:
             # absolute angle = sign*q in world, so the turn beyond the frame's own angle is what is left
             return (Turn(turn.axis, turn.angle - turn.axis[2] * frame.theta),)
         return link.motion
@@ -411,6 +401,8 @@ class Mechanism:
                 case TurnQuaternion(quaternion):
                     R = self.named(vec.product(pose.R, quaternion_matrix(quaternion)), hint)
                     pose = Pose(R, pose.r)
+                case _:
+                    assert_never(step)
         return pose
 
     def _turned(self, pose: Pose, axis: tuple[Expr, ...], angle: Expr, hint: str) -> Pose:
@@ -421,19 +413,8 @@ class Mechanism:
         return Pose(self.named(vec.product(pose.R, self.turn_matrix(axis, angle, hint)), hint), pose.r)
 
     def turn_matrix(self, axis: tuple[Expr, ...], angle: Expr, hint: str) -> vec.Matrix:
-        """The matrix of a turn about a unit axis (Rodrigues)."""
-        c, s = self.tape.trig(angle, f"{hint}")
-        x, y, z = axis
-
-        def entry(i: int, j: int) -> Expr:
-            both = axis[i] * axis[j]
-            out = both * (1 - c) if not is_zero(both) and not (i == j and both == 1) else 0
-            return out + (1 if i == j and both == 1 else c if i == j else 0)
-
-        skew = ((0, -z, y), (z, 0, -x), (-y, x, 0))
-        return [
-            [entry(i, j) if is_zero(skew[i][j]) else entry(i, j) + skew[i][j] * s for j in range(3)] for i in range(3)
-        ]
+        """The matrix of a turn about a unit axis, with its cosine and sine named."""
+        return vec.turn_matrix(axis, *self.tape.trig(angle, f"{hint}"))
 
     def named(self, matrix: vec.Matrix, hint: str) -> vec.Matrix:
         """A matrix with long entries named."""
@@ -448,6 +429,11 @@ class Mechanism:
             return list(place)
         pose = self.poses[self.index[body]]
         return vec.add(pose.r, vec.times(pose.R, place))
+
+
+def _shift(vector: vec.Vector) -> Shift:
+    x, y, z = vector
+    return Shift((x, y, z))
 
 
 def quaternion_matrix(q: tuple[Expr, ...]) -> vec.Matrix:

@@ -76,6 +76,19 @@ def product(a: Matrix, b: Matrix) -> list[list[Expr]]:
     return [[dot(row, column) for column in columns] for row in a]
 
 
+def turn_matrix(axis: Vector, c: Expr, s: Expr) -> list[list[Expr]]:
+    """The matrix of a turn about a unit axis, given cosine and sine of its angle (Rodrigues); numbers do as well."""
+    x, y, z = axis
+
+    def entry(i: int, j: int) -> Expr:
+        both = axis[i] * axis[j]
+        out = both * (1 - c) if not is_zero(both) and not (i == j and both == 1) else 0
+        return out + (1 if i == j and both == 1 else c if i == j else 0)
+
+    skew = ((0, -z, y), (z, 0, -x), (-y, x, 0))
+    return [[entry(i, j) if is_zero(skew[i][j]) else entry(i, j) + skew[i][j] * s for j in range(3)] for i in range(3)]
+
+
 def all_zero(a: Vector) -> bool:
     """Whether every entry is exactly zero."""
     return all(is_zero(x) for x in a)

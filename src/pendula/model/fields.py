@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from functools import lru_cache
+from functools import cache
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -30,7 +30,7 @@ class Use(Enum):
     EVERYTHING = "parameters, inputs, coordinates, speeds and t"
 
 
-@lru_cache(maxsize=None)
+@cache
 def marked_fields(cls: type[BaseModel]) -> tuple[tuple[str, str, frozenset[Any]], ...]:
     """Fields of a class that hold expressions, or elements that may: name, name in model files, and their marks."""
     found = []

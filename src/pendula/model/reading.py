@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, TypeAdapter, ValidationError
 
@@ -13,12 +13,13 @@ from pendula.errors import Problem
 from pendula.model.base import Description, Element, Name, Scalar, StateName, Title, Vector
 from pendula.model.bodies import Body
 from pendula.model.forces.registry import FORCES
-from pendula.model.joints import AnyJoint, Rotation
+from pendula.model.joints import JOINTS, Rotation
 from pendula.model.kinds import adapter as adapter_of
 from pendula.model.names import nearest, quote
 from pendula.model.parts import Parts, Unread
 from pendula.model.problems import field_text, problems_from, shown
 from pendula.model.units import Units
+from pendula.registry import Registry
 
 MOST_BODIES = 5000
 """In a file; models made in Python may be larger by ``IN_PYTHON``, and so for the other sizes here."""
@@ -65,12 +66,7 @@ FIELDS = (*_PLAIN, *_TABLES, *_LISTS)
 """Fields of a model."""
 
 
-def _classes(union: Any) -> dict[str, type[Element]]:
-    """The classes of joints or forces by type."""
-    return {cls.model_fields["type"].default: cls for cls in get_args(get_args(union)[0])}
-
-
-_KINDS: dict[str, Any] = {"joints": _classes(AnyJoint), "forces": FORCES}
+_KINDS: dict[str, Registry[Any]] = {"joints": JOINTS, "forces": FORCES}
 """The classes of joints and forces by type."""
 
 

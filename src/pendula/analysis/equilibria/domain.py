@@ -12,7 +12,6 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.errors import UsageError
-from pendula.model.joints import JointRevolute
 from pendula.system.layout import Array
 from pendula.system.system import System
 
@@ -156,7 +155,7 @@ def _turning_together(system: System) -> list[list[int]]:
     """For every angle from ground: itself and all angles from ground of the bodies beyond it."""
     above = {j.child.body: j.parent.body for j in system.model.tree}
     place = {name: i for i, name in enumerate(system.layout.coordinates)}
-    turns = [j for j in system.model.tree if isinstance(j, JointRevolute) and j.measured_from == "ground"]
+    turns = [j for j in system.model.tree if j.absolute_turn() is not None]
 
     def beyond(body: str, first: str) -> bool:
         while body != first and body in above:

@@ -3,7 +3,7 @@
 Everything is found from poses and body velocities at given states, so it holds for every formulation. Where speeds
 are those of the joints, free directions are the motions they give; else they are read off the frames of the joints.
 
-A twist is (velocity of the child's material point at the joint less that of the parent's, relative angular
+A twist is (velocity of the child's material point at the joint minus that of the parent's, relative angular
 velocity), a wrench (force, torque about that point), both in world axes: their product is the power of the joint. To
 compare lengths with angles both are scaled by a length typical of the mechanism, which leaves the power as it is.
 """
@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
 from pendula.model.bodies import GROUND
 from pendula.model.expressions.expression import parse
-from pendula.model.joints import ClosingJoint, JointCoincident, JointLoop, JointPointOnLine, Side, TreeJoint
+from pendula.model.joints import ClosingJoint, Side, TreeJoint
+from pendula.model.joints.rows import Along, NoGap, Normal, Perpendicular, SamePoint
 from pendula.system.layout import Array
 from pendula.system.rotations import quaternion_of, turned
 from pendula.system.system import BodyMotion, System
@@ -124,31 +125,34 @@ class Freedoms:
         return orthonormal(np.stack(columns, axis=-1)) if columns else np.zeros((len(self.t), 6, 0))
 
     def _closing_freedoms(self, joint: ClosingJoint) -> list[Array]:
-        """Scaled free directions of a closing joint: turns about its point, then slides."""
+        """Scaled free directions of a closing joint: the twists that none of its rows forbids."""
         parent, child = self._frame(joint.parent), self._frame(joint.child)
-        spins = [_spin(np.broadcast_to(axis, (len(self.t), 3))) for axis in np.eye(3)]
-        match joint:
-            case JointCoincident() | JointLoop(kind="spherical"):
-                return spins
-            case JointPointOnLine():
-                return [*spins, _slide(parent(joint.axis))]
-            case JointLoop(kind="revolute"):
-                return [_spin(child(joint.axis))]
-            case JointLoop(kind="prismatic"):
-                return [_slide(parent(joint.axis))]
-            case JointLoop(kind="universal"):
-                first, second = (np.eye(3)["xyz".index(a)] for a in joint.sequence)
-                return [_spin(parent(first)), _spin(child(second))]
-            case JointLoop(kind="fixed"):
-                return []
-        raise TypeError(f"no free directions for {joint!r}")
+        forbidden: list[Array] = []
+        for row in joint.rows():
+            match row:
+                case SamePoint():
+                    forbidden += [_slide(np.broadcast_to(axis, (len(self.t), 3))) for axis in np.eye(3)]
+                case NoGap(direction):
+                    forbidden.append(_slide(parent(direction)))
+                case Perpendicular(first, second):
+                    forbidden.append(_spin(np.cross(parent(first), child(second))))
+                case _:
+                    assert_never(row)
+        taken = self._span(forbidden)
+        free = _basis(np.eye(6) - taken @ np.swapaxes(taken, 1, 2))
+        return list(np.moveaxis(free, -1, 0))
 
-    def _frame(self, side: Side) -> Callable[[Any], Array]:
-        """What turns axes of a joint's side into unit vectors in world axes."""
+    def _frame(self, side: Side) -> Callable[[Along], Array]:
+        """What turns directions of a joint's side into unit vectors in world axes."""
 
-        def world(axis: Any) -> Array:
+        def world(direction: Along) -> Array:
+            axis = direction.axis if isinstance(direction, Normal) else direction
             vector = np.array([parse(x).evaluate(self.values) for x in axis], dtype=float)
             vector = vector / np.linalg.norm(vector)
+            if isinstance(direction, Normal):
+                first = np.cross(vector, np.eye(3)[int(np.argmin(np.abs(vector)))])
+                first = first / np.linalg.norm(first)
+                vector = first if direction.number == 1 else np.cross(vector, first)
             if side.rotation is not None:
                 vector = turned(quaternion_of(side.rotation, self.values), vector)
             return self._place(side).R @ vector
@@ -158,7 +162,7 @@ class Freedoms:
     # -- what joints carry ----------------------------------------------------------------------
 
     def across(self, name: str, force: Array, torque: Array) -> tuple[Array, Array]:
-        """A wrench less its part along the joint's free directions, in which ideal joints carry nothing."""
+        """A wrench without its part along the joint's free directions, in which ideal joints carry nothing."""
         wrench = np.concatenate([force, torque / self.length], axis=-1)
         free = self.directions(name)
         for k in range(free.shape[-1]):

@@ -25,7 +25,6 @@ from pendula.equations.formulations.support import Support
 from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Turn, TurnQuaternion
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
-from pendula.model.joints import JointRevolute
 from pendula.model.model import Model
 
 
@@ -87,12 +86,10 @@ class _Derivation:
             motion, here = parent, pose
             for step in link.before:
                 motion, here = self._step(motion, here, step, link.body)
-            absolute = isinstance(link.joint, JointRevolute) and link.joint.measured_from == "ground"
-            for step, own in zip(self.m.relative_motion(k, here), link.motion, strict=True):
-                if absolute:
+            for step in self.m.relative_motion(k, here):
+                if link.absolute_turn is not None:
                     assert isinstance(step, Turn)
-                    assert isinstance(own, Turn)
-                    motion, here = self._absolute_turn(motion, here, step, own, link.body)
+                    motion, here = self._absolute_turn(motion, here, step, link.absolute_turn, link.body)
                 else:
                     motion, here = self._step(motion, here, step, link.body)
             for step in link.after:
@@ -292,13 +289,13 @@ class _Derivation:
     def _joint_spring(self, load: ld.SpringAcross, rows: dict[str, list[list[Expr]]]) -> None:
         """A moment (or force) between the two sides of a joint, acting on the relative rate."""
         own, speed, _ = self.rate_of[load.coordinate]
-        joint = self.m.links[load.link].joint
+        turn = self.m.links[load.link].absolute_turn
         shares: dict[int, Expr] = {own: 1}
         rate: Expr = speed
-        if isinstance(joint, JointRevolute) and joint.measured_from == "ground":
+        if turn is not None:
             # relative rate = own rate - what the parent turns about the same axis
             parent = self.m.links[load.link].parent
-            axis = self.m.direction(joint.axis)
+            axis = turn.axis
             if parent >= 0:
                 for k, W in self.bodies[parent].W.items():
                     shares[k] = shares.get(k, 0) - vec.dot(axis, W)

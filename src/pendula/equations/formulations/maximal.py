@@ -21,7 +21,7 @@ import symengine as se
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.body_coordinates import GROUND_BODY, BodyCoordinates, FreeBody
+from pendula.equations.body_coordinates import GROUND_BODY, BodyCoordinates, FreeBody, readable_shifts
 from pendula.equations.closures import (
     AngleRow,
     Axis,
@@ -39,7 +39,6 @@ from pendula.equations.matrix import Sparse, entries
 from pendula.equations.mechanism import Pose, Shift, Step, Turn, TurnQuaternion
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
-from pendula.model.joints import JointFree, JointPlanar
 from pendula.model.model import Model
 
 Slopes = dict[int, Expr]
@@ -163,7 +162,7 @@ class _Derivation:
         """Rows of joint k, and for each row the force and the torque on the child per unit of its multiplier."""
         link, body = self.m.links[k], self.m.bodies[k]
         reads = not body.kept_v and bool(link.joint.coordinates()) and not link.joint.prescribed()
-        if reads and isinstance(link.joint, (JointFree, JointPlanar)):
+        if reads and readable_shifts(link.joint, body.flat):  # free to move: there is nothing to constrain
             return [], [], []
         A, B = self.m.parent_frame(k), self.m.child_frame(k)
         parent = self.m.parent_of(k)

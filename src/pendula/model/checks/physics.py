@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, assert_never
 
-from pendula.errors import Problem
+from pendula.errors import NotSupported, Problem
 from pendula.model.base import Element
 from pendula.model.bodies import GROUND, SHORTHANDS, Body
 from pendula.model.checks.usage import scalars
 from pendula.model.expressions.expression import ExpressionError, parse
+from pendula.model.fields import Mark, marked_fields
 from pendula.model.forces import ForceComFriction, ForceSpinDrive
-from pendula.model.joints import JointCoordinates, JointRevolute, Rotation, TreeJoint
+from pendula.model.joints import Rotation, TreeJoint
+from pendula.model.joints.steps import Shift, Slide, Step, Turn, TurnQuaternion
 from pendula.model.names import quote
 from pendula.model.parts import Parts
 from pendula.model.problems import listing, unknown
 
-_DIRECTIONS = ("axis", "normal")
 _SIZES = {  # field of a shorthand -> whether it may be zero
     "length": False,
     "radius": False,
@@ -71,25 +72,36 @@ def _absolute_angles(parts: Parts) -> Iterator[Problem]:
     """An angle measured from ground makes sense only while everything turns about z."""
     planar = {GROUND: True}
     for joint in parts.tree:
-        flat = planar[joint.parent.body] and _turns_about_z(joint)
+        steps = _steps(joint)
+        flat = planar[joint.parent.body] and steps is not None and _turns_about_z(joint, steps)
         planar[joint.child.body] = flat
-        if isinstance(joint, JointRevolute) and joint.measured_from == "ground" and not flat:
+        if any(isinstance(step, Turn) and step.absolute for step in steps or ()) and not flat:
             cause = "an angle can be measured from ground only where all turns before it are about z"
             yield Problem(f"joint {quote(joint.name)}", "measured_from", cause, 'use measured_from = "parent"')
 
 
-def _turns_about_z(joint: TreeJoint) -> bool:
-    rotations = [side.rotation for side in (joint.parent, joint.child)]
-    if isinstance(joint, JointCoordinates):
-        rotations.append(joint.rotation)
-    if isinstance(joint, JointRevolute) and not _along_z(joint.axis):
-        return False
-    flat = joint.type in ("fixed", "revolute", "prismatic", "planar", "coordinates")  # type: ignore[attr-defined]
-    return flat and all(_about_z(rotation) for rotation in rotations if rotation is not None)
+def _steps(joint: TreeJoint) -> tuple[Step, ...] | None:
+    """The template of a joint's motion; None if its type has none."""
+    try:
+        return joint.steps()
+    except NotSupported:
+        return None
 
 
-def _about_z(rotation: Rotation) -> bool:
-    return set(rotation.sequence) == {"z"} if rotation.sequence else _along_z(rotation.axis or ())
+def _turns_about_z(joint: TreeJoint, steps: tuple[Step, ...]) -> bool:
+    turned = [turn for side in (joint.parent, joint.child) if side.rotation for turn in side.rotation.turns()]
+    for step in (*turned, *steps):
+        match step:
+            case Turn(axis):
+                if not _along_z(axis):
+                    return False
+            case TurnQuaternion():
+                return False
+            case Slide() | Shift():
+                continue
+            case _:
+                assert_never(step)
+    return True
 
 
 def _along_z(axis: tuple[Any, ...]) -> bool:
@@ -153,14 +165,15 @@ def _initial_quaternion(parts: Parts, joint: TreeJoint) -> Iterator[Problem]:
 def _directions(parts: Parts, element: str, item: Any, place: str) -> Iterator[Problem]:
     """Directions anywhere in an element whose length is zero for the given parameters."""
     if isinstance(item, Element):
-        for name in type(item).model_fields:
-            yield from _directions(parts, element, getattr(item, name), f"{place}.{name}" if place else name)
-    elif isinstance(item, tuple) and item and place.rpartition(".")[2] in _DIRECTIONS:
-        if any(isinstance(x, str) for x in item):
-            values = _values(parts, item)
-            if values is not None and not any(values):
-                cause = "its length is 0 for the given parameters"
-                yield Problem(element, place, cause, "a direction needs an entry that is not 0")
+        for name, label, marks in marked_fields(type(item)):
+            value, where = getattr(item, name), f"{place}.{label}" if place else label
+            if Mark.DIRECTION not in marks:
+                yield from _directions(parts, element, value, where)
+            elif value is not None and any(isinstance(x, str) for x in value):
+                numbers = _values(parts, value)
+                if numbers is not None and not any(numbers):
+                    cause = "its length is 0 for the given parameters"
+                    yield Problem(element, where, cause, "a direction needs an entry that is not 0")
     elif isinstance(item, tuple) and item and isinstance(item[0], Element):
         for k, entry in enumerate(item):
             yield from _directions(parts, element, entry, f"{place}[{k}]")

@@ -7,16 +7,7 @@ from typing import Any
 
 from pendula.errors import Problem
 from pendula.model.bodies import GROUND
-from pendula.model.forces import (
-    ForceComFriction,
-    ForceFriction,
-    ForceGeneralized,
-    ForceLoad,
-    ForceSpinDrive,
-    ForceSpring,
-    ForceTorque,
-    ForceTorsionSpring,
-)
+from pendula.model.fields import marked_fields
 from pendula.model.joints import Side, TreeJoint
 from pendula.model.names import nearest, quote
 from pendula.model.parts import Parts
@@ -25,8 +16,8 @@ from pendula.model.problems import listing, unknown
 
 def sides(item: Any) -> Iterator[tuple[str, Side]]:
     """The sides of a joint or force, each with its name in a model file."""
-    for name, place in (("parent", "parent"), ("child", "child"), ("start", "from"), ("end", "to")):
-        side = getattr(item, name, None)
+    for name, place, _ in marked_fields(type(item)):
+        side = getattr(item, name)
         if isinstance(side, Side):
             yield place, side
 
@@ -45,9 +36,10 @@ def check_references(parts: Parts) -> Iterator[Problem]:
             if side.rotation is not None:
                 cause = "a force acts at a point, which has no rotation"
                 yield Problem(element, f"{place}.rotation", cause, "remove it")
-        if isinstance(force, (ForceLoad, ForceTorque, ForceComFriction, ForceSpinDrive)):
+        fields = type(force).model_fields
+        if "body" in fields:
             yield from _acted_on(parts, element, force)
-        if isinstance(force, ForceGeneralized):
+        if "coordinate" in fields and "joint" not in fields:
             yield from _generalized(parts, element, force.coordinate)
         elif getattr(force, "joint", None) is not None:
             yield from _across(parts, element, force)
@@ -106,7 +98,7 @@ def _across(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
     if not isinstance(joint, TreeJoint):
         cause = f"joint {name} closes a loop and has no coordinate"
         yield Problem(element, "joint", cause, "name a joint that places a body")
-    elif not isinstance(force, ForceFriction):  # friction acts on all coordinates of a joint, be there none
+    elif "coordinate" in type(force).model_fields:  # others act on all coordinates of a joint, be there none
         yield from _coordinate_choice(force, joint, element)
 
 
@@ -127,11 +119,12 @@ def _coordinate_choice(force: Any, joint: TreeJoint, element: str) -> Iterator[P
         yield Problem(element, "coordinate", f"{problem.cause} in joint {name}", problem.advice)
     else:
         chosen = force.coordinate or next(iter(kinds))
-        if isinstance(force, ForceTorsionSpring) and kinds[chosen] == "length":
-            yield Problem(element, "type", f"{quote(chosen)} is a length, not an angle", 'use type = "spring"')
-        if isinstance(force, ForceSpring) and kinds[chosen] == "angle":
-            cause = f"{quote(chosen)} is an angle, not a length"
-            yield Problem(element, "type", cause, 'use type = "torsion-spring"')
+        measures = getattr(force, "measures", "")
+        wrong = {"angle": "length", "length": "angle"}.get(measures)
+        if kinds[chosen] == wrong:
+            words = {"angle": "an angle", "length": "a length"}
+            cause = f"{quote(chosen)} is {words[wrong]}, not {words[measures]}"
+            yield Problem(element, "type", cause, force.otherwise)
 
 
 # -- who places whom --------------------------------------------------------------------------------

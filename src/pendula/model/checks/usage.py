@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, assert_never
 
 from pendula.errors import Problem
 from pendula.model.base import Element
@@ -11,32 +12,44 @@ from pendula.model.bodies import GROUND
 from pendula.model.checks.references import sides
 from pendula.model.expressions import expression as ex
 from pendula.model.expressions.expression import Expression, ExpressionError, parse
-from pendula.model.joints import JointCoordinates, Side
+from pendula.model.fields import Mark, Use, entries, marked_fields
+from pendula.model.joints import Side
 from pendula.model.names import nearest, quote
 from pendula.model.parts import Parts
-
-_NO_EXPRESSION = ("name", "type", "sequence", "body", "at", "kind", "axes", "joint", "coordinate")
 
 Places = Iterable[tuple[str, Expression]]
 
 
+@dataclass(frozen=True)
+class Found:
+    """An expression somewhere in an element: its place, and what the field's annotation lets it use (None: no word)."""
+
+    place: str
+    expression: Expression
+    use: Use | None
+
+
+def expressions(value: Any, place: str, use: Use | None = None) -> Iterator[Found]:
+    """Every expression below a value; those of an element are found by the annotations of its fields.
+
+    The sides of joints and forces are left out: what they may use depends on their body.
+    """
+    for where, entry in entries(value, place):
+        if isinstance(entry, Side):
+            continue
+        if isinstance(entry, Element):
+            for name, label, marks in marked_fields(type(entry)):
+                field_use = next((m for m in marks if isinstance(m, Use)), use)
+                if Mark.DIRECTION in marks:
+                    field_use = Use.PARAMETERS
+                yield from expressions(getattr(entry, name), f"{where}.{label}" if where else label, field_use)
+        else:
+            yield Found(where, parse(entry), use)
+
+
 def scalars(value: Any, place: str) -> Iterator[tuple[str, Expression]]:
-    """Every expression below a field, with the place it stands at."""
-    if isinstance(value, Element):
-        if isinstance(value, Side):
-            return
-        for name in type(value).model_fields:
-            field = getattr(value, name)
-            if name not in _NO_EXPRESSION or (name == "at" and isinstance(field, tuple)):  # a place, not its name
-                yield from scalars(field, f"{place}.{name}" if place else name)
-    elif isinstance(value, (tuple, list)):
-        for k, entry in enumerate(value):
-            yield from scalars(entry, f"{place}[{k}]")
-    elif isinstance(value, Mapping):
-        for key, entry in value.items():
-            yield from scalars(entry, f"{place}.{key}" if key else place)
-    elif isinstance(value, (int, float, str)) and not isinstance(value, bool):
-        yield place, parse(value)
+    """Every expression below a value, with its place."""
+    return ((found.place, found.expression) for found in expressions(value, place))
 
 
 def check_expressions(parts: Parts) -> Iterator[Problem]:
@@ -51,37 +64,13 @@ def check_expressions(parts: Parts) -> Iterator[Problem]:
     for name, value in parts.initial.items():
         yield from use.constant(f"initial {quote(name)}", scalars(value, ""))
     for element, body in parts.bodies:
-        yield from use.constant(element, scalars(body, ""))
+        yield from use.element(element, body, Use.PARAMETERS)
     for element, joint in parts.joints:
-        yield from _in_joint(use, element, joint)
+        yield from _in_sides(use, element, joint)
+        yield from use.element(element, joint, Use.PARAMETERS)
     for element, force in parts.forces:
-        yield from _in_force(use, element, force)
-
-
-def _in_joint(use: _Use, element: str, joint: Any) -> Iterator[Problem]:
-    yield from _in_sides(use, element, joint)
-    yield from use.constant(element, scalars(getattr(joint, "axis", ()), "axis"))
-    yield from use.with_time(element, scalars(getattr(joint, "motion", {}), "motion"))
-    yield from _smooth(element, scalars(getattr(joint, "motion", {}), "motion"))
-    if isinstance(joint, JointCoordinates):
-        own = {*joint.coordinates_, "t"}
-        words = "parameters, t and the joint's own coordinates"
-        pose = [*scalars(joint.position, "position"), *scalars(joint.rotation, "rotation")]
-        yield from _smooth(element, pose, switches=False)
-        yield from use.check(element, scalars(joint.position, "position"), own, words)
-        if joint.rotation is not None:
-            yield from use.constant(element, scalars(joint.rotation.axis, "rotation.axis"))
-            yield from use.check(element, scalars(joint.rotation.angle, "rotation.angle"), own, words)
-            yield from use.check(element, scalars(joint.rotation.angles, "rotation.angles"), own, words)
-
-
-def _in_force(use: _Use, element: str, force: Any) -> Iterator[Problem]:
-    yield from _in_sides(use, element, force)
-    for place, expression in scalars(force, ""):
-        # a spring has a potential only if its stiffness and its slack length do not change
-        fixed = place.startswith("position") or place in ("stiffness", "rest", "length")
-        check = use.constant if fixed else use.anything
-        yield from check(element, [(place, expression)])
+        yield from _in_sides(use, element, force)
+        yield from use.element(element, force, Use.EVERYTHING, fixed=force.law.fixed_fields)
 
 
 def _in_sides(use: _Use, element: str, item: Any) -> Iterator[Problem]:
@@ -142,17 +131,35 @@ class _Use:
         self.others = {*parts.state, *parts.inputs, *parts.unread_inputs, "t"}
         self.good: set[str] = set()
 
+    def element(self, element: str, item: Any, default: Use, *, fixed: Collection[str] = ()) -> Iterator[Problem]:
+        """All expressions of an element; ``fixed`` fields use parameters only, others what their annotation says."""
+        for found in expressions(item, ""):
+            one = [(found.place, found.expression)]
+            match Use.PARAMETERS if found.place in fixed else found.use or default:
+                case Use.PARAMETERS:
+                    yield from self.constant(element, one)
+                case Use.TIME:
+                    yield from self.with_time(element, one)
+                    yield from _smooth(element, one)
+                case Use.COORDINATES:
+                    yield from _smooth(element, one, switches=False)
+                    yield from self.check(element, one, {*item.coordinate_names(), "t"}, Use.COORDINATES.value)
+                case Use.EVERYTHING:
+                    yield from self.anything(element, one)
+                case other:
+                    assert_never(other)
+
     def constant(self, element: str, found: Places) -> Iterator[Problem]:
         """Expressions of parameters."""
-        return self.check(element, found, (), "parameters")
+        return self.check(element, found, (), Use.PARAMETERS.value)
 
     def with_time(self, element: str, found: Places) -> Iterator[Problem]:
         """Expressions of parameters and time."""
-        return self.check(element, found, ("t",), "parameters and t")
+        return self.check(element, found, ("t",), Use.TIME.value)
 
     def anything(self, element: str, found: Places) -> Iterator[Problem]:
         """Expressions of everything there is."""
-        return self.check(element, found, self.others, "parameters, inputs, coordinates, speeds and t")
+        return self.check(element, found, self.others, Use.EVERYTHING.value)
 
     def check(self, element: str, found: Places, more: Collection[str], words: str) -> Iterator[Problem]:
         """Expressions of parameters and some more names."""

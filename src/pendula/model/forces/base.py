@@ -7,12 +7,13 @@ say what they do by :meth:`Force.actions`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from pendula.errors import NotSupported
 from pendula.model.base import Element, Label, Name, Scalar, Vector
+from pendula.model.fields import Use
 from pendula.model.forces.actions import Across, AcrossAll, Action, Between
 from pendula.model.forces.law import Law
 from pendula.model.joints import BodySide
@@ -140,4 +141,4 @@ class ForceAtPoint(ForceOnBody):
     """A force at a point of a body: a named one, or a position in body axes."""
 
     at: Label | None = None
-    position: Vector | None = None
+    position: Annotated[Vector | None, Use.PARAMETERS] = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, TypeVar
 
 from pendula.errors import UsageError
-from pendula.model.base import Scalar
+from pendula.model.fields import Mark
 from pendula.model.forces.base import Force
 from pendula.model.forces.com_friction import ForceComFriction
 from pendula.model.forces.damper import ForceDamper
@@ -35,8 +35,7 @@ def register_force(cls: F) -> F:
     if "type" not in cls.model_fields or not isinstance(cls.model_fields["type"].default, str):
         raise UsageError(f'{cls.__name__}: a type of force needs a field such as type: Literal["cable"] = "cable"')
     name = type_name(cls)
-    scalar = Scalar.__metadata__  # type: ignore[attr-defined]
-    numeric = frozenset(n for n, field in cls.model_fields.items() if tuple(field.metadata) == scalar)
+    numeric = frozenset(n for n, field in cls.model_fields.items() if Mark.EXPRESSION in field.metadata)
     if fault := cls.law.fault(numeric):
         raise UsageError(f'force type "{name}": {fault}')
     FORCES.register(name, cls, summary=summary_of(cls), module=cls.__module__)

@@ -17,12 +17,13 @@ from pendula.model.joints.prismatic import JointPrismatic
 from pendula.model.joints.revolute import JointRevolute
 from pendula.model.joints.spherical import JointSpherical
 from pendula.model.joints.universal import JointUniversal
-from pendula.model.tagged import OneOf, register_class
+from pendula.model.kinds import OneOf, summary_of, type_name
 from pendula.registry import Registry
 
 J = TypeVar("J", bound=type[Joint])
 
 JOINTS: Registry[type[Joint]] = Registry("joint type")
+"""Every type of joint that a model may use."""
 
 
 def register_joint(joint: J) -> J:
@@ -38,7 +39,9 @@ def register_joint(joint: J) -> J:
     """
     if not (isinstance(joint, type) and issubclass(joint, (TreeJoint, ClosingJoint))):
         raise UsageError(f"a joint type is a subclass of TreeJoint or ClosingJoint, found {joint!r}")
-    register_class(JOINTS, joint)
+    if not isinstance(getattr(joint.model_fields.get("type"), "default", None), str):
+        raise UsageError(f'{joint.__name__}: a joint type needs a field such as type: Literal["screw"] = "screw"')
+    JOINTS.register(type_name(joint), joint, summary=summary_of(joint), module=joint.__module__)
     return joint
 
 

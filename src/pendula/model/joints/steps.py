@@ -21,7 +21,7 @@ AXES: dict[str, tuple[int, int, int]] = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0
 
 @dataclass(frozen=True)
 class Slide:
-    """Moves the frame along ``axis`` by ``distance``. The axis depends on parameters only; its length does not count."""
+    """Moves the frame along ``axis`` by ``distance``. The axis depends on parameters only."""
 
     axis: Entries
     distance: Entry

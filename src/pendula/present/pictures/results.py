@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from pendula.model.bodies import GROUND
 from pendula.model.bodies import Shape as ModelShape
 from pendula.model.expressions.expression import parse
 from pendula.model.forces import ForceDamper, ForceSpring
-from pendula.model.joints import JointCoordinates, JointPrismatic, Side
+from pendula.model.joints import Side, TreeJoint
+from pendula.model.joints.steps import Shift, Slide, Turn
 from pendula.present.pictures import maps
 from pendula.present.pictures.ensembles import SpreadSeries, plot_spread
 from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run
@@ -295,7 +296,10 @@ class _Stage:
                 return sh.Ring(points[0], self._numbers(shape.normal), radius)
             case "box":
                 return sh.Box(points[0], self._numbers(shape.size))
-        return sh.Polyline(points)
+            case "polyline":
+                return sh.Polyline(points)
+            case kind:
+                assert_never(kind)
 
     def _ground(self) -> list[SceneBody]:
         """Pivots and rails; a pivot that is shaken is a body of its own."""
@@ -305,22 +309,22 @@ class _Stage:
         turned = np.broadcast_to(np.eye(3), (count, 3, 3))
         for joint in self.model.joints:
             for side in (joint.parent, joint.child):
-                if side.body != GROUND or joint.type == "free":
-                    continue
+                if side.body != GROUND or (isinstance(joint, TreeJoint) and len(joint.speeds()) == 6):
+                    continue  # what is free to fly has no pivot
                 if side.position is not None and any("t" in parse(x).names for x in side.position):
                     path = np.array([self._numbers(side.position, float(t)) for t in self.t])
                     moving.append(SceneBody(f"base of {joint.name}", (sh.Pivot(),), path, turned))
-                elif isinstance(joint, JointPrismatic):
-                    still.append(self._rail(joint))
+                elif isinstance(joint, TreeJoint) and (slide := _rail_of(joint)) is not None:
+                    still.append(self._rail(joint, slide))
                 else:
                     still.append(sh.Pivot(self._numbers(side.position) if side.position else (0.0, 0.0, 0.0)))
         ground = SceneBody(GROUND, tuple(still), np.zeros((count, 3)), turned)
         return [ground, *moving] if still else moving
 
-    def _rail(self, joint: JointPrismatic) -> sh.Shape:
+    def _rail(self, joint: TreeJoint, slide: Slide) -> sh.Shape:
         """A line along which the body slides, a little longer than the motion."""
         start = np.array(self._numbers(joint.parent.position) if joint.parent.position else (0.0, 0.0, 0.0))
-        axis = np.array(self._numbers(joint.axis))
+        axis = np.array(self._numbers(slide.axis))
         if joint.parent.rotation is not None:
             axis = turned(quaternion_of(joint.parent.rotation, self.values), axis)
         axis /= np.linalg.norm(axis)
@@ -350,9 +354,20 @@ class _Stage:
                 kind = "spring" if isinstance(force, ForceSpring) else "damper"
                 links.append(SceneLink(kind, self._path(force.start), self._path(force.end)))
         for joint in self.model.tree:
-            if isinstance(joint, JointCoordinates) and joint.parent.body == GROUND:
+            if joint.parent.body == GROUND and any(isinstance(step, Shift) for step in joint.steps()):
                 start, end = self._path(joint.parent), self.r[:, self.index[joint.child.body]]
                 length = np.linalg.norm(end - start, axis=1)
                 if np.ptp(length) < 1e-6 * length.max(initial=0.0):  # a string keeps its length, a wire does not
                     links.append(SceneLink("string", start, end))
         return links
+
+
+def _rail_of(joint: TreeJoint) -> Slide | None:
+    """The only slide of a joint, if its direction stays the same: turns before it are about the same axis."""
+    steps = joint.steps()
+    slides = [step for step in steps if isinstance(step, Slide)]
+    if len(slides) != 1 or any(isinstance(step, Shift) for step in steps):
+        return None
+    before = steps[: steps.index(slides[0])]
+    fixed = all(isinstance(step, Turn) and step.axis == slides[0].axis for step in before)
+    return slides[0] if fixed else None

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pendula.errors import NotSupported
 from pendula.present.player.scene import Scene
-from pendula.present.player.shapes import Box, Pivot, Polyline, Rod, Shape, Vector
+from pendula.present.player.shapes import Box, Disc, Pivot, Point, Polyline, Ring, Rod, Shape, Sphere, Vector
 
 TOGETHER = 1e-3  # part of the largest distance within which two points count as one
 LOOKS = (0.0, 0.31, 0.62, 1.0)  # where in the run it is looked
@@ -90,6 +91,8 @@ def _ends(shape: Shape) -> tuple[Vector, ...]:
             return (shape.at,)
         case Box():
             return (shape.center,)
-        case Polyline() if len(shape.points) < LONG_LINE:
-            return shape.points
-    return ()
+        case Polyline():
+            return shape.points if len(shape.points) < LONG_LINE else ()
+        case Point() | Sphere() | Disc() | Ring():
+            return ()
+    raise NotSupported(f"hinges of a shape of kind {shape.kind}")

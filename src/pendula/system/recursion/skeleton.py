@@ -1,8 +1,9 @@
 """What a recursion runs over: a model taken apart into hinges of a few kinds, and numbers for each.
 
 Joints with several freedoms become hinges in a row with nothing between them (a planar joint: two slides and a
-turn); a ball stays whole, and so does a joint that has expressions of its own (a chart). Prescribed coordinates are
-hinges whose motion is known. Bodies sit on hinges: a fixed joint only adds its body to the hinge it is fixed to.
+turn); a ball stays whole, and so does a joint whose motion is a set of expressions (a chart). The kinds of hinges
+follow from the template of the joint's motion. Prescribed coordinates are hinges whose motion is known. Bodies sit on
+hinges: a fixed joint only adds its body to the hinge it is fixed to.
 
 The structure is found once per model; the numbers follow from it for every set of parameters.
 """
@@ -11,25 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, assert_never
 
 import numpy as np
 import symengine as se
 
-from pendula.equations.mechanism import AXES, Mechanism, Shift, Step, Turn
+from pendula.equations import vectors as vec
+from pendula.equations.mechanism import Link, Mechanism, Shift, Step, Turn, TurnQuaternion
 from pendula.equations.tape import Expr, is_zero
-from pendula.model.joints import (
-    JointCoordinates,
-    JointFixed,
-    JointFree,
-    JointPlanar,
-    JointPrismatic,
-    JointRevolute,
-    JointSpherical,
-    JointUniversal,
-)
+from pendula.errors import NotSupported
+from pendula.model.expressions.expression import parse
+from pendula.model.joints import TreeJoint
+from pendula.model.joints import steps as template
+from pendula.model.joints.steps import AXES
 from pendula.system.layout import Array
 from pendula.system.recursion.spatial import BALL, CHART, PRISMATIC, REVOLUTE
+
+T = TypeVar("T")
 
 GROUND = 0  # number of ground among the hinges; real ones count from 1
 
@@ -116,7 +115,7 @@ class _Builder:
         self.drives = {d.position: k for k, d in enumerate(m.drives)}
         self.hinge, self.steps = GROUND, ()  # type: int, tuple[Step, ...]
 
-    def add(self, link: Any) -> None:
+    def add(self, link: Link) -> None:
         """All hinges of a link's joint, and the seat of its body."""
         seats = self.skeleton.seats
         parent = seats[link.parent] if link.parent >= 0 else Seat(GROUND, ())
@@ -167,44 +166,108 @@ class _Builder:
         for k, name in enumerate(hinge.names):
             self.skeleton.place_of[name] = (self.hinge, k)
 
-    def _ball(self, joint: Any) -> None:
-        names = tuple(c.name for c in joint.coordinates()[-4:])
-        first = joint.speeds()[-3].name
-        self._append(Hinge(BALL, self.hinge, self.steps, q=self.q[names[0]], v=self.v[first], names=names))
+    def _move(self, link: Link) -> None:
+        """Hinges of a joint, derived from the template of its motion.
 
-    def _move(self, link: Any) -> None:
-        joint, direction = link.joint, self.skeleton.mechanism.direction
-        names = [c.name for c in joint.coordinates()]
-        match joint:
-            case JointFixed():
-                return
-            case JointRevolute():
-                self._hinge(REVOLUTE, direction(joint.axis), names[0], absolute=joint.measured_from == "ground")
-            case JointPrismatic():
-                self._hinge(PRISMATIC, direction(joint.axis), names[0])
-            case JointPlanar():
-                for kind, axis, name in zip((PRISMATIC, PRISMATIC, REVOLUTE), "xyz", names, strict=True):
-                    self._hinge(kind, AXES[axis], name)
-            case JointUniversal():
-                self._turns(joint.sequence, names)
-            case JointSpherical() | JointFree():
-                shifts = len(names) - (3 if joint.euler else 4)
-                for axis, name in zip("xyz", names[:shifts], strict=False):
-                    self._hinge(PRISMATIC, AXES[axis], name)
-                if joint.euler is None:
-                    self._ball(joint)
-                else:
-                    self._turns(joint.euler, names[shifts:])
-            case JointCoordinates():
-                free = [n for n in names if se.Symbol(n) not in self.drives]
-                first_q = self.q[free[0]] if free else -1
-                first_v = self.v[f"{free[0]}_dot"] if free else -1
-                hinge = Hinge(CHART, self.hinge, self.steps, q=first_q, v=first_v, motion=link.motion, names=(*free,))
-                self._append(hinge)
+        A turn or slide by a coordinate that appears nowhere else is a revolute or prismatic hinge, a quaternion a
+        ball. What else there is between two quaternions becomes one chart.
+        """
+        joint = link.joint
+        names = joint.coordinate_names()
+        runs = _runs(joint.steps(), template.TurnQuaternion)
+        symbols = _runs(link.motion, TurnQuaternion)
+        simple = [_simple(run, joint) for run in runs]
+        placed = [name for run, good in zip(runs, simple, strict=True) if good for name in _moved(run)]
+        left = [name for name in names if name not in placed]
+        charts = [k for k, good in enumerate(simple) if not good]
+        if len(charts) > 1 or (left and not charts):
+            what = f'has no step that uses "{left[0]}"' if left and not charts else "mixes quaternions and expressions"
+            raise NotSupported(
+                f'joint "{joint.name}": joint type "{joint.type}" {what}, which the recursion cannot handle; use '
+                "the engine that derives equations"
+            )
+        for run, motion, good in zip(runs, symbols, simple, strict=True):
+            if good:
+                self._hinges(run)
+            else:
+                self._chart(left, motion)
 
-    def _turns(self, letters: str, names: Sequence[str]) -> None:
-        for letter, name in zip(letters, names, strict=True):
-            self._hinge(REVOLUTE, AXES[letter], name)
+    def _hinges(self, run: Sequence[template.Step]) -> None:
+        """One hinge for every step."""
+        direction = self.skeleton.mechanism.direction
+        for step in run:
+            match step:
+                case template.Turn(axis, angle, absolute):
+                    self._hinge(REVOLUTE, direction(axis), str(angle), absolute=absolute)
+                case template.Slide(axis, distance):
+                    self._hinge(PRISMATIC, direction(axis), str(distance))
+                case template.TurnQuaternion(names, omega):
+                    self._append(
+                        Hinge(BALL, self.hinge, self.steps, q=self.q[names[0]], v=self.v[omega[0]], names=names)
+                    )
+                case template.Shift():
+                    raise AssertionError("a shift by a vector is a chart")
+                case _:
+                    assert_never(step)
+
+    def _chart(self, names: Sequence[str], motion: tuple[Step, ...]) -> None:
+        """One hinge for all steps, whose pose and motion are expressions."""
+        free = [n for n in names if se.Symbol(n) not in self.drives]
+        first_q = self.q[free[0]] if free else -1
+        first_v = self.v[f"{free[0]}_dot"] if free else -1
+        self._append(Hinge(CHART, self.hinge, self.steps, q=first_q, v=first_v, motion=motion, names=(*free,)))
+
+
+def _runs(steps: Sequence[T], ball: type) -> list[tuple[T, ...]]:
+    """The steps up to a quaternion, the quaternion alone, the steps after it, and so on; empty runs are left out."""
+    runs: list[tuple[T, ...]] = []
+    start = 0
+    for k, step in enumerate(steps):
+        if isinstance(step, ball):
+            runs += [tuple(steps[start:k]), (step,)]
+            start = k + 1
+    return [run for run in (*runs, tuple(steps[start:])) if run]
+
+
+def _moved(run: Sequence[template.Step]) -> list[str]:
+    """The coordinates by which the steps of a simple run move."""
+    found: list[str] = []
+    for step in run:
+        match step:
+            case template.Turn(_, amount) | template.Slide(_, amount):
+                found.append(str(amount))
+            case template.TurnQuaternion(names):
+                found += names
+            case template.Shift():
+                pass
+            case _:
+                assert_never(step)
+    return found
+
+
+def _simple(run: Sequence[template.Step], joint: TreeJoint) -> bool:
+    """Whether every step moves along or about an axis by a coordinate, or by a quaternion, that no other step uses."""
+    names = joint.coordinate_names()
+    if any(isinstance(step, template.Shift) for step in run):
+        return False
+    return all(name in names and _uses(joint.steps(), name) == 1 for name in _moved(run))
+
+
+def _uses(steps: Sequence[template.Step], name: str) -> int:
+    """The number of entries of a template that depend on a coordinate."""
+    count = 0
+    for step in steps:
+        match step:
+            case template.Turn(_, amount) | template.Slide(_, amount):
+                found: tuple[Any, ...] = (amount,)
+            case template.Shift(vector):
+                found = vector
+            case template.TurnQuaternion(quaternion):
+                found = quaternion
+            case _:
+                assert_never(step)
+        count += sum(name in parse(entry).names for entry in found)
+    return count
 
 
 # -- numbers --------------------------------------------------------------------------------------
@@ -241,11 +304,8 @@ def step_matrix(step: Step, value: Any) -> tuple[Array, Array]:
     if isinstance(step, Shift):
         return np.eye(3), np.array([value(x) for x in step.vector])
     assert isinstance(step, Turn)
-    axis, angle = np.array([value(x) for x in step.axis]), value(step.angle)
-    x, y, z = axis
-    skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    c, s = np.cos(angle), np.sin(angle)
-    return np.eye(3) * c + s * skew + (1 - c) * np.outer(axis, axis), np.zeros(3)
+    angle = value(step.angle)
+    return np.array(vec.turn_matrix([value(x) for x in step.axis], np.cos(angle), np.sin(angle))), np.zeros(3)
 
 
 def follow_steps(steps: Sequence[Step], value: Any) -> tuple[Array, Array, Any]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 import symengine as se
 
 from pendula.equations import loads as ld
+from pendula.equations import vectors as vec
 from pendula.equations.closures import AngleRow, Axis, GapRow, closure_rows
 from pendula.equations.equations import drive_definitions
-from pendula.equations.mechanism import Mechanism, Shift, Turn
+from pendula.equations.mechanism import Mechanism, Shift, Step, Turn, TurnQuaternion
 from pendula.equations.tape import Expr, is_zero
 from pendula.errors import NotSupported
 from pendula.model.bodies import GROUND as GROUND_NAME
@@ -179,7 +180,9 @@ class Tables:
             link = next(
                 k for k, l in enumerate(m.links) if l.joint.coordinates() and l.joint.coordinates()[0].name == name
             )
-            sense = m.direction(m.links[link].joint.axis)[2]  # type: ignore[attr-defined]
+            turn = m.links[link].absolute_turn
+            assert turn is not None
+            sense = turn.axis[2]
             self._load(lk.TORQUE, _Point(link, (0, 0, 0)), vector=(0, 0, sense * value), axes="world")
             return
         self._load_rows.append(([lk.EFFORT_GIVEN, rate, 0, self._expression(value), 0], {}))
@@ -304,7 +307,7 @@ class Tables:
         for x in self.mechanism.model.gravity:
             note(self.mechanism.constant(x))
 
-    def _note_steps(self, steps: Sequence[Any]) -> None:
+    def _note_steps(self, steps: Sequence[Shift | Turn]) -> None:
         for step in steps:
             for x in step.vector if isinstance(step, Shift) else (*step.axis, step.angle):
                 self.constants.index(x)
@@ -500,16 +503,13 @@ class _Charts:
 
     def _add(self, hinge: Hinge) -> None:
         m = self.mechanism
-        shift = next(s for s in hinge.motion if isinstance(s, Shift))
-        turns = [s for s in hinge.motion if isinstance(s, Turn)]
-        arm = [self._flat(x) for x in shift.vector]
-        angles = [self._flat(s.angle) for s in turns]
+        R, arm, turned = self._followed(hinge.motion)
+        axes, angles = [axis for axis, _, _ in turned], [angle for _, angle, _ in turned]
         free = [(se.Symbol(n), se.Symbol(f"{n}_dot"), se.Integer(0)) for n in hinge.names]
         used = set().union(*(e.free_symbols for e in (*arm, *angles)))
         numbers = [k for k, d in enumerate(m.drives) if d.position in used]
         moved = [(m.drives[k].position, m.drives[k].rate, m.drives[k].acceleration) for k in numbers]
         variables = [*free, *moved]
-        R, axes = self._turned(turns, angles)
         spins = [
             [sum(e.diff(x) * a[i] for a, e in zip(axes, angles, strict=True)) for i in range(3)]
             for x, _, _ in variables
@@ -520,7 +520,7 @@ class _Charts:
             flat += [sum(c[i] * rate for c, (_, rate, _) in zip(columns, variables, strict=True)) for i in range(3)]
         for columns in (spins, slides):
             flat += [self._bias(columns, variables, i) for i in range(3)]
-        flat.append(sum(se.sympify(s.axis[2]) * e for s, e in zip(turns, angles, strict=True)))
+        flat.append(sum(upright * angle for _, angle, upright in turned))
         for spin, slide in zip(spins, slides, strict=True):
             flat += [*spin, *slide]
         length = int(lk.chart_size.py_func(len(free), len(moved)))
@@ -540,17 +540,26 @@ class _Charts:
                 total += entry.diff(other) * rate * turning
         return total
 
-    @staticmethod
-    def _turned(turns: list[Turn], angles: list[Any]) -> tuple[Any, list[Any]]:
-        """The rotation after some turns, and the axis of each before it is made, in the axes of the parent side."""
-        R = [[se.Integer(int(i == j)) for j in range(3)] for i in range(3)]
-        axes = []
-        for turn, angle in zip(turns, angles, strict=True):
-            x, y, z = (se.sympify(a) for a in turn.axis)
-            axes.append([sum(R[i][j] * a for j, a in enumerate((x, y, z))) for i in range(3)])
-            c, s = se.cos(angle), se.sin(angle)
-            skew = ((0, -z, y), (z, 0, -x), (-y, x, 0))
-            both = [[a * b * (1 - c) for b in (x, y, z)] for a in (x, y, z)]
-            own = [[both[i][j] + s * skew[i][j] + (c if i == j else 0) for j in range(3)] for i in range(3)]
-            R = [[sum(R[i][l] * own[l][j] for l in range(3)) for j in range(3)] for i in range(3)]
-        return R, axes
+    def _followed(self, steps: Sequence[Step]) -> tuple[Any, list[Any], list[tuple[Any, Any, Any]]]:
+        """Rotation and shift after some steps, in the axes of the parent side.
+
+        Third, for every turn: its axis in these axes, its angle, and the z entry of its axis.
+        """
+        R: Any = [[se.Integer(int(i == j)) for j in range(3)] for i in range(3)]
+        arm = [se.Integer(0)] * 3
+        turned = []
+        for step in steps:
+            match step:
+                case Shift(vector):
+                    own = [self._flat(x) for x in vector]
+                    arm = [a + sum(R[i][j] * x for j, x in enumerate(own)) for i, a in enumerate(arm)]
+                case Turn(axis, angle):
+                    own, by = [se.sympify(a) for a in axis], self._flat(angle)
+                    turned.append(([sum(R[i][j] * a for j, a in enumerate(own)) for i in range(3)], by, own[2]))
+                    turn = vec.turn_matrix(own, se.cos(by), se.sin(by))
+                    R = [[sum(R[i][l] * turn[l][j] for l in range(3)) for j in range(3)] for i in range(3)]
+                case TurnQuaternion():
+                    raise NotSupported("the recursion has no chart with a quaternion")
+                case _:
+                    assert_never(step)
+        return R, arm, turned
