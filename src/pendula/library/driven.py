@@ -80,7 +80,7 @@ def _shaken(model: Model, name: str, driving: dict[str, Scalar]) -> Model:
         "type": "revolute",
         "parent": {"body": "ground", "position": ["alpha*cos(omega*t)*sin(phi)", "alpha*cos(omega*t)*cos(phi)", 0]},
         "child": first.child.body,
-        "measured_from": first.measured_from,  # type: ignore[union-attr]
+        "measured_from": first.measured_from,  # type: ignore[attr-defined]
     }
     return model.with_changes(name=name, parameters=dict(model.parameters) | driving, joints=[moved, *model.joints[1:]])
 

@@ -31,7 +31,7 @@ class Use(Enum):
 
 
 @cache
-def marked_fields(cls: type[BaseModel]) -> tuple[tuple[str, str, frozenset[Any]], ...]:
+def marked_fields(cls: Any) -> tuple[tuple[str, str, frozenset[Any]], ...]:
     """Fields of a class that hold expressions, or elements that may: name, name in model files, and their marks."""
     found = []
     for name, field in cls.model_fields.items():

@@ -85,7 +85,7 @@ def _is_pinned_tree(balance: Balance) -> bool:
     values = dict(zip(balance.system.layout.parameters, balance.parameters.tolist(), strict=True))
     if model.closures or balance.system.drives or balance.system.balls:
         return False
-    if not all(joint.type in ("revolute", "fixed") for joint in model.tree):  # type: ignore[attr-defined]
+    if not all(joint.type in ("revolute", "fixed") for joint in model.tree):
         return False
     for force in model.forces:
         if isinstance(force, ForceTorsionSpring):

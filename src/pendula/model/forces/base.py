@@ -23,6 +23,7 @@ class Force(Element):
     """What all forces have."""
 
     name: Label | None = None
+    type: str
 
     law: ClassVar[Law] = Law()
     """how strongly it pulls, for forces between points or across joints"""
@@ -34,17 +35,11 @@ class Force(Element):
 
     def actions(self) -> tuple[Action, ...]:
         """Where and how the force acts."""
-        raise NotSupported(f'force type "{self.kind()}" does not say where it acts: its class has no actions()')
+        raise NotSupported(f'force type "{self.type}" does not say where it acts: its class has no actions()')
 
     def where(self) -> str:
         """In words, on what the force acts."""
         return "; ".join(_where(action) for action in self.actions())
-
-    @classmethod
-    def kind(cls) -> str:
-        """The value of the field ``type``."""
-        field = cls.model_fields.get("type")
-        return cls.__name__ if field is None else str(field.default)
 
     def law_fields(self) -> dict[str, Scalar]:
         """Values of the fields that the law uses."""

@@ -19,13 +19,13 @@ from pendula.model.forces.torsion_spring import ForceTorsionSpring
 from pendula.model.kinds import OneOf, summary_of, type_name
 from pendula.registry import Registry
 
-F = TypeVar("F", bound=type[Force])
+F = TypeVar("F", bound=Force)
 
 FORCES: Registry[type[Force]] = Registry("force type")
 """Every type of force that a model may use."""
 
 
-def register_force(cls: F) -> F:
+def register_force(cls: type[F]) -> type[F]:
     """Adds a type of force; the default of its field ``type`` names it. May be used as a decorator.
 
     Raises:

@@ -35,7 +35,7 @@ class JointCoordinates(TreeJoint):
 
     def own_freedoms(self) -> tuple[tuple[str, Kind], ...]:
         """The coordinates that the model names."""
-        kinds: tuple[Kind, ...] = self.kinds_ or ("length",) * len(self.coordinates_)
+        kinds: list[Kind] = [*self.kinds_] or ["length" for _ in self.coordinates_]
         return tuple(zip(self.coordinates_, kinds, strict=True))
 
     def coordinate_names(self) -> tuple[str, ...]:

@@ -34,8 +34,8 @@ class JointLoop(ClosingJoint):
                 gaps = NoGap(first, "normal 1"), NoGap(second, "normal 2")
                 return *gaps, *tilt, Perpendicular(first, second, "turn")
             case "universal":
-                one, two = self.sequence
-                return SamePoint(), Perpendicular(AXES[one], AXES[two], "axes")
+                first_axis, second_axis = (AXES[letter] for letter in self.sequence)
+                return SamePoint(), Perpendicular(first_axis, second_axis, "axes")
             case "fixed":
                 pairs = (("z", "x", "y"), ("x", "y", "z"), ("y", "z", "x"))
                 turns = [Perpendicular(AXES[a], AXES[b], f"turn about {about}") for about, a, b in pairs]
