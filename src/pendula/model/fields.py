@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from functools import cache
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -30,15 +29,22 @@ class Use(Enum):
     EVERYTHING = "parameters, inputs, coordinates, speeds and t"
 
 
-@cache
-def marked_fields(cls: Any) -> tuple[tuple[str, str, frozenset[Any]], ...]:
+Marked = tuple[tuple[str, str, frozenset[Any]], ...]
+
+_known: dict[type, Marked] = {}
+
+
+def marked_fields(cls: type[BaseModel]) -> Marked:
     """Fields of a class that hold expressions, or elements that may: name, name in model files, and their marks."""
+    if cls in _known:
+        return _known[cls]
     found = []
     for name, field in cls.model_fields.items():
         marks = frozenset(_marks(field.annotation)) | {m for m in field.metadata if isinstance(m, (Mark, Use))}
         if marks:
             found.append((name, field.alias or name, marks))
-    return tuple(found)
+    _known[cls] = tuple(found)
+    return _known[cls]
 
 
 def _marks(annotation: Any) -> Iterator[Any]:

@@ -115,7 +115,8 @@ def from_data(data: Mapping[str, Any], *, source: str = "model data") -> Model:
 def to_data(model: Model) -> dict[str, Any]:
     """A model as plain data; what has its default value is left out."""
     data: dict[str, Any] = _plain(model)
-    for section, original in (("joints", model.joints), ("forces", model.forces)):
+    sections: dict[str, tuple[Any, ...]] = {"joints": model.joints, "forces": model.forces}
+    for section, original in sections.items():
         entries = [_with_type(item, e.type) for item, e in zip(data.get(section, []), original, strict=False)]
         if entries:
             data[section] = entries
