@@ -19,6 +19,8 @@ import pendula
 from pendula import Model, System, library
 from pendula.errors import PendulaError
 from pendula.model.expressions.expression import parse
+from pendula.model.fields import Mark, marked_fields
+from pendula.model.joints import JOINTS, TreeJoint
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.sampling import random_states
@@ -103,6 +105,16 @@ def is_driven(name: str) -> bool:
 
 PARAMETERS = {"g": 9.81, "m": 0.8, "a": 0.6, "b": "a/2 + 0.1", "k": 7.0, "c": 0.35, "w": "2*sqrt(k/7)", "m2": "1.5*m"}
 
+_IN_THE_PLANE = ("revolute", "revolute", "prismatic", "planar", "fixed", "coordinates")
+_IN_SPACE = ("revolute", "universal", "spherical", "euler", "free", "free euler", "coordinates")
+
+
+def _tree_joints() -> list[str]:
+    """Types of the package's joints that place a body: a new one is drawn the day it is registered."""
+    built_in = [entry.name for entry in JOINTS.entries() if entry.module.startswith("pendula.")]
+    return [name for name in built_in if not JOINTS[name].closing]
+
+
 _SEQUENCES = ("zyz", "xyz", "zxz", "yxz", "zyx", "xyx")
 _PAIRS = ("xy", "yz", "zx", "yx", "xz")
 
@@ -118,7 +130,9 @@ class _Builder:
         forces: bool = True,
         closed: bool | None = None,
         bodies: int | None = None,
+        also: Sequence[str] = (),
     ) -> None:
+        self.also = also
         self.rng = np.random.default_rng([seed, 20260])
         self.seed = seed
         self.flat = bool(self.rng.random() < 0.35)
@@ -200,9 +214,10 @@ class _Builder:
         return {"name": name, "mass": mass, "com": self._point(), "inertia": shape}
 
     def _tree(self) -> None:
-        kinds = ["revolute", "revolute", "prismatic", "planar", "fixed", "coordinates"]
-        if not self.flat:
-            kinds += ["revolute", "universal", "spherical", "euler", "free", "free euler", "coordinates"]
+        kinds = [*_IN_THE_PLANE] if self.flat else [*_IN_THE_PLANE, *_IN_SPACE]
+        drawn = {"fixed", "spherical", *_IN_THE_PLANE, *_IN_SPACE}
+        kinds += [name for name in _tree_joints() if name not in drawn]
+        kinds += self.also
         for i in range(self.count):
             name, body = f"j{i + 1}", f"body {i + 1}"
             kind = self._pick(kinds)
@@ -240,6 +255,8 @@ class _Builder:
             coordinates = [f"{name}_{x}" for x in "xyz"] if kind == "free" else []
         elif kind == "coordinates":
             coordinates = self._chart(joint, name)
+        elif kind not in names:
+            coordinates = self._any(joint, JOINTS[kind])
         for coordinate in coordinates:
             self.initial.setdefault(coordinate, self._number())
         free = sum(len(j.get("_free", ())) for j in self.joints)
@@ -256,6 +273,19 @@ class _Builder:
             place[int(self.rng.integers(2 if self.flat else 3))] = shake
             parent["position"] = place
         self.joints.append(joint)
+
+    def _any(self, joint: dict[str, Any], cls: Any) -> list[str]:
+        """Fields of a joint type that is not known here, by their annotations; returns its coordinates."""
+        for name, label, marks in marked_fields(cls):
+            field = cls.model_fields[name]
+            if name in TreeJoint.model_fields:
+                continue
+            if Mark.DIRECTION in marks:
+                joint[label] = [0, 0, self._pick((1, -1))] if self.flat else self._axis()
+            elif Mark.EXPRESSION in field.metadata and (field.is_required() or self._chance(0.5)):
+                joint[label] = self._pick(("a", "b/2", self._number(0.1, 0.6)))
+        made = cls(**joint)
+        return [c.name for c in made.coordinates() if c.kind != "quaternion"]
 
     def _chart(self, joint: dict[str, Any], name: str) -> list[str]:
         """A pose given by expressions: a bead on a wire, a surface, a rolling wheel, a moving wire."""
@@ -495,7 +525,13 @@ def _axis_angle(rotation: Rotation) -> dict[str, Any]:
 
 
 def random_mechanism(
-    seed: int, *, driven: bool = True, forces: bool = True, closed: bool | None = None, bodies: int | None = None
+    seed: int,
+    *,
+    driven: bool = True,
+    forces: bool = True,
+    closed: bool | None = None,
+    bodies: int | None = None,
+    also: Sequence[str] = (),
 ) -> Model:
     """The random mechanism of a seed: a tree of bodies in the plane or in space, sometimes with a loop.
 
@@ -505,8 +541,10 @@ def random_mechanism(
         forces: may have forces besides gravity.
         closed: with a closing joint where one fits; None: for some seeds.
         bodies: how many; None: 1 to 5, by the seed.
+        also: joint types from outside the package to draw from as well; a type that is listed twice is drawn twice as
+            often.
     """
-    return _Builder(seed, driven=driven, forces=forces, closed=closed, bodies=bodies).model()
+    return _Builder(seed, driven=driven, forces=forces, closed=closed, bodies=bodies, also=also).model()
 
 
 # --- numbers that several tests need ------------------------------------------------------------------

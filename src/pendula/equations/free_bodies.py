@@ -256,8 +256,7 @@ class FreeBodies:
 class _Walk:
     """Follows the steps of a joint and gathers its passage.
 
-    Shifts come before the turns of a joint, so they are fixed in the parent; turning is gathered in the axes
-    that the turns so far have left.
+    Shifts are gathered in the parent's axes, turning in the axes that the turns so far have left.
     """
 
     def __init__(self, free: FreeBodies, body: str, parent: FreeBody) -> None:
@@ -302,13 +301,24 @@ class _Walk:
         )
 
     def _shift(self, vector: vec.Vector) -> None:
+        """A shift in the axes that the turns so far have left, which sweep it along: (A x)' = A (x' + spin x x)."""
         free, R = self._free, self.pose.R
         rate = free.in_time.all(vector)
+        sweep = vec.cross(self._spin, vector)
+        bend = vec.add(
+            free.in_time.all(rate),
+            vec.scale(2, vec.cross(self._spin, rate)),
+            vec.cross(self._spin_rate, vector),
+            vec.cross(self._spin, sweep),
+        )
         self._arm = vec.add(self._arm, vec.times(R, vector))
-        self._slide = vec.add(self._slide, vec.times(R, rate))
-        self._bend = vec.add(self._bend, vec.times(R, free.in_time.all(rate)))
-        for k, column in free.slopes(vector).items():
-            self._slides[k] = vec.add(self._slides.get(k, vec.NULL), vec.times(R, column))
+        self._slide = vec.add(self._slide, vec.times(R, vec.add(rate, sweep)))
+        self._bend = vec.add(self._bend, vec.times(R, bend))
+        columns = free.slopes(vector)
+        for k in {**columns, **self._spins}:
+            column = vec.add(columns.get(k, vec.NULL), vec.cross(self._spins.get(k, vec.NULL), vector))
+            if not vec.all_zero(column):
+                self._slides[k] = vec.add(self._slides.get(k, vec.NULL), vec.times(R, column))
 
     def _turn(self, step: Turn | TurnQuaternion, spin: vec.Vector, bend: vec.Vector, columns: Columns) -> None:
         """Writes what was gathered in the axes after a turn, (A^T x)' = A^T x' - spin x A^T x, and adds the turn."""

@@ -7,14 +7,14 @@ say what they do by :meth:`Force.actions`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, assert_never
 
 from pydantic import Field, model_validator
 
 from pendula.errors import NotSupported
 from pendula.model.base import Element, Label, Name, Scalar, Vector
 from pendula.model.fields import Use
-from pendula.model.forces.actions import Across, AcrossAll, Action, Between
+from pendula.model.forces.actions import Across, AcrossAll, Action, Between, OnCoordinate, Push, Spin, Twist
 from pendula.model.forces.law import Law
 from pendula.model.joints import BodySide
 
@@ -52,7 +52,12 @@ def _where(action: Action) -> str:
             return f"from {start.body} to {end.body}"
         case Across(joint) | AcrossAll(joint):
             return f"joint {joint}"
-    return f"coordinate {action.coordinate}" if hasattr(action, "coordinate") else f"body {action.body}"
+        case Push(body) | Twist(body) | Spin(body):
+            return f"body {body}"
+        case OnCoordinate(coordinate):
+            return f"coordinate {coordinate}"
+        case _:
+            assert_never(action)
 
 
 class ForceBetween(Force):

@@ -19,7 +19,7 @@ from pendula.errors import UsageError
 from pendula.model.bodies import GROUND
 from pendula.model.bodies import Shape as ModelShape
 from pendula.model.expressions.expression import parse
-from pendula.model.forces import ForceDamper, ForceSpring
+from pendula.model.forces.actions import Between
 from pendula.model.joints import Side, TreeJoint
 from pendula.model.joints.steps import Shift, Slide, Turn
 from pendula.present.pictures import maps
@@ -350,9 +350,9 @@ class _Stage:
     def _links(self) -> list[SceneLink]:
         links = []
         for force in self.model.forces:
-            if isinstance(force, (ForceSpring, ForceDamper)) and force.start is not None and force.end is not None:
-                kind = "spring" if isinstance(force, ForceSpring) else "damper"
-                links.append(SceneLink(kind, self._path(force.start), self._path(force.end)))
+            for action in force.actions() if force.drawn_as else ():
+                if isinstance(action, Between):
+                    links.append(SceneLink(force.drawn_as, self._path(action.start), self._path(action.end)))
         for joint in self.model.tree:
             if joint.parent.body == GROUND and any(isinstance(step, Shift) for step in joint.steps()):
                 start, end = self._path(joint.parent), self.r[:, self.index[joint.child.body]]
