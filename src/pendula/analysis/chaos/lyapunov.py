@@ -47,7 +47,7 @@ class Lyapunov:
         text = f"largest Lyapunov exponent {rate}, from t = {self.transient:.6g} to {self.t[-1]:.6g} {self.time_unit}"
         if self.exponent > 3 * self.spread:
             return f"{text}: a deviation grows tenfold every {np.log(10) / self.exponent:.4g} {self.time_unit}"
-        return f"{text}: exponential growth is indistinguishable from none"
+        return f"{text}: no exponential growth beyond its spread"
 
 
 def lyapunov(
