@@ -1,4 +1,5 @@
-"""Writes docs/model.md and docs/formulations.md from the program itself: ``python docs/make_reference.py``."""
+"""Writes docs/model.md, docs/formulations.md and the tables of joints in docs/conventions.md from the program itself:
+``python docs/make_reference.py``."""
 
 from __future__ import annotations
 
@@ -12,9 +13,10 @@ import pendula
 from pendula.equations.derive import DEFAULT
 from pendula.equations.formulations.support import ABILITIES, SOLVED
 from pendula.equations.printing.counts import count
-from pendula.model import bodies, joints
+from pendula.model import bodies
 from pendula.model.expressions.expression import CONSTANTS, FUNCTIONS
 from pendula.model.forces.registry import FORCES
+from pendula.model.joints import JOINTS, ClosingJoint, TreeJoint
 from pendula.model.model import Model
 from pendula.registry import Registry
 
@@ -80,11 +82,6 @@ def _plain(value: Any) -> str:
     return str(list(value)) if isinstance(value, tuple) else str(value)
 
 
-def members(union: Any) -> list[Any]:
-    """The classes of a tagged union."""
-    return list(typing.get_args(typing.get_args(union)[0]))
-
-
 def registered(registry: Registry[Any]) -> list[Any]:
     """The classes of a registry that come with the package."""
     return [registry[entry.name] for entry in registry.entries() if entry.module.startswith("pendula.")]
@@ -103,7 +100,7 @@ def page() -> str:
         "",
     ]
     lines += ["`names` (of the coordinates) and `motion` (prescribed, as expressions of t).", ""]
-    for kind in members(joints.AnyJoint):
+    for kind in registered(JOINTS):
         lines += [f"### {kind.model_fields['type'].default}", "", text(kind), ""]
         own = fields(kind, skip=("name", "type", "parent", "child", "names", "motion"))
         lines += [*own, ""] if len(own) > 2 else []
@@ -180,7 +177,49 @@ def formulations_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"model.md": page, "formulations.md": formulations_page}
+JOINT_TABLES = ("<!-- tables of joints -->\n\n", "\n<!-- end of the tables of joints -->")
+EXAMPLE_FIELDS: dict[str, dict[str, Any]] = {"coordinates": {"coordinates": ["s"]}}
+"""Fields that a joint of the tables must have."""
+
+
+def _names(found: Any) -> str:
+    """Names with what they measure, equal ones together: `j_x` `j_y` length, `j_angle` angle."""
+    groups: list[tuple[str, list[str]]] = []
+    for c in found:
+        if not groups or groups[-1][0] != c.kind:
+            groups.append((c.kind, []))
+        groups[-1][1].append(f"`{c.name}`")
+    return ", ".join(f"{' '.join(names)} ({kind})" for kind, names in groups) or "none"
+
+
+def joint_tables() -> str:
+    """Coordinates and speeds of every joint that places a body, and what closing joints demand."""
+    rows, closing = [], []
+    for kind in registered(JOINTS):
+        name = kind.model_fields["type"].default
+        ways: list[dict[str, Any]] = [{}, {"euler": "zyz"}] if "euler" in kind.model_fields else [{}]
+        for more in ways:
+            joint = kind(name="j", parent="ground", child="body", **EXAMPLE_FIELDS.get(name, {}), **more)
+            if isinstance(joint, TreeJoint):
+                with_euler = " with `euler`" if more else ""
+                speeds = " ".join(f"`{s.name}`" for s in joint.speeds()) or "none"
+                rows.append([f"{name}{with_euler}", text(kind).partition("\n")[0], _names(joint.coordinates()), speeds])
+            elif isinstance(joint, ClosingJoint):
+                closing.append([name, text(kind).partition("\n")[0]])
+    lines = _table(["Joint", "Motion of its child side", "Coordinates of a joint called `j`", "Speeds"], rows)
+    lines += ["", *_table(["Closing joint", "What it demands"], closing)]
+    return "\n".join(lines) + "\n"
+
+
+def conventions_page() -> str:
+    """The page of conventions with its tables of joints made again."""
+    page = (HERE / "conventions.md").read_text(encoding="utf-8")
+    first, last = JOINT_TABLES
+    head, _, rest = page.partition(first)
+    return head + first + joint_tables() + last + rest.partition(last)[2]
+
+
+PAGES = {"model.md": page, "formulations.md": formulations_page, "conventions.md": conventions_page}
 
 if __name__ == "__main__":
     for name, make in PAGES.items():
