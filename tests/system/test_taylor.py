@@ -12,13 +12,13 @@ import pytest
 
 import pendula
 from pendula import NotSupported, library
+from pendula.numerics.scalars.trig import FAR
 from pendula.numerics.taylor.integrate import aligned
 from pendula.system import kernels as kn
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.program import Program
 from pendula.system.taylor.code import LANES, bind_series, compile_series, share_rows
 from pendula.system.taylor.recurrences import Rates, Recurrences, find_recurrences, solve_symmetric
-from pendula.numerics.scalars.trig import FAR
 from pendula.system.taylor.trig import Expansion
 from tests.helpers import Array, library_system
 
