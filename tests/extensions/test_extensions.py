@@ -13,7 +13,9 @@ from pendula import extensions
 from pendula.errors import UsageError
 from pendula.registry import Registry
 
-SHAPE = "from pendula.registry import Registry\nSHAPES = Registry('shape')\nSHAPES.register('disc', 1, summary='round')\n"
+SHAPE = (
+    "from pendula.registry import Registry\nSHAPES = Registry('shape')\nSHAPES.register('disc', 1, summary='round')\n"
+)
 
 
 @pytest.fixture
