@@ -247,7 +247,17 @@ def test_workers_know_it() -> None:
 @pytest.mark.parametrize("engine", ["symbolic", "recursive"])
 def test_the_command_line_knows_it_when_told(tmp_path: Path, engine: str) -> None:
     pendula.save(nut(), tmp_path / "nut.toml")
-    words = [sys.executable, "-m", "pendula", "simulate", str(tmp_path / "nut.toml"), "--for", "0.2", "--engine", engine]
+    words = [
+        sys.executable,
+        "-m",
+        "pendula",
+        "simulate",
+        str(tmp_path / "nut.toml"),
+        "--for",
+        "0.2",
+        "--engine",
+        engine,
+    ]
     import os
 
     known = {**os.environ, "PENDULA_EXTENSIONS": str(FILE)}
