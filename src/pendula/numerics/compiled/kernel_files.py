@@ -8,11 +8,14 @@ does not make numba import everything it could need to compile, which would take
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pickle
 import tempfile
+import time
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,10 @@ from numba.core.compiler import CompileResult
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
+from pendula.numerics.compiled.kernel_keys import code_digest, signature_text
+
+DAY = 86400.0  # seconds
+UNUSED_DAYS = 30.0  # kernels are removed after this long without use
 DIGEST_BYTES = hashlib.sha256().digest_size
 
 
@@ -29,16 +36,20 @@ def _digest(content: bytes) -> bytes:
     return hashlib.sha256(content).digest()
 
 
-def source_stamp(path: str, packages: tuple[Path, ...]) -> tuple[object, ...]:
-    """What changes when a source file does. Files in ``packages`` are already in the name of the directory.
+def _mark_used(path: Path) -> None:
+    """Renews the time of a file, at most once a day."""
+    if time.time() - path.stat().st_mtime > DAY:
+        os.utime(path)
 
-    Raises:
-        OSError: there is no such file, e.g. for a function typed at a prompt.
-    """
-    if any(Path(path).is_relative_to(package) for package in packages):
-        return ()
-    found = os.stat(path)
-    return (os.path.abspath(path), found.st_mtime_ns, found.st_size)
+
+@lru_cache
+def _remove_unused(directory: Path) -> None:
+    """Removes kernels that nobody has used for a while, once in a process (best effort)."""
+    oldest = time.time() - UNUSED_DAYS * DAY
+    for path in directory.glob("*.kernel"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < oldest:
+                path.unlink()
 
 
 def _named(function: Callable[..., Any]) -> str:
@@ -64,14 +75,14 @@ class KernelFiles(_Cache):
     Args:
         function: the Python function that is compiled.
         directory: where the files are.
-        stamp: of the function's source (:func:`source_stamp`).
+        settings: the options it is compiled with.
         note: called with a sentence when something could not be kept.
     """
 
     def __init__(
-        self, function: Callable[..., Any], directory: Path, stamp: tuple[object, ...], note: Callable[[str], None]
+        self, function: Callable[..., Any], directory: Path, settings: dict[str, Any], note: Callable[[str], None]
     ) -> None:
-        self._function, self._directory, self._stamp, self._note = function, directory, stamp, note
+        self._function, self._directory, self._settings, self._note = function, directory, settings, note
         self._enabled = True
 
     @property
@@ -94,12 +105,8 @@ class KernelFiles(_Cache):
 
     def _key(self, signature: object, codegen: Any) -> str:
         """Text that is different whenever the machine code could be."""
-        code, cells = self._function.__code__, self._function.__closure__ or ()
-        kept = hashlib.sha256(code.co_code).hexdigest()
-        if cells:
-            kept += hashlib.sha256(dumps(tuple(cell.cell_contents for cell in cells))).hexdigest()
-        where = (self._function.__module__, self._function.__qualname__, code.co_firstlineno, *self._stamp)
-        return repr((where, kept, codegen.magic_tuple(), signature))
+        made_of = code_digest(self._function, self._settings)
+        return repr((self._function.__qualname__, made_of, codegen.magic_tuple(), signature_text(signature)))
 
     def _path(self, key: str) -> Path:
         return self._directory / f"{_named(self._function)}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.kernel"
@@ -108,9 +115,11 @@ class KernelFiles(_Cache):
         """The compiled function for a signature, or None where there is no sound file of it."""
         if not self._enabled:
             return None
-        key = self._key(sig, target_context.codegen())
         try:
-            content = self._path(key).read_bytes()
+            key = self._key(sig, target_context.codegen())
+            path = self._path(key)
+            content = path.read_bytes()
+            _mark_used(path)
         except OSError:
             return None
         if content[:DIGEST_BYTES] != _digest(content[DIGEST_BYTES:]):
@@ -139,10 +148,11 @@ class KernelFiles(_Cache):
         if data.library.has_dynamic_globals:
             self._note(f"{self._function.__name__} holds addresses of this process")
             return
-        key = self._key(sig, data.codegen)
         try:
+            key = self._key(sig, data.codegen)
             payload = dumps((key, sig, _needed_symbols(data), data._reduce()))
             self._write(self._path(key), _digest(payload) + payload)
+            _remove_unused(self._directory)
         except (OSError, pickle.PicklingError) as error:
             self._note(str(error))
             self.disable()
