@@ -124,6 +124,17 @@ def _with_files(made: Any, function: Callable[..., Any], settings: dict[str, Any
     return made
 
 
+def is_kept(kernel: Any) -> bool:
+    """Whether machine code of a kernel, as it is now, is on disk."""
+    if isinstance(kernel, CompiledCallback):
+        function, settings = kernel.__wrapped__, kernel._settings
+    elif isinstance(files := getattr(kernel, "_cache", None), KernelFiles):
+        return files.any_kept()
+    else:
+        return False
+    return bool(cache_directory) and KernelFiles(function, Path(cache_directory), settings, _note).any_kept()
+
+
 def _settings(allocates: bool, options: dict[str, Any]) -> dict[str, Any]:
     """Options for numba: IEEE division, and no counting of array references where nothing is allocated."""
     settings: dict[str, Any] = {"error_model": "numpy", **options}

@@ -12,7 +12,6 @@ import contextlib
 import hashlib
 import os
 import pickle
-import tempfile
 import time
 from collections.abc import Callable
 from functools import lru_cache
@@ -25,6 +24,9 @@ from numba.core.compiler import CompileResult
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
+from pendula.errors import UsageError
+from pendula.files import write_bytes
+from pendula.numerics.compiled import ahead
 from pendula.numerics.compiled.kernel_keys import code_digest, signature_text
 
 DAY = 86400.0  # seconds
@@ -106,17 +108,30 @@ class KernelFiles(_Cache):
     def _key(self, signature: object, codegen: Any) -> str:
         """Text that is different whenever the machine code could be."""
         made_of = code_digest(self._function, self._settings)
-        return repr((self._function.__qualname__, made_of, codegen.magic_tuple(), signature_text(signature)))
+        return repr((made_of, self._function.__qualname__, codegen.magic_tuple(), signature_text(signature)))
 
     def _path(self, key: str) -> Path:
-        return self._directory / f"{_named(self._function)}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.kernel"
+        """The file of a key: name of the function, start of the digest of its code, digest of the whole key."""
+        whole = hashlib.sha256(key.encode()).hexdigest()
+        return self._directory / f"{_named(self._function)}-{key[2:18]}-{whole[:24]}.kernel"
+
+    def any_kept(self) -> bool:
+        """Whether there is a file of this function as it is now, for whatever signature."""
+        made_of = code_digest(self._function, self._settings)
+        return any(self._directory.glob(f"{_named(self._function)}-{made_of[:16]}-*.kernel"))
 
     def load_overload(self, sig: object, target_context: Any) -> Any:
         """The compiled function for a signature, or None where there is no sound file of it."""
         if not self._enabled:
             return None
+        found = self._loaded(sig, target_context)
+        if found is None and ahead.wait_for(self._function):
+            found = self._loaded(sig, target_context)
+        return found
+
+    def _loaded(self, signature: object, target: Any) -> Any:
         try:
-            key = self._key(sig, target_context.codegen())
+            key = self._key(signature, target.codegen())
             path = self._path(key)
             content = path.read_bytes()
             _mark_used(path)
@@ -125,7 +140,7 @@ class KernelFiles(_Cache):
         if content[:DIGEST_BYTES] != _digest(content[DIGEST_BYTES:]):
             return None
         try:
-            return self._rebuilt(key, sig, content, target_context)
+            return self._rebuilt(key, signature, content, target)
         except Exception:  # whatever made it, a file that cannot be used must not stop the work: compile anew
             return None
 
@@ -153,18 +168,10 @@ class KernelFiles(_Cache):
             payload = dumps((key, sig, _needed_symbols(data), data._reduce()))
             self._write(self._path(key), _digest(payload) + payload)
             _remove_unused(self._directory)
-        except (OSError, pickle.PicklingError) as error:
+        except (OSError, UsageError, pickle.PicklingError) as error:
             self._note(str(error))
             self.disable()
 
     def _write(self, path: Path, content: bytes) -> None:
-        """All of a file or nothing, whoever else writes it."""
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, unfinished = tempfile.mkstemp(dir=self._directory)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.replace(unfinished, path)
-        except OSError:
-            Path(unfinished).unlink(missing_ok=True)
-            raise
+        write_bytes(path, content)

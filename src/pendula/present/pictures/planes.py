@@ -10,6 +10,7 @@ import numpy as np
 from pendula.analysis.driven.floquet import Floquet
 from pendula.analysis.driven.study import FloquetMap
 from pendula.analysis.linear.spectrum import Spectrum
+from pendula.files import write_figure
 from pendula.present.pictures.plots import FEW, INK, MUTED, _dress, _sheet, _word
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def plot_spectrum(found: Spectrum, path: str | os.PathLike[str] | None = None, *
         _word(ax.set_title(f"not drawn: {', '.join(others)}", loc="left", fontsize=9.5, color=MUTED))
     _title(figure, "eigenvalues")
     if path is not None:
-        figure.savefig(path, dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 
@@ -80,7 +81,7 @@ def plot_multipliers(found: Floquet, path: str | os.PathLike[str] | None = None,
     _word(ax.set_title(found.verdict, loc="left", fontsize=9.5, color=MUTED))
     _title(figure, "Floquet multipliers")
     if path is not None:
-        figure.savefig(path, dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 
@@ -110,7 +111,7 @@ def plot_floquet_over(found: FloquetMap, path: str | os.PathLike[str] | None = N
     _dress(ax)
     _title(figure, f"Floquet multipliers over {found.name}")
     if path is not None:
-        figure.savefig(path, dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 
