@@ -34,6 +34,7 @@ from numba.core.ccallback import CFunc
 
 from pendula.numerics.compiled.kernel_files import DAY, UNUSED_DAYS, KernelFiles
 from pendula.numerics.compiled.native import Callback
+from pendula.numerics.compiled.parts import PIPELINE
 
 NUMBA_OPTIONS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "ENABLE_AVX")
 CALLBACK_SIGNATURE = "void(intp, intp, intp)"
@@ -166,6 +167,7 @@ def compiled_part(function: Callable[..., Any] | None = None, /, *, allocates: b
         "nogil": True,
         "no_cpython_wrapper": True,
         "no_cfunc_wrapper": True,
+        **PIPELINE,
         **_settings(allocates, options),
     }
     return numba.njit(**settings) if function is None else numba.njit(**settings)(function)
