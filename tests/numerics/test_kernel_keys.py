@@ -177,6 +177,7 @@ def test_number_types_and_overloads_count_for_every_kernel(monkeypatch, tmp_path
     (tmp_path / "numerics" / "compiled").mkdir()
     native = tmp_path / "numerics" / "compiled" / "native.py"
     native.write_text("B = 1\n")
+    (native.parent / "parts.py").write_text("C = 1\n")
     monkeypatch.setattr(kernel_keys, "PACKAGE", tmp_path)
 
     def kernel(x):

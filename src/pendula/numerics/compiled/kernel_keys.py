@@ -31,7 +31,7 @@ from pendula import extensions
 
 PACKAGE = Path(__file__).resolve().parents[2]
 KERNEL_ROOMS = ("numerics", "system", "simulation")
-ALWAYS = ("numerics/scalars", "numerics/compiled/native.py")
+ALWAYS = ("numerics/scalars", "numerics/compiled/native.py", "numerics/compiled/parts.py")
 SETTLED = ("numpy", "numba", "llvmlite", "math", "cmath", "operator", "builtins", "typing", "collections")
 """Packages whose content follows from their version, which the name of the cache directory covers."""
 
