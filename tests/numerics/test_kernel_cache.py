@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import importlib
 import os
 import stat
 import subprocess
 import sys
+from functools import reduce
 from pathlib import Path
 
 import numba
@@ -274,6 +276,15 @@ def test_code_that_needs_a_symbol_nobody_has_is_compiled_anew(tmp_path, monkeypa
     monkeypatch.setattr(kernel_files, "_needed_symbols", lambda result: ["no_such_function_anywhere"])
     assert compiled_with_files(twice, tmp_path, [])(1.0) == 2.0
     assert found(twice, tmp_path, numba.float64) is None
+
+
+@pytest.mark.parametrize("module", kernel_files.PRIVATE)
+def test_numba_has_what_the_files_use_of_it(module):
+    found = importlib.import_module(module)
+    for name in kernel_files.PRIVATE[module].split():
+        assert reduce(lambda thing, part: getattr(thing, part, None), name.split("."), found) is not None, (
+            f"numba {numba.__version__} has moved {module}.{name}: see numerics/compiled/kernel_files.py"
+        )
 
 
 def test_loading_does_not_import_what_only_compiling_needs(tmp_path):

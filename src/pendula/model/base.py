@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, NoReturn, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, ValidationError, WithJsonSchema
-from pydantic._internal._model_construction import ModelMetaclass
 
 from pendula.errors import ModelError, Problem
 from pendula.model.expressions.expression import Expression, parse
@@ -34,7 +33,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class _PlainErrors(ModelMetaclass):
+class _PlainErrors(type(BaseModel)):  # type: ignore[misc]  # pydantic has no public name for its metaclass
     """Makes ``Body(...)`` raise ModelError; validation inside a larger model still collects everything."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:

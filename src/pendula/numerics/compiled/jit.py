@@ -28,11 +28,16 @@ from typing import Any
 import llvmlite.binding
 import numba
 import numpy as np
-from numba.core import options as numba_options
-from numba.core import sigutils
-from numba.core.ccallback import CFunc
 
-from pendula.numerics.compiled.kernel_files import DAY, UNUSED_DAYS, KernelFiles
+from pendula.numerics.compiled.kernel_files import (
+    DAY,
+    NOTHING_COUNTED,
+    UNUSED_DAYS,
+    KernelFiles,
+    files_of,
+    uncompiled_callback,
+    with_files,
+)
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.parts import PIPELINE
 
@@ -121,15 +126,14 @@ def _with_files(made: Any, function: Callable[..., Any], settings: dict[str, Any
     if not os.path.isfile(function.__code__.co_filename):  # e.g. a function typed at a prompt
         _note(f"{function.__name__} has no source file")
         return made
-    made._cache = KernelFiles(function, Path(cache_directory), settings, _note)
-    return made
+    return with_files(made, KernelFiles(function, Path(cache_directory), settings, _note))
 
 
 def is_kept(kernel: Any) -> bool:
     """Whether machine code of a kernel, as it is now, is on disk."""
     if isinstance(kernel, CompiledCallback):
         function, settings = kernel.__wrapped__, kernel._settings
-    elif isinstance(files := getattr(kernel, "_cache", None), KernelFiles):
+    elif (files := files_of(kernel)) is not None:
         return files.any_kept()
     else:
         return False
@@ -139,9 +143,7 @@ def is_kept(kernel: Any) -> bool:
 def _settings(allocates: bool, options: dict[str, Any]) -> dict[str, Any]:
     """Options for numba: IEEE division, and no counting of array references where nothing is allocated."""
     settings: dict[str, Any] = {"error_model": "numpy", **options}
-    if not allocates and hasattr(numba_options.DefaultOptions, "_nrt"):
-        settings["_nrt"] = False
-    return settings
+    return settings if allocates else settings | NOTHING_COUNTED
 
 
 def compiled(function: Callable[..., Any] | None = None, /, *, allocates: bool = True, **options: Any) -> Any:
@@ -197,8 +199,7 @@ class CompiledCallback:
 
     def _compiled(self) -> Any:
         """What numba.cfunc gives, with our files."""
-        signature = sigutils.normalize_signature(CALLBACK_SIGNATURE)
-        made = CFunc(self.__wrapped__, signature, locals={}, options=self._settings)
+        made = uncompiled_callback(self.__wrapped__, CALLBACK_SIGNATURE, self._settings)
         native = _with_files(made, self.__wrapped__, self._settings)
         native.compile()
         return native

@@ -4,6 +4,11 @@ Numba has files of its own for this. These differ in three ways. A file starts w
 noticed and compiled anew (bad machine code would end the process without a word). Every signature has its own file,
 which names what it was made from, so two processes that write at the same time cannot mix up their code. And loading
 does not make numba import everything it could need to compile, which would take longer than all the rest.
+
+What this uses of numba is not public: :data:`PRIVATE` lists it, a test looks for each name, and ``pyproject.toml``
+holds numba below the first version that has not been tried. Only this module and
+:mod:`pendula.numerics.compiled.parts` use private names of numba.
+
 """
 
 from __future__ import annotations
@@ -19,7 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite.binding
+from numba.core import options, sigutils
 from numba.core.caching import _Cache
+from numba.core.ccallback import CFunc
 from numba.core.compiler import CompileResult
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
@@ -32,6 +39,24 @@ from pendula.numerics.compiled.kernel_keys import code_digest, signature_text
 DAY = 86400.0  # seconds
 UNUSED_DAYS = 30.0  # kernels are removed after this long without use
 DIGEST_BYTES = hashlib.sha256().digest_size
+
+PRIVATE = {
+    "numba.core.caching": "_Cache",
+    "numba.core.ccallback": "CFunc",
+    "numba.core.compiler": "CompileResult._rebuild CompileResult._reduce",
+    "numba.core.runtime": "rtsys.initialize",
+    "numba.core.options": "DefaultOptions._nrt",
+    "numba.core.codegen": "CPUCodeLibrary.has_dynamic_globals CPUCodeLibrary._optimize_final_module",
+}
+"""what is used of numba beyond its documentation, by module"""
+
+NOTHING_COUNTED: dict[str, Any] = {"_nrt": False} if hasattr(options.DefaultOptions, "_nrt") else {}
+"""options of a function in which nothing is allocated: references to arrays are not counted"""
+
+
+def uncompiled_callback(function: Callable[..., Any], signature: str, settings: dict[str, Any]) -> Any:
+    """What ``numba.cfunc`` makes of a function, before it is compiled."""
+    return CFunc(function, sigutils.normalize_signature(signature), locals={}, options=settings)
 
 
 def _digest(content: bytes) -> bytes:
@@ -69,6 +94,18 @@ def _needed_symbols(result: Any) -> list[str]:
 
 def _all_known(symbols: list[str]) -> bool:
     return all(llvmlite.binding.address_of_symbol(name) is not None for name in symbols)
+
+
+def with_files(made: Any, files: KernelFiles) -> Any:
+    """A function of numba's with our files in place of its own."""
+    made._cache = files
+    return made
+
+
+def files_of(made: Any) -> KernelFiles | None:
+    """The files that a function of numba's was given, if any."""
+    files = getattr(made, "_cache", None)
+    return files if isinstance(files, KernelFiles) else None
 
 
 class KernelFiles(_Cache):
