@@ -127,13 +127,13 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any], *, com
         (np.savez_compressed if compressed else np.savez)(file, **arrays)
 
 
-def write_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float) -> None:
+def write_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float | None = None) -> None:
     """Writes a Matplotlib figure in the format that the name of the file ends with; a name without gets ``.png``."""
     named = Path(path)
     if not named.suffix:
         named = named.with_name(f"{named.name}.png")
     with writing(named) as file:
-        figure.savefig(file, dpi=dpi, format=named.suffix[1:].lower())
+        figure.savefig(file, dpi=dpi or "figure", format=named.suffix[1:].lower())
 
 
 def scratch_array(path: Path, kind: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:

@@ -173,6 +173,7 @@ def perform(
     from pendula.simulation.events import Event, read_events
     from pendula.simulation.simulate import simulate
     from pendula.system.build import compile_system
+    from pendula.system.first_use import prepare_motion
 
     looked_for = read_events(
         [
@@ -184,6 +185,7 @@ def perform(
     before = time.perf_counter()
     with Progress(quiet=quiet) as progress:
         progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
+        prepare_motion(stepper)
         system = compile_system(found, formulation, engine=engine)
         progress.say(f"simulating {found.name}")
         run = simulate(
@@ -211,7 +213,7 @@ def equations_of(system: Any) -> str:
 def _horizon(run: Any) -> Any:
     from pendula.analysis.chaos.horizon import horizon
 
-    return horizon(run.system, run=run)
+    return horizon(run)
 
 
 def _write(run: Any, paths: dict[str, Any], section_of: str | None = None) -> list[str]:
@@ -233,10 +235,9 @@ def _write(run: Any, paths: dict[str, Any], section_of: str | None = None) -> li
         animate(run, paths["--animate"])
         wrote.append(str(paths["--animate"]))
     if paths["--plot-section"] is not None:
-        from pendula.present.pictures.results import plot_section
+        from pendula.present.pictures.results import plot
 
-        found = next(iter(run.events.values()))
-        plot_section(found, paths["--plot-section"], of=section_of)
+        plot(next(iter(run.events.values())), paths["--plot-section"], of=section_of)
         wrote.append(str(paths["--plot-section"]))
     return wrote
 
