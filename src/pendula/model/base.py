@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, ValidationError, WithJsonSchema
 
@@ -12,6 +12,11 @@ from pendula.errors import ModelError, Problem
 from pendula.model.expressions.expression import Expression, parse
 from pendula.model.names import ExpressionError, check_label, check_name, quote
 from pendula.model.problems import class_name, problems_from, shown
+
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)  # pydantic has no public name for it
 
 __all__ = [
     "Description",
@@ -33,7 +38,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class _PlainErrors(type(BaseModel)):  # type: ignore[misc]  # pydantic has no public name for its metaclass
+class _PlainErrors(ModelMetaclass):
     """Makes ``Body(...)`` raise ModelError; validation inside a larger model still collects everything."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
