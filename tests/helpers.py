@@ -277,11 +277,11 @@ class _Builder:
 
     def _any(self, joint: dict[str, Any], cls: Any) -> list[str]:
         """Fields of a joint type that is not known here, by their annotations; returns its coordinates."""
-        for name, label, marks in marked_fields(cls):
-            field = cls.model_fields[name]
-            if name in TreeJoint.model_fields:
+        for marked in marked_fields(cls):
+            label, field = marked.label, cls.model_fields[marked.name]
+            if marked.name in TreeJoint.model_fields:
                 continue
-            if Mark.DIRECTION in marks:
+            if marked.is_direction:
                 joint[label] = [0, 0, self._pick((1, -1))] if self.flat else self._axis()
             elif Mark.EXPRESSION in field.metadata and (field.is_required() or self._chance(0.5)):
                 joint[label] = self._pick(("a", "b/2", self._number(0.1, 0.6)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, assert_never
 
 import symengine as se
 
@@ -285,6 +285,8 @@ class _Walk:
             case TurnQuaternion(omega=omega):
                 units = {self._free.index_of[str(s)]: e for s, e in zip(omega, vec.IDENTITY, strict=True)}
                 self._turn(step, omega, vec.NULL, units)
+            case _:
+                assert_never(step)
 
     def passage(self) -> Passage:
         """What was gathered."""

@@ -325,19 +325,22 @@ class Mechanism:
 
     def _motion(self, joint: TreeJoint) -> tuple[Step, ...]:
         """The joint's motion from its parent-side frame to its child-side frame: its template with symbols."""
-        names: dict[str, Expr] = {**self.constants} | {name: se.Symbol(name) for name in joint.coordinate_names()}
+        own: dict[str, Expr] = {name: se.Symbol(name) for name in joint.coordinate_names()}
 
         def read(value: Any) -> Expr:
+            if value in own:  # most templates use bare coordinates
+                return own[value]
             expression = _parse(value)
-            if "t" in expression.names and "t" not in names:  # explicit time is a prescribed motion
+            if "t" in expression.names and "t" not in own:  # explicit time is a prescribed motion
                 clock = self._drive(f"{joint.name}__clock", "time", _parse("t"))
-                names["t"] = clock.position
-            if unknown := sorted(expression.names - names.keys()):
+                own["t"] = clock.position
+            names = {n: own[n] if n in own else self.constants.get(n) for n in expression.names}
+            if unknown := sorted(n for n, x in names.items() if x is None):
                 raise NotSupported(
                     f'joint "{joint.name}": the template of joint type "{joint.type}" uses "{unknown[0]}", which is '
                     "neither a parameter nor a coordinate of the joint"
                 )
-            return translate(expression, {n: names[n] for n in expression.names})
+            return translate(expression, names)
 
         steps: list[Step] = []
         slides: list[vec.Vector] = []  # consecutive ones make one shift
@@ -362,7 +365,7 @@ class Mechanism:
                     assert_never(step)
         if slides:
             steps.append(_shift(vec.add(*slides)))
-        if len(steps) > 1 and joint.absolute_turn() is not None:
+        if len(steps) > 1 and any(isinstance(step, Turn) and step.absolute for step in steps):
             raise NotSupported(
                 f'joint "{joint.name}": in joint type "{joint.type}" a turn measured from ground is not the only step'
             )

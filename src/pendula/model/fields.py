@@ -6,9 +6,9 @@ anywhere. ``Scalar``, ``Vector``, ``Direction`` and their relatives of :mod:`pen
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from enum import Enum
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel
 
@@ -29,21 +29,31 @@ class Use(Enum):
     EVERYTHING = "parameters, inputs, coordinates, speeds and t"
 
 
-Marked = tuple[tuple[str, str, frozenset[Any]], ...]
+class MarkedField(NamedTuple):
+    """A field that holds expressions, or elements that may."""
 
-_known: dict[type, Marked] = {}
+    name: str
+    label: str
+    """its name in model files"""
+    use: Use | None
+    """what its expressions may use, if it says so; those of a direction use parameters"""
+    is_direction: bool
 
 
-def marked_fields(cls: type[BaseModel]) -> Marked:
-    """Fields of a class that hold expressions, or elements that may: name, name in model files, and their marks."""
-    if cls in _known:
-        return _known[cls]
-    found = []
-    for name, field in cls.model_fields.items():
-        marks = frozenset(_marks(field.annotation)) | {m for m in field.metadata if isinstance(m, (Mark, Use))}
-        if marks:
-            found.append((name, field.alias or name, marks))
-    _known[cls] = tuple(found)
+_known: dict[type, tuple[MarkedField, ...]] = {}
+
+
+def marked_fields(cls: type[BaseModel]) -> tuple[MarkedField, ...]:
+    """The fields of a class that hold expressions, by their annotations."""
+    if cls not in _known:
+        found = []
+        for name, field in cls.model_fields.items():
+            marks = {*_marks(field.annotation), *(m for m in field.metadata if isinstance(m, (Mark, Use)))}
+            is_direction = Mark.DIRECTION in marks
+            use = Use.PARAMETERS if is_direction else next((m for m in marks if isinstance(m, Use)), None)
+            if marks:
+                found.append(MarkedField(name, field.alias or name, use, is_direction))
+        _known[cls] = tuple(found)
     return _known[cls]
 
 
@@ -59,16 +69,4 @@ def _marks(annotation: Any) -> Iterator[Any]:
             yield from _marks(part)
 
 
-def entries(value: Any, place: str) -> Iterator[tuple[str, Any]]:
-    """Numbers, texts and elements inside lists and tables, each with its place."""
-    if isinstance(value, (tuple, list)):
-        for k, entry in enumerate(value):
-            yield from entries(entry, f"{place}[{k}]")
-    elif isinstance(value, Mapping):
-        for key, entry in value.items():
-            yield from entries(entry, f"{place}.{key}" if key else place)
-    elif value is not None and not isinstance(value, bool):
-        yield place, value
-
-
-__all__ = ["Mark", "Use", "entries", "marked_fields"]
+__all__ = ["Mark", "MarkedField", "Use", "marked_fields"]

@@ -115,6 +115,8 @@ class _Derivation:
                 case TurnQuaternion(quaternion, omega):
                     matrix = self.m.named(quaternion_matrix(quaternion), f"{hint}_joint")
                     here = self._turned(here, step, matrix, list(omega), hint)
+                case _:
+                    assert_never(step)
         return here
 
     def _turned(self, here: Velocity, step: Step, matrix: vec.Matrix, spin: list[Expr], hint: str) -> Velocity:

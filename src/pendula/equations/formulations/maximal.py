@@ -265,6 +265,7 @@ class _Derivation:
         spin: vec.Vector = vec.NULL
         own: dict[int, vec.Vector] = {}
         for step in self.m.links[k].motion:
+            assert not isinstance(step, TurnQuaternion)  # read from the bodies, never kept
             if isinstance(step, Turn):
                 axis = vec.times(here.R, step.axis)
                 spin = vec.add(spin, vec.scale(self.in_time(step.angle), axis))

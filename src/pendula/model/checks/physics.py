@@ -11,7 +11,7 @@ from pendula.model.base import Element
 from pendula.model.bodies import GROUND, SHORTHANDS, Body
 from pendula.model.checks.usage import scalars
 from pendula.model.expressions.expression import ExpressionError, parse
-from pendula.model.fields import Mark, marked_fields
+from pendula.model.fields import marked_fields
 from pendula.model.forces import ForceComFriction, ForceSpinDrive
 from pendula.model.joints import Rotation, TreeJoint
 from pendula.model.joints.steps import Shift, Slide, Step, Turn, TurnQuaternion
@@ -165,10 +165,11 @@ def _initial_quaternion(parts: Parts, joint: TreeJoint) -> Iterator[Problem]:
 def _directions(parts: Parts, element: str, item: Any, place: str) -> Iterator[Problem]:
     """Directions anywhere in an element whose length is zero for the given parameters."""
     if isinstance(item, Element):
-        for name, label, marks in marked_fields(type(item)):
-            value, where = getattr(item, name), f"{place}.{label}" if place else label
-            if Mark.DIRECTION not in marks:
-                yield from _directions(parts, element, value, where)
+        for field in marked_fields(type(item)):
+            value, where = getattr(item, field.name), f"{place}.{field.label}" if place else field.label
+            if not field.is_direction:
+                if isinstance(value, (Element, tuple)):
+                    yield from _directions(parts, element, value, where)
             elif value is not None and any(isinstance(x, str) for x in value):
                 numbers = _values(parts, value)
                 if numbers is not None and not any(numbers):

@@ -16,10 +16,10 @@ from pendula.model.problems import listing, unknown
 
 def sides(item: Any) -> Iterator[tuple[str, Side]]:
     """The sides of a joint or force, each with its name in a model file."""
-    for name, place, _ in marked_fields(type(item)):
-        side = getattr(item, name)
+    for field in marked_fields(type(item)):
+        side = getattr(item, field.name)
         if isinstance(side, Side):
-            yield place, side
+            yield field.label, side
 
 
 def check_references(parts: Parts) -> Iterator[Problem]:

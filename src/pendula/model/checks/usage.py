@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, assert_never
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, assert_never
 
 from pendula.errors import Problem
 from pendula.model.base import Element
@@ -12,7 +11,7 @@ from pendula.model.bodies import GROUND
 from pendula.model.checks.references import sides
 from pendula.model.expressions import expression as ex
 from pendula.model.expressions.expression import Expression, ExpressionError, parse
-from pendula.model.fields import Mark, Use, entries, marked_fields
+from pendula.model.fields import Use, marked_fields
 from pendula.model.joints import Side
 from pendula.model.names import nearest, quote
 from pendula.model.parts import Parts
@@ -20,8 +19,7 @@ from pendula.model.parts import Parts
 Places = Iterable[tuple[str, Expression]]
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """An expression somewhere in an element: its place, and what the field's annotation lets it use (None: no word)."""
 
     place: str
@@ -29,22 +27,32 @@ class Found:
     use: Use | None
 
 
-def expressions(value: Any, place: str, use: Use | None = None) -> Iterator[Found]:
+def expressions(value: Any, place: str = "") -> list[Found]:
     """Every expression below a value; those of an element are found by the annotations of its fields.
 
     The sides of joints and forces are left out: what they may use depends on their body.
     """
-    for where, entry in entries(value, place):
-        if isinstance(entry, Side):
-            continue
-        if isinstance(entry, Element):
-            for name, label, marks in marked_fields(type(entry)):
-                field_use = next((m for m in marks if isinstance(m, Use)), use)
-                if Mark.DIRECTION in marks:
-                    field_use = Use.PARAMETERS
-                yield from expressions(getattr(entry, name), f"{where}.{label}" if where else label, field_use)
-        else:
-            yield Found(where, parse(entry), use)
+    found: list[Found] = []
+    _collect(value, place, None, found)
+    return found
+
+
+def _collect(value: Any, place: str, use: Use | None, found: list[Found]) -> None:
+    if isinstance(value, (str, int, float)):
+        if not isinstance(value, bool):
+            found.append(Found(place, parse(value), use))
+    elif isinstance(value, (tuple, list)):
+        for k, entry in enumerate(value):
+            _collect(entry, f"{place}[{k}]", use, found)
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            _collect(entry, f"{place}.{key}" if key else place, use, found)
+    elif isinstance(value, Element) and not isinstance(value, Side):
+        start = f"{place}." if place else ""
+        for field in marked_fields(type(value)):
+            entry = getattr(value, field.name)
+            if entry is not None:
+                _collect(entry, start + field.label, field.use or use, found)
 
 
 def scalars(value: Any, place: str) -> Iterator[tuple[str, Expression]]:
@@ -133,7 +141,9 @@ class _Use:
 
     def element(self, element: str, item: Any, default: Use, *, fixed: Collection[str] = ()) -> Iterator[Problem]:
         """All expressions of an element; ``fixed`` fields use parameters only, others what their annotation says."""
-        for found in expressions(item, ""):
+        for found in expressions(item):
+            if found.expression.is_number:
+                continue
             one = [(found.place, found.expression)]
             match Use.PARAMETERS if found.place in fixed else found.use or default:
                 case Use.PARAMETERS:

@@ -10,7 +10,8 @@ The structure is found once per model; the numbers follow from it for every set 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, assert_never
 
@@ -22,7 +23,6 @@ from pendula.equations.mechanism import Link, Mechanism, Shift, Step, Turn, Turn
 from pendula.equations.tape import Expr, is_zero
 from pendula.errors import NotSupported
 from pendula.model.expressions.expression import parse
-from pendula.model.joints import TreeJoint
 from pendula.model.joints import steps as template
 from pendula.model.joints.steps import AXES
 from pendula.system.layout import Array
@@ -174,9 +174,11 @@ class _Builder:
         """
         joint = link.joint
         names = joint.coordinate_names()
-        runs = _runs(joint.steps(), template.TurnQuaternion)
+        steps = joint.steps()
+        runs = _runs(steps, template.TurnQuaternion)
         symbols = _runs(link.motion, TurnQuaternion)
-        simple = [_simple(run, joint) for run in runs]
+        uses = Counter(_used(steps))
+        simple = [_simple(run) and all(n in names and uses[n] == 1 for n in _moved(run)) for run in runs]
         placed = [name for run, good in zip(runs, simple, strict=True) if good for name in _moved(run)]
         left = [name for name in names if name not in placed]
         charts = [k for k, good in enumerate(simple) if not good]
@@ -245,29 +247,24 @@ def _moved(run: Sequence[template.Step]) -> list[str]:
     return found
 
 
-def _simple(run: Sequence[template.Step], joint: TreeJoint) -> bool:
-    """Whether every step moves along or about an axis by a coordinate, or by a quaternion, that no other step uses."""
-    names = joint.coordinate_names()
-    if any(isinstance(step, template.Shift) for step in run):
-        return False
-    return all(name in names and _uses(joint.steps(), name) == 1 for name in _moved(run))
+def _simple(run: Sequence[template.Step]) -> bool:
+    """Whether every step moves along or about an axis, or by a quaternion."""
+    return not any(isinstance(step, template.Shift) for step in run)
 
 
-def _uses(steps: Sequence[template.Step], name: str) -> int:
-    """The number of entries of a template that depend on a coordinate."""
-    count = 0
+def _used(steps: Sequence[template.Step]) -> Iterator[str]:
+    """The names in the entries of a template, once for every entry that uses them."""
     for step in steps:
         match step:
             case template.Turn(_, amount) | template.Slide(_, amount):
-                found: tuple[Any, ...] = (amount,)
+                yield from parse(amount).names
             case template.Shift(vector):
-                found = vector
+                for entry in vector:
+                    yield from parse(entry).names
             case template.TurnQuaternion(quaternion):
-                found = quaternion
+                yield from quaternion
             case _:
                 assert_never(step)
-        count += sum(name in parse(entry).names for entry in found)
-    return count
 
 
 # -- numbers --------------------------------------------------------------------------------------
