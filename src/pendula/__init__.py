@@ -43,7 +43,7 @@ _WHERE = {
     "Trajectory": "pendula.simulation.trajectory",
     "Trim": "pendula.analysis.equilibria.trim",
     "UsageError": "pendula.errors",
-    "assemble": "pendula.system.assembly",
+    "assemble": "pendula.system.build",
     "check": "pendula.analysis.court.agreement",
     "check_against": "pendula.analysis.court.against",
     "compile_system": "pendula.system.build",
@@ -232,7 +232,7 @@ if TYPE_CHECKING:
     from pendula.simulation.simulate import simulate
     from pendula.simulation.simulate_many import simulate_many
     from pendula.simulation.trajectory import Trajectory
-    from pendula.system.assembly import assemble
+    from pendula.system.build import assemble
     from pendula.system.build import compile_system
     from pendula.system.layout import State
     from pendula.system.system import System

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 
 import numpy as np
@@ -19,10 +20,13 @@ from pendula.errors import (
     UsageError,
 )
 from pendula.model.model import Model
-from pendula.system.assembly import assemble
+from pendula.system import assembly
+from pendula.system.assembly import Assembly
 from pendula.system.layout import State
-from pendula.system.mobility import Pose, mobility_of, poses_near_start
+from pendula.system.mobility import Pose, independent_rows, mobility, regular_poses
+from pendula.system.parameters import Parameters
 from pendula.system.recursive import RecursiveSystem
+from pendula.system.symbolic import SymbolicSystem
 from pendula.system.system import System
 
 _TRIES = 6
@@ -64,11 +68,40 @@ def compile_system(model: Model | Equations, formulation: str | None = None, *, 
             return _recursive(model, symbolic_terms=len(model.speeds) <= MOST_DERIVED)
     formulation = DEFAULT if formulation is None else formulation
     equations = model if isinstance(model, Equations) else derive(model, formulation)
-    system = System(equations)
+    system = SymbolicSystem(equations)
     _check_well_posed(system)
-    if system.tree is not None and (system.independent_rows() < equations.loop_rows or not _solves_by_bodies(system)):
-        return System(equations, by_bodies=False)  # or massless bodies that only a loop holds
+    if system.tree is not None and (independent_rows(system) < equations.loop_rows or not _solves_by_bodies(system)):
+        return SymbolicSystem(equations, by_bodies=False)  # or massless bodies that only a loop holds
     return system
+
+
+def assemble(
+    system: System | Model,
+    near: State | Mapping[str, float] | None = None,
+    *,
+    parameters: Parameters = None,
+    keep: Collection[str] = (),
+    prefer: Collection[str] = (),
+) -> Assembly:
+    """The consistent state nearest to a given one: loops closed, speeds compatible with them.
+
+    Args:
+        system: a compiled system, or a model.
+        near, parameters, keep, prefer: as in :func:`pendula.system.assembly.assemble`.
+
+    Raises:
+        LoopNotClosed: no consistent state was found, or the speeds to keep cannot be.
+
+    Example:
+        >>> import pendula
+        >>> model = pendula.library.four_bar()
+        >>> sorted(assemble(model, {"rocker": 3.9}, keep={"crank", "coupler", "crank_dot"}).moved)
+        ['rocker']
+    """
+    if not isinstance(system, System | Model):
+        raise UsageError(f"assemble takes a compiled system or a model, found {type(system).__name__}")
+    built = compile_system(system) if isinstance(system, Model) else system
+    return assembly.assemble(built, near, parameters=parameters, keep=keep, prefer=prefer)
 
 
 def _recursion_is_faster(model: Model) -> bool:
@@ -99,12 +132,12 @@ def _recursive(model: Model, *, symbolic_terms: bool = False) -> System:
 
 def _solves_by_bodies(system: System) -> bool:
     """Whether accelerations can be found from the tips to ground, at one of some poses."""
-    start = system.initial_joint_state()
+    start = system.in_joints.initial_state()
     rng = np.random.default_rng(12345)
     for k in range(_TRIES):
         q = start.q if k == 0 else start.q + rng.uniform(-0.7, 0.7, size=start.q.size)
         with suppress(LoopNotClosed, SingularPose, ComputationError):
-            state = assemble(system, State(0.1 * k, q, start.v, start.layout)).state
+            state = assembly.assemble(system, State(0.1 * k, q, start.v, start.layout)).state
             system.accelerations(state.q, state.v, state.t)
             return True
     return False
@@ -114,15 +147,10 @@ def _check_well_posed(system: System) -> None:
     """Looks at some poses; one good pose is enough, since single poses may be singular."""
     if not system.layout.speeds:
         raise ModelError([Problem("model", "joints", "nothing can move: there are no free coordinates")])
-    if system.tree is not None and system.mobility.by_rank > 0 and _solves_by_bodies(system):
+    if isinstance(system, SymbolicSystem) and system.tree and mobility(system).by_rank and _solves_by_bodies(system):
         return
-    poses = list(poses_near_start(system))
-    if system.loop_rows and not system.bodies_have_coordinates:
-        system.mobility = mobility_of(system, poses)
-    rank = max((pose.rank for pose in poses), default=0) if system.bodies_have_coordinates else system.mobility.rank
-    regular = [pose for pose in poses if pose.rank == rank]
     last: PendulaError | None = None
-    for pose in regular:
+    for pose in regular_poses(system):
         last = _fault(system, pose)
         if last is None:
             return
