@@ -82,6 +82,7 @@ _WHERE = {
     "harmonic_response": "pendula.analysis.modes.harmonic",
     "linear_range": "pendula.analysis.linear.linear_range",
     "modal_coordinates": "pendula.analysis.modes.modes",
+    "mobility": "pendula.system.mobility",
     "modes": "pendula.analysis.modes.modes",
     "plot_modes": "pendula.present.pictures.modes",
     "plot_response": "pendula.present.pictures.modes",
@@ -163,6 +164,7 @@ __all__ = [
     "loads",
     "lowest_equilibrium",
     "lyapunov",
+    "mobility",
     "modal_coordinates",
     "modes",
     "pencil",
@@ -232,8 +234,7 @@ if TYPE_CHECKING:
     from pendula.simulation.simulate import simulate
     from pendula.simulation.simulate_many import simulate_many
     from pendula.simulation.trajectory import Trajectory
-    from pendula.system.build import assemble
-    from pendula.system.build import compile_system
+    from pendula.system.build import assemble, compile_system
     from pendula.system.layout import State
     from pendula.system.system import System
 

@@ -20,9 +20,11 @@ from pendula.simulation.loops import check_start, pose_notes, stabilization_rate
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.assembly import assemble
 from pendula.system.build import compile_alike
+from pendula.system.joint_forces import gives_jacobi, jacobi_integral
 from pendula.system.layout import Array, State
-from pendula.system.schedule import breakpoints, constant_rates, largest_step, moves_constraints
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters, parameter_vector, typical_length
+from pendula.system.schedule import breakpoints, constant_rates, largest_step, moves_by_time, moves_constraints
+from pendula.system.system import System, has_gaps
 
 STEPPERS = ("dop853", "rk45", "taylor", "radau", "rk4")
 CONSTRAINTS = ("projection", "baumgarte", "none")
@@ -122,7 +124,7 @@ def simulate(
         raise UsageError(f"{stepper} chooses its steps; a fixed step goes with rk4, found step={step!r}")
     _check_rate(constraints, baumgarte_rate)
     looked_for = read_events(events)
-    vector = system.parameter_vector(parameters)
+    vector = parameter_vector(system, parameters)
     start, notes = _start(system, initial_state, span[0], vector)
     notes += check_start(system, start, vector)
     system.accelerations(start.q, start.v, start.t, parameters=vector)  # says so if they are not determined
@@ -143,7 +145,7 @@ def simulate(
     if stepper != "rk4":
         settings["max_step"] = largest_step(system, vector, span, breaks)
     quadratures = dynamics.quadratures
-    if quadratures and system.moves_by_time:
+    if quadratures and moves_by_time(system):
         # motors may work while the state stands still: the work then has a say in the steps
         settings["atol"] = np.append(np.full(y0.size - 1, absolute), tol * _energy_size(system, start, vector))
         quadratures = 0
@@ -210,7 +212,7 @@ def simulate(
         detail=run.detail,
         energy=account,
         energy_error=deviation,
-        violation=violation if system.has_gaps else None,
+        violation=violation if has_gaps(system) else None,
         constraint_violation=float(max(position.max(initial=0.0), violation.max(initial=0.0))),
         velocity_violation=float(velocity.max(initial=0.0)),
         jacobi_drift=_jacobi_drift(system, account, step_q, step_v, vector),
@@ -258,10 +260,10 @@ def _with_inputs(system: System, inputs: Mapping[str, float | str]) -> System:
 def _energy_size(system: System, start: State, vector: Array) -> float:
     """A typical energy: that of the start, or the weight lifted by a typical length."""
     kinetic = float(system.energies(start.q, start.v, start.t, parameters=vector).kinetic)
-    values = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
+    values = system.layout.parameter_values(vector)
     gravity = np.linalg.norm([parse(x).evaluate(values) for x in system.model.gravity])
     mass = sum(parse(body.mass_properties().mass).evaluate(values) for body in system.model.bodies)
-    return max(kinetic, float(gravity * mass) * system.typical_length(vector)) or 1.0
+    return max(kinetic, float(gravity * mass) * typical_length(system, vector)) or 1.0
 
 
 def _span(duration: float | None, t_span: Sequence[float] | None, first: float) -> tuple[float, float]:
@@ -280,18 +282,18 @@ def _start(
 ) -> tuple[State, tuple[str, ...]]:
     if isinstance(given, State):
         names, own = (given.layout.coordinates, given.layout.speeds), (system.layout.coordinates, system.layout.speeds)
-        joints = (system.joint_layout.coordinates, system.joint_layout.speeds)
+        joints = (system.in_joints.layout.coordinates, system.in_joints.layout.speeds)
         if names not in (own, joints):
             there, here = (", ".join(x[0][:6]) for x in (names, own))
             raise UsageError(f"the initial state belongs to another system: it has {there}; this one has {here}")
-        state = State(t, given.q, given.v, system.layout if names == own else system.joint_layout)
+        state = State(t, given.q, given.v, system.layout if names == own else system.in_joints.layout)
         written, asked = set[str](), set[str]()
         early = (f"the initial state is of t = {given.t:g}, and is used at t = {t:g}",) if given.t != t else ()
     else:
         if given is not None and not isinstance(given, Mapping):
             raise UsageError(f"initial_state is a State or values by name, found {type(given).__name__}")
-        state = system.initial_joint_state(vector, t=t).replace(given or {})
-        asked, early = {*(given or {})} & {*system.joint_layout.speeds}, ()
+        state = system.in_joints.initial_state(vector, t=t).replace(given or {})
+        asked, early = {*(given or {})} & {*system.in_joints.layout.speeds}, ()
         written = {n for n in (*system.model.initial, *(given or {})) if n in state}
     if not (np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.v))):
         bad = [n for n in state if not np.isfinite(state[n])]
@@ -300,7 +302,7 @@ def _start(
     if not found.moved:
         return found.state, early
     largest = sorted(found.moved.items(), key=lambda item: -abs(item[1]))[:4]
-    unit = {**system.layout.units, **system.joint_layout.units}
+    unit = {**system.layout.units, **system.in_joints.layout.units}
     text = ", ".join(f"{n} by {x:.3g} {unit[n]}" for n, x in largest)
     more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""
     return found.state, (*early, f"the initial state was moved to satisfy the constraints: {text}{more}")
@@ -344,7 +346,7 @@ def _sampled_error(system: System, t: Array, y: Array, account: EnergyAccount, v
 
 def _jacobi_note(system: System) -> tuple[str, ...]:
     """Says that a law is not checked which another formulation could check."""
-    if system.gives_jacobi or not constant_rates(system) or not system.equations.power_is_zero:
+    if gives_jacobi(system) or not constant_rates(system) or not system.equations.power_is_zero:
         return ()
     return ("Jacobi's integral is not checked: " + " ".join(str(cannot(system.formulation, "jacobi")).split()),)
 
@@ -360,9 +362,9 @@ def _jacobi_drift(system: System, account: EnergyAccount, q: Array, v: Array, ve
     first = system.energies(q[index], v[index], 0.0, parameters=vector)
     second = system.energies(q[index], v[index], 0.8765, parameters=vector)
     pairs = [*zip(first, second, strict=True)]
-    pairs.append(tuple(system.jacobi(q[index], v[index], at, parameters=vector) for at in (0.0, 0.8765)))
+    pairs.append(tuple(jacobi_integral(system, q[index], v[index], at, parameters=vector) for at in (0.0, 0.8765)))
     size = account.scale
     if max(np.abs(a - b).max() for a, b in pairs) > 1e-9 * size:
         return None
-    jacobi = system.jacobi(q, v, account.t, parameters=vector)
+    jacobi = jacobi_integral(system, q, v, account.t, parameters=vector)
     return float(np.abs(jacobi - jacobi[0]).max() / size)

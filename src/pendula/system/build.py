@@ -47,7 +47,7 @@ def compile_system(model: Model | Equations, formulation: str | None = None, *, 
     where it is faster and no formulation is asked for. ``system.engine`` tells which it is.
 
     Well posed means that every allowed motion has mass: M is positive definite on the null space of G. Constraints
-    may be redundant: ``system.mobility`` says so, and the motion is found all the same.
+    may be redundant: ``mobility(system)`` reports it, and the motion is found all the same.
 
     Raises:
         ModelError: a motion has no mass, whatever the pose (names the coordinates involved), or nothing can move.

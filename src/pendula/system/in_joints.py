@@ -45,6 +45,11 @@ class InJoints:
         self.layout = layout
 
     @property
+    def same(self) -> bool:
+        """Whether the system's own coordinates are those of the joints."""
+        return self._twin is None
+
+    @property
     def system(self) -> System:
         """A system of the same model in the joints' coordinates; the system itself, if they are its own."""
         return self._system if self._twin is None else self._twin()

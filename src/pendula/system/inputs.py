@@ -48,7 +48,7 @@ class Inputs:
     def at(self, t: float, parameters: Array) -> Array:
         """Values of the inputs at a time."""
         if not self.in_time:
-            return self.constant(parameters)
+            return self.constant(parameters).copy()
         values = self._layout.parameter_values(parameters) | {"t": float(t)}
         return np.array([e.evaluate(values) for e in self._expressions], dtype=float)
 

@@ -22,7 +22,7 @@ class Wrenches(NamedTuple):
     """about the child side's point"""
 
 
-def transmitted(
+def joint_wrenches(
     system: System, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
 ) -> Wrenches:
     """The constraint wrench of every joint of ``equations.transmitted`` on its child side, its springs included.
@@ -43,7 +43,12 @@ def transmitted(
     return Wrenches(out[..., 0, :], out[..., 1, :])
 
 
-def jacobi(system: System, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
+def gives_jacobi(system: System) -> bool:
+    """Whether :func:`jacobi_integral` is known: not where each body has coordinates and motions are prescribed."""
+    return system.in_joints.same or not system.drives
+
+
+def jacobi_integral(system: System, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
     """The Jacobi integral v . dT/dv - T + V, which prescribed motions at constant rates keep.
 
     Raises:

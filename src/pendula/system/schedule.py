@@ -54,6 +54,11 @@ def _inside(times: set[float], low: float, high: float) -> list[float]:
     return kept[1:]
 
 
+def moves_by_time(system: System) -> bool:
+    """Whether something is prescribed as a function of time: a motion or an input."""
+    return bool(system.drives or system.inputs.in_time)
+
+
 def moves_by_itself(system: System) -> bool:
     """Whether a load, an input or a prescribed motion depends on time."""
     return bool(loads_in_time(system.model) or motions_in_time(system.model))

@@ -12,7 +12,8 @@ from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, State
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters
+from pendula.system.system import System
 
 Start = Trajectory | State | Mapping[str, float] | None
 

@@ -11,7 +11,8 @@ from pendula.errors import UsageError
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.layout import Array, State
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters
+from pendula.system.system import System
 
 TIGHTER = 100.0
 TIGHTEST = 1e-14

@@ -18,8 +18,10 @@ from pendula.analysis.linear.terms import Terms, terms_at
 from pendula.errors import NotAnEquilibrium, SingularPose, UsageError
 from pendula.numerics.quick.independent import best_rows
 from pendula.system.layout import Array, State
+from pendula.system.mobility import independent_rows
+from pendula.system.parameters import Parameters, typical_steps
 from pendula.system.rotations import about, multiply
-from pendula.system.system import Parameters, System
+from pendula.system.system import System
 
 Point = Equilibrium | State | Mapping[str, float] | None
 
@@ -141,7 +143,7 @@ def independent_directions(system: System, G: Array, point: Equilibrium) -> tupl
     n = G.shape[1]
     _, sizes, right = np.linalg.svd(G)
     rank = int(np.sum(sizes > 1e-10 * max(float(sizes.max(initial=0.0)), 1e-300)))
-    expected = system.independent_rows(point.parameters)
+    expected = independent_rows(system, point.parameters)
     if rank < expected:
         raise SingularPose(
             f"at this pose constraints lose rank ({rank} of {expected} rows are independent): more motions seem "
@@ -151,7 +153,7 @@ def independent_directions(system: System, G: Array, point: Equilibrium) -> tupl
     null = right[rank:].T
     if rank == n:
         raise UsageError("the constraints leave no motion at this pose, so there is nothing to linearize")
-    lengths = np.where([kind == "angle" for kind in system.layout.speed_kinds], 1.0, system.typical_length())
+    lengths = typical_steps(system)
     chosen = np.zeros(n - rank, dtype=int)
     best_rows(null.copy(), lengths, chosen)
     Z = null @ np.linalg.inv(null[chosen])

@@ -18,7 +18,8 @@ from pendula.analysis.linear.terms import terms_at
 from pendula.analysis.stability.linear_families import family_directions, is_angle, rate_of_turning
 from pendula.errors import ComputationError, ModelError, Problem, UsageError
 from pendula.system.layout import Array
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters, typical_length
+from pendula.system.system import System
 
 
 @dataclass(frozen=True)
@@ -234,7 +235,7 @@ def stiffness_nearby(model: LinearModel) -> float:
     for k in np.unique(np.linspace(0, Z.shape[1] - 1, MOST_LOOKS).astype(int)):
         for h in (-0.7, 0.4):
             e = np.zeros(Z.shape[1])
-            e[k] = h * (1.0 if is_angle(model, k) else system.typical_length(model.at.parameters))
+            e[k] = h * (1.0 if is_angle(model, k) else typical_length(system, model.at.parameters))
             with suppress(ComputationError, LinAlgError):  # too far for a chart or a loop: the other points will do
                 q, v = displaced(system, model.at, Z, e, 0.0 * e)
                 terms = terms_at(system, q, v, model.at.inputs, model.at.multipliers, model.at.parameters)

@@ -14,7 +14,8 @@ from pendula.analysis.modes.eigenmodes import DECAY, OSCILLATION, RIGID, Mode, a
 from pendula.analysis.modes.modes import Modes, linear_of, modes, values_of
 from pendula.errors import UsageError
 from pendula.system.layout import Array
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters
+from pendula.system.system import System
 
 SMALL = 0.5
 """angles [rad] beyond which a response gets a note"""

@@ -24,7 +24,8 @@ from pendula.analysis.modes.eigenmodes import (
 from pendula.analysis.modes.words import sentence, table_of
 from pendula.errors import ModelError, Problem, UsageError
 from pendula.system.layout import Array
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters
+from pendula.system.system import System
 
 
 @dataclass(frozen=True)

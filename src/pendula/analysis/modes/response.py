@@ -14,7 +14,8 @@ from pendula.analysis.modes.eigenmodes import DECAY, RIGID, UNSTABLE, all_names
 from pendula.analysis.modes.modes import Modes, linear_of, modes, values_of
 from pendula.errors import UsageError
 from pendula.system.layout import Array
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters
+from pendula.system.system import System
 
 FAITHFUL = 1e8
 """condition of the eigenvectors up to which motions are summed from them; beyond, by the matrix exponential"""

@@ -18,8 +18,9 @@ from pendula.model.model import Model
 from pendula.model.units import Units
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.build import compile_system
+from pendula.system.joint_forces import Wrenches, joint_wrenches
 from pendula.system.layout import Array
-from pendula.system.system import System, Wrenches
+from pendula.system.system import System
 
 ROUNDING = 1e-11
 """Forces below this part of the largest are rounding, where it is asked whether anything loads a direction at all."""
@@ -185,12 +186,12 @@ def reactions(system: System, trajectory: Trajectory) -> Reactions:
     """
     solver = _solver(system, trajectory)
     t, p = trajectory.t, trajectory.parameters
-    q, v = solver.from_joints(*trajectory.joints, t, parameters=p)
+    q, v = solver.in_joints.place(*trajectory.joints, t, parameters=p)
     if not len(t):
         raise UsageError("the trajectory kept no states, so there are no reactions")
     names = tuple(x.joint for x in solver.equations.transmitted)
-    carried = solver.transmitted(q, v, t, parameters=p)
-    freedoms = Freedoms(solver.in_joints, trajectory.joints[0], t, p)
+    carried = joint_wrenches(solver, q, v, t, parameters=p)
+    freedoms = Freedoms(solver.in_joints.system, trajectory.joints[0], t, p)
     force, torque = across_freedoms(freedoms, names, carried)
     axes = np.stack([freedoms.children[name].R for name in names], axis=1)
     in_axes = {

@@ -15,7 +15,8 @@ from pendula.analysis.stability.energy_argument import Finding, energy_finding, 
 from pendula.analysis.stability.linear_families import same_along
 from pendula.errors import UsageError
 from pendula.system.layout import Array
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters
+from pendula.system.system import System
 
 ROUNDING = 200 * np.finfo(float).eps
 """real parts up to this, times the condition of the root and the size of the matrix, cannot be told from zero"""

@@ -12,6 +12,7 @@ import click
 from pendula.app.options import echo_json, json_option, model_argument, parameter_option, read_model, writable
 from pendula.model.model import Model
 from pendula.present.words.tables import heading, number, table
+from pendula.system.mobility import mobility
 
 
 @click.command("list")
@@ -155,10 +156,10 @@ def _by_rank(model: Model) -> str:
     from pendula.system.build import compile_system
 
     try:
-        mobility = compile_system(model, engine="symbolic").mobility
+        found = mobility(compile_system(model, engine="symbolic"))
     except PendulaError as error:
         return f"it cannot be simulated: {error}"
-    return mobility.text if mobility.redundant else f"{mobility.by_rank} by rank"
+    return found.text if found.redundant else f"{found.by_rank} by rank"
 
 
 def _body_rows(model: Model) -> list[tuple[str, ...]]:

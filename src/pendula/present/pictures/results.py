@@ -103,7 +103,7 @@ def plot_section(found: Crossings, path: str | Path | None = None, *, of: str | 
         >>> plot_section(run.events["theta1 = 0 rising"]).axes[0].get_xlabel()
         'theta2 [deg]'
     """
-    layout = found.system.joint_layout
+    layout = found.system.in_joints.layout
     usable = [n for n in layout.coordinates if f"{n}_dot" in layout.speeds]
     if not usable:
         raise UsageError("no coordinate of this mechanism has a speed of its own to draw a section with")
@@ -153,7 +153,7 @@ def _rate_series(found: Lyapunov) -> maps.GrowthSeries:
 
 
 def _spread_series(runs: Ensemble) -> SpreadSeries:
-    layout = runs.system.joint_layout
+    layout = runs.system.in_joints.layout
     known = runs.energy_drift[np.isfinite(runs.energy_drift)]
     drift = f", median energy drift {np.median(known):.2g}" if known.size else ""
     return SpreadSeries(

@@ -23,6 +23,8 @@ from pendula.model.expressions.expression import parse
 from pendula.numerics.quick.independent import reduced_terms, room_for
 from pendula.numerics.quick.small_quadratic import LARGEST, evaluate_checked, output_size, undamped_roots
 from pendula.system.layout import Array
+from pendula.system.mobility import independent_rows
+from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 SUSPECT = 1e-6
@@ -109,7 +111,7 @@ class Quick:
         if bound.key != key:
             compiled = bind_terms(self.system, parameters)
             slow = SLOW * weight_rate(self.system, parameters)
-            rows = self.system.independent_rows(parameters) if self.m else 0
+            rows = independent_rows(self.system, parameters) if self.m else 0
             bound = self.bound = Bound(key, compiled.context, slow, rows, self.shape(self.n - rows), compiled)
         return bound
 
@@ -215,7 +217,7 @@ def weight_rate(system: System, parameters: Array) -> float:
 
 
 def _find_weight_rate(system: System, parameters: Array) -> float:
-    values = dict(zip(system.layout.parameters, parameters.tolist(), strict=True))
+    values = system.layout.parameter_values(parameters)
     gravity = [parse(x) for x in system.model.gravity]
     size = sum(e.evaluate(values) ** 2 for e in gravity if "t" not in e.names) ** 0.5
-    return float((size / system.typical_length(parameters)) ** 0.5)
+    return float((size / typical_length(system, parameters)) ** 0.5)
