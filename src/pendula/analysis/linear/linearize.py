@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from pendula.analysis.equilibria.balance import LOOKS, Balance
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, equilibrium_at
 from pendula.analysis.linear.frame import MASSLESS, VANISHING, Frame, frame_of
 from pendula.analysis.linear.kinks import refuse_kinks
-from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.model import Basis, LinearModel, Matrices
 from pendula.analysis.linear.quick.linear_models import quick_model
 from pendula.analysis.linear.terms import Terms, terms_at
 from pendula.errors import NotAnEquilibrium, SingularPose, UsageError
@@ -185,23 +184,8 @@ def _assembled(
         M = (M + M.T) / 2
         chosen = chosen_speeds(Z)
         names, speeds = tuple(names[k] for k in chosen), tuple(speeds[k] for k in chosen)
-    return LinearModel(
-        at=point,
-        coordinates=names,
-        speeds=speeds,
-        inputs=system.layout.inputs,
-        M=M,
-        C=C,
-        K=K,
-        F=F,
-        Z=Z,
-        N=terms.N,
-        method="exact",
-        units=frame.units,
-        residual=residual,
-        rows=rows,
-        system=system,
-    )
+    basis = Basis(names, speeds, system.layout.inputs, frame.units, rows)
+    return LinearModel(point, basis, Matrices(M, C, K, F, Z, terms.N), residual, system)
 
 
 def chosen_speeds(Z: Array) -> list[int]:
@@ -309,7 +293,7 @@ def _by_differences(system: System, exact: LinearModel) -> LinearModel:
     K, C, F = -exact.M @ by_e, -exact.M @ by_rate, exact.M @ by_u
     true = np.hstack([exact.A1, exact.A2, exact.B[n:]])
     error = float(np.abs(np.hstack([by_e, by_rate, by_u]) - true).max(initial=0.0) / np.abs(true).max(initial=1e-300))
-    return replace(exact, K=K, C=C, F=F, method="differences", error=error)
+    return exact.with_matrices(K=K, C=C, F=F, method="differences", error=error)
 
 
 def displaced(system: System, at: Equilibrium, Z: Array, e: Array, rate: Array) -> tuple[Array, Array]:

@@ -57,20 +57,16 @@ def in_regular_chart(system: System, point: Equilibrium, singular: LinearModel, 
     rates = system.model.unit_names
     units |= {f"{label}_dot": rates.speed("angle" if "turn" in label else "length") for label in labels}
     Z = np.linalg.pinv(_moves(system, point.q, point)[rows])
-    found = replace(
-        singular,
+    basis = replace(
+        singular.basis,
         coordinates=labels,
         speeds=tuple(f"{label}_dot" for label in labels),
-        M=M,
-        C=C,
-        K=K,
-        F=F,
-        Z=Z,
         units=singular.units | units,
         chart=note,
         undetermined=null.shape[1],
-        method="exact" if method == "exact" else "exact (differences need regular coordinates)",
     )
+    how = "exact" if method == "exact" else "exact (differences need regular coordinates)"
+    found = replace(singular.with_matrices(M=M, C=C, K=K, F=F, Z=Z, method=how), basis=basis)
     _compare_nearby(system, point, found, rows, null, what)
     return found
 
