@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import pendula
-from pendula import Model, System, library
+from pendula import Model, library
 from pendula.errors import PendulaError
 from pendula.model.expressions.expression import parse
+from pendula.results import System
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.sampling import random_states
@@ -81,7 +82,7 @@ VARIANTS: dict[str, Callable[[], Model]] = {
 """Every library mechanism, and its variants after a colon."""
 
 
-@lru_cache(maxsize=16)  # a system holds megabytes of machine code
+@lru_cache(maxsize=48)  # a system holds megabytes of machine code; tests of one mechanism run together
 def library_system(name: str, formulation: str = "kane") -> System:
     """A variant of the library, compiled once per session."""
     return pendula.compile_system(VARIANTS[name](), formulation)

@@ -19,6 +19,14 @@ from pendula.errors import UsageError
 T = TypeVar("T")
 
 
+def _registering_module() -> str:
+    """The module that asked for a registration, also where it did so through a ``register_...`` function."""
+    frame = sys._getframe(2)
+    while frame.f_code.co_name.startswith("register_") and frame.f_back is not None:
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", "?"))
+
+
 @dataclass(frozen=True)
 class Entry(Generic[T]):
     """One name of a registry.
@@ -56,18 +64,19 @@ class Registry(Generic[T]):
         self.kind = kind
         self._entries: dict[str, Entry[T]] = {}
 
-    def register(self, name: str, value: T | str, *, summary: str = "") -> None:
+    def register(self, name: str, value: T | str, *, summary: str = "", module: str = "") -> None:
         """Adds an entry.
 
         Args:
             name: must not be taken, except by the same definition when its module is loaded again.
             value: the thing itself; built-in code may give ``"module:attribute"``, imported when first used.
             summary: one line for lists and help.
+            module: who registers it; default: the module that calls.
 
         Raises:
             UsageError: another module has registered this name.
         """
-        module = sys._getframe(1).f_globals.get("__name__", "?")
+        module = module or _registering_module()
         taken = self._entries.get(name)
         if taken is not None and taken.module != module:
             raise UsageError(f'{self.kind} "{name}" is registered already, by {taken.module}; choose another name')

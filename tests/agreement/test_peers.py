@@ -301,7 +301,9 @@ class Loop:
         return found
 
 
-def _random_states(links: Sequence[Link], rng: np.random.Generator, system: pendula.System) -> tuple[Array, Array]:
+def _random_states(
+    links: Sequence[Link], rng: np.random.Generator, system: pendula.results.System
+) -> tuple[Array, Array]:
     """States of an open tree in our coordinates of joints."""
     layout = system.in_joints.layout
     q = rng.normal(size=(STATES, len(layout.coordinates)))
@@ -344,7 +346,7 @@ def test_accelerations_and_joint_forces_of_random_tree_agree_with_pinocchio(seed
         _assert_tree_agrees(system, peer, q, v, forces=name in finding)
 
 
-def _assert_tree_agrees(system: pendula.System, peer: Peer, q: Array, v: Array, *, forces: bool) -> None:
+def _assert_tree_agrees(system: pendula.results.System, peer: Peer, q: Array, v: Array, *, forces: bool) -> None:
     layout = system.in_joints.layout
     own = system.in_joints.place(q, v, 0.0)
     found = system.in_joints.accelerations(*own)
@@ -441,7 +443,7 @@ def test_accelerations_and_joint_forces_of_random_loop_agree_with_pinocchio(seed
         _assert_loop_agrees(system, loop, q, v)
 
 
-def _assert_loop_agrees(system: pendula.System, loop: Loop, q: Array, v: Array) -> None:
+def _assert_loop_agrees(system: pendula.results.System, loop: Loop, q: Array, v: Array) -> None:
     layout, peer = system.in_joints.layout, loop.peer
     own = system.in_joints.place(q, v, 0.0)
     found = system.in_joints.accelerations(*own)

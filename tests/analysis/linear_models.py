@@ -25,7 +25,7 @@ def linear_model(system, at=None, *, parameters=None, inputs=None):
     units = {n: layout.units.get(n, "") for n in names}
     basis = Basis(names, tuple(f"{n}_dot" for n in names), layout.inputs, units)
     N = balance.directions(point.q)
-    return LinearModel(point, basis, Matrices(Z.T @ M @ Z, Z.T @ C @ Z, Z.T @ K @ Z, Z.T @ F, Z, N))
+    return LinearModel(point, basis, Matrices(Z.T @ M @ Z, Z.T @ C @ Z, Z.T @ K @ Z, Z.T @ F, Z, N), system=system)
 
 
 def from_matrices(M, C, K, F=None):

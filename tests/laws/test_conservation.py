@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import Model, Trajectory, library
+from pendula import Model, library
 from pendula.model.base import parse
+from pendula.results import Trajectory
 from pendula.system.joint_forces import jacobi_integral
 from tests.helpers import Array, library_system
 

@@ -20,6 +20,7 @@ from pendula.simulation.loops import check_start, pose_notes, stabilization_rate
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.assembly import assemble
 from pendula.system.build import compile_alike
+from pendula.system.entry import AnySystem, system_of
 from pendula.system.joint_forces import gives_jacobi, jacobi_integral
 from pendula.system.layout import Array, State
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
@@ -36,7 +37,7 @@ UNTRUSTED = 1e-3
 
 
 def simulate(
-    system: System,
+    system: AnySystem,
     duration: float | None = None,
     *,
     t_span: Sequence[float] | None = None,
@@ -61,7 +62,7 @@ def simulate(
     state is brought back onto the constraints. The energy account is kept in every run.
 
     Args:
-        system: compiled equations.
+        system: a system, a model, or the name of a library mechanism.
         duration: how long, from t = 0 or from the time of a given State; or give ``t_span``.
         t_span: first and last time.
         initial_state: a State, or changes to the model's initial state by name.
@@ -102,8 +103,7 @@ def simulate(
         >>> print(run.outcome)
         finished: reached the final time
     """
-    if not isinstance(system, System):
-        raise UsageError(f"simulate takes a compiled system, found {type(system).__name__}; use compile_system(model)")
+    system = system_of(system, "simulate")
     if inputs:
         system = _with_inputs(system, inputs)
     first = initial_state.t if isinstance(initial_state, State) else 0.0

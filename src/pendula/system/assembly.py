@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,13 +31,29 @@ ROUNDED = 1e-3
 
 @dataclass(frozen=True)
 class Assembly:
-    """A consistent state and what had to move to get there."""
+    """A consistent state and what had to move to get there.
+
+    Attributes:
+        state: the state.
+        moved: coordinate or speed -> change, for those that changed noticeably.
+        gap: largest gap left in the loops [length, or rad].
+        system: the system it belongs to.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.assemble("four-bar", {"crank": 1.0}, keep={"crank"})
+        >>> found.state["crank"], found.gap < 1e-9
+        (1.0, True)
+    """
 
     state: State
     moved: dict[str, float]
-    """coordinate or speed -> change, for those that changed noticeably"""
     gap: float
-    """largest gap left"""
+    system: System | None = field(default=None, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        moved = ", ".join(f"{name} by {change:.4g}" for name, change in self.moved.items())
+        return f"assembled to a gap of {self.gap:.2g}; moved: {moved or 'nothing'}"
 
 
 def assemble(
@@ -66,7 +82,7 @@ def assemble(
 
     Example:
         >>> import pendula
-        >>> system = pendula.compile_system(pendula.library.four_bar())
+        >>> system = pendula.compile_system("four-bar")
         >>> sorted(assemble(system, {"rocker": 3.9}, keep={"crank", "coupler", "crank_dot"}).moved)
         ['rocker']
     """
@@ -80,9 +96,9 @@ def assemble(
     if not system.model.closures:
         q = _with_unit_quaternions(np.array(state.q, dtype=float), joints.quaternions, state.layout.coordinates)
         placed = joints.place_state(State(state.t, q, state.v, joints.layout), vector)
-        return Assembly(placed, {}, 0.0)
+        return Assembly(placed, {}, 0.0, system)
     found = _assemble(joints.system, state, vector, keep, prefer)  # the joints decide what moves least
-    return Assembly(joints.place_state(found.state, vector), found.moved, found.gap)
+    return Assembly(joints.place_state(found.state, vector), found.moved, found.gap, system)
 
 
 def _assemble(
@@ -107,7 +123,7 @@ def _assemble(
     result = State(state.t, q, v, system.layout)
     changes = {n: result[n] - state[n] for n in result}
     moved = {n: float(x) for n, x in changes.items() if abs(x) > 1e-9}
-    return Assembly(result, moved, gap)
+    return Assembly(result, moved, gap, system)
 
 
 def _turned_over(system: System, q: Array, t: float, parameters: Array) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from contextlib import suppress
 
 import numpy as np
@@ -19,12 +18,11 @@ from pendula.errors import (
     SingularPose,
     UsageError,
 )
+from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.system import assembly
-from pendula.system.assembly import Assembly
 from pendula.system.layout import State
 from pendula.system.mobility import Pose, independent_rows, mobility, regular_poses
-from pendula.system.parameters import Parameters
 from pendula.system.recursive import RecursiveSystem
 from pendula.system.symbolic import SymbolicSystem
 from pendula.system.system import System
@@ -40,7 +38,7 @@ MOST_DERIVED = 12
 ENGINES = ("auto", "symbolic", "recursive")
 
 
-def compile_system(model: Model | Equations, formulation: str | None = None, *, engine: str = "auto") -> System:
+def compile_system(model: Model | Equations | str, formulation: str | None = None, *, engine: str = "auto") -> System:
     """A compiled system: derives the equations by a formulation and checks that they are well posed.
 
     The engine "recursive" derives nothing and finds accelerations by a recursion over the bodies; "auto" takes it
@@ -48,6 +46,11 @@ def compile_system(model: Model | Equations, formulation: str | None = None, *, 
 
     Well posed means that every allowed motion has mass: M is positive definite on the null space of G. Constraints
     may be redundant: ``mobility(system)`` reports it, and the motion is found all the same.
+
+    Args:
+        model: a model, equations, or the name of a library mechanism; the model of a system is compiled anew.
+        formulation: its name; see :func:`pendula.formulations`.
+        engine: "symbolic", "recursive" or "auto".
 
     Raises:
         ModelError: a motion has no mass, whatever the pose (names the coordinates involved), or nothing can move.
@@ -59,6 +62,8 @@ def compile_system(model: Model | Equations, formulation: str | None = None, *, 
     """
     if engine not in ENGINES:
         raise UsageError(f'there is no engine "{engine}"; choose one of {", ".join(ENGINES)}')
+    if not isinstance(model, Equations):
+        model = model_of(model, "compile_system", also="equations")
     if engine == "recursive":
         if isinstance(model, Equations) or formulation is not None:
             raise UsageError("the recursive engine takes a model and no formulation: it derives no equations")
@@ -73,35 +78,6 @@ def compile_system(model: Model | Equations, formulation: str | None = None, *, 
     if system.tree is not None and (independent_rows(system) < equations.loop_rows or not _solves_by_bodies(system)):
         return SymbolicSystem(equations, by_bodies=False)  # or massless bodies that only a loop holds
     return system
-
-
-def assemble(
-    system: System | Model,
-    near: State | Mapping[str, float] | None = None,
-    *,
-    parameters: Parameters = None,
-    keep: Collection[str] = (),
-    prefer: Collection[str] = (),
-) -> Assembly:
-    """The consistent state nearest to a given one: loops closed, speeds compatible with them.
-
-    Args:
-        system: a compiled system, or a model.
-        near, parameters, keep, prefer: as in :func:`pendula.system.assembly.assemble`.
-
-    Raises:
-        LoopNotClosed: no consistent state was found, or the speeds to keep cannot be.
-
-    Example:
-        >>> import pendula
-        >>> model = pendula.library.four_bar()
-        >>> sorted(assemble(model, {"rocker": 3.9}, keep={"crank", "coupler", "crank_dot"}).moved)
-        ['rocker']
-    """
-    if not isinstance(system, System | Model):
-        raise UsageError(f"assemble takes a compiled system or a model, found {type(system).__name__}")
-    built = compile_system(system) if isinstance(system, Model) else system
-    return assembly.assemble(built, near, parameters=parameters, keep=keep, prefer=prefer)
 
 
 def _recursion_is_faster(model: Model) -> bool:

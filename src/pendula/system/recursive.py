@@ -67,8 +67,7 @@ class RecursiveSystem(System):
         self.symbolic_terms = symbolic_terms
         self.drives = tuple(mechanism.drives)
         self.balls = tuple((at.first, at.speed) for at in mechanism.quaternions)
-        damped = any(at >= 0 for at in self.tables.springs[:, 3]) or self.tables.has_damping
-        self.has_power = bool(self.drives or damped or self.tables.does_work)
+        self.has_power = bool(self.drives or self.tables.has_damping or self.tables.does_work)
         self._numbers: dict[bytes, Numbers] = {}
         self._columns: dict[str, tuple[Batches, Gradient | None]] = {}
         self._spare, self._spare_with_inputs = SpareDynamics(), SpareDynamics()

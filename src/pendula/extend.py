@@ -1,0 +1,27 @@
+"""Adding to Pendula from outside: one function for each kind of thing that can be added.
+
+A file that calls these functions is an extension; ``docs/extending.md`` walks through one of each kind.
+
+Example:
+    >>> import pendula.extend
+    >>> "register_command" in dir(pendula.extend)
+    True
+"""
+
+from __future__ import annotations
+
+from pendula.lazy import attach
+
+NAMES = {
+    "load_extension": "pendula.extensions",
+    "load_installed": "pendula.extensions",
+    "register_command": "pendula.app.registry",
+    "register_force": "pendula.model.forces.registry",
+    "register_format": "pendula.formats",
+    "register_formulation": "pendula.equations.formulations.registry",
+    "register_mechanism": "pendula.library.registry",
+    "register_plot": "pendula.present.pictures.registry",
+}
+"""Every public name of this module and where it lives."""
+
+__getattr__, __dir__, __all__ = attach(__name__, globals(), NAMES)
