@@ -28,7 +28,7 @@ def _part_compiler() -> Any:
     from numba.core.compiler_machinery import PassManager, register_pass
     from numba.core.typed_passes import NativeLowering
 
-    class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+    class PartLibrary(JITCodeLibrary):
         """LLVM code that others link in."""
 
         def _optimize_final_module(self) -> None:
@@ -45,7 +45,7 @@ def _part_compiler() -> Any:
         return _dynfunc.make_function(fndesc.lookup_module(), name, "", 0, env, (library,))
 
     @register_pass(mutates_CFG=True, analysis_only=False)
-    class LowerPart(NativeLowering):  # type: ignore[misc]
+    class LowerPart(NativeLowering):
         _name = "lower_part"
 
         def run_pass(self, state: Any) -> Any:
@@ -54,7 +54,7 @@ def _part_compiler() -> Any:
             state.targetctx = state.targetctx.subtarget(get_executable=entry)
             return super().run_pass(state)
 
-    class PartCompiler(compiler.CompilerBase):  # type: ignore[misc]
+    class PartCompiler(compiler.CompilerBase):
         def define_pipelines(self) -> list[Any]:
             usual = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
             made = PassManager("part")
@@ -80,7 +80,7 @@ def _remember_scalar_calls() -> None:
             known[args] = usual(self, context, args, kws)
         return known[args]
 
-    types.Function.get_call_type = get_call_type
+    types.Function.get_call_type = get_call_type  # type: ignore[method-assign]
 
 
 try:
