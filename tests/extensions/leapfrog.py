@@ -25,10 +25,12 @@ def kick_drift_kick(run, t, h, y, slope, new, error):
         new[k] = y[k] + h * dy[k]
     for k in range(last, y.size):
         new[k] = y[k] + h * dy[k]
-    if not rates(run, t + h, new, dy):
-        return False
-    for k in range(nq, last):  # kick
-        new[k] += 0.5 * h * dy[k]
+    half[nq:] = new[nq:]
+    for _ in range(2):  # kick, with the acceleration at its end: the second time at the speeds that the first time gave
+        if not rates(run, t + h, new, dy):
+            return False
+        for k in range(nq, last):
+            new[k] = half[k] + 0.5 * h * dy[k]
     return True
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from ode_problems import METHODS, growing, oscillator
-from pendula.numerics.steppers.radau import coefficients
 from scipy.interpolate import CubicHermiteSpline
 
+from pendula.numerics.steppers.radau import coefficients
 from pendula.numerics.steppers.stepping import Integration, integrate
 
 SPAN = 8.0

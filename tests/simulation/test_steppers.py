@@ -59,7 +59,7 @@ def test_a_fixed_step_of_no_use_is_refused(step: object) -> None:
 
 @pytest.mark.parametrize("stepper", ["dop853", "rk45", "radau"])
 def test_a_fixed_step_is_refused_by_those_that_choose_theirs(stepper: str) -> None:
-    with pytest.raises(NotSupported, match="chooses its steps; these do: rk4"):
+    with pytest.raises(NotSupported, match="steps of a fixed size; these do: rk4"):
         pendula.simulate(library_system("pendulum"), 2.0, stepper=stepper, step=0.1)
 
 

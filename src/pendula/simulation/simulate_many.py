@@ -19,8 +19,8 @@ from pendula.numerics.scalars.eight import LANES
 from pendula.numerics.steppers import checks
 from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
-from pendula.simulation.ensemble import ARRAYS, OUTCOMES, Ensemble, mapped_array
 from pendula.simulation.beginning import energy_size
+from pendula.simulation.ensemble import ARRAYS, OUTCOMES, Ensemble, mapped_array
 from pendula.simulation.starts import Starts, read_parameters, read_starts
 from pendula.simulation.workers import available_cores, run_chunks
 from pendula.system.build import compile_system

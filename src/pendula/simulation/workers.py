@@ -1,7 +1,7 @@
 """Chunks of work on several processes, in order, with progress, and without losing what is finished.
 
-Where processes can be forked, workers inherit what is compiled; otherwise each loads the same extensions and makes its own, once. Workers leave the
-keyboard's interrupt to the main process, which tells them through a flag.
+Where processes can be forked, workers inherit what is compiled; otherwise each loads the same extensions and makes
+its own, once. Workers leave the keyboard's interrupt to the main process, which tells them through a flag.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def check_step(stepper: Stepper, step: float | None, t0: float, t_end: float, br
     """Refuses a fixed step that is missing, out of place, or of no use."""
     if not stepper.fixed:
         if step is not None:
-            stepper.require("fixed", f"a fixed step (found step={step!r}): {stepper.name} chooses its steps")
+            stepper.require("fixed")
         return
     if step is None:
         raise ValueError(f"{stepper.name} takes steps of a fixed size, and none was given; give step")

@@ -78,7 +78,7 @@ class Stepper:
         """Whether steps follow from a tolerance."""
         return not self.fixed
 
-    def require(self, ability: str, why: str = "") -> None:
+    def require(self, ability: str) -> None:
         """Refuses a stepper that cannot do something, and names those that can.
 
         Raises:
@@ -87,9 +87,7 @@ class Stepper:
         if getattr(self, ability):
             return
         can = [one for one in STEPPERS if getattr(STEPPERS[one], ability)]
-        raise NotSupported(
-            f'stepper "{self.name}" does not support {why or ABILITIES[ability]}; these do: {", ".join(can)}'
-        )
+        raise NotSupported(f'stepper "{self.name}" does not support {ABILITIES[ability]}; these do: {", ".join(can)}')
 
     @cached_property
     def native(self) -> Any:
