@@ -91,7 +91,7 @@ def _checked(name: str, make: Callable[[], Once], found: dict[str, float]) -> On
 
 def _error(result: Any) -> float:
     """2-norm of the error; of ours only roots that are labelled as physical, of others those that are not zero."""
-    if isinstance(result, pendula.Spectrum):
+    if isinstance(result, pendula.results.Spectrum):
         return error_norm(EXACT, told_apart(result)[0])
     values = np.asarray(result, dtype=complex)
     return error_norm(EXACT, values[np.abs(values) > 0.1])
@@ -106,7 +106,7 @@ def _ours(name: str) -> Once:
     at = equilibrium_at(system, case.at)
 
     def once() -> Any:
-        found = pendula.spectrum(pendula.linearize(system, at))
+        found = pendula.linear.spectrum(pendula.linearize(system, at))
         _ = found.values, found.labels, found.others
         return found
 
@@ -120,7 +120,7 @@ def _batch(found: dict[str, float]) -> Once:
     rows = np.repeat(system.parameters[None], EXECUTIONS, axis=0)
 
     def once() -> Any:
-        return pendula.linearize_many(system, at, parameters=rows).values
+        return pendula.linear.linearize_many(system, at, parameters=rows).values
 
     found[BATCH] = max(error_norm(EXACT, row) for row in once()[:: EXECUTIONS // 10])
     return once

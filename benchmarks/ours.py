@@ -25,7 +25,7 @@ def refused() -> Iterator[None]:
     """What our own errors say becomes the reason why a side is missing."""
     try:
         yield
-    except pendula.PendulaError as error:
+    except pendula.errors.PendulaError as error:
         raise Missing(" ".join(str(error).split())[:120]) from error
 
 
@@ -132,7 +132,7 @@ def many(system: Any, q: Array, v: Array, span: float, *, tol: float, stepper: s
     if not hasattr(pendula, "simulate_many"):
         raise Missing(f"{NOT_YET}: simulate_many")
     with refused():
-        return pendula.simulate_many(system, (q, v), span, tol=tol, stepper=stepper, workers=workers)
+        return pendula.simulate_many(system, span, (q, v), tol=tol, stepper=stepper, workers=workers)
 
 
 def last_states(found: Any) -> tuple[Array, Array]:

@@ -100,7 +100,7 @@ In the papers: """
 listed in `equations/projection.py`).""",
         """system = pendula.compile_system(pendula.library.four_bar(), "projection")
 run = pendula.simulate(system, 1.0)
-forces = pendula.reactions(system, run)                    # found by the same formulation
+forces = pendula.reactions(run)                    # found by the same formulation
 assert forces.formulation == "projection" and forces["pin"].force.shape == (len(run.t), 3)""",
     ),
 }

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import pendula
-from pendula import Model, System, library
+from pendula import Model, library
 from pendula.errors import PendulaError
 from pendula.model.expressions.expression import parse
+from pendula.results import System
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.sampling import random_states

@@ -1,23 +1,30 @@
-"""Adding parts of your own: one function of each kind, to be called when your module is imported.
+"""Adding to Pendula from outside: one function for each kind of thing that can be added.
 
-See ``docs/extending.md`` for one worked example of each, and :mod:`pendula.extensions` for how modules are loaded.
+A file that calls these functions is an extension; ``docs/extending.md`` walks through one of each kind.
+
+Example:
+    >>> import pendula.extend
+    >>> "register_command" in dir(pendula.extend)
+    True
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pendula.lazy import attach
 
-from pendula.numerics.steppers.stepper import STEPPERS, Stepper, register_stepper
+NAMES = {
+    "STEPPERS": "pendula.numerics.steppers.stepper",
+    "Stepper": "pendula.numerics.steppers.stepper",
+    "load_extension": "pendula.extensions",
+    "load_installed": "pendula.extensions",
+    "register_command": "pendula.app.registry",
+    "register_format": "pendula.formats",
+    "register_formulation": "pendula.equations.formulations.registry",
+    "register_mechanism": "pendula.library.registry",
+    "register_plot": "pendula.present.pictures.registry",
+    "rates": "pendula.numerics.steppers.equations",
+    "register_stepper": "pendula.numerics.steppers.stepper",
+}
+"""Every public name of this module and where it lives."""
 
-if TYPE_CHECKING:
-    from pendula.numerics.steppers.equations import rates
-
-__all__ = ["STEPPERS", "Stepper", "rates", "register_stepper"]
-
-
-def __getattr__(name: str) -> object:
-    if name == "rates":  # loads numba
-        from pendula.numerics.steppers import equations
-
-        return equations.rates
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__, __all__ = attach(__name__, globals(), NAMES)

@@ -103,13 +103,28 @@ def load_installed() -> None:
     if _looked_for_installed:
         return
     _looked_for_installed = True
-    from importlib.metadata import entry_points
+    if _some_package_announces():
+        from importlib.metadata import entry_points  # takes longer to import than the rest of ``pendula --help``
 
-    for point in entry_points(group=GROUP):
-        load_extension(point.module)
+        for point in entry_points(group=GROUP):
+            load_extension(point.module)
     for name in os.environ.get(VARIABLE, "").split(os.pathsep):
         if name:
             load_extension(name)
+
+
+def _some_package_announces() -> bool:
+    """Whether an installed package may have an entry point in our group, by a look at its ``entry_points.txt``."""
+    for folder in map(Path, sys.path):
+        if folder.is_file():
+            return True  # an archive: importlib.metadata knows how to look into it
+        for file in folder.glob("*-info/entry_points.txt"):
+            try:
+                if f"[{GROUP}]" in file.read_text(encoding="utf-8", errors="replace"):
+                    return True
+            except OSError:
+                continue
+    return False
 
 
 def loaded() -> tuple[Extension, ...]:

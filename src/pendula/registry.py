@@ -19,6 +19,14 @@ from pendula.errors import UsageError
 T = TypeVar("T")
 
 
+def _registering_module() -> str:
+    """The module that asked for a registration, also where it did so through a ``register_...`` function."""
+    frame = sys._getframe(2)
+    while frame.f_code.co_name.startswith("register_") and frame.f_back is not None:
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", "?"))
+
+
 @dataclass(frozen=True)
 class Entry(Generic[T]):
     """One name of a registry.
@@ -67,7 +75,7 @@ class Registry(Generic[T]):
         Raises:
             UsageError: another module has registered this name.
         """
-        module = sys._getframe(1).f_globals.get("__name__", "?")
+        module = _registering_module()
         taken = self._entries.get(name)
         if taken is not None and taken.module != module:
             raise UsageError(f'{self.kind} "{name}" is registered already, by {taken.module}; choose another name')

@@ -61,7 +61,7 @@ def _relative(x: Array, y: Array, floor: Array | float = 0.0) -> float:
 class _Seen:
     """What one formulation says at some states of the joints."""
 
-    system: pendula.System
+    system: pendula.results.System
     speeds: Array
     motion: BodyMotion
     energies: Energies
@@ -77,7 +77,7 @@ class _Seen:
         return np.abs(self.energies.kinetic) + np.abs(self.energies.potential)
 
 
-def _seen(s: pendula.System, t: Array, q: Array, v: Array) -> _Seen:
+def _seen(s: pendula.results.System, t: Array, q: Array, v: Array) -> _Seen:
     x, y = s.from_joints(q, v, t)
     own: dict[str, Array] = {}
     if not s.equations.nodes:
@@ -126,7 +126,7 @@ def _differences(a: _Seen, b: _Seen) -> dict[str, float]:
     return found
 
 
-def _closing(a: pendula.System, x: Array, b: pendula.System, y: Array) -> float:
+def _closing(a: pendula.results.System, x: Array, b: pendula.results.System, y: Array) -> float:
     """Difference of the forces in closing joints."""
     names = [j.name for j in a.model.closures]
     if not names:
@@ -135,14 +135,14 @@ def _closing(a: pendula.System, x: Array, b: pendula.System, y: Array) -> float:
     return _relative(x[:, [first.index(n) for n in names]], y[:, [second.index(n) for n in names]], 1.0)
 
 
-def _assert_agree(systems: dict[str, pendula.System], t: Array, q: Array, v: Array) -> None:
+def _assert_agree(systems: dict[str, pendula.results.System], t: Array, q: Array, v: Array) -> None:
     seen = {name: _seen(system, t, q, v) for name, system in systems.items()}
     for a, b in combinations(seen, 2):
         bad = {what: gap for what, gap in _differences(seen[a], seen[b]).items() if not gap <= AGREES}
         assert not bad, f"{a} and {b} differ: {bad}"
 
 
-def _assert_mass_is_positive(system: pendula.System, t: Array, q: Array) -> None:
+def _assert_mass_is_positive(system: pendula.results.System, t: Array, q: Array) -> None:
     """M is symmetric, and positive definite on the motions that the constraints allow."""
     M, G = system.mass_matrix(q, t), system.constraint_jacobian(q, t)
     np.testing.assert_allclose(M, np.swapaxes(M, 1, 2), rtol=0, atol=1e-13 * np.abs(M).max())
@@ -302,7 +302,7 @@ def test_spring_with_a_stiffness_that_varies_is_refused_or_agreed_on(stiffness: 
             inputs={"F": "cos(t)"}, forces=[{"type": "torsion-spring", "joint": "theta", "stiffness": stiffness}]
         )
         systems = {f: pendula.compile_system(model, f) for f in NAMES}
-    except pendula.PendulaError:
+    except pendula.errors.PendulaError:
         return
     _assert_agree(systems, *states(systems[NAMES[0]], 10))
     run = pendula.simulate(systems[NAMES[0]], 3.0, tol=1e-10)
@@ -342,7 +342,7 @@ def test_formulations_agree_where_a_closing_joint_holds_again_what_a_slide_holds
 def test_a_difference_that_is_not_a_number_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     real = agreement._quantities
 
-    def broken(system: pendula.System, *args: Array) -> dict[str, tuple[Array, Array]]:
+    def broken(system: pendula.results.System, *args: Array) -> dict[str, tuple[Array, Array]]:
         found = real(system, *args)
         if system.equations.formulation == NAMES[1]:
             first = next(iter(found))

@@ -300,7 +300,9 @@ class Loop:
         return found
 
 
-def _random_states(links: Sequence[Link], rng: np.random.Generator, system: pendula.System) -> tuple[Array, Array]:
+def _random_states(
+    links: Sequence[Link], rng: np.random.Generator, system: pendula.results.System
+) -> tuple[Array, Array]:
     """States of an open tree in our coordinates of joints."""
     layout = system.joint_layout
     q = rng.normal(size=(STATES, len(layout.coordinates)))
@@ -343,7 +345,7 @@ def test_accelerations_and_joint_forces_of_random_tree_agree_with_pinocchio(seed
         _assert_tree_agrees(system, peer, q, v, forces=name in finding)
 
 
-def _assert_tree_agrees(system: pendula.System, peer: Peer, q: Array, v: Array, *, forces: bool) -> None:
+def _assert_tree_agrees(system: pendula.results.System, peer: Peer, q: Array, v: Array, *, forces: bool) -> None:
     layout = system.joint_layout
     own = system.from_joints(q, v, 0.0)
     found = system.joint_accelerations(*own)
@@ -440,7 +442,7 @@ def test_accelerations_and_joint_forces_of_random_loop_agree_with_pinocchio(seed
         _assert_loop_agrees(system, loop, q, v)
 
 
-def _assert_loop_agrees(system: pendula.System, loop: Loop, q: Array, v: Array) -> None:
+def _assert_loop_agrees(system: pendula.results.System, loop: Loop, q: Array, v: Array) -> None:
     layout, peer = system.joint_layout, loop.peer
     own = system.from_joints(q, v, 0.0)
     found = system.joint_accelerations(*own)

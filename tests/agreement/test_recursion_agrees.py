@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import Model, System, library
+from pendula import Model, library
 from pendula.errors import NotSupported
 from pendula.numerics.compiled.jit import compiled
 from pendula.numerics.compiled.native import call_native
+from pendula.results import System
 from pendula.system.lanes import bind_lanes
 from pendula.system.recursive import RecursiveSystem
 from tests.helpers import VARIANTS, random_mechanism, states

@@ -35,6 +35,7 @@ def linear_model(system, at=None, *, parameters=None, inputs=None):
         N=balance.directions(point.q),
         method="exact",
         units={n: layout.units.get(n, "") for n in names},
+        system=system,
     )
 
 

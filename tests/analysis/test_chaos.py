@@ -7,8 +7,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pendula
-from pendula import NotSupported, UsageError, library
+from pendula import library
 from pendula.analysis.chaos.separation import separation
+from pendula.errors import NotSupported, UsageError
 from tests.helpers import Array, library_system
 
 G = 9.81
@@ -33,10 +34,10 @@ def test_time_to_divergence_near_the_upright_rod_is_that_of_the_linear_motion() 
     system = library_system("pendulum")
     w = np.sqrt(1.5 * G)
     start = {"theta": np.pi}
-    found = pendula.divergence(system, start, perturbation={"theta": 1e-5}, duration=3.0, tol=1e-12)
+    found = pendula.chaos.divergence(system, 3.0, first=start, perturbation={"theta": 1e-5}, tol=1e-12)
     assert found.time == pytest.approx(np.arccosh(100.0) / w, abs=2e-4)
     assert "apart from t = " in str(found)
-    other = pendula.divergence(system, start, {"theta": np.pi + 1e-5}, duration=3.0, tol=1e-12)
+    other = pendula.chaos.divergence(system, 3.0, first=start, second={"theta": np.pi + 1e-5}, tol=1e-12)
     assert other.time == pytest.approx(found.time)
 
 
@@ -44,13 +45,15 @@ def test_larger_perturbations_part_earlier_as_in_the_paper() -> None:
     """Paper 003, section 5.5: ten links from the horizontal, one start angle off by 10^-j."""
     system = library_system("chain")
     nominal = pendula.simulate(system, 8.0, tol=1e-11, samples=1601)
-    times = [pendula.divergence(system, nominal, perturbation={"theta1": 10.0**-j}).time for j in (2, 3, 4, 5)]
+    times = [
+        pendula.chaos.divergence(system, first=nominal, perturbation={"theta1": 10.0**-j}).time for j in (2, 3, 4, 5)
+    ]
     assert all(t is not None for t in times)
     assert 0 <= times[0] < times[1] < times[2] < times[3] < 8.0  # type: ignore[operator]
 
 
 def test_motions_that_stay_together_have_no_time_of_divergence() -> None:
-    found = pendula.divergence(
+    found = pendula.chaos.divergence(
         library_system("pendulum"), perturbation={"theta": 1e-9}, duration=5.0, points=["link.end"]
     )
     assert found.time is None
@@ -59,7 +62,7 @@ def test_motions_that_stay_together_have_no_time_of_divergence() -> None:
 
 
 def test_a_linkage_can_be_perturbed() -> None:
-    found = pendula.divergence(library_system("four-bar"), perturbation={"crank_dot": 1e-2}, duration=5.0)
+    found = pendula.chaos.divergence(library_system("four-bar"), perturbation={"crank_dot": 1e-2}, duration=5.0)
     assert found.distance[0] == 0.0
     assert found.time is not None
 
@@ -77,7 +80,7 @@ def test_a_linkage_can_be_perturbed() -> None:
 )
 def test_what_cannot_be_compared_is_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        pendula.divergence(library_system("pendulum"), duration=0.5, samples=11, **arguments)  # type: ignore[arg-type]
+        pendula.chaos.divergence(library_system("pendulum"), duration=0.5, samples=11, **arguments)  # type: ignore[arg-type]
 
 
 def test_runs_with_other_samples_or_other_bodies_are_refused() -> None:
@@ -96,7 +99,7 @@ def test_horizon_is_where_the_run_leaves_the_true_motion() -> None:
     """The true motion from a run at 1e-13; the horizon found at tolerance 1e-6 is that of a loose run."""
     system = library_system("chain: point")
     start = {f"theta{k}": 2.0 for k in range(1, 5)}
-    found = pendula.horizon(system, 12.0, initial_state=start, tol=1e-6)
+    found = pendula.chaos.horizon(pendula.simulate(system, 12.0, initial_state=start, tol=1e-6, samples=1001))
     truth = pendula.simulate(system, 12.0, initial_state=start, tol=1e-13, samples=1001)
     expected = separation(found.run, truth).time
     assert found.time is not None
@@ -109,19 +112,21 @@ def test_horizon_is_where_the_run_leaves_the_true_motion() -> None:
 def test_tighter_runs_have_later_horizons() -> None:
     system = library_system("chain: point")
     start = {f"theta{k}": 2.0 for k in range(1, 5)}
-    times = [pendula.horizon(system, 15.0, initial_state=start, tol=tol).time or 99.0 for tol in (1e-4, 1e-7, 1e-10)]
+    settings = {"initial_state": start, "samples": 1001}
+    runs = [pendula.simulate(system, 15.0, tol=tol, **settings) for tol in (1e-4, 1e-7, 1e-10)]
+    times = [pendula.chaos.horizon(run).time or 99.0 for run in runs]
     assert times[0] < times[1] < times[2]
 
 
 def test_a_regular_motion_has_no_horizon() -> None:
-    found = pendula.horizon(library_system("pendulum"), 10.0)
+    found = pendula.chaos.horizon(pendula.simulate(library_system("pendulum"), 10.0, samples=1001))
     assert found.time is None
     assert not found.reached
     assert "reliable to the end" in str(found)
 
 
 def test_at_the_tightest_tolerance_another_stepper_is_asked() -> None:
-    found = pendula.horizon(library_system("pendulum"), 1.0, tol=1e-14, samples=11)
+    found = pendula.chaos.horizon(pendula.simulate(library_system("pendulum"), 1.0, tol=1e-14, samples=11))
     assert (found.run.stepper, found.reference.stepper) == ("dop853", "rk45")
 
 
@@ -129,7 +134,7 @@ def test_at_the_tightest_tolerance_another_stepper_is_asked() -> None:
 
 
 def test_exponent_of_the_upright_rod_is_its_rate_of_falling() -> None:
-    found = pendula.lyapunov(
+    found = pendula.chaos.lyapunov(
         library_system("pendulum"), 6.0, initial_state={"theta": np.pi}, transient=3.0, segments=40, tol=1e-11
     )
     assert found.exponent == pytest.approx(np.sqrt(1.5 * G), rel=1e-6)
@@ -140,7 +145,7 @@ def test_exponent_of_the_upright_rod_is_its_rate_of_falling() -> None:
 def test_exponent_of_a_hanging_damped_rod_is_that_of_its_slowest_mode() -> None:
     """theta'' + c theta' + w^2 theta = 0 with c > 2 w: the slower root of s^2 + c s + w^2."""
     model = library.pendulum(friction=4.0)  # c = 4 / (1/3) = 12, w^2 = 1.5 g
-    found = pendula.lyapunov(
+    found = pendula.chaos.lyapunov(
         pendula.compile_system(model), 8.0, initial_state={"theta": 0.0}, transient=4.0, segments=40, tol=1e-11
     )
     assert found.exponent == pytest.approx(-6.0 + np.sqrt(36.0 - 1.5 * G), rel=1e-6)
@@ -149,9 +154,9 @@ def test_exponent_of_a_hanging_damped_rod_is_that_of_its_slowest_mode() -> None:
 
 def test_exponent_of_a_regular_swing_tends_to_zero() -> None:
     """A deviation of a nonlinear swing grows linearly, so the average falls as log(t) / t."""
-    found = pendula.lyapunov(library_system("pendulum"), 600.0, segments=300)
+    found = pendula.chaos.lyapunov(library_system("pendulum"), 600.0, segments=300)
     assert 0 < found.exponent < 0.01
-    shorter = pendula.lyapunov(library_system("pendulum"), 60.0, segments=300)
+    shorter = pendula.chaos.lyapunov(library_system("pendulum"), 60.0, segments=300)
     assert shorter.exponent > 2 * found.exponent
 
 
@@ -159,7 +164,7 @@ DRIVEN = {"c": 0.5, "A": 1.15, "w": 2 / 3}
 """The driven damped pendulum of Baker and Gollub, theta'' + c theta' + sin theta = A cos(w t)."""
 
 
-def _driven() -> pendula.System:
+def _driven() -> pendula.results.System:
     return pendula.compile_system(
         pendula.Model(
             name="driven",
@@ -193,7 +198,7 @@ def _growth_by_hand(duration: float, transient: float) -> float:
 
 def test_exponent_of_the_driven_pendulum_over_a_short_time_is_that_by_hand() -> None:
     """Short enough for both to follow the same motion, after the deviation has turned into its own direction."""
-    found = pendula.lyapunov(_driven(), 90.0, transient=45.0, segments=100, tol=1e-12)
+    found = pendula.chaos.lyapunov(_driven(), 90.0, transient=45.0, segments=100, tol=1e-12)
     assert found.exponent == pytest.approx(_growth_by_hand(90.0, 45.0), rel=1e-4)
 
 
@@ -223,7 +228,7 @@ def _exponent_of_two_points(duration: float) -> float:
 def test_exponent_of_the_double_pendulum_is_that_of_neighbouring_motions() -> None:
     """Two averages over different stretches of one chaotic sea: they agree within their spread."""
     system = pendula.compile_system(library.chain(links=2, kind="point"))
-    found = pendula.lyapunov(system, 1500.0, segments=500)
+    found = pendula.chaos.lyapunov(system, 1500.0, segments=500)
     assert found.spread < 0.1 * found.exponent
     assert found.exponent == pytest.approx(_exponent_of_two_points(160.0), rel=0.25)
 
@@ -256,7 +261,7 @@ def test_deviations_of_a_spinning_top_follow_neighbouring_motions() -> None:
 )
 def test_what_is_not_supported_is_said_with_its_reason(name: str, formulation: str, message: str) -> None:
     with pytest.raises(NotSupported, match=message):
-        pendula.lyapunov(library_system(name, formulation), 1.0)
+        pendula.chaos.lyapunov(library_system(name, formulation), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -271,13 +276,13 @@ def test_what_is_not_supported_is_said_with_its_reason(name: str, formulation: s
 )
 def test_bad_arguments_of_the_exponent_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        pendula.lyapunov(library_system("pendulum"), **arguments)  # type: ignore[arg-type]
+        pendula.chaos.lyapunov(library_system("pendulum"), **arguments)  # type: ignore[arg-type]
 
 
 def test_exponent_of_a_system_by_recursion_is_that_of_its_equations() -> None:
     model = library.chain(links=3, start=1.5)
     found = [
-        pendula.lyapunov(pendula.compile_system(model, engine=e), 2.0, tol=1e-11, segments=20, transient=0.5)
+        pendula.chaos.lyapunov(pendula.compile_system(model, engine=e), 2.0, tol=1e-11, segments=20, transient=0.5)
         for e in ("recursive", "symbolic")
     ]
     assert found[0].exponent == pytest.approx(found[1].exponent, rel=1e-6)

@@ -177,10 +177,14 @@ def test_balanced_link_is_a_family_and_not_proven_by_weights():
 
 
 def test_lowest_equilibrium():
-    assert pendula.lowest_equilibrium(system(library.hoop_bead()))["theta"] == pytest.approx(-np.arccos(9.81 / 20))
-    assert pendula.lowest_equilibrium(system(library.cart_pole()), inputs={"F": 1.0}) is None
+    assert pendula.equilibria.lowest_equilibrium(system(library.hoop_bead()))["theta"] == pytest.approx(
+        -np.arccos(9.81 / 20)
+    )
+    assert pendula.equilibria.lowest_equilibrium(system(library.cart_pole()), inputs={"F": 1.0}) is None
     chain = library.chain(links=30, coordinates="relative").with_changes(gravity=["3", "-4", 0])
-    assert np.allclose(pendula.lowest_equilibrium(system(chain)).q, [np.arctan2(3, 4), *([0.0] * 29)], atol=1e-12)
+    assert np.allclose(
+        pendula.equilibria.lowest_equilibrium(system(chain)).q, [np.arctan2(3, 4), *([0.0] * 29)], atol=1e-12
+    )
 
 
 def test_two_hundred_links_give_the_hanging_one_and_say_so():

@@ -8,10 +8,11 @@ from scipy import linalg, special
 from scipy.integrate import solve_ivp
 
 import pendula
-from pendula import Model, NotSupported, UsageError, library
+from pendula import Model, library
 from pendula.analysis.driven.floquet import floquet
 from pendula.analysis.driven.periods import find_period
 from pendula.analysis.driven.study import floquet_boundary, floquet_over, sums_of_pairs
+from pendula.errors import NotSupported, UsageError
 from tests.analysis.test_modes import ball_pendulum
 
 G, L, A = 9.81, 1.0, 0.05
@@ -70,7 +71,7 @@ def test_trace_is_that_of_mathieus_equation(point):
 
 def test_hanging_pendulum_has_tongues_at_twice_its_frequency(point):
     own = np.sqrt(G / L)
-    over = floquet_over(point, "omega", own * np.linspace(1.7, 2.3, 25), at={}, parameters={"alpha": 0.05})
+    over = floquet_over(point, "omega", 1.7 * own, 2.3 * own, samples=25, at={}, parameters={"alpha": 0.05})
     assert [v for _, _, v in over.ranges] == ["stable (linear)", "unstable", "stable (linear)"]
     # limits of the first tongue: p = 4 g/(l w^2) equal to a_1 and b_1 of q = 2 a/l
     for limit, characteristic in zip(over.boundaries, (special.mathieu_a, special.mathieu_b), strict=True):
@@ -108,7 +109,7 @@ def test_multipliers_of_the_inverted_chain_by_hand_written_equations(inverted, w
 
 def test_inverted_chain_of_paper_003_over_base_frequency(inverted):
     """With a base amplitude of 3 mm all multipliers lie on the unit circle from 331.93 rad/s on, and not below."""
-    found = floquet_over(inverted, "omega", np.arange(40.0, 1000.0, 40.0), at={"theta3": np.pi})
+    found = floquet_over(inverted, "omega", 40.0, 960.0, samples=24, at={"theta3": np.pi})
     assert [v for _, _, v in found.ranges] == ["unstable", "stable (linear)"]
     (limit,) = found.boundaries
     assert 1 / 0.003 - 5 < limit.value < 1 / 0.003  # a little below Kapitza's amplitude rate = sqrt(2 g l) = 1
@@ -117,8 +118,9 @@ def test_inverted_chain_of_paper_003_over_base_frequency(inverted):
         assert bool(np.all(np.abs(sizes - 1) < 2e-6)) == stable
     # a larger amplitude shakes the first link loose, whatever the rate
     loose = floquet_over(
-        inverted, "omega", [100.0, 500.0, 2000.0], at={"theta3": np.pi}, parameters={"alpha": 0.005}, refine=False
-    )
+        inverted, "omega", 100.0, 2000.0, samples=[100.0, 500.0, 2000.0], at={"theta3": np.pi},
+        parameters={"alpha": 0.005}, refine=False,
+    )  # fmt: skip
     assert set(loose.verdicts) == {"unstable"}
 
 
@@ -299,7 +301,9 @@ def test_refusals(point):
     with pytest.raises(UsageError, match="no limit is bracketed"):
         floquet_boundary(point, "omega", 95.0, 100.0, at=UP)
     with pytest.raises(UsageError, match='no parameter "speed"'):
-        floquet_over(point, "speed", [1.0])
+        floquet_over(point, "speed", 1.0, 2.0)
+    with pytest.raises(UsageError, match="from 1 to 2"):
+        floquet_over(point, "omega", 1.0, 2.0, samples=[0.5, 1.5])
     with pytest.raises(NotSupported, match="closed loops"):
         floquet(pendula.compile_system(library.driven_linkage(bars=5)))
 
@@ -317,5 +321,5 @@ def test_results_read_as_text_and_as_json(point):
     assert "pairs mu, 1/mu" in text
     record = json.loads(json.dumps(found.as_dict()))
     assert record["verdict"] == "stable (linear)"
-    over = floquet_over(point, "omega", [60.0, 100.0], at=UP)
+    over = floquet_over(point, "omega", 60.0, 100.0, samples=2, at=UP)
     assert "limit omega = 88.637" in str(over)

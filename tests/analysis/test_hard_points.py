@@ -10,8 +10,9 @@ import pytest
 import sympy as sp
 
 import pendula
-from pendula import Model, System
+from pendula import Model
 from pendula.errors import ComputationError, NotSupported, UsageError
+from pendula.results import System
 
 
 def masses(force: str) -> System:
@@ -47,9 +48,9 @@ def test_a_kink_just_at_the_point_is_refused_by_name(force: str, said: str) -> N
 
 def test_a_kink_of_one_case_of_many_is_refused_with_its_number() -> None:
     system = masses("-x*abs(x - 1)")  # balanced at 0 and 1
-    assert pendula.linearize_many(system, np.array([[0.0], [0.0]])).K.ravel().tolist() == [1.0, 1.0]
+    assert pendula.linear.linearize_many(system, np.array([[0.0], [0.0]])).K.ravel().tolist() == [1.0, 1.0]
     with pytest.raises(ComputationError, match="kink across x, just at the state of case 1"):
-        pendula.linearize_many(system, np.array([[0.0], [1.0]]))
+        pendula.linear.linearize_many(system, np.array([[0.0], [1.0]]))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_a_free_gyroscope_is_not_refused_or_mislabelled_by_rounding(motor: bool)
     nutation = H / np.sqrt(outer * (0.05 + 0.02))
     system = gimbal(motor)
     for psi in (0.0, 0.53, 1.7):
-        found = pendula.spectrum(system, {"th": th, "psi": psi} | rates)
+        found = pendula.linear.spectrum(system, {"th": th, "psi": psi} | rates)
         assert np.abs(found.values.imag).max() == pytest.approx(nutation, rel=1e-9)
         assert all("vanishes" not in label for label in found.labels)
         assert "psi" in found.labels[0]
@@ -176,7 +177,7 @@ def test_every_change_of_sign_of_a_single_force_is_found() -> None:
 def test_multipliers_at_a_kink_are_refused() -> None:
     """x'' = -(1 + cos(t)/10) |x|: on the left it is pushed away, so no multiplier tells anything."""
     with pytest.raises(ComputationError, match="kink across x"):
-        pendula.floquet(masses("-(1 + 0.1*cos(t))*abs(x)"), at={})
+        pendula.driven.floquet(masses("-(1 + 0.1*cos(t))*abs(x)"), at={})
 
 
 def test_a_shaft_at_just_its_critical_speed_is_linearized() -> None:
@@ -215,18 +216,18 @@ def test_a_stiffness_that_depends_on_time_is_not_linearized_as_if_it_were_consta
     with pytest.raises(UsageError, match="depend on time"):
         pendula.stability(system, {})
     with pytest.raises(UsageError, match="depend on time"):
-        pendula.linearize_many(system, {})
+        pendula.linear.linearize_many(system, {})
     with pytest.raises(UsageError, match="depend on time"):
         pendula.find_equilibria(system)
 
 
 def test_a_driven_stiffness_is_judged_by_its_multipliers() -> None:
-    assert pendula.floquet(masses("-(1 + 0.8*cos(2*t))*x"), at={}).verdict == "unstable"
+    assert pendula.driven.floquet(masses("-(1 + 0.8*cos(2*t))*x"), at={}).verdict == "unstable"
 
 
 def test_symbols_are_refused_at_a_kink() -> None:
     for force in ("-2*abs(x)", "-x - sign(x_dot)", "-max(x, 0)", "x if x > 0 else -x"):
         with pytest.raises(NotSupported, match="kink or a jump"):
-            pendula.linearize_symbolic(masses(force))
-    beside = pendula.linearize_symbolic(masses("-2*x - 50*max(x - 1, 0) - 0.1*x_dot"))
+            pendula.linear.linearize_symbolic(masses(force))
+    beside = pendula.linear.linearize_symbolic(masses("-2*x - 50*max(x - 1, 0) - 0.1*x_dot"))
     assert (beside.K[0], beside.C[0]) == (2, sp.Rational(1, 10))

@@ -11,10 +11,11 @@ import pytest
 from scipy.special import jn_zeros
 
 import pendula
-from pendula import Model, System, library
+from pendula import Model, library
 from pendula.analysis.equilibria.equilibrium import equilibrium_at
 from pendula.analysis.linear.linearize import displaced
 from pendula.errors import ModelError, NotAnEquilibrium, NotSupported, PendulaError, SingularPose, UsageError
+from pendula.results import System
 from tests.helpers import Array, random_mechanism
 
 pytestmark = pytest.mark.usefixtures("quick_code")
@@ -26,7 +27,7 @@ HIGH_ORDER = 2e-7
 
 
 def sorted_roots(system: System, at: object, **rest: object) -> Array:
-    values = pendula.spectrum(system, at, **rest).values  # type: ignore[arg-type]
+    values = pendula.linear.spectrum(system, at, **rest).values  # type: ignore[arg-type]
     return values[np.lexsort((values.imag.round(7), values.real.round(7), np.abs(values).round(7)))]
 
 
@@ -71,7 +72,7 @@ def mass_on_string(formulation: str = "lagrange") -> System:
 def test_pendulum_in_xyz_with_a_constraint_is_exact() -> None:
     """Paper 000: +-3.132091952673165i twice. Without the stiffness by the rod's force all roots would be zero."""
     system = mass_on_string()
-    found = pendula.spectrum(system, {"x": 0.0, "y": 0.0})
+    found = pendula.linear.spectrum(system, {"x": 0.0, "y": 0.0})
     exact = np.array([1, 1, -1, -1]) * 3.132091952673165j
     assert np.linalg.norm(np.sort_complex(found.values) - np.sort_complex(exact)) <= 1e-14
     assert set(found.labels) == {"physical"}
@@ -83,9 +84,9 @@ def test_pendulum_in_xyz_with_a_constraint_is_exact() -> None:
 
 def test_hanging_pendulum_in_maximal_coordinates_has_its_frequency() -> None:
     system = pendula.compile_system(library.pendulum(), "maximal")
-    found = pendula.spectrum(system, {"theta": 0})
+    found = pendula.linear.spectrum(system, {"theta": 0})
     np.testing.assert_allclose(found.values, [1j * np.sqrt(1.5 * 9.81), -1j * np.sqrt(1.5 * 9.81)], rtol=1e-14)
-    loose = pendula.spectrum(pendula.linearize(system, {"theta": 0}, geometric=False))
+    loose = pendula.linear.spectrum(pendula.linearize(system, {"theta": 0}, geometric=False))
     assert np.abs(loose.values).max() < 1e-6
 
 
@@ -137,14 +138,14 @@ def test_constrained_linearization_is_the_same_by_every_formulation(name: str) -
     found = {}
     for formulation in ("lagrange", "projection", "maximal"):
         system = pendula.compile_system(model, formulation)
-        found[formulation] = pendula.spectrum(system, at)
+        found[formulation] = pendula.linear.spectrum(system, at)
     reference = found["lagrange"].values
     assert np.abs(reference).max() > 1
     for spectrum in found.values():
         same_roots(spectrum.values, reference)
         assert spectrum.residuals.max() < 1e-10
     system = pendula.compile_system(model, "maximal")
-    loose = pendula.spectrum(pendula.linearize(system, at, geometric=False)).values
+    loose = pendula.linear.spectrum(pendula.linearize(system, at, geometric=False)).values
     assert np.abs(np.sort(np.abs(loose)) - np.sort(np.abs(reference))).max() > 1e-2 * np.abs(reference).max()
 
 
@@ -165,7 +166,7 @@ def test_linkage_frequency_follows_from_energies_along_the_crank(name: str) -> N
     weights = np.array([2, -27, 270, -490, 270, -27, 2]) / 180
     stiffness = float(weights @ V) / h**2
     mass = 2 * energies(c, 1.0)[0]
-    value = pendula.spectrum(system, at).values[0]
+    value = pendula.linear.spectrum(system, at).values[0]
     assert abs(value) ** 2 == pytest.approx(stiffness / mass, rel=1e-6)
 
 
@@ -173,9 +174,9 @@ def test_pencil_by_qz_agrees_with_the_null_space() -> None:
     model, at = balanced("four-bar")
     for formulation in ("lagrange", "maximal"):
         system = pendula.compile_system(model, formulation)
-        full = pendula.pencil(system, at)
-        found = pendula.spectrum(full)
-        same_roots(found.values, pendula.spectrum(system, at).values, 1e-6)
+        full = pendula.linear.pencil(system, at)
+        found = pendula.linear.spectrum(full)
+        same_roots(found.values, pendula.linear.spectrum(system, at).values, 1e-6)
         others = sum(root.multiplicity for root in found.others)
         assert others == 3 * system.loop_rows
         assert len(full.names) == len(full.E) == len(found.values) + others
@@ -219,7 +220,7 @@ def rotor_chain(seed: int) -> tuple[System, dict[str, float]]:
 WEIGHTS = np.array([-1 / 60, 3 / 20, -3 / 4, 0, 3 / 4, -3 / 20, 1 / 60])
 
 
-def by_differences(system: System, model: pendula.LinearModel, h: float = 5e-3) -> Array:
+def by_differences(system: System, model: pendula.results.LinearModel, h: float = 5e-3) -> Array:
     """Lower half of A from accelerations by differences of order 6, along the model's coordinates."""
     n = len(model.M)
     columns = []
@@ -244,7 +245,7 @@ def test_random_damped_and_gyroscopic_systems(block: int) -> None:
         found = by_differences(system, model)
         exact = model.A[len(model.M) :]
         assert np.abs(found - exact).max() <= HIGH_ORDER * np.abs(exact).max(), seed
-        spectrum = pendula.spectrum(model)
+        spectrum = pendula.linear.spectrum(model)
         assert spectrum.residuals.max() < 1e-10, seed
         assert spectrum.backward_errors.max() < 1e-12, seed
         zeros = [x for x, label in zip(spectrum.values, spectrum.labels, strict=True) if label.startswith("zero")]
@@ -282,7 +283,7 @@ def test_steady_turn_of_a_ball_joint_is_counted_in_turning_axes() -> None:
     system = pendula.compile_system(library.heavy_top())
     w, I1, I3, mgl = 60.0, 0.25 + 0.04, 0.08, 9.81 * 0.5
     slow, fast = sorted(np.roots([I1, -I3 * w, mgl]))
-    found = pendula.spectrum(system, {"pivot_wz": w})
+    found = pendula.linear.spectrum(system, {"pivot_wz": w})
     expected = [0, 0, 1j * (w - fast), -1j * (w - fast), 1j * (w - slow), -1j * (w - slow)]
     same_roots(found.values, np.array(expected), 1e-12)
     critical = 2 * np.sqrt(I1 * mgl) / I3
@@ -294,7 +295,7 @@ def test_free_body_turning_about_its_middle_axis() -> None:
     """Euler: roots +-W sqrt((I3 - I2)(I2 - I1)/(I1 I3))."""
     system = pendula.compile_system(library.free_body())
     I1, I2, I3 = 0.36 + 0.04, 1 + 0.04, 1 + 0.36
-    found = pendula.spectrum(system, {"box_wy": 5.0})
+    found = pendula.linear.spectrum(system, {"box_wy": 5.0})
     assert max(found.values.real) == pytest.approx(5 * np.sqrt((I3 - I2) * (I2 - I1) / (I1 * I3)), rel=1e-12)
 
 
@@ -308,7 +309,7 @@ def test_differences_are_offered_for_loops_and_balls() -> None:
         found = pendula.linearize(system, point, method="differences")
         assert 0 < found.error < 1e-6
         assert found.method == "differences"
-        same_roots(pendula.spectrum(found).values, pendula.spectrum(system, point).values, 1e-3)
+        same_roots(pendula.linear.spectrum(found).values, pendula.linear.spectrum(system, point).values, 1e-3)
 
 
 # --- singular charts ------------------------------------------------------------------------------------------
@@ -321,11 +322,11 @@ def test_singular_chart_of_the_spherical_pendulum(phi: float) -> None:
     model = pendula.linearize(system, {"theta": 0.0, "phi": phi})
     assert "phi" in model.chart
     assert model.coordinates == ("bob_x", "bob_y")
-    found = pendula.spectrum(model)
+    found = pendula.linear.spectrum(model)
     exact = np.array([1, 1, -1, -1]) * 3.132091952673165j
     assert np.linalg.norm(np.sort_complex(found.values) - np.sort_complex(exact)) <= 1e-14
     assert [(root.label.split(":")[0], root.multiplicity) for root in found.others] == [("undetermined", 2)]
-    top = pendula.spectrum(system, {"theta": np.pi, "phi": phi})
+    top = pendula.linear.spectrum(system, {"theta": np.pi, "phi": phi})
     np.testing.assert_allclose(sorted(top.values.real), [-3.132091952673165] * 2 + [3.132091952673165] * 2, rtol=1e-12)
 
 
@@ -338,8 +339,8 @@ def test_singular_chart_of_euler_angles() -> None:
         return pendula.compile_system(Model(name="body", gravity=[0, 0, -9.81], bodies=[body], joints=[ball | more]))
 
     euler = made(euler="zyz", names=["phi", "theta", "psi"])
-    plain = pendula.spectrum(made(), {})
-    found = pendula.spectrum(euler, {"phi": 0.4})
+    plain = pendula.linear.spectrum(made(), {})
+    found = pendula.linear.spectrum(euler, {"phi": 0.4})
     assert "singular" in found.model.chart
     same_roots(found.values, plain.values, 1e-8)
     expected = np.sqrt(1.3 * 9.81 * 0.4 / (np.array([0.2, 0.3]) + 1.3 * 0.16))
@@ -421,24 +422,24 @@ def test_bad_arguments_are_named() -> None:
 def test_many_parameter_values_agree_with_single_calls() -> None:
     system = pendula.compile_system(library.double_pendulum())
     k1, c1 = np.linspace(500, 1500, 7), np.linspace(0, 5, 7)
-    many = pendula.linearize_many(system, {}, parameters={"k1": k1, "c1": c1})
+    many = pendula.linear.linearize_many(system, {}, parameters={"k1": k1, "c1": c1})
     assert many.balanced.all()
     for k in range(7):
         single = pendula.linearize(system, {}, parameters={"k1": k1[k], "c1": c1[k]})
         np.testing.assert_allclose(many.A[k], single.A, rtol=1e-12, atol=1e-12)
-        same_roots(many.values[k], pendula.spectrum(single).values, 1e-10)
+        same_roots(many.values[k], pendula.linear.spectrum(single).values, 1e-10)
 
 
 def test_dependent_parameters_follow_in_many() -> None:
     """m = 5/g in the double pendulum: with other g the masses change, too."""
     system = pendula.compile_system(library.double_pendulum())
-    many = pendula.linearize_many(system, {}, parameters={"g": np.array([16.1, 32.2])})
+    many = pendula.linear.linearize_many(system, {}, parameters={"g": np.array([16.1, 32.2])})
     assert many.M[0, 0, 0] == pytest.approx(2 * many.M[1, 0, 0])
 
 
 def test_many_states_and_those_that_are_no_equilibria() -> None:
     system = pendula.compile_system(library.pendulum(kind="point"))
-    many = pendula.linearize_many(system, np.array([[0.0], [np.pi], [1.0]]))
+    many = pendula.linear.linearize_many(system, np.array([[0.0], [np.pi], [1.0]]))
     assert many.balanced.tolist() == [True, True, False]
     assert np.isnan(many.values[2]).all()
     w = np.sqrt(9.81)
@@ -450,8 +451,8 @@ def test_many_with_closed_loops() -> None:
     model, at = balanced("four-bar")
     system = pendula.compile_system(model)
     rho = np.array([0.5, 1.0, 3.0])  # density scales masses and weights alike
-    many = pendula.linearize_many(system, at, parameters={"rho": rho})
-    single = pendula.spectrum(system, at).values
+    many = pendula.linear.linearize_many(system, at, parameters={"rho": rho})
+    single = pendula.linear.spectrum(system, at).values
     for k in range(3):
         same_roots(many.values[k], single, 1e-9)
     np.testing.assert_allclose(many.M[:, 0, 0] / rho, many.M[1, 0, 0], rtol=1e-10)
@@ -461,7 +462,7 @@ def test_two_hundred_links_approach_the_hanging_rope() -> None:
     """n = 200 by the recursion: frequencies j/2 sqrt(g/L) to about 1/n^2, undamped exactly."""
     n = 200
     system = pendula.compile_system(library.chain(links=n, length=1.0 / n, mass=1.0 / n))
-    found = pendula.spectrum(system, {})
+    found = pendula.linear.spectrum(system, {})
     assert np.all(found.values.real == 0)
     expected = jn_zeros(0, 3) / 2 * np.sqrt(9.81)
     np.testing.assert_allclose(found.values[::2].imag[:3], expected, rtol=2e-3)
@@ -502,18 +503,18 @@ def test_control_is_asked_for_by_name_where_it_is_missing(monkeypatch: pytest.Mo
 
 def test_symbols_are_refused_for_loops_and_many_freedoms() -> None:
     with pytest.raises(NotSupported, match="closed loops"):
-        pendula.linearize_symbolic(library.four_bar())
+        pendula.linear.linearize_symbolic(library.four_bar())
     with pytest.raises(NotSupported, match="degrees of freedom"):
-        pendula.linearize_symbolic(library.chain(links=7))
+        pendula.linear.linearize_symbolic(library.chain(links=7))
     with pytest.raises(UsageError, match="not an equilibrium"):
-        pendula.linearize_symbolic(library.pendulum(), {"theta": 1})
+        pendula.linear.linearize_symbolic(library.pendulum(), {"theta": 1})
     with pytest.raises(UsageError, match="no parameter"):
-        pendula.linearize_symbolic(library.pendulum(), {"theta": "nonsense"})
+        pendula.linear.linearize_symbolic(library.pendulum(), {"theta": "nonsense"})
 
 
 def test_symbolic_model_agrees_with_numbers() -> None:
     model = library.hoop_bead()
-    found = pendula.linearize_symbolic(model, {"theta": "acos(g/(r*Omega**2))"})
+    found = pendula.linear.linearize_symbolic(model, {"theta": "acos(g/(r*Omega**2))"})
     values = {s: model.parameter_values[str(s)] for s in found.K.free_symbols}
     number = pendula.linearize(pendula.compile_system(model), {"theta": float(np.arccos(9.81 / 20))})
     assert float(found.K.subs(values)[0]) == pytest.approx(number.K[0, 0], rel=1e-12)

@@ -41,7 +41,7 @@ def test_models_and_spectra_are_the_same_by_both_ways(name: str, monkeypatch) ->
     at = equilibrium_at(system, PLAIN[name] or {})
     quick = pendula.linearize(system, at)
     assert "_quick" in vars(quick)
-    found = pendula.spectrum(quick)
+    found = pendula.linear.spectrum(quick)
     monkeypatch.setattr(thorough, "quick_model", lambda system, at: None)
     slow = pendula.linearize(system, at)
     assert "_quick" not in vars(slow)
@@ -50,7 +50,7 @@ def test_models_and_spectra_are_the_same_by_both_ways(name: str, monkeypatch) ->
     for part in ("coordinates", "speeds", "inputs", "method", "units", "rows", "chart", "undetermined", "error"):
         assert getattr(quick, part) == getattr(slow, part)
     assert quick.residual == pytest.approx(slow.residual, abs=1e-16)
-    expected = pendula.spectrum(slow)
+    expected = pendula.linear.spectrum(slow)
     np.testing.assert_allclose(found.values, expected.values, rtol=ROUNDING, atol=0)
     assert found.labels == expected.labels
     np.testing.assert_array_equal(found.multiplicities, expected.multiplicities)
@@ -75,7 +75,7 @@ CONSTRAINED = {
 def test_constrained_models_are_the_same_by_both_ways(name: str, monkeypatch) -> None:
     make, formulation = CONSTRAINED[name]
     system = pendula.compile_system(make(), formulation)
-    at = pendula.lowest_equilibrium(system)
+    at = pendula.equilibria.lowest_equilibrium(system)
     quick = pendula.linearize(system, at)
     assert "_quick" in vars(quick)
     monkeypatch.setattr(thorough, "quick_model", lambda system, at: None)
@@ -85,7 +85,7 @@ def test_constrained_models_are_the_same_by_both_ways(name: str, monkeypatch) ->
     for part in "MCKFZN":
         one, other = getattr(quick, part), getattr(slow, part)
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-13 * max(1.0, np.abs(other).max(initial=0.0)))
-    found, expected = pendula.spectrum(quick), pendula.spectrum(slow)
+    found, expected = pendula.linear.spectrum(quick), pendula.linear.spectrum(slow)
     scale = np.abs(expected.values).max()
     np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-12 * scale)
     assert found.labels == expected.labels
@@ -106,7 +106,7 @@ def test_batches_of_constrained_mechanisms_are_the_single_cases() -> None:
         values = at.parameters[list(system.layout.parameters).index(name)] * np.ones(3)
         if name == "m2":
             values = np.array([0.3, 0.7, 2.0])
-        many = pendula.linearize_many(system, at, parameters={name: values})
+        many = pendula.linear.linearize_many(system, at, parameters={name: values})
         assert many.balanced.all()
         for k, value in enumerate(values):
             one = pendula.linearize(system, point, parameters={name: float(value)})
@@ -115,7 +115,7 @@ def test_batches_of_constrained_mechanisms_are_the_single_cases() -> None:
                 np.testing.assert_allclose(
                     getattr(many, part)[k], expected, atol=1e-13 * np.abs(expected).max() + 1e-15
                 )
-            np.testing.assert_allclose(many.values[k], pendula.spectrum(one).values, rtol=1e-12)
+            np.testing.assert_allclose(many.values[k], pendula.linear.spectrum(one).values, rtol=1e-12)
 
 
 def test_redundant_constraints_have_the_smallest_multipliers_in_a_batch() -> None:
@@ -132,7 +132,7 @@ def test_redundant_constraints_have_the_smallest_multipliers_in_a_batch() -> Non
 def test_directions_that_are_nearly_lost_are_not_decided_here() -> None:
     """Two rows that are almost the same: whether one counts is left to the thorough way."""
     system = pendula.compile_system(library.four_bar())
-    at = pendula.lowest_equilibrium(system)
+    at = pendula.equilibria.lowest_equilibrium(system)
     G = system.constraint_jacobian(at.q, parameters=at.parameters)
     out, chosen = np.empty((1, 3, 1)), np.array([0])
     clear = np.ones(1, dtype=bool)
@@ -151,7 +151,7 @@ def test_many_random_mechanisms_have_the_roots_of_the_thorough_way() -> None:
             model = quick_model(system, at)
             assert model is not None
             roots = solve_quadratic(model.M, model.C, model.K)
-            found = pendula.spectrum(model)
+            found = pendula.linear.spectrum(model)
             assert "_made" in vars(found)
             np.testing.assert_allclose(found.values, roots.values, rtol=1e-12, atol=0)
             count += 1
@@ -169,7 +169,7 @@ def test_what_is_not_plain_goes_the_thorough_way(name: str, point) -> None:
         at = equilibrium_at(system, point) if point is not None else pendula.find_equilibria(system)[0]
     except (PendulaError, IndexError):
         pytest.skip("no equilibrium at rest")
-    assert "_made" not in vars(pendula.spectrum(pendula.linearize(system, at)))
+    assert "_made" not in vars(pendula.linear.spectrum(pendula.linearize(system, at)))
 
 
 def test_a_state_that_is_not_balanced_is_refused_whichever_way() -> None:
@@ -183,9 +183,13 @@ def test_changed_parameters_and_changed_arrays_are_seen() -> None:
     """Parameters are compared by value, so an array that was changed in place is not taken for the old one."""
     system = plain_system("spherical-pendulum")
     at = equilibrium_at(system, {}, parameters={"l": 4.0})
-    assert pendula.spectrum(pendula.linearize(system, at)).values[0] == pytest.approx(0.5j * np.sqrt(9.81), rel=1e-15)
+    assert pendula.linear.spectrum(pendula.linearize(system, at)).values[0] == pytest.approx(
+        0.5j * np.sqrt(9.81), rel=1e-15
+    )
     at.parameters[list(system.layout.parameters).index("l")] = 1.0
-    assert pendula.spectrum(pendula.linearize(system, at)).values[0] == pytest.approx(1j * np.sqrt(9.81), rel=1e-15)
+    assert pendula.linear.spectrum(pendula.linearize(system, at)).values[0] == pytest.approx(
+        1j * np.sqrt(9.81), rel=1e-15
+    )
     values = [pendula.linearize(system, {}, parameters={"l": x}).K[0, 0] for x in (1.0, 2.0, 1.0)]
     np.testing.assert_allclose(values, [9.81, 4.905, 9.81], rtol=1e-15)
 
@@ -198,20 +202,20 @@ def test_results_do_not_share_memory_and_can_be_copied() -> None:
     assert two.K[0, 0] == 9.81
     changed = replace(two, K=2 * two.K)
     assert "_quick" not in vars(changed)
-    assert pendula.spectrum(changed).values[0] == pytest.approx(1j * np.sqrt(2 * 9.81), rel=1e-15)
+    assert pendula.linear.spectrum(changed).values[0] == pytest.approx(1j * np.sqrt(2 * 9.81), rel=1e-15)
     assert copy.copy(two).K[0, 0] == 9.81
     with pytest.raises(AttributeError, match="nothing"):
         _ = two.nothing
     with pytest.raises(AttributeError, match="nothing"):
-        _ = pendula.spectrum(two).nothing
+        _ = pendula.linear.spectrum(two).nothing
 
 
 def test_a_stiffness_that_may_be_rounding_is_looked_at_closely() -> None:
     """Slower than 1e-3 of sqrt(g/l): not decided the quick way."""
     system = pendula.compile_system(library.pendulum(), engine="symbolic")
     at = equilibrium_at(system, {"theta": 0.0})
-    assert "_made" in vars(pendula.spectrum(pendula.linearize(system, at)))
+    assert "_made" in vars(pendula.linear.spectrum(pendula.linearize(system, at)))
     slow = replace(at, parameters=at.parameters.copy())
     slow.parameters[list(system.layout.parameters).index("g")] = 1e-9
     model = pendula.linearize(system, slow)
-    assert pendula.spectrum(model).values[0] == pytest.approx(1j * np.sqrt(1.5e-9), rel=1e-12)
+    assert pendula.linear.spectrum(model).values[0] == pytest.approx(1j * np.sqrt(1.5e-9), rel=1e-12)

@@ -61,7 +61,7 @@ def test_roots_agree_with_forty_digits(seed: int) -> None:
 
 def test_paper_000_in_xy() -> None:
     """+-3.132091952673165i twice, semisimple; 2-norm of the error at most 1e-14."""
-    found = pendula.spectrum(pendula.compile_system(library.spherical_pendulum(chart="xy")), {})
+    found = pendula.linear.spectrum(pendula.compile_system(library.spherical_pendulum(chart="xy")), {})
     exact = np.array([1, 1, -1, -1]) * 3.132091952673165j
     assert np.linalg.norm(np.sort_complex(found.values) - np.sort_complex(exact)) <= 1e-14
     assert [(r.multiplicity, r.semisimple, r.label) for r in found.eigenvalues] == [(2, True, "physical")] * 2
@@ -73,7 +73,7 @@ def test_conical_motion_has_a_double_zero_by_its_cyclic_coordinate() -> None:
     theta = 0.7
     rate = np.sqrt(9.81 / np.cos(theta))
     system = pendula.compile_system(library.spherical_pendulum())
-    found = pendula.spectrum(system, {"theta": theta, "phi_dot": rate})
+    found = pendula.linear.spectrum(system, {"theta": theta, "phi_dot": rate})
     w = rate * np.sqrt(1 + 3 * np.cos(theta) ** 2)
     assert nearest(found.values, np.array([0, 0, 1j * w, -1j * w])) < 1e-14
     zero = found.eigenvalues[0]
@@ -83,17 +83,17 @@ def test_conical_motion_has_a_double_zero_by_its_cyclic_coordinate() -> None:
 
 def test_zeros_are_exact_and_named() -> None:
     system = pendula.compile_system(library.cart_pole())
-    found = pendula.spectrum(system, {"theta": 0})
+    found = pendula.linear.spectrum(system, {"theta": 0})
     assert found.values[:2].tolist() == [0, 0]
     assert found.labels[:2] == ("zero: cyclic coordinate x",) * 2
     assert set(found.labels[2:]) == {"physical"}
-    box = pendula.spectrum(pendula.compile_system(library.free_body()), {})
+    box = pendula.linear.spectrum(pendula.compile_system(library.free_body()), {})
     assert len(box.values) == 12
     assert np.all(box.values == 0)
     assert all(label.startswith("zero: cyclic coordinates box_x") for label in box.labels)
 
 
-def train(damping: float = 0.0, ground: float = 0.0) -> pendula.System:
+def train(damping: float = 0.0, ground: float = 0.0) -> pendula.results.System:
     """Two carts joined by a spring, free to run along the rail: a rigid-body freedom that no single coordinate is."""
     forces = [
         {"type": "generalized", "coordinate": "x", "value": f"-5*(x - y) - {damping}*(x_dot - y_dot) - {ground}*x_dot"},
@@ -115,15 +115,15 @@ def train(damping: float = 0.0, ground: float = 0.0) -> pendula.System:
 
 def test_rigid_body_freedom_is_named_and_counted_with_and_without_damping() -> None:
     w = np.sqrt(5 * (1 + 1 / 2))
-    free = pendula.spectrum(train())
+    free = pendula.linear.spectrum(train())
     assert nearest(free.values, np.array([0, 0, 1j * w, -1j * w])) < 1e-14
     assert free.labels[0] == "zero: rigid-body freedom of x, y"
     assert not free.semisimple[0]
-    inner = pendula.spectrum(train(damping=0.3))  # a damper between them lets the train run on
+    inner = pendula.linear.spectrum(train(damping=0.3))  # a damper between them lets the train run on
     assert [v == 0 for v in inner.values] == [True, True, False, False]
     assert not inner.semisimple[0]
     assert nearest(inner.values[2:], np.roots([1, 0.45, 7.5])) < 1e-13
-    outer = pendula.spectrum(train(ground=0.3))  # friction on the rail stops it: one zero, and a decay
+    outer = pendula.linear.spectrum(train(ground=0.3))  # friction on the rail stops it: one zero, and a decay
     assert [v == 0 for v in outer.values] == [True, False, False, False]
     assert outer.semisimple[0]
     reference = by_mpmath(outer.model.M, outer.model.C, outer.model.K)
@@ -132,11 +132,11 @@ def test_rigid_body_freedom_is_named_and_counted_with_and_without_damping() -> N
 
 def test_infinite_roots_by_constraints_are_counted() -> None:
     system = pendula.compile_system(library.chain(links=3), "maximal")
-    found = pendula.spectrum(system, {})
+    found = pendula.linear.spectrum(system, {})
     assert [(r.label.split(":")[0], r.multiplicity, r.value) for r in found.others] == [
         ("infinite", 18, complex(np.inf))
     ]
-    full = pendula.spectrum(pendula.pencil(system, {}))
+    full = pendula.linear.spectrum(pendula.linear.pencil(system, {}))
     assert len(full.values) == 6
     assert sum(r.multiplicity for r in full.others) == 18
     assert nearest(full.values, found.values) < 1e-6
@@ -169,21 +169,25 @@ def test_redundant_constraints_make_undetermined_roots_of_the_pencil() -> None:
         for i in (1, 2)
     ]
     system = pendula.compile_system(Model(name="three cranks", gravity=[0, -9.81, 0], bodies=bodies, joints=joints))
-    found = pendula.spectrum(system, {})
+    found = pendula.linear.spectrum(system, {})
     expected = np.sqrt(9.81 * (3 * 0.5 + 1) / (3 * (1 / 3) + 1))  # three rods and a bar that only shifts
     np.testing.assert_allclose(found.values, [1j * expected, -1j * expected], rtol=1e-12)
-    full = pendula.spectrum(pendula.pencil(system, {}))
+    full = pendula.linear.spectrum(pendula.linear.pencil(system, {}))
     kinds = [r.label.split(":")[0] for r in full.others]
     assert "undetermined" in kinds
     assert nearest(full.values, found.values) < 1e-6
     count = sum(r.multiplicity for r in full.others if r.label.startswith("undetermined"))
     assert count == system.loop_rows - system.independent_rows() > 0
-    assert len(full.values) + sum(r.multiplicity for r in full.others) == len(pendula.pencil(system, {}).E) + count
+    assert (
+        len(full.values) + sum(r.multiplicity for r in full.others) == len(pendula.linear.pencil(system, {}).E) + count
+    )
 
 
 def test_singular_chart_in_the_pencil_is_undetermined_not_infinite() -> None:
     """Paper 000 calls these roots infinite; QZ gives 0/0."""
-    full = pendula.spectrum(pendula.pencil(pendula.compile_system(library.spherical_pendulum()), {"theta": 0.0}))
+    full = pendula.linear.spectrum(
+        pendula.linear.pencil(pendula.compile_system(library.spherical_pendulum()), {"theta": 0.0})
+    )
     labels = [r.label for r in full.others]
     assert any(label.startswith("undetermined") for label in labels)
     assert not any(label.startswith("infinite") for label in labels)
@@ -233,4 +237,4 @@ def test_stiff_and_soft_in_one_system_keep_their_digits() -> None:
 def test_spectrum_refuses_what_does_not_belong() -> None:
     model = pendula.linearize(pendula.compile_system(library.pendulum()), {})
     with pytest.raises(UsageError, match="belong to a system"):
-        pendula.spectrum(model, {"theta": 0})
+        pendula.linear.spectrum(model, {"theta": 0})

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import Model, System, library
+from pendula import Model, library
 from pendula.errors import UsageError
+from pendula.results import System
 
 
 def oscillator(force: str, **parameters: float) -> System:
@@ -25,7 +26,7 @@ def oscillator(force: str, **parameters: float) -> System:
     )
 
 
-def verdict(force: str) -> pendula.Stability:
+def verdict(force: str) -> pendula.results.Stability:
     return pendula.stability(oscillator(force), {})
 
 
@@ -167,7 +168,7 @@ def test_partly_damped_chain_is_asymptotically_stable_where_damping_reaches() ->
 
 def test_range_of_a_pushed_oscillator() -> None:
     system = oscillator("-(k - 2)*x - 0.4*x_dot", k=3.0)
-    found = pendula.stability_over(system, "k", 0, 5)
+    found = pendula.linear.stability_over(system, "k", 0, 5)
     assert found.values.tolist() == [2.0]
     assert [r.verdict for r in found.ranges] == ["unstable", "asymptotically stable"]
     assert "k = 2" in str(found)
@@ -176,20 +177,20 @@ def test_range_of_a_pushed_oscillator() -> None:
 def test_flutter_boundary_is_found() -> None:
     """K = [[4, b], [-b, 9]]: roots leave the axis at 25/4 = b^2, so b = 2.5."""
     system = oscillator("-4*x - b*y; -9*y + b*x", b=1.0)
-    found = pendula.stability_over(system, "b", 0.5, 5, samples=30)
+    found = pendula.linear.stability_over(system, "b", 0.5, 5, samples=30)
     np.testing.assert_allclose(found.values, [2.5], rtol=1e-7)
     assert [r.verdict for r in found.ranges] == ["undecided", "unstable"]
     damped = oscillator("-4*x - b*y - 0.2*x_dot; -9*y + b*x - 0.2*y_dot", b=1.0)
     # Routh-Hurwitz of s^4 + 0.4 s^3 + 13.04 s^2 + 2.6 s + 36 + b^2: a3 a2 a1 - a1^2 - a3^2 a0 = 0
     edge = np.sqrt((0.4 * 13.04 * 2.6 - 2.6**2) / 0.16 - 36)
-    found = pendula.stability_over(damped, "b", 0.5, 5, samples=30)
+    found = pendula.linear.stability_over(damped, "b", 0.5, 5, samples=30)
     np.testing.assert_allclose(found.values, [edge], rtol=1e-12)
     assert [r.verdict for r in found.ranges] == ["asymptotically stable", "unstable"]
 
 
 def test_two_edges_are_found() -> None:
     system = oscillator("-(k - 1)*(k - 3)*x - x_dot", k=0.5)
-    found = pendula.stability_over(system, "k", 0, 4)
+    found = pendula.linear.stability_over(system, "k", 0, 4)
     np.testing.assert_allclose(found.values, [1.0, 3.0], rtol=1e-12)
     assert [r.verdict for r in found.ranges] == ["asymptotically stable", "unstable", "asymptotically stable"]
 
@@ -197,12 +198,12 @@ def test_two_edges_are_found() -> None:
 def test_an_equilibrium_that_moves_is_followed_until_it_is_lost() -> None:
     """x^2 = k: the branch sqrt(k) ends at k = 0."""
     system = oscillator("k - x**2 - x_dot", k=1.0)
-    found = pendula.stability_over(system, "k", 0.5, 4, at={"x": 1.0})
+    found = pendula.linear.stability_over(system, "k", 0.5, 4, at={"x": 1.0})
     assert [r.verdict for r in found.ranges] == ["asymptotically stable"]
     middle = found.ranges[0].stability
     assert middle is not None
     assert middle.at["x"] == pytest.approx(np.sqrt(2.25), rel=1e-10)
-    lost = pendula.stability_over(oscillator("-k - x**2 - x_dot", k=-1.0), "k", -4, 1, at={"x": 2.0})
+    lost = pendula.linear.stability_over(oscillator("-k - x**2 - x_dot", k=-1.0), "k", -4, 1, at={"x": 2.0})
     assert [r.verdict for r in lost.ranges] == ["asymptotically stable", "no equilibrium"]
     assert lost.values[0] == pytest.approx(0.0, abs=1e-3)
 
@@ -210,9 +211,9 @@ def test_an_equilibrium_that_moves_is_followed_until_it_is_lost() -> None:
 def test_bad_ranges_are_named() -> None:
     system = pendula.compile_system(library.pendulum())
     with pytest.raises(UsageError, match="no parameter"):
-        pendula.stability_over(system, "stiffness", 0, 1)
+        pendula.linear.stability_over(system, "stiffness", 0, 1)
     with pytest.raises(UsageError, match="smaller to a larger"):
-        pendula.stability_over(system, "l", 2, 1)
+        pendula.linear.stability_over(system, "l", 2, 1)
     alone = replace(pendula.linearize(system, {}), system=None)
     with pytest.raises(UsageError, match="needs the system"):
         pendula.stability(alone)
@@ -222,7 +223,7 @@ def test_an_equilibrium_that_meets_another_is_said_to() -> None:
     """The tilted bead sinks as g grows, cos(theta) = g / (r Omega^2), and meets the one at the bottom at g = r Omega^2."""
     system = pendula.compile_system(library.hoop_bead())
     square = system.model.parameter_values["Omega"] ** 2
-    found = pendula.stability_over(system, "g", 5.0, 30.0, at={"theta": np.arccos(5.0 / square)})
+    found = pendula.linear.stability_over(system, "g", 5.0, 30.0, at={"theta": np.arccos(5.0 / square)})
     assert found.values == pytest.approx([square], rel=1e-8)
     assert found.critical[0].meets
     assert "meets another equilibrium" in str(found)

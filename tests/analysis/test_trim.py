@@ -28,23 +28,23 @@ def _four_bar_potential(crank, sign):
 
 
 def test_trim_of_inputs_motors_and_rates():
-    assert pendula.trim(system(library.pendulum()), {"theta": 0.7}, ["theta"])["theta"] == pytest.approx(
+    assert pendula.equilibria.trim(system(library.pendulum()), {"theta": 0.7}, ["theta"])["theta"] == pytest.approx(
         9.81 / 2 * np.sin(0.7)
     )
-    held = pendula.trim(system(library.spring_mass_bar()), {"x": 0.1}, ["F"], parameters={"F0": 2.0})
+    held = pendula.equilibria.trim(system(library.spring_mass_bar()), {"x": 0.1}, ["F"], parameters={"F0": 2.0})
     assert held["F"] == pytest.approx(30.0)
     assert abs(held.state["theta"]) < 1e-9
-    cone = pendula.trim(system(library.spherical_pendulum()), {"theta": 1.0}, ["phi_dot"])
+    cone = pendula.equilibria.trim(system(library.spherical_pendulum()), {"theta": 1.0}, ["phi_dot"])
     assert cone["phi_dot"] == pytest.approx(np.sqrt(9.81 / np.cos(1.0)))
     assert cone.units["phi_dot"] == "rad/s"
-    push = pendula.trim(system(library.piston_bar()), {"theta": 0.3}, ["F"])
+    push = pendula.equilibria.trim(system(library.piston_bar()), {"theta": 0.3}, ["F"])
     assert push["F"] == pytest.approx(15 * 2 * np.cos(0.3) - 3 - 2)
 
 
 def test_trim_of_a_turning_bar_by_its_motor():
     """At theta = 30 deg the turning bar needs M_theta = -(m l^2/12) sin cos Omega^2, and the shaft no torque."""
     bar = system(library.shaft_bar())
-    held = pendula.trim(bar, {"theta": np.pi / 6}, ["M_theta", "phi"])
+    held = pendula.equilibria.trim(bar, {"theta": np.pi / 6}, ["M_theta", "phi"])
     m, l, rate = 5 / 32.2, 2.0, 4 * np.pi
     assert held["M_theta"] == pytest.approx(-m * l**2 / 12 * np.sin(np.pi / 6) * np.cos(np.pi / 6) * rate**2)
     assert abs(held["phi"]) < 1e-9
@@ -52,19 +52,19 @@ def test_trim_of_a_turning_bar_by_its_motor():
 
 
 def test_trim_of_a_loop_is_the_slope_of_its_potential():
-    held = pendula.trim(system(library.four_bar()), {"crank": 1.0}, ["crank"])
+    held = pendula.equilibria.trim(system(library.four_bar()), {"crank": 1.0}, ["crank"])
     slopes = [(_four_bar_potential(1.0 + 1e-5, s) - _four_bar_potential(1.0 - 1e-5, s)) / 2e-5 for s in (1, -1)]
     assert min(abs(held["crank"] - x) for x in slopes) < 1e-6
 
 
 def test_trim_says_when_nothing_holds():
     with pytest.raises(NoConvergence, match="theta_dot"):
-        pendula.trim(system(library.cart_pole()), {"theta": 1.0}, ["F"])
+        pendula.equilibria.trim(system(library.cart_pole()), {"theta": 1.0}, ["F"])
     with pytest.raises(NoConvergence, match="theta_dot"):
-        pendula.trim(system(library.spherical_pendulum()), {"theta": 2.0}, ["phi_dot"])
+        pendula.equilibria.trim(system(library.spherical_pendulum()), {"theta": 2.0}, ["phi_dot"])
     with pytest.raises(UsageError, match="more than one"):
-        pendula.trim(system(library.shaft_bar()), {"theta": 0.3}, ["M_theta", "theta"])
+        pendula.equilibria.trim(system(library.shaft_bar()), {"theta": 0.3}, ["M_theta", "theta"])
     with pytest.raises(UsageError, match="cyclic"):
-        pendula.trim(system(library.pendulum()), {}, ["theta_dot"])
+        pendula.equilibria.trim(system(library.pendulum()), {}, ["theta_dot"])
     with pytest.raises(UsageError, match='"G"'):
-        pendula.trim(system(library.pendulum()), {"theta": 0.1}, ["G"])
+        pendula.equilibria.trim(system(library.pendulum()), {"theta": 0.1}, ["G"])

@@ -167,7 +167,7 @@ def test_missing_sides_are_kept_with_their_reason_and_the_rest_goes_on() -> None
 
 def test_what_we_do_not_have_is_said_in_our_own_words() -> None:
     with pytest.raises(Missing, match="nonsense"), ours.refused():
-        raise pendula.UsageError("nonsense")
+        raise pendula.errors.UsageError("nonsense")
     with pytest.raises(Missing, match=r"not there yet: jacobian_dynamics"):
         ours.jacobian(object(), np.zeros(1), np.zeros(1))
 

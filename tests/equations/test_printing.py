@@ -216,7 +216,7 @@ def test_latex_is_balanced_for_every_formulation(name, formulation):
 
 
 def test_latex_that_nobody_could_read_is_refused_with_a_way_out():
-    with pytest.raises(pendula.NotSupported, match=r"text, python, c or json; .* maximal"):
+    with pytest.raises(pendula.errors.NotSupported, match=r"text, python, c or json; .* maximal"):
         print_equations(pendula.derive(pendula.library.chain(links=60, coordinates="relative"), "kane"), "latex")
 
 
@@ -245,7 +245,7 @@ def test_labels_of_bodies_become_names_that_code_can_use(label):
 
 
 def test_unknown_format_is_refused():
-    with pytest.raises(pendula.UsageError, match="pdf"):
+    with pytest.raises(pendula.errors.UsageError, match="pdf"):
         print_equations(pendula.derive(pendula.library.pendulum()), "pdf")
 
 

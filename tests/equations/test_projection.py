@@ -200,7 +200,7 @@ def test_reactions_of_the_paper_are_what_its_joints_transmit(tilt: float) -> Non
 # --- what joints transmit -----------------------------------------------------------------------------
 
 
-def transmitted(system: pendula.System, q: Array, v: Array, t: Array) -> list[dict[str, Array]]:
+def transmitted(system: pendula.results.System, q: Array, v: Array, t: Array) -> list[dict[str, Array]]:
     """Force and torque by joint, for every state, at the accelerations and multipliers of the motion."""
     eq = system.equations
     entries = [x for item in eq.transmitted for x in (*item.force, *item.torque)]
@@ -216,7 +216,7 @@ def transmitted(system: pendula.System, q: Array, v: Array, t: Array) -> list[di
     return found
 
 
-def _places(system: pendula.System, q: Array, t: Array) -> tuple[list[str], Array, Array, Array]:
+def _places(system: pendula.results.System, q: Array, t: Array) -> tuple[list[str], Array, Array, Array]:
     """Child-side point of every joint; mass, com (a world point) and inertia of every body; gravity."""
     m = Mechanism(system.model)
     joints = [*m.model.tree, *m.model.closures]
@@ -231,7 +231,7 @@ def _places(system: pendula.System, q: Array, t: Array) -> tuple[list[str], Arra
     return names, points.reshape(len(q), -1, 3), bodies.reshape(len(q), -1, 13), values[0, -3:]
 
 
-def _assert_bodies_balance(system: pendula.System, t: Array, q: Array, v: Array) -> None:
+def _assert_bodies_balance(system: pendula.results.System, t: Array, q: Array, v: Array) -> None:
     """For every body: joints and gravity together make m a and the rate of angular momentum."""
     names, points, bodies, gravity = _places(system, q, t)
     motion = system.body_motion(q, v, system.accelerations(q, v, t), t)
@@ -254,7 +254,7 @@ def _assert_bodies_balance(system: pendula.System, t: Array, q: Array, v: Array)
             np.testing.assert_allclose(torque, spin, atol=BALANCED * scale)
 
 
-def _assert_joints_are_ideal(system: pendula.System, t: Array, q: Array, v: Array) -> None:
+def _assert_joints_are_ideal(system: pendula.results.System, t: Array, q: Array, v: Array) -> None:
     """A tree joint without loads or drives does no work on the relative motion of its two sides."""
     names, points, bodies, _ = _places(system, q, t)
     motion = system.body_motion(q, v, None, t)
@@ -338,7 +338,7 @@ def test_rotor_on_a_vertical_axle_loads_its_bearing_out_of_plane() -> None:
     np.testing.assert_allclose(found.reshape(2, 3), [_turn(angle) @ force, _turn(angle) @ moment], atol=1e-12)
 
 
-def _cart(force: dict[str, Any]) -> pendula.System:
+def _cart(force: dict[str, Any]) -> pendula.results.System:
     """A pendulum on a slider along x, its angle measured from ground."""
     model = Model.model_validate(
         {

@@ -29,7 +29,7 @@ EXACT = 1e-6
 
 
 @cache
-def system(name: str, formulation: str) -> pendula.System:
+def system(name: str, formulation: str) -> pendula.results.System:
     models: dict[str, Callable[[], Model]] = {
         "pendulum": library.pendulum,
         "double pendulum": library.double_pendulum,
@@ -170,7 +170,7 @@ def test_a_formulation_can_do_what_it_says_and_nothing_else(formulation: str, ab
         assert not TRIALS[ability](formulation)
         return
     able = [n for n, f in formulations().items() if getattr(f.support, ability)]
-    with pytest.raises(pendula.NotSupported, match=ABILITIES[ability]) as error:
+    with pytest.raises(pendula.errors.NotSupported, match=ABILITIES[ability]) as error:
         TRIALS[ability](formulation)
     assert f'"{formulation}"' in str(error.value)
     assert str(error.value).endswith(f"Try: {', '.join(able)}.")
@@ -278,5 +278,5 @@ def test_formulations_share_no_mechanics_of_motion() -> None:
         for b in NAMES:
             assert a == b or not own[a] & own[b], f"{a} and {b} share {own[a] & own[b]}"
     for name in SHARED:
-        path = Path(inspect.getfile(pendula.Equations)).with_name(f"{name}.py")
+        path = Path(inspect.getfile(pendula.results.Equations)).with_name(f"{name}.py")
         assert _imports(path) <= SHARED

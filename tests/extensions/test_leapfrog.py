@@ -16,6 +16,7 @@ import pendula
 from pendula.errors import NotSupported, UsageError
 from pendula.extend import STEPPERS, Stepper, register_stepper
 from pendula.extensions import load_extension
+from pendula.results import System
 
 FILE = Path(__file__).with_name("leapfrog.py")
 PERIODS = 2.0  # s
@@ -30,11 +31,11 @@ def _leapfrog() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def pendulum() -> pendula.System:
+def pendulum() -> System:
     return pendula.compile_system(pendula.library.pendulum())
 
 
-def test_the_error_falls_with_the_square_of_the_step(pendulum: pendula.System) -> None:
+def test_the_error_falls_with_the_square_of_the_step(pendulum: System) -> None:
     exact = pendula.simulate(pendulum, PERIODS, tol=1e-12, samples=[PERIODS]).q[-1]
     errors = []
     for step in (2e-3, 1e-3):
@@ -44,7 +45,7 @@ def test_the_error_falls_with_the_square_of_the_step(pendulum: pendula.System) -
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
 
-def test_energy_stays_bounded_over_2000_seconds(pendulum: pendula.System) -> None:
+def test_energy_stays_bounded_over_2000_seconds(pendulum: System) -> None:
     """The error of the energy swings, and does not grow: the last hundred seconds are as good as the first."""
     run = pendula.simulate(pendulum, 2000.0, stepper="leapfrog", step=5e-3)
     error = np.abs(run.energy.error / run.energy.scale)
@@ -73,14 +74,14 @@ def test_quaternions_keep_the_order() -> None:
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
 
 
-def test_events_samples_and_breakpoints_come_with_the_loop(pendulum: pendula.System) -> None:
+def test_events_samples_and_breakpoints_come_with_the_loop(pendulum: System) -> None:
     run = pendula.simulate(pendulum, 60.0, stepper="leapfrog", step=1e-3, events=["stop: theta = 0"])
     known = pendula.simulate(pendulum, 60.0, tol=1e-12, events=["stop: theta = 0"])
     assert run.outcome is pendula.Outcome.EVENT
     assert run.t[-1] == pytest.approx(known.t[-1], abs=1e-5)
 
 
-def test_what_it_lacks_is_refused_by_name(pendulum: pendula.System) -> None:
+def test_what_it_lacks_is_refused_by_name(pendulum: System) -> None:
     with pytest.raises(NotSupported, match='"leapfrog" does not support many runs side by side; these do: dop853'):
         pendula.simulate_many(pendulum, initial_states={"theta": [0.1, 0.2]}, duration=1.0, stepper="leapfrog")
     with pytest.raises(NotSupported, match=r'"taylor" does not support finding events; these do: .*leapfrog'):

@@ -10,8 +10,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import pendula
-from pendula import System, library
+from pendula import library
 from pendula.model.base import parse
+from pendula.results import System
 from tests.helpers import CLOSING, Array, along_motion, closed_chain, library_system, slope, states
 
 pytestmark = pytest.mark.usefixtures("quick_code")

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import Model, Trajectory, library
+from pendula import Model, library
 from pendula.model.base import parse
+from pendula.results import Trajectory
 from tests.helpers import Array, library_system
 
 pytestmark = pytest.mark.usefixtures("quick_code")

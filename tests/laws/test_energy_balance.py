@@ -35,7 +35,9 @@ STEP = {"inverted-chain": 2e-5}
 """Steps of the difference, where not 2e-3: this base is shaken at 500 rad/s."""
 
 
-def _assert_energy_changes_by_work(system: pendula.System, t: Array, q: Array, v: Array, h: float = 2e-3) -> None:
+def _assert_energy_changes_by_work(
+    system: pendula.results.System, t: Array, q: Array, v: Array, h: float = 2e-3
+) -> None:
     later = along_motion(system, q, v, t)
 
     def energy(s: float) -> Array:

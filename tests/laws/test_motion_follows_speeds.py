@@ -59,7 +59,7 @@ def _skew(w: Array) -> Array:
     return np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape(*w.shape, 3)
 
 
-def _assert_bodies_move_as_speeds_say(system: pendula.System, t: Array, q: Array, v: Array) -> None:
+def _assert_bodies_move_as_speeds_say(system: pendula.results.System, t: Array, q: Array, v: Array) -> None:
     a = system.accelerations(q, v, t)
     motion = system.body_motion(q, v, a, t)
     later = along_motion(system, q, v, t)
@@ -86,7 +86,7 @@ def _assert_bodies_move_as_speeds_say(system: pendula.System, t: Array, q: Array
     np.testing.assert_allclose(slope(velocity), accelerations, atol=MOVES * size)
 
 
-def _mass_centres(system: pendula.System) -> Array:
+def _mass_centres(system: pendula.results.System) -> Array:
     values, model = system.model.parameter_values, system.model
     from pendula.model.base import parse
 

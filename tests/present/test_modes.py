@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import UsageError, library
+from pendula import library
 from pendula.analysis.modes.harmonic import harmonic_response
 from pendula.analysis.modes.modes import modes
 from pendula.analysis.modes.motion import mode_motion
+from pendula.errors import UsageError
 from pendula.present.pictures.modes import animate_mode, mode_scene, plot_modes, plot_response
 from tests.analysis.linear_models import from_matrices, linear_model
 from tests.analysis.test_modes import double, four_bar_at_rest, sliding_bar
@@ -25,7 +26,7 @@ def page_record(path):
 def test_page_plays_one_period_slowly_and_says_so(tmp_path):
     system = double()
     found = modes(linear_model(system))
-    path = animate_mode(system, found, 2, tmp_path / "mode.html", amplitude=0.2)
+    path = animate_mode(found, 2, tmp_path / "mode.html", amplitude=0.2)
     text, record = page_record(path)
     assert record["title"] == "double pendulum: mode 2"
     assert any("times slower" in note for note in record["notes"])
@@ -39,7 +40,7 @@ def test_page_plays_one_period_slowly_and_says_so(tmp_path):
 def test_scene_of_a_mode_shows_the_poses_of_its_frames():
     system = double()
     found = modes(linear_model(system))
-    motion = mode_motion(system, found, 1, amplitude=0.2)
+    motion = mode_motion(found, 1, amplitude=0.2)
     scene = mode_scene(motion)
     upper = next(b for b in scene.bodies if b.name == "upper")
     angle = np.arctan2(upper.rotation[:, 1, 0], upper.rotation[:, 0, 0])
@@ -51,7 +52,7 @@ def test_scene_of_a_mode_shows_the_poses_of_its_frames():
 def test_page_of_a_closed_loop_is_written(tmp_path):
     system = pendula.compile_system(library.four_bar())
     found = modes(linear_model(system, four_bar_at_rest(system)))
-    _, record = page_record(animate_mode(system, found, 1, tmp_path / "loop.html"))
+    _, record = page_record(animate_mode(found, 1, tmp_path / "loop.html"))
     assert {b["name"] for b in record["bodies"]} >= {"crank", "coupler", "rocker"}
 
 

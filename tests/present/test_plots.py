@@ -118,7 +118,7 @@ def test_torques_that_are_rounding_are_drawn_as_zero():
     import pendula
 
     system = pendula.compile_system(pendula.library.four_bar(), "newton-euler")
-    figure = pendula.plot(pendula.reactions(system, pendula.simulate(system, 0.5, samples=20)))
+    figure = pendula.plot(pendula.reactions(pendula.simulate(system, 0.5, samples=20)))
     force, torque = ([line.get_ydata() for line in axes.get_lines()] for axes in figure.axes[:2])
     assert max(max(y) for y in force) > 1
     assert all((y == 0).all() for y in torque if len(y) == 20)

@@ -14,8 +14,9 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 import pendula
-from pendula import System, library
+from pendula import library
 from pendula.errors import NotAnEquilibrium
+from pendula.results import System
 
 PRINTED = 2e-5
 """The paper prints five or six digits."""
@@ -27,7 +28,7 @@ def printed(found: object, expected: object, relative: float = PRINTED) -> None:
 
 def roots_of(system: System, at: dict[str, float], **rest: object) -> list[complex]:
     """Eigenvalues, the upper half of pairs, in order of their size."""
-    values = pendula.spectrum(system, at, **rest).values
+    values = pendula.linear.spectrum(system, at, **rest).values
     return [complex(x) for x in values if x.imag >= 0]
 
 
@@ -88,7 +89,7 @@ def test_example_4_cases_the_paper_leaves_out() -> None:
 
 
 def test_example_4_range_of_the_rate() -> None:
-    found = pendula.stability_over(hoop(), "Omega", 0.5, 6.0, at={"theta": 0})
+    found = pendula.linear.stability_over(hoop(), "Omega", 0.5, 6.0, at={"theta": 0})
     printed(found.values, [np.sqrt(9.81)], 1e-12)
     assert [r.verdict for r in found.ranges] == ["asymptotically stable", "unstable"]
     assert found.critical[0].stability is not None
@@ -111,7 +112,7 @@ def test_example_2_matrices() -> None:
 
 
 def test_example_3_matrices_in_symbols() -> None:
-    found = pendula.linearize_symbolic(library.double_pendulum())
+    found = pendula.linear.linearize_symbolic(library.double_pendulum())
     s = {str(x): x for x in found.K.free_symbols | found.M.free_symbols | found.C.free_symbols}
     m, l, g, k1, k2, c1, c2 = (s[name] for name in ("m", "l", "g", "k1", "k2", "c1", "c2"))
     A1 = sp.Matrix(
@@ -152,19 +153,19 @@ def test_example_6_polynomial_and_frequencies() -> None:
     ]
     printed(coefficients, [0.075014, -711.18, 311075])
     printed(np.roots(coefficients), [9020.9034, 459.697], 1e-6)  # printed: 9020.93
-    values = pendula.spectrum(model).values
+    values = pendula.linear.spectrum(model).values
     printed(values[::2].imag, [21.4405363, 94.9784365], 1e-8)
     assert np.all(values.real == 0)
     printed(values[::2].imag / (2 * np.pi), [3.4124, 15.1163])
     printed(K - 459.697 * M, [[934.299, -442.763], [-442.763, 209.825]])
     printed(K - 9020.9034 * M, [[-6155.727, -3101.523], [-3101.523, -1562.68]])  # printed: 6155.75, 3101.53
-    shapes = pendula.spectrum(model).vectors[:, ::2]
+    shapes = pendula.linear.spectrum(model).vectors[:, ::2]
     printed((shapes[1] / shapes[0]).real, [2.110, -1.985], 3e-4)
 
 
 def test_example_7_eigenvectors() -> None:
     model = pendula.linearize(double(), {}, parameters={"c1": 0, "c2": 0})
-    found = pendula.spectrum(model)
+    found = pendula.linear.spectrum(model)
     expected = {
         94.9784365: [0.00473720628j, -0.00940213975j, -0.449932446, 0.893000533],
         21.4405363: [-0.0199519042j, -0.0421016328j, 0.427779528, 0.902681588],
@@ -204,7 +205,7 @@ def piston() -> System:
 def test_exercise_8_1_equation_and_roots_at_the_top() -> None:
     model = pendula.linearize(piston(), {"theta": 0})
     printed([model.M[0, 0], model.C[0, 0], model.K[0, 0]], [0.165631, 0.8, -30])
-    printed(sorted(pendula.spectrum(model).values.real), [-16.088, 11.258], 5e-5)
+    printed(sorted(pendula.linear.spectrum(model).values.real), [-16.088, 11.258], 5e-5)
     found = pendula.stability(model)
     assert (found.verdict, found.behavior, found.applies_to_nonlinear) == ("unstable", "significant", True)
 
@@ -219,13 +220,13 @@ def test_exercise_8_1_other_equilibria() -> None:
         printed(np.rad2deg(abs(theta)), 25.8419)
         model = pendula.linearize(piston(), {"theta": theta}, parameters=stiff)
         printed([model.M[0, 0], model.C[0, 0], model.K[0, 0]], [0.236439, 0.648, -19])
-        printed(sorted(pendula.spectrum(model).values.real), [-10.439, 7.6981], 5e-5)
+        printed(sorted(pendula.linear.spectrum(model).values.real), [-10.439, 7.6981], 5e-5)
         assert pendula.stability(model).verdict == "unstable"
 
 
 def test_exercise_8_1_range_of_the_stiffness() -> None:
     """k > 22.5 lb/ft, and not at 22.5 itself, where the potential is -theta^4/8 times a force."""
-    found = pendula.stability_over(piston(), "k", 0, 50, at={"theta": 0})
+    found = pendula.linear.stability_over(piston(), "k", 0, 50, at={"theta": 0})
     assert found.values.tolist() == [22.5]
     assert [r.verdict for r in found.ranges] == ["unstable", "asymptotically stable"]
     edge = found.critical[0].stability
@@ -236,7 +237,7 @@ def test_exercise_8_1_range_of_the_stiffness() -> None:
 
 
 def test_exercise_8_1_condition_in_symbols() -> None:
-    found = pendula.linearize_symbolic(piston())
+    found = pendula.linear.linearize_symbolic(piston())
     (condition,) = found.conditions
     s = {str(x): x for x in condition.free_symbols}
     expected = s["k"] * s["l"] - (s["m_p"] * s["g"] + s["m"] * s["g"] / 2 + s["F0"])
@@ -258,7 +259,7 @@ def test_exercise_8_2_matrices_frequencies_and_shapes() -> None:
     printed(model.K, [[300, 0], [0, 5]], 1e-12)
     printed(model.F, [[1], [0]], 1e-12)
     assert model.inputs == ("F",)
-    found = pendula.spectrum(cart(), {})
+    found = pendula.linear.spectrum(cart(), {})
     printed(found.values[::2].imag, [4.89, 29.44], 5e-4)
     printed(found.values[::2].imag / (2 * np.pi), [0.7784, 4.686], 2e-4)
     shapes = found.vectors[:, ::2]
@@ -301,7 +302,7 @@ def test_exercise_8_5_inverted_double_pendulum() -> None:
     values = sorted(soft.spectrum.values, key=lambda x: (x.real, -x.imag))
     printed(values, [-11.413 + 12.170j, -11.413 - 12.170j, -2.4939, 0.48008], 5e-5)
     assert (soft.verdict, soft.behavior) == ("unstable", "significant")
-    found = pendula.spectrum(system, {}, parameters={"c1": 0, "c2": 0})
+    found = pendula.linear.spectrum(system, {}, parameters={"c1": 0, "c2": 0})
     printed(found.values[::2].imag, [20.8646, 94.09], 5e-5)  # printed: 20.87, 94.09
     m = 5 / 32.2 * 4
     squares = eigh([[1285, -300], [-300, 295]], [[4 * m / 3, m / 2], [m / 2, m / 3]], eigvals_only=True)

@@ -12,7 +12,8 @@ from scipy.linalg import eigh
 from scipy.special import ellipk, jn_zeros
 
 import pendula
-from pendula import System, library
+from pendula import library
+from pendula.results import System
 from tests.helpers import Array, library_system, states
 
 EXACT = 1e-12

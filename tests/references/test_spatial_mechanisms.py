@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import pendula
-from pendula import SingularPose
+from pendula.errors import SingularPose
 from tests.helpers import Array, evaluate, library_system, states
 
 EXACT = 1e-11
@@ -18,7 +18,7 @@ EXACT = 1e-11
 G = 9.81
 
 
-def _roots(system: pendula.System, q: Array, v: Array | None = None) -> Array:
+def _roots(system: pendula.results.System, q: Array, v: Array | None = None) -> Array:
     rest = np.zeros(len(system.layout.speeds)) if v is None else v
     n = len(rest)
     K, C = (system.acceleration_jacobian(x, q, rest) for x in "qv")

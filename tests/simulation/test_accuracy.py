@@ -10,8 +10,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pendula
-from pendula import System, library
+from pendula import library
 from pendula.numerics.steppers.stepper import STEPPERS
+from pendula.results import System
 from tests.helpers import Array, library_system
 
 TOL = 1e-8
@@ -230,13 +231,13 @@ def _moved(position: str, *, joint: str = "pivot") -> pendula.Model:
 )
 def test_a_prescribed_motion_that_jumps_in_place_or_rate_is_refused(position: str) -> None:
     """It would need an infinite force; passing over it would be silently wrong."""
-    with pytest.raises(pendula.PendulaError):
+    with pytest.raises(pendula.errors.PendulaError):
         pendula.simulate(pendula.compile_system(_moved(position)), 2.0)
 
 
 @pytest.mark.parametrize("position", ["0 if t < 1 else 0.5", "t if t < 1 else 1"])
 def test_time_inside_a_joint_that_jumps_is_refused(position: str) -> None:
-    with pytest.raises(pendula.PendulaError):
+    with pytest.raises(pendula.errors.PendulaError):
         pendula.simulate(pendula.compile_system(_moved(position, joint="coordinates")), 2.0)
 
 

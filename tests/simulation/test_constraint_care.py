@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import UsageError, library
+from pendula import library
+from pendula.errors import UsageError
 from tests.helpers import library_system
 
 
@@ -97,5 +98,5 @@ def test_the_complement_solver_moves_a_linkage_like_the_kkt_solver(name: str) ->
 def test_an_unknown_solver_is_refused() -> None:
     from dataclasses import replace
 
-    with pytest.raises(pendula.PendulaError, match="kkt, complement"):
+    with pytest.raises(pendula.errors.PendulaError, match="kkt, complement"):
         replace(library_system("four-bar").equations, solver="guess")

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import LoopNotClosed, NoConvergence, Outcome, SingularPose, UsageError, library
+from pendula import Outcome, library
+from pendula.errors import LoopNotClosed, NoConvergence, SingularPose, UsageError
 from tests.helpers import library_system
 
 
@@ -35,7 +36,7 @@ def test_a_force_that_has_no_value_stops_the_run_and_keeps_what_was_computed() -
 
 
 def test_a_force_without_a_value_from_the_start_is_refused_at_once() -> None:
-    with pytest.raises(pendula.PendulaError, match="not finite"):
+    with pytest.raises(pendula.errors.PendulaError, match="not finite"):
         pendula.simulate(pendula.compile_system(_pendulum("log(-1 - t)")), 2.0)
 
 
@@ -254,8 +255,8 @@ def test_the_same_run_twice_is_the_same() -> None:
     "given", [{"parameters": {"l": "long"}}, {"parameters": "long"}, {"atol": "small"}, {"samples": "many"}]
 )
 def test_many_runs_refuse_words_where_numbers_belong(given: dict[str, Any]) -> None:
-    with pytest.raises(pendula.UsageError, match=r"must be|expected"):
-        pendula.simulate_many(library_system("chain"), {"theta1": [0.1, 0.2]}, 1.0, **given)
+    with pytest.raises(pendula.errors.UsageError, match=r"must be|expected"):
+        pendula.simulate_many(library_system("chain"), 1.0, {"theta1": [0.1, 0.2]}, **given)
 
 
 def test_a_tolerance_may_be_any_kind_of_number() -> None:

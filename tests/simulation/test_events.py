@@ -11,7 +11,8 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 
 import pendula
-from pendula import Event, Outcome, UsageError, library
+from pendula import Event, Outcome, library
+from pendula.errors import UsageError
 from tests.helpers import Array, library_system
 
 G = 9.81
@@ -133,7 +134,7 @@ def test_formulations_agree_on_the_events_of_a_linkage() -> None:
 # --- time, inputs, prescribed motions, parameters -----------------------------------------------------
 
 
-def _pulled() -> pendula.System:
+def _pulled() -> pendula.results.System:
     """A mass on a spring of frequency 1, pulled by one unit until pi: 1 - cos t, then -2 cos t."""
     return pendula.compile_system(
         pendula.Model(

@@ -88,11 +88,11 @@ def test_a_jolt_of_a_pivot_is_not_stepped_over() -> None:
 def test_each_of_many_runs_sees_its_own_pulse_and_no_other_runs_steps(stepper: str) -> None:
     system = pendula.compile_system(cart("exp(-((t - 50)/w)**2)", w=0.1))
     widths = np.array([0.05, 0.2, 5.0, 0.1])
-    runs = pendula.simulate_many(system, {"x": 0.0}, 100.0, parameters={"w": widths}, stepper=stepper)
+    runs = pendula.simulate_many(system, 100.0, {"x": 0.0}, parameters={"w": widths}, stepper=stepper)
     assert runs.ok.all()
     np.testing.assert_allclose(runs["x"][:, -1], np.sqrt(np.pi) * widths / MASS * 50, rtol=1e-6)
     for k, width in enumerate(widths):
-        alone = pendula.simulate_many(system, {"x": 0.0}, 100.0, parameters={"w": width}, stepper=stepper)
+        alone = pendula.simulate_many(system, 100.0, {"x": 0.0}, parameters={"w": width}, stepper=stepper)
         assert np.array_equal(alone.end_q[0], runs.end_q[k])
         assert alone.steps[0] == runs.steps[k]
 
@@ -100,7 +100,7 @@ def test_each_of_many_runs_sees_its_own_pulse_and_no_other_runs_steps(stepper: s
 def test_many_runs_do_not_step_over_pulses() -> None:
     system = pendula.compile_system(cart("100 if abs(t - begin - 0.005) < 0.005 else 0", begin=5.0))
     begin = np.array([2.0, 5.0, 7.7])
-    runs = pendula.simulate_many(system, {"x": 0.0}, DURATION, parameters={"begin": begin})
+    runs = pendula.simulate_many(system, DURATION, {"x": 0.0}, parameters={"begin": begin})
     np.testing.assert_allclose(runs["x"][:, -1], [after_pulse(100, b, 0.01) for b in begin], rtol=CLOSE)
 
 

@@ -49,7 +49,7 @@ def angles():
 
 def run_some(system, angles, **settings):
     settings = {"tol": 1e-9, "samples": 7, "workers": 1} | settings
-    return pendula.simulate_many(system, {"theta1": angles[:, 0], "theta2": angles[:, 1]}, 3.0, **settings)
+    return pendula.simulate_many(system, 3.0, {"theta1": angles[:, 0], "theta2": angles[:, 1]}, **settings)
 
 
 def same_digits(a, b):
@@ -165,7 +165,7 @@ def test_runs_agree_with_one_run(name):
     system = pendula.compile_system(mechanisms()[name].make())
     speed = system.joint_layout.speeds[0]
     values = system.initial_joint_state()[speed] + np.linspace(0, 0.4, 9)
-    runs = pendula.simulate_many(system, {speed: values}, 1.5, tol=TOLERANCE, samples=5)
+    runs = pendula.simulate_many(system, 1.5, {speed: values}, tol=TOLERANCE, samples=5)
     assert runs.ok.all()
     for k in (0, 4, 8):
         one = pendula.simulate(system, 1.5, initial_state={speed: values[k]}, tol=TOLERANCE, samples=5)
@@ -180,8 +180,8 @@ def test_bodies_with_their_own_coordinates_run_too():
     system = pendula.compile_system(pendula.library.double_pendulum(), "maximal")
     joints = pendula.compile_system(pendula.library.double_pendulum())
     values = {"theta1": np.array([0.3, 1.0]), "theta2": 0.5}
-    found = pendula.simulate_many(system, values, 1.0, tol=TOLERANCE, samples=4)
-    reference = pendula.simulate_many(joints, values, 1.0, tol=TOLERANCE, samples=4)
+    found = pendula.simulate_many(system, 1.0, values, tol=TOLERANCE, samples=4)
+    reference = pendula.simulate_many(joints, 1.0, values, tol=TOLERANCE, samples=4)
     np.testing.assert_allclose(found["theta2"], reference["theta2"], atol=CLOSE)
 
 
@@ -189,11 +189,11 @@ def test_parameters_of_each_run(double):
     name = double.layout.parameters[0]
     values = double.parameters[0] * np.array([0.5, 1.0, 2.0])
     start = {"theta1": 1.0, "theta2": 0.2}
-    runs = pendula.simulate_many(double, start, 2.0, parameters={name: values}, tol=TOLERANCE)
+    runs = pendula.simulate_many(double, 2.0, start, parameters={name: values}, tol=TOLERANCE)
     for k, value in enumerate(values):
         one = pendula.simulate(double, 2.0, initial_state=start, parameters={name: value}, tol=TOLERANCE)
         np.testing.assert_allclose(runs.end_q[k], one.q[-1], atol=CLOSE)
-    alike = pendula.simulate_many(double, start, 2.0, parameters={name: values[2]}, tol=TOLERANCE)
+    alike = pendula.simulate_many(double, 2.0, start, parameters={name: values[2]}, tol=TOLERANCE)
     np.testing.assert_array_equal(alike.end_q[0], runs.end_q[2])
 
 
@@ -201,7 +201,7 @@ def test_closed_loops_take_parameters_of_each_run():
     system = pendula.compile_system(pendula.library.four_bar())
     name = next(n for n in system.layout.parameters if n.startswith("g"))
     values = system.parameters[system.layout.parameters.index(name)] * np.array([0.5, 2.0])
-    runs = pendula.simulate_many(system, {}, 1.0, parameters={name: values}, tol=TOLERANCE)
+    runs = pendula.simulate_many(system, 1.0, {}, parameters={name: values}, tol=TOLERANCE)
     for k, value in enumerate(values):
         one = pendula.simulate(system, 1.0, parameters={name: value}, tol=TOLERANCE)
         np.testing.assert_allclose(runs.end_q[k], one.q[-1], atol=CLOSE)
@@ -213,7 +213,7 @@ def test_forms_of_initial_states(double, angles):
     mappings = [dict(zip(names, row, strict=True)) for row in angles[:4]]
     forms = (mappings, [double.state(m) for m in mappings], (angles[:4], np.zeros((4, 2))), (angles[:4], None))
     for form in forms:
-        found = pendula.simulate_many(double, form, 3.0, tol=1e-9, samples=7)
+        found = pendula.simulate_many(double, 3.0, form, tol=1e-9, samples=7)
         np.testing.assert_array_equal(found.q, reference.q)
     assert reference[2].outcome is Outcome.FINISHED
     np.testing.assert_array_equal(reference["theta2_dot"], reference.v[:, :, 1])
@@ -239,14 +239,14 @@ def test_a_loop_that_cannot_be_closed_is_named_or_marked():
     name, value = next((n, x) for n, x in system.model.parameter_values.items() if "crank" in n or n in ("a", "l1"))
     values = value * np.array([1.0, 50.0, 1.0])
     with pytest.raises(UsageError, match="run 1"):
-        pendula.simulate_many(system, {}, 0.5, parameters={name: values})
-    runs = pendula.simulate_many(system, {}, 0.5, parameters={name: values}, bad_starts="mark")
+        pendula.simulate_many(system, 0.5, {}, parameters={name: values})
+    runs = pendula.simulate_many(system, 0.5, {}, parameters={name: values}, bad_starts="mark")
     assert list(runs.ok) == [True, False, True]
     assert runs[1].detail
 
 
 def test_steps_that_are_used_up_stop_one_run_only(double):
-    runs = pendula.simulate_many(double, {"theta1": [0.0, 2.5, 0.0], "theta2": [0.0, 1.0, 0.0]}, 5.0, max_steps=60)
+    runs = pendula.simulate_many(double, 5.0, {"theta1": [0.0, 2.5, 0.0], "theta2": [0.0, 1.0, 0.0]}, max_steps=60)
     assert [outcome is Outcome.FINISHED for outcome in runs.outcome] == [True, False, True]
     assert runs.outcome[1] is Outcome.TOO_MANY_STEPS
     assert 0 < runs.end_t[1] < 5
@@ -267,9 +267,9 @@ def test_what_makes_no_sense_is_refused(double, angles):
         with pytest.raises(UsageError, match=message):
             run_some(double, angles[:5], **settings)
     with pytest.raises(UsageError, match="empty"):
-        pendula.simulate_many(double, [], 1.0)
+        pendula.simulate_many(double, 1.0, [])
     with pytest.raises(UsageError, match="theta9"):
-        pendula.simulate_many(double, {"theta9": [1.0]}, 1.0)
+        pendula.simulate_many(double, 1.0, {"theta9": [1.0]})
 
 
 def test_streaming_gives_the_same_arrays(double, angles, tmp_path):
@@ -302,7 +302,7 @@ def test_progress_counts_up_and_may_interrupt(double, angles):
 
     many = np.concatenate([angles] * 40)
     runs = pendula.simulate_many(
-        double, {"theta1": many[:, 0], "theta2": many[:, 1]}, 30.0, tol=1e-12, on_progress=watch, workers=1
+        double, 30.0, {"theta1": many[:, 0], "theta2": many[:, 1]}, tol=1e-12, on_progress=watch, workers=1
     )
     assert seen == sorted(seen)
     finished = runs.ok
@@ -317,14 +317,14 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background may have inherited deafness
     system = pendula.compile_system(pendula.library.double_pendulum())
     q = np.random.default_rng(0).uniform(-2, 2, (20000, 2))
-    pendula.simulate_many(system, (q[:4], None), 0.1)
+    pendula.simulate_many(system, 0.1, (q[:4], None))
     said = []
 
     def tell(ended, runs):
         if ended > 200 and not said:
             said.append(print("go", flush=True))
 
-    runs = pendula.simulate_many(system, (q, None), 60.0, tol=1e-11, workers=WORKERS, on_progress=tell)
+    runs = pendula.simulate_many(system, 60.0, (q, None), tol=1e-11, workers=WORKERS, on_progress=tell)
     words = {str(o).split(":")[1].split(",")[0].strip() for o in runs.outcome}
     print(len(runs), int(runs.ok.sum()), bool(np.isfinite(runs.end_q[runs.ok]).all()), sorted(words))
 """

@@ -105,7 +105,7 @@ def test_a_start_is_given_by_the_joints() -> None:
     np.testing.assert_allclose(again.q, run.q, atol=1e-12)
     state = pendula.compile_system(library.double_pendulum()).initial_state()
     assert pendula.simulate(system, 0.1, initial_state=state).outcome.ok
-    with pytest.raises(pendula.UsageError, match="theta3"):
+    with pytest.raises(pendula.errors.UsageError, match="theta3"):
         pendula.simulate(system, 0.1, initial_state={"theta3": 0.3})
 
 

@@ -6,19 +6,20 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import NotSupported, UsageError, library
+from pendula import library
+from pendula.errors import NotSupported, UsageError
 from tests.helpers import VARIANTS, library_system
 
 STIFF_DAMPING = 1e3
 """[N m s/rad] in the pivot of a pendulum that weighs some kilograms: eigenvalues near -3e3 and -5e-3 per second."""
 
 
-def _damped(damping: float) -> pendula.System:
+def _damped(damping: float) -> pendula.results.System:
     force = {"type": "torsion-spring", "joint": "theta", "stiffness": 0.0, "damping": damping}
     return pendula.compile_system(library.pendulum().with_changes(forces=[force]))
 
 
-def _stiff_chain() -> pendula.System:
+def _stiff_chain() -> pendula.results.System:
     return pendula.compile_system(library.chain(links=4, stiffness=1e5, damping=1e4, coordinates="relative"))
 
 
@@ -109,7 +110,7 @@ def test_a_strongly_damped_pendulum_creeps_as_without_inertia() -> None:
 # --- the note -----------------------------------------------------------------------------------------
 
 
-def _stiff_notes(run: pendula.Trajectory) -> list[str]:
+def _stiff_notes(run: pendula.results.Trajectory) -> list[str]:
     return [note for note in run.notes if "looks stiff" in note]
 
 

@@ -162,13 +162,15 @@ def test_nothing_moves_at_an_equilibrium() -> None:
 # --- lanes --------------------------------------------------------------------------------------------
 
 
-def _starts(system: pendula.System, count: int) -> Array:
+def _starts(system: pendula.results.System, count: int) -> Array:
     rng = np.random.default_rng(3)
     n = len(system.layout.coordinates)
     return np.hstack([rng.uniform(-3, 3, (count, n)), rng.uniform(-1, 1, (count, n))])
 
 
-def _lanes(system: pendula.System, y0: Array, *, seconds: float = 3.0, parameters: Any = None, **more: Any) -> LaneRuns:
+def _lanes(
+    system: pendula.results.System, y0: Array, *, seconds: float = 3.0, parameters: Any = None, **more: Any
+) -> LaneRuns:
     settings = {"rtol": 1e-12, "atol": 1e-12} | more
     return integrate_lanes(system.series(parameters, lanes=8), y0, (0.0, seconds), **settings)
 

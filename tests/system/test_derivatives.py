@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import Model, System, UsageError, library
+from pendula import Model, library
+from pendula.errors import UsageError
+from pendula.results import System
 from tests.helpers import Array, library_system, random_mechanism, regular, slope, states
 
 DIFFERENCE = 1e-7

@@ -11,8 +11,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import pendula
-from pendula import LoopNotClosed, ModelError, PendulaError, SingularPose, UsageError, library
-from pendula.errors import ComputationError
+from pendula import library
+from pendula.errors import ComputationError, LoopNotClosed, ModelError, PendulaError, SingularPose, UsageError
 from tests.helpers import Array, library_system, random_mechanism, states
 
 SAME = 1e-14
@@ -306,7 +306,7 @@ def test_a_linkage_whose_only_freedom_is_prescribed_is_not_called_a_structure() 
     assert "structure" not in message
 
 
-def _with(system: pendula.System, **values: float) -> Array:
+def _with(system: pendula.results.System, **values: float) -> Array:
     """All parameters as an array with some changed, dependent ones left as they are."""
     vector = system.parameters.copy()
     for name, value in values.items():
@@ -365,7 +365,7 @@ def test_initial_state_follows_parameters() -> None:
 
 
 def test_a_system_keeps_working_when_everything_else_is_collected() -> None:
-    def make() -> pendula.System:
+    def make() -> pendula.results.System:
         return pendula.compile_system(random_mechanism(4))
 
     system = make()

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import Model, UsageError
-from pendula.errors import NotSupported, PendulaError
+from pendula import Model
+from pendula.errors import NotSupported, PendulaError, UsageError
 from pendula.system.recursion.jacobians import carries_along, is_direct
 from pendula.system.recursion.tables import Tables
 from pendula.system.recursive import RecursiveSystem
@@ -58,7 +58,7 @@ FORCED = pendula.library.cart_pole().with_changes(
 
 
 @cache
-def both(name: str | int) -> tuple[RecursiveSystem, pendula.System]:
+def both(name: str | int) -> tuple[RecursiveSystem, pendula.results.System]:
     """A mechanism by recursion and by symbolic equations."""
     model = _model(name)
     system = pendula.compile_system(model, engine="recursive")
@@ -76,7 +76,7 @@ def close(a: Array, b: Array, tolerance: float) -> None:
     np.testing.assert_allclose(a, b, rtol=0, atol=tolerance * (1.0 + np.abs(b).max(initial=0.0)))
 
 
-def along_speeds(system: pendula.System, q: Array, J: Array) -> Array:
+def along_speeds(system: pendula.results.System, q: Array, J: Array) -> Array:
     """Derivatives along the motions that speeds give: how equations go on off unit quaternions is their own affair."""
     n = len(system.layout.speeds)
     columns = [

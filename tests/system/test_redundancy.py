@@ -9,7 +9,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import pendula
-from pendula import LoopNotClosed, Model, ModelError, SingularPose, System, UsageError, library
+from pendula import Model, library
+from pendula.errors import LoopNotClosed, ModelError, SingularPose, UsageError
+from pendula.results import System
 
 SAME = 1e-8
 """Two runs at tolerance 1e-11 of the same mechanism, described with and without redundant constraints."""
@@ -187,7 +189,7 @@ def test_parameters_that_end_redundancy_are_looked_at_anew() -> None:
     system = pendula.compile_system(model.with_changes(bodies=bodies, parameters={"a": 0.5, "a3": 0.5, "d": 1.2}))
     assert system.mobility.redundant
     assert system.mobility_with({"a": 0.6, "a3": 0.6}).redundant
-    with pytest.raises(pendula.PendulaError):
+    with pytest.raises(pendula.errors.PendulaError):
         pendula.simulate(system, 1.0, parameters={"a3": 0.47})
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import NotSupported, library
+from pendula import library
+from pendula.errors import NotSupported
 from pendula.numerics.taylor.integrate import aligned
 from pendula.system import kernels as kn
 from pendula.system.code.llvm import compile_program
@@ -246,7 +247,7 @@ def test_the_first_coefficients_are_the_rates_of_the_system(name: str, formulati
 # --- what has no series -------------------------------------------------------------------------------
 
 
-def _pendulum(value: str) -> pendula.System:
+def _pendulum(value: str) -> pendula.results.System:
     force = {"type": "generalized", "coordinate": "theta", "value": value}
     return pendula.compile_system(library.pendulum().with_changes(forces=[force]))
 

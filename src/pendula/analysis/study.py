@@ -246,10 +246,10 @@ def _motion(system: System, found: Modes, number: int) -> ModeMotion:
     amplitude = None
     for _ in range(6):
         try:
-            return mode_motion(system, found, number, amplitude=amplitude)
+            return mode_motion(found, number, amplitude=amplitude)
         except LoopNotClosed:
             amplitude = (amplitude or 0.3) / 2
-    return mode_motion(system, found, number, amplitude=amplitude)
+    return mode_motion(found, number, amplitude=amplitude)
 
 
 def _floquet(s: Study) -> Floquet:

@@ -12,45 +12,9 @@ from typing import Any
 import click
 
 from pendula import __version__
-
-_COMMANDS = {
-    "list": "pendula.app.commands.describe",
-    "show": "pendula.app.commands.describe",
-    "new": "pendula.app.commands.describe",
-    "schema": "pendula.app.commands.describe",
-    "derive": "pendula.app.commands.derive",
-    "check": "pendula.app.commands.derive",
-    "simulate": "pendula.app.commands.simulate",
-    "ensemble": "pendula.app.commands.ensemble",
-    "reactions": "pendula.app.commands.reactions",
-    "equilibria": "pendula.app.commands.equilibria",
-    "trim": "pendula.app.commands.trim",
-    "linearize": "pendula.app.commands.linear",
-    "modes": "pendula.app.commands.linear",
-    "stability": "pendula.app.commands.stability",
-    "floquet": "pendula.app.commands.stability",
-    "bench": "pendula.app.commands.bench",
-    "report": "pendula.app.commands.report",
-}
-_SUMMARIES = {
-    "list": "Library mechanisms, one line each.",
-    "show": "Bodies, joints, degrees of freedom, parameters of a model.",
-    "new": "Write a model file to start from.",
-    "schema": "JSON schema of model files, for editors.",
-    "derive": "Equations of motion: text, LaTeX, Python, C or JSON.",
-    "check": "All formulations against each other, or your equations.",
-    "simulate": "Motion from the initial state, with plot and animation.",
-    "ensemble": "Many runs with random initial states or parameters.",
-    "reactions": "Forces and torques at every joint along the motion.",
-    "equilibria": "All equilibria, their stability, and whether any is missing.",
-    "trim": "Inputs, motor torques or rates that hold a pose.",
-    "linearize": "Small motion: M C K, A B, eigenvalues with labels.",
-    "modes": "Frequencies, damping and shapes of small motion, in words.",
-    "stability": "The verdict and its reason; ranges over a parameter.",
-    "floquet": "Stability of a periodically driven mechanism.",
-    "bench": "Accuracy and speed on published benchmarks.",
-    "report": "Everything about a model in one page that opens anywhere.",
-}
+from pendula.app.registry import COMMANDS
+from pendula.errors import PendulaError, UsageError
+from pendula.extensions import load_extension, load_installed
 
 
 class _NobodyReads(Exception):
@@ -76,35 +40,43 @@ class _Lazy(click.Group):
             raise _NobodyReads from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _COMMANDS:
-            return None
-        import importlib
-
-        module = importlib.import_module(_COMMANDS[name])
-        command: click.Command = getattr(module, f"{name}_command")
-        return command
+        return COMMANDS[name] if name in COMMANDS else None  # noqa: SIM401  no mapping
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(_SUMMARIES.items()))
+            formatter.write_dl([(entry.name, entry.summary) for entry in COMMANDS.entries()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
-            import difflib
-
-            near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
-            hint = f'did you mean "{near[0]}"?' if near else f"known are: {', '.join(_COMMANDS)}"
-            raise click.UsageError(f'there is no command "{args[0]}"; {hint}')
+        if args and not args[0].startswith("-"):
+            try:
+                COMMANDS.entry(args[0])
+            except UsageError as error:
+                raise click.UsageError(str(error)) from None
         return super().resolve_command(ctx, args)
+
+
+def _load(ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -> None:
+    """Loads what ``--extension`` names."""
+    for name in names:
+        load_extension(name)
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
 @click.version_option(__version__, prog_name="pendula")
+@click.option(
+    "--extension",
+    multiple=True,
+    metavar="FILE",
+    is_eager=True,
+    expose_value=False,
+    callback=_load,
+    help="A Python file, or the name of a module, that adds commands, joints, forces, ... Goes before COMMAND.",
+)
 def cli() -> None:
     """Equations, motion and pictures of mechanisms.
 
@@ -114,9 +86,8 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs a command and turns every error into one message and an exit code."""
-    from pendula.errors import PendulaError
-
     try:
+        load_installed()
         code = cli.main(args=arguments, prog_name="pendula", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())

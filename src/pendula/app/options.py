@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from pendula.equations.formulations.registry import FORMULATIONS
 from pendula.errors import ModelError, UsageError
 from pendula.model.expressions.expression import ExpressionError, parse
 from pendula.model.model import Model
@@ -33,7 +34,7 @@ def formulation_option(default: str | None, otherwise: str = "") -> Callable[[An
         "--formulation",
         default=default,
         show_default=default is not None,
-        help="lagrange, kane, newton-euler, maximal or projection" + (f"; {otherwise}." if otherwise else "."),
+        help=", ".join(FORMULATIONS) + (f"; {otherwise}." if otherwise else "."),
     )
 
 

@@ -1,61 +1,39 @@
-"""Formulations by name."""
+"""From a model to its equations, by one of the formulations."""
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from pendula.equations.equations import Equations
-from pendula.equations.formulations.support import ABILITIES, Support
-from pendula.errors import NotSupported, UsageError
+from pendula.equations.formulations.registry import Formulation, formulation_named, formulations
+from pendula.equations.formulations.support import ABILITIES
+from pendula.errors import NotSupported
+from pendula.library.lookup import model_of
 from pendula.model.model import Model
 
-
-class Formulation(Protocol):
-    """A way to derive equations of motion."""
-
-    name: str
-    support: Support
-
-    def derive(self, model: Model) -> Equations:
-        """The equations of motion of a model."""
-        ...
-
-
-def formulations() -> dict[str, Formulation]:
-    """All formulations by name, each with what it supports.
-
-    Example:
-        >>> [name for name, formulation in formulations().items() if formulation.support.joint_forces]
-        ['newton-euler', 'maximal', 'projection']
-    """
-    # Imported when asked for: a run by recursion over the bodies needs none of them.
-    from pendula.equations.formulations.kane import Kane
-    from pendula.equations.formulations.lagrange import Lagrange
-    from pendula.equations.formulations.maximal import Maximal
-    from pendula.equations.formulations.newton_euler import NewtonEuler
-    from pendula.equations.formulations.projection import Projection
-
-    found: list[Formulation] = [Lagrange(), Kane(), NewtonEuler(), Maximal(), Projection()]
-    return {f.name: f for f in found}
+__all__ = ["DEFAULT", "Formulation", "cannot", "derive", "formulations"]
 
 
 DEFAULT = "kane"
 """The formulation used when none is asked for: the one with the fewest operations."""
 
 
-def derive(model: Model, formulation: str = DEFAULT) -> Equations:
-    """Equations of motion of a model, symbolic, by a formulation: "lagrange", "kane", "newton-euler", "maximal" or
-    "projection". See :func:`formulations` for what each supports.
+def derive(model: Model | str, formulation: str = DEFAULT) -> Equations:
+    """Symbolic equations of motion of a model, by one of the formulations.
+
+    Args:
+        model: a model, the name of a library mechanism, or a system, whose model is taken.
+        formulation: "lagrange", "kane", "newton-euler", "maximal", "projection", or one that was registered;
+            :func:`formulations` states what each supports.
+
+    Raises:
+        UsageError: there is no such formulation.
+        NotSupported: it cannot derive this model; names those that can.
 
     Example:
         >>> from pendula import library
         >>> derive(library.cart_pole(), "lagrange").M[0]
         (M + m, (1/2)*l*m*c__pole)
     """
-    known = formulations()
-    if formulation not in known:
-        raise UsageError(f'there is no formulation "{formulation}"; choose one of {", ".join(known)}')
-    return known[formulation].derive(model)
+    return formulation_named(formulation).derive(model_of(model, "derive"))
 
 
 def cannot(formulation: str, ability: str) -> NotSupported:

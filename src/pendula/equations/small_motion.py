@@ -16,6 +16,7 @@ from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.equations.translate import translate
 from pendula.errors import NotSupported, UsageError
+from pendula.library.lookup import model_of
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
 
@@ -115,11 +116,11 @@ class SymbolicModel:
         return "\n".join(lines)
 
 
-def linearize_symbolic(of: Any, at: Mapping[str, Any] | None = None) -> SymbolicModel:
+def linearize_symbolic(model: Model | str, at: Mapping[str, Any] | None = None) -> SymbolicModel:
     """The linear model in symbols of the parameters, for small mechanisms without closed loops.
 
     Args:
-        of: a model, or a system of it.
+        model: a model, the name of a library mechanism, or a system, whose model is taken.
         at: coordinates (and constant rates) by name: numbers, or expressions of parameters as text, for example
             ``{"theta": "acos(g/(r*Omega**2))"}``. What is not named is zero.
 
@@ -133,7 +134,7 @@ def linearize_symbolic(of: Any, at: Mapping[str, Any] | None = None) -> Symbolic
         >>> found.K[0], found.conditions
         (g*l*m, ())
     """
-    model: Model = of if isinstance(of, Model) else of.model
+    model = model_of(model, "linearize_symbolic")
     eq = derive(model)
     if eq.loop_rows or eq.quaternions:
         what = "closed loops" if eq.loop_rows else "quaternions"
@@ -238,7 +239,7 @@ class _Builder:
         values = {self.symbols[str(p)]: self.model.parameter_values[str(p)] for p in self.eq.p}
         for name, x in zip(self.eq.v, found.left, strict=True):
             if (x.is_number and x != 0) or (x != 0 and abs(float(x.subs(values).evalf(30))) > 1e-9):
-                raise UsageError(f'this point is not an equilibrium: {x} is left of the force on "{name}"')
+                raise UsageError(f'this point is not an equilibrium: the unbalanced force {x} remains on "{name}"')
 
 
 def positive(x: Any) -> Any:

@@ -1,22 +1,18 @@
 """Ready mechanisms with their papers' data and closed-form answers.
 
-Every function gives a ``Model``. ``mechanisms()`` lists them by the name used on the command line.
+Every function gives a ``Model``. ``mechanisms()`` lists them by the name used on the command line, those of
+extensions (``pendula.extend.register_mechanism``) included.
 """
 
 from __future__ import annotations
-
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 from pendula.library.driven import driven_chain, inverted_chain
 from pendula.library.kamman import disc_bar, inverted_double_pendulum, piston_bar, shaft_bar, spring_mass_bar
 from pendula.library.linkages import four_bar, grashof, slider_crank
 from pendula.library.nbar import driven_linkage, linkage
 from pendula.library.pendulums import cart_pole, chain, double_pendulum, double_physical_pendulum, pendulum
+from pendula.library.registry import Entry, mechanisms, register_mechanism
 from pendula.library.spatial import free_body, heavy_top, hoop_bead, spatial_rod, spherical_pendulum
-from pendula.model.model import Model
 
 __all__ = [
     "Entry",
@@ -45,53 +41,27 @@ __all__ = [
     "spring_mass_bar",
 ]
 
-
-@dataclass(frozen=True)
-class Entry:
-    """A library mechanism: its name, what makes it, and the arguments it takes."""
-
-    name: str
-    make: Callable[..., Model]
-
-    @property
-    def summary(self) -> str:
-        """First line of the description."""
-        return (inspect.getdoc(self.make) or "").splitlines()[0]
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """Argument -> default."""
-        return {k: p.default for k, p in inspect.signature(self.make).parameters.items()}
-
-
-def mechanisms() -> dict[str, Entry]:
-    """All library mechanisms by name.
-
-    Example:
-        >>> mechanisms()["chain"].make(links=3).name
-        'chain of 3 links'
-    """
-    makers = (
-        pendulum,
-        chain,
-        double_pendulum,
-        double_physical_pendulum,
-        driven_chain,
-        inverted_chain,
-        cart_pole,
-        spherical_pendulum,
-        spatial_rod,
-        hoop_bead,
-        piston_bar,
-        spring_mass_bar,
-        shaft_bar,
-        disc_bar,
-        inverted_double_pendulum,
-        four_bar,
-        slider_crank,
-        linkage,
-        driven_linkage,
-        free_body,
-        heavy_top,
-    )
-    return {m.__name__.replace("_", "-"): Entry(m.__name__.replace("_", "-"), m) for m in makers}
+for _make in (
+    pendulum,
+    chain,
+    double_pendulum,
+    double_physical_pendulum,
+    driven_chain,
+    inverted_chain,
+    cart_pole,
+    spherical_pendulum,
+    spatial_rod,
+    hoop_bead,
+    piston_bar,
+    spring_mass_bar,
+    shaft_bar,
+    disc_bar,
+    inverted_double_pendulum,
+    four_bar,
+    slider_crank,
+    linkage,
+    driven_linkage,
+    free_body,
+    heavy_top,
+):
+    register_mechanism(_make)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from pendula.errors import ModelError, Problem
+from pendula.errors import ModelError, Problem, UsageError
 from pendula.model.model import Model
 from pendula.model.problems import shown
 from pendula.model.reading import too_large
@@ -30,7 +30,17 @@ def load(path: str | Path) -> Model:
 
     Raises:
         ModelError: the file cannot be read or the model is wrong; lists every problem with element and field.
+
+    Example:
+        >>> import tempfile
+        >>> from pendula import library
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     save(library.cart_pole(), f"{folder}/cart.toml")
+        ...     [c.name for c in load(f"{folder}/cart.toml").coordinates]
+        ['x', 'theta']
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise UsageError(f"load takes the path of a model file, found a {type(path).__name__}")
     text, source = _read(path)
     return loads(text, source=source)
 
@@ -157,6 +167,8 @@ def dumps(model: Model) -> str:
         >>> loads(dumps(library.pendulum())) == library.pendulum()
         True
     """
+    if not isinstance(model, Model):
+        raise UsageError(f"dumps and save take a model, found a {type(model).__name__}")
     data = to_data(model)
     lines = [f"{key} = {_value(value)}" for key, value in data.items() if not _is_section(value)]
     for key, value in data.items():

@@ -47,7 +47,7 @@ class Ensemble:
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.pendulum())
-        >>> runs = pendula.simulate_many(system, {"theta": [0.1, 0.2, 0.3]}, 1.0, samples=5)
+        >>> runs = pendula.simulate_many(system, 1.0, {"theta": [0.1, 0.2, 0.3]}, samples=5)
         >>> runs.q.shape, runs.ok.all()
         ((3, 5, 1), np.True_)
     """

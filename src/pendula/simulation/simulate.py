@@ -17,13 +17,14 @@ from pendula.simulation.loops import check_start, stabilization_rate
 from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.dynamics import Dynamics
+from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.schedule import breakpoints, largest_step
 from pendula.system.system import Parameters, System
 
 
 def simulate(
-    system: System,
+    system: AnySystem,
     duration: float | None = None,
     *,
     t_span: Sequence[float] | None = None,
@@ -48,7 +49,7 @@ def simulate(
     state is brought back onto the constraints. The energy account is kept in every run.
 
     Args:
-        system: compiled equations.
+        system: a system, a model, or the name of a library mechanism.
         duration: how long, from t = 0 or from the time of a given State; or give ``t_span``.
         t_span: first and last time.
         initial_state: a State, or changes to the model's initial state by name.
@@ -90,8 +91,7 @@ def simulate(
         >>> print(run.outcome)
         finished: reached the final time
     """
-    if not isinstance(system, System):
-        raise UsageError(f"simulate takes a compiled system, found {type(system).__name__}; use compile_system(model)")
+    system = system_of(system, "simulate")
     if inputs:
         system = with_inputs(system, inputs)
     settings = Settings.checked(

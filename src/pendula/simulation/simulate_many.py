@@ -24,6 +24,7 @@ from pendula.simulation.ensemble import ARRAYS, OUTCOMES, Ensemble, mapped_array
 from pendula.simulation.starts import Starts, read_parameters, read_starts
 from pendula.simulation.workers import available_cores, run_chunks
 from pendula.system.build import compile_system
+from pendula.system.entry import AnySystem, system_of
 from pendula.system.lanes import LaneDynamics, bind_lanes, has_lane_program
 from pendula.system.layout import Array, State
 from pendula.system.recursive import RecursiveSystem
@@ -76,9 +77,9 @@ class _Found:
 
 
 def simulate_many(
-    system: System,
-    initial_states: Mapping[str, Any] | Sequence[Mapping[str, float] | State] | tuple[Array, Array],
+    system: AnySystem,
     duration: float,
+    initial_states: Mapping[str, Any] | Sequence[Mapping[str, float] | State] | tuple[Array, Array],
     *,
     parameters: Mapping[str, Any] | Sequence[float] | Array | None = None,
     tol: float = 1e-8,
@@ -97,10 +98,10 @@ def simulate_many(
     are cores. The digits of a run do not depend on the other runs, their order, or the number of processes.
 
     Args:
-        system: compiled equations.
+        system: a system, a model, or the name of a library mechanism.
+        duration: how long, from t = 0 or from the time of the States.
         initial_states: arrays by name, one entry for each run (numbers count for all runs, what is not named is as in
             the model); or a list of States or of values by name; or (q, v), two arrays with a row for each run.
-        duration: how long, from t = 0 or from the time of the States.
         parameters: changes by name, numbers or one for each run; or an array of all values, or one row for each run.
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
         stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as of :func:`simulate`; others run one at a time.
@@ -125,13 +126,12 @@ def simulate_many(
     Example:
         >>> import numpy as np, pendula
         >>> system = pendula.compile_system(pendula.library.double_pendulum())
-        >>> runs = simulate_many(system, {"theta1": np.linspace(0.1, 1.0, 20)}, 2.0, tol=1e-9)
+        >>> runs = simulate_many(system, 2.0, {"theta1": np.linspace(0.1, 1.0, 20)}, tol=1e-9)
         >>> len(runs), runs.ok.all(), bool(runs.energy_drift.max() < 1e-6)
         (20, np.True_, True)
     """
     begun = time.perf_counter()
-    if not isinstance(system, System):
-        raise UsageError(f"simulate_many takes a compiled system, found {type(system).__name__}; use compile_system")
+    system = system_of(system, "simulate_many")
     table = read_parameters(system, parameters)
     starts = read_starts(system, initial_states, table)
     runs = max(len(starts), len(table))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,17 +29,33 @@ ROUNDED = 1e-3
 
 @dataclass(frozen=True)
 class Assembly:
-    """A consistent state and what had to move to get there."""
+    """A consistent state and what had to move to get there.
+
+    Attributes:
+        state: the state.
+        moved: coordinate or speed -> change, for those that changed noticeably.
+        gap: largest gap left in the loops [length, or rad].
+        system: the system it belongs to.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.assemble("four-bar", {"crank": 1.0}, keep={"crank"})
+        >>> found.state["crank"], found.gap < 1e-9
+        (1.0, True)
+    """
 
     state: State
     moved: dict[str, float]
-    """coordinate or speed -> change, for those that changed noticeably"""
     gap: float
-    """largest gap left"""
+    system: System | None = field(default=None, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        moved = ", ".join(f"{name} by {change:.4g}" for name, change in self.moved.items())
+        return f"assembled to a gap of {self.gap:.2g}; moved: {moved or 'nothing'}"
 
 
 def assemble(
-    system: System | Model,
+    system: System | Model | str,
     near: State | Mapping[str, float] | None = None,
     *,
     parameters: Parameters = None,
@@ -51,7 +67,7 @@ def assemble(
     Redundant constraints do not matter, as long as they do not contradict each other.
 
     Args:
-        system: compiled equations, or a model.
+        system: a system, a model, or the name of a library mechanism.
         near: a State, or changes to the model's initial state by name; default: the initial state.
         parameters: changes of parameters by name, or all values as an array.
         keep: coordinates and speeds to hold. Coordinates are let go where the loops cannot be closed otherwise
@@ -68,12 +84,10 @@ def assemble(
         >>> sorted(assemble(model, {"rocker": 3.9}, keep={"crank", "coupler", "crank_dot"}).moved)
         ['rocker']
     """
-    if isinstance(system, Model):
-        from pendula.system.build import compile_system  # which itself assembles
-
-        system = compile_system(system)
     if not isinstance(system, System):
-        raise UsageError(f"assemble takes a compiled system or a model, found {type(system).__name__}")
+        from pendula.system.entry import system_of  # which itself assembles
+
+        system = system_of(system, "assemble")
     parameters = system.parameter_vector(parameters)
     own = {*system.layout.coordinates, *system.layout.speeds}
     for name in {*keep, *prefer} - own:
@@ -99,7 +113,7 @@ def assemble(
     result = State(state.t, q, v, system.layout)
     changes = {n: result[n] - state[n] for n in result}
     moved = {n: float(x) for n, x in changes.items() if abs(x) > 1e-9}
-    return Assembly(result, moved, gap)
+    return Assembly(result, moved, gap, system)
 
 
 def _assemble_joints(
@@ -108,11 +122,11 @@ def _assemble_joints(
     """Closes loops in the joints' coordinates, then places the bodies."""
     if system.model.closures:
         found = assemble(system.in_joints, state, parameters=parameters, keep=keep, prefer=prefer)
-        return Assembly(system.placed(found.state, parameters), found.moved, found.gap)
+        return Assembly(system.placed(found.state, parameters), found.moved, found.gap, system)
     names = state.layout.coordinates
     balls = [names.index(j.coordinates()[-4].name) for j in system.model.tree if j.quaternion()]
     q = _with_unit_quaternions(np.array(state.q, dtype=float), balls, names)
-    return Assembly(system.placed(State(state.t, q, state.v, state.layout), parameters), {}, 0.0)
+    return Assembly(system.placed(State(state.t, q, state.v, state.layout), parameters), {}, 0.0, system)
 
 
 def _with_unit_quaternions(q: Array, balls: Sequence[int], names: Sequence[str]) -> Array:

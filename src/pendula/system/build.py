@@ -18,6 +18,7 @@ from pendula.errors import (
     SingularPose,
     UsageError,
 )
+from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.system.assembly import assemble
 from pendula.system.layout import State
@@ -36,7 +37,7 @@ MOST_DERIVED = 12
 ENGINES = ("auto", "symbolic", "recursive")
 
 
-def compile_system(model: Model | Equations, formulation: str | None = None, *, engine: str = "auto") -> System:
+def compile_system(model: Model | Equations | str, formulation: str | None = None, *, engine: str = "auto") -> System:
     """A compiled system: derives the equations by a formulation and checks that they are well posed.
 
     The engine "recursive" derives nothing and finds accelerations by a recursion over the bodies; "auto" takes it
@@ -44,6 +45,11 @@ def compile_system(model: Model | Equations, formulation: str | None = None, *, 
 
     Well posed means that every allowed motion has mass: M is positive definite on the null space of G. Constraints
     may be redundant: ``system.mobility`` says so, and the motion is found all the same.
+
+    Args:
+        model: a model, equations, or the name of a library mechanism; the model of a system is compiled anew.
+        formulation: its name; see :func:`pendula.formulations`.
+        engine: "symbolic", "recursive" or "auto".
 
     Raises:
         ModelError: a motion has no mass, whatever the pose (names the coordinates involved), or nothing can move.
@@ -55,6 +61,8 @@ def compile_system(model: Model | Equations, formulation: str | None = None, *, 
     """
     if engine not in ENGINES:
         raise UsageError(f'there is no engine "{engine}"; choose one of {", ".join(ENGINES)}')
+    if not isinstance(model, Equations):
+        model = model_of(model, "compile_system", also="equations")
     if engine == "recursive":
         if isinstance(model, Equations) or formulation is not None:
             raise UsageError("the recursive engine takes a model and no formulation: it derives no equations")

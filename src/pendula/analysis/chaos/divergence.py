@@ -11,8 +11,9 @@ from pendula.errors import UsageError
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.assembly import assemble
+from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
-from pendula.system.system import Parameters, System
+from pendula.system.system import Parameters
 
 Start = Trajectory | State | Mapping[str, float] | None
 
@@ -35,12 +36,12 @@ class Divergence(Separation):
 
 
 def divergence(
-    system: System,
+    system: AnySystem,
+    duration: float = 10.0,
+    *,
     first: Start = None,
     second: Start = None,
-    *,
     perturbation: Mapping[str, float] | None = None,
-    duration: float = 10.0,
     parameters: Parameters = None,
     tol: float = 1e-10,
     samples: int | Sequence[float] | Array = 2001,
@@ -50,15 +51,15 @@ def divergence(
     """Distance over time of two motions of a mechanism, and the time from which on they are different.
 
     The measure is that of paper 003: the largest displacement of a link's end between the two, with 0.1 % of the link's
-    length as the threshold. Runs have errors of their own, which a chaotic mechanism lets grow as well: see
-    :func:`pendula.horizon`.
+    length as the threshold. Runs have errors, too, which a chaotic mechanism lets grow as well: see
+    :func:`pendula.chaos.horizon`.
 
     Args:
-        system: compiled equations.
+        system: a system, a model, or the name of a library mechanism.
+        duration: how long, where the first is not a run already.
         first: a run, or a start (a State, or changes to the model's initial state by name).
         second: the other run or start; or give ``perturbation``.
         perturbation: what is added to coordinates and speeds of the first start, by name.
-        duration: how long, where the first is not a run already.
         parameters: changes of parameters by name, for both.
         tol: tolerance of the runs.
         samples: number of times, or the times, at which they are compared.
@@ -78,6 +79,7 @@ def divergence(
         >>> 0 < parts[0] < parts[1]
         True
     """
+    system = system_of(system, "divergence")
     if (second is None) == (perturbation is None):
         raise UsageError("divergence compares two motions: give either the second, or a perturbation of the first")
     settings: dict[str, Any] = {"parameters": parameters, "tol": tol}

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pendula.analysis.chaos.separation import Separation, separation
 from pendula.errors import UsageError
+from pendula.library.lookup import shown
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
-from pendula.system.layout import Array, State
-from pendula.system.system import Parameters, System
 
 TIGHTER = 100.0
 TIGHTEST = 1e-14
@@ -42,60 +41,47 @@ class Horizon(Separation):
 
 
 def horizon(
-    system: System,
-    duration: float = 10.0,
+    run: Trajectory,
     *,
-    run: Trajectory | None = None,
-    initial_state: State | Mapping[str, float] | None = None,
-    parameters: Parameters = None,
-    tol: float = 1e-8,
-    stepper: str = "dop853",
-    samples: int | Sequence[float] | Array = 1001,
     threshold: float | None = None,
     points: Sequence[str] | None = None,
-    max_steps: int = 1_000_000,
+    max_steps: int = 100_000_000,
 ) -> Horizon:
     """Up to which time a run can be relied on: where it parts from a run at a hundredth of its tolerance.
 
     Errors of a chaotic motion grow exponentially, so beyond some time a run, however smooth it looks, is only one of
     the motions that the mechanism might make. At the tightest tolerances, where a hundredth is out of reach, the other
-    run is made by another stepper.
+    run is made by another stepper. The runs are compared at the times that ``run`` kept.
 
     Args:
-        system: compiled equations.
-        duration: how long.
-        run: a run that is there already, in place of the arguments that describe one.
-        initial_state, parameters, tol, stepper, samples, max_steps: as for :func:`pendula.simulate`.
+        run: a run, as :func:`pendula.simulate` gives it.
         threshold: distance at which the runs count as different; default: 0.1 % of a typical length.
         points: "body" or "body.point" to look at; default: all named points of all bodies.
+        max_steps: steps of the tighter run before it is stopped.
 
     Returns:
         Horizon; ``time`` is None if the runs stay together to the end.
 
     Raises:
-        UsageError: the tighter run did not come as far, so that nothing can be said.
+        UsageError: the tighter run stopped before the runs parted, so the horizon is unknown.
 
     Example:
         >>> import pendula
-        >>> system = pendula.compile_system(pendula.library.pendulum())
-        >>> horizon(system, 5.0).time is None
+        >>> run = pendula.simulate("pendulum", 5.0, samples=101)
+        >>> horizon(run).time is None
         True
     """
-    if run is None:
-        run = simulate(
-            system, duration, initial_state=initial_state, parameters=parameters, tol=tol, stepper=stepper,
-            samples=samples, max_steps=max_steps,
-        )  # fmt: skip
-    other = _tighter(run)
+    if not isinstance(run, Trajectory):
+        raise UsageError(f"horizon takes a run, found {shown(run)}; use simulate(system, duration)")
     span = (float(run.t[0]), float(run.t[-1]))
     reference = simulate(
         run.system, t_span=span, initial_state=run.state(0), parameters=run.parameters, samples=run.t,
-        max_steps=100 * max_steps, **other,
+        max_steps=max_steps, **_tighter(run),
     )  # fmt: skip
     found = separation(run, reference, threshold=threshold, points=points)
     if found.time is None and len(reference) < len(run):
         raise UsageError(
-            f"the horizon cannot be told: the tighter run ended at t = {reference.t[-1]:.6g}: {reference.outcome}"
+            f"the horizon is unknown: the tighter run ended at t = {reference.t[-1]:.6g}: {reference.outcome}"
         )
     return Horizon(**vars(found), run=run, reference=reference)
 

@@ -11,6 +11,7 @@ from pendula.analysis.driven.periods import symbolic
 from pendula.errors import ComputationError, UsageError
 from pendula.numerics.steppers.stepping import Integration, integrate
 from pendula.system.assembly import assemble
+from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.schedule import breakpoints, largest_step
 from pendula.system.system import Parameters, System
@@ -46,11 +47,11 @@ class Lyapunov:
         text = f"largest Lyapunov exponent {rate}, from t = {self.transient:.6g} to {self.t[-1]:.6g} {self.time_unit}"
         if self.exponent > 3 * self.spread:
             return f"{text}: a deviation grows tenfold every {np.log(10) / self.exponent:.4g} {self.time_unit}"
-        return f"{text}: no exponential growth can be told from it"
+        return f"{text}: no exponential growth beyond its spread"
 
 
 def lyapunov(
-    system: System,
+    system: AnySystem,
     duration: float = 100.0,
     *,
     initial_state: State | Mapping[str, float] | None = None,
@@ -70,7 +71,7 @@ def lyapunov(
     jumps of the deviation there that this does not see.
 
     Args:
-        system: compiled equations of a mechanism without closed loops, not in maximal coordinates.
+        system: a system without closed loops, not in maximal coordinates; a model, or the name of a library mechanism.
         duration: how long, from the time of the initial state.
         initial_state: a State, or changes to the model's initial state by name.
         parameters: changes of parameters by name.
@@ -94,6 +95,7 @@ def lyapunov(
         >>> round(upright.exponent**2 / 14.715, 3)  # 3 g / (2 l) of the rod
         1.0
     """
+    system = system_of(system, "lyapunov")
     skipped = 0.1 * duration if transient is None else transient
     _check(duration, skipped, segments)
     system = symbolic(system)

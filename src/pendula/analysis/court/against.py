@@ -15,6 +15,7 @@ from pendula.analysis.court.rows import Match, entry_differences, matches, our_r
 from pendula.analysis.court.simpler import simplified
 from pendula.equations.derive import DEFAULT
 from pendula.errors import PendulaError
+from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.system.assembly import assemble
 from pendula.system.build import compile_system
@@ -90,7 +91,7 @@ class Comparison:
 
 
 def check_against(
-    model: Model,
+    model: Model | str,
     against: str | Path | Mapping[str, Any],
     *,
     states: int = 100,
@@ -104,7 +105,7 @@ def check_against(
     looked for. Where they agree, parameters are varied one by one; if they then differ, the remark says so.
 
     Args:
-        model: the mechanism.
+        model: a model, the name of a library mechanism, or a system, whose model is taken.
         against: a TOML file, or its content as a mapping; see the page "Checking your own equations".
         states: number of random states.
         seed: of the random states.
@@ -125,7 +126,7 @@ def check_against(
         theta_ddot -14.715 -4.905
         equation 1: coefficient of theta_ddot 0.333 1.0
     """
-    return _Check(compile_system(model, formulation), against).run(states, seed)
+    return _Check(compile_system(model_of(model, "check_against"), formulation), against).run(states, seed)
 
 
 class _Check:

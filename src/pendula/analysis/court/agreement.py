@@ -11,6 +11,7 @@ import numpy as np
 from pendula.analysis.reactions.forces import across_freedoms
 from pendula.analysis.reactions.freedoms import Freedoms
 from pendula.equations.derive import formulations
+from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.system.build import compile_system
 from pendula.system.layout import Array
@@ -59,18 +60,25 @@ class Certificate:
         return all(pair.passed for pair in self.pairs)
 
 
-def check(model: Model, *, names: Sequence[str] | None = None, states: int = 100, seed: int = 0) -> Certificate:
+def check(model: Model | str, *, names: Sequence[str] | None = None, states: int = 100, seed: int = 0) -> Certificate:
     """Derives a model by several formulations and compares them at random consistent states.
 
     Compared are the accelerations of all bodies in world axes, the mass matrix (where coordinates are the same),
     kinetic and potential energy, power, the forces that prescribed motions need, the reactions of all joints (by the
     formulations that find them) and, for closed loops, the constraint forces; each relative to its largest value.
 
+    Args:
+        model: a model, the name of a library mechanism, or a system, whose model is taken.
+        names: formulations to compare; default: all.
+        states: number of random states.
+        seed: of the random states.
+
     Example:
         >>> from pendula import library
         >>> check(library.double_pendulum(), states=10).passed
         True
     """
+    model = model_of(model, "check")
     chosen = tuple(names or formulations())
     systems = {name: compile_system(model, name) for name in chosen}
     first = systems[chosen[0]].in_joints

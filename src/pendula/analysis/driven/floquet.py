@@ -16,6 +16,7 @@ from pendula.analysis.linear.kinks import refuse_kinks
 from pendula.errors import ComputationError, NoConvergence, UsageError
 from pendula.model.expressions.expression import ExpressionError, parse
 from pendula.numerics.steppers.stepping import integrate
+from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.schedule import breakpoints, largest_step
 from pendula.system.system import Parameters, System
@@ -57,7 +58,7 @@ class Floquet:
     Example:
         >>> import numpy as np, pendula
         >>> shaken = pendula.library.driven_chain(links=1, kind="point", amplitude=0.05, rate=100.0, direction=0)
-        >>> found = pendula.floquet(pendula.compile_system(shaken), at={"theta1": np.pi})  # upright
+        >>> found = pendula.driven.floquet(pendula.compile_system(shaken), at={"theta1": np.pi})  # upright
         >>> found.verdict, np.abs(found.multipliers).round(6).tolist()
         ('stable (linear)', [1.0, 1.0])
     """
@@ -119,7 +120,7 @@ class Floquet:
 
 
 def floquet(
-    system: System,
+    system: AnySystem,
     period: float | str | None = None,
     *,
     at: Equilibrium | State | Mapping[str, float] | None = None,
@@ -134,7 +135,7 @@ def floquet(
     in every direction are integrated over one period with exact derivatives.
 
     Args:
-        system: compiled equations of a mechanism without closed loops, not in maximal coordinates.
+        system: a system without closed loops, not in maximal coordinates; a model, or the name of a library mechanism.
         period: of the motion, as a number or as an expression of parameters; default: found from sines and cosines of t
             in the model. It is checked that everything repeats after it.
         at: the state at the start, by name (what is not named is zero), or a State, or an Equilibrium.
@@ -155,7 +156,7 @@ def floquet(
         >>> found.verdict, round(found.radius, 6)  # upright, and it stays: Kapitza
         ('stable (linear)', 1.0)
     """
-    system = symbolic(system)
+    system = symbolic(system_of(system, "floquet"))
     vector = system.parameter_vector(parameters)
     length = _period(system, period, vector)
     start = _state(system, at, vector)

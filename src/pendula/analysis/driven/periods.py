@@ -33,8 +33,6 @@ def depends_on_time(system: System) -> bool:
 
 def symbolic(system: System) -> System:
     """The same mechanism by compiled equations; deviations are not followed by the recursion over bodies."""
-    if not isinstance(system, System):
-        raise UsageError(f"a compiled system is needed, found {type(system).__name__}; use compile_system(model)")
     return system if system.engine == "symbolic" else System(system.equations)
 
 
@@ -51,7 +49,7 @@ def find_period(system: System, parameters: Array) -> float:
     if not rates:
         what = "has no sine or cosine of time" if depends_on_time(system) else "does not depend on time"
         raise UsageError(
-            f"the period cannot be found: the mechanism {what}.\n  Try: period=... (--period), of the motion itself."
+            f"the period cannot be found: the mechanism {what}.\n  Try: period=..., that of the motion itself."
         )
     factors = (0.5, *range(1, MULTIPLES + 1))
     for period in sorted({2 * np.pi / rate * k for rate in rates for k in factors}):

@@ -12,6 +12,7 @@ from scipy import optimize
 from pendula.analysis.driven.floquet import Floquet, floquet
 from pendula.analysis.driven.periods import symbolic
 from pendula.errors import NoConvergence, PendulaError, UsageError
+from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.system import System
 
@@ -24,7 +25,7 @@ class FloquetBoundary:
     """A value of a parameter at which stability changes.
 
     Attributes:
-        name, value: the parameter and its value there.
+        parameter, value: the parameter and its value there.
         width: how far the value may be off.
         below, above: verdicts on either side.
         how: what multipliers do there: they meet at 1, at -1, meet elsewhere on the circle, or one leaves it.
@@ -32,7 +33,7 @@ class FloquetBoundary:
         at_boundary: multipliers there.
     """
 
-    name: str
+    parameter: str
     value: float
     width: float
     below: str
@@ -42,9 +43,8 @@ class FloquetBoundary:
     at_boundary: Array
 
     def __str__(self) -> str:
-        return (
-            f"{self.name} = {self.value:.12g} (+- {self.width:.1g}): {self.below} below, {self.above} above; {self.how}"
-        )
+        where = f"{self.parameter} = {self.value:.12g} (+- {self.width:.1g})"
+        return f"{where}: {self.below} below, {self.above} above; {self.how}"
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class FloquetMap:
     """Multipliers over a parameter.
 
     Attributes:
-        name, values: the parameter.
+        parameter, values: the parameter and its values.
         radius: size of the largest multiplier; nan where there is none.
         verdicts: at every value.
         ranges: (from, to, verdict) of neighbouring values with the same verdict; limits are those found.
@@ -61,7 +61,7 @@ class FloquetMap:
         results: everything, at every value; None where it failed.
     """
 
-    name: str
+    parameter: str
     values: Array
     radius: Array
     verdicts: tuple[str, ...]
@@ -71,14 +71,14 @@ class FloquetMap:
     results: tuple[Floquet | None, ...]
 
     def __str__(self) -> str:
-        lines = [f"{self.name} from {low:.8g} to {high:.8g}: {verdict}" for low, high, verdict in self.ranges]
-        failed = [f"{self.name} = {value:.6g}: {why}" for value, why in list(self.failures.items())[:5]]
+        lines = [f"{self.parameter} from {low:.8g} to {high:.8g}: {verdict}" for low, high, verdict in self.ranges]
+        failed = [f"{self.parameter} = {value:.6g}: {why}" for value, why in list(self.failures.items())[:5]]
         return "\n".join([*lines, *(f"  limit {b}" for b in self.boundaries), *failed])
 
 
 def floquet_boundary(
-    system: System,
-    name: str,
+    system: AnySystem,
+    parameter: str,
     low: float,
     high: float,
     *,
@@ -90,14 +90,14 @@ def floquet_boundary(
 ) -> FloquetBoundary:
     """The value of a parameter between two at which the stability of a driven mechanism changes.
 
-    The change is bracketed by the verdict; then it is the root of a smooth function: mu + 1/mu less 2, or plus 2, of
+    The change is bracketed by the verdict; then it is the root of a smooth function: mu + 1/mu minus 2, or plus 2, of
     the pair that meets at 1 or -1; the discriminant of the sums mu + 1/mu where two pairs meet elsewhere on the circle;
-    the size of the largest multiplier less 1 where there is damping. If there are several changes in between, one
+    the size of the largest multiplier minus 1 where there is damping. If there are several changes in between, one
     of them is found.
 
     Args:
         system: as for ``floquet``.
-        name: the parameter.
+        parameter: its name.
         low, high: values on either side, with different verdicts.
         period: as for ``floquet``; where it depends on the parameter, an expression such as "2*pi/omega", or None.
         at, parameters, close, tol: as for ``floquet``.
@@ -112,52 +112,55 @@ def floquet_boundary(
         >>> round(found.value, 4)  # rad/s; sqrt(2 g l)/a = 88.5889 for small amplitudes
         88.6373
     """
-    study = _study(system, name, parameters, period=period, at=at, close=close, tol=tol)
+    study = _study(system, "floquet_boundary", parameter, parameters, period=period, at=at, close=close, tol=tol)
     low, high = _interval(low, high)
     ends = study(low), study(high)
     if ends[0].stable == ends[1].stable:
         raise UsageError(
-            f'no limit is bracketed: at {name} = {low:.6g} the verdict is "{ends[0].verdict}", at {high:.6g} '
-            f'"{ends[1].verdict}".\n  Try: floquet_over(...) on a row of values, to see where it changes.'
+            f'no limit is bracketed: at {parameter} = {low:.6g} the verdict is "{ends[0].verdict}", at {high:.6g} '
+            f'"{ends[1].verdict}".\n  Try: floquet_over(...) on the whole range, to see where it changes.'
         )
     value, width, how = _limit(study, low, high)
     multipliers = study(value).multipliers
-    return FloquetBoundary(name, value, width, ends[0].verdict, ends[1].verdict, how, len(study.found), multipliers)
+    return FloquetBoundary(
+        parameter, value, width, ends[0].verdict, ends[1].verdict, how, len(study.found), multipliers
+    )
 
 
 def floquet_over(
-    system: System,
-    name: str,
-    values: Sequence[float] | Array,
+    system: AnySystem,
+    parameter: str,
+    low: float,
+    high: float,
     *,
     period: float | str | None = None,
     at: Any = None,
     parameters: Mapping[str, float] | None = None,
     close: bool = False,
     tol: float = 1e-13,
+    samples: int | Sequence[float] | Array = 50,
     refine: bool = True,
 ) -> FloquetMap:
-    """Floquet multipliers over a row of values of a parameter, with the limits of stability between them.
+    """Floquet multipliers over a range of a parameter, with the limits of stability in it.
 
-    A change of the verdict and back between two neighbouring values is not seen: take the row close enough.
+    A change of the verdict and back between two neighbouring samples goes unseen: take enough of them.
 
     Args:
         system, period, at, parameters, close, tol: as for ``floquet``.
-        name: the parameter.
-        values: its values.
+        parameter: its name.
+        low, high: the range.
+        samples: number of equally spaced values, or the values themselves.
         refine: whether limits between values are found exactly.
 
     Example:
         >>> import math, pendula
         >>> shaken = pendula.library.driven_chain(links=1, kind="point", amplitude=0.05, rate=100, direction=0)
-        >>> found = floquet_over(pendula.compile_system(shaken), "omega", [60, 80, 100], at={"theta1": math.pi})
+        >>> found = floquet_over(pendula.compile_system(shaken), "omega", 60, 100, samples=3, at={"theta1": math.pi})
         >>> [verdict for _, _, verdict in found.ranges]
         ['unstable', 'stable (linear)']
     """
-    study = _study(system, name, parameters, period=period, at=at, close=close, tol=tol)
-    row = np.unique(np.asarray(values, dtype=float))
-    if row.ndim != 1 or not row.size or not np.all(np.isfinite(row)):
-        raise UsageError(f"values of {name} are finite numbers, found {values!r}")
+    study = _study(system, "floquet_over", parameter, parameters, period=period, at=at, close=close, tol=tol)
+    row = _samples(parameter, *_interval(low, high), samples)
     results: list[Floquet | None] = []
     failures: dict[float, str] = {}
     for value in row.tolist():
@@ -169,9 +172,9 @@ def floquet_over(
     if len(failures) == len(row):
         raise UsageError(f"there are no multipliers at any value: {next(iter(failures.values()))}")
     limits: list[FloquetBoundary] = []
-    ranges = _ranges(study, name, row, results, limits, refine)
+    ranges = _ranges(study, parameter, row, results, limits, refine)
     return FloquetMap(
-        name=name,
+        parameter=parameter,
         values=row,
         radius=np.array([np.nan if r is None else r.radius for r in results]),
         verdicts=tuple("failed" if r is None else r.verdict for r in results),
@@ -205,8 +208,20 @@ class _Study:
         return floquet(self.system, parameters=self.parameters | {self.name: value}, **self.settings | {"tol": tol})
 
 
-def _study(system: System, name: str, parameters: Mapping[str, float] | None, **settings: Any) -> _Study:
-    system = symbolic(system)
+def _samples(parameter: str, low: float, high: float, samples: int | Sequence[float] | Array) -> Array:
+    """The values of a parameter that are looked at, in ascending order."""
+    if isinstance(samples, (int, np.integer)):
+        if samples < 2:
+            raise UsageError(f"at least 2 samples are needed, found {samples}")
+        return np.linspace(low, high, int(samples))
+    row = np.unique(np.asarray(samples, dtype=float))
+    if row.ndim != 1 or not row.size or not (row[0] >= low and row[-1] <= high):
+        raise UsageError(f"samples of {parameter} are numbers from {low:g} to {high:g}, found {samples!r}")
+    return row
+
+
+def _study(given: AnySystem, who: str, name: str, parameters: Mapping[str, float] | None, **settings: Any) -> _Study:
+    system = symbolic(system_of(given, who))
     if name not in system.layout.parameters:
         raise UsageError(f'there is no parameter "{name}"; known are {", ".join(system.layout.parameters)}')
     return _Study(system, name, dict(parameters or {}), settings)

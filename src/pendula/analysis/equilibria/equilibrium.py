@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from pendula.analysis.equilibria.stationary import speed_sizes
 from pendula.analysis.linear.kinks import kink_at
 from pendula.errors import NotAnEquilibrium, UsageError
 from pendula.system.assembly import assemble
+from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, Layout, State
 from pendula.system.system import Parameters, System
 
@@ -36,13 +37,14 @@ class Equilibrium:
         inputs, parameters: values of all inputs (held) and parameters it holds for.
         multipliers: constraint forces that hold it.
         residual: largest force left unbalanced, as a share of a force typical of the mechanism.
-        potential: potential energy; in steady motion the effective one, less the kinetic energy of that motion.
+        potential: potential energy; in steady motion the effective one, minus the kinetic energy of that motion.
         unstable_directions: number of directions in which the (effective) potential falls; None where it does
             not decide, because forces have no potential, or a kink just there.
         free_directions: for every family of equilibria it belongs to, the direction in which that goes on, by speeds.
         condition: largest over smallest stiffness, families apart; infinite with flat directions.
         layout: names and units.
         flat_directions: directions without stiffness in which it does not go on: higher terms decide there.
+        system: whose equilibrium it is.
 
     Example:
         >>> import pendula
@@ -64,6 +66,7 @@ class Equilibrium:
     condition: float
     layout: Layout
     flat_directions: tuple[Mapping[str, float], ...] = ()
+    system: System | None = field(default=None, repr=False, compare=False)
 
     @property
     def state(self) -> State:
@@ -85,7 +88,7 @@ class Equilibrium:
 
 
 def equilibrium_at(
-    system: System,
+    system: AnySystem,
     point: Equilibrium | State | Mapping[str, float] | None = None,
     *,
     inputs: Any = None,
@@ -110,6 +113,8 @@ def equilibrium_at(
     """
     if isinstance(point, Equilibrium):
         return point
+    if not isinstance(system, System):
+        system = system_of(system, "equilibrium_at")
     balance = Balance.of(system, inputs, parameters)
     state = closed_state(system, point, balance.parameters)
     refuse_unsteady(balance, state)
@@ -118,11 +123,12 @@ def equilibrium_at(
     if not share <= BALANCED:
         worst = int(np.argmax(np.abs(left)))
         names = system.model.unit_names
-        unit = names.torque if system.layout.speed_kinds[worst] == "angle" else names.force
+        turns = system.layout.speed_kinds[worst] == "angle"
+        kind, unit = ("torque", names.torque) if turns else ("force", names.force)
         raise NotAnEquilibrium(
-            f"this state is not an equilibrium: {left[worst]:.6g} {unit} is left of the force on "
-            f'"{system.layout.speeds[worst]}", {share:.2g} of a typical force.\n'
-            "  Try: find_equilibria(system) (or `pendula equilibria MODEL`) for those there are.",
+            f"this state is not an equilibrium: an unbalanced {kind} of {left[worst]:.6g} {unit} remains on "
+            f'"{system.layout.speeds[worst]}" ({100 * share:.2g} % of a typical force).\n'
+            "  Try: find_equilibria(system) for those there are.",
             residual=share,
         )
     _refuse_hidden_force(balance, state)
@@ -171,6 +177,7 @@ def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -
         condition=np.inf if directions.flat.size else condition,
         layout=system.layout,
         flat_directions=_by_speeds(balance, directions.flat),
+        system=system,
     )
 
 

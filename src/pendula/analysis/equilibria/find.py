@@ -18,6 +18,7 @@ from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, refus
 from pendula.analysis.equilibria.search import Search
 from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, speed_sizes
 from pendula.errors import ComputationError, LoopNotClosed, NotSupported, UsageError
+from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.system import Parameters, System
 
@@ -115,7 +116,7 @@ def _line(one: Equilibrium, counted: str) -> str:
 
 
 def find_equilibria(
-    system: System,
+    system: AnySystem,
     *,
     inputs: Any = None,
     parameters: Parameters = None,
@@ -134,7 +135,7 @@ def find_equilibria(
     found, and follows branches while springs are stiffened; how often each was found says how sure one can be.
 
     Args:
-        system: compiled equations.
+        system: a system, a model, or the name of a library mechanism.
         inputs: values of inputs, held constant; those of the model by default.
         parameters: changed parameters.
         box: bounds by coordinate: (lowest, highest), or one number for both sides.
@@ -156,6 +157,7 @@ def find_equilibria(
         >>> [round(e["theta"], 4) for e in found], found.complete
         ([-1.0581, 1.0581, 0.0, 3.1416], 'proven')
     """
+    system = system_of(system, "find_equilibria")
     rng = np.random.default_rng(seed)
     joints = system.in_joints
     balance = Balance.of(joints, inputs, parameters)
@@ -205,17 +207,22 @@ def find_equilibria(
 
 
 def lowest_equilibrium(
-    system: System, *, inputs: Any = None, parameters: Parameters = None, rates: Mapping[str, float] | None = None
+    system: AnySystem, *, inputs: Any = None, parameters: Parameters = None, rates: Mapping[str, float] | None = None
 ) -> Equilibrium | None:
     """The equilibrium of least potential among those found; None where there is none.
 
     For a chain of pinned bodies under gravity no other one is looked for, so this is quick at any length.
+
+    Args:
+        system: a system, a model, or the name of a library mechanism.
+        inputs, parameters, rates: as in :func:`pendula.find_equilibria`.
 
     Example:
         >>> import pendula
         >>> lowest_equilibrium(pendula.compile_system(pendula.library.chain(links=40))).unstable_directions
         0
     """
+    system = system_of(system, "lowest_equilibrium")
     joints = system.in_joints
     balance = Balance.of(joints, inputs, parameters)
     still = np.zeros(len(joints.layout.speeds))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from pendula.analysis.equilibria.families import stationary_at
 from pendula.analysis.equilibria.find import force_units, read_rates
 from pendula.analysis.equilibria.stationary import Stationary
 from pendula.errors import NoConvergence, UsageError
+from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.system import Parameters, System
 
@@ -30,11 +31,12 @@ class Trim:
         state: the state that is held, with the coordinates that were not given.
         inputs: values of all inputs with which it is held.
         residual: largest force left unbalanced, as a share of a force typical of the mechanism.
+        system: the system that is held.
 
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.pendulum())
-        >>> found = pendula.trim(system, {"theta": 0.5}, ["theta"])
+        >>> found = pendula.equilibria.trim(system, {"theta": 0.5}, ["theta"])
         >>> f"{found['theta']:.4f} {found.units['theta']}"  # m g l/2 sin(0.5)
         '2.3516 N m'
     """
@@ -44,6 +46,7 @@ class Trim:
     state: State
     inputs: Mapping[str, float]
     residual: float
+    system: System | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> float:
         return self.values[name]
@@ -58,7 +61,7 @@ def _listed(values: Mapping[str, float], units: Mapping[str, str]) -> str:
 
 
 def trim(
-    system: System,
+    system: AnySystem,
     hold: Mapping[str, float],
     solve_for: Sequence[str],
     *,
@@ -73,7 +76,7 @@ def trim(
     coordinate whose motion is prescribed, for what that takes; the rate of a cyclic coordinate, ``phi_dot``.
 
     Args:
-        system: compiled equations.
+        system: a system, a model, or the name of a library mechanism.
         hold: coordinates and rates by name.
         solve_for: what may be adjusted, by name.
         inputs: values of the other inputs; those of the model by default.
@@ -90,7 +93,7 @@ def trim(
         >>> round(found["theta"], 6), found.units["theta"]
         (2.351582, 'N m')
     """
-    joints, rng = system.in_joints, np.random.default_rng(0)
+    joints, rng = system_of(system, "trim").in_joints, np.random.default_rng(0)
     asked = _Asked.of(joints, solve_for)
     balance = Balance.of(joints, _other_inputs(joints, asked, inputs, parameters), parameters)
     v = read_rates(balance, {n: x for n, x in hold.items() if n in joints.layout.speeds}, rng)
@@ -100,7 +103,7 @@ def trim(
     start = closed_state(joints, pose, balance.parameters)
     refuse_unsteady(balance, State(0.0, start.q, v, joints.layout))
     found = _Trimming(balance, asked, np.asarray(start.q, dtype=float), v, tuple(pose)).solve()
-    return found
+    return replace(found, system=joints)
 
 
 @dataclass(frozen=True)

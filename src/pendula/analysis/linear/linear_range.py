@@ -12,9 +12,10 @@ from scipy import optimize
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import OSCILLATION, Mode
 from pendula.analysis.modes.modes import modes, values_of
-from pendula.analysis.modes.motion import check_same, unit_direction
+from pendula.analysis.modes.motion import system_behind, unit_direction
 from pendula.analysis.modes.response import free_response
 from pendula.errors import ComputationError, NotSupported, PendulaError, UsageError
+from pendula.library.lookup import shown
 from pendula.simulation.simulate import simulate
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, State
@@ -71,7 +72,6 @@ class LinearRange:
 
 
 def linear_range(
-    system: System,
     linear: LinearModel,
     start: int | Mapping[str, float] | Sequence[float] | Array = 1,
     *,
@@ -88,8 +88,7 @@ def linear_range(
     found to 0.1 %. Errors of phase add up, so that the range shrinks with the time compared.
 
     Args:
-        system: the mechanism.
-        linear: its linear model.
+        linear: a linear model that knows its system, as :func:`pendula.linearize` gives it.
         start: number of a mode, from 1; or a direction in the independent coordinates, by name or as an array.
         amplitudes: displacements of the coordinate that moves most [rad, or length where nothing turns].
         duration: time compared; default: three periods of the mode, or of the slowest one.
@@ -99,11 +98,13 @@ def linear_range(
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.pendulum())
-        >>> found = linear_range(system, pendula.linearize(system, {"theta": 0.0}), 1, amplitudes=[0.01, 0.5])
+        >>> found = linear_range(pendula.linearize(system, {"theta": 0.0}), 1, amplitudes=[0.01, 0.5])
         >>> round(found.within[0.01], 2)  # rad; the period grows by amplitude^2/16
         0.1
     """
-    check_same(system, linear)
+    if not isinstance(linear, LinearModel):
+        raise UsageError(f"linear_range takes a linear model, found {shown(linear)}; use linearize(system, at)")
+    system = system_behind(linear)
     e, v, what, period = _direction(linear, start, damped)
     scaled, largest = unit_direction(linear, e)
     k = int(np.argmax(np.abs(e)))

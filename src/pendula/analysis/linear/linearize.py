@@ -17,6 +17,7 @@ from pendula.analysis.linear.quick.linear_models import quick_model
 from pendula.analysis.linear.terms import Terms, terms_at
 from pendula.errors import NotAnEquilibrium, SingularPose, UsageError
 from pendula.numerics.quick.independent import best_rows
+from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.rotations import about, multiply
 from pendula.system.system import Parameters, System
@@ -33,7 +34,7 @@ STEP = 6e-6
 
 
 def linearize(
-    system: System,
+    system: AnySystem,
     at: Point = None,
     *,
     inputs: Any = None,
@@ -50,14 +51,13 @@ def linearize(
     singular, the model is given in regular ones and says so in ``chart``.
 
     Args:
-        system: compiled equations.
+        system: a system, a model, or the name of a library mechanism.
         at: an Equilibrium, a State, or values by name (what is not named is zero; None: all zero). Values of speeds are
             the constant rates of a steady motion.
         inputs: values of inputs, by name, held constant.
         parameters: changes of parameters, by name.
         method: ``exact`` derivatives, or central ``differences`` of paper 001, eqs 33 to 35; the latter states its
-        error
-            against the exact one.
+            error against the exact one.
         geometric: False leaves out the stiffness by constraint forces, which is wrong, and shows that it matters.
 
     Raises:
@@ -75,6 +75,8 @@ def linearize(
     """
     if method not in METHODS:
         raise UsageError(f'method is "exact" or "differences", found "{method}"')
+    if not isinstance(system, System):
+        system = system_of(system, "linearize")
     point = point_of(system, at, inputs, parameters)
     if method == "exact" and geometric:
         quick = quick_model(system, point)

@@ -20,6 +20,7 @@ from pendula.errors import SingularPose, UsageError
 from pendula.model.expressions.expression import parse
 from pendula.numerics.quick.independent import directions_of_many, multipliers_of_many, room_for
 from pendula.numerics.quick.small_quadratic import shares_of_many
+from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.system import System
 
@@ -87,7 +88,7 @@ class LinearModels:
 
 
 def linearize_many(
-    system: System,
+    system: AnySystem,
     at: Point | Array = None,
     *,
     inputs: Any = None,
@@ -96,7 +97,7 @@ def linearize_many(
     """Linear models for many values of parameters, or at many states, in one go.
 
     Args:
-        system: compiled equations.
+        system: a system, a model, or the name of a library mechanism.
         at: one point for all cases (as in ``linearize``), or an array of coordinates with one row per case (at rest).
         inputs: values of inputs, by name, the same for all.
         parameters: by name, arrays or single values; or an array with one row of all parameters per case.
@@ -109,10 +110,11 @@ def linearize_many(
     Example:
         >>> import numpy as np, pendula
         >>> system = pendula.compile_system(pendula.library.pendulum(kind="point"))
-        >>> found = pendula.linearize_many(system, {"theta": 0}, parameters={"l": np.array([1.0, 4.0])})
+        >>> found = pendula.linear.linearize_many(system, {"theta": 0}, parameters={"l": np.array([1.0, 4.0])})
         >>> found.values.imag.round(4).tolist()
         [[3.1321, -3.1321], [1.566, -1.566]]
     """
+    system = system_of(system, "linearize_many")
     vectors = _parameter_rows(system, parameters)
     point = _first(system, at, inputs, vectors[0])
     q = np.atleast_2d(np.asarray(at, dtype=float)) if isinstance(at, np.ndarray) else point.q[None]

@@ -14,6 +14,7 @@ from pendula.analysis.linear.linearize import Point, body_turning, linearize, po
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.terms import terms_at
 from pendula.errors import SingularPose
+from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.system import Parameters, System
 
@@ -47,20 +48,25 @@ class Pencil:
         return np.asarray(found[0]), np.asarray(found[1])
 
 
-def pencil(system: System, at: Point = None, *, inputs: Any = None, parameters: Parameters = None) -> Pencil:
+def pencil(system: AnySystem, at: Point = None, *, inputs: Any = None, parameters: Parameters = None) -> Pencil:
     """The full linear equations, multipliers included, before anything is reduced.
 
     A constraint row makes three infinite roots of them (it holds positions, so index 3), which QZ may return as large
     finite numbers; redundant rows and singular coordinates make roots 0/0. ``spectrum`` of the result labels all of
     them.
 
+    Args:
+        system: a system, a model, or the name of a library mechanism.
+        at, inputs, parameters: as in :func:`pendula.linearize`.
+
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.pendulum(), "maximal")
-        >>> found = pendula.pencil(system, {"theta": 0})
+        >>> found = pendula.linear.pencil(system, {"theta": 0})
         >>> len(found.names), system.loop_rows
         (8, 2)
     """
+    system = system_of(system, "pencil")
     point = point_of(system, at, inputs, parameters)
     try:
         model: LinearModel | None = linearize(system, point)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pendula.analysis.linear.linearize import Point, displaced, linearize, spin
+from pendula.analysis.linear.entry import linear_of
+from pendula.analysis.linear.linearize import Point, displaced, spin
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.pencil import Pencil
 from pendula.analysis.linear.quadratic import LinAlgError, Roots, backward_errors, solve_quadratic
@@ -17,8 +18,9 @@ from pendula.analysis.linear.quick.linear_models import SLOW, quick_roots, weigh
 from pendula.analysis.linear.terms import terms_at
 from pendula.analysis.stability.linear_families import family_directions, is_angle, rate_of_turning
 from pendula.errors import ComputationError, ModelError, Problem, UsageError
+from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
-from pendula.system.system import Parameters, System
+from pendula.system.system import Parameters
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Spectrum:
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.pendulum())
-        >>> found = pendula.spectrum(pendula.linearize(system, {"theta": 0}))
+        >>> found = pendula.linear.spectrum(pendula.linearize(system, {"theta": 0}))
         >>> {root.label for root in found.eigenvalues}
         {'physical'}
     """
@@ -143,7 +145,7 @@ class Spectrum:
 
 
 def spectrum(
-    of: LinearModel | Pencil | System, at: Point = None, *, inputs: Any = None, parameters: Parameters = None
+    linear: LinearModel | Pencil | AnySystem, at: Point = None, *, inputs: Any = None, parameters: Parameters = None
 ) -> Spectrum:
     """Every eigenvalue with its multiplicity and a label that says what it is.
 
@@ -152,24 +154,22 @@ def spectrum(
     constraints redundant); ``artefact`` (of the method: what QZ makes of infinite roots of a pencil).
 
     Args:
-        of: a linear model, a pencil with its multipliers, or a system, which is linearized ``at`` a point first.
+        linear: a linear model, or a pencil with its multipliers; a system, a model or the name of a library mechanism
+            is linearized ``at`` a point first.
         at, inputs, parameters: as in ``linearize``, for a system.
 
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.cart_pole())
-        >>> for root in pendula.spectrum(system, {"theta": 0}).eigenvalues:
+        >>> for root in pendula.linear.spectrum(system, {"theta": 0}).eigenvalues:
         ...     print(round(root.value.imag, 3), root.multiplicity, root.label)
         0.0 2 zero: cyclic coordinate x
         4.101 1 physical
         -4.101 1 physical
     """
-    if isinstance(of, Pencil):
-        return _of_pencil(of)
-    if isinstance(of, System):
-        of = linearize(of, at, inputs=inputs, parameters=parameters)
-    elif at is not None or inputs is not None or parameters is not None:
-        raise UsageError("at, inputs and parameters belong to a system; a linear model has its own")
+    if isinstance(linear, Pencil):
+        return _of_pencil(linear)
+    of = linear_of(linear, "spectrum", at, inputs, parameters, also="a linear model, a pencil")
     quick = of.__dict__.get("_quick")
     if quick is not None and (made := quick.roots(of)) is not None:
         found = object.__new__(Spectrum)

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
+from pendula.analysis.linear.entry import linear_of
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import DECAY, OSCILLATION, RIGID, Mode, all_names
-from pendula.analysis.modes.modes import Modes, linear_of, modes, values_of
+from pendula.analysis.modes.modes import Modes, modes, values_of
 from pendula.errors import UsageError
+from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
-from pendula.system.system import Parameters, System
+from pendula.system.system import Parameters
 
 SMALL = 0.5
 """angles [rad] beyond which a response gets a note"""
@@ -108,7 +110,7 @@ class HarmonicResponse:
 
 
 def harmonic_response(
-    linear: LinearModel | System,
+    linear: LinearModel | AnySystem,
     input: str | Mapping[str, float] | Sequence[float] | Array,
     frequencies: Sequence[float] | Array | None = None,
     *,
@@ -120,7 +122,7 @@ def harmonic_response(
     """Steady motion under a harmonic input over its frequency: (K + i omega C - omega^2 M) e = F.
 
     Args:
-        linear: a linear model; or a system, which is linearized at ``at``.
+        linear: a linear model; a system, a model or the name of a library mechanism is linearized at ``at``.
         input: name of an input; or forces on the independent coordinates, by name or as an array.
         frequencies: of the input [rad/time]; default: a row around all natural frequencies.
         amplitude: of the input; the response is proportional to it.
@@ -137,7 +139,7 @@ def harmonic_response(
         >>> found["x"].real.round(4)  # behind the input by half a turn
         array([-0.8258, -0.199 ])
     """
-    model = linear_of(linear, at, inputs, parameters)
+    model = linear_of(linear, "harmonic_response", at, inputs, parameters)
     force, name = _force(model, input)
     if not isinstance(amplitude, (int, float)) or not 0 < amplitude < np.inf:
         raise UsageError(f"the amplitude of the input is a positive number, found {amplitude!r}")

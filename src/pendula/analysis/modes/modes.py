@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis.linear.entry import linear_of
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import (
     FLUTTER,
@@ -23,8 +24,10 @@ from pendula.analysis.modes.eigenmodes import (
 )
 from pendula.analysis.modes.words import sentence, table_of
 from pendula.errors import ModelError, Problem, UsageError
+from pendula.library.lookup import shown
+from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
-from pendula.system.system import Parameters, System
+from pendula.system.system import Parameters
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ class Modes:
 
 
 def modes(
-    linear: LinearModel | System,
+    linear: LinearModel | AnySystem,
     at: Any = None,
     *,
     damped: bool = False,
@@ -124,7 +127,7 @@ def modes(
     called a rigid-body mode, and one with negative stiffness unstable: neither is given a frequency.
 
     Args:
-        linear: a linear model; or a system, which is linearized first.
+        linear: a linear model; a system, a model or the name of a library mechanism is linearized first.
         at: for a system, the equilibrium (as for ``linearize``).
         damped: whether damping counts; if not, and there is some, ``notes`` says that it was left out.
         inputs, parameters: for a system, values of inputs and parameters by name.
@@ -141,7 +144,7 @@ def modes(
         >>> found[1].scaled.round(3)
         array([1.  , 2.11])
     """
-    model = linear_of(linear, at, inputs, parameters)
+    model = linear_of(linear, "modes", at, inputs, parameters)
     _check(model)
     C = model.C if damped else model.gyroscopic
     orthogonality: tuple[float, float] | tuple[None, None]
@@ -155,7 +158,7 @@ def modes(
     return Modes(told, model, damped, orthogonality[0], orthogonality[1], _notes(model, damped, told))
 
 
-def modal_coordinates(found: Modes, e: Any, v: Any = None) -> tuple[Array, Array]:
+def modal_coordinates(modes: Modes, e: Any, v: Any = None) -> tuple[Array, Array]:
     """How much of every mode there is in a displacement, and in a velocity, of an undamped model.
 
     With mass-normalized shapes E, e = E eta gives eta = E^T M e. Leading dimensions are a batch.
@@ -174,30 +177,17 @@ def modal_coordinates(found: Modes, e: Any, v: Any = None) -> tuple[Array, Array
         >>> eta.round(12) + 0.0
         array([0. , 0.1])
     """
-    if found.orthogonality is None:
+    if not isinstance(modes, Modes):
+        raise UsageError(f"modal_coordinates takes modes, found {shown(modes)}; use modes(system, at)")
+    if modes.orthogonality is None:
         raise UsageError(
             "modal coordinates belong to undamped modes without gyroscopic forces, and these modes have phases.\n"
             "  Try: free_response(...), which superposes them."
         )
-    weight = found.linear.M @ found.shapes
-    e = values_of(found.linear, e, "e")
-    v = np.zeros_like(e) if v is None else values_of(found.linear, v, "v")
+    weight = modes.linear.M @ modes.shapes
+    e = values_of(modes.linear, e, "e")
+    v = np.zeros_like(e) if v is None else values_of(modes.linear, v, "v")
     return e @ weight, v @ weight
-
-
-def linear_of(
-    linear: LinearModel | System, at: Any = None, inputs: Mapping[str, float] | None = None, parameters: Any = None
-) -> LinearModel:
-    """The linear model itself, or the one of a system about an equilibrium."""
-    if isinstance(linear, LinearModel):
-        if at is not None or inputs is not None or parameters is not None:
-            raise UsageError("a linear model already has its equilibrium, inputs and parameters; give a system instead")
-        return linear
-    if not isinstance(linear, System):
-        raise UsageError(f"a linear model or a compiled system is needed, found {type(linear).__name__}")
-    from pendula.analysis.linear.linearize import linearize
-
-    return linearize(linear, at, inputs=inputs, parameters=parameters)
 
 
 def values_of(linear: LinearModel, given: Any, what: str) -> Array:

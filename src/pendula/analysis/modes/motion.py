@@ -58,9 +58,8 @@ class ModeMotion:
 
 
 def mode_motion(
-    system: System,
-    found: Modes,
-    number: int,
+    modes: Modes,
+    number: int = 1,
     *,
     amplitude: float | None = None,
     frames: int = FRAMES,
@@ -71,8 +70,7 @@ def mode_motion(
     says so.
 
     Args:
-        system: the mechanism the modes belong to.
-        found: its modes.
+        modes: the modes of a linear model that knows its system.
         number: which one, from 1.
         amplitude: how far the coordinate that moves most goes [rad, or length where nothing turns]; default 0.3 rad.
         frames: number of frames; the last is the first again.
@@ -83,12 +81,12 @@ def mode_motion(
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.double_pendulum())
-        >>> shown = mode_motion(system, pendula.modes(system, {"theta1": 0.0, "theta2": 0.0}), 1, amplitude=0.2)
+        >>> shown = mode_motion(pendula.modes(system, {"theta1": 0.0, "theta2": 0.0}), 1, amplitude=0.2)
         >>> shown.coordinate, round(float(shown.q[0, 1]), 12)
         ('theta2', 0.2)
     """
-    linear, mode = found.linear, found[number]
-    check_same(system, linear)
+    linear, mode = modes.linear, modes[number]
+    system = system_behind(linear)
     if not isinstance(frames, int) or not 5 <= frames <= 5000:
         raise UsageError(f"frames is a whole number from 5 to 5000, found {frames!r}")
     direction, largest = unit_direction(linear, mode.scaled)
@@ -167,13 +165,13 @@ def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[
     return np.array(rows), gap
 
 
-def check_same(system: System, linear: LinearModel) -> None:
-    """Refuses a linear model of another system, or one in other coordinates than the system's."""
+def system_behind(linear: LinearModel) -> System:
+    """The system of a linear model, whose coordinates must be those of the model."""
     if chart := getattr(linear, "chart", ""):
         raise NotSupported(
             f"the system's own coordinates are singular at this point: {chart}.\n"
             '  Try: compile_system(model, "maximal"), whose coordinates are regular.'
         )
-    if system.layout.coordinates != linear.at.layout.coordinates:
-        there, here = (", ".join(x.coordinates[:6]) for x in (linear.at.layout, system.layout))
-        raise UsageError(f"the linear model belongs to another system: it has {there}; this one has {here}")
+    if linear.system is None:
+        raise UsageError("this needs the system that the linear model is of; linearize(system, ...) keeps it")
+    return linear.system

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from pendula.analysis.linear.entry import linear_of
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import DECAY, RIGID, UNSTABLE, all_names
-from pendula.analysis.modes.modes import Modes, linear_of, modes, values_of
+from pendula.analysis.modes.modes import Modes, modes, values_of
 from pendula.errors import UsageError
+from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
-from pendula.system.system import Parameters, System
+from pendula.system.system import Parameters
 
 FAITHFUL = 1e8
 """condition of the eigenvectors up to which motions are summed from them; beyond, by the matrix exponential"""
@@ -63,7 +65,7 @@ class FreeResponse:
 
 
 def free_response(
-    linear: LinearModel | System,
+    linear: LinearModel | AnySystem,
     e0: Mapping[str, float] | Sequence[float] | Array,
     v0: Mapping[str, float] | Sequence[float] | Array | None = None,
     t: Sequence[float] | Array | float = 10.0,
@@ -78,7 +80,7 @@ def free_response(
     mode, say), the sum does not exist and the matrix exponential takes its place.
 
     Args:
-        linear: a linear model; or a system, which is linearized at ``at``.
+        linear: a linear model; a system, a model or the name of a library mechanism is linearized at ``at``.
         e0, v0: changes of the independent coordinates and of their speeds at t = 0, by name or as arrays.
         t: times, or the last of 201 evenly spaced ones.
         at, inputs, parameters: for a system, as for ``linearize``.
@@ -90,7 +92,7 @@ def free_response(
         >>> found["theta1"].round(4)
         array([ 0.01  , -0.0036])
     """
-    model = linear_of(linear, at, inputs, parameters)
+    model = linear_of(linear, "free_response", at, inputs, parameters)
     e = values_of(model, e0, "e")
     v = np.zeros_like(e) if v0 is None else values_of(model, v0, "v")
     times = _times(t)

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.reactions.freedoms import DEPENDENT, Freedoms
+from pendula.equations.derive import cannot
 from pendula.equations.formulations.newton_euler import NewtonEuler
+from pendula.equations.formulations.registry import formulation_named
 from pendula.errors import UsageError
-from pendula.model.model import Model
+from pendula.library.lookup import shown
 from pendula.model.units import Units
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.build import compile_system
@@ -161,36 +163,38 @@ class Reactions:
             raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
 
 
-def reactions(system: System, trajectory: Trajectory) -> Reactions:
-    """The force and torque that every joint exerts along a motion, at the times the trajectory kept.
+def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
+    """The force and torque that every joint exerts along a motion, at the times the run kept.
 
-    A formulation that does not find forces in joints (Lagrange, Kane) is replaced by Newton-Euler for the same
-    model; ``Reactions.formulation`` says which was used. Where joints of a loop hold each other, so that a part of
-    a reaction is not determined, that part is nan and named in ``indeterminate``.
+    ``Reactions.formulation`` states which formulation found them. Where joints of a loop hold each other, so that a
+    part of a reaction is not determined, that part is nan and named in ``indeterminate``.
 
     Args:
-        system: the compiled equations; their formulation is used if it finds forces in joints.
-        trajectory: a run of the same mechanism, with its own parameters and inputs.
+        run: a run, as :func:`pendula.simulate` gives it.
+        formulation: one that finds forces in joints; default: that of the run, or Newton-Euler where that does not.
 
     Raises:
-        UsageError: the trajectory belongs to another mechanism, or kept no states.
+        UsageError: the run kept no states.
+        NotSupported: the formulation does not find forces in joints; names those that do.
         SingularPose: forces are not determined at a state of the run.
 
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.pendulum(start=0))
-        >>> hanging = pendula.reactions(system, pendula.simulate(system, 1.0, samples=3))
+        >>> hanging = pendula.reactions(pendula.simulate(system, 1.0, samples=3))
         >>> hanging["theta"].force[0, 1].round(3), hanging.formulation  # its weight
         (np.float64(9.81), 'newton-euler')
     """
-    solver = _solver(system, trajectory)
-    t, p = trajectory.t, trajectory.parameters
-    q, v = solver.from_joints(*trajectory.joints, t, parameters=p)
+    if not isinstance(run, Trajectory):
+        raise UsageError(f"reactions takes a run, found {shown(run)}; use simulate(system, duration)")
+    solver = _solver(run.system, formulation)
+    t, p = run.t, run.parameters
+    q, v = solver.from_joints(*run.joints, t, parameters=p)
     if not len(t):
-        raise UsageError("the trajectory kept no states, so there are no reactions")
+        raise UsageError("the run kept no states, so there are no reactions")
     names = tuple(x.joint for x in solver.equations.transmitted)
     carried = solver.transmitted(q, v, t, parameters=p)
-    freedoms = Freedoms(solver.in_joints, trajectory.joints[0], t, p)
+    freedoms = Freedoms(solver.in_joints, run.joints[0], t, p)
     force, torque = across_freedoms(freedoms, names, carried)
     axes = np.stack([freedoms.children[name].R for name in names], axis=1)
     in_axes = {
@@ -215,39 +219,27 @@ def reactions(system: System, trajectory: Trajectory) -> Reactions:
         length=freedoms.length,
         largest=max(float(np.abs(x).max(initial=0.0)) for x in (carried.force, carried.torque / freedoms.length)),
         formulation=solver.equations.formulation,
-        simulated_by=trajectory.system.formulation,
+        simulated_by=run.system.formulation,
         model=solver.model.name,
         units=solver.model.unit_names,
     )
 
 
 def across_freedoms(freedoms: Freedoms, names: Sequence[str], carried: Wrenches) -> tuple[Array, Array]:
-    """What joints transmit, less what acts along their free directions: forces and torques (times, joints, 3)."""
+    """What joints transmit, minus what acts along their free directions: forces and torques (times, joints, 3)."""
     force, torque = np.array(carried.force), np.array(carried.torque)
     for k, name in enumerate(names):
         force[:, k], torque[:, k] = freedoms.across(name, carried.force[:, k], carried.torque[:, k])
     return force, torque
 
 
-def _solver(system: System, trajectory: Trajectory) -> System:
-    """A system of the trajectory's model whose formulation finds forces in joints."""
-    if not isinstance(system, System):
-        raise UsageError(f"reactions takes a compiled system, found {type(system).__name__}; use compile_system(model)")
-    if not isinstance(trajectory, Trajectory):
-        raise UsageError(f"reactions takes a trajectory, found {type(trajectory).__name__}; use simulate(system, ...)")
-    ran = trajectory.system.model
-    if not _same_but_inputs(system.model, ran):
-        raise UsageError(f'the trajectory is of "{ran.name}", which is not the mechanism "{system.model.name}" given')
-    name = system.formulation if system.equations.transmitted else NewtonEuler.name
-    for known in (system, trajectory.system):
-        if known.equations.formulation == name and known.model == ran:
-            return known
-    return compile_system(ran, name)
-
-
-def _same_but_inputs(a: Model, b: Model) -> bool:
-    """Whether two models are one mechanism; a run may have inputs of its own."""
-    return a is b or all(getattr(a, k) == getattr(b, k) for k in type(a).model_fields if k != "inputs")
+def _solver(system: System, formulation: str | None) -> System:
+    """A system of the same model whose formulation finds forces in joints."""
+    own = system.formulation if system.equations.transmitted else NewtonEuler.name
+    name = own if formulation is None else formulation
+    if not formulation_named(name).support.joint_forces:
+        raise cannot(name, "joint_forces")
+    return system if system.equations.formulation == name else compile_system(system.model, name)
 
 
 def _loads_across(force: Array, torque: Array, length: float) -> bool:

@@ -17,6 +17,7 @@ from pendula.analysis.linear.terms import Terms, terms_at
 from pendula.analysis.stability.energy_argument import reduced_stiffness
 from pendula.analysis.stability.verdict import Stability, sides_of_axis, stability
 from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
+from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.system import Parameters, System
 
@@ -93,7 +94,7 @@ class StabilityRanges:
 
 
 def stability_over(
-    system: System,
+    system: AnySystem,
     parameter: str,
     low: float,
     high: float,
@@ -109,7 +110,7 @@ def stability_over(
     verdict is looked at for many values, and every change of it is closed in on.
 
     Args:
-        system: compiled equations.
+        system: a system, a model, or the name of a library mechanism.
         parameter: its name.
         low, high: the range.
         at: the equilibrium at ``low`` (as in ``linearize``; a point nearby will do).
@@ -119,10 +120,11 @@ def stability_over(
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.hoop_bead())
-        >>> found = pendula.stability_over(system, "Omega", 1, 5, at={"theta": 0})
+        >>> found = pendula.linear.stability_over(system, "Omega", 1, 5, at={"theta": 0})
         >>> found.values.round(9).tolist(), [r.verdict for r in found.ranges]
         ([3.132091953], ['asymptotically stable', 'unstable'])
     """
+    system = system_of(system, "stability_over")
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise UsageError(f"a range goes from a smaller to a larger value, found {low} to {high}")
     if samples < 2:

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.equilibria.equilibrium import Equilibrium
-from pendula.analysis.linear.linearize import Point, linearize
+from pendula.analysis.linear.entry import linear_of
+from pendula.analysis.linear.linearize import Point
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.spectrum import Spectrum, spectrum
 from pendula.analysis.stability.energy_argument import Finding, energy_finding, is_damped
 from pendula.analysis.stability.linear_families import same_along
 from pendula.errors import UsageError
+from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
-from pendula.system.system import Parameters, System
+from pendula.system.system import Parameters
 
 ROUNDING = 200 * np.finfo(float).eps
 """real parts up to this, times the condition of the root and the size of the matrix, cannot be told from zero"""
@@ -67,7 +69,7 @@ class Stability:
 
 
 def stability(
-    of: LinearModel | System, at: Point = None, *, inputs: Any = None, parameters: Parameters = None
+    linear: LinearModel | AnySystem, at: Point = None, *, inputs: Any = None, parameters: Parameters = None
 ) -> Stability:
     """Whether an equilibrium or a steady motion is stable, and by which argument.
 
@@ -77,7 +79,8 @@ def stability(
     ``undecided``.
 
     Args:
-        of: a linear model that knows its system, or a system, which is linearized ``at`` a point first.
+        linear: a linear model that knows its system; a system, a model or the name of a library mechanism is
+            linearized ``at`` a point first.
         at, inputs, parameters: as in ``linearize``, for a system.
 
     Example:
@@ -88,10 +91,7 @@ def stability(
         >>> pendula.stability(system, {"theta": 3.141592653589793}).verdict
         'unstable'
     """
-    if isinstance(of, System):
-        of = linearize(of, at, inputs=inputs, parameters=parameters)
-    elif at is not None or inputs is not None or parameters is not None:
-        raise UsageError("at, inputs and parameters belong to a system; a linear model has its own")
+    of = linear_of(linear, "stability", at, inputs, parameters)
     if of.system is None:
         raise UsageError("stability needs the system that the linear model is of: higher-order terms may decide")
     found = spectrum(of)

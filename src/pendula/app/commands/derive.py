@@ -17,6 +17,7 @@ from pendula.app.options import (
     read_model,
     writable,
 )
+from pendula.formats import format_for, formats
 from pendula.model.model import Model
 from pendula.present.words.tables import WIDTH, number, table
 
@@ -25,21 +26,20 @@ from pendula.present.words.tables import WIDTH, number, table
 @model_argument
 @parameter_option
 @formulation_option("lagrange")
-@click.option("--format", "form", default="text", show_default=True, help="text, latex, python, c or json.")
+@click.option("--format", "form", help=f"{', '.join(formats('Equations'))}; default: as the name of -o ends, or text.")
 @click.option("-o", "--output", metavar="FILE", help="File to write; default: print it.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def derive_command(
-    model: str, settings: tuple[str, ...], formulation: str, form: str, output: str | None, as_json: bool
+    model: str, settings: tuple[str, ...], formulation: str, form: str | None, output: str | None, as_json: bool
 ) -> None:
     """Equations of motion of MODEL."""
     from pendula.equations.derive import derive
-    from pendula.equations.printing.formats import FORMATS, print_equations
-    from pendula.errors import UsageError
+    from pendula.equations.printing.formats import print_equations
 
-    form = "json" if as_json else form
-    if form not in FORMATS:
-        raise UsageError(f'there is no format "{form}"; choose one of {", ".join(FORMATS)}')
     path = writable(output, "-o")
+    by_ending = format_for("Equations", path) if path is not None else None
+    form = "json" if as_json else form or by_ending or "text"
+    formats("Equations").entry(form)  # says so if there is none, before long work starts
     text = print_equations(derive(read_model(model, settings), formulation), form)
     if path is None:
         click.echo(text)

@@ -97,7 +97,7 @@ def ensemble_command(
         parameters = {n: x for n, x in drawn.items() if n in found.parameters}
         states |= {n: x for n, x in drawn.items() if n not in parameters}
         ensemble = simulate_many(
-            system, states, duration, parameters=parameters or None, tol=tol, stepper=stepper, samples=samples,
+            system, duration, states, parameters=parameters or None, tol=tol, stepper=stepper, samples=samples,
             max_steps=max_steps, workers=workers, bad_starts="mark", on_progress=bar.update, save=paths["-o"],
         )  # fmt: skip
     if paths["--plot"] is not None:

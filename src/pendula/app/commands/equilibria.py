@@ -108,10 +108,9 @@ def _refuse_plot(asked: Asked) -> None:
 def _plot(asked: Asked, found: Equilibria, verdicts: list[tuple[str, str]], path: Any) -> list[str]:
     if path is None:
         return []
-    from pendula.analysis.equilibria.landscape import landscape
-    from pendula.present.pictures.landscapes import plot_landscape
+    from pendula.present.pictures.results import plot
 
-    plot_landscape(landscape(asked.system, found, rates=asked.rates), found, [v for v, _ in verdicts], path)
+    plot(found, path, verdicts=[v for v, _ in verdicts])
     return [str(path)]
 
 

@@ -157,9 +157,9 @@ def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -
             np.savez(file, **arrays)
         wrote.append(str(paths["-o"]))
     if paths["--plot"] is not None:
-        from pendula.present.pictures.planes import plot_spectrum
+        from pendula.present.pictures.results import plot
 
-        plot_spectrum(roots, paths["--plot"])
+        plot(roots, paths["--plot"])
         wrote.append(str(paths["--plot"]))
     return wrote
 
@@ -267,15 +267,16 @@ def modes_command(
 
 def _draw(asked: Asked, found: Any, answer: Any, paths: dict[str, Path | None], mode: int) -> list[str]:
     """Writes the files that were asked for."""
-    from pendula.present.pictures.modes import animate_mode, plot_modes, plot_response
+    from pendula.present.pictures.modes import animate_mode
+    from pendula.present.pictures.results import plot
 
     page, shapes, curve = (paths[option] for option in ("--animate", "--plot", "--plot-response"))
     if page is not None:
-        animate_mode(asked.system, found, mode, page)
+        animate_mode(found, mode, page)
     if shapes is not None:
-        plot_modes(found, shapes)
+        plot(found, shapes)
     if curve is not None:
-        plot_response(answer, curve)
+        plot(answer, curve)
     return [str(path) for path in (page, shapes, curve) if path is not None]
 
 

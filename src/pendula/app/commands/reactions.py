@@ -32,7 +32,7 @@ def reactions_command(output: str | None, plot_file: str | None, as_json: bool, 
     run, _ = perform(**options, engine="symbolic", quiet=as_json)
     from pendula.analysis.reactions.forces import reactions
 
-    found = reactions(run.system, run)
+    found = reactions(run)
     wrote = _write(found, paths)
     if as_json:
         echo_json(_data(found, run))

@@ -211,7 +211,7 @@ def equations_of(system: Any) -> str:
 def _horizon(run: Any) -> Any:
     from pendula.analysis.chaos.horizon import horizon
 
-    return horizon(run.system, run=run)
+    return horizon(run)
 
 
 def _write(run: Any, paths: dict[str, Any], section_of: str | None = None) -> list[str]:
@@ -233,10 +233,9 @@ def _write(run: Any, paths: dict[str, Any], section_of: str | None = None) -> li
         animate(run, paths["--animate"])
         wrote.append(str(paths["--animate"]))
     if paths["--plot-section"] is not None:
-        from pendula.present.pictures.results import plot_section
+        from pendula.present.pictures.results import plot
 
-        found = next(iter(run.events.values()))
-        plot_section(found, paths["--plot-section"], of=section_of)
+        plot(next(iter(run.events.values())), paths["--plot-section"], of=section_of)
         wrote.append(str(paths["--plot-section"]))
     return wrote
 

@@ -132,9 +132,9 @@ def floquet_command(
     from pendula.present.words.verdicts import floquet_text
 
     if path is not None:
-        from pendula.present.pictures.planes import plot_multipliers
+        from pendula.present.pictures.results import plot
 
-        plot_multipliers(found, path)
+        plot(found, path)
     if as_json:
         echo_json({"model": asked.model.name} | found.as_dict())
     else:
@@ -154,17 +154,15 @@ def _floquet_head(asked: Asked, where: dict[str, float]) -> list[str]:
 
 def _floquet_over(asked: Asked, over: str, samples: int, settings: dict[str, Any], path: Any, as_json: bool) -> None:
     """Prints verdicts over a range of a parameter, and the limits between them."""
-    import numpy as np
-
     from pendula.analysis.driven.study import floquet_over
     from pendula.present.words.verdicts import floquet_over_data, floquet_over_text
 
     name, low, high = read_range(asked.model, over, "--over", "omega=20:1000")
-    found = floquet_over(asked.system, name, np.linspace(low, high, samples), **settings)
+    found = floquet_over(asked.system, name, low, high, samples=samples, **settings)
     if path is not None:
-        from pendula.present.pictures.planes import plot_floquet_over
+        from pendula.present.pictures.results import plot
 
-        plot_floquet_over(found, path)
+        plot(found, path)
     if as_json:
         echo_json({"model": asked.model.name, "at": settings["at"]} | floquet_over_data(found))
     else:

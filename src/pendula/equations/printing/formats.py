@@ -9,15 +9,16 @@ from typing import Any
 
 import symengine as se
 
+from pendula.equations.derive import derive
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.matrix import entries
 from pendula.equations.printing import code
 from pendula.equations.printing.counts import count
 from pendula.equations.printing.tidy import LARGEST, tidy
 from pendula.equations.tape import is_zero
-from pendula.errors import UsageError
-
-FORMATS = ("text", "latex", "python", "c", "json")
+from pendula.formats import formats
+from pendula.library.lookup import model_of
+from pendula.model.model import Model
 
 _WORDS = {
     "inertia": "centrifugal and Coriolis terms (and inertia of prescribed motions)",
@@ -28,24 +29,25 @@ _WORDS = {
 }
 
 
-def print_equations(equations: Equations, format: str = "text") -> str:
-    """Equations of motion in one of the formats text, latex, python, c, json.
+def print_equations(equations: Equations | Model | str, format: str = "text") -> str:
+    """Equations of motion in one of the formats text, latex, python, c, json, or one that was registered.
+
+    Args:
+        equations: as given by :func:`pendula.derive`; a model, a system or the name of a library mechanism is derived.
+        format: its name.
 
     Example:
         >>> from pendula import derive, library
         >>> print(print_equations(derive(library.pendulum())).splitlines()[0])
         pendulum: equations of motion by kane
     """
-    writers: dict[str, Callable[[Equations], str]] = {
-        "text": _text,
-        "latex": _latex,
-        "python": _python,
-        "c": _c,
-        "json": _json,
-    }
-    if format not in writers:
-        raise UsageError(f'there is no format "{format}"; choose one of {", ".join(FORMATS)}')
-    return writers[format](equations)
+    return str(formats("Equations")[format](_equations_of(equations)))
+
+
+def _equations_of(given: Any) -> Equations:
+    if isinstance(given, Equations):
+        return given
+    return derive(model_of(given, "print_equations", also="equations"))
 
 
 def is_small(equations: Equations) -> bool:
@@ -58,7 +60,8 @@ def is_small(equations: Equations) -> bool:
 # -- text -----------------------------------------------------------------------------------------
 
 
-def _text(eq: Equations) -> str:
+def as_text(eq: Equations) -> str:
+    """Equations for people, in 80 columns."""
     units = eq.model.unit_names
     lines = [f"{eq.model.name}: equations of motion by {eq.formulation}", ""]
     lines += _listing("coordinates", [f"{c.name} [{units.coordinate(c.kind) or '1'}]" for c in eq.coordinates])
@@ -183,7 +186,8 @@ def used_intermediates(eq: Equations, outputs: Sequence[Any] | None = None) -> l
     return [(s, e) for s, e in eq.definitions if s in wanted]
 
 
-def _latex(eq: Equations) -> str:
+def as_latex(eq: Equations) -> str:
+    """Equations for papers."""
     from pendula.equations.printing.latex import write_latex
 
     return write_latex(eq, used_intermediates(eq), small=is_small(eq))
@@ -225,7 +229,8 @@ def _head(eq: Equations) -> list[str]:
     return lines
 
 
-def _python(eq: Equations) -> str:
+def as_python(eq: Equations) -> str:
+    """Equations as functions of NumPy."""
     n, m = len(eq.v), eq.loop_rows
     lines = ['"""' + _head(eq)[0], "", *_head(eq)[1:], '"""', "", "import math", "", ""]
     lines += ["def dynamics(t, q__, v__, u__, p__):", '    """Lists M, f, qdot, G, c."""']
@@ -238,7 +243,8 @@ def _python(eq: Equations) -> str:
     return "\n".join([*lines, "    return M__, f__, qdot__, G__, c__"])
 
 
-def _c(eq: Equations) -> str:
+def as_c(eq: Equations) -> str:
+    """Equations as functions in C99."""
     n, m = len(eq.v), eq.loop_rows
     head = [line.replace("*/", "* /") for line in _head(eq)]
     lines = [
@@ -266,7 +272,9 @@ def _c(eq: Equations) -> str:
     return "\n".join([*lines, "}"])
 
 
-def _json(eq: Equations) -> str:
+def as_json(eq: Equations) -> str:
+    """Equations for other programs."""
+
     def text(e: Any) -> str:
         return code.write(e, code.PYTHON).replace("math.", "")
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.equilibria.find import Equilibria
-from pendula.analysis.equilibria.landscape import Landscape
+from pendula.analysis.equilibria.landscape import Landscape, landscape
+from pendula.errors import NotSupported, UsageError
 from pendula.present.pictures.plots import FEW, INK, MUTED, _dress, _sheet, _word
 
 if TYPE_CHECKING:
@@ -65,6 +67,48 @@ def plot_landscape(
     _word(figure.suptitle(f"{what.split(' [')[0]} and equilibria", x=0.012, ha="left", fontsize=13, color=INK))
     if path is not None:
         figure.savefig(path, dpi=dpi)
+    return figure
+
+
+def plot_equilibria(found: Equilibria, *, verdicts: Sequence[str] | None = None) -> Figure:
+    """Figure of the equilibria on the (effective) potential; of their poses where that cannot be drawn.
+
+    A potential is drawn over one or two coordinates that no loop ties together.
+
+    Args:
+        found: the equilibria.
+        verdicts: of each, as ``stability`` gives them; default: whether the potential is least there.
+    """
+    system = found[0].system if len(found) else None
+    if system is None:
+        raise UsageError("plot cannot draw these equilibria: there are none, or they do not know their system")
+    kinds = [_by_potential(one) for one in found] if verdicts is None else list(verdicts)
+    speeds = zip(found[0].layout.speeds, found[0].v.tolist(), strict=True)
+    try:
+        drawn = landscape(system, found, rates={name: rate for name, rate in speeds if rate})
+    except NotSupported:
+        return _poses(found, kinds)
+    return plot_landscape(drawn, found, kinds)
+
+
+def _by_potential(one: Equilibrium) -> str:
+    if one.unstable_directions is None:
+        return "undecided"
+    return "unstable" if one.unstable_directions else "stable"
+
+
+def _poses(found: Equilibria, verdicts: Sequence[str]) -> Figure:
+    """The mechanism at its first equilibrium, at one that is not unstable if there is any."""
+    from pendula.present.pictures.mechanisms import plot_equilibrium
+
+    order = sorted(range(len(found)), key=lambda k: (verdicts[k] == "unstable", k))
+    one = found[order[0]]
+    figure: Figure = plot_equilibrium(one)
+    ax = figure.axes[0]
+    others = f"; {len(found) - 1} more" if len(found) > 1 else ""
+    _word(
+        ax.set_title(f"equilibrium {one.name} of {len(found)}: {verdicts[order[0]]}{others}", loc="left", fontsize=11)
+    )
     return figure
 
 

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pendula.analysis.linear.linear_range import LinearRange
 from pendula.analysis.modes.harmonic import HarmonicResponse
 from pendula.analysis.modes.modes import Modes
 from pendula.analysis.modes.motion import ModeMotion, mode_motion
+from pendula.analysis.modes.response import FreeResponse
 from pendula.analysis.modes.words import named_shape
 from pendula.errors import UsageError
+from pendula.library.lookup import shown
 from pendula.present.pictures.plots import FEW, INK, LEGEND_LINES, MUTED, _colors, _dress, _sheet, _short, _word
 from pendula.present.pictures.results import scene_of
 from pendula.present.player.page import write_animation
 from pendula.present.player.scene import Scene
-from pendula.system.system import System
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +34,7 @@ SHOWN_IN = 2.0
 
 
 def animate_mode(
-    system: System,
-    found: Modes,
+    modes: Modes,
     number: int,
     path: str | os.PathLike[str],
     *,
@@ -46,8 +47,7 @@ def animate_mode(
     played in two units of time, and the page says how much that is stretched.
 
     Args:
-        system: the mechanism.
-        found: its modes.
+        modes: the modes of a linear model that knows its system, as :func:`pendula.modes` gives them.
         number: which one, from 1.
         path: file to write.
         amplitude: how far the coordinate that moves most goes [rad, or length where nothing turns]; default 0.3 rad.
@@ -58,10 +58,12 @@ def animate_mode(
         >>> system = pendula.compile_system(pendula.library.double_pendulum())
         >>> found = pendula.modes(system, {"theta1": 0.0, "theta2": 0.0})
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     animate_mode(system, found, 2, f"{folder}/mode2.html", amplitude=0.2).name
+        ...     animate_mode(found, 2, f"{folder}/mode2.html", amplitude=0.2).name
         'mode2.html'
     """
-    return write_animation(mode_scene(mode_motion(system, found, number, amplitude=amplitude, frames=frames)), path)
+    if not isinstance(modes, Modes):
+        raise UsageError(f"animate_mode takes modes, found {shown(modes)}; use modes(system, at)")
+    return write_animation(mode_scene(mode_motion(modes, number, amplitude=amplitude, frames=frames)), path)
 
 
 def mode_scene(motion: ModeMotion) -> Scene:
@@ -151,7 +153,7 @@ def plot_response(found: HarmonicResponse, path: str | os.PathLike[str] | None =
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.cart_pole())
-        >>> found = pendula.harmonic_response(system, "F", at={"theta": 0.0})
+        >>> found = pendula.linear.harmonic_response(system, "F", at={"theta": 0.0})
         >>> len(plot_response(found).axes)  # x, theta, phases
         3
     """
@@ -181,6 +183,41 @@ def plot_response(found: HarmonicResponse, path: str | os.PathLike[str] | None =
     _word(figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
     if path is not None:
         figure.savefig(path, dpi=dpi)
+    return figure
+
+
+def plot_free_response(found: FreeResponse) -> Figure:
+    """Figure of a free small motion over time: a panel for each unit."""
+    names, units = found.linear.coordinates, found.linear.units
+    kinds = list(dict.fromkeys(units.get(n, "") for n in names))
+    figure, axes = _sheet(len(kinds), 110)
+    for ax, unit in zip(axes, kinds, strict=True):
+        group = [k for k, n in enumerate(names) if units.get(n, "") == unit]
+        for k, color in zip(group, _colors(len(group)), strict=True):
+            ax.plot(found.t, found.e[:, k], color=color, lw=1.2)
+        _word(ax.set_ylabel(f"change [{unit}]" if unit else "change"))
+        _legend(ax, [names[k] for k in group])
+        _dress(ax)
+    _word(axes[-1].set_xlabel(f"time [{found.linear.at.layout.time_unit}]"))
+    _word(figure.suptitle("free small motion", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+    return figure
+
+
+def plot_linear_range(found: LinearRange) -> Figure:
+    """Figure of the error of a linear model over the amplitude of the motion."""
+    figure, (ax,) = _sheet(1, 110)
+    figure.set_size_inches(9.0, 4.2)
+    drawn = np.isfinite(found.errors) & (found.errors > 0)
+    ax.loglog(found.amplitudes[drawn], 100 * found.errors[drawn], "o-", color=FEW[0], lw=1.3, ms=5)
+    for share, amplitude in found.within.items():
+        ax.axhline(100 * share, color=MUTED, lw=0.9, ls=":")
+        if amplitude is not None and np.isfinite(amplitude):
+            ax.axvline(amplitude, color=MUTED, lw=0.9, ls="--")
+    _word(ax.set_xlabel(f"amplitude of {found.coordinate} [{found.unit}]"))
+    ax.set_ylabel("error [%]")
+    _dress(ax)
+    title = f"how far the linear model holds ({found.start})"
+    _word(figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
     return figure
 
 

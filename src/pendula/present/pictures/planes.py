@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pendula.analysis.driven.floquet import Floquet
-from pendula.analysis.driven.study import FloquetMap
-from pendula.analysis.linear.spectrum import Spectrum
+from pendula.analysis.driven.study import FloquetBoundary, FloquetMap
+from pendula.analysis.linear.linearize_many import LinearModels
+from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.pencil import Pencil
+from pendula.analysis.linear.spectrum import Spectrum, spectrum
+from pendula.analysis.stability.ranges import StabilityRanges
+from pendula.analysis.stability.verdict import Stability
 from pendula.present.pictures.plots import FEW, INK, MUTED, _dress, _sheet, _word
 
 if TYPE_CHECKING:
@@ -51,6 +56,53 @@ def plot_spectrum(found: Spectrum, path: str | os.PathLike[str] | None = None, *
     return figure
 
 
+def plot_linear(found: LinearModel | Pencil) -> Figure:
+    """Figure of the eigenvalues of a linear model, or of a pencil with its multipliers."""
+    return plot_spectrum(spectrum(found))
+
+
+def plot_linear_many(found: LinearModels) -> Figure:
+    """Figure of the eigenvalues of all cases, dark to bright in their order."""
+    figure, (ax,) = _sheet(1, 110)
+    figure.set_size_inches(7.0, 6.0)
+    cases, roots = np.nonzero(np.isfinite(found.values))
+    values = found.values[cases, roots]
+    dots = ax.scatter(values.real, values.imag, c=cases, cmap="viridis", s=14)
+    if len(found) > 1:
+        figure.colorbar(dots, ax=ax, pad=0.02).ax.set_ylabel("case")
+    _halves(ax)
+    ax.set_xlabel("real part")
+    ax.set_ylabel("imaginary part")
+    _dress(ax)
+    _title(figure, f"eigenvalues of {len(found)} cases")
+    return figure
+
+
+def plot_stability(found: Stability) -> Figure:
+    """Figure of the eigenvalues behind a verdict, with the verdict."""
+    figure = plot_spectrum(found.spectrum)
+    _word(figure.axes[0].set_title(found.verdict, loc="left", fontsize=9.5, color=MUTED))
+    return figure
+
+
+def plot_ranges(found: StabilityRanges) -> Figure:
+    """Figure of the verdicts over a parameter, and of its critical values."""
+    verdicts = list(dict.fromkeys(part.verdict for part in found.ranges))
+    figure, (ax,) = _sheet(1, 110)
+    figure.set_size_inches(9.0, 1.8 + 0.5 * len(verdicts))
+    for part in found.ranges:
+        color = FEW[1] if part.verdict == "unstable" else FEW[2] if "stable" in part.verdict else FEW[3]
+        ax.barh(verdicts.index(part.verdict), part.high - part.low, 0.6, left=part.low, color=color, alpha=0.6)
+    for critical in found.critical:
+        ax.axvline(critical.value, color=MUTED, lw=0.9, ls="--")
+    ax.set_yticks(range(len(verdicts)), labels=verdicts)
+    ax.set_xlim(found.ranges[0].low, found.ranges[-1].high)
+    _word(ax.set_xlabel(found.parameter))
+    _dress(ax)
+    _title(figure, f"stability over {found.parameter}")
+    return figure
+
+
 def _halves(ax: Axes) -> None:
     """Equal margins about the axes, and the half plane of growth shaded."""
     size = max(abs(x) for x in (*ax.get_xlim(), *ax.get_ylim()))
@@ -68,19 +120,30 @@ def plot_multipliers(found: Floquet, path: str | os.PathLike[str] | None = None,
     Raises:
         ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
     """
+    figure = _on_circle(found.multipliers, found.verdict, "Floquet multipliers", dpi)
+    if path is not None:
+        figure.savefig(path, dpi=dpi)
+    return figure
+
+
+def plot_boundary(found: FloquetBoundary) -> Figure:
+    """Figure of the multipliers where stability changes."""
+    title = f"Floquet multipliers at {found.parameter} = {found.value:.6g}"
+    return _on_circle(found.at_boundary, f"{found.below} below, {found.above} above; {found.how}", title, 110)
+
+
+def _on_circle(multipliers: Any, words: str, title: str, dpi: float) -> Figure:
     figure, (ax,) = _sheet(1, dpi)
     figure.set_size_inches(6.4, 6.0)
     turn = np.linspace(0, 2 * np.pi, 361)
     ax.plot(np.cos(turn), np.sin(turn), color=MUTED, lw=1.0)
-    ax.plot(found.multipliers.real, found.multipliers.imag, "o", color=FEW[0], ms=7)
+    ax.plot(multipliers.real, multipliers.imag, "o", color=FEW[0], ms=7)
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xlabel("real part")
     ax.set_ylabel("imaginary part")
     _dress(ax)
-    _word(ax.set_title(found.verdict, loc="left", fontsize=9.5, color=MUTED))
-    _title(figure, "Floquet multipliers")
-    if path is not None:
-        figure.savefig(path, dpi=dpi)
+    _word(ax.set_title(words, loc="left", fontsize=9.5, color=MUTED))
+    _title(figure, title)
     return figure
 
 
@@ -105,10 +168,10 @@ def plot_floquet_over(found: FloquetMap, path: str | os.PathLike[str] | None = N
     largest = np.nanmax(found.radius)
     if largest > 20:
         ax.set_yscale("log")
-    _word(ax.set_xlabel(found.name))
+    _word(ax.set_xlabel(found.parameter))
     ax.set_ylabel("size of the largest multiplier")
     _dress(ax)
-    _title(figure, f"Floquet multipliers over {found.name}")
+    _title(figure, f"Floquet multipliers over {found.parameter}")
     if path is not None:
         figure.savefig(path, dpi=dpi)
     return figure

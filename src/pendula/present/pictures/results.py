@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,11 @@ import numpy as np
 from pendula.analysis.chaos.divergence import Divergence
 from pendula.analysis.chaos.horizon import Horizon
 from pendula.analysis.chaos.lyapunov import Lyapunov
-from pendula.analysis.modes.harmonic import HarmonicResponse
-from pendula.analysis.modes.modes import Modes
 from pendula.analysis.modes.motion import ModeMotion
 from pendula.analysis.reactions.forces import ROUNDING, Reactions
 from pendula.errors import UsageError
+from pendula.formats import format_for, formats
+from pendula.library.lookup import named_model, shown
 from pendula.model.bodies import GROUND
 from pendula.model.bodies import Shape as ModelShape
 from pendula.model.expressions.expression import parse
@@ -24,6 +25,7 @@ from pendula.model.joints import JointCoordinates, JointPrismatic, Side
 from pendula.present.pictures import maps
 from pendula.present.pictures.ensembles import SpreadSeries, plot_spread
 from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run
+from pendula.present.pictures.registry import plot_of
 from pendula.present.player import shapes as sh
 from pendula.present.player.page import write_animation
 from pendula.present.player.scene import Scene, SceneBody, SceneLink
@@ -37,36 +39,57 @@ from pendula.system.system import System
 Array = Any
 
 
-def plot(
-    result: Trajectory | Reactions | Ensemble | Divergence | Horizon | Lyapunov | Modes | HarmonicResponse,
-    path: str | Path | None = None,
-) -> Any:
-    """A figure of a result, most over time; written as PNG if a path is given.
+def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
+    """A figure of any result, or of a model; written to a file if a path is given.
 
-    A trajectory shows coordinates, rates and errors; reactions show the sizes of forces and torques by joint; an
-    ensemble shows how the coordinates of its runs spread; a divergence or a horizon shows the distance of its two
-    runs, a Lyapunov exponent its running average; modes show their shapes, a harmonic response its
-    amplitudes and phases over frequency.
+    A run shows coordinates, speeds and errors; modes their shapes; a linear model or a spectrum its eigenvalues;
+    equilibria the potential; a model the mechanism at its initial state. ``pendula.extend.register_plot`` adds others.
+
+    Args:
+        result: a result, a model, or the name of a library mechanism.
+        path: the file to write; its ending says which kind of picture: .png, .svg, .pdf, ...
+        options: of this kind of plot: ``numbers`` of modes, the coordinate ``of`` a section of a run, ...
+
+    Raises:
+        UsageError: there is no plot of such a result, or it has no such option.
+        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
 
     Example:
         >>> import pendula
-        >>> run = pendula.simulate(pendula.compile_system(pendula.library.pendulum()), 1.0, samples=20)
+        >>> run = pendula.simulate("pendulum", 1.0, samples=20)
         >>> len(plot(run).axes)
         3
     """
-    if isinstance(result, Reactions):
-        return plot_forces(_force_series(result), path)
-    if isinstance(result, (Divergence, Horizon)):
-        return maps.plot_growth(_distance_series(result), path)
-    if isinstance(result, Lyapunov):
-        return maps.plot_growth(_rate_series(result), path)
-    if isinstance(result, Ensemble):
-        return plot_spread(_spread_series(result), path)
-    if isinstance(result, (Modes, HarmonicResponse)):
-        from pendula.present.pictures import modes as small  # which shows mechanisms by this module
+    if isinstance(result, str):
+        result = named_model(result)
+    draw = plot_of(result)
+    try:
+        inspect.signature(draw).bind(result, **options)
+    except TypeError as error:
+        raise UsageError(f"plot of a {type(result).__name__}: {error}") from None
+    figure = draw(result, **options)
+    if path is not None:
+        save_figure(figure, Path(path))
+    return figure
 
-        return small.plot_modes(result, path) if isinstance(result, Modes) else small.plot_response(result, path)
-    trajectory = result
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Writes a figure in the format that the ending of the file's name asks for."""
+    name = format_for("Figure", path)
+    try:
+        if name is not None:
+            content = formats("Figure")[name](figure)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        else:
+            figure.savefig(path)
+    except ValueError:
+        raise UsageError(f'a picture is a file such as plot.png, plot.svg or plot.pdf, found "{path}"') from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def plot_trajectory(trajectory: Trajectory) -> Any:
+    """A figure of a run: coordinates, speeds and errors over time."""
     layout = trajectory.joint_layout
     units = layout.units
     system = trajectory.system
@@ -85,31 +108,29 @@ def plot(
         violation=trajectory.violation,
         time_unit=layout.time_unit,
     )
-    return plot_run(run, path)
+    return plot_run(run)
 
 
-def plot_section(found: Crossings, path: str | Path | None = None, *, of: str | None = None) -> Any:
+def plot_crossings(found: Crossings, *, of: str | None = None) -> Any:
     """A figure of a section of a motion: a coordinate and its speed, wherever an event occurred.
 
     Args:
         found: one of ``run.events``.
-        path: file to write as PNG.
         of: the coordinate; default: the first that the event's expression does not name.
 
     Example:
         >>> import pendula
-        >>> system = pendula.compile_system(pendula.library.double_pendulum())
-        >>> run = pendula.simulate(system, 5.0, events=["theta1 = 0 rising"])
-        >>> plot_section(run.events["theta1 = 0 rising"]).axes[0].get_xlabel()
+        >>> run = pendula.simulate("double-pendulum", 5.0, events=["theta1 = 0 rising"])
+        >>> plot_crossings(run.events["theta1 = 0 rising"]).axes[0].get_xlabel()
         'theta2 [deg]'
     """
     layout = found.system.joint_layout
     usable = [n for n in layout.coordinates if f"{n}_dot" in layout.speeds]
     if not usable:
-        raise UsageError("no coordinate of this mechanism has a speed of its own to draw a section with")
+        raise UsageError("no coordinate of this mechanism has its own speed to draw a section with")
     chosen = of or next((n for n in usable if n not in found.event.parsed.names), usable[0])
     if chosen not in usable:
-        raise UsageError(f'there is no coordinate "{chosen}" with a speed of its own; known are: {", ".join(usable)}')
+        raise UsageError(f'there is no coordinate "{chosen}" that has a speed; known are: {", ".join(usable)}')
     times = "1 crossing" if len(found) == 1 else f"{len(found)} crossings"
     series = maps.SectionSeries(
         title=f"{found.system.model.name}: section",
@@ -121,7 +142,27 @@ def plot_section(found: Crossings, path: str | Path | None = None, *, of: str | 
         x_unit=layout.units[chosen],
         y_unit=layout.units[f"{chosen}_dot"],
     )
-    return maps.plot_section(series, path)
+    return maps.plot_section(series)
+
+
+def plot_distance(found: Divergence | Horizon) -> Any:
+    """A figure of the distance of two runs over time."""
+    return maps.plot_growth(_distance_series(found))
+
+
+def plot_exponent(found: Lyapunov) -> Any:
+    """A figure of the running average of a Lyapunov exponent."""
+    return maps.plot_growth(_rate_series(found))
+
+
+def plot_ensemble(runs: Ensemble) -> Any:
+    """A figure of how the coordinates of many runs spread."""
+    return plot_spread(_spread_series(runs))
+
+
+def plot_reactions(found: Reactions) -> Any:
+    """A figure of the sizes of forces and torques by joint."""
+    return plot_forces(_force_series(found))
 
 
 def _distance_series(found: Divergence | Horizon) -> maps.GrowthSeries:
@@ -194,17 +235,31 @@ def _force_series(found: Reactions) -> ForceSeries:
     )
 
 
-def animate(trajectory: Trajectory, path: str | Path) -> Path:
-    """Writes a self-contained HTML page that plays the motion.
+def animate(run: Trajectory, path: str | Path) -> Path:
+    """Writes a self-contained HTML page that plays the motion, and returns its path.
+
+    A file whose ending a registered format of scenes takes is written by that format.
+
+    Args:
+        run: a run, as :func:`pendula.simulate` gives it.
+        path: the file to write.
 
     Example:
         >>> import tempfile, pendula
-        >>> run = pendula.simulate(pendula.compile_system(pendula.library.pendulum()), 1.0, samples=20)
+        >>> run = pendula.simulate("pendulum", 1.0, samples=20)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     animate(run, f"{folder}/swing.html").name
         'swing.html'
     """
-    return write_animation(scene_of(trajectory), path)
+    if not isinstance(run, Trajectory):
+        raise UsageError(f"animate takes a run, found {shown(run)}; use simulate(system, duration)")
+    scene, file = scene_of(run), Path(path)
+    name = format_for("Scene", file)
+    if name is None:
+        return write_animation(scene, path)
+    content = formats("Scene")[name](scene)
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return file
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 from pendula import __version__
 from pendula.analysis.study import Study, study
 from pendula.errors import UsageError
+from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.present.player.page import in_script, player_page, read_template
 from pendula.present.report.html import Page
@@ -34,7 +35,7 @@ SECTIONS = (
 
 
 def report(
-    model: Model,
+    model: Model | str,
     path: str | os.PathLike[str],
     *,
     duration: float = 10.0,
@@ -47,7 +48,7 @@ def report(
     stability, eigenvalues, modes that play, and a simulation with its energy. A part that does not apply says why.
 
     Args:
-        model: the mechanism.
+        model: a model, the name of a library mechanism, or a system, whose model is taken.
         path: file to write; its name ends in .html.
         duration: length of the simulation [time unit].
         tol: its tolerance.
@@ -63,7 +64,7 @@ def report(
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f'a report is a page: its name must end in .html, found "{target.name}"')
-    found = study(model, duration=duration, tol=tol, on_progress=on_progress)
+    found = study(model_of(model, "report"), duration=duration, tol=tol, on_progress=on_progress)
     if on_progress is not None:
         on_progress("writing the page")
     return write_report(found, target)

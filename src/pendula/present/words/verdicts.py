@@ -147,10 +147,10 @@ def _multiplier(value: complex) -> str:
 def floquet_over_text(found: FloquetMap) -> str:
     """Ranges of a parameter with their verdicts, and the limits between them."""
     rows = [[number(low, 10), number(high, 10), verdict] for low, high, verdict in found.ranges]
-    parts = [table(rows, [f"{found.name} from", "to", "verdict"], align="rrl")]
+    parts = [table(rows, [f"{found.parameter} from", "to", "verdict"], align="rrl")]
     limits = [[number(b.value, 12), number(b.width, 1), b.how] for b in found.boundaries]
     if limits:
-        parts.append(table(limits, [f"limit of {found.name}", "+-", "what happens there"], align="rrl"))
+        parts.append(table(limits, [f"limit of {found.parameter}", "+-", "what happens there"], align="rrl"))
     if found.failures:
         first, why = next(iter(found.failures.items()))
         parts.append("\n".join(facts_lines([("failed", f"at {len(found.failures)} values, first {first:g}: {why}")])))
@@ -161,7 +161,7 @@ def floquet_over_text(found: FloquetMap) -> str:
 def floquet_over_data(found: FloquetMap) -> dict[str, Any]:
     """The same as plain data."""
     return {
-        "parameter": found.name,
+        "parameter": found.parameter,
         "values": found.values.tolist(),
         "radius": found.radius.tolist(),
         "verdicts": list(found.verdicts),

@@ -1,0 +1,56 @@
+"""Commands by name: those of the package, imported when first used, and those that user code adds."""
+
+from __future__ import annotations
+
+import click
+
+from pendula.errors import UsageError
+from pendula.registry import Registry
+
+COMMANDS: Registry[click.Command] = Registry("command")
+"""By name: what ``pendula NAME`` runs. The summary is what ``pendula --help`` shows."""
+
+for _name, _module, _summary in (
+    ("list", "describe", "Library mechanisms, one line each."),
+    ("show", "describe", "Bodies, joints, degrees of freedom, parameters of a model."),
+    ("new", "describe", "Write a model file to start from."),
+    ("schema", "describe", "JSON schema of model files, for editors."),
+    ("derive", "derive", "Equations of motion: text, LaTeX, Python, C or JSON."),
+    ("check", "derive", "All formulations against each other, or your equations."),
+    ("simulate", "simulate", "Motion from the initial state, with plot and animation."),
+    ("ensemble", "ensemble", "Many runs with random initial states or parameters."),
+    ("reactions", "reactions", "Forces and torques at every joint along the motion."),
+    ("equilibria", "equilibria", "All equilibria, their stability, and whether any is missing."),
+    ("trim", "trim", "Inputs, motor torques or rates that hold a pose."),
+    ("linearize", "linear", "Small motion: M C K, A B, eigenvalues with labels."),
+    ("modes", "linear", "Frequencies, damping and shapes of small motion, in words."),
+    ("stability", "stability", "The verdict and its reason; ranges over a parameter."),
+    ("floquet", "stability", "Stability of a periodically driven mechanism."),
+    ("bench", "bench", "Accuracy and speed on published benchmarks."),
+    ("report", "report", "Everything about a model in one page that opens anywhere."),
+):
+    COMMANDS.register(_name, f"pendula.app.commands.{_module}:{_name}_command", summary=_summary)
+
+
+def register_command(command: click.Command) -> click.Command:
+    """Adds a command to ``pendula``; usable as a decorator above ``@click.command``.
+
+    Args:
+        command: a click command with a name; the first sentence of its help is what ``pendula --help`` shows.
+
+    Raises:
+        UsageError: it is no click command, it has no name, or another module has registered its name.
+
+    Example:
+        >>> @register_command
+        ... @click.command("hello")
+        ... def hello_command() -> None:
+        ...     '''Say hello.'''
+        >>> COMMANDS.summary("hello")
+        'Say hello.'
+        >>> _ = COMMANDS.remove("hello")
+    """
+    if not isinstance(command, click.Command) or not command.name:
+        raise UsageError(f"register_command takes a click command that has a name, found {command!r}")
+    COMMANDS.register(command.name, command, summary=command.get_short_help_str(limit=200))
+    return command

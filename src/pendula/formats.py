@@ -1,0 +1,92 @@
+"""Output formats: how a result becomes the content of a file, by the kind of result and the ending of the file's name.
+
+A format is a function that takes a result and returns text or bytes. Kinds are the names of result types:
+``Equations`` (``pendula derive --format``, ``print_equations``), ``Trajectory``, ``Ensemble``, ``Reactions``,
+``LinearModel`` (``-o FILE``), ``Figure`` (``--plot FILE``) and ``Scene`` (``--animate FILE``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pendula.errors import UsageError
+from pendula.registry import Registry
+
+Writer = Callable[[Any], str | bytes]
+
+_BY_KIND: dict[str, Registry[Writer]] = {}
+_ENDINGS: dict[tuple[str, str], str] = {}
+
+
+def formats(kind: str) -> Registry[Writer]:
+    """The formats of one kind of result, by name.
+
+    Example:
+        >>> list(formats("Equations"))
+        ['text', 'latex', 'python', 'c', 'json']
+    """
+    return _BY_KIND.setdefault(kind, Registry("format"))
+
+
+def register_format(name: str, write: Writer | str, *, of: str, ending: str = "", summary: str = "") -> None:
+    """Adds an output format.
+
+    Args:
+        name: what users call it, as in ``pendula derive --format NAME``.
+        write: takes the result, returns the content of the file as text or bytes.
+        of: the kind of result: the name of its class, such as ``"Trajectory"``.
+        ending: of files in this format, such as ``".csv"``: a file with this ending is written by it.
+        summary: one line for lists and help.
+
+    Raises:
+        UsageError: another module has registered this name or this ending.
+
+    Example:
+        >>> register_format("names", lambda run: " ".join(run.layout.coordinates), of="Trajectory", ending=".names")
+        >>> endings("Trajectory")
+        ('.names',)
+        >>> remove_format("names", of="Trajectory")
+    """
+    known = formats(of)
+    ending = ending.lower()
+    taken = _ENDINGS.get((of, ending), name)
+    if taken != name:
+        raise UsageError(f'files of a {of} that end in {ending} are written in the format "{taken}" already')
+    known.register(name, write, summary=summary)
+    if ending:
+        _ENDINGS[of, ending] = name
+
+
+def remove_format(name: str, *, of: str) -> None:
+    """Takes a format out again, for tests and for interactive work."""
+    formats(of).remove(name)
+    for key in [key for key, known in _ENDINGS.items() if key[0] == of and known == name]:
+        del _ENDINGS[key]
+
+
+def endings(kind: str) -> tuple[str, ...]:
+    """Endings of files that a registered format of this kind of result writes."""
+    return tuple(ending for known, ending in _ENDINGS if known == kind)
+
+
+def format_for(kind: str, path: Path) -> str | None:
+    """The format that the ending of a file's name asks for; None if there is none."""
+    return _ENDINGS.get((kind, path.suffix.lower()))
+
+
+for _name, _ending, _summary in (
+    ("text", ".txt", "for people, in 80 columns"),
+    ("latex", ".tex", "for papers"),
+    ("python", ".py", "functions of NumPy"),
+    ("c", ".c", "functions in C99"),
+    ("json", ".json", "for other programs"),
+):
+    register_format(
+        _name,
+        f"pendula.equations.printing.formats:as_{_name}",
+        of="Equations",
+        ending=_ending,
+        summary=_summary,
+    )

@@ -1,0 +1,70 @@
+"""The model that an argument means: a model, the name of a library mechanism, or something that has a model."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from pendula.errors import UsageError
+from pendula.library.registry import MECHANISMS
+from pendula.model.model import Model
+
+MOST_KEPT = 16
+"""models of library mechanisms that are kept, so that the same name means the same model"""
+
+_made: OrderedDict[str, tuple[Callable[..., Model], Model]] = OrderedDict()
+
+
+def model_of(given: Any, who: str, *, also: str = "") -> Model:
+    """The model that an argument means.
+
+    Args:
+        given: a Model, the name of a library mechanism, or an object whose ``model`` is a Model (a system, equations).
+        who: the function that asks, for the message.
+        also: what else it takes, for the message.
+
+    Raises:
+        UsageError: it is none of these; the message states what ``who`` takes.
+
+    Example:
+        >>> model_of("cart-pole", "derive").name
+        'cart-pole'
+        >>> model_of(3, "derive")
+        Traceback (most recent call last):
+        pendula.errors.UsageError: derive takes a model, a system or the name of a library mechanism, found 3
+    """
+    if isinstance(given, Model):
+        return given
+    if isinstance(given, str):
+        return named_model(given)
+    held = getattr(given, "model", None)
+    if isinstance(held, Model):
+        return held
+    raise wrong(who, given, also)
+
+
+def named_model(name: str) -> Model:
+    """The library mechanism of this name with its default arguments; raises UsageError if there is none."""
+    make = MECHANISMS[name]
+    known = _made.get(name)
+    if known is None or known[0] is not make:
+        _made[name] = known = (make, make())
+    _made.move_to_end(name)
+    while len(_made) > MOST_KEPT:
+        _made.popitem(last=False)
+    return known[1]
+
+
+def wrong(who: str, given: Any, also: str = "") -> UsageError:
+    """The error that states what a function takes and what it was given."""
+    takes = f"{also}, a model, a system" if also else "a model, a system"
+    return UsageError(f"{who} takes {takes} or the name of a library mechanism, found {shown(given)}")
+
+
+def shown(given: Any) -> str:
+    """A wrong argument in a few words: numbers as they are, other things by their type."""
+    if given is None or isinstance(given, (bool, int, float, complex)):
+        return repr(given)
+    kind = type(given).__name__
+    return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}"

@@ -1,0 +1,85 @@
+"""Plots by the type of result they show: those of the package, and those that user code adds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pendula.errors import UsageError
+from pendula.registry import Registry
+
+Draw = Callable[..., Any]
+
+PLOTS: Registry[Draw] = Registry("plot")
+"""By the name of a result's class: functions that draw it as a Matplotlib figure."""
+
+
+def register_plot(kind: type | str, draw: Draw | str, *, summary: str = "") -> None:
+    """Adds a plot: ``pendula.plot`` then shows results of this type.
+
+    Args:
+        kind: the type of the result, or its name.
+        draw: called as ``draw(result, **options)``; returns a Matplotlib figure, which ``plot`` writes if a path was
+            given. ``options`` are the keywords that ``plot`` was called with.
+        summary: what the picture shows, in one line.
+
+    Raises:
+        UsageError: another module has registered a plot of this type.
+
+    Example:
+        >>> class Orbit:
+        ...     pass
+        >>> register_plot(Orbit, lambda orbit: None, summary="the orbit")
+        >>> plot_of(Orbit()) is not None
+        True
+        >>> _ = PLOTS.remove("Orbit")
+    """
+    PLOTS.register(kind if isinstance(kind, str) else kind.__name__, draw, summary=summary)
+
+
+def plot_of(result: Any) -> Draw:
+    """What draws a result, by its class or the nearest class above it that has a plot.
+
+    Raises:
+        UsageError: results of this type have no plot.
+    """
+    for kind in type(result).__mro__:
+        if kind.__name__ in PLOTS:
+            return PLOTS[kind.__name__]
+    from pendula.library.lookup import shown
+
+    raise UsageError(f"plot takes a model or a result ({', '.join(sorted(PLOTS))}), found {shown(result)}")
+
+
+for _kind, _where, _summary in (
+    ("Trajectory", "results:plot_trajectory", "coordinates, speeds and errors over time"),
+    ("Crossings", "results:plot_crossings", "a coordinate and its speed wherever an event occurred"),
+    ("Ensemble", "results:plot_ensemble", "how the coordinates of all runs spread"),
+    ("Reactions", "results:plot_reactions", "sizes of forces and torques by joint"),
+    ("Divergence", "results:plot_distance", "distance of two motions over time"),
+    ("Horizon", "results:plot_distance", "distance from a tighter run over time"),
+    ("Lyapunov", "results:plot_exponent", "running average of the largest Lyapunov exponent"),
+    ("Model", "mechanisms:plot_mechanism", "the mechanism at its initial state"),
+    ("System", "mechanisms:plot_mechanism", "the mechanism at its initial state"),
+    ("Equations", "mechanisms:plot_mechanism", "the mechanism at its initial state"),
+    ("Assembly", "mechanisms:plot_assembly", "the mechanism with its loops closed"),
+    ("Equilibrium", "mechanisms:plot_equilibrium", "the mechanism at rest there"),
+    ("Trim", "mechanisms:plot_trim", "the mechanism as it is held"),
+    ("Equilibria", "landscapes:plot_equilibria", "potential with the equilibria, or their poses"),
+    ("LinearModel", "planes:plot_linear", "eigenvalues in the complex plane"),
+    ("LinearModels", "planes:plot_linear_many", "eigenvalues of all cases in the complex plane"),
+    ("Pencil", "planes:plot_linear", "eigenvalues in the complex plane"),
+    ("Spectrum", "planes:plot_spectrum", "eigenvalues in the complex plane"),
+    ("Stability", "planes:plot_stability", "eigenvalues in the complex plane, with the verdict"),
+    ("StabilityRanges", "planes:plot_ranges", "verdicts over a parameter"),
+    ("Floquet", "planes:plot_multipliers", "multipliers and the unit circle"),
+    ("FloquetMap", "planes:plot_floquet_over", "largest multiplier over a parameter"),
+    ("FloquetBoundary", "planes:plot_boundary", "multipliers at the boundary and the unit circle"),
+    ("Modes", "modes:plot_modes", "mode shapes"),
+    ("FreeResponse", "modes:plot_free_response", "free small motion over time"),
+    ("HarmonicResponse", "modes:plot_response", "amplitudes and phases over frequency"),
+    ("LinearRange", "modes:plot_linear_range", "error of the linear model over amplitude"),
+    ("Certificate", "agreement:plot_certificate", "largest difference of each pair of formulations"),
+    ("Comparison", "agreement:plot_comparison", "given equations and those of the model at the counterexample"),
+):
+    register_plot(_kind, f"pendula.present.pictures.{_where}", summary=_summary)

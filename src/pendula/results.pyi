@@ -1,0 +1,105 @@
+# Made by docs/make_stubs.py from NAMES of the module beside it.
+
+from pendula.analysis.chaos.divergence import Divergence as Divergence
+from pendula.analysis.chaos.horizon import Horizon as Horizon
+from pendula.analysis.chaos.lyapunov import Lyapunov as Lyapunov
+from pendula.analysis.court.against import Comparison as Comparison
+from pendula.analysis.court.against import Difference as Difference
+from pendula.analysis.court.agreement import Agreement as Agreement
+from pendula.analysis.court.agreement import Certificate as Certificate
+from pendula.analysis.driven.floquet import Floquet as Floquet
+from pendula.analysis.driven.study import FloquetBoundary as FloquetBoundary
+from pendula.analysis.driven.study import FloquetMap as FloquetMap
+from pendula.analysis.equilibria.equilibrium import Equilibrium as Equilibrium
+from pendula.analysis.equilibria.find import Equilibria as Equilibria
+from pendula.analysis.equilibria.trim import Trim as Trim
+from pendula.analysis.linear.linear_range import LinearRange as LinearRange
+from pendula.analysis.linear.linearize_many import LinearModels as LinearModels
+from pendula.analysis.linear.model import LinearModel as LinearModel
+from pendula.analysis.linear.pencil import Pencil as Pencil
+from pendula.analysis.linear.spectrum import Eigenvalue as Eigenvalue
+from pendula.analysis.linear.spectrum import Spectrum as Spectrum
+from pendula.analysis.modes.eigenmodes import Mode as Mode
+from pendula.analysis.modes.harmonic import HarmonicResponse as HarmonicResponse
+from pendula.analysis.modes.harmonic import Resonance as Resonance
+from pendula.analysis.modes.modes import Modes as Modes
+from pendula.analysis.modes.response import FreeResponse as FreeResponse
+from pendula.analysis.reactions.forces import Indeterminate as Indeterminate
+from pendula.analysis.reactions.forces import JointReaction as JointReaction
+from pendula.analysis.reactions.forces import Peak as Peak
+from pendula.analysis.reactions.forces import Reactions as Reactions
+from pendula.analysis.stability.ranges import CriticalValue as CriticalValue
+from pendula.analysis.stability.ranges import Range as Range
+from pendula.analysis.stability.ranges import StabilityRanges as StabilityRanges
+from pendula.analysis.stability.verdict import Stability as Stability
+from pendula.equations.equations import Equations as Equations
+from pendula.equations.formulations.registry import Formulation as Formulation
+from pendula.equations.formulations.support import Support as Support
+from pendula.equations.small_motion import SymbolicModel as SymbolicModel
+from pendula.outcome import Outcome as Outcome
+from pendula.simulation.ensemble import Ensemble as Ensemble
+from pendula.simulation.ensemble import EnsembleRun as EnsembleRun
+from pendula.simulation.events import Crossings as Crossings
+from pendula.simulation.trajectory import EnergyAccount as EnergyAccount
+from pendula.simulation.trajectory import Trajectory as Trajectory
+from pendula.system.assembly import Assembly as Assembly
+from pendula.system.layout import Layout as Layout
+from pendula.system.layout import State as State
+from pendula.system.mobility import Mobility as Mobility
+from pendula.system.system import BodyMotion as BodyMotion
+from pendula.system.system import Energies as Energies
+from pendula.system.system import System as System
+from pendula.system.system import Wrenches as Wrenches
+
+__all__ = [
+    "Agreement",
+    "Assembly",
+    "BodyMotion",
+    "Certificate",
+    "Comparison",
+    "CriticalValue",
+    "Crossings",
+    "Difference",
+    "Divergence",
+    "Eigenvalue",
+    "Energies",
+    "EnergyAccount",
+    "Ensemble",
+    "EnsembleRun",
+    "Equations",
+    "Equilibria",
+    "Equilibrium",
+    "Floquet",
+    "FloquetBoundary",
+    "FloquetMap",
+    "Formulation",
+    "FreeResponse",
+    "HarmonicResponse",
+    "Horizon",
+    "Indeterminate",
+    "JointReaction",
+    "Layout",
+    "LinearModel",
+    "LinearModels",
+    "LinearRange",
+    "Lyapunov",
+    "Mobility",
+    "Mode",
+    "Modes",
+    "Outcome",
+    "Peak",
+    "Pencil",
+    "Range",
+    "Reactions",
+    "Resonance",
+    "Spectrum",
+    "Stability",
+    "StabilityRanges",
+    "State",
+    "Support",
+    "SymbolicModel",
+    "System",
+    "Trajectory",
+    "Trim",
+    "Wrenches",
+]

@@ -1,0 +1,57 @@
+"""The system that an argument means: whatever takes a compiled system takes a model or a library name as well."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+from pendula.equations.equations import Equations
+from pendula.library.lookup import model_of
+from pendula.model.model import Model
+from pendula.system.build import compile_system
+from pendula.system.system import System
+
+AnySystem = System | Model | str
+"""What stands for a system in a call: the system, a model, or the name of a library mechanism."""
+
+MOST_KEPT = 8
+"""systems that were compiled on the way and are kept, so that the next call with the same model is quick"""
+
+_compiled: OrderedDict[Any, System] = OrderedDict()
+
+
+def system_of(given: Any, who: str, *, also: str = "") -> System:
+    """The system that an argument means.
+
+    A model, equations or the name of a library mechanism are compiled with the defaults of ``compile_system``; the
+    last few are kept. Compile once with :func:`pendula.compile_system` to choose a formulation or an engine.
+
+    Args:
+        given: a system, a model, equations, or the name of a library mechanism.
+        who: the function that asks, for the message.
+        also: what else it takes, for the message.
+
+    Raises:
+        UsageError: it is none of these; the message states what ``who`` takes.
+
+    Example:
+        >>> system_of("pendulum", "simulate") is system_of("pendulum", "linearize")
+        True
+    """
+    if isinstance(given, System):
+        return given
+    if isinstance(given, Equations):
+        return _kept(id(given), given)
+    model = model_of(given, who, also=also)
+    return _kept(model, model)
+
+
+def _kept(key: Any, source: Model | Equations) -> System:
+    found = _compiled.get(key)
+    if found is None or (isinstance(source, Equations) and found.equations is not source):
+        found = compile_system(source)
+    _compiled[key] = found
+    _compiled.move_to_end(key)
+    while len(_compiled) > MOST_KEPT:
+        _compiled.popitem(last=False)
+    return found
