@@ -6,6 +6,7 @@ from pendula.extensions import load_extension as load_extension
 from pendula.extensions import load_installed as load_installed
 from pendula.formats import register_format as register_format
 from pendula.library.registry import register_mechanism as register_mechanism
+from pendula.model.forces.registry import register_force as register_force
 from pendula.numerics.steppers.equations import rates as rates
 from pendula.numerics.steppers.stepper import STEPPERS as STEPPERS
 from pendula.numerics.steppers.stepper import Stepper as Stepper
@@ -19,6 +20,7 @@ __all__ = [
     "load_installed",
     "rates",
     "register_command",
+    "register_force",
     "register_format",
     "register_formulation",
     "register_mechanism",

@@ -112,7 +112,7 @@ def describe(model: Model) -> str:
         rows.append((joint.name, joint.type, joint.parent.body, joint.child.body, names))
     text += ["", table(rows, ["joint", "type", "parent", "child", "coordinates"])]
     if model.forces:
-        rows = [(f.name or f"force {k + 1}", f.type, _where(f)) for k, f in enumerate(model.forces)]
+        rows = [(f.name or f"force {k + 1}", f.type, f.where()) for k, f in enumerate(model.forces)]
         text += ["", table(rows, ["force", "type", "acts on"])]
     start = {n: str(v) if not hasattr(v, "sequence") else "rotation" for n, v in model.initial.items()}
     kinds = {c.name: units.coordinate(c.kind) for c in model.coordinates}
@@ -181,14 +181,6 @@ def _coordinates(joint: Any) -> str:
     given = joint.prescribed() if hasattr(joint, "prescribed") else {}
     names = [c.name for c in joint.coordinates()]
     return ", ".join(f"{n} = {given[n]} (prescribed)" if n in given else n for n in names) or "-"
-
-
-def _where(force: Any) -> str:
-    for field in ("joint", "body", "coordinate"):
-        name = getattr(force, field, None)
-        if name is not None:
-            return f"{field} {name}"
-    return f"from {force.start.body} to {force.end.body}"
 
 
 def _summary(model: Model) -> dict[str, Any]:

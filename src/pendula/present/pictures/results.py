@@ -20,7 +20,7 @@ from pendula.library.lookup import named_model, shown
 from pendula.model.bodies import GROUND
 from pendula.model.bodies import Shape as ModelShape
 from pendula.model.expressions.expression import parse
-from pendula.model.forces import ForceDamper, ForceSpring
+from pendula.model.forces.actions import Between
 from pendula.model.joints import JointCoordinates, JointPrismatic, Side
 from pendula.present.pictures import maps
 from pendula.present.pictures.ensembles import SpreadSeries, plot_spread
@@ -401,9 +401,9 @@ class _Stage:
     def _links(self) -> list[SceneLink]:
         links = []
         for force in self.model.forces:
-            if isinstance(force, (ForceSpring, ForceDamper)) and force.start is not None and force.end is not None:
-                kind = "spring" if isinstance(force, ForceSpring) else "damper"
-                links.append(SceneLink(kind, self._path(force.start), self._path(force.end)))
+            for action in force.actions() if force.drawn_as else ():
+                if isinstance(action, Between):
+                    links.append(SceneLink(force.drawn_as, self._path(action.start), self._path(action.end)))
         for joint in self.model.tree:
             if isinstance(joint, JointCoordinates) and joint.parent.body == GROUND:
                 start, end = self._path(joint.parent), self.r[:, self.index[joint.child.body]]
