@@ -119,6 +119,11 @@ def test_all_formulations_and_the_recursion_agree(seed: int, length: float) -> N
     assert difference(*(e.kinetic + e.potential for e in energies)) < CLOSE
 
 
+def test_random_mechanisms_draw_registered_types() -> None:
+    drawn = {force.type for seed in range(60) for force in random_mechanism(seed, closed=False).forces}
+    assert {"cable", "stop", "quadratic", "spring"} <= drawn
+
+
 def test_the_law_is_what_the_file_says() -> None:
     """Against the formula by hand: slack below the length, k (x - l) + c rate beyond it."""
     model = weight(CABLE, c=3.0)
