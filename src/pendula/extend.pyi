@@ -8,11 +8,18 @@ from pendula.formats import register_format as register_format
 from pendula.library.registry import register_mechanism as register_mechanism
 from pendula.model.forces.registry import register_force as register_force
 from pendula.model.joints.registry import register_joint as register_joint
+from pendula.numerics.steppers.equations import rates as rates
+from pendula.numerics.steppers.stepper import STEPPERS as STEPPERS
+from pendula.numerics.steppers.stepper import Stepper as Stepper
+from pendula.numerics.steppers.stepper import register_stepper as register_stepper
 from pendula.present.pictures.registry import register_plot as register_plot
 
 __all__ = [
+    "STEPPERS",
+    "Stepper",
     "load_extension",
     "load_installed",
+    "rates",
     "register_command",
     "register_force",
     "register_format",
@@ -20,4 +27,5 @@ __all__ = [
     "register_joint",
     "register_mechanism",
     "register_plot",
+    "register_stepper",
 ]
