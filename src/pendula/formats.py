@@ -76,6 +76,40 @@ def format_for(kind: str, path: Path) -> str | None:
     return _ENDINGS.get((kind, path.suffix.lower()))
 
 
+def write(result: Any, path: str | Path) -> Path:
+    """Writes a result in the format that the ending of the file's name asks for, and returns the path.
+
+    Runs, ensembles and reactions can be written as arrays, ``.npz``; ``pendula.extend.register_format`` adds others.
+
+    Raises:
+        UsageError: there is no such format of this result, or the file cannot be written.
+
+    Example:
+        >>> import tempfile, pendula
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write(pendula.derive("pendulum"), f"{folder}/pendulum.c").read_text().count("theta_dot") > 0
+        True
+    """
+    file = Path(path)
+    kinds = [kind.__name__ for kind in type(result).__mro__]
+    for kind in kinds:
+        name = format_for(kind, file)
+        if name is not None:
+            content = formats(kind)[name](result)
+            try:
+                file.write_bytes(content if isinstance(content, bytes) else content.encode())
+            except OSError as error:
+                raise UsageError(f"{file}: cannot be written: {error.strerror or error}") from None
+            return file
+    arrays = hasattr(result, "save")
+    if arrays and file.suffix.lower() == ".npz":
+        result.save(file)
+        return file
+    known = [ending for kind in kinds for ending in endings(kind)] + [".npz"] * arrays
+    can = f"can end in {', '.join(known)}" if known else "has no format"
+    raise UsageError(f'write: the file of a {kinds[0]} {can}, found "{file.name}"')
+
+
 for _name, _ending, _summary in (
     ("text", ".txt", "for people, in 80 columns"),
     ("latex", ".tex", "for papers"),

@@ -19,11 +19,13 @@ from pendula.errors import NotSupported, UsageError
 from pendula.library.lookup import model_of
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
+from pendula.words import readable
 
 MOST_FREEDOMS = 6
 """beyond, symbolic determinants take minutes and say nothing to a reader"""
 
 
+@readable
 @dataclass(frozen=True)
 class SymbolicModel:
     """M e'' + C e' + K e = F u in symbols of the parameters. Matrices are those of SymPy.

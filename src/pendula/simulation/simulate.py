@@ -197,7 +197,7 @@ def simulate(
     notes += _jacobi_note(system)
     if run.stiff_from is not None:
         at = f"{run.stiff_from:.4g} {system.layout.time_unit}"
-        notes += (f"the motion looks stiff from t = {at}: try --stepper radau, which need not take such short steps",)
+        notes += (f'the motion looks stiff from t = {at}: try stepper="radau", which takes longer steps',)
     notes += hurry_notes(system, looked_for, run)
     notes += pose_notes(system, run.t, step_q, vector, stopped=outcome not in (Outcome.FINISHED, *_PAUSES))
     if on_failure == "raise" and not outcome.ok:

@@ -13,6 +13,7 @@ from pendula.model.model import Model
 from pendula.numerics.solvers.newton import solve_least_change
 from pendula.system.layout import Array, State
 from pendula.system.system import Parameters, System
+from pendula.words import readable
 
 CLOSED = 1e-15
 """Gap at which a loop counts as closed, relative to the size of the mechanism (for directions, as a sine)."""
@@ -27,6 +28,7 @@ ROUNDED = 1e-3
 """Kept speeds that contradict each other by less than this fraction are taken as rounded, and changed."""
 
 
+@readable
 @dataclass(frozen=True)
 class Assembly:
     """A consistent state and what had to move to get there.
@@ -106,7 +108,7 @@ def assemble(
     if wrong := system.model.closures and system.turned_over(q, state.t, parameters=parameters):
         raise LoopNotClosed(
             f'joint "{wrong[0]}" closes from this start only with its two sides turned over against each other.\n'
-            "  Try: a pose in which they point the same way, with --start or initial.",
+            "  Try: a pose in which they point the same way, with near=... or initial in the model.",
             last=q,
             residual=gap,
         )
@@ -303,7 +305,7 @@ def _gap_message(system: System, q: Array, t: float, parameters: Parameters) -> 
         f"(allowed: {CLOSED_ENOUGH:g} of its size) at the best pose found.\n"
         f"  Bodies on the loop: {', '.join(_loop_bodies(system.model, name))}.\n"
         f"{twice}"
-        "  Try: check the lengths, or start from a closer pose with --start or initial."
+        "  Try: check the lengths, or start from a closer pose, with near=... or initial in the model."
     )
 
 

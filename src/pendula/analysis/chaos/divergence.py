@@ -14,10 +14,12 @@ from pendula.system.assembly import assemble
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.system import Parameters
+from pendula.words import readable
 
 Start = Trajectory | State | Mapping[str, float] | None
 
 
+@readable
 @dataclass(frozen=True)
 class Divergence(Separation):
     """Distance of two motions over time; ``time`` is when they part. ``str()`` of it is a sentence."""

@@ -11,11 +11,13 @@ from pendula.errors import UsageError
 from pendula.library.lookup import shown
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
+from pendula.words import readable
 
 TIGHTER = 100.0
 TIGHTEST = 1e-14
 
 
+@readable
 @dataclass(frozen=True)
 class Horizon(Separation):
     """Distance of a run from a tighter one; the run can be relied on up to ``time``. ``str()`` is a sentence."""

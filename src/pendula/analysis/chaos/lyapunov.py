@@ -16,11 +16,13 @@ from pendula.system.layout import Array, State
 from pendula.system.schedule import breakpoints, largest_step
 from pendula.system.system import Parameters, System
 from pendula.system.tangent import deviation_callback
+from pendula.words import readable
 
 BLOCKS = 10
 """Parts of the run whose averages are compared for the spread."""
 
 
+@readable
 @dataclass(frozen=True)
 class Lyapunov:
     """Exponential rate at which neighbouring motions part, on average along a motion. ``str()`` is a sentence.

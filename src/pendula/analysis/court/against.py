@@ -22,6 +22,7 @@ from pendula.system.build import compile_system
 from pendula.system.layout import State
 from pendula.system.sampling import random_states
 from pendula.system.system import System
+from pendula.words import readable
 
 TOLERANCE = 1e-9
 """Largest relative difference of an acceleration that still counts as agreement."""
@@ -48,6 +49,7 @@ class Difference:
     theirs: float
 
 
+@readable
 @dataclass(frozen=True)
 class Comparison:
     """Given equations compared with those of a model, at random consistent states.
@@ -88,6 +90,9 @@ class Comparison:
             f"{self.source}: differs from {self.model}; at {', '.join(moving + rest)}, "
             f"{first.what} is {first.ours:.6g} by the model and {first.theirs:.6g} by these equations"
         )
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, *([self.remark] if self.remark else [])])
 
 
 def check_against(

@@ -15,11 +15,13 @@ from pendula.errors import NoConvergence, PendulaError, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.system import System
+from pendula.words import readable
 
 NARROW = 1e-9
 """without a smooth function that changes sign, a limit is narrowed to this part of the interval"""
 
 
+@readable
 @dataclass(frozen=True)
 class FloquetBoundary:
     """A value of a parameter at which stability changes.
@@ -47,6 +49,7 @@ class FloquetBoundary:
         return f"{where}: {self.below} below, {self.above} above; {self.how}"
 
 
+@readable
 @dataclass(frozen=True)
 class FloquetMap:
     """Multipliers over a parameter.

@@ -19,8 +19,10 @@ from pendula.errors import NoConvergence, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.system import Parameters, System
+from pendula.words import readable
 
 
+@readable
 @dataclass(frozen=True)
 class Trim:
     """What holds a pose or a steady motion.

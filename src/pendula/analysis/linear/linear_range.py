@@ -20,6 +20,7 @@ from pendula.simulation.simulate import simulate
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, State
 from pendula.system.system import System
+from pendula.words import readable
 
 SAMPLES = 241
 LIMITS = (0.01, 0.1)
@@ -27,6 +28,7 @@ AMPLITUDES = (0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8)
 """default amplitudes [rad], or shares of a typical length where nothing turns"""
 
 
+@readable
 @dataclass(frozen=True)
 class LinearRange:
     """Error of a linear model over amplitude. ``str()`` is a short table.

@@ -23,8 +23,10 @@ from pendula.numerics.quick.small_quadratic import shares_of_many
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.system import System
+from pendula.words import counted, readable, some
 
 
+@readable
 @dataclass(frozen=True)
 class LinearModels:
     """Linear models of one mechanism, one for each case; matrices have the cases as their first dimension.
@@ -85,6 +87,10 @@ class LinearModels:
             ) from None
         order = np.argsort(np.abs(found), axis=1, kind="stable")
         return np.take_along_axis(found, order, axis=1)
+
+    def __str__(self) -> str:
+        balanced = int(np.count_nonzero(self.balanced))
+        return f"{counted(len(self), 'linear model')} in {some(self.coordinates)}; {balanced} about equilibria"
 
 
 def linearize_many(

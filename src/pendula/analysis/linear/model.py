@@ -11,8 +11,10 @@ import numpy as np
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.system.layout import Array
 from pendula.system.system import System
+from pendula.words import readable
 
 
+@readable
 @dataclass(frozen=True)
 class LinearModel:
     """M dv' + C dv + K ds = F du near an equilibrium, with ds' = dv and, for coordinates, dq = N ds.

@@ -21,8 +21,10 @@ from pendula.errors import ComputationError, ModelError, Problem, UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
 from pendula.system.system import Parameters
+from pendula.words import readable
 
 
+@readable
 @dataclass(frozen=True)
 class Eigenvalue:
     """One root: its value [1/time], how often it occurs, and what it is.
@@ -43,7 +45,12 @@ class Eigenvalue:
     vector: Array | None = None
     backward_error: float = 0.0
 
+    def __str__(self) -> str:
+        times = f" ({self.multiplicity} times)" if self.multiplicity > 1 else ""
+        return f"{self.value:.6g}{times}: {self.label}"
 
+
+@readable
 @dataclass(frozen=True)
 class Spectrum:
     """All roots about an equilibrium. ``str()`` is a table.

@@ -9,6 +9,7 @@ from scipy import linalg
 
 from pendula.analysis.linear.model import LinearModel
 from pendula.system.layout import Array
+from pendula.words import readable
 
 OSCILLATION, RIGID, UNSTABLE = "oscillation", "rigid body", "unstable"
 DECAY, FLUTTER = "decay", "growing oscillation"
@@ -32,6 +33,7 @@ def all_names(linear: LinearModel) -> tuple[str, ...]:
     return linear.coordinates if getattr(linear, "chart", "") else linear.at.layout.coordinates
 
 
+@readable
 @dataclass(frozen=True)
 class Mode:
     """One mode of a linear model.
@@ -91,6 +93,10 @@ class Mode:
         if self.kind != OSCILLATION:
             return None
         return 0.0 if self.eigenvalue.real == 0 else -self.eigenvalue.real / abs(self.eigenvalue)
+
+    def __str__(self) -> str:
+        speed = "" if self.frequency is None else f" at {self.frequency:.6g} rad/time"
+        return f"mode {self.number}: {self.kind}{speed}" + (f"\n{self.description}" if self.description else "")
 
 
 # --- the two eigenproblems ------------------------------------------------------------------------

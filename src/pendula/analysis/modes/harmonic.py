@@ -17,6 +17,7 @@ from pendula.errors import UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
 from pendula.system.system import Parameters
+from pendula.words import readable
 
 SMALL = 0.5
 """angles [rad] beyond which a response gets a note"""
@@ -43,6 +44,7 @@ class Resonance:
     amplitude: float
 
 
+@readable
 @dataclass(frozen=True)
 class HarmonicResponse:
     """Steady motion e(t) = Re(response exp(i omega t)) under a force Re(amplitude exp(i omega t)).

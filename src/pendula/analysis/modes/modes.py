@@ -28,8 +28,10 @@ from pendula.library.lookup import shown
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
 from pendula.system.system import Parameters
+from pendula.words import readable
 
 
+@readable
 @dataclass(frozen=True)
 class Modes:
     """All modes of a linear model. ``str()`` is a table with a sentence for each.
@@ -224,7 +226,7 @@ def _check(linear: LinearModel) -> None:
 def _notes(linear: LinearModel, damped: bool, found: tuple[Mode, ...]) -> tuple[str, ...]:
     notes = []
     if not damped and not negligible(linear.damping, linear.M) and np.abs(linear.damping).max(initial=0.0) > 0:
-        notes.append("damping is left out; damped=True (--damped) takes it into account")
+        notes.append("damping is left out; damped=True takes it into account")
     if not negligible(linear.gyroscopic, linear.C):
         notes.append("gyroscopic forces: shapes have phases")
     if not negligible(linear.circulatory, linear.K):

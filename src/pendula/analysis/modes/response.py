@@ -17,11 +17,13 @@ from pendula.errors import UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
 from pendula.system.system import Parameters
+from pendula.words import readable
 
 FAITHFUL = 1e8
 """condition of the eigenvectors up to which motions are summed from them; beyond, by the matrix exponential"""
 
 
+@readable
 @dataclass(frozen=True)
 class FreeResponse:
     """Free motion of a linear model.

@@ -22,6 +22,7 @@ from pendula.simulation.trajectory import Trajectory
 from pendula.system.build import compile_system
 from pendula.system.layout import Array
 from pendula.system.system import System, Wrenches
+from pendula.words import counted, readable
 
 ROUNDING = 1e-11
 """Forces below this part of the largest are rounding, where it is asked whether anything loads a direction at all."""
@@ -50,6 +51,7 @@ class Peak:
     torque_at: float | None
 
 
+@readable
 @dataclass(frozen=True, eq=False)
 class JointReaction:
     """The reaction of one joint over time: what its parent side exerts on its child side, each (times, 3)."""
@@ -76,7 +78,13 @@ class JointReaction:
         """|torque| over time."""
         return np.linalg.norm(self.torque, axis=1)
 
+    def __str__(self) -> str:
+        sizes = (np.nanmax(size, initial=0.0) for size in (self.force_size, self.torque_size))
+        force, torque = (f"{size:.4g}" for size in sizes)
+        return f"{self.joint}: at most force {force} and torque {torque} at {counted(len(self.t), 'time')}"
 
+
+@readable
 @dataclass(frozen=True, eq=False)
 class Reactions:
     """Reactions of all joints over time; ``reactions["theta1"]`` is that of one joint.
@@ -161,6 +169,20 @@ class Reactions:
                 )
         except OSError as error:
             raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
+
+    def __str__(self) -> str:
+        unit = self.units
+        lines = [
+            f"{self.model}: reactions of {counted(len(self.joints), 'joint')} at {counted(len(self), 'time')}, "
+            f"by {self.formulation}"
+        ]
+        for peak in self.peaks[:12]:
+            force = (
+                "not determined" if peak.force is None else f"{peak.force:.4g} {unit.force} at t = {peak.force_at:.4g}"
+            )
+            torque = "not determined" if peak.torque is None else f"{peak.torque:.4g} {unit.torque}"
+            lines.append(f"  {peak.joint}: force at most {force}, torque {torque}")
+        return "\n".join(lines)
 
 
 def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:

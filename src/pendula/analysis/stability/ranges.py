@@ -20,12 +20,14 @@ from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.system import Parameters, System
+from pendula.words import readable
 
 LOST = "no equilibrium"
 SHARP = 1e-14
 """bisection ends at this share of the whole range"""
 
 
+@readable
 @dataclass(frozen=True)
 class CriticalValue:
     """A value at which the verdict changes, or at which the equilibrium meets another one.
@@ -46,6 +48,7 @@ class CriticalValue:
         return self.stability.verdict if self.stability else LOST
 
 
+@readable
 @dataclass(frozen=True)
 class Range:
     """Values between which the verdict is the same, and the stability in the middle; None: no equilibrium there."""
@@ -55,7 +58,11 @@ class Range:
     verdict: str
     stability: Stability | None
 
+    def __str__(self) -> str:
+        return f"{self.low:.6g} to {self.high:.6g}: {self.verdict}"
 
+
+@readable
 @dataclass(frozen=True)
 class StabilityRanges:
     """Verdicts over a parameter. ``str()`` is a table.

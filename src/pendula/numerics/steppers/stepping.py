@@ -223,7 +223,7 @@ def _check_step(method: str, step: float | None, t0: float, t_end: float, breakp
             raise ValueError(f"{method} chooses its steps; a fixed step goes with rk4, got step={step!r}")
         return
     if step is None:
-        raise ValueError(f"{method} takes steps of a fixed size, and none was given; give step (--step)")
+        raise ValueError(f"{method} takes steps of a fixed size, and none was given; give step=...")
     if not isinstance(step, (int, float, np.floating, np.integer)) or not 0.0 < step < np.inf:
         raise ValueError(f"the step must be positive and finite, got {step!r}")
     span = abs(t_end - t0)
