@@ -35,6 +35,7 @@ from numba.core.ccallback import CFunc
 
 from pendula.numerics.compiled.kernel_files import KernelFiles, source_stamp
 from pendula.numerics.compiled.native import Callback
+from pendula.numerics.compiled.parts import PIPELINE
 
 KERNEL_PACKAGES = ("numerics", "system", "simulation")
 CALLBACK_SIGNATURE = "void(intp, intp, intp)"
@@ -171,6 +172,7 @@ def compiled_part(function: Callable[..., Any] | None = None, /, *, allocates: b
         "nogil": True,
         "no_cpython_wrapper": True,
         "no_cfunc_wrapper": True,
+        **PIPELINE,
         **_settings(allocates, options),
     }
     return numba.njit(**settings) if function is None else numba.njit(**settings)(function)

@@ -43,6 +43,8 @@ _INDEX = ir.IntType(32)
 class EightType(types.Type):
     """Type of eight numbers, one for each lane."""
 
+    is_scalar = True
+
     def __init__(self) -> None:
         super().__init__(name="Eight")
 

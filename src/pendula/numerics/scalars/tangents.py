@@ -42,6 +42,8 @@ _INDEX = ir.IntType(32)
 class TangentsType(types.Type):
     """Type of a value with its tangents along eight directions."""
 
+    is_scalar = True
+
     def __init__(self) -> None:
         super().__init__(name="Tangents")
 
