@@ -70,7 +70,14 @@ class Transmitted:
 @readable
 @dataclass(frozen=True)
 class Equations:
-    """Equations of motion as named symbolic blocks. Made by a formulation; see :func:`pendula.derive`."""
+    """Equations of motion as named symbolic blocks. Made by a formulation; see :func:`pendula.derive`.
+
+    Example:
+        >>> import pendula
+        >>> equations = pendula.derive("pendulum", "lagrange")
+        >>> equations.v, equations.loop_rows
+        ((theta_dot,), 0)
+    """
 
     model: Model
     formulation: str

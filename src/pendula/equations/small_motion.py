@@ -36,6 +36,11 @@ class SymbolicModel:
         left: what is left of the forces at the point; zero at an equilibrium for all parameters. Where it is not, the
             point is an equilibrium only for parameters that make it so.
         assumed: parameters that are taken as positive, because their values in the model are.
+
+    Example:
+        >>> import pendula
+        >>> pendula.linear.linearize_symbolic(pendula.library.pendulum(kind="point")).K[0]
+        g*l*m
     """
 
     coordinates: tuple[str, ...]

@@ -26,7 +26,14 @@ OUTCOMES = tuple(Outcome)
 @readable
 @dataclass(frozen=True)
 class EnsembleRun:
-    """One run of an ensemble: states at the samples it reached, where it ended, and how."""
+    """One run of an ensemble: states at the samples it reached, where it ended, and how.
+
+    Example:
+        >>> import pendula
+        >>> runs = pendula.simulate_many("pendulum", 1.0, {"theta": [0.1, 0.2]}, workers=1)
+        >>> print(runs[0].outcome)
+        finished: reached the final time
+    """
 
     t: Array
     q: Array

@@ -151,6 +151,13 @@ class Crossings:
     """Where one event occurred: ``t``, ``q`` and ``v`` have one row for each time.
 
     ``crossings["theta2"]`` is a coordinate or speed at those times.
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate("pendulum", 2.0, events=["theta = 0"])
+        >>> found = run.events["theta = 0"]
+        >>> len(found), abs(found["theta"]).max() < 1e-9
+        (2, np.True_)
     """
 
     event: Event

@@ -22,7 +22,14 @@ from pendula.words import counted, readable, some
 @readable
 @dataclass(frozen=True)
 class EnergyAccount:
-    """Energies at every accepted step, the work done on the mechanism, and what does not add up."""
+    """Energies at every accepted step, the work done on the mechanism, and what does not add up.
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate("pendulum", 1.0, samples=3)
+        >>> run.energy.total.shape == run.energy.t.shape, run.energy.drift < 1e-6
+        (True, True)
+    """
 
     t: Array
     kinetic: Array

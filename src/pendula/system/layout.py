@@ -21,7 +21,14 @@ Array = Any  # numpy array of float64
 @readable
 @dataclass(frozen=True)
 class Layout:
-    """Order, names, kinds and units of everything a state holds."""
+    """Order, names, kinds and units of everything a state holds.
+
+    Example:
+        >>> import pendula
+        >>> layout = pendula.compile_system("pendulum").layout
+        >>> layout.speeds, layout.units["theta_dot"]
+        (('theta_dot',), 'rad/s')
+    """
 
     coordinates: tuple[str, ...]
     speeds: tuple[str, ...]

@@ -34,14 +34,28 @@ Parameters = Mapping[str, float] | Sequence[float] | Array | None
 
 
 class Energies(NamedTuple):
-    """Kinetic and potential energy."""
+    """Kinetic and potential energy.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system("pendulum")
+        >>> float(system.energies([0.0], [2.0]).kinetic)  # m l^2/3 w^2/2
+        0.6666666666666666
+    """
 
     kinetic: Array
     potential: Array
 
 
 class BodyMotion(NamedTuple):
-    """Motion of the bodies in world axes, each of shape (..., bodies, 3)."""
+    """Motion of the bodies in world axes, each of shape (..., bodies, 3).
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system("pendulum")
+        >>> system.body_motion([0.0], [2.0]).angular_velocity[0].tolist()
+        [0.0, 0.0, 2.0]
+    """
 
     angular_velocity: Array
     velocity: Array
@@ -50,7 +64,14 @@ class BodyMotion(NamedTuple):
 
 
 class Wrenches(NamedTuple):
-    """What joints transmit to their child side in world axes, each of shape (..., joints, 3)."""
+    """What joints transmit to their child side in world axes, each of shape (..., joints, 3).
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system("pendulum", "newton-euler")
+        >>> system.transmitted([0.0], [0.0]).force[0].round(3).tolist()  # its weight
+        [0.0, 9.81, 0.0]
+    """
 
     force: Array
     torque: Array

@@ -22,7 +22,14 @@ Start = Trajectory | State | Mapping[str, float] | None
 @readable
 @dataclass(frozen=True)
 class Divergence(Separation):
-    """Distance of two motions over time; ``time`` is when they part. ``str()`` of it is a sentence."""
+    """Distance of two motions over time; ``time`` is when they part. ``str()`` of it is a sentence.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.chaos.divergence("pendulum", 1.0, perturbation={"theta": 1e-3}, samples=11)
+        >>> bool(found.distance.max() > 1e-4)
+        True
+    """
 
     first: Trajectory
     second: Trajectory

@@ -34,6 +34,12 @@ class Lyapunov:
         transient: time at the beginning that is left out, in which the deviation turns into its fastest direction.
         state: the last state of the motion.
         time_unit: name of the unit of time.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.chaos.lyapunov("pendulum", 5.0, segments=20)
+        >>> len(found.t), found.time_unit
+        (18, 's')
     """
 
     exponent: float

@@ -42,6 +42,12 @@ class Difference:
         what: its name: ``theta1_ddot``, ``M[theta1, theta2]``, ``equation 2: coefficient of theta1_ddot``.
         ours: its value by the model.
         theirs: its value by the equations that were given.
+
+    Example:
+        >>> import pendula
+        >>> wrong = {"equations": ["m*l**2*theta_ddot = -m*g*l/2*sin(theta)"]}
+        >>> pendula.check_against("pendulum", wrong, states=5).differences[0].what
+        'theta_ddot'
     """
 
     what: str
@@ -62,6 +68,12 @@ class Comparison:
         counterexample: t, coordinates, speeds and inputs of a simple state where they differ; None if they agree.
         differences: what differs there, accelerations first.
         remark: where to look, or what to know though they agree; may be empty.
+
+    Example:
+        >>> import pendula
+        >>> right = {"equations": ["m*l**2/3*theta_ddot = -m*g*l/2*sin(theta)"]}
+        >>> pendula.check_against("pendulum", right, states=5).passed
+        True
     """
 
     model: str

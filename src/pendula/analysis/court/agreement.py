@@ -26,7 +26,14 @@ TOLERANCE = 1e-9
 @readable
 @dataclass(frozen=True)
 class Agreement:
-    """Two formulations compared: the largest relative difference, and where it is."""
+    """Two formulations compared: the largest relative difference, and where it is.
+
+    Example:
+        >>> import pendula
+        >>> pair = pendula.check("pendulum", names=["lagrange", "kane"], states=5).pairs[0]
+        >>> pair.a, pair.b, pair.passed
+        ('lagrange', 'kane', True)
+    """
 
     a: str
     b: str
@@ -54,7 +61,14 @@ class Agreement:
 @readable
 @dataclass(frozen=True)
 class Certificate:
-    """All pairs of formulations, compared at random consistent states."""
+    """All pairs of formulations, compared at random consistent states.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.check("pendulum", names=["lagrange", "kane"], states=5)
+        >>> found.passed, len(found.pairs)
+        (True, 1)
+    """
 
     model: str
     formulations: tuple[str, ...]

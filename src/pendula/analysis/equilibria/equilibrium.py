@@ -223,6 +223,5 @@ def refuse_unsteady(balance: Balance, state: State) -> None:
     if balance.depends_on_time(state.q, state.v):
         raise UsageError(
             "forces on this state depend on time, so there is no equilibrium.\n"
-            "  Try: inputs={...} with constant values, or, if the driving is periodic, floquet(...) "
-            "(`pendula floquet MODEL`)."
+            "  Try: inputs={...} with constant values, or, if the driving is periodic, floquet(...)."
         )

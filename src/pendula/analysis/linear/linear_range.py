@@ -44,6 +44,13 @@ class LinearRange:
         start: what was displaced, in words.
         failures: for amplitudes without an error, why.
         time_unit: name of the unit of time.
+
+    Example:
+        >>> import pendula
+        >>> linear = pendula.linearize("pendulum", {"theta": 0})
+        >>> found = pendula.linear.linear_range(linear, amplitudes=[0.01, 0.5], duration=2.0)
+        >>> bool(found.errors[0] < found.errors[1])
+        True
     """
 
     amplitudes: Array

@@ -36,6 +36,12 @@ class LinearModels:
         M, C, K, F: as in :class:`LinearModel`.
         residuals: force left unbalanced in each case, as a share of the largest change over a radian or a length.
         balanced: cases that are equilibria; the others have matrices, too, but those mean nothing.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.linearize_many("pendulum", {"theta": 0}, parameters={"l": [1.0, 2.0]})
+        >>> len(found), found.K.shape
+        (2, (2, 1, 1))
     """
 
     coordinates: tuple[str, ...]

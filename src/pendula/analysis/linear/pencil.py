@@ -33,6 +33,11 @@ class Pencil:
         system: whose.
         redundant: number of constraint rows that depend on others. Their multipliers are 0/0, which would make every
             number a root; rows are therefore combined into independent ones.
+
+    Example:
+        >>> import pendula
+        >>> pendula.linear.pencil("pendulum", {"theta": 0}).names
+        ('theta', 'theta_dot')
     """
 
     E: Array

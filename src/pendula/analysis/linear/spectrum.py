@@ -36,6 +36,12 @@ class Eigenvalue:
         semisimple: whether it has as many eigenvectors as its multiplicity; if not, motion grows by powers of time.
         vector: an eigenvector in the coordinates e, of largest entry 1; None where there is none.
         backward_error: relative change of M, C, K that makes the pair exact.
+
+    Example:
+        >>> import pendula
+        >>> root = pendula.linear.spectrum("cart-pole", {"theta": 0}).eigenvalues[0]
+        >>> root.multiplicity, root.label
+        (2, 'zero: cyclic coordinate x')
     """
 
     value: complex

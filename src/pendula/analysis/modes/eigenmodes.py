@@ -53,6 +53,12 @@ class Mode:
         defective: whether those modes have fewer independent shapes than roots, so that motions grow by powers of t.
         residual: how well (s^2 M + s C + K) shape = 0 holds, relative to its terms.
         description: a sentence.
+
+    Example:
+        >>> import pendula
+        >>> mode = pendula.modes("pendulum", {"theta": 0})[1]
+        >>> mode.kind, round(mode.frequency, 3)
+        ('oscillation', 3.836)
     """
 
     number: int

@@ -35,6 +35,12 @@ class Resonance:
         infinite: whether the response is unbounded there.
         coordinate: which moves most there, of those with its unit.
         amplitude: how far, for the amplitude of input given; infinite where unbounded.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.harmonic_response("pendulum", {"theta": 1.0}, at={"theta": 0})
+        >>> found.resonances[0].infinite, round(found.resonances[0].frequency, 3)
+        (True, 3.836)
     """
 
     frequency: float
@@ -61,6 +67,12 @@ class HarmonicResponse:
         unit: of the input's frequency.
         notes: what else there is to say.
         linear, modes: the model, and its undamped modes.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.harmonic_response("pendulum", {"theta": 1.0}, [0.0], at={"theta": 0})
+        >>> found.amplitudes.round(4).tolist()  # 1/K
+        [[0.2039]]
     """
 
     frequencies: Array

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -34,7 +34,7 @@ from pendula.words import readable
 @readable
 @dataclass(frozen=True)
 class Modes:
-    """All modes of a linear model. ``str()`` is a table with a sentence for each.
+    """All modes of a linear model, counted from 1: ``modes[1]``, ``list(modes)``, ``len(modes)``. ``str()`` is a table.
 
     Attributes:
         modes: the modes.
@@ -61,6 +61,9 @@ class Modes:
 
     def __len__(self) -> int:
         return len(self.modes)
+
+    def __iter__(self) -> Iterator[Mode]:
+        return iter(self.modes)
 
     def __getitem__(self, number: int) -> Mode:
         """Mode by number, from 1."""

@@ -36,6 +36,12 @@ class FreeResponse:
         modes: those modes.
         method: ``modes`` or ``matrix exponential`` (fewer shapes than roots, or nearly so).
         linear: the linear model.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.free_response("pendulum", {"theta": 0.01}, t=[0.0, 0.1], at={"theta": 0})
+        >>> found["theta"].round(5).tolist()
+        [0.01, 0.00927]
     """
 
     t: Array

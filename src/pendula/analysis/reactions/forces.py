@@ -32,7 +32,13 @@ _AXES = ("world", "body")
 
 @dataclass(frozen=True)
 class Indeterminate:
-    """A component of a reaction that the equations do not determine, and why."""
+    """A component of a reaction that the equations do not determine, and why.
+
+    Example:
+        >>> import pendula
+        >>> pendula.reactions(pendula.simulate("four-bar", 0.1, samples=2)).indeterminate
+        ()
+    """
 
     joint: str
     component: str
@@ -42,7 +48,14 @@ class Indeterminate:
 
 @dataclass(frozen=True)
 class Peak:
-    """Largest force and torque of a joint at the times of the run; None where they are not determined throughout."""
+    """Largest force and torque of a joint at the times of the run; None where they are not determined throughout.
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate("pendulum", 1.0, samples=3)
+        >>> pendula.reactions(run).peaks[0].joint
+        'theta'
+    """
 
     joint: str
     force: float | None
@@ -54,7 +67,14 @@ class Peak:
 @readable
 @dataclass(frozen=True, eq=False)
 class JointReaction:
-    """The reaction of one joint over time: what its parent side exerts on its child side, each (times, 3)."""
+    """The reaction of one joint over time: what its parent side exerts on its child side, each (times, 3).
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate("pendulum", 1.0, samples=3)
+        >>> pendula.reactions(run)["theta"].force.shape
+        (3, 3)
+    """
 
     joint: str
     t: Array
@@ -92,6 +112,12 @@ class Reactions:
     Forces and torques are those of the parent side on the child side, at the child side's point. What springs,
     friction and other loads do along the free directions of a joint is not part of them; what a motor does that
     prescribes a motion is, and ``motors`` lists it by itself.
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate("pendulum", 1.0, samples=3)
+        >>> pendula.reactions(run).joints
+        ('theta',)
     """
 
     t: Array

@@ -36,6 +36,12 @@ class CriticalValue:
         value: of the parameter.
         stability: what holds exactly there; None if the equilibrium is lost or meets another.
         meets: whether it meets another equilibrium there, which is the one followed from there on.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.stability_over("hoop-bead", "Omega", 1, 5, at={"theta": 0}, samples=20)
+        >>> round(found.critical[0].value, 6)
+        3.132092
     """
 
     value: float
@@ -51,7 +57,14 @@ class CriticalValue:
 @readable
 @dataclass(frozen=True)
 class Range:
-    """Values between which the verdict is the same, and the stability in the middle; None: no equilibrium there."""
+    """Values between which the verdict is the same, and the stability in the middle; None: no equilibrium there.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.stability_over("hoop-bead", "Omega", 1, 5, at={"theta": 0}, samples=20)
+        >>> found.ranges[1].verdict
+        'unstable'
+    """
 
     low: float
     high: float
@@ -73,6 +86,12 @@ class StabilityRanges:
         ranges: what holds between them.
         samples: number of values looked at; a range narrower than their distance may have been missed.
         ends: an end of the whole range at which the verdict is not that of the values next to it.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.stability_over("hoop-bead", "Omega", 1, 5, at={"theta": 0}, samples=20)
+        >>> found.values.round(6).tolist()
+        [3.132092]
     """
 
     parameter: str
