@@ -25,6 +25,7 @@ SINGULAR = 1e-12
 """smallest singular value of the dynamic stiffness, relative to its terms, that counts as zero"""
 
 
+@readable
 @dataclass(frozen=True)
 class Resonance:
     """Where a steady response is large.
@@ -48,6 +49,10 @@ class Resonance:
     infinite: bool
     coordinate: str
     amplitude: float
+
+    def __str__(self) -> str:
+        size = "without bound" if self.infinite else f"{self.amplitude:.4g}"
+        return f"mode {self.mode} at {self.frequency:.6g} rad/time: {self.coordinate} {size}"
 
 
 @readable

@@ -46,6 +46,7 @@ class Indeterminate:
     why: str
 
 
+@readable
 @dataclass(frozen=True)
 class Peak:
     """Largest force and torque of a joint at the times of the run; None where they are not determined throughout.
@@ -62,6 +63,11 @@ class Peak:
     force_at: float | None
     torque: float | None
     torque_at: float | None
+
+    def __str__(self) -> str:
+        sizes = ((self.force, self.force_at), (self.torque, self.torque_at))
+        force, torque = ("unknown" if size is None else f"{size:.4g} at t = {at:.4g}" for size, at in sizes)
+        return f"{self.joint}: force at most {force}, torque {torque}"
 
 
 @readable
