@@ -164,9 +164,8 @@ lint: .venv/.ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-# worksteal: each worker takes a stretch of neighbouring tests, which need the same kernels and systems, so that few are
-# compiled twice; who is done first takes over from the other.
-TESTS = $(RUN) pytest -q -n 2 --dist worksteal
+# loadgroup: tests that share compiled systems run in one process (tests/conftest.py says which).
+TESTS = $(RUN) pytest -q -n 2 --dist loadgroup
 
 test: lint
 	@echo "Tests: all but the slow ones and those against other engines (make test-all)"

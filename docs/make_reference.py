@@ -12,9 +12,12 @@ import pendula
 from pendula.equations.derive import DEFAULT
 from pendula.equations.formulations.support import ABILITIES, SOLVED
 from pendula.equations.printing.counts import count
-from pendula.model import bodies, forces, joints
+from pendula.files import write_text
+from pendula.model import bodies, joints
 from pendula.model.expressions.expression import CONSTANTS, FUNCTIONS
+from pendula.model.forces.registry import FORCES
 from pendula.model.model import Model
+from pendula.registry import Registry
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -83,6 +86,11 @@ def members(union: Any) -> list[Any]:
     return list(typing.get_args(typing.get_args(union)[0]))
 
 
+def registered(registry: Registry[Any]) -> list[Any]:
+    """The classes of a registry that come with the package."""
+    return [registry[entry.name] for entry in registry.entries() if entry.module.startswith("pendula.")]
+
+
 def page() -> str:
     """The whole page."""
     lines = [HEAD, "## The model", "", text(Model), "", *fields(Model), ""]
@@ -101,7 +109,7 @@ def page() -> str:
         own = fields(kind, skip=("name", "type", "parent", "child", "names", "motion"))
         lines += [*own, ""] if len(own) > 2 else []
     lines += ["## Forces", ""]
-    for kind in members(forces.AnyForce):
+    for kind in registered(FORCES):
         lines += [f"### {kind.model_fields['type'].default}", "", text(kind), "", *fields(kind, skip=("type",)), ""]
     lines += ["## Expressions", "", "Numbers, names, `+ - * / **`, brackets, `a if t < t1 else b`, and", ""]
     lines += [
@@ -177,4 +185,4 @@ PAGES = {"model.md": page, "formulations.md": formulations_page}
 
 if __name__ == "__main__":
     for name, make in PAGES.items():
-        (HERE / name).write_text(make(), encoding="utf-8")
+        write_text(HERE / name, make())

@@ -1,16 +1,42 @@
-"""What tests of several parts ask for."""
+"""What tests of several parts ask for, and who runs which of them."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 
 from pendula.system.code import programs
+from tests.helpers import VARIANTS
 
 
-@pytest.fixture
-def quick_code(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def quick_code() -> Iterator[None]:
     """Programs compiled the quick way: where each is called some hundred times, that takes less time in all."""
     thorough = programs.compile_program
-    monkeypatch.setattr(
-        programs, "compile_program", lambda *given, **rest: thorough(*given, **(rest | {"quick": True}))
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(programs, "compile_program", lambda *given, **rest: thorough(*given, **(rest | {"quick": True})))
+        yield
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share compiled systems run in one process, one after the other.
+
+    Those of one library mechanism belong together, whatever file they are in; so do those of one file, because of
+    its fixtures. Random mechanisms share nothing: they come last and even out what the processes have to do.
+    """
+    places: dict[pytest.Item, tuple[int, str]] = {}
+    for item in items:
+        given = getattr(item, "callspec", None)
+        name = given.params.get("name", given.params.get("variant")) if given else None
+        if type(name) is str and name in VARIANTS:  # some tests are given strings that lie
+            places[item] = (1, f"library {name}")
+        elif given and "seed" in given.params:
+            places[item] = (2, item.nodeid)
+        else:
+            places[item] = (0, str(item.path.relative_to(item.config.rootpath)))
+        if places[item][0] < 2:
+            item.add_marker(pytest.mark.xdist_group(places[item][1]))
+    order = {place: k for k, place in enumerate(dict.fromkeys(places.values()))}
+    items.sort(key=lambda item: (places[item][0], order[places[item]]))

@@ -82,7 +82,7 @@ VARIANTS: dict[str, Callable[[], Model]] = {
 """Every library mechanism, and its variants after a colon."""
 
 
-@lru_cache(maxsize=16)  # a system holds megabytes of machine code
+@lru_cache(maxsize=48)  # a system holds megabytes of machine code; tests of one mechanism run together
 def library_system(name: str, formulation: str = "kane") -> System:
     """A variant of the library, compiled once per session."""
     return pendula.compile_system(VARIANTS[name](), formulation)

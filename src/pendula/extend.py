@@ -16,6 +16,7 @@ NAMES = {
     "load_extension": "pendula.extensions",
     "load_installed": "pendula.extensions",
     "register_command": "pendula.app.registry",
+    "register_force": "pendula.model.forces.registry",
     "register_format": "pendula.formats",
     "register_formulation": "pendula.equations.formulations.registry",
     "register_mechanism": "pendula.library.registry",

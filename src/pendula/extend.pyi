@@ -6,12 +6,14 @@ from pendula.extensions import load_extension as load_extension
 from pendula.extensions import load_installed as load_installed
 from pendula.formats import register_format as register_format
 from pendula.library.registry import register_mechanism as register_mechanism
+from pendula.model.forces.registry import register_force as register_force
 from pendula.present.pictures.registry import register_plot as register_plot
 
 __all__ = [
     "load_extension",
     "load_installed",
     "register_command",
+    "register_force",
     "register_format",
     "register_formulation",
     "register_mechanism",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pendula.errors import UsageError
+from pendula.files import write_bytes
 from pendula.registry import Registry
 
 Writer = Callable[[Any], str | bytes]
@@ -76,6 +77,12 @@ def format_for(kind: str, path: Path) -> str | None:
     return _ENDINGS.get((kind, path.suffix.lower()))
 
 
+def write_content(content: str | bytes, path: Path) -> Path:
+    """Writes what a format gave, and returns the path."""
+    write_bytes(path, content if isinstance(content, bytes) else content.encode())
+    return path
+
+
 def write(result: Any, path: str | Path) -> Path:
     """Writes a result in the format that the ending of the file's name asks for, and returns the path.
 
@@ -95,12 +102,7 @@ def write(result: Any, path: str | Path) -> Path:
     for kind in kinds:
         name = format_for(kind, file)
         if name is not None:
-            content = formats(kind)[name](result)
-            try:
-                file.write_bytes(content if isinstance(content, bytes) else content.encode())
-            except OSError as error:
-                raise UsageError(f"{file}: cannot be written: {error.strerror or error}") from None
-            return file
+            return write_content(formats(kind)[name](result), file)
     arrays = hasattr(result, "save")
     if arrays and file.suffix.lower() == ".npz":
         result.save(file)

@@ -64,18 +64,19 @@ class Registry(Generic[T]):
         self.kind = kind
         self._entries: dict[str, Entry[T]] = {}
 
-    def register(self, name: str, value: T | str, *, summary: str = "") -> None:
+    def register(self, name: str, value: T | str, *, summary: str = "", module: str = "") -> None:
         """Adds an entry.
 
         Args:
             name: must not be taken, except by the same definition when its module is loaded again.
             value: the thing itself; built-in code may give ``"module:attribute"``, imported when first used.
             summary: one line for lists and help.
+            module: who registers it; default: the module that calls.
 
         Raises:
             UsageError: another module has registered this name.
         """
-        module = _registering_module()
+        module = module or _registering_module()
         taken = self._entries.get(name)
         if taken is not None and taken.module != module:
             raise UsageError(f'{self.kind} "{name}" is registered already, by {taken.module}; choose another name')

@@ -12,12 +12,16 @@ import symengine as se
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from pendula import library
 from pendula.equations.translate import translate
 from pendula.errors import PendulaError
 from pendula.model.expressions.expression import ExpressionError, parse
+from pendula.model.expressions.functions import PRIMITIVES
+from pendula.system.build import compile_system
+from pendula.system.code import llvm
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
-from pendula.system.code.program import FUNCTIONS, Program
+from pendula.system.code.program import Program
 from tests.helpers import Compiled
 
 NAMES = ("x", "y", "z")
@@ -89,7 +93,7 @@ def test_an_output_may_be_a_constant_an_input_a_parameter_or_given_twice() -> No
 _AT: dict[str, tuple[float, ...]] = {"acosh": (1.7,), "atan2": (0.6, -0.8), "pow": (1.3, 2.4)}
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@pytest.mark.parametrize("name", sorted(PRIMITIVES))
 def test_tangent_of_every_function_is_its_derivative(name: str) -> None:
     at = np.array(_AT.get(name, (0.37,)))
     p = Program(len(at), 0)
@@ -279,3 +283,47 @@ def test_random_expression_compiles_to_what_it_evaluates_to(text: str, numbers: 
     expected = _steady(text, {n: x for n, x in values.items() if n in names})
     found = _value(text, *numbers)
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-7)
+
+
+# --- one program for all blocks of a system ---------------------------------------------------------------
+
+
+def test_what_a_block_computes_does_not_depend_on_the_blocks_compiled_before() -> None:
+    model = library.double_pendulum()
+    fresh, used = compile_system(model), compile_system(model)
+    q, v = np.array([[0.3, -1.1]]), np.array([[2.0, 0.7]])
+    for by in "qvp":  # fills the shared program with derivatives first
+        used.residual_jacobian(by, q[0], v[0], np.ones(2), np.zeros(0))
+    used.energies(q[0], v[0])
+    natives = [system._programs.dynamics(system.parameters).native for system in (fresh, used)]
+    assert natives[0].operations == natives[1].operations
+    found = [system.accelerations(q[0], v[0]).tobytes() for system in (fresh, used)]
+    assert found[0] == found[1]
+
+
+def test_operands_are_ordered_by_what_they_are_not_by_when_they_were_made() -> None:
+    def product(first: str, second: str) -> list[object]:
+        p = Program(2, 0)
+        made = {name: p.call(name, p.inputs[0]) for name in (first, second)}
+        value = p.multiply(p.multiply(made["sin"], p.inputs[1]), made["exp"])
+        total = p.add(made["exp"], value)
+        return [(op.kind, op.name) for k in p.needed([total]) for op in [p.ops[k]]]
+
+    assert product("sin", "exp") == product("exp", "sin")
+
+
+def test_evaluate_and_prepare_share_one_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[str] = []
+    real = llvm.build_module
+    monkeypatch.setattr(llvm, "build_module", lambda text, effort: built.append(text) or real(text, effort))
+    assert _value("x*sin(k)", x=2.0, k=0.5) == pytest.approx(2 * math.sin(0.5))
+    assert len(built) == 1
+
+
+def test_an_input_may_stand_anywhere_in_the_array() -> None:
+    p = Program(2, 0)
+    x, y = p.inputs
+    native = compile_program(p, [p.subtract(x, y)], inputs=[y, x])
+    code = Compiled.__new__(Compiled)
+    code.native, code.outputs = native, 1
+    assert code([1.0, 5.0])[0] == 4.0

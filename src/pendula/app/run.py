@@ -101,6 +101,7 @@ def perform(
     from pendula.simulation.events import Event, read_events
     from pendula.simulation.simulate import simulate
     from pendula.system.build import compile_system
+    from pendula.system.first_use import prepare_motion
 
     looked_for = read_events(
         [
@@ -112,6 +113,7 @@ def perform(
     before = time.perf_counter()
     with Progress(quiet=quiet) as progress:
         progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
+        prepare_motion(options.stepper)
         system = compile_system(found, formulation, engine=engine)
         progress.say(f"simulating {found.name}")
         run = simulate(

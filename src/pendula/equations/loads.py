@@ -1,52 +1,131 @@
-"""The forces of a model, reduced to a few primitive loads that each formulation treats in its own way."""
+"""The forces of a model, reduced to a few primitive loads that each formulation treats in its own way.
+
+A load takes its law from the type of force (:mod:`pendula.model.forces`): formulations ask it for the pull or for the
+potential and know no law themselves.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple, assert_never
 
 import symengine as se
 
 from pendula.equations import vectors as vec
 from pendula.equations.mechanism import WORLD, Mechanism, Turn
-from pendula.equations.tape import Expr, is_zero
-from pendula.errors import ModelError, Problem
-from pendula.model.forces import (
-    ForceComFriction,
-    ForceDamper,
-    ForceFriction,
-    ForceGeneralized,
-    ForceLoad,
-    ForceSpinDrive,
-    ForceSpring,
-    ForceTorque,
-    ForceTorsionSpring,
-)
+from pendula.equations.tape import Expr, Tape, is_zero
+from pendula.equations.translate import translate
+from pendula.errors import ModelError, NotSupported, Problem
+from pendula.model.expressions.expression import parse
+from pendula.model.forces import actions as ac
+from pendula.model.forces.law import Law
 from pendula.model.joints import JointRevolute, TreeJoint
+
+_X, _RATE = se.Symbol("x__law"), se.Symbol("rate__law")
+
+
+class Straight(NamedTuple):
+    """A law with straight lines: the pull is stiffness (x - length) + damping rate."""
+
+    stiffness: Expr
+    length: Expr
+    damping: Expr
+
+
+@dataclass(frozen=True, eq=False)
+class Pull:
+    """The law of a force with symbols for the values of its fields."""
+
+    law: Law
+    fields: Mapping[str, Expr]
+
+    def elastic(self, x: Expr) -> Expr:
+        """The part of the pull that has a potential."""
+        return self._read(self.law.elastic, x=x)
+
+    def potential(self, x: Expr) -> Expr:
+        """The potential of the elastic part."""
+        return self._read(self.law.potential, x=x)
+
+    def drag(self, x: Expr, rate: Expr) -> Expr:
+        """The rest of the pull."""
+        return self._read(self.law.drag, x=x, rate=rate)
+
+    def _read(self, text: str, **measured: Expr) -> Expr:
+        return translate(parse(text), {**self.fields, **measured})
+
+    @cached_property
+    def is_elastic(self) -> bool:
+        """Whether a part of the pull has a potential."""
+        return not is_zero(self.elastic(_X)) or not is_zero(self.potential(_X))
+
+    @cached_property
+    def has_drag(self) -> bool:
+        """Whether a part of the pull has none."""
+        return not is_zero(self.drag(_X, _RATE))
+
+    @cached_property
+    def straight(self) -> Straight | None:
+        """Stiffness, slack length and damping of a law with straight lines; None for all others."""
+        elastic, drag = se.sympify(self.elastic(_X)), se.sympify(self.drag(_X, _RATE))
+        stiffness, damping = elastic.diff(_X), drag.diff(_RATE)
+        if _X in stiffness.free_symbols or {_X, _RATE} & damping.free_symbols or not is_zero(self.drag(_X, 0)):
+            return None
+        slack = (0, *(self.fields[name] for name in sorted(self.law.fixed_fields)))
+        length = next((x for x in slack if is_zero(self.elastic(x))), None)
+        return None if length is None else Straight(stiffness, length, damping)
 
 
 @dataclass(frozen=True)
-class SpringBetween:
-    """A spring and damper between two points, each (body, place in body axes)."""
+class Between:
+    """A pull between two points, each (body, place in body axes)."""
 
     start: tuple[str, tuple[Expr, ...]]
     end: tuple[str, tuple[Expr, ...]]
-    stiffness: Expr
-    damping: Expr
-    length: Expr
+    pull: Pull
+
+    def needs_distance(self) -> bool:
+        """Whether the elastic part needs the distance, and not only its square."""
+        return self.pull.straight is None or not is_zero(self.pull.straight.length)
+
+    def shares(self, square: Expr, distance: Callable[[], Expr], opening: Callable[[], Expr]) -> dict[str, Expr]:
+        """The pull divided by the distance, by part: times the gap it is the force on the start.
+
+        Args:
+            square: of the distance.
+            distance: gives the distance, under a name.
+            opening: gives the scalar product of the gap with its rate: distance times rate.
+        """
+        found: dict[str, Expr] = {}
+        line = self.pull.straight
+        if self.pull.is_elastic:
+            if line is not None:
+                found["springs"] = line.stiffness * (1 if is_zero(line.length) else 1 - line.length / distance())
+            else:
+                found["springs"] = self.pull.elastic(distance()) / distance()
+        if self.pull.has_drag:
+            if line is not None:
+                found["dissipation"] = line.damping * opening() / square
+            else:
+                found["dissipation"] = self.pull.drag(distance(), opening() / distance()) / distance()
+        return found
 
 
 @dataclass(frozen=True)
-class SpringAcross:
-    """A spring and damper on one coordinate of a joint, seen from the joint's parent side."""
+class Across:
+    """A pull on one coordinate of a joint, seen from the joint's parent side."""
 
     link: int
     coordinate: Any
     stretch: Expr
-    stiffness: Expr
-    damping: Expr
-    rest: Expr
+    """the coordinate as the two sides of the joint see it"""
+    pull: Pull
+
+    def measured(self, tape: Tape) -> Expr:
+        """The stretch; under a name where the law uses it more than once."""
+        return self.stretch if self.pull.straight is not None else tape.name(se.sympify(self.stretch), "x__joint")
 
 
 @dataclass(frozen=True)
@@ -95,14 +174,19 @@ class OnCoordinate:
     value: Expr
 
 
-Load = SpringBetween | SpringAcross | BallFriction | ForceAt | TorqueOn | SpinForce | OnCoordinate
+Load = Between | Across | BallFriction | ForceAt | TorqueOn | SpinForce | OnCoordinate
 
 
 def collect_loads(mechanism: Mechanism) -> list[Load]:
-    """All loads of the model but gravity."""
+    """All loads of the model but gravity.
+
+    Raises:
+        NotSupported: a type of force does not say where it acts, or acts where its law has no meaning.
+    """
     loads: list[Load] = []
     for number, force in enumerate(mechanism.model.forces):
-        loads += _loads_of(mechanism, force, f"force{number + 1}")
+        for action in force.actions():
+            loads += _loads_of(mechanism, action, f"force{number + 1}")
     return loads
 
 
@@ -117,9 +201,10 @@ def torque_in_joint(mechanism: Mechanism, loads: Sequence[Load], k: int, rate: C
     sense = mechanism.direction(joint.axis)[2]
     terms = []
     for load in loads:
-        if isinstance(load, SpringAcross) and load.link == k:
-            terms.append(-sense * load.stiffness * (load.stretch - load.rest))
-            terms.append(-sense * load.damping * rate(se.sympify(load.stretch)))
+        if isinstance(load, Across) and load.link == k:
+            x = load.measured(mechanism.tape)
+            terms.append(-sense * load.pull.elastic(x))
+            terms.append(-sense * load.pull.drag(x, rate(se.sympify(x))))
     return vec.total(terms)
 
 
@@ -133,69 +218,75 @@ def potential_energy(mechanism: Mechanism, loads: list[Load]) -> Expr:
     gravity = mechanism.constants_of(mechanism.model.gravity)
     terms = [-link.mass * vec.dot(gravity, mechanism.point(link.body, link.com)) for link in mechanism.links]
     for load in loads:
-        if isinstance(load, SpringAcross):
-            terms.append(load.stiffness * (load.stretch - load.rest) ** 2 / 2)
-        elif isinstance(load, SpringBetween) and not is_zero(load.stiffness):
-            gap = vec.subtract(mechanism.point(*load.end), mechanism.point(*load.start))
-            terms.append(load.stiffness * (se.sqrt(vec.dot(gap, gap)) - load.length) ** 2 / 2)
+        match load:
+            case Across():
+                terms.append(load.pull.potential(load.measured(mechanism.tape)))
+            case Between():
+                if load.pull.is_elastic:
+                    gap = vec.subtract(mechanism.point(*load.end), mechanism.point(*load.start))
+                    x = se.sqrt(vec.dot(gap, gap))
+                    x = x if load.pull.straight is not None else mechanism.tape.name(x, "length__spring")
+                    terms.append(load.pull.potential(x))
+            case BallFriction() | ForceAt() | TorqueOn() | SpinForce() | OnCoordinate():
+                pass  # no potential
+            case _:
+                assert_never(load)
     return vec.total(terms)
 
 
-def _loads_of(mechanism: Mechanism, force: Any, owner: str) -> list[Load]:
-    constant, general = mechanism.constant, mechanism.general
-    match force:
-        case ForceTorsionSpring():
-            return [_across(mechanism, force, force.stiffness, force.damping, force.rest)]
-        case ForceSpring() | ForceDamper():
-            stiffness = getattr(force, "stiffness", 0)
-            length = getattr(force, "length", 0)
-            if force.joint is not None:
-                return [_across(mechanism, force, stiffness, force.damping, length)]
-            ends = [
-                (s.body, mechanism.place(s, f"{owner}_{k}")) for k, s in (("from", force.start), ("to", force.end)) if s
-            ]
-            return [SpringBetween(ends[0], ends[1], constant(stiffness), general(force.damping), constant(length))]
-        case ForceFriction():
-            return _friction(mechanism, force)
-        case ForceComFriction():
-            place = mechanism.links[mechanism.index[force.body]].com
-            return [
-                SpinForce(force.body, place, _unit(mechanism, force.body, place), -general(force.coefficient), True)
-            ]
-        case ForceSpinDrive():
-            place = _place(mechanism, force)
-            if all(is_zero(x) for x in place):
-                place_error = f'the point is the origin of "{force.body}", so it has no theta_hat'
-                raise ModelError(
-                    [Problem(f"force {owner}", "at", place_error, 'name another point, such as at = "tip"')]
-                )
-            return [
-                SpinForce(force.body, place, _unit(mechanism, force.body, place), general(force.coefficient), False)
-            ]
-        case ForceLoad():
-            return [ForceAt(force.body, _place(mechanism, force), tuple(general(x) for x in force.vector), force.axes)]
-        case ForceTorque():
-            return [TorqueOn(force.body, tuple(general(x) for x in force.vector), force.axes)]
-        case ForceGeneralized():
+def _loads_of(mechanism: Mechanism, action: ac.Action, owner: str) -> list[Load]:
+    general = mechanism.general
+    match action:
+        case ac.Between(start, end, law, fields):
+            ends = [(s.body, mechanism.place(s, f"{owner}_{k}")) for k, s in (("from", start), ("to", end))]
+            return [Between(ends[0], ends[1], _pull(mechanism, law, fields))]
+        case ac.Across(name, coordinate, law, fields):
+            joint = _tree_joint(mechanism, name)
+            choices = [c.name for c in joint.coordinates() if c.kind != "quaternion"]
+            return [_on_coordinate(mechanism, joint, coordinate or choices[0], _pull(mechanism, law, fields))]
+        case ac.AcrossAll(name, law, fields):
+            return _on_all_coordinates(mechanism, name, _pull(mechanism, law, fields))
+        case ac.Push(body, vector, axes, at, position):
+            place = _place(mechanism, body, at, position, (0, 0, 0))
+            return [ForceAt(body, place, tuple(general(x) for x in vector), axes)]
+        case ac.Twist(body, vector, axes):
+            return [TorqueOn(body, tuple(general(x) for x in vector), axes)]
+        case ac.Spin(body, coefficient, dissipative, at, position):
+            place = _place(mechanism, body, at, position, mechanism.links[mechanism.index[body]].com)
+            if not dissipative and all(is_zero(x) for x in place):
+                cause = f'the point is the origin of "{body}", so it has no theta_hat'
+                raise ModelError([Problem(f"force {owner}", "at", cause, 'name another point, such as at = "tip"')])
+            sign = -1 if dissipative else 1
+            return [SpinForce(body, place, _unit(mechanism, body, place), sign * general(coefficient), dissipative)]
+        case ac.OnCoordinate(coordinate, value):
             names = [str(r) for r in mechanism.joint_rates]
-            name = force.coordinate if force.coordinate in names else f"{force.coordinate}_dot"
+            name = coordinate if coordinate in names else f"{coordinate}_dot"
             if name not in names:
-                cause = f'"{force.coordinate}" is part of a quaternion'
+                cause = f'"{coordinate}" is part of a quaternion'
                 raise ModelError(
                     [Problem(f"force {owner}", "coordinate", cause, "name one of the joint's angular speeds")]
                 )
-            return [OnCoordinate(names.index(name), general(force.value))]
-    raise TypeError(f"no load for {force!r}")
+            return [OnCoordinate(names.index(name), general(value))]
+        case _:
+            assert_never(action)
 
 
-def _place(mechanism: Mechanism, force: Any) -> tuple[Expr, ...]:
-    if force.position is not None:
-        return mechanism.constants_of(force.position)
-    if force.at is not None:
-        return mechanism.constants_of(mechanism.model.body(force.body).named_points()[force.at])
-    if isinstance(force, ForceSpinDrive):
-        return mechanism.links[mechanism.index[force.body]].com
-    return (0, 0, 0)
+def _pull(mechanism: Mechanism, law: Law, fields: Mapping[str, Any]) -> Pull:
+    """What the potential depends on is constant; the rest may depend on everything."""
+    fixed = law.fixed_fields
+    return Pull(
+        law, {n: se.sympify(mechanism.constant(x) if n in fixed else mechanism.general(x)) for n, x in fields.items()}
+    )
+
+
+def _place(
+    mechanism: Mechanism, body: str, at: str | None, position: Any, otherwise: tuple[Expr, ...]
+) -> tuple[Expr, ...]:
+    if position is not None:
+        return mechanism.constants_of(position)
+    if at is not None:
+        return mechanism.constants_of(mechanism.model.body(body).named_points()[at])
+    return otherwise
 
 
 def _unit(mechanism: Mechanism, body: str, place: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -208,15 +299,14 @@ def _unit(mechanism: Mechanism, body: str, place: tuple[Expr, ...]) -> tuple[Exp
     return tuple(0 if is_zero(x) else x / length for x in place)
 
 
-def _across(mechanism: Mechanism, force: Any, stiffness: Any, damping: Any, rest: Any) -> SpringAcross:
-    joint = mechanism.model.joint(force.joint)
-    choices = [c.name for c in joint.coordinates() if c.kind != "quaternion"]
-    return _on_coordinate(mechanism, joint, force.coordinate or choices[0], stiffness, damping, rest)
+def _tree_joint(mechanism: Mechanism, name: str) -> TreeJoint:
+    joint = mechanism.model.joint(name)
+    if not isinstance(joint, TreeJoint):
+        raise NotSupported(f'joint "{name}" closes a loop and has no coordinate for a force to act on')
+    return joint
 
 
-def _on_coordinate(
-    mechanism: Mechanism, joint: TreeJoint, name: str, stiffness: Any, damping: Any, rest: Any
-) -> SpringAcross:
+def _on_coordinate(mechanism: Mechanism, joint: TreeJoint, name: str, pull: Pull) -> Across:
     k = mechanism.index[joint.child.body]
     coordinate = se.Symbol(name)
     stretch: Expr = coordinate
@@ -226,18 +316,22 @@ def _on_coordinate(
         turn = mechanism.relative_motion(k, mechanism.follow(parent, link.before, link.body))[0]
         assert isinstance(turn, Turn)
         stretch = turn.angle
-    read = mechanism.constant
-    return SpringAcross(k, coordinate, stretch, read(stiffness), mechanism.general(damping), read(rest))
+    return Across(k, coordinate, stretch, pull)
 
 
-def _friction(mechanism: Mechanism, force: ForceFriction) -> list[Load]:
-    joint = mechanism.model.joint(force.joint)
+def _on_all_coordinates(mechanism: Mechanism, name: str, pull: Pull) -> list[Load]:
+    joint = _tree_joint(mechanism, name)
     loads: list[Load] = []
     for coordinate in joint.coordinates():
         if coordinate.kind != "quaternion":
-            loads.append(_on_coordinate(mechanism, joint, coordinate.name, 0, force.coefficient, 0))
+            loads.append(_on_coordinate(mechanism, joint, coordinate.name, pull))
     if joint.quaternion():
+        if pull.straight is None or pull.is_elastic:
+            raise NotSupported(
+                f'joint "{name}" has a quaternion: there a force can only be a drag proportional to the rate, not '
+                f'elastic pull "{pull.law.elastic}", drag "{pull.law.drag}"'
+            )
         speeds = [s.name for s in mechanism.model.speeds]
         a, b, c = (speeds.index(s.name) for s in joint.speeds()[-3:])
-        loads.append(BallFriction((a, b, c), mechanism.general(force.coefficient)))
+        loads.append(BallFriction((a, b, c), pull.straight.damping))
     return loads

@@ -54,7 +54,7 @@ def unknown(kind: str, name: str, known: Iterable[str], *, element: str, place: 
 def class_name(cls: type) -> str:
     """What a class of the model describes, in one word: ``joint`` for ``JointRevolute``."""
     for family in ("Joint", "Force"):
-        if cls.__name__.lstrip("_").startswith(family):
+        if any(base.__name__ == family for base in cls.__mro__):
             return family.lower()
     return cls.__name__.lstrip("_").lower()
 

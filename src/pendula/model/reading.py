@@ -12,8 +12,9 @@ from pydantic import AfterValidator, TypeAdapter, ValidationError
 from pendula.errors import Problem
 from pendula.model.base import Description, Element, Name, Scalar, StateName, Title, Vector
 from pendula.model.bodies import Body
-from pendula.model.forces import AnyForce
+from pendula.model.forces.registry import FORCES
 from pendula.model.joints import AnyJoint, Rotation
+from pendula.model.kinds import adapter as adapter_of
 from pendula.model.names import nearest, quote
 from pendula.model.parts import Parts, Unread
 from pendula.model.problems import field_text, problems_from, shown
@@ -69,9 +70,8 @@ def _classes(union: Any) -> dict[str, type[Element]]:
     return {cls.model_fields["type"].default: cls for cls in get_args(get_args(union)[0])}
 
 
-_CLASSES: dict[str, dict[str, type[Element]]] = {"joints": _classes(AnyJoint), "forces": _classes(AnyForce)}
-_ELEMENTS: list[type[Element]] = [Body, *_CLASSES["joints"].values(), *_CLASSES["forces"].values()]
-_ADAPTERS: dict[type[Element], TypeAdapter[Any]] = {cls: TypeAdapter(cls) for cls in _ELEMENTS}
+_KINDS: dict[str, Any] = {"joints": _classes(AnyJoint), "forces": FORCES}
+"""The classes of joints and forces by type."""
 
 
 @dataclass
@@ -212,8 +212,8 @@ def _read_list(section: str, data: Any, reading: Reading) -> None:
     for index, item in enumerate(data):
         label = _label(kind, item, index)
         if _has_type(section, item, label, reading.problems):
-            cls: type[Element] = Body if section == "bodies" else _CLASSES[section][_field(item, "type")]
-            found = _read(_ADAPTERS[cls], item, reading.problems, label, cls)
+            cls: type[Element] = Body if section == "bodies" else _KINDS[section][_field(item, "type")]
+            found = _read(adapter_of(cls), item, reading.problems, label, cls)
             if found is not None:
                 sound.append(found)
                 labels.append(label)
@@ -227,7 +227,7 @@ def _has_type(section: str, item: Any, label: str, problems: list[Problem]) -> b
         cause = f"must be a table of fields, found {shown(item)}"
         problems.append(Problem(label, "", cause, f"write [[{section}]] and its fields below"))
         return False
-    types = _CLASSES.get(section)
+    types = _KINDS.get(section)
     kind = _field(item, "type")
     if types is None or (isinstance(kind, str) and kind in types):
         return True

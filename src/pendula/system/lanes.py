@@ -19,8 +19,8 @@ from pendula.numerics.compiled.native import Callback, call_native, doubles_at, 
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.numerics.solvers.linear import PIVOT_TOLERANCE
 from pendula.system import kernels as kn
-from pendula.system.code.lane_code import compile_lanes, solve_symmetric
-from pendula.system.code.llvm import Native
+from pendula.system.code.llvm import Native, compile_program
+from pendula.system.code.solve import solve_symmetric
 from pendula.system.layout import Array
 from pendula.system.recursion import kernels as rk
 from pendula.system.recursive import RecursiveSystem
@@ -147,7 +147,7 @@ def _projection(system: System, parameters: Array) -> tuple[int, int, Any]:
 def _make_dynamics(system: System) -> Native:
     """q', v' and power; v' is NaN where the mass matrix is not positive definite."""
     eq = system.equations
-    low = system._programs.lane_lowering()
+    low = system._programs.lowering(inputs_in_time=True, inputs_fixed=True)
     program, n = low.program, len(eq.v)
     M = [[low(eq.M[i][j]) if j >= i else program.zero for j in range(n)] for i in range(n)]
     a = solve_symmetric(program, M, [low(x) for x in eq.f], PIVOT_TOLERANCE)
@@ -160,12 +160,13 @@ def _make_dynamics(system: System) -> Native:
                 effort = program.add(effort, program.multiply(low(eq.drive_M[d][j]), a[j]))
             power = program.add(power, program.multiply(effort, low(drive.rate)))
         outputs.append(power)
-    return compile_lanes(program, outputs)
+    return compile_program(program, outputs, inputs=low.inputs(), lanes=LANES)
 
 
 def _make_energies(system: System) -> Native:
-    low = system._programs.lane_lowering()
-    return compile_lanes(low.program, [low(system.equations.kinetic), low(system.equations.potential)])
+    low = system._programs.lowering(inputs_in_time=True, inputs_fixed=True)
+    energies = [low(system.equations.kinetic), low(system.equations.potential)]
+    return compile_program(low.program, energies, inputs=low.inputs(), lanes=LANES)
 
 
 _MAKERS = (("dynamics", _make_dynamics), ("energies", _make_energies))

@@ -111,8 +111,7 @@ class RecursiveSystem(System):
     def has_power(self) -> bool:
         """Whether anything but gravity, springs and ideal joints does work."""
         tables = self.tables
-        damped = any(at >= 0 for at in tables.springs[:, 3]) or tables.has_damping
-        return bool(self.drives or damped or tables.does_work)
+        return bool(self.drives or tables.has_damping or tables.does_work)
 
     def independent_rows(self, parameters: Parameters = None) -> int:
         """Number of independent constraint rows at regular poses."""

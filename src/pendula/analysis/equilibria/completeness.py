@@ -15,7 +15,7 @@ from pendula.analysis.equilibria.intervals import Interval, Jet, Undecidable, ev
 from pendula.analysis.equilibria.roots import Roots, isolate_roots
 from pendula.equations.at_rest import forces_at_rest
 from pendula.model.expressions.expression import parse
-from pendula.model.forces import ForceComFriction, ForceDamper, ForceFriction, ForceSpinDrive, ForceTorsionSpring
+from pendula.model.forces import ForceTorsionSpring
 from pendula.system.layout import Array
 from pendula.system.system import System
 
@@ -79,6 +79,10 @@ def prove_tree(balance: Balance, v: Array, most: int = MOST_LINKS) -> Proof | No
     return Proof(tuple((angles - offset) @ to_joints.T), law)
 
 
+_NOTHING_AT_REST = ("friction", "com-friction", "spin-drive", "damper")
+"""types of forces that vanish at rest"""
+
+
 def _is_pinned_tree(balance: Balance) -> bool:
     """Whether nothing but gravity acts on bodies that are joined by pins (or fixed to each other) in an open tree."""
     model = balance.system.model
@@ -88,10 +92,10 @@ def _is_pinned_tree(balance: Balance) -> bool:
     if not all(joint.type in ("revolute", "fixed") for joint in model.tree):  # type: ignore[attr-defined]
         return False
     for force in model.forces:
-        if isinstance(force, ForceTorsionSpring):
+        if isinstance(force, ForceTorsionSpring) and force.type == "torsion-spring":
             if parse(force.stiffness).evaluate(values) != 0.0:
                 return False
-        elif not isinstance(force, (ForceFriction, ForceComFriction, ForceSpinDrive, ForceDamper)):
+        elif force.type not in _NOTHING_AT_REST:
             return False
     return True
 

@@ -29,9 +29,12 @@ KINK = 1e-4
 
 @lru_cache(maxsize=64)
 def may_have_kinks(model: Model) -> bool:
-    """Whether an expression of a force, or of a joint with coordinates of its own, is not smooth everywhere."""
+    """Whether an expression or the law of a force, or an expression of a joint, is not smooth everywhere."""
     elements = (*model.forces, *model.tree)
-    return any(_bends(value) for element in elements for value in element.model_dump().values())
+    if any(_bends(value) for element in elements for value in element.model_dump().values()):
+        return True
+    laws = {action.law for force in model.forces for action in force.actions() if hasattr(action, "law")}
+    return any(law.kinked or any(e.fold(_bent) for e in law.expressions) for law in laws)
 
 
 def _bends(value: Any) -> bool:

@@ -130,9 +130,10 @@ def _build(system: System, *, parameters_vary: bool = False) -> Native:
     """The program: inputs t, q, v, u, lam (and p); outputs in the order of :class:`Terms`."""
     eq = system.equations
     lam = list(eq.multiplier_symbols)
-    low = system._programs._lowering(extra=lam)
+    low = system._programs.lowering()
     if parameters_vary:
         low = type(low)([eq.t, *eq.q, *eq.v, *eq.u, *lam, *eq.p], [], eq.definitions)
+    inputs = low.inputs() if parameters_vary else low.inputs(lam)
     program, n = low.program, len(eq.v)
     zero = program.constant(0.0)
     mass, slopes = [zero] * (n * n), [zero] * (eq.loop_rows * n)
@@ -155,7 +156,7 @@ def _build(system: System, *, parameters_vary: bool = False) -> Native:
     values = [*mass, *left, *slopes, *(column[i] for i in range(len(eq.q)) for column in N)]
     values += [program.negate(column[i]) for columns in (by_s, by_v) for i in range(n) for column in columns]
     values += [column[i] for i in range(n) for column in by_u]
-    return compile_program(program, values, quick=n > LARGE)
+    return compile_program(program, values, inputs=inputs, quick=n > LARGE)
 
 
 def _by_functions(

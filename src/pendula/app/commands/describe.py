@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from pendula.app.options import echo_json, json_option, model_argument, parameter_option, read_model, writable
+from pendula.files import write_text
 from pendula.model.model import Model
 from pendula.present.words.tables import heading, number, table
 
@@ -112,7 +113,7 @@ def describe(model: Model) -> str:
         rows.append((joint.name, joint.type, joint.parent.body, joint.child.body, names))
     text += ["", table(rows, ["joint", "type", "parent", "child", "coordinates"])]
     if model.forces:
-        rows = [(f.name or f"force {k + 1}", f.type, _where(f)) for k, f in enumerate(model.forces)]
+        rows = [(f.name or f"force {k + 1}", f.type, f.where()) for k, f in enumerate(model.forces)]
         text += ["", table(rows, ["force", "type", "acts on"])]
     start = {n: str(v) if not hasattr(v, "sequence") else "rotation" for n, v in model.initial.items()}
     kinds = {c.name: units.coordinate(c.kind) for c in model.coordinates}
@@ -183,14 +184,6 @@ def _coordinates(joint: Any) -> str:
     return ", ".join(f"{n} = {given[n]} (prescribed)" if n in given else n for n in names) or "-"
 
 
-def _where(force: Any) -> str:
-    for field in ("joint", "body", "coordinate"):
-        name = getattr(force, field, None)
-        if name is not None:
-            return f"{field} {name}"
-    return f"from {force.start.body} to {force.end.body}"
-
-
 def _summary(model: Model) -> dict[str, Any]:
     from pendula.model.files import to_data
 
@@ -236,5 +229,5 @@ def schema_command(output: str | None) -> None:
     if path is None:
         click.echo(text)
     else:
-        path.write_text(text + "\n", encoding="utf-8")
+        write_text(path, text + "\n")
         click.echo(f"wrote {path}")

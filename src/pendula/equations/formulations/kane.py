@@ -12,7 +12,7 @@ Nothing is differentiated but a joint's own pose template.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, assert_never
 
 import symengine as se
 
@@ -245,9 +245,9 @@ class _Derivation:
                 rows["gravity"][k].append(vec.dot(vec.scale(link.mass, gravity), V))
         for load in self.loads:
             match load:
-                case ld.SpringBetween():
+                case ld.Between():
                     self._spring(load, rows)
-                case ld.SpringAcross():
+                case ld.Across():
                     self._joint_spring(load, rows)
                 case ld.BallFriction(speeds, coefficient):
                     for k in speeds:
@@ -264,32 +264,34 @@ class _Derivation:
                     here = self._at(body, place)
                     force = vec.scale(coefficient, vec.cross(here.w, self._world(body, direction, "body")))
                     self._push(rows["dissipation" if dissipative else "applied"], here, force)
+                case _:
+                    assert_never(load)
         return rows
 
     def _push(self, rows: list[list[Expr]], motion: Motion, force: vec.Vector) -> None:
         for k, V in motion.V.items():
             rows[k].append(vec.dot(force, V))
 
-    def _spring(self, load: ld.SpringBetween, rows: dict[str, list[list[Expr]]]) -> None:
+    def _spring(self, load: ld.Between, rows: dict[str, list[list[Expr]]]) -> None:
         """Equal and opposite forces along the line between two points."""
         start, end = self._at(*load.start), self._at(*load.end)
         gap = self.tape.keep_all(vec.subtract(end.r, start.r), "gap__spring")
         square = vec.dot(gap, gap)
-        if not is_zero(load.stiffness):
-            pull: Expr = load.stiffness
-            if not is_zero(load.length):
-                pull = load.stiffness * (1 - load.length / self.tape.name(se.sqrt(square), "length__spring"))
-            force = self.tape.keep_all(vec.scale(pull, gap), "pull__spring")
-            self._push(rows["springs"], start, force)
-            self._push(rows["springs"], end, vec.scale(-1, force))
-        if not is_zero(load.damping):
-            closing = vec.dot(vec.subtract(end.v, start.v), gap)
-            drag = self.tape.name(load.damping * closing / square, "drag__spring")
-            force = vec.scale(drag, gap)
-            self._push(rows["dissipation"], start, force)
-            self._push(rows["dissipation"], end, vec.scale(-1, force))
+        shares = load.shares(
+            square,
+            lambda: self.tape.name(se.sqrt(square), "length__spring"),
+            lambda: vec.dot(vec.subtract(end.v, start.v), gap),
+        )
+        for part, share in shares.items():
+            if part == "dissipation" or load.pull.straight is None:
+                share = self.tape.name(se.sympify(share), "drag__spring" if part == "dissipation" else "share__spring")
+            force = vec.scale(share, gap)
+            if part == "springs":
+                force = self.tape.keep_all(force, "pull__spring")
+            self._push(rows[part], start, force)
+            self._push(rows[part], end, vec.scale(-1, force))
 
-    def _joint_spring(self, load: ld.SpringAcross, rows: dict[str, list[list[Expr]]]) -> None:
+    def _joint_spring(self, load: ld.Across, rows: dict[str, list[list[Expr]]]) -> None:
         """A moment (or force) between the two sides of a joint, acting on the relative rate."""
         own, speed, _ = self.rate_of[load.coordinate]
         joint = self.m.links[load.link].joint
@@ -303,7 +305,8 @@ class _Derivation:
                 for k, W in self.bodies[parent].W.items():
                     shares[k] = shares.get(k, 0) - vec.dot(axis, W)
                 rate = speed - vec.dot(axis, self.bodies[parent].w)
-        spring, damper = load.stiffness * (load.stretch - load.rest), load.damping * rate
+        x = load.measured(self.tape)
+        spring, damper = load.pull.elastic(x), load.pull.drag(x, rate)
         for k, share in shares.items():
             rows["springs"][k].append(-spring * share)
             rows["dissipation"][k].append(-damper * share)

@@ -11,6 +11,7 @@ otherwise, which keeps the energies short.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 import symengine as se
 
@@ -165,19 +166,17 @@ class _Derivation:
             weights.append(se.sympify(-link.mass * vec.dot(gravity, center)))
         springs = []
         for load in self.loads:
-            if isinstance(load, ld.SpringAcross) and not is_zero(load.stiffness):
-                springs.append(load.stiffness * (load.stretch - load.rest) ** 2 / 2)
-            elif isinstance(load, ld.SpringBetween) and not is_zero(load.stiffness):
-                springs.append(load.stiffness * self._stretch(load) / 2)
-        return weights, [se.sympify(e) for e in springs]
-
-    def _stretch(self, load: ld.SpringBetween) -> Expr:
-        """(distance - length)^2; without a length no square root is needed."""
-        gap = vec.subtract(self.m.point(*load.end), self.m.point(*load.start))
-        gap = self.tape.keep_all(gap, "gap__spring")
-        if is_zero(load.length):
-            return vec.dot(gap, gap)
-        return (self.tape.name(se.sqrt(vec.dot(gap, gap)), "length__spring") - load.length) ** 2
+            match load:
+                case ld.Across():
+                    springs.append(load.pull.potential(load.measured(self.tape)))
+                case ld.Between():
+                    if load.pull.is_elastic:
+                        springs.append(load.pull.potential(self._distance(load, by_name=load.needs_distance())))
+                case ld.BallFriction() | ld.ForceAt() | ld.TorqueOn() | ld.SpinForce() | ld.OnCoordinate():
+                    pass  # virtual work
+                case _:
+                    assert_never(load)
+        return weights, [se.sympify(e) for e in springs if not is_zero(e)]
 
     # -- generalized forces ---------------------------------------------------------------------
 
@@ -186,11 +185,12 @@ class _Derivation:
         rows: dict[str, list[list[Expr]]] = {p: [[] for _ in range(self.count)] for p in ("dissipation", "applied")}
         for load in self.loads:
             match load:
-                case ld.SpringAcross() | ld.SpringBetween() if not is_zero(load.damping):
-                    stretch = load.stretch if isinstance(load, ld.SpringAcross) else self._distance(load)
-                    rate = self.tape.keep(self.in_time(stretch), "rate__damper")
-                    for k in range(self.count):
-                        rows["dissipation"][k].append(-load.damping * rate * self.virtual[k](stretch))
+                case ld.Across() | ld.Between():
+                    if load.pull.has_drag:
+                        x = load.measured(self.tape) if isinstance(load, ld.Across) else self._distance(load)
+                        drag = self._drag(load.pull, x)
+                        for k in range(self.count):
+                            rows["dissipation"][k].append(-drag * self.virtual[k](x))
                 case ld.BallFriction(speeds, coefficient):
                     for k in speeds:
                         rows["dissipation"][k].append(-coefficient * self.m.v[k])
@@ -207,11 +207,20 @@ class _Derivation:
                     across = vec.cross(self.velocities[i].w, self._own_axes(i, direction, "body"))
                     part = rows["dissipation" if dissipative else "applied"]
                     self._work(part, self._point_velocity(i, place), vec.scale(coefficient, across))
+                case _:
+                    assert_never(load)
         return {part: [vec.total(terms) for terms in lists] for part, lists in rows.items()}
 
-    def _distance(self, load: ld.SpringBetween) -> Expr:
+    def _drag(self, pull: ld.Pull, x: Expr) -> Expr:
+        rate = self.tape.keep(self.in_time(x), "rate__damper")
+        if pull.straight is not None:
+            return pull.straight.damping * rate
+        return self.tape.name(se.sympify(pull.drag(x, rate)), "drag__damper")
+
+    def _distance(self, load: ld.Between, *, by_name: bool = True) -> Expr:
         gap = self.tape.keep_all(vec.subtract(self.m.point(*load.end), self.m.point(*load.start)), "gap__spring")
-        return self.tape.name(se.sqrt(vec.dot(gap, gap)), "length__spring")
+        distance = se.sqrt(vec.dot(gap, gap))
+        return self.tape.name(distance, "length__spring") if by_name else distance
 
     def _work(self, rows: list[list[Expr]], velocity: vec.Vector, force: vec.Vector) -> None:
         """Adds force . d(velocity)/d(speed k) to every row."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 import symengine as se
 
@@ -336,16 +336,16 @@ class _Derivation:
 
     def _load(self, load: ld.Load, rows: dict[str, list[list[Expr]]]) -> None:
         match load:
-            case ld.SpringBetween():
+            case ld.Between():
                 self._spring(load, rows)
-            case ld.SpringAcross():
-                stretch = se.sympify(load.stretch)
-                rate = self.in_time(stretch)
+            case ld.Across():
+                x = se.sympify(load.measured(self.tape))
+                spring, damper = load.pull.elastic(x), load.pull.drag(x, self.in_time(x))
                 for k in self._near(load.link):
-                    slope = self.m.virtual(k)(stretch)
+                    slope = self.m.virtual(k)(x)
                     if not is_zero(slope):
-                        rows["springs"][k].append(-load.stiffness * (stretch - load.rest) * slope)
-                        rows["dissipation"][k].append(-load.damping * rate * slope)
+                        rows["springs"][k].append(-spring * slope)
+                        rows["dissipation"][k].append(-damper * slope)
             case ld.BallFriction(speeds, coefficient):
                 for i in speeds:
                     self._on_rate(self.m.joint_v[i], -coefficient * self.m.joint_v[i], rows["dissipation"])
@@ -363,6 +363,8 @@ class _Derivation:
                 across = vec.cross(self._body(body).w, self._world(body, direction, "body"))
                 spot = self._point(Point(body, place), f"{body}_load")
                 self._push(rows["dissipation" if dissipative else "applied"], spot, vec.scale(coefficient, across))
+            case _:
+                assert_never(load)
 
     def _world(self, body: str, vector: vec.Vector, axes: str) -> vec.Vector:
         return vector if axes == "world" else vec.times(self._body(body).pose.R, vector)
@@ -392,18 +394,19 @@ class _Derivation:
             if not is_zero(slope):
                 rows[i].append(value * slope)
 
-    def _spring(self, load: ld.SpringBetween, rows: dict[str, list[list[Expr]]]) -> None:
+    def _spring(self, load: ld.Between, rows: dict[str, list[list[Expr]]]) -> None:
         start, end = (self._point(Point(*x), "spring") for x in (load.start, load.end))
         gap = self.tape.keep_all(vec.subtract(end.r, start.r), "gap__spring")
-        length = self.tape.name(se.sqrt(vec.dot(gap, gap)), "length__spring")
-        pulls: dict[str, Expr] = {}
-        if not is_zero(load.stiffness):
-            pulls["springs"] = load.stiffness if is_zero(load.length) else load.stiffness * (1 - load.length / length)
-        if not is_zero(load.damping):
-            opening = vec.dot(vec.subtract(end.velocity, start.velocity), gap)
-            pulls["dissipation"] = load.damping * opening / length**2
-        for part, pull in pulls.items():
-            force = self.tape.keep_all(vec.scale(pull, gap), "pull__spring")
+        square = vec.dot(gap, gap)
+        shares = load.shares(
+            square,
+            lambda: self.tape.name(se.sqrt(square), "length__spring"),
+            lambda: vec.dot(vec.subtract(end.velocity, start.velocity), gap),
+        )
+        for part, share in shares.items():
+            if load.pull.straight is None:
+                share = self.tape.name(se.sympify(share), "share__spring")
+            force = self.tape.keep_all(vec.scale(share, gap), "pull__spring")
             self._push(rows[part], start, force)
             self._push(rows[part], end, vec.scale(-1, force))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, assert_never
 
 import symengine as se
 
@@ -336,14 +336,15 @@ class _Derivation:
             self._apply(own, "gravity", link.body, center, vec.scale(link.mass, gravity), vec.NULL)
         for load in self.loads:
             match load:
-                case ld.SpringBetween():
+                case ld.Between():
                     self._apply_spring(own, direct, load)
-                case ld.SpringAcross():
+                case ld.Across():
                     # the joint itself supplies a force along its free direction
-                    rate = self.in_time(load.stretch)
-                    for i, slope in self._slopes([load.stretch]).items():
-                        direct["springs"][i].append(-load.stiffness * (load.stretch - load.rest) * slope[0])
-                        direct["dissipation"][i].append(-load.damping * rate * slope[0])
+                    x = load.measured(self.tape)
+                    spring, damper = load.pull.elastic(x), load.pull.drag(x, self.in_time(x))
+                    for i, slope in self._slopes([x]).items():
+                        direct["springs"][i].append(-spring * slope[0])
+                        direct["dissipation"][i].append(-damper * slope[0])
                 case ld.BallFriction(speeds, coefficient):
                     for k in speeds:
                         direct["dissipation"][k].append(-coefficient * self.m.v[k])
@@ -364,21 +365,24 @@ class _Derivation:
                     force = across if here.flat else vec.times(here.pose.R, across)
                     part = "dissipation" if dissipative else "applied"
                     self._apply(own, part, body, self.m.point(body, place), vec.scale(coefficient, force), vec.NULL)
+                case _:
+                    assert_never(load)
 
     def _apply_spring(
-        self, own: list[dict[str, Wrench]], direct: dict[str, list[list[Expr]]], load: ld.SpringBetween
+        self, own: list[dict[str, Wrench]], direct: dict[str, list[list[Expr]]], load: ld.Between
     ) -> None:
         ends = [self.m.point(*end) for end in (load.start, load.end)]
         gap = self.tape.keep_all(vec.subtract(ends[1], ends[0]), "gap__spring")
-        length = self.tape.name(se.sqrt(vec.dot(gap, gap)), "length__spring")
-        pulls: dict[str, Expr] = {}
-        if not is_zero(load.stiffness):
-            pulls["springs"] = load.stiffness if is_zero(load.length) else load.stiffness * (1 - load.length / length)
-        if not is_zero(load.damping):
-            velocity = vec.subtract(self._velocity(*load.end), self._velocity(*load.start))
-            pulls["dissipation"] = load.damping * vec.dot(velocity, gap) / length**2
-        for part, pull in pulls.items():
-            force = self.tape.keep_all(vec.scale(pull, gap), "pull__spring")
+        square = vec.dot(gap, gap)
+        shares = load.shares(
+            square,
+            lambda: self.tape.name(se.sqrt(square), "length__spring"),
+            lambda: vec.dot(vec.subtract(self._velocity(*load.end), self._velocity(*load.start)), gap),
+        )
+        for part, share in shares.items():
+            if load.pull.straight is None:
+                share = self.tape.name(se.sympify(share), "share__spring")
+            force = self.tape.keep_all(vec.scale(share, gap), "pull__spring")
             for (body, place), point, sign in ((load.start, ends[0], 1), (load.end, ends[1], -1)):
                 self._apply(own, part, body, point, vec.scale(sign, force), vec.NULL)
                 if body == GROUND:  # a point that is moved: the force acts on that motion

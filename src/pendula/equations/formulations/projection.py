@@ -43,6 +43,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import assert_never
 
 import symengine as se
 
@@ -141,11 +142,15 @@ class _Derivation:
                     body = self._body(name)
                     force = vec.scale(coefficient, vec.cross(body.w, body.to_axes(direction)))
                     act("dissipation" if dissipative else "applied", name, place, force)
-                case ld.SpringBetween():
+                case ld.Between():
                     for part, pull in self._pulls(load).items():
                         for (name, place), sign in ((load.start, 1), (load.end, -1)):
                             if name != GROUND:
                                 act(part, name, place, self._body(name).from_world(vec.scale(sign, pull)))
+                case ld.Across() | ld.BallFriction() | ld.OnCoordinate():
+                    pass  # inside joints
+                case _:
+                    assert_never(load)
         return {part: {k: self._named(k, _sum(each)) for k, each in by.items()} for part, by in found.items()}
 
     def _named(self, k: int, wrench: Wrench) -> Wrench:
@@ -160,19 +165,19 @@ class _Derivation:
         body = self._body(name)
         return body.from_world(vector) if axes == "world" else body.to_axes(vector)
 
-    def _pulls(self, load: ld.SpringBetween) -> dict[str, vec.Vector]:
+    def _pulls(self, load: ld.Between) -> dict[str, vec.Vector]:
         """What a spring and a damper pull its start toward its end with, in world axes."""
         gap = vec.subtract(self.m.point(*load.end), self.m.point(*load.start))
         gap = self.tape.keep_all(gap, "gap__spring")
         square = self.tape.name(vec.dot(gap, gap), "square__spring")
-        found = {}
-        if not is_zero(load.stiffness):
-            slack = 0 if is_zero(load.length) else load.length / self.tape.name(se.sqrt(square), "length__spring")
-            found["springs"] = vec.scale(load.stiffness * (1 - slack), gap)
-        if not is_zero(load.damping):
-            stretching = vec.dot(vec.subtract(self._velocity(*load.end), self._velocity(*load.start)), gap)
-            found["dissipation"] = vec.scale(load.damping * stretching / square, gap)
-        return {part: self.tape.keep_all(force, f"pull__{part}") for part, force in found.items()}
+        shares = load.shares(
+            square,
+            lambda: self.tape.name(se.sqrt(square), "length__spring"),
+            lambda: vec.dot(vec.subtract(self._velocity(*load.end), self._velocity(*load.start)), gap),
+        )
+        if load.pull.straight is None:
+            shares = {part: self.tape.name(se.sympify(share), f"share__{part}") for part, share in shares.items()}
+        return {part: self.tape.keep_all(vec.scale(x, gap), f"pull__{part}") for part, x in shares.items()}
 
     def _velocity(self, name: str, place: vec.Vector) -> vec.Vector:
         """Velocity of a point in world axes; a point of ground moves as it is prescribed."""
@@ -185,24 +190,27 @@ class _Derivation:
         """Loads that a joint supplies along its own freedoms, and springs on points of ground that are moved."""
         for load in self.loads:
             match load:
-                case ld.SpringAcross():
-                    torque, drag = _across(load, self.in_time(load.stretch))
-                    for k, slope in self.slopes([load.stretch]).items():
-                        rows["springs"][k].append(torque * slope[0])
-                        rows["dissipation"][k].append(drag * slope[0])
+                case ld.Across():
+                    x = load.measured(self.tape)
+                    spring, damper = load.pull.elastic(x), load.pull.drag(x, self.in_time(x))
+                    for k, slope in self.slopes([x]).items():
+                        rows["springs"][k].append(-spring * slope[0])
+                        rows["dissipation"][k].append(-damper * slope[0])
                 case ld.BallFriction(speeds, coefficient):
                     for k in speeds:
                         rows["dissipation"][k].append(-coefficient * self.m.v[k])
                 case ld.OnCoordinate(k, value):
                     rows["applied"][k].append(value)
-                case ld.SpringBetween():
+                case ld.Between():
                     for (name, place), sign in ((load.start, 1), (load.end, -1)):
                         if name == GROUND:
                             self._pull_ground(rows, load, place, sign)
+                case ld.ForceAt() | ld.TorqueOn() | ld.SpinForce():
+                    pass  # on bodies
+                case _:
+                    assert_never(load)
 
-    def _pull_ground(
-        self, rows: dict[str, list[list[Expr]]], load: ld.SpringBetween, place: vec.Vector, sign: int
-    ) -> None:
+    def _pull_ground(self, rows: dict[str, list[list[Expr]]], load: ld.Between, place: vec.Vector, sign: int) -> None:
         slopes = self.slopes(place)
         if slopes:
             for part, force in self._pulls(load).items():
@@ -432,11 +440,6 @@ class _Derivation:
         body, hint = self.bodies[k], self.m.links[k].body
         wrench = body.momentum(body.v, body.w)
         return Wrench(self.tape.keep_all(wrench.force, f"p__{hint}"), self.tape.keep_all(wrench.moment, f"h__{hint}"))
-
-
-def _across(load: ld.SpringAcross, rate: Expr) -> tuple[Expr, Expr]:
-    """What a spring and a damper of a joint do along its coordinate."""
-    return -load.stiffness * (load.stretch - load.rest), -load.damping * rate
 
 
 def _sum(wrenches: Sequence[Wrench]) -> Wrench:

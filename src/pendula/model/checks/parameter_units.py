@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import assert_never
 
 from pendula.model.checks.usage import scalars
 from pendula.model.expressions.expression import Expression, ExpressionError, parse
-from pendula.model.forces import ForceDamper, ForceFriction, ForceSpring
+from pendula.model.forces.actions import Across, AcrossAll, Between, OnCoordinate, Push, Spin, Twist
+from pendula.model.forces.base import Force
+from pendula.model.joints import TreeJoint
 from pendula.model.model import Model
 
 _LENGTHS = ("length", "com", "diameter", "radius", "thickness", "size", "position", "points", "at")
@@ -67,7 +69,7 @@ def _fields(model: Model) -> Iterator[tuple[str, Expression]]:
                 yield units.length, parse(entry)
     for force in model.forces:
         for place, expression in scalars(force, ""):
-            yield _in_force(force, place, model, kinds), expression
+            yield _in_force(force, place, model), expression
 
 
 def _in_body(place: str, model: Model) -> str:
@@ -81,29 +83,44 @@ def _in_body(place: str, model: Model) -> str:
     return units.length if field in _LENGTHS else ""
 
 
-def _in_force(force: Any, place: str, model: Model, kinds: dict[str, str]) -> str:
+def _in_force(force: Force, place: str, model: Model) -> str:
+    """Unit of a field of a force: its type states it, with words for what its law measures."""
+    stated = type(force).units.get(place.split("[")[0], "")
+    words = re.findall(r"\w+", stated)
+    kind = _measured(force, model) if {"pull", "x"} & set(words) else "length"
     units = model.unit_names
-    field = place.split("[")[0]
-    turning = force.type == "torsion-spring"
-    if isinstance(force, (ForceDamper, ForceFriction, ForceSpring)) and force.joint is not None:
-        owned = model.joint(force.joint)
-        own: tuple[Any, ...] = owned.coordinates() if hasattr(owned, "coordinates") else ()
-        if len(own) != 1:
-            return ""
-        turning = own[0].kind == "angle"
-    match field:
-        case "stiffness":
-            return f"{units.torque}/rad" if turning else f"{units.force}/{units.length}"
-        case "damping" | "coefficient" if force.type in ("com-friction", "spin-drive"):
-            return f"{units.force} {units.time}/rad"
-        case "damping" | "coefficient":
-            return f"{units.torque} {units.time}/rad" if turning else f"{units.force} {units.time}/{units.length}"
-        case "rest":
-            return "rad"
-        case "length" | "position":
-            return units.length
-        case "vector":
-            return units.force if force.type == "force" else units.torque
-        case "value":
-            return {"rad": units.torque, units.length: units.force}.get(kinds.get(force.coordinate, ""), "")
+    known = {"force": units.force, "torque": units.torque, "length": units.length, "time": units.time, "rad": "rad"}
+    known |= {"length": {"pull": units.force, "x": units.length}, "angle": {"pull": units.torque, "x": "rad"}}.get(
+        kind, {}
+    )
+    if not all(word in known for word in words):
+        return ""
+    return re.sub(r"\w+", lambda found: known[found.group()], stated)
+
+
+def _measured(force: Force, model: Model) -> str:
+    """Whether the law of a force measures a length or an angle; something else where that is not known."""
+    for action in force.actions():
+        match action:
+            case Between():
+                return "length"
+            case Across(name, coordinate):
+                return _kind(model, name, coordinate)
+            case AcrossAll(name):
+                return _kind(model, name, None)
+            case OnCoordinate(coordinate):
+                kinds = {c.name: c.kind for c in (*model.coordinates, *model.speeds)}
+                return kinds.get(coordinate, "")
+            case Push() | Twist() | Spin():
+                continue
+            case _:
+                assert_never(action)
     return ""
+
+
+def _kind(model: Model, joint: str, coordinate: str | None) -> str:
+    owner = model.joint(joint)
+    own = owner.coordinates() if isinstance(owner, TreeJoint) else ()
+    if coordinate is None and len(own) != 1:
+        return ""
+    return next((str(c.kind) for c in own if coordinate in (None, c.name)), "")

@@ -9,7 +9,6 @@ from pendula.errors import Problem
 from pendula.model.bodies import GROUND
 from pendula.model.forces import (
     ForceComFriction,
-    ForceFriction,
     ForceGeneralized,
     ForceLoad,
     ForceSpinDrive,
@@ -106,7 +105,7 @@ def _across(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
     if not isinstance(joint, TreeJoint):
         cause = f"joint {name} closes a loop and has no coordinate"
         yield Problem(element, "joint", cause, "name a joint that places a body")
-    elif not isinstance(force, ForceFriction):  # friction acts on all coordinates of a joint, be there none
+    elif "coordinate" in type(force).model_fields:  # others act on all coordinates of a joint, be there none
         yield from _coordinate_choice(force, joint, element)
 
 

@@ -14,6 +14,7 @@ Any processor can run it; one with wide registers does four or eight numbers in 
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -295,26 +296,31 @@ def _all_lanes(condition):
 # -- sine, cosine, reciprocal --------------------------------------------------------------------------
 
 
+class _Bits:
+    """What :func:`pendula.numerics.scalars.trig.turn` needs of numba's builder."""
+
+    def __init__(self, builder: Any) -> None:
+        self.fadd, self.select = builder.fadd, builder.select
+        self.add, self.and_, self.xor, self.shl = builder.add, builder.and_, builder.xor, builder.shl
+        self.differ = functools.partial(builder.icmp_signed, "!=")
+        self.as_integer = functools.partial(builder.bitcast, typ=_WHOLE)
+        self.as_real = functools.partial(builder.bitcast, typ=_VECTOR)
+
+    @staticmethod
+    def real(value: float) -> Any:
+        return ir.Constant(_VECTOR, [value] * LANES)
+
+    @staticmethod
+    def integer(value: int) -> Any:
+        return ir.Constant(_WHOLE, [value] * LANES)
+
+
 @intrinsic
 def _turned(typingctx: Any, k: Any, s: Any, c: Any) -> Any:
-    """Sine and cosine of k quarter turns more, from s and c: exchanged where k is odd, signs by bits of k."""
+    """Sine and cosine of k quarter turns more, from s and c."""
 
     def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        def whole(value: int) -> Any:
-            return ir.Constant(_WHOLE, [value] * LANES)
-
-        def with_sign(value: Any, turns: Any) -> Any:
-            sign = builder.shl(builder.and_(turns, whole(2)), whole(62))
-            return builder.bitcast(builder.xor(builder.bitcast(value, _WHOLE), sign), _VECTOR)
-
-        k, s, c = arguments
-        # Adding 1.5 * 2^52 leaves a whole number in the low bits: few processors convert vectors to integers.
-        shift = ir.Constant(_VECTOR, [6755399441055744.0] * LANES)
-        turns = builder.bitcast(builder.fadd(k, shift), _WHOLE)
-        odd = builder.icmp_signed("!=", builder.and_(turns, whole(1)), whole(0))
-        sine = with_sign(builder.select(odd, c, s), turns)
-        cosine = with_sign(builder.select(odd, s, c), builder.add(turns, whole(1)))
-        return target.make_tuple(builder, sig.return_type, [sine, cosine])
+        return target.make_tuple(builder, sig.return_type, trig.turn(_Bits(builder), *arguments))
 
     return types.UniTuple(Eight, 2)(Eight, Eight, Eight), generate
 

@@ -1,8 +1,9 @@
 """Sine and cosine together, and the reciprocal, for compiled kernels of any scalar type.
 
 A kernel that calls :func:`sincos` and :func:`reciprocal` compiles for every type that has a version of them: float64
-here, eight states at once in :mod:`pendula.numerics.scalars.eight`. The steps are written once below, so that all types
-round alike.
+here, eight states at once in :mod:`pendula.numerics.scalars.eight`. The steps are written once below, in :func:`near`
+and :func:`turn`, so that all types round alike; code that is compiled without numba takes them from here as well
+(:mod:`pendula.system.code.writer`).
 
 Method: the argument is brought to [-pi/4, pi/4] with pi/2 in three parts (W. J. Cody, W. Waite, *Software Manual for
 the Elementary Functions*, 1980), then the minimax polynomials of fdlibm (Sun Microsystems, 1993). The error is
@@ -62,8 +63,7 @@ def reciprocal(x):
     raise NotImplementedError("reciprocal is for compiled code")
 
 
-@compiled_part(fastmath={"contract"}, forceinline=True)
-def sincos_near(x):
+def near(x):
     """Number of the quarter turn nearest to x, and sine and cosine of what is left; any type with ``np.floor``."""
     k = np.floor(x * PER_QUARTER + 0.5)
     r = x - k * _Q0
@@ -73,6 +73,26 @@ def sincos_near(x):
     s = r + r * z * (_S0 + z * (_S1 + z * (_S2 + z * (_S3 + z * (_S4 + z * _S5)))))
     c = 1.0 - 0.5 * z + z * z * (_C0 + z * (_C1 + z * (_C2 + z * (_C3 + z * (_C4 + z * _C5)))))
     return k, s, c
+
+
+sincos_near = compiled_part(fastmath={"contract"}, forceinline=True)(near)
+
+
+def turn(b, k, s, c):
+    """Sine and cosine of k quarter turns more, from s and c: exchanged where k is odd, signs by bits of k.
+
+    ``b`` writes LLVM instructions on rows of numbers and of integers of 64 bits.
+    """
+    # Adding 1.5 * 2^52 leaves a whole number in the low bits: few processors convert vectors to integers.
+    turns = b.as_integer(b.fadd(k, b.real(6755399441055744.0)))
+    odd = b.differ(b.and_(turns, b.integer(1)), b.integer(0))
+
+    def with_sign(value, count):
+        sign = b.shl(b.and_(count, b.integer(2)), b.integer(62))
+        return b.as_real(b.xor(b.as_integer(value), sign))
+
+    sine = with_sign(b.select(odd, c, s), turns)
+    return sine, with_sign(b.select(odd, s, c), b.add(turns, b.integer(1)))
 
 
 @compiled_part(forceinline=True)

@@ -15,12 +15,13 @@ from pendula.analysis.chaos.lyapunov import Lyapunov
 from pendula.analysis.modes.motion import ModeMotion
 from pendula.analysis.reactions.forces import ROUNDING, Reactions
 from pendula.errors import UsageError
+from pendula.files import write_bytes, write_figure
 from pendula.formats import format_for, formats
 from pendula.library.lookup import named_model, shown
 from pendula.model.bodies import GROUND
 from pendula.model.bodies import Shape as ModelShape
 from pendula.model.expressions.expression import parse
-from pendula.model.forces import ForceDamper, ForceSpring
+from pendula.model.forces.actions import Between
 from pendula.model.joints import JointCoordinates, JointPrismatic, Side
 from pendula.present.pictures import maps
 from pendula.present.pictures.ensembles import SpreadSeries, plot_spread
@@ -79,13 +80,11 @@ def save_figure(figure: Any, path: Path) -> None:
     try:
         if name is not None:
             content = formats("Figure")[name](figure)
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            write_bytes(path, content if isinstance(content, bytes) else content.encode())
         else:
-            figure.savefig(path)
+            write_figure(figure, path)
     except ValueError:
         raise UsageError(f'a picture is a file such as plot.png, plot.svg or plot.pdf, found "{path}"') from None
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 def plot_trajectory(trajectory: Trajectory) -> Any:
@@ -258,7 +257,7 @@ def animate(run: Trajectory, path: str | Path) -> Path:
     if name is None:
         return write_animation(scene, path)
     content = formats("Scene")[name](scene)
-    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    write_bytes(file, content if isinstance(content, bytes) else content.encode())
     return file
 
 
@@ -401,9 +400,9 @@ class _Stage:
     def _links(self) -> list[SceneLink]:
         links = []
         for force in self.model.forces:
-            if isinstance(force, (ForceSpring, ForceDamper)) and force.start is not None and force.end is not None:
-                kind = "spring" if isinstance(force, ForceSpring) else "damper"
-                links.append(SceneLink(kind, self._path(force.start), self._path(force.end)))
+            for action in force.actions() if force.drawn_as else ():
+                if isinstance(action, Between):
+                    links.append(SceneLink(force.drawn_as, self._path(action.start), self._path(action.end)))
         for joint in self.model.tree:
             if isinstance(joint, JointCoordinates) and joint.parent.body == GROUND:
                 start, end = self._path(joint.parent), self.r[:, self.index[joint.child.body]]

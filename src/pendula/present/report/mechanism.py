@@ -14,6 +14,7 @@ from pendula.equations.printing.mathml import mathml_name, write_mathml
 from pendula.errors import NotSupported
 from pendula.model.checks.parameter_units import parameter_units
 from pendula.model.expressions.expression import parse
+from pendula.model.forces.base import Force
 from pendula.model.model import Model
 from pendula.present.report.html import Page, Raw, badge, block, count, details, missing, sentence, table, with_unit
 from pendula.present.report.motion import start_of
@@ -78,7 +79,7 @@ def description_section(found: Study, page: Page) -> str:
     parts.append(table(head, _body_rows(model)))
     parts.append(table(["Joint", "Type", "Parent", "Child", "Coordinates"], _joint_rows(model)))
     if model.forces:
-        rows = [(f.name or f"force {k}", f.type, _place(f), _strength(f)) for k, f in enumerate(model.forces, 1)]
+        rows = [(f.name or f"force {k}", f.type, f.where(), _strength(f)) for k, f in enumerate(model.forces, 1)]
         parts.append(table(["Force", "Type", "Acts on", "Given by"], rows))
     parts.append(table(["State", "Unit", "At the start", "Given by"], _state_rows(found)))
     if model.parameters:
@@ -132,18 +133,14 @@ def _joint_rows(model: Model) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _place(force: Any) -> str:
-    for kind in ("joint", "body", "coordinate"):
-        if getattr(force, kind, None) is not None:
-            return f"{kind} {getattr(force, kind)}"
-    return f"from {force.start.body} to {force.end.body}"
+_PLACES = ("name", "type", "start", "end", "joint", "coordinate", "body", "at", "position", "axes")
 
 
-def _strength(force: Any) -> str:
-    """The fields of a force that hold its size."""
+def _strength(force: Force) -> str:
+    """The fields of a force that hold its size: all but those that say where it acts."""
     found = []
-    for field in ("stiffness", "damping", "coefficient", "length", "rest", "value", "vector"):
-        value = getattr(force, field, None)
+    for field in (name for name in type(force).model_fields if name not in _PLACES):
+        value = getattr(force, field)
         if value is not None and value not in (0, "0"):
             text = f"({', '.join(map(str, value))})" if isinstance(value, tuple) else str(value)
             found.append(f"{field} {text}")

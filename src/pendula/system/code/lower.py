@@ -59,6 +59,18 @@ class Lowering:
         self._values: dict[Any, int] = dict(zip(inputs, self.program.inputs, strict=True))
         self._values |= dict(zip(parameters, self.program.parameters, strict=True))
         self._definitions: Mapping[Any, Any] = {s: se.sympify(e) for s, e in definitions if s not in self._values}
+        self._inputs = tuple(self.program.inputs)
+
+    def inputs(self, extra: Iterable[Any] = ()) -> list[int]:
+        """Values of the inputs, followed by those of further symbols; ones not known yet become inputs."""
+        return [*self._inputs, *(self._extra(symbol) for symbol in extra)]
+
+    def _extra(self, symbol: Any) -> int:
+        if symbol not in self._values:
+            if symbol in self._definitions:
+                raise ValueError(f"{symbol} is a name of the equations and cannot be an input")
+            self._values[symbol] = self.program.new_input()
+        return self._values[symbol]
 
     def __call__(self, expression: Any) -> int:
         """The value of an expression."""
@@ -97,7 +109,7 @@ class Lowering:
         elif e.is_Mul:
             coefficient, factors = self._factors(e)
             result = program.constant(coefficient)
-            for factor in sorted(factors):
+            for factor in program.sorted(factors):
                 result = program.multiply(result, factor)
         elif e.is_Pow:
             result = self._power(*e.args)
@@ -128,9 +140,9 @@ class Lowering:
         groups: dict[tuple[int, ...], int] = {}
         for term in e.args:
             coefficient, factors = self._factors(term)
-            state = tuple(sorted(k for k in factors if level[k] == STATE))
+            state = tuple(program.sorted(k for k in factors if level[k] == STATE))
             weight = program.constant(coefficient)
-            for k in sorted(k for k in factors if level[k] != STATE):
+            for k in program.sorted(k for k in factors if level[k] != STATE):
                 weight = program.multiply(weight, k)
             groups[state] = program.add(groups[state], weight) if state in groups else weight
         alone = groups.pop((), program.zero)
@@ -140,14 +152,14 @@ class Lowering:
             product = state[0]
             for k in state[1:]:
                 product = program.multiply(product, k)
-            negative = program.ops[weight][0] == "neg" or (program.value(weight) or 0.0) < 0
+            negative = program.ops[weight].kind == "neg" or (program.value(weight) or 0.0) < 0
             key = program.negate(weight) if negative else weight
             before = shared.get(key, program.zero)
             shared[key] = program.subtract(before, product) if negative else program.add(before, product)
         result = alone
         for weight, product in shared.items():
-            if program.ops[product][0] == "neg":
-                result = program.subtract(result, program.multiply(weight, program.ops[product][1]))  # type: ignore[arg-type]
+            if program.ops[product].kind == "neg":
+                result = program.subtract(result, program.multiply(weight, program.ops[product].parts[0]))
             else:
                 result = program.add(result, program.multiply(weight, product))
         return result

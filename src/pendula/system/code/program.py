@@ -1,78 +1,121 @@
 """A straight-line program: every operation has a number, equal operations share it.
 
-Symbolic blocks are lowered into this form before they are compiled. Constants fold, operations that
-depend on parameters alone are set apart (they are computed once per parameter set), and derivatives
-are taken operation by operation in forward mode, so nothing ever grows beyond its own size.
+Symbolic blocks are lowered into this form before they are compiled. Equal operations get one number (value
+numbering), so common subexpressions are computed once. Constants fold, operations that depend on parameters alone are
+set apart (they are computed once per parameter set), and forward-mode derivatives are taken operation by operation, so
+no expression ever grows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from pendula.errors import NotSupported
+from pendula.model.expressions.functions import PRIMITIVES
 
 CONSTANT, PARAMETER, STATE = 0, 1, 2
 """What a value depends on: nothing, parameters only, or the state."""
 
-_UNARY = {
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "asin": math.asin,
-    "acos": math.acos,
-    "atan": math.atan,
-    "sinh": math.sinh,
-    "cosh": math.cosh,
-    "tanh": math.tanh,
-    "asinh": math.asinh,
-    "acosh": math.acosh,
-    "atanh": math.atanh,
-    "exp": math.exp,
-    "log": math.log,
-    "sqrt": math.sqrt,
-    "floor": math.floor,
-    "ceil": math.ceil,
-}
-_NUMERIC: dict[str, Callable[..., float]] = {**_UNARY, "atan2": math.atan2, "pow": math.pow}
-FUNCTIONS = frozenset(_NUMERIC)
-"""Functions a program may call."""
-
 _COMPARE = {"lt": lambda a, b: a < b, "le": lambda a, b: a <= b}
 
-Op = tuple[object, ...]
+Kind = Literal["in", "par", "const", "add", "sub", "mul", "div", "neg", "call", "cond", "select"]
+_KINDS = {kind: k for k, kind in enumerate(("in", "par", "const", "add", "sub", "mul", "div", "neg", "call", "cond"))}
+_KINDS["select"] = len(_KINDS)
+_HEIGHTS, _HASHES = 1 << 20, (1 << 40) - 1
+
+
+class Op(NamedTuple):
+    """One operation.
+
+    Attributes:
+        kind: an input, a parameter or a constant; arithmetic; a function; a condition; a choice.
+        parts: the values it works on.
+        name: of the function or the condition.
+        number: of the constant.
+        place: of the input or parameter, counted from 0.
+    """
+
+    kind: Kind
+    parts: tuple[int, ...] = ()
+    name: str = ""
+    number: float = 0.0
+    place: int = 0
 
 
 class Program:
-    """Operations in order; a value is the index of the operation that gives it."""
+    """Operations in order; a value is the index of the operation that gives it.
+
+    Attributes:
+        ops: the operations.
+        level: what each value depends on: :data:`CONSTANT`, :data:`PARAMETER` or :data:`STATE`.
+        rank: order of operands in sums and products. It follows from what a value is, not from when it was made, so
+            the same expression becomes the same operations whatever the program held before.
+        inputs, parameters: values of the inputs and parameters.
+    """
 
     def __init__(self, inputs: int, parameters: int) -> None:
         self.ops: list[Op] = []
         self.level: list[int] = []
-        self._index: dict[Op, int] = {}
-        self.inputs = [self._new(("in", k), STATE) for k in range(inputs)]
-        self.parameters = [self._new(("par", k), PARAMETER) for k in range(parameters)]
+        self.rank: list[int] = []
+        self._height: list[int] = []
+        self._index: dict[tuple[object, ...], int] = {}
+        self._crc: dict[str, int] = {}
+        self.inputs = [self._new("in", (), STATE, place=k) for k in range(inputs)]
+        self.parameters = [self._new("par", (), PARAMETER, place=k) for k in range(parameters)]
         self.zero, self.one = self.constant(0.0), self.constant(1.0)
 
-    def _new(self, op: Op, level: int) -> int:
-        index = self._index.get(op)
+    def new_input(self) -> int:
+        """One more input, after those there are."""
+        self.inputs.append(self._new("in", (), STATE, place=len(self.inputs)))
+        return self.inputs[-1]
+
+    def _new(
+        self, kind: Kind, parts: tuple[int, ...], level: int, name: str = "", number: float = 0.0, place: int = 0
+    ) -> int:
+        index = self._index.get((kind, parts, name, number, place))
         if index is None:
+            op = Op(kind, parts, name, number, place)
             index = self._index[op] = len(self.ops)
             self.ops.append(op)
             self.level.append(level)
+            self._place(op, level)
         return index
 
-    def _of(self, op: Op, *parts: int) -> int:
-        return self._new(op, max(self.level[k] for k in parts))
+    def _place(self, op: Op, level: int) -> None:
+        """Ranks a new value: parameters before the state, simple values before compound ones, then by a hash."""
+        height, mixed = 0, op.place
+        if op.parts:
+            height = 1 + max(self._height[k] for k in op.parts)
+            crc = self._crc.setdefault(op.name, zlib.crc32(op.name.encode()))
+            mixed = hash((_KINDS[op.kind], crc, *(self.rank[k] for k in op.parts)))
+        elif op.kind == "const":
+            mixed = hash((op.number,))
+        self._height.append(height)
+        self.rank.append((level * _HEIGHTS + min(height, _HEIGHTS - 1)) * (_HASHES + 1) + (mixed & _HASHES))
+
+    def _of(self, kind: Kind, *parts: int, name: str = "") -> int:
+        return self._new(kind, parts, max([self.level[k] for k in parts]), name)
+
+    def sorted(self, values: Iterable[int]) -> list[int]:
+        """Values by rank."""
+        return sorted(values, key=self.rank.__getitem__)
+
+    def _commuting(self, kind: Kind, a: int, b: int) -> int:
+        return self._of(kind, a, b) if self.rank[a] <= self.rank[b] else self._of(kind, b, a)
 
     # -- arithmetic -----------------------------------------------------------------------------
 
     def constant(self, value: float) -> int:
         """A number."""
-        return self._new(("const", float(value)), CONSTANT)
+        return self._new("const", (), CONSTANT, number=float(value))
 
     def value(self, k: int) -> float | None:
         """The number a value is, if it is one."""
         op = self.ops[k]
-        return op[1] if op[0] == "const" else None  # type: ignore[return-value]
+        return op.number if op.kind == "const" else None
 
     def add(self, a: int, b: int) -> int:
         """a + b."""
@@ -83,11 +126,11 @@ class Program:
             return b
         if y == 0:
             return a
-        if self.ops[b][0] == "neg":
-            return self.subtract(a, self.ops[b][1])  # type: ignore[arg-type]
-        if self.ops[a][0] == "neg":
-            return self.subtract(b, self.ops[a][1])  # type: ignore[arg-type]
-        return self._of(("add", min(a, b), max(a, b)), a, b)
+        if self.ops[b].kind == "neg":
+            return self.subtract(a, self.ops[b].parts[0])
+        if self.ops[a].kind == "neg":
+            return self.subtract(b, self.ops[a].parts[0])
+        return self._commuting("add", a, b)
 
     def subtract(self, a: int, b: int) -> int:
         """a - b."""
@@ -100,9 +143,9 @@ class Program:
             return self.zero
         if x == 0:
             return self.negate(b)
-        if self.ops[b][0] == "neg":
-            return self.add(a, self.ops[b][1])  # type: ignore[arg-type]
-        return self._of(("sub", a, b), a, b)
+        if self.ops[b].kind == "neg":
+            return self.add(a, self.ops[b].parts[0])
+        return self._of("sub", a, b)
 
     def negate(self, a: int) -> int:
         """-a."""
@@ -110,11 +153,11 @@ class Program:
         if x is not None:
             return self.constant(-x)
         op = self.ops[a]
-        if op[0] == "neg":
-            return op[1]  # type: ignore[return-value]
-        if op[0] == "sub":
-            return self.subtract(op[2], op[1])  # type: ignore[arg-type]
-        return self._of(("neg", a), a)
+        if op.kind == "neg":
+            return op.parts[0]
+        if op.kind == "sub":
+            return self.subtract(op.parts[1], op.parts[0])
+        return self._of("neg", a)
 
     def multiply(self, a: int, b: int) -> int:
         """a * b."""
@@ -129,13 +172,13 @@ class Program:
             return b
         if x == -1:
             return self.negate(b)
-        if self.ops[a][0] == "neg" and self.ops[b][0] == "neg":
-            return self.multiply(self.ops[a][1], self.ops[b][1])  # type: ignore[arg-type]
-        if self.ops[a][0] == "neg":
-            return self.negate(self.multiply(self.ops[a][1], b))  # type: ignore[arg-type]
-        if self.ops[b][0] == "neg":
-            return self.negate(self.multiply(a, self.ops[b][1]))  # type: ignore[arg-type]
-        return self._of(("mul", min(a, b), max(a, b)), a, b)
+        if self.ops[a].kind == "neg" and self.ops[b].kind == "neg":
+            return self.multiply(self.ops[a].parts[0], self.ops[b].parts[0])
+        if self.ops[a].kind == "neg":
+            return self.negate(self.multiply(self.ops[a].parts[0], b))
+        if self.ops[b].kind == "neg":
+            return self.negate(self.multiply(a, self.ops[b].parts[0]))
+        return self._commuting("mul", a, b)
 
     def divide(self, a: int, b: int) -> int:
         """a / b."""
@@ -146,7 +189,7 @@ class Program:
             return self.zero
         if y is not None and y != 0 and math.frexp(abs(y))[0] == 0.5:  # a power of two: exact
             return self.multiply(a, self.constant(1 / y))
-        return self._of(("div", a, b), a, b)
+        return self._of("div", a, b)
 
     def power(self, a: int, n: int) -> int:
         """a to a whole power, by repeated squaring."""
@@ -166,17 +209,17 @@ class Program:
         numbers = [self.value(k) for k in args]
         if all(x is not None for x in numbers):
             try:
-                return self.constant(_NUMERIC[name](*numbers))
+                return self.constant(PRIMITIVES[name].value(*numbers))
             except (ValueError, OverflowError, ZeroDivisionError):
                 return self.constant(math.nan)
-        return self._of(("call", name, *args), *args)
+        return self._of("call", *args, name=name)
 
     # -- conditions -----------------------------------------------------------------------------
 
     def condition(self, kind: str, *args: int) -> int:
         """lt, le (a < b, a <= b), and, or, not, true, false."""
         if kind in ("true", "false"):
-            return self._new(("cond", kind), CONSTANT)
+            return self._new("cond", (), CONSTANT, kind)
         if kind in _COMPARE:
             a, b = (self.value(k) for k in args)
             if a is not None and b is not None:
@@ -190,45 +233,53 @@ class Program:
                 if truth is not None:
                     return this if truth is decides else other
         # never set apart with the parameters: prepared values are numbers, not truths
-        return self._new(("cond", kind, *args), STATE)
+        return self._new("cond", args, STATE, kind)
 
     def _truth(self, k: int) -> bool | None:
         """Whether a condition always holds, never holds, or depends."""
-        return {"true": True, "false": False}.get(str(self.ops[k][1]))
+        return {"true": True, "false": False}.get(self.ops[k].name)
 
     def select(self, condition: int, a: int, b: int) -> int:
         """a where the condition holds, else b."""
-        op = self.ops[condition]
-        if op[1] == "true" or a == b:
+        truth = self._truth(condition)
+        if truth or a == b:
             return a
-        if op[1] == "false":
+        if truth is False:
             return b
-        return self._of(("select", condition, a, b), condition, a, b)
+        return self._of("select", condition, a, b)
 
     # -- what is needed, and derivatives --------------------------------------------------------
 
     def parts(self, k: int) -> tuple[int, ...]:
         """The values an operation uses."""
-        op = self.ops[k]
-        kind = op[0]
-        if kind in ("in", "par", "const"):
-            return ()
-        return op[2:] if kind in ("call", "cond") else op[1:]  # type: ignore[return-value]
+        return self.ops[k].parts
 
     def needed(self, outputs: Sequence[int]) -> list[int]:
-        """All operations the outputs need, in order."""
-        seen: set[int] = set()
-        stack = list(outputs)
-        while stack:
-            k = stack.pop()
-            if k not in seen:
-                seen.add(k)
-                stack.extend(self.parts(k))
-        return sorted(seen)
+        """All operations the outputs need, each after its parts and close to its first use.
+
+        The order depends on the outputs alone, not on what else the program holds: depth first from each output.
+        """
+        ops, seen, order = self.ops, set[int](), list[int]()
+        stack: list[int] = []
+        for root in outputs:
+            stack.append(root)
+            while stack:
+                k = stack.pop()
+                if k < 0:
+                    order.append(~k)
+                elif k not in seen:
+                    seen.add(k)
+                    parts = ops[k].parts
+                    if parts:
+                        stack.append(~k)  # comes up again when all parts are done
+                        stack.extend(parts[::-1])
+                    else:
+                        order.append(k)
+        return order
 
     def count(self, outputs: Sequence[int]) -> int:
         """Number of arithmetic operations and function calls the outputs need."""
-        return sum(1 for k in self.needed(outputs) if self.ops[k][0] not in ("in", "par", "const"))
+        return sum(1 for k in self.needed(outputs) if self.ops[k].kind not in ("in", "par", "const"))
 
     def tangent(self, outputs: Sequence[int], seeds: Mapping[int, int], order: Sequence[int]) -> list[int]:
         """Derivatives of the outputs along a direction: ``seeds`` maps inputs to their derivatives.
@@ -247,8 +298,7 @@ class Program:
         return [d.get(k, self.zero) for k in outputs]
 
     def _rate(self, k: int, d: list[int]) -> int:
-        op = self.ops[k]
-        kind = op[0]
+        kind, parts = self.ops[k].kind, self.ops[k].parts
         if kind == "add":
             return self.add(d[0], d[1])
         if kind == "sub":
@@ -256,57 +306,22 @@ class Program:
         if kind == "neg":
             return self.negate(d[0])
         if kind == "mul":
-            a, b = self.parts(k)
+            a, b = parts
             return self.add(self.multiply(d[0], b), self.multiply(a, d[1]))
         if kind == "div":
-            _, b = self.parts(k)
-            return self.divide(self.subtract(d[0], self.multiply(k, d[1])), b)
+            return self.divide(self.subtract(d[0], self.multiply(k, d[1])), parts[1])
         if kind == "select":
-            return self.select(self.parts(k)[0], d[1], d[2])
+            return self.select(parts[0], d[1], d[2])
         if kind == "call":
-            return self._call_rate(k, str(op[1]), d)
+            return self._call_rate(k, self.ops[k].name, d)
         return self.zero  # a condition has no rate
 
     def _call_rate(self, k: int, name: str, d: list[int]) -> int:
-        args = self.parts(k)
-        x, rate = args[0], d[0]
-        one, mul, sub, add, div, call = (
-            self.one,
-            self.multiply,
-            self.subtract,
-            self.add,
-            self.divide,
-            self.call,
-        )
-        if name in ("floor", "ceil"):
-            return self.zero
-        if name == "atan2":  # (x dy - y dx)/(x^2 + y^2) with arguments (y, x)
-            y, other = args
-            return div(sub(mul(other, d[0]), mul(y, d[1])), add(mul(y, y), mul(other, other)))
-        if name == "pow":
-            base, exponent = args
-            slope = self.zero
-            if d[0] != self.zero:
-                slope = mul(mul(exponent, call("pow", base, sub(exponent, one))), d[0])
-            if d[1] != self.zero:
-                slope = add(slope, mul(mul(k, call("log", base)), d[1]))
-            return slope
-        square = mul(x, x)
-        table = {
-            "sin": lambda: call("cos", x),
-            "cos": lambda: self.negate(call("sin", x)),
-            "tan": lambda: add(one, mul(k, k)),
-            "asin": lambda: div(one, call("sqrt", sub(one, square))),
-            "acos": lambda: self.negate(div(one, call("sqrt", sub(one, square)))),
-            "atan": lambda: div(one, add(one, square)),
-            "sinh": lambda: call("cosh", x),
-            "cosh": lambda: call("sinh", x),
-            "tanh": lambda: sub(one, mul(k, k)),
-            "asinh": lambda: div(one, call("sqrt", add(square, one))),
-            "acosh": lambda: div(one, call("sqrt", sub(square, one))),
-            "atanh": lambda: div(one, sub(one, square)),
-            "exp": lambda: k,
-            "log": lambda: div(one, x),
-            "sqrt": lambda: div(self.constant(0.5), k),
-        }
-        return mul(table[name](), rate)
+        """Rate of a function by its row of the table."""
+        args, function = self.ops[k].parts, PRIMITIVES[name]
+        if function.slope is not None:
+            return self.multiply(function.slope(self, k, args[0]), d[0])
+        if function.rate is None:
+            raise NotSupported(f"there is no derivative for the function {name}")
+        rates = [None if rate == self.zero else rate for rate in d]
+        return int(function.rate(self, k, args, rates))

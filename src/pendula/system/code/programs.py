@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +27,9 @@ from pendula.system.layout import Array
 from pendula.system.taylor.code import NativeSeries, compile_series
 from pendula.system.taylor.recurrences import derive_rates, find_recurrences
 
+MOST_KEPT = 200_000  # operations; a larger program is not kept for the next block
 MANY_BODIES = 20  # beyond, thorough compilation takes seconds and gains a few percent
+_building = threading.RLock()
 
 
 @dataclass(frozen=True)
@@ -71,18 +74,21 @@ def inputs_in_time(model: Model, *, constant_ones: bool = False) -> tuple[tuple[
 
 
 class Programs:
-    """Compiles blocks of the equations on first use and keeps them. Inputs of all: t, q, v, u, then extras."""
+    """Compiles blocks of the equations on first use and keeps them. Inputs of all: t, q, v, u, then extras.
+
+    All blocks are lowered into one program (one more where inputs are expressions of time), so that each expression of
+    the equations is lowered once. What is compiled for a block does not depend on the blocks before it.
+    """
 
     def __init__(self, equations: Equations) -> None:
         self._equations = equations
+        self._lowerings: dict[tuple[bool, bool], Lowering] = {}
         self._known: dict[str, Native] = {}
         self._series: dict[int, NativeSeries] = {}
 
     def bind(self, name: str, parameters: Array, build: Callable[[], Native]) -> Compiled:
         """The program of that name with parameters prepared; built if it is not there yet."""
-        native = self._known.get(name)
-        if native is None:
-            native = self._known[name] = build()
+        native = self.native(name, build)
         return Compiled(native, prepared_parameters(native, parameters))
 
     def block(
@@ -91,8 +97,8 @@ class Programs:
         """A program whose outputs are some entries of the equations; ``quick`` unless a stepper calls it."""
 
         def build() -> Native:
-            low = self._lowering()
-            return compile_program(low.program, [low(e) for e in entries()], quick=quick)
+            low = self.lowering()
+            return compile_program(low.program, [low(e) for e in entries()], inputs=low.inputs(), quick=quick)
 
         return self.bind(name, parameters, build)
 
@@ -116,25 +122,33 @@ class Programs:
         """All inputs as definitions: expressions of time and parameters."""
         return inputs_in_time(self._equations.model, constant_ones=True)
 
-    def _lowering(self, *, inputs_in_time: bool = False, extra: Sequence[Any] = ()) -> Lowering:
+    def lowering(self, *, inputs_in_time: bool = False, inputs_fixed: bool = False) -> Lowering:
+        """Where blocks are lowered: shared by all that ask for the same inputs.
+
+        Args:
+            inputs_in_time: inputs that are expressions of time are computed, and their entries are not read.
+            inputs_fixed: the others are parameters, after those of the model, instead of inputs.
+        """
         eq = self._equations
-        in_time = {s for s, _ in self.inputs_in_time} if inputs_in_time else set()
-        slots = [se.Symbol(f"{s}'") if s in in_time else s for s in eq.u]
-        definitions = (*(self.inputs_in_time if inputs_in_time else ()), *eq.definitions)
-        return Lowering([eq.t, *eq.q, *eq.v, *slots, *extra], eq.p, definitions)
+        timed = self.inputs_in_time if inputs_in_time else ()
+        key = bool(timed), inputs_fixed
+        found = self._lowerings.get(key)
+        if found is None or len(found.program.ops) > MOST_KEPT:
+            in_time = {s for s, _ in timed}
+            slots = [se.Symbol(f"{s}'") if s in in_time else s for s in eq.u]
+            read, fixed = ([], slots) if inputs_fixed else (slots, [])
+            found = Lowering([eq.t, *eq.q, *eq.v, *read], [*eq.p, *fixed], (*timed, *eq.definitions))
+            self._lowerings[key] = found
+        return found
 
     def native(self, name: str, build: Callable[[], Native]) -> Native:
         """The program of that name without parameters; built if it is not there yet."""
-        if name not in self._known:
-            self._known[name] = build()
-        return self._known[name]
-
-    def lane_lowering(self) -> Lowering:
-        """For programs of eight states: they read t, q, v, and inputs that time does not change are parameters."""
-        eq = self._equations
-        in_time = {s for s, _ in self.inputs_in_time}
-        slots = [se.Symbol(f"{s}'") if s in in_time else s for s in eq.u]
-        return Lowering([eq.t, *eq.q, *eq.v], [*eq.p, *slots], (*self.inputs_in_time, *eq.definitions))
+        native = self._known.get(name)
+        if native is None:
+            with _building:  # blocks share their program
+                native = self._known.get(name) or build()
+                self._known[name] = native
+        return native
 
     def dynamics(self, parameters: Array) -> Compiled:
         """M, f, q', G, c, power and the rows of prescribed motions, as the right-hand side wants them."""
@@ -142,7 +156,7 @@ class Programs:
 
     def _build_dynamics(self) -> Native:
         eq = self._equations
-        low = self._lowering(inputs_in_time=True)
+        low = self.lowering(inputs_in_time=True)
         n, m = len(eq.v), eq.loop_rows
         values, places = [], []
         for i in range(n):
@@ -155,7 +169,7 @@ class Programs:
         rest += [x for row in eq.drive_G for x in row]
         values += [low(e) for e in rest]
         places += range(n * n, n * n + len(rest))
-        return compile_program(low.program, values, places)
+        return compile_program(low.program, values, places, inputs=low.inputs())
 
     def series(self, lanes: int, *, power: bool) -> NativeSeries:
         """Taylor coefficients of q, v and, with ``power``, of the work, for so many states at a time."""
@@ -174,7 +188,7 @@ class Programs:
 
         def build() -> Native:
             eq = self._equations
-            low = self._lowering(inputs_in_time=True)
+            low = self.lowering(inputs_in_time=True)
             values, places = tree.matrix_entries(eq)
             start = tree.matrix_size
             more, where = tree.vector_places(start, eq.f, eq.c)
@@ -184,7 +198,10 @@ class Programs:
             for r, d, x in entries(eq.drive_G):
                 values.append(x)
                 places.append(start + len(rest) + r * len(eq.drives) + d)
-            return compile_program(low.program, [low(e) for e in values], places, quick=self._many_bodies)
+            inputs = low.inputs()
+            return compile_program(
+                low.program, [low(e) for e in values], places, inputs=inputs, quick=self._many_bodies
+            )
 
         return self.bind("tree dynamics", parameters, build)
 
@@ -193,7 +210,7 @@ class Programs:
 
         def build() -> Native:
             eq = self._equations
-            low = self._lowering()
+            low = self.lowering()
             values, places = tree.matrix_entries(eq)
             moved: list[list[Any]] = [[b] for b in eq.b]
             for r, j, x in entries(eq.G):
@@ -202,7 +219,10 @@ class Programs:
                 start = tree.matrix_size + k * (tree.unknowns + tree.border)
                 more, where = tree.vector_places(start, None, rows)
                 values, places = [*values, *more], [*places, *where]
-            return compile_program(low.program, [low(e) for e in values], places, quick=self._many_bodies)
+            inputs = low.inputs()
+            return compile_program(
+                low.program, [low(e) for e in values], places, inputs=inputs, quick=self._many_bodies
+            )
 
         return self.bind("tree gaps", parameters, build)
 
@@ -254,9 +274,10 @@ class Programs:
 
         def build() -> Native:
             eq = self._equations
-            low = self._lowering(extra=[*eq.acceleration_symbols, *eq.multiplier_symbols])
+            low = self.lowering()
+            inputs = low.inputs([*eq.acceleration_symbols, *eq.multiplier_symbols])
             flat = [x for joint in eq.transmitted for x in (*joint.force, *joint.torque)]
-            return compile_program(low.program, [low(e) for e in flat], quick=True)
+            return compile_program(low.program, [low(e) for e in flat], inputs=inputs, quick=True)
 
         return self.bind("transmitted", parameters, build)
 
@@ -267,8 +288,8 @@ class Programs:
             eq = self._equations
             a = eq.acceleration_symbols
             along = [se.Symbol(f"d'{s}") for s in (*eq.q, *eq.v)]
-            low = self._lowering(inputs_in_time=True, extra=[*a, *along])
-            program = low.program
+            low = self.lowering(inputs_in_time=True)
+            program, inputs = low.program, low.inputs([*a, *along])
             outputs = [low(e) for e in eq.qdot]
             for i, row in enumerate(eq.M):
                 total = low(eq.f[i])
@@ -276,7 +297,8 @@ class Programs:
                     total = program.subtract(total, program.multiply(low(x), low(value)))
                 outputs.append(total)
             seeds = {low(s): low(d) for s, d in zip((*eq.q, *eq.v), along, strict=True)}
-            return compile_program(program, program.tangent(outputs, seeds, program.needed(outputs)))
+            tangent = program.tangent(outputs, seeds, program.needed(outputs))
+            return compile_program(program, tangent, inputs=inputs)
 
         return self.bind("deviations", parameters, build)
 
@@ -289,8 +311,8 @@ class Programs:
     def _build_residual_jacobian(self, by: Sequence[Any]) -> Native:
         eq = self._equations
         a, lam = eq.acceleration_symbols, eq.multiplier_symbols
-        low = self._lowering(extra=[*a, *lam])
-        program = low.program
+        low = self.lowering()
+        program, inputs = low.program, low.inputs([*a, *lam])
         values, forces = [low(x) for x in a], [low(x) for x in lam]
         G = [[low(x) for x in row] for row in eq.G]
         outputs = []
@@ -308,4 +330,5 @@ class Programs:
             outputs.append(total)
         order = program.needed(outputs)
         columns = [program.tangent(outputs, {low(x): program.one}, order) for x in by]
-        return compile_program(program, [column[i] for i in range(len(outputs)) for column in columns])
+        values = [column[i] for i in range(len(outputs)) for column in columns]
+        return compile_program(program, values, inputs=inputs)

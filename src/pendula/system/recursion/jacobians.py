@@ -95,7 +95,7 @@ class _Reach:
             up = int(ints[i - 1, sp.PARENT])
             last[up] = max(last[up], last[i])
         # a spring between two points may lead to any hinge
-        everywhere = bool(np.any(tables.loads[:, lk.KIND] == lk.BETWEEN))
+        everywhere = bool(np.any(np.isin(tables.loads[:, lk.KIND], (lk.BETWEEN, lk.PULL))))
         carries = carries_along(tables)
         self._of, self._hinges = {0: (1, count, count)}, {0: 0}
         for i, row in enumerate(ints, start=1):
@@ -128,7 +128,7 @@ def carries_along(tables: Tables) -> bool:
 
 def is_direct(tables: Tables) -> bool:
     """Whether besides there are only turns, slides and constant springs, whose derivatives are known."""
-    constant = not np.any(tables.springs[:, lk.DAMPING_AT] >= 0)
+    constant = not np.any(tables.springs[:, [lk.DAMPING_AT, lk.LAW_AT]] >= 0)
     return bool(carries_along(tables) and constant and not np.any(tables.ints[:, sp.KIND] == CHART))
 
 

@@ -155,7 +155,8 @@ def measured(ctx, ints, real, q, v, drives, w):
     loads = integers_at(ctx[LOADS_AT], (ctx[LOADS], lk.LOAD_INTEGERS))
     constants = doubles_at(ctx[LOAD_NUMBERS_AT], (ctx[LOADS], lk.LOAD_NUMBERS))
     gravity = doubles_at(ctx[GRAVITY], 3)
-    return lk.energies(springs, hinge_constants, loads, constants, ints, real, q, v, drives, gravity, w)
+    values = doubles_at(ctx[ASIDE] + 8 * 3 * ctx[kn.DRIVES], ctx[VALUES])
+    return lk.energies(springs, hinge_constants, loads, constants, ints, real, q, v, drives, values, gravity, w)
 
 
 # -- closed loops ----------------------------------------------------------------------------------------

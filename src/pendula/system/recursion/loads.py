@@ -13,14 +13,18 @@ from pendula.system.recursion import spatial as sp
 from pendula.system.recursion.spatial import BALL, CHART
 
 # Columns of the tables of springs across hinges
-HINGE, COORDINATE, EFFORT, DAMPING_AT, SPRING_INTEGERS = range(5)
-"""which hinge, number within it, place in the efforts, index of the expression for its damping (-1: constant)"""
+HINGE, COORDINATE, EFFORT, DAMPING_AT, LAW_AT, SPRING_INTEGERS = range(6)
+"""which hinge, number within it, place in the efforts, index of the expression for its damping (-1: constant), of the
+first of those of its law (-1: straight lines)"""
 STIFFNESS, REST, DAMPING, SPRING_NUMBERS = range(4)
 
 # Columns of the tables of other loads
 KIND, FIRST, SECOND, VALUE, IN_BODY, LOAD_INTEGERS = range(6)
 """what it is, the hinges it acts on, index of the first expression (-1: constant), whether vectors are in body axes"""
-BETWEEN, FORCE, TORQUE, SPIN, EFFORT_GIVEN = range(5)
+BETWEEN, FORCE, TORQUE, SPIN, EFFORT_GIVEN, PULL = range(6)
+"""``BETWEEN``: a linear spring and damper between two points, ``PULL``: the same with a law given by expressions"""
+LAW_ELASTIC, LAW_DRAG, LAW_POTENTIAL = range(3)
+"""expressions of a law, one after the other"""
 PLACE, OTHER, SPRING, LENGTH, FACTOR, DIRECTION, AXES, LOAD_NUMBERS = 0, 3, 6, 7, 8, 9, 12, 21
 
 
@@ -75,6 +79,9 @@ def load_hinges(springs, constants, ints, real, q, v, drives, values, tau, w):
         if load[DAMPING_AT] >= 0:
             damping += values[load[DAMPING_AT]]
         drag = damping * rate
+        if load[LAW_AT] >= 0:
+            drag += values[load[LAW_AT] + LAW_DRAG]
+            tau[load[EFFORT]] -= values[load[LAW_AT] + LAW_ELASTIC]
         tau[load[EFFORT]] -= constants[k, STIFFNESS] * (at - constants[k, REST]) + drag
         power -= drag * rate
     return power
@@ -98,6 +105,9 @@ def load_bodies(loads, constants, values, rates, tau, w):
         s0, s1, s2 = sp.turned(y, sp.R, c[PLACE], c[PLACE + 1], c[PLACE + 2])
         if kind == BETWEEN:
             power += spring_between(load, c, values, y, w[load[SECOND]], s0, s1, s2)
+            continue
+        if kind == PULL:
+            power += pull_between(load, c, values, y, w[load[SECOND]], s0, s1, s2)
             continue
         u0, u1, u2 = moving(y, s0, s1, s2)
         if kind == SPIN:
@@ -160,6 +170,21 @@ def spring_between(load, c, values, y, z, s0, s1, s2):
 
 
 @compiled_part(fastmath=sp.FUSED)
+def pull_between(load, c, values, y, z, s0, s1, s2):
+    """The same for a law whose elastic pull and drag are expressions."""
+    g0, g1, g2, e0, e1, e2 = gap_between(c, y, z, s0, s1, s2)
+    distance = np.sqrt(g0 * g0 + g1 * g1 + g2 * g2)
+    a0, a1, a2 = moving(y, s0, s1, s2)
+    b0, b1, b2 = moving(z, e0, e1, e2)
+    rate = ((b0 - a0) * g0 + (b1 - a1) * g1 + (b2 - a2) * g2) / distance
+    drag = values[load[VALUE] + LAW_DRAG]
+    f = (values[load[VALUE] + LAW_ELASTIC] + drag) / distance
+    push(y, s0, s1, s2, f * g0, f * g1, f * g2)
+    push(z, e0, e1, e2, -(f * g0), -(f * g1), -(f * g2))
+    return -(drag * rate)
+
+
+@compiled_part(fastmath=sp.FUSED)
 def drive_efforts(ints, tau, nv, charts, w, efforts):
     """Force or torque that every prescribed motion needs, once all accelerations are known."""
     for i in range(1, ints.shape[0] + 1):
@@ -218,7 +243,7 @@ def chart_size(free, driven):
 
 
 @compiled_part(fastmath=sp.FUSED)
-def energies(springs, hinge_constants, loads, constants, ints, real, q, v, drives, gravity, w):
+def energies(springs, hinge_constants, loads, constants, ints, real, q, v, drives, values, gravity, w):
     """Kinetic and potential energy of what :func:`spatial.place` has placed."""
     kinetic = potential = w[0, sp.ZERO]
     for i in range(1, ints.shape[0] + 1):
@@ -245,6 +270,8 @@ def energies(springs, hinge_constants, loads, constants, ints, real, q, v, drive
         )
         stretch = at - hinge_constants[k, REST]
         potential += 0.5 * hinge_constants[k, STIFFNESS] * (stretch * stretch)
+        if springs[k, LAW_AT] >= 0:
+            potential += values[springs[k, LAW_AT] + LAW_POTENTIAL]
     for k in range(loads.shape[0]):
         if loads[k, KIND] == BETWEEN and constants[k, SPRING] != 0.0:
             c, y = constants[k], w[loads[k, FIRST]]
@@ -252,4 +279,6 @@ def energies(springs, hinge_constants, loads, constants, ints, real, q, v, drive
             g0, g1, g2, _, _, _ = gap_between(c, y, w[loads[k, SECOND]], s0, s1, s2)
             stretch = np.sqrt(g0 * g0 + g1 * g1 + g2 * g2) - c[LENGTH]
             potential += 0.5 * c[SPRING] * (stretch * stretch)
+        elif loads[k, KIND] == PULL:
+            potential += values[loads[k, VALUE] + LAW_POTENTIAL]
     return kinetic, potential

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 import symengine as se
 
 from pendula.equations import loads as ld
+from pendula.equations import vectors as vec
 from pendula.equations.closures import AngleRow, Axis, GapRow, closure_rows
 from pendula.equations.equations import drive_definitions
 from pendula.equations.mechanism import Mechanism, Shift, Turn
@@ -95,8 +96,10 @@ class Tables:
         self.expressions: list[Expr] = []
         self._spring_rows: list[tuple[list[int], list[Expr]]] = []
         self._load_rows: list[tuple[list[int], dict[int, Any]]] = []
+        self._laws: list[tuple[int, ld.Across | ld.Between]] = []
         self._collect_loads()
         self._closing = [self._closing_row(row) for row in closure_rows(m)]
+        self._write_laws()
         self.drives = len(m.drives)  # those of moving points of ground came last
         self.charts = _Charts(self.skeleton)
         self.ints = np.array([self._integers(h) for h in self.skeleton.hinges], dtype=np.int64).reshape(-1, sp.INTEGERS)
@@ -123,9 +126,13 @@ class Tables:
     def _add(self, load: ld.Load) -> None:
         m = self.mechanism
         match load:
-            case ld.SpringAcross():
+            case ld.Across():
                 hinge, k = self._place_of(str(load.coordinate))
-                self._spring(hinge, k, load.stiffness, load.rest, load.damping)
+                line = load.pull.straight
+                if line is None:
+                    self._spring(hinge, k, 0, 0, 0, self._law(load))
+                else:
+                    self._spring(hinge, k, line.stiffness, line.length, line.damping)
             case ld.BallFriction(speeds, coefficient):
                 hinge = next(
                     i + 1 for i, h in enumerate(self.skeleton.hinges) if h.v == speeds[0] and h.kind == sp.BALL
@@ -142,10 +149,42 @@ class Tables:
                 at, more = self._either(coefficient)
                 point = _Point(m.index[body], tuple(place))
                 self._load(lk.SPIN, point, at=at, factor=more, direction=tuple(direction))
-            case ld.SpringBetween():
-                at, more = self._either(load.damping)
-                ends = [self._end(*end) for end in (load.start, load.end)]
-                self._load(lk.BETWEEN, ends[0], ends[1], at=at, factor=more, spring=load.stiffness, length=load.length)
+            case ld.Between():
+                line = load.pull.straight
+                start, end = self._end(*load.start), self._end(*load.end)
+                if line is None:
+                    self._load(lk.PULL, start, end, at=self._law(load))
+                    return
+                at, more = self._either(line.damping)
+                self._load(lk.BETWEEN, start, end, at=at, factor=more, spring=line.stiffness, length=line.length)
+            case _:
+                assert_never(load)
+
+    def _law(self, load: ld.Across | ld.Between) -> int:
+        """Index of the first of the expressions of a law: elastic pull, drag, potential; they are written later."""
+        at = len(self.expressions)
+        self.expressions += [0, 0, 0]
+        self._laws.append((at, load))
+        return at
+
+    def _write_laws(self) -> None:
+        """Elastic pull, drag and potential of laws with other than straight lines, as expressions of the state.
+
+        What a law measures is found from the symbolic poses, so that the derivatives of the program of expressions
+        contain all that the law adds to those of the kernels. Rates can be taken once all prescribed motions are
+        known, those of moving points of ground included.
+        """
+        m = self.mechanism
+        in_time = m.in_time()
+        for at, load in self._laws:
+            if isinstance(load, ld.Across):
+                x = load.measured(m.tape)
+            else:
+                gap = m.tape.keep_all(vec.subtract(m.point(*load.end), m.point(*load.start)), "gap__law")
+                x = m.tape.name(se.sqrt(vec.dot(gap, gap)), "length__law")
+            rate = m.tape.name(se.sympify(in_time(x)), "rate__law")
+            pull = load.pull
+            self.expressions[at : at + 3] = pull.elastic(x), pull.drag(x, rate), pull.potential(x)
 
     def _place_of(self, name: str) -> tuple[int, int]:
         if name not in self.skeleton.place_of:
@@ -165,11 +204,11 @@ class Tables:
         self.expressions.append(value)
         return len(self.expressions) - 1
 
-    def _spring(self, hinge: int, k: int, stiffness: Expr, rest: Expr, damping: Expr) -> None:
+    def _spring(self, hinge: int, k: int, stiffness: Expr, rest: Expr, damping: Expr, law: int = -1) -> None:
         own = self.skeleton.hinges[hinge - 1]
         effort = own.v + k if own.v >= 0 else self.nv + own.drive
         at, constant = self._either(damping)
-        self._spring_rows.append(([hinge, k, effort, at], [stiffness, rest, constant]))
+        self._spring_rows.append(([hinge, k, effort, at, law], [stiffness, rest, constant]))
 
     def _on_coordinate(self, rate: int, value: Expr) -> None:
         m = self.mechanism
@@ -227,15 +266,22 @@ class Tables:
     @property
     def has_damping(self) -> bool:
         """Whether a damper or friction is in a hinge."""
-        return any(not is_zero(row[2]) for _, row in self._spring_rows)
+        return any(
+            not is_zero(constants[lk.DAMPING])
+            or row[lk.DAMPING_AT] >= 0
+            or (row[lk.LAW_AT] >= 0 and not is_zero(self.expressions[row[lk.LAW_AT] + lk.LAW_DRAG]))
+            for row, constants in self._spring_rows
+        )
 
     @property
     def does_work(self) -> bool:
         """Whether a load is anything but a spring."""
-        return any(
-            row[lk.KIND] != lk.BETWEEN or row[lk.VALUE] >= 0 or not is_zero(entries[lk.FACTOR])
-            for row, entries in self._load_rows
-        )
+        return any(self._is_more_than_spring(*row) for row in self._load_rows)
+
+    def _is_more_than_spring(self, row: list[int], entries: dict[int, Any]) -> bool:
+        if row[lk.KIND] == lk.PULL:
+            return not is_zero(self.expressions[row[lk.VALUE] + lk.LAW_DRAG])
+        return row[lk.KIND] != lk.BETWEEN or row[lk.VALUE] >= 0 or not is_zero(entries[lk.FACTOR])
 
     def _hinge_of(self, link: int) -> int:
         return GROUND if link < 0 else self.skeleton.seats[link].hinge
@@ -436,7 +482,11 @@ def planar_numbers(tables: Tables, hinges: Array, springs: Array, turns: Array) 
     ``turns`` lead from each hinge's own axes to those of its joint, ground's first.
     """
     ints = tables.ints
-    if not len(ints) or np.any(ints[:, sp.KIND] > sp.PRISMATIC) or np.any(tables.springs[:, lk.DAMPING_AT] >= 0):
+    if (
+        not len(ints)
+        or np.any(ints[:, sp.KIND] > sp.PRISMATIC)
+        or np.any(tables.springs[:, [lk.DAMPING_AT, lk.LAW_AT]] >= 0)
+    ):
         return None
     known = tables.loads[:, lk.KIND] == lk.EFFORT_GIVEN
     known |= (tables.loads[:, lk.KIND] == lk.TORQUE) & (tables.loads[:, lk.IN_BODY] == 0)

@@ -22,18 +22,18 @@ import numpy as np
 from pendula.numerics.solvers.linear import PIVOT_TOLERANCE
 from pendula.numerics.taylor.integrate import Series
 from pendula.system import kernels as kn
-from pendula.system.code.llvm import Native, build_module, compile_program
+from pendula.system.code.llvm import Native, compile_program
+from pendula.system.code.module import build_module
 from pendula.system.code.program import CONSTANT, STATE
+from pendula.system.code.writer import Writer
 from pendula.system.layout import Array
 from pendula.system.taylor.ends import write_go, write_look
 from pendula.system.taylor.recurrences import Recurrences, Row, Sum
-from pendula.system.taylor.sine import sine_and_cosine
-from pendula.system.taylor.text import Text
 
 LANES = 8
 _LARGE = 4_000  # operations; beyond this the quick code generator is used
 _WINDOW = 48  # sums looked at when one is chosen to share a loop
-_INTRINSICS = {"exp", "log", "sqrt", "pow"}
+_BLOCK = 300  # lines of a basic block
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class NativeSeries:
 def compile_series(found: Recurrences, lanes: int) -> NativeSeries:
     """Machine code for recurrences, for one state or for :data:`LANES` at a time."""
     prepare = compile_program(found.program, found.fixed, quick=True)
-    text = _Writer(found, lanes).text()
+    text = _Coefficients(found, lanes).text()
     engine = build_module(text, 2 if len(found.order) <= _LARGE else 1)
     return NativeSeries(
         engine.get_function_address("coefficients"),
@@ -96,16 +96,16 @@ def _together() -> dict[int, int]:
     return {1: 10, LANES: 12 if wide else 6}
 
 
-class _Writer:
+class _Coefficients:
     """Writes the text of the function."""
 
     def __init__(self, found: Recurrences, lanes: int) -> None:
         self._found = found
         self._program = found.program
-        self._text = Text(lanes, max(found.rows.values()) + 1)
+        self._text = Writer(lanes, contract=True, aligned=True, block=_BLOCK)
+        self._stride = self._text.bytes * (max(found.rows.values()) + 1)
         self._values: dict[int, str] = {}
         self._pairs: dict[int, tuple[str, str]] = {}
-        self._called: set[tuple[str, int]] = set()
         fixed = len(self._program.parameters)
         self._slots = {k: fixed + i for i, k in enumerate(found.fixed)}
 
@@ -113,8 +113,8 @@ class _Writer:
         """A value that does not depend on the state."""
         op = self._program.ops[k]
         if self._program.level[k] == CONSTANT:  # what is not folded is a division by zero
-            return self._text.number(float(op[1]) if op[0] == "const" else float("nan"))  # type: ignore[arg-type]
-        place = int(op[1]) if op[0] == "par" else self._slots[k]  # type: ignore[call-overload]
+            return self._text.number(op.number if op.kind == "const" else float("nan"))
+        place = op.place if op.kind == "par" else self._slots[k]
         return self._text.load("%parameters", place)
 
     def _moves(self, k: int) -> bool:
@@ -129,9 +129,9 @@ class _Writer:
         self._text.lines += [
             "%k = phi i64 [1, %entry.end], [%k.next, %next.end]",
             "%k.next = add i64 %k, 1",
-            f"%here.offset = mul i64 %k, {self._text.stride}",
+            f"%here.offset = mul i64 %k, {self._stride}",
             "%here = getelementptr i8, ptr %rows, i64 %here.offset",
-            f"%after = getelementptr i8, ptr %here, i64 {self._text.stride}",
+            f"%after = getelementptr i8, ptr %here, i64 {self._stride}",
             "%k.real = sitofp i64 %k to double",
             "%k.after = sitofp i64 %k.next to double",
             "%k.part = fdiv double 1.0, %k.real",
@@ -154,47 +154,34 @@ class _Writer:
         ]
         main = self._text.function("@coefficients(ptr noalias %rows, ptr noalias readonly %parameters, i64 %order)")
         components, coordinates = self._found.states, len(self._program.inputs) - 1
-        parts = [main, write_go(self._text, components), write_look(self._text, components, coordinates)]
-        if self._pairs:
-            parts.append(sine_and_cosine(self._text.lanes))
-        return "\n".join([*parts, self._declarations()])
-
-    def _declarations(self) -> str:
-        t, s = self._text.type, self._text.suffix
-        lines = [f"declare {t} @llvm.fmuladd.{s}({t}, {t}, {t})", f"declare {t} @llvm.maxnum.{s}({t}, {t})"]
-        lines.append(f"declare {t} @llvm.fabs.{s}({t})")
-        if any(name == "sqrt" for name, _ in self._called):
-            lines.append(f"declare {t} @llvm.sqrt.{s}({t})")
-        for name, count in sorted(self._called):
-            if name != "sqrt":
-                symbol = f"llvm.{name}.f64" if name in _INTRINSICS else name
-                lines.append(f"declare double @{symbol}({', '.join(['double'] * count)})")
-        return "\n".join(lines)
+        ends = write_go(self._text, self._stride, components)
+        look = write_look(self._text, self._stride, components, coordinates)
+        return "\n".join([main, ends, look, *self._text.declared.values()])
 
     # -- order 0 --------------------------------------------------------------------------------
 
     def _order_zero(self) -> None:
         found, program = self._found, self._program
-        sound = self._text.true
+        sound = self._text.truth(True)
         for k in found.order:
             self._text.rest()
             value = self._values[k] = self._value(k)
-            if k in found.pivots and program.ops[k][0] != "cond":
+            if k in found.pivots and program.ops[k].kind != "cond":
                 least = self._text.op("mul", self._text.number(PIVOT_TOLERANCE), self._at_zero(found.pivots[k]))
-                positive = self._text.put(f"fcmp ogt {self._text.type} {value}, {least}")
+                positive = self._text.compare("gt", value, least)
                 sound = self._text.put(f"and {self._text.bits} {sound}, {positive}")
                 value = self._values[k] = self._text.choose(positive, value, self._text.number(float("nan")))
-            if Row(k) in found.rows and program.ops[k][0] != "in":
+            if Row(k) in found.rows and program.ops[k].kind != "in":
                 self._text.store("%rows", found.rows[Row(k)], value)
             self._keep_spare(k, value)
         one, zero = self._text.number(1.0), self._text.number(0.0)
         self._text.store("%spare", 0, self._text.choose(sound, one, zero))
-        self._text.lines.insert(0, f"%spare.orders = mul i64 %order.one, {self._text.stride}")
+        self._text.lines.insert(0, f"%spare.orders = mul i64 %order.one, {self._stride}")
         self._text.lines.insert(0, "%order.one = add i64 %order, 1")
         self._text.lines.insert(2, "%spare = getelementptr i8, ptr %rows, i64 %spare.orders")
         first = [self._at_zero(k) for k in found.rates]
         for i, value in enumerate([*first, self._text.number(1.0)]):
-            self._text.store("%rows", self._text.stride // self._text.bytes + i, value)
+            self._text.store("%rows", self._stride // self._text.bytes + i, value)
         self._text.lines += ["br label %entry.end", "entry.end:"]
 
     def _keep_spare(self, k: int, value: str) -> None:
@@ -215,49 +202,14 @@ class _Writer:
     def _value(self, k: int) -> str:
         """Order 0 of an operation."""
         op, parts = self._program.ops[k], self._program.parts(k)
-        kind = op[0]
-        if kind == "in":
+        if op.kind == "in":
             return self._text.load("%rows", self._found.rows[Row(k)])
-        if kind == "cond":
-            return self._condition(str(op[1]), [self._at_zero(x) for x in parts])
         x = [self._at_zero(p) for p in parts]
-        match kind:
-            case "add" | "sub" | "mul" | "div":
-                return self._text.op(str(kind), x[0], x[1])
-            case "neg":
-                return self._text.negative(x[0])
-            case "select":
-                return self._text.choose(x[0], x[1], x[2])
-        return self._call(str(op[1]), parts, x)
-
-    def _condition(self, kind: str, x: list[str]) -> str:
-        match kind:
-            case "lt" | "le":
-                return self._text.put(f"fcmp o{kind} {self._text.type} {x[0]}, {x[1]}")
-            case "and" | "or":
-                return self._text.put(f"{kind} {self._text.bits} {x[0]}, {x[1]}")
-        return self._text.put(f"xor {self._text.bits} {x[0]}, {self._text.true}")
-
-    def _call(self, name: str, parts: Sequence[int], x: list[str]) -> str:
-        t = self._text.type
-        if name in ("sin", "cos"):
-            if parts[0] not in self._pairs:
-                both = self._text.put(f"call {{{t}, {t}}} @sine_and_cosine({t} {x[0]})")
-                sine = self._text.put(f"extractvalue {{{t}, {t}}} {both}, 0")
-                self._pairs[parts[0]] = sine, self._text.put(f"extractvalue {{{t}, {t}}} {both}, 1")
-            return self._pairs[parts[0]][0 if name == "sin" else 1]
-        self._called.add((name, len(x)))
-        if name == "sqrt":
-            return self._text.put(f"call {t} @llvm.sqrt.{self._text.suffix}({t} {x[0]})")
-        symbol = f"llvm.{name}.f64" if name in _INTRINSICS else name
-        if self._text.lanes == 1:
-            return self._text.put(f"call double @{symbol}({', '.join(f'double {a}' for a in x)})")
-        result = "poison"
-        for lane in range(self._text.lanes):
-            args = [self._text.put(f"extractelement {t} {a}, i32 {lane}") for a in x]
-            one = self._text.put(f"call double @{symbol}({', '.join(f'double {a}' for a in args)})")
-            result = self._text.put(f"insertelement {t} {result}, double {one}, i32 {lane}")
-        return result
+        if op.kind != "call" or op.name not in ("sin", "cos"):
+            return self._text.operation(op, x)
+        if parts[0] not in self._pairs:
+            self._pairs[parts[0]] = self._text.call_sine_and_cosine(x[0])
+        return self._pairs[parts[0]][op.name == "cos"]
 
     # -- sums -----------------------------------------------------------------------------------
 
@@ -285,8 +237,8 @@ class _Writer:
             f"br label %{before}",
             f"{before}:",
             f"%{tag}.any = icmp sgt i64 {count}, 0",
-            f"%{tag}.first = getelementptr i8, ptr %rows, i64 {self._text.stride}",
-            f"%{tag}.last = getelementptr i8, ptr %here, i64 {-self._text.stride}",
+            f"%{tag}.first = getelementptr i8, ptr %rows, i64 {self._stride}",
+            f"%{tag}.last = getelementptr i8, ptr %here, i64 {-self._stride}",
             f"br i1 %{tag}.any, label %{tag}, label %{tag}.end",
         ]
         self._text.label(tag)
@@ -300,12 +252,10 @@ class _Writer:
             self._text.lines.append(f"%{tag}.s{i} = phi {t} [{zero}, %{before}], [%{tag}.n{i}, %{tag}]")
         for i, s in enumerate(oriented):
             a, b = self._text.load(ahead, rows[s.ahead]), self._text.load(back, rows[s.back])
-            self._text.lines.append(
-                f"%{tag}.n{i} = call {t} @llvm.fmuladd.{self._text.suffix}({t} {a}, {t} {b}, {t} %{tag}.s{i})"
-            )
+            self._text.fused(a, b, f"%{tag}.s{i}", name=f"%{tag}.n{i}")
         self._text.lines += [
-            f"{ahead}.next = getelementptr i8, ptr {ahead}, i64 {self._text.stride}",
-            f"{back}.next = getelementptr i8, ptr {back}, i64 {-self._text.stride}",
+            f"{ahead}.next = getelementptr i8, ptr {ahead}, i64 {self._stride}",
+            f"{back}.next = getelementptr i8, ptr {back}, i64 {-self._stride}",
             f"%{tag}.left.next = sub i64 %{tag}.left, 1",
             f"%{tag}.again = icmp sgt i64 %{tag}.left.next, 0",
             f"br i1 %{tag}.again, label %{tag}, label %{tag}.end",
@@ -327,7 +277,7 @@ class _Writer:
         self._text.label(tag)
         self._text.lines += [
             f"%{tag}.order = lshr i64 %k, 1",
-            f"%{tag}.offset = mul i64 %{tag}.order, {self._text.stride}",
+            f"%{tag}.offset = mul i64 %{tag}.order, {self._stride}",
             f"%{tag}.at = getelementptr i8, ptr %rows, i64 %{tag}.offset",
         ]
         whole = {}
@@ -354,10 +304,10 @@ class _Writer:
         zero = self._text.number(0.0)
         for k in found.order:
             self._text.rest()
-            if program.ops[k][0] == "cond":
+            if program.ops[k].kind == "cond":
                 continue
             value = self._values[k] = self._coefficient(k, [sums[s] for s in found.sums[k]], part)
-            if Row(k) in found.rows and program.ops[k][0] != "in":
+            if Row(k) in found.rows and program.ops[k].kind != "in":
                 self._text.store("%here", found.rows[Row(k)], value)
             if Row(k, True) in found.rows:
                 self._text.store("%here", found.rows[Row(k, True)], self._text.op("mul", value, real))
@@ -369,7 +319,7 @@ class _Writer:
     def _coefficient(self, k: int, sums: list[str], part: str) -> str:
         """Order k of an operation."""
         op, parts = self._program.ops[k], self._program.parts(k)
-        kind = op[0]
+        kind = op.kind
         if kind == "in":
             return self._text.load("%here", self._found.rows[Row(k)])
         moving = [self._moves(x) for x in parts]
@@ -417,9 +367,9 @@ class _Writer:
         return self._text.op("mul", left, self._text.load("%spare", self._found.spare["inverse", parts[1]]))
 
     def _selected(self, parts: Sequence[int], moving: list[bool], x: list[str]) -> str:
-        t, zero = self._text.type, self._text.number(0.0)
+        zero = self._text.number(0.0)
         flag = self._text.load("%spare", self._found.spare["condition", parts[0]])
-        holds = self._text.put(f"fcmp ogt {t} {flag}, {self._text.number(0.5)}")
+        holds = self._text.compare("gt", flag, self._text.number(0.5))
         a, b = (value if moves else zero for value, moves in zip(x[1:], moving[1:]))
         return self._text.choose(holds, a, b)
 

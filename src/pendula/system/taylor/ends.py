@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from pendula.numerics.taylor.steps import DEFECT, GROWTH, Control
-from pendula.system.taylor.text import Text
+from pendula.system.code.writer import Writer
 
 
-def write_go(text: Text, components: int) -> str:
+def write_go(text: Writer, stride: int, components: int) -> str:
     """``go(control, rows, order)``: puts the state at the end of a step in place of the one at its start.
 
     Value and slope of the polynomials by Horner's rule, three components in a loop.
     """
-    control, n, t = Control(components), components, text.type
+    control, n = Control(components), components
     text.lines += [
-        f"%top.offset = mul i64 %order, {text.stride}",
+        f"%top.offset = mul i64 %order, {stride}",
         "%top = getelementptr i8, ptr %rows, i64 %top.offset",
     ]
-    stay = text.put(f"fcmp ogt {t} {text.load('%control', control.STAY)}, {text.number(0.5)}")
+    stay = text.compare("gt", text.load("%control", control.STAY), text.number(0.5))
     for first in range(0, n, 3):
-        _horner(text, range(first, min(first + 3, n)), control, stay)
+        _horner(text, stride, range(first, min(first + 3, n)), control, stay)
     before = text.load("%rows", n)
     text.store("%control", control.before + n, before)
     text.store("%rows", n, text.load("%control", control.TIME))
     return text.function("@go(ptr noalias %control, ptr noalias %rows, i64 %order)")
 
 
-def _horner(text: Text, components: range, control: Control, stay: str) -> None:
+def _horner(text: Writer, stride: int, components: range, control: Control, stay: str) -> None:
     tag, t = text.tag("horner"), text.type
     zero = text.number(0.0)
     text.lines.append(f"br label %{tag}.before")
@@ -43,14 +43,13 @@ def _horner(text: Text, components: range, control: Control, stay: str) -> None:
         text.lines.append(f"%{tag}.v{i} = phi {t} [{first[i]}, {edge[0]}], [%{tag}.vn{i}, {edge[1]}]")
         text.lines.append(f"%{tag}.s{i} = phi {t} [{zero}, {edge[0]}], [%{tag}.sn{i}, {edge[1]}]")
     text.lines += [
-        f"%{tag}.at.next = getelementptr i8, ptr %{tag}.at, i64 {-text.stride}",
+        f"%{tag}.at.next = getelementptr i8, ptr %{tag}.at, i64 {-stride}",
         f"%{tag}.k.next = sub i64 %{tag}.k, 1",
     ]
-    call = f"call {t} @llvm.fmuladd.{text.suffix}"
     for i in components:
         row = text.load(f"%{tag}.at.next", i)
-        text.lines.append(f"%{tag}.sn{i} = {call}({t} %{tag}.s{i}, {t} {h}, {t} %{tag}.v{i})")
-        text.lines.append(f"%{tag}.vn{i} = {call}({t} %{tag}.v{i}, {t} {h}, {t} {row})")
+        text.fused(f"%{tag}.s{i}", h, f"%{tag}.v{i}", name=f"%{tag}.sn{i}")
+        text.fused(f"%{tag}.v{i}", h, row, name=f"%{tag}.vn{i}")
     text.lines += [
         f"%{tag}.again = icmp sgt i64 %{tag}.k.next, 0",
         f"br i1 %{tag}.again, label %{tag}, label %{tag}.end",
@@ -65,16 +64,16 @@ def _horner(text: Text, components: range, control: Control, stay: str) -> None:
         text.store("%rows", i, now)
 
 
-def write_look(text: Text, components: int, coordinates: int) -> str:
+def write_look(text: Writer, stride: int, components: int, coordinates: int) -> str:
     """``look(control, rows, order)``: how far the slopes are off, and how large the last two terms are."""
     control, n = Control(components), components
     text.lines += [
-        f"%top.offset = mul i64 %order, {text.stride}",
+        f"%top.offset = mul i64 %order, {stride}",
         "%top = getelementptr i8, ptr %rows, i64 %top.offset",
-        f"%below = getelementptr i8, ptr %top, i64 {-text.stride}",
-        f"%second = getelementptr i8, ptr %below, i64 {-text.stride}",
-        f"%third = getelementptr i8, ptr %second, i64 {-text.stride}",
-        f"%first = getelementptr i8, ptr %rows, i64 {text.stride}",
+        f"%below = getelementptr i8, ptr %top, i64 {-stride}",
+        f"%second = getelementptr i8, ptr %below, i64 {-stride}",
+        f"%third = getelementptr i8, ptr %second, i64 {-stride}",
+        f"%first = getelementptr i8, ptr %rows, i64 {stride}",
     ]
     zero = text.number(0.0)
     finite = excess = largest = last = before = earlier = earliest = zero

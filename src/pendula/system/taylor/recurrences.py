@@ -221,7 +221,7 @@ def find_recurrences(given: Rates) -> Recurrences:
         known.update(new)
         for k in new:
             _refuse(program, k)
-            if program.ops[k][0] == "call" and program.ops[k][1] != "sqrt":
+            if program.ops[k].kind == "call" and program.ops[k].name != "sqrt":
                 found.slopes[k] = _slopes(program, k)
                 roots += [x for s in found.slopes[k] for x in (s.of, s.slope)]
     found.order = _in_order(found, sorted(known))
@@ -249,11 +249,9 @@ def _in_order(found: Recurrences, known: Sequence[int]) -> list[int]:
 def _refuse(program: Program, k: int) -> None:
     """Raises where an operation has no series."""
     op = program.ops[k]
-    if op[0] == "call" and op[1] in _STEPS:
-        raise NotSupported(
-            f"the Taylor stepper cannot take {_STEPS[str(op[1])]}(...): it has no Taylor series; {INSTEAD}"
-        )
-    if op[0] != "cond" or op[1] not in ("lt", "le"):
+    if op.kind == "call" and op.name in _STEPS:
+        raise NotSupported(f"the Taylor stepper cannot take {_STEPS[op.name]}(...): it has no Taylor series; {INSTEAD}")
+    if op.kind != "cond" or op.name not in ("lt", "le"):
         return
     time, sides = program.inputs[0], program.parts(k)
     if any(program.level[x] == STATE and x != time for x in sides) or sides == (time, time):
@@ -264,7 +262,7 @@ def _refuse(program: Program, k: int) -> None:
 
 
 def _slopes(program: Program, k: int) -> list[Slope]:
-    name, args = program.ops[k][1], program.parts(k)
+    name, args = program.ops[k].name, program.parts(k)
     if name == "pow":  # c = b^e: c' = c u' with u = e log b
         base, exponent = args
         return [Slope(program.multiply(exponent, program.call("log", base)), 1.0, k)]
@@ -272,8 +270,8 @@ def _slopes(program: Program, k: int) -> list[Slope]:
     for x in dict.fromkeys(args):
         if program.level[x] == STATE:
             slope, sign = program.tangent([k], {x: program.one}, [k])[0], 1.0
-            while program.ops[slope][0] == "neg":
-                slope, sign = int(program.ops[slope][1]), -sign  # type: ignore[call-overload]
+            while program.ops[slope].kind == "neg":
+                slope, sign = program.ops[slope].parts[0], -sign
             found.append(Slope(x, sign, slope))
     return found
 
@@ -281,7 +279,7 @@ def _slopes(program: Program, k: int) -> list[Slope]:
 def _sums(found: Recurrences, k: int) -> list[Sum]:
     """The sums that the rule of a value needs."""
     program = found.program
-    kind, parts = program.ops[k][0], program.parts(k)
+    kind, parts = program.ops[k].kind, program.parts(k)
     moving = [program.level[x] == STATE for x in parts]
     if kind == "mul" and all(moving):
         return [Sum(Row(parts[0]), Row(parts[1]))]
@@ -305,7 +303,7 @@ def _place(found: Recurrences) -> None:
     found.spare = {("sound", 0): 0}
     fixed: set[int] = {k for k in found.rates if program.level[k] != STATE}
     for k in found.order:
-        kind, parts = program.ops[k][0], program.parts(k)
+        kind, parts = program.ops[k].kind, program.parts(k)
         fixed.update(parts)
         if kind == "div":
             if program.level[parts[1]] == STATE:
@@ -318,4 +316,4 @@ def _place(found: Recurrences) -> None:
             found.spare.setdefault(("condition", parts[0]), len(found.spare))
         fixed.update(x for s in found.slopes.get(k, ()) for x in (s.of, s.slope))
     fixed.update(found.pivots.values())
-    found.fixed = sorted(k for k in fixed if program.level[k] == PARAMETER and program.ops[k][0] != "par")
+    found.fixed = sorted(k for k in fixed if program.level[k] == PARAMETER and program.ops[k].kind != "par")

@@ -58,9 +58,9 @@ class Expansion:
         op, parts = program.ops[k], program.parts(k)
         x = [self._known[p] for p in parts]
         found: Terms | None = None
-        match op[0]:
+        match op.kind:
             case "const":
-                found = {Term((), (), NONE): float(op[1])} if op[1] else {}  # type: ignore[arg-type]
+                found = {Term((), (), NONE): op.number} if op.number else {}
             case "add":
                 found = _added(x[0], x[1], 1.0)
             case "sub":
@@ -69,8 +69,8 @@ class Expansion:
                 found = _added({}, x[0], -1.0)
             case "mul" if len(x[0]) * len(x[1]) <= MOST_TERMS:
                 found = _multiplied(x[0], x[1])
-            case "call" if op[1] in ("sin", "cos"):
-                found = self._trig(op[1] == "sin", x[0])
+            case "call" if op.name in ("sin", "cos"):
+                found = self._trig(op.name == "sin", x[0])
         if found is None or len(found) > MOST_TERMS:
             return self._whole(k)
         return found

@@ -1,0 +1,143 @@
+"""What all forces share, and the places where forces act.
+
+A type of force is a class with fields. Most types derive from one of the places below and state their law; others
+say what they do by :meth:`Force.actions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal, assert_never
+
+from pydantic import Field, model_validator
+
+from pendula.errors import NotSupported
+from pendula.model.base import Element, Label, Name, Scalar, Vector
+from pendula.model.forces.actions import Across, AcrossAll, Action, Between, OnCoordinate, Push, Spin, Twist
+from pendula.model.forces.law import Law
+from pendula.model.joints import BodySide
+
+
+class Force(Element):
+    """What all forces have."""
+
+    name: Label | None = None
+    type: str
+
+    law: ClassVar[Law] = Law()
+    """how strongly it pulls, for forces between points or across joints"""
+    units: ClassVar[Mapping[str, str]] = {}
+    """unit of each numeric field, in the words force, torque, length, time, rad, and ``pull`` and ``x`` for those of
+    the law: "pull/x" is a stiffness"""
+    drawn_as: ClassVar[Literal["spring", "damper", "string", ""]] = ""
+    """how pictures show what goes between two points; empty: not at all"""
+
+    def actions(self) -> tuple[Action, ...]:
+        """Where and how the force acts."""
+        raise NotSupported(f'force type "{self.type}" does not say where it acts: its class has no actions()')
+
+    def where(self) -> str:
+        """In words, on what the force acts."""
+        return "; ".join(_where(action) for action in self.actions())
+
+    def law_fields(self) -> dict[str, Scalar]:
+        """Values of the fields that the law uses."""
+        return {name: getattr(self, name) for name in sorted(self.law.fields)}
+
+
+def _where(action: Action) -> str:
+    match action:
+        case Between(start, end):
+            return f"from {start.body} to {end.body}"
+        case Across(joint) | AcrossAll(joint):
+            return f"joint {joint}"
+        case Push(body) | Twist(body) | Spin(body):
+            return f"body {body}"
+        case OnCoordinate(coordinate):
+            return f"coordinate {coordinate}"
+        case _:
+            assert_never(action)
+
+
+class ForceBetween(Force):
+    """A force along the line between two points."""
+
+    start: BodySide = Field(alias="from")
+    end: BodySide = Field(alias="to")
+
+    def actions(self) -> tuple[Action, ...]:
+        """One pull between the points."""
+        return (Between(self.start, self.end, self.law, self.law_fields()),)
+
+
+class ForceAcross(Force):
+    """A force or torque on one coordinate of a joint, between its two sides."""
+
+    joint: Name
+    coordinate: Name | None = None
+    """which coordinate of the joint; needed when it has several"""
+
+    measures: ClassVar[Literal["angle", "length", ""]] = ""
+    """what kind of coordinate the force takes; empty: any"""
+    otherwise: ClassVar[str] = ""
+    """what to try for a coordinate of another kind"""
+
+    def actions(self) -> tuple[Action, ...]:
+        """One pull across the joint."""
+        return (Across(self.joint, self.coordinate, self.law, self.law_fields()),)
+
+
+class ForceBetweenOrAcross(Force):
+    """A force between two points, or across a joint."""
+
+    start: BodySide | None = Field(default=None, alias="from")
+    end: BodySide | None = Field(default=None, alias="to")
+    joint: Name | None = None
+    coordinate: Name | None = None
+
+    measures: ClassVar[Literal["angle", "length", ""]] = ""
+    otherwise: ClassVar[str] = ""
+
+    @model_validator(mode="after")
+    def _one_place(self) -> ForceBetweenOrAcross:
+        ends = [self.start is not None, self.end is not None]
+        if any(ends) and self.joint is not None:
+            raise ValueError("joint: it goes between two points or across a joint, not both; try: keep one of them")
+        if any(ends) and not all(ends):
+            missing = "to" if ends[0] else "from"
+            raise ValueError(f"{missing}: is missing; try: {missing} = {{ body = ..., at = ... }}")
+        if self.joint is None and not any(ends):
+            raise ValueError("joint: is missing; try: joint = ..., or two points from = ... and to = ...")
+        if self.joint is None and self.coordinate is not None:
+            raise ValueError("coordinate: belongs to a joint, but this goes between points; try: remove it")
+        return self
+
+    def actions(self) -> tuple[Action, ...]:
+        """One pull."""
+        if self.start is not None and self.end is not None:
+            return (Between(self.start, self.end, self.law, self.law_fields()),)
+        assert self.joint is not None
+        return (Across(self.joint, self.coordinate, self.law, self.law_fields()),)
+
+
+class ForceInJoint(Force):
+    """A force on every coordinate of a joint, between its two sides."""
+
+    joint: Name
+
+    def actions(self) -> tuple[Action, ...]:
+        """One pull across each coordinate."""
+        return (AcrossAll(self.joint, self.law, self.law_fields()),)
+
+
+class ForceOnBody(Force):
+    """A force or torque on a body from outside the mechanism."""
+
+    body: Label
+
+
+class ForceAtPoint(ForceOnBody):
+    """A force at a point of a body: a named one, or a position in body axes."""
+
+    at: Label | None = None
+    position: Vector | None = None

@@ -1,0 +1,29 @@
+"""The friction of paper 003."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+from pendula.model.base import Scalar
+from pendula.model.forces.actions import Action, Spin
+from pendula.model.forces.base import ForceOnBody
+
+
+class ForceComFriction(ForceOnBody):
+    """Friction of paper 003, eq. 25: a force -coefficient theta_dot along theta_hat at the mass centre.
+
+    theta_dot is the body's own rate of turning and theta_hat the unit vector across the line from the
+    body's origin to its mass centre. In a chain it is not the rate of the mass centre, so this friction
+    can feed energy into a link for a moment; the energy account shows it.
+    """
+
+    type: Literal["com-friction"] = "com-friction"
+    coefficient: Scalar
+    """[force time/rad]"""
+
+    units: ClassVar[Mapping[str, str]] = {"coefficient": "force time/rad"}
+
+    def actions(self) -> tuple[Action, ...]:
+        """A force against the turning, at the mass centre."""
+        return (Spin(self.body, self.coefficient, dissipative=True),)
