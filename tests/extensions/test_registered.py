@@ -34,7 +34,7 @@ from pendula.extend import register_format, register_mechanism
 @register_mechanism
 def short_pendulum(length: float = 0.25) -> pendula.Model:
     """A pendulum of a quarter of a metre."""
-    return pendula.library.pendulum(length=length)
+    return pendula.library.pendulum().with_parameters({"l": length})
 
 def as_csv(run):
     return "\\n".join(f"{t:.17g},{x:.17g}" for t, x in zip(run.t, run["theta"]))
@@ -132,7 +132,7 @@ def test_a_mechanism_and_formats_from_a_file(tmp_path: Path) -> None:
 def test_a_registered_mechanism_is_a_name_for_every_function() -> None:
     def long_pendulum() -> pendula.Model:
         """A pendulum of two metres."""
-        return pendula.library.pendulum(length=2.0)
+        return pendula.library.pendulum().with_parameters({"l": 2.0})
 
     register_mechanism(long_pendulum)
     try:
@@ -147,7 +147,7 @@ def test_a_registered_mechanism_is_a_name_for_every_function() -> None:
 
 def test_a_mechanism_needs_defaults() -> None:
     def bare(length: float) -> pendula.Model:
-        return pendula.library.pendulum(length=length)
+        return pendula.library.pendulum().with_parameters({"l": length})
 
     with pytest.raises(UsageError, match='"bare": argument "length" has no default'):
         register_mechanism(bare)
