@@ -24,6 +24,7 @@ from pendula.app.options import (
 )
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
+from pendula.numerics.steppers.stepper import stepper_help
 
 if TYPE_CHECKING:
     from pendula.simulation.trajectory import Trajectory
@@ -40,10 +41,9 @@ _OPTIONS = (
         "--stepper",
         default="dop853",
         show_default=True,
-        help="dop853 (order 8), rk45 (order 5), taylor (series: high accuracy, few speeds), radau (implicit: stiff "
-        "mechanisms) or rk4 (fixed steps of --step).",
+        help=f"{stepper_help()}.",
     ),
-    click.option("--step", type=float, help="Size of the steps of rk4, in time units."),
+    click.option("--step", type=float, help="Size of the steps of a stepper without tolerance, in time units."),
     click.option(
         "--constraints",
         default="projection",
