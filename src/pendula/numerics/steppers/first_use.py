@@ -9,8 +9,8 @@ import numpy as np
 from pendula.numerics.compiled.ahead import Ahead
 from pendula.numerics.compiled.native import Callback
 
-EXPLICIT = Ahead("pendula.numerics.steppers.explicit:advance", f"{__name__}:use_explicit")
-IMPLICIT = Ahead("pendula.numerics.steppers.implicit:advance_implicit", f"{__name__}:use_implicit")
+EXPLICIT = Ahead("pendula.numerics.steppers.loop:advance", f"{__name__}:use_explicit")
+IMPLICIT = Ahead("pendula.numerics.steppers.loop:advance", f"{__name__}:use_implicit")
 LOCKSTEP = Ahead("pendula.numerics.ensemble.lockstep:advance", f"{__name__}:use_lockstep")
 
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
