@@ -15,9 +15,7 @@ def quick_code() -> Iterator[None]:
     """Programs compiled the quick way: where each is called some hundred times, that takes less time in all."""
     thorough = programs.compile_program
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            programs, "compile_program", lambda *given, **rest: thorough(*given, **(rest | {"quick": True}))
-        )
+        patch.setattr(programs, "compile_program", lambda *given, **rest: thorough(*given, **(rest | {"quick": True})))
         yield
 
 
