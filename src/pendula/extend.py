@@ -13,6 +13,8 @@ from __future__ import annotations
 from pendula.lazy import attach
 
 NAMES = {
+    "STEPPERS": "pendula.numerics.steppers.stepper",
+    "Stepper": "pendula.numerics.steppers.stepper",
     "load_extension": "pendula.extensions",
     "load_installed": "pendula.extensions",
     "register_command": "pendula.app.registry",
@@ -21,6 +23,8 @@ NAMES = {
     "register_formulation": "pendula.equations.formulations.registry",
     "register_mechanism": "pendula.library.registry",
     "register_plot": "pendula.present.pictures.registry",
+    "rates": "pendula.numerics.steppers.equations",
+    "register_stepper": "pendula.numerics.steppers.stepper",
 }
 """Every public name of this module and where it lives."""
 

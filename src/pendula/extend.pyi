@@ -7,15 +7,23 @@ from pendula.extensions import load_installed as load_installed
 from pendula.formats import register_format as register_format
 from pendula.library.registry import register_mechanism as register_mechanism
 from pendula.model.forces.registry import register_force as register_force
+from pendula.numerics.steppers.equations import rates as rates
+from pendula.numerics.steppers.stepper import STEPPERS as STEPPERS
+from pendula.numerics.steppers.stepper import Stepper as Stepper
+from pendula.numerics.steppers.stepper import register_stepper as register_stepper
 from pendula.present.pictures.registry import register_plot as register_plot
 
 __all__ = [
+    "STEPPERS",
+    "Stepper",
     "load_extension",
     "load_installed",
+    "rates",
     "register_command",
     "register_force",
     "register_format",
     "register_formulation",
     "register_mechanism",
     "register_plot",
+    "register_stepper",
 ]

@@ -10,7 +10,9 @@ import numpy as np
 
 from pendula.numerics.compiled.jit import CompiledCallback, compiled_callback
 from pendula.numerics.compiled.native import doubles_at
-from pendula.numerics.steppers.tableaus import METHODS
+from pendula.numerics.steppers.stepper import STEPPERS
+
+METHODS = {name: STEPPERS[name] for name in STEPPERS if not STEPPERS[name].series}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pendula.errors import NotSupported, UsageError
 from pendula.numerics.compiled.jit import compiled_callback
 from pendula.numerics.compiled.native import doubles_at
 from pendula.numerics.ensemble.integrate_many import OUTCOMES, LaneSetup, integrate_many, lockstep
@@ -101,9 +102,10 @@ def test_nothing_to_do_and_nothing_to_wait_for():
     [
         ({"y0": [[np.nan]]}, "run 0"),
         ({"y0": [1.0]}, "shape"),
-        ({"rtol": 0.0}, "rtol"),
+        ({"rtol": 0.0}, "tolerance"),
         ({"atol": -1.0}, "atol"),
-        ({"method": "euler"}, "method"),
+        ({"method": "euler"}, "no stepper"),
+        ({"method": "radau"}, "does not support many runs side by side; these do: dop853, rk45, taylor"),
         ({"sample_times": [0.5, 0.1]}, "sample_times"),
         ({"t_span": (1.0, 0.0)}, "t_span"),
         ({"max_steps": 0}, "max_steps"),
@@ -111,5 +113,5 @@ def test_nothing_to_do_and_nothing_to_wait_for():
 )
 def test_arguments_out_of_range_are_named(change, message):
     given = {"y0": [[0.5]], "t_span": (0.0, 1.0), "rtol": 1e-6, "atol": 1e-6} | change
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, UsageError, NotSupported), match=message):
         integrate_many(growth.bind(), given.pop("y0"), given.pop("t_span"), **given)

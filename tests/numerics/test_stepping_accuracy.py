@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from ode_problems import PROBLEMS, chosen, oscillator, pendulum_with_work, switched
+from ode_problems import METHODS, PROBLEMS, chosen, oscillator, pendulum_with_work, switched
 from scipy.integrate import solve_ivp
 
+from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.steppers.stepping import integrate
-from pendula.numerics.steppers.tableaus import DOP853, METHODS, RK4, RK45, dense_matrix
+from pendula.numerics.steppers.tableaus import DOP853, RK4, RK45, dense_matrix
 from pendula.outcome import Outcome
 
 STEP_COUNT_MARGIN = 0.02  # same controller; rounding may tip a step on problems that amplify it
@@ -18,7 +21,10 @@ STEP_COUNT_MARGIN = 0.02  # same controller; rounding may tip a step on problems
 def scipys_control(monkeypatch):
     """Our step control without what it has beyond SciPy's."""
     for name in ("dop853", "rk45"):
-        monkeypatch.setitem(METHODS, name, METHODS[name]._replace(safety=0.9, memory=0.0))
+        native = STEPPERS[name].native
+        monkeypatch.setitem(
+            vars(STEPPERS[name]), "native", replace(native, tableau=native.tableau._replace(safety=0.9, memory=0.0))
+        )
 
 
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-7, 1e-10])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ode_problems import growing, oscillator
+from ode_problems import METHODS, growing, oscillator
 from scipy.interpolate import CubicHermiteSpline
 
-from pendula.numerics.steppers.collocation import coefficients
+from pendula.numerics.steppers.radau import coefficients
 from pendula.numerics.steppers.stepping import Integration, integrate
-from pendula.numerics.steppers.tableaus import METHODS
 
 SPAN = 8.0
 WITHIN = 0.2
@@ -18,7 +17,7 @@ WITHIN = 0.2
 STEPS = {"dop853": (16, 32), "rk45": (100, 200), "rk4": (100, 200), "radau": (100, 200)}
 """Numbers of steps between which the order is measured: enough for the leading term, few enough for rounding."""
 
-DENSE_ORDER = {"dop853": 7, "rk45": 4, "rk4": 3, "radau": 3}
+DENSE_ORDER = {name: method.dense_order for name, method in METHODS.items()}
 
 
 def _exact(t: np.ndarray | float) -> np.ndarray:
@@ -79,7 +78,7 @@ def test_radau_coefficients_are_those_of_collocation():
         assert weights @ points ** (q - 1) == pytest.approx(1.0 / q, abs=1e-14)
     # The polynomial of collocation: its derivative at the points is A^-1 Z / h.
     slopes = (np.arange(1, 4) * points[:, None] ** np.arange(3)) @ powers
-    pair = c["complex_eigenvalue"]
+    pair = complex(c["complex_real"], c["complex_imag"])
     block = np.array([[c["real_eigenvalue"], 0, 0], [0, pair.real, -pair.imag], [0, pair.imag, pair.real]])
     assert np.allclose(c["backward"] @ slopes @ c["forward"], block, atol=1e-12)
 

@@ -9,12 +9,11 @@ import math
 
 import numpy as np
 import pytest
-from ode_problems import onto_circle, oscillator, rotation, switched
+from ode_problems import METHODS, onto_circle, oscillator, rotation, switched
 
 from pendula.numerics.compiled.jit import compiled_callback
 from pendula.numerics.compiled.native import doubles_at
 from pendula.numerics.steppers.stepping import integrate
-from pendula.numerics.steppers.tableaus import METHODS
 from pendula.numerics.steppers.watch import FIRST_BUFFER, Watched
 from pendula.outcome import Outcome
 

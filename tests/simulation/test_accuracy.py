@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.integrate import solve_ivp
 
 import pendula
 from pendula import library
-from pendula.numerics.steppers.tableaus import METHODS
+from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.results import System
 from tests.helpers import Array, library_system
 
@@ -49,7 +50,10 @@ def test_energy_drift_of_ten_links_falls_with_the_tolerance() -> None:
 @pytest.mark.parametrize(("ours", "theirs"), [("dop853", "DOP853"), ("rk45", "RK45")])
 def test_steps_are_as_many_as_scipy_takes(ours: str, theirs: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten links for 1.5 s, before chaos makes the paths differ."""
-    monkeypatch.setitem(METHODS, ours, METHODS[ours]._replace(safety=0.9, memory=0.0))
+    native = STEPPERS[ours].native
+    monkeypatch.setitem(
+        vars(STEPPERS[ours]), "native", replace(native, tableau=native.tableau._replace(safety=0.9, memory=0.0))
+    )
     system = library_system("chain")
     expected = _scipy(system, 1.5, theirs, TOL)
     run = pendula.simulate(system, 1.5, tol=TOL, stepper=ours)

@@ -13,13 +13,15 @@ from typing import Any, Literal
 import numpy as np
 
 from pendula.errors import NotSupported, UsageError
+from pendula.files import cannot_write, scratch_array
 from pendula.numerics.ensemble.integrate_many import OUTCOMES as CODES
 from pendula.numerics.ensemble.integrate_many import Integrations, LaneSetup, integrate_many
 from pendula.numerics.scalars.eight import LANES
+from pendula.numerics.steppers import checks
 from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
+from pendula.simulation.beginning import energy_size
 from pendula.simulation.ensemble import ARRAYS, OUTCOMES, Ensemble, mapped_array
-from pendula.simulation.simulate import _energy_size, times_of
 from pendula.simulation.starts import Starts, read_parameters, read_starts
 from pendula.simulation.workers import available_cores, run_chunks
 from pendula.system.build import compile_system
@@ -31,7 +33,6 @@ from pendula.system.schedule import breakpoints, can_switch, largest_step, moves
 from pendula.system.system import System
 
 Tell = Callable[[int, int], None]
-STEPPERS = ("dop853", "rk45", "taylor")
 FEWEST = 64  # runs in a chunk, so that lanes are mostly busy
 MOST = 1024
 CHUNK_BYTES = 64e6  # samples of a chunk take no more memory than this
@@ -104,7 +105,7 @@ def simulate_many(
             the model); or a list of States or of values by name; or (q, v), two arrays with a row for each run.
         parameters: changes by name, numbers or one for each run; or an array of all values, or one row for each run.
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
-        stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as of :func:`simulate`.
+        stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as of :func:`simulate`; others run one at a time.
         samples: number of equally spaced times, or the times, at which states are kept; default: the end alone.
         max_steps: attempted steps of a run before it is stopped.
         workers: number of processes; default: as many as there are cores, one if there is little to do. Scripts that
@@ -173,27 +174,17 @@ def _settings(
 ) -> _Settings:
     if not isinstance(duration, (int, float, np.floating, np.integer)) or not 0 <= duration < np.inf:
         raise UsageError(f"the duration must be a number that is not negative, found {duration!r}")
-    if stepper not in STEPPERS:
-        raise UsageError(f'there is no stepper "{stepper}" for many runs; choose one of {", ".join(STEPPERS)}')
-    if not isinstance(tol, (int, float, np.floating)) or not 1e-14 <= tol <= 1:
-        raise UsageError(f"the tolerance must lie between 1e-14 and 1, found {tol!r}")
     if atol is not None and not (isinstance(atol, (int, float, np.floating)) and 0 < atol < np.inf):
         raise UsageError(f"atol must be positive, found {atol!r}")
-    if not isinstance(max_steps, (int, np.integer)) or max_steps < 1:
-        raise UsageError(f"max_steps must be a positive whole number, found {max_steps!r}")
     t_end = t0 + float(duration)
-    if samples is None:
-        times = np.array([t_end])
-    elif isinstance(samples, (int, np.integer)):
-        if not 1 <= samples <= 10_000_000:
-            raise UsageError(f"samples must be between 1 and 10000000, found {samples}")
-        times = np.linspace(t0, t_end, int(samples)) if samples > 1 else np.array([t_end])
-    else:
-        times = times_of(samples)
-        if times.ndim != 1 or not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0):
-            raise UsageError("samples must be a number or finite times in ascending order")
-        if times.size and (times[0] < t0 or times[-1] > t_end):
-            raise UsageError(f"samples must lie between {t0:g} and {t_end:g}, found {times[0]:g} to {times[-1]:g}")
+    try:
+        checks.check_stepper(stepper, lanes=True)
+        checks.check_tolerance(tol)
+        checks.check_max_steps(max_steps)
+        times = np.array([t_end]) if samples is None else checks.sample_times(samples, t0, t_end, fewest=1)
+        times = checks.checked_samples(times, t0, t_end, 1.0)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     return _Settings(t_end, float(tol), float(tol if atol is None else atol), stepper, times, int(max_steps))
 
 
@@ -299,11 +290,11 @@ class _Job:
         y0 = np.concatenate([q, v, np.zeros((len(q), extra))], axis=1)
         atol, free = np.full((1, y0.shape[1]), settings.atol), extra
         if extra and system.moves_by_time:
-            # motors may work while the state stands still: the work then has a say in the steps
+            # motors may work while the state is at rest: the work then takes part in step control
             atol, free = np.repeat(atol, len(q), axis=0), 0
             for k in range(len(q)):
                 vector = table[k if len(table) > 1 else 0]
-                atol[k, -1] = settings.tol * _energy_size(system, State(t0, q[k], v[k], system.layout), vector)
+                atol[k, -1] = settings.tol * energy_size(system, State(t0, q[k], v[k], system.layout), vector)
         runs = integrate_many(
             lanes.rhs,
             y0,
@@ -536,7 +527,7 @@ class _Store:
             try:
                 self._folder = Path(tempfile.mkdtemp(prefix=f".{self._path.stem}-", dir=self._path.absolute().parent))
             except OSError as error:
-                raise UsageError(f'save: "{save}" cannot be written: {error.strerror or error}') from None
+                raise cannot_write(self._path, error) from None
         one = _empty(system, _Chunk(0, starts.part(0, 1), starts.q, settings))
         self._arrays = {name: self._array(name, row, len(starts)) for name, row in one.items()}
 
@@ -547,7 +538,7 @@ class _Store:
             return np.repeat(row, runs, axis=0)
         if 0 in shape:
             return np.zeros(shape)
-        array = np.lib.format.open_memmap(self._folder / f"{name}.npy", "w+", row.dtype, shape)
+        array = scratch_array(self._folder / f"{name}.npy", row.dtype, shape)
         step = max(1, int(CHUNK_BYTES / max(row.nbytes, 1)))
         for k in range(0, runs, step):
             array[k : k + step] = np.nan

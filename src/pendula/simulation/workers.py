@@ -1,7 +1,7 @@
 """Chunks of work on several processes, in order, with progress, and without losing what is finished.
 
-Where processes can be forked, workers inherit what is compiled; otherwise each makes its own, once. Workers leave the
-keyboard's interrupt to the main process, which tells them through a flag.
+Where processes can be forked, workers inherit what is compiled; otherwise each loads the same extensions and makes
+its own, once. Workers leave the keyboard's interrupt to the main process, which tells them through a flag.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from pendula.errors import ComputationError
+from pendula.extensions import Extension, load_again, loaded
 
 POLL = 0.1  # seconds between looks at the progress
 AHEAD = 2  # chunks per worker that are handed out at a time
@@ -37,8 +38,11 @@ def _can_fork() -> bool:
     return sys.platform == "linux" and threading.active_count() == 1
 
 
-def _begin(make: Callable[..., Any], arguments: tuple[Any, ...], stop: Any, ended: Any) -> None:
+def _begin(
+    make: Callable[..., Any], arguments: tuple[Any, ...], stop: Any, ended: Any, loaded: tuple[Extension, ...]
+) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    load_again(loaded)
     _worker.update(job=make(*arguments), stop=stop, ended=ended)
 
 
@@ -121,7 +125,7 @@ def run_chunks(
     make, arguments = (_given, (job,)) if fork else remake
     waiting: dict[Future[Any], int] = {}
     upcoming, interrupt = iter(enumerate(chunks)), _Interrupt()
-    pool = ProcessPoolExecutor(workers, context, _begin, (make, arguments, stop, ended))
+    pool = ProcessPoolExecutor(workers, context, _begin, (make, arguments, stop, ended, loaded()))
     try:
         with interrupt:
             while True:

@@ -25,6 +25,7 @@ from pendula.app.options import (
     writable,
 )
 from pendula.errors import UsageError
+from pendula.numerics.steppers.stepper import stepper_help
 from pendula.present.words.tables import heading, number, table
 
 MOST_RUNS = 10_000_000
@@ -49,7 +50,7 @@ LEVELS = (0.05, 0.5, 0.95)
 @click.option("--for", "duration", default=10.0, show_default=True, type=float, help="How long, in time units.")
 @click.option("--tol", default=1e-8, show_default=True, type=float, help="Tolerance of a step.")
 @click.option("--samples", default=200, show_default=True, type=int, help="Equally spaced times to keep; 1: the end.")
-@click.option("--stepper", default="dop853", show_default=True, help="dop853 or rk45.")
+@click.option("--stepper", default="dop853", show_default=True, help=f"{stepper_help(ability='lanes')}.")
 @formulation_option(None, "default: kane, where equations are derived")
 @engine_option
 @click.option("--workers", type=int, help="Processes; default: as many as there are cores.")
@@ -89,8 +90,10 @@ def ensemble_command(
     states: dict[str, Any] = dict(read_state(found, start))
     from pendula.simulation.simulate_many import simulate_many
     from pendula.system.build import compile_system
+    from pendula.system.first_use import prepare_many_motions
 
     with _Bar(quiet=as_json) as bar:
+        prepare_many_motions(stepper)
         system = compile_system(found, formulation, engine=engine)
         drawn = _draw(system, vary, spread, states, runs, seed)
         parameters = {n: x for n, x in drawn.items() if n in found.parameters}

@@ -26,6 +26,7 @@ from pendula.app.options import (
     writable,
 )
 from pendula.app.progress import Progress
+from pendula.numerics.steppers.stepper import stepper_help
 from pendula.present.words.tables import heading, number, table
 
 
@@ -43,10 +44,9 @@ from pendula.present.words.tables import heading, number, table
     "--stepper",
     default="dop853",
     show_default=True,
-    help="dop853 (order 8), rk45 (order 5), taylor (series: high accuracy, few speeds), radau (implicit: stiff "
-    "mechanisms) or rk4 (fixed steps of --step).",
+    help=f"{stepper_help()}.",
 )
-@click.option("--step", type=float, help="Size of the steps of rk4, in time units.")
+@click.option("--step", type=float, help="Size of the steps of a stepper without tolerance, in time units.")
 @formulation_option(None, "default: kane, where equations are derived")
 @engine_option
 @click.option(
@@ -173,6 +173,7 @@ def perform(
     from pendula.simulation.events import Event, read_events
     from pendula.simulation.simulate import simulate
     from pendula.system.build import compile_system
+    from pendula.system.first_use import prepare_motion
 
     looked_for = read_events(
         [
@@ -184,6 +185,7 @@ def perform(
     before = time.perf_counter()
     with Progress(quiet=quiet) as progress:
         progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
+        prepare_motion(stepper)
         system = compile_system(found, formulation, engine=engine)
         progress.say(f"simulating {found.name}")
         run = simulate(

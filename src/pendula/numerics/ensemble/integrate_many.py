@@ -12,13 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pendula.errors import NotSupported
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.ensemble import lockstep
 from pendula.numerics.ensemble.lockstep import Batch, advance, write_down
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
-from pendula.numerics.steppers.runge_kutta import workspace
-from pendula.numerics.steppers.stepping import SECONDS_PER_STRETCH, TIGHTEST_RTOL
-from pendula.numerics.steppers.tableaus import METHODS, Tableau
+from pendula.numerics.steppers import checks
+from pendula.numerics.steppers.run import row_numbers
+from pendula.numerics.steppers.stepper import STEPPERS
+from pendula.numerics.steppers.stepping import SECONDS_PER_STRETCH
+from pendula.numerics.steppers.tableaus import Tableau
 from pendula.outcome import Outcome
 
 FIRST_STRETCH = 16  # steps of all lanes before their speed is known
@@ -121,7 +124,7 @@ def integrate_many(
         y0: initial states, shape (runs, n).
         t_span: first and last time.
         rtol, atol: tolerances of one step; ``atol`` a number, or of shape (runs or 1, n).
-        method: ``"dop853"`` or ``"rk45"``.
+        method: name of a stepper that supports lanes, other than "taylor".
         sample_times: times in ascending order at which states are wanted.
         lanes: what callbacks must know about the run in a lane.
         energies: reads the same as ``rhs``, writes a row of kinetic and one of potential energies.
@@ -137,6 +140,7 @@ def integrate_many(
 
     Raises:
         ValueError: an argument is out of range; the message says which and what is allowed.
+        NotSupported: the stepper runs one at a time.
 
     Example:
         >>> from pendula.numerics.scalars.eight import eights_at
@@ -149,8 +153,11 @@ def integrate_many(
         >>> found.y[:, 0].round(6)
         array([-1., -2.])
     """
-    if method not in METHODS:
-        raise ValueError(f"unknown method {method!r}; choose one of: {', '.join(METHODS)}")
+    stepper = STEPPERS[method]
+    stepper.require("lanes")
+    if stepper.series:
+        raise NotSupported(f'stepper "{method}" integrates series, not a right-hand side; use integrate_lanes')
+    tableau = stepper.native.tableau
     start = np.ascontiguousarray(y0, dtype=float)
     if start.ndim != 2 or start.shape[1] == 0:
         raise ValueError(f"y0 must have the shape (runs, components), got {start.shape}")
@@ -160,21 +167,15 @@ def integrate_many(
     t0, t_end = float(t_span[0]), float(t_span[1])
     if not -np.inf < t0 <= t_end < np.inf:
         raise ValueError(f"t_span must be two finite times, the last not before the first, got {t_span!r}")
-    if not TIGHTEST_RTOL <= rtol <= 1.0:
-        raise ValueError(f"rtol must lie between {TIGHTEST_RTOL:g} and 1, got {rtol!r}")
-    if max_steps < 1 or not max_step > 0.0:
-        raise ValueError(f"max_steps and max_step must be positive, got {max_steps!r} and {max_step!r}")
     runs, n = start.shape
-    samples = np.array(sample_times, dtype=float)
-    slack = 8.0 * np.spacing(max(abs(t0), abs(t_end)))
-    if np.any(np.diff(samples) < 0.0) or np.any((samples < t0 - slack) | (samples > t_end + slack)):
-        raise ValueError(f"sample_times must ascend from {t0:g} to {t_end:g} at most")
+    checks.check_settings(rtol, quadratures, n, max_steps, None, max_step)
+    samples = checks.checked_samples(sample_times, t0, t_end, 1.0)
     batch = _batch(
-        rhs, start, t0, t_end, rtol, _tolerances(atol, runs, n), METHODS[method], np.clip(samples, t0, t_end),
+        rhs, start, t0, t_end, rtol, _tolerances(atol, runs, n), tableau, samples,
         lanes or LaneSetup.nothing(), energies, project, project_row, n - quadratures or n, work, max_steps, max_step,
         _checked_breaks(breakpoints, runs, t0, t_end),
     )  # fmt: skip
-    return _run(batch, METHODS[method], on_progress)
+    return _run(batch, tableau, on_progress)
 
 
 def _tolerances(atol: float | np.ndarray, runs: int, n: int) -> np.ndarray:
@@ -217,7 +218,7 @@ def _batch(
     breaks: np.ndarray,
 ) -> Batch:
     runs, n = start.shape
-    sizes = workspace(tableau, n)
+    sizes = row_numbers(tableau)
     if lanes.data.shape[0] not in (1, runs) or lanes.column.shape != (lanes.data.shape[1], LANES):
         raise ValueError("lanes: data and column do not fit together, or not to the runs")
     if not lanes.clear:  # lanes that stay idle compute something harmless
@@ -258,7 +259,7 @@ def _batch(
         progress=progress,
         real=aligned_zeros(lockstep.REALS, LANES),
         counter=counter,
-        rows=aligned_zeros(len(sizes["rows"]), n + 1, LANES),
+        rows=aligned_zeros(sizes["late"] + 1, n + 1, LANES),
         y=y,
         zero=aligned_zeros(n, LANES),
         absolute=aligned_zeros(n, LANES) + 1.0,

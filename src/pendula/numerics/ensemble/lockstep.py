@@ -1,6 +1,6 @@
 """Many integrations of one system, eight at a time, compiled.
 
-Every lane has its own time, step size and error control, as :mod:`pendula.numerics.steppers.explicit` has for one run;
+Every lane has its own time, step size and error control, as :mod:`pendula.numerics.steppers.loop` has for one run;
 a lane whose run has ended takes the next one. What a run gives depends on nothing but the run: not on its lane, its
 neighbours, or how many there are. All that must survive between calls of :func:`advance` is in the arrays of
 :class:`Batch`.
@@ -15,7 +15,8 @@ import numpy as np
 from pendula.numerics.compiled.jit import compiled, compiled_part
 from pendula.numerics.compiled.native import address_of, call_native
 from pendula.numerics.scalars.eight import BYTES, LANES, any_lane, as_eights, choose, lane, with_lane
-from pendula.numerics.steppers.explicit import LEAST_ERROR, MAX_FACTOR, MIN_FACTOR, PROJECTION_TRIES
+from pendula.numerics.steppers.control import LEAST_ERROR, MAX_FACTOR, MIN_FACTOR
+from pendula.numerics.steppers.loop import PROJECTION_TRIES
 
 # Rows of Batch.real: eight numbers each. Truths are 1 or 0.
 (
@@ -363,7 +364,7 @@ def _stages(batch, tableau):
 
 @compiled_part(forceinline=True)
 def _step_factor(size, last, tableau):
-    """``explicit.step_factor`` for eight, by roots of roots where both the order and the memory are of eighths."""
+    """``control.step_factor`` for eight, by roots of roots where both the order and the memory are of eighths."""
     if tableau.error_order == 7:
         return tableau.safety * _eighth_root(_eighth_root(size * last) / size)
     power, factor = 1.0 / (tableau.error_order + 1), size

@@ -11,7 +11,7 @@ Sources:
     RK4: W. Kutta, "Beitrag zur naeherungsweisen Integration totaler Differentialgleichungen", Z. Math. Phys. 46
     (1901) 435-453: order 4 without error estimate, for steps of a fixed size; dense output of order 3.
 
-    RADAU: Radau IIA of order 5, only its place in the rows; the coefficients are in ``collocation.py``.
+    RADAU: Radau IIA of order 5, only its place in the rows; the coefficients are in ``radau.py``.
 
 The explicit methods evaluate the derivative at the end of the step as their last stage, and all write
 their dense output in the same nested form (Hairer et al., section II.6),
@@ -52,9 +52,10 @@ class Tableau(NamedTuple):
         error_order: the error estimate falls as step ** (error_order + 1); 0 if there is none, and steps are fixed.
         last_in_error: 1 if the error estimate needs the derivative at the end of the step.
         first_slope, last_slope: rows of the stages that hold f0 and f1 of the dense output.
-        stable_to: step times eigenvalue up to which the method is stable, roughly; see ``explicit.watch_stiffness``.
+        stable_to: step times eigenvalue up to which the method is stable, see ``control.watch_stiffness``; 0 if
+            stiffness is not looked for.
         safety: share of the step size that the error estimate allows which is taken.
-        memory: how much of the step size is decided by the error of the step before; see ``explicit.step_factor``.
+        memory: how much of the step size is decided by the error of the step before; see ``control.step_factor``.
     """
 
     sources: np.ndarray
@@ -75,7 +76,7 @@ class Tableau(NamedTuple):
     memory: float = 0.125
 
 
-def _tableau(
+def tableau_of(
     nodes: Sequence[float],
     rows: Sequence[Row],
     stages: int,
@@ -84,8 +85,9 @@ def _tableau(
     dense: Sequence[Row],
     order: int,
     error_order: int,
-    stable_to: float = np.inf,
+    stable_to: float = 0.0,
 ) -> Tableau:
+    """A method from its rows; see :class:`Tableau`."""
     every = [*rows, error, second_error, *dense]
     counts = [-(-len(row) // GROUP) * GROUP for row in every]
     sources = np.zeros((len(every), max(GROUP, *counts)), dtype=np.intp)
@@ -261,7 +263,7 @@ _RK45_DENSE: list[Row] = [{
 }]
 # fmt: on
 
-DOP853 = _tableau(
+DOP853 = tableau_of(
     nodes=_DOP853_NODES,
     rows=_DOP853_ROWS,
     stages=12,
@@ -273,7 +275,7 @@ DOP853 = _tableau(
     stable_to=5.6,
 )
 
-RK45 = _tableau(
+RK45 = tableau_of(
     nodes=_RK45_NODES,
     rows=_RK45_ROWS,
     stages=6,
@@ -285,7 +287,7 @@ RK45 = _tableau(
     stable_to=2.6,
 )
 
-RK4 = _tableau(
+RK4 = tableau_of(
     nodes=[0.0, 0.5, 0.5, 1.0, 1.0],
     rows=[{}, {0: 0.5}, {1: 0.5}, {2: 1.0}, {0: 1 / 6, 1: 1 / 3, 2: 1 / 3, 3: 1 / 6}],
     stages=4,
@@ -298,7 +300,7 @@ RK4 = _tableau(
 
 # Row 0 is the derivative at the start, rows 1 to 3 those at the collocation points, row 4 that at the end. The slopes
 # of the dense output are those of the collocation polynomial, left in the two scratch rows (see ``workspace``).
-RADAU = _tableau(
+RADAU = tableau_of(
     nodes=[0.0, (4 - 6**0.5) / 10, (4 + 6**0.5) / 10, 1.0, 1.0],
     rows=[{}] * 5,
     stages=4,
@@ -308,5 +310,3 @@ RADAU = _tableau(
     order=5,
     error_order=3,
 )._replace(last_in_error=1, first_slope=8, last_slope=9)
-
-METHODS = {"dop853": DOP853, "rk45": RK45, "rk4": RK4, "radau": RADAU}

@@ -13,30 +13,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
-from pendula.numerics.compiled.jit import compiled_part
-from pendula.numerics.compiled.native import Callback, address_of, call_native
+from pendula.numerics.compiled.jit import compiled_callback, compiled_part
+from pendula.numerics.compiled.native import Callback, call_native, doubles_at, integers_at
+from pendula.numerics.compiled.records import Memory, reader, record_dtype
+from pendula.numerics.steppers.dense import interpolate
+from pendula.numerics.steppers.equations import copy_state, project_row
+from pendula.numerics.steppers.run import AT_EVENT, BAD_EVENT, GO_ON, NO_PROJECTION, row, run_at
 
 # Points of a step that are looked at: those next to the ends tell which way a function leaves and reaches them.
 NEXT_TO = 2.0**-16
 POINTS = np.array([0.0, NEXT_TO, 1 / 8, 2 / 8, 3 / 8, 4 / 8, 5 / 8, 6 / 8, 7 / 8, 1.0 - NEXT_TO, 1.0])
 LAST = len(POINTS) - 1
-MOST = 2 * len(POINTS)  # crossings of one function in one step that can be told apart
+MOST = 2 * len(POINTS)  # crossings of one function in one step that can be distinguished
 FIRST_BUFFER = 64
 GOLDEN = 0.3819660112501051
 DIP_STEPS = 40  # of golden section: the place of an extremum to half the digits, its value to all of them
 CROSSING_STEPS = 120
 EPS = 2.220446049250313e-16
-MANY_TURNS = 3  # of a function in one step: its points are then too far apart to tell all crossings
+MANY_TURNS = 3  # of a function in one step: its points are then too far apart to show all crossings
 LEVEL = 1e-9  # changes less than this part of all change in a step are none
 
-# Slots of Watch.tally.
-FOUND, STOPPED, BAD = range(3)
-# What watch_step reports.
-WATCHED, STOP, NO_VALUE, OFF_CONSTRAINTS = range(4)
+WATCH = record_dtype(
+    whole="""
+        code context count directions stops keeps side seen value table next_side next_seen place heading function
+        places hurried t y which stopped bad
+    """
+)
+"""What is watched, and what was found.
+
+``code`` and ``context`` are the native function that writes the ``count`` functions; ``directions``, ``stops``,
+``keeps`` and ``side`` are as of :class:`Watched`, ``seen`` are crossings so far. ``value`` holds all functions at one
+point, ``table`` those at the points of the step; ``next_side`` and ``next_seen`` become valid with the step. Crossings
+of the step, ``places`` at most: ``place`` (fraction of the step), ``heading`` (1 rising, -1 falling), ``function``.
+``hurried`` is for each function the time of the first step in which it turned too often, or NaN. ``t``, ``y`` and
+``which`` are what was found; ``stopped`` and ``bad`` the function that ended the run, or had no value; -1 if none.
+"""
+
+watch_at = reader(WATCH)
 
 
 @dataclass(frozen=True)
@@ -70,52 +86,30 @@ class Watched:
         return self.names[k] if k < len(self.names) else f"watched function {k}"
 
 
-class Watch(NamedTuple):
-    """The same for compiled code, with what was found. ``code`` is 0 if nothing is watched."""
-
-    code: int
-    context: int
-    directions: np.ndarray
-    stops: np.ndarray
-    keeps: np.ndarray
-    side: np.ndarray
-    seen: np.ndarray  # crossings so far
-    value: np.ndarray  # of all functions at one point
-    table: np.ndarray  # values at the points of the step
-    next_side: np.ndarray
-    next_seen: np.ndarray
-    place: np.ndarray  # crossings of the step: fraction of it,
-    heading: np.ndarray  # 1 rising, -1 falling,
-    function: np.ndarray  # and which function
-    tally: np.ndarray
-    hurried: np.ndarray  # for each function the time of the first step in which it turned too often, or NaN
-    t: np.ndarray  # what was found: times,
-    y: np.ndarray  # states,
-    which: np.ndarray  # functions
-
-
-def watch_arrays(watched: Watched | None, n: int) -> Watch:
-    """Working arrays for ``n`` components; empty ones if nothing is watched."""
-    count = 0 if watched is None else len(watched.directions)
-    whole = [watched.directions, watched.stops, watched.keeps] if watched else [[], [], []]
-    directions, stops, keeps = (np.array(x, dtype=np.int64) for x in whole)
-    size = FIRST_BUFFER + MOST * count if count else 0
-    return Watch(
-        code=watched.callback.address if watched else 0,
-        context=watched.callback.context if watched else 0,
-        directions=directions,
-        stops=stops,
-        keeps=keeps,
-        side=np.array(watched.sides if watched else [], dtype=float),
+def watch_memory(watched: Watched, n: int) -> Memory:
+    """The record for ``n`` components, with buffers for what is found."""
+    count = len(watched.directions)
+    size = FIRST_BUFFER + MOST * count
+    return Memory(
+        WATCH,
+        code=watched.callback.address,
+        context=watched.callback.context,
+        count=count,
+        directions=np.array(watched.directions, dtype=np.int64),
+        stops=np.array(watched.stops, dtype=np.int64),
+        keeps=np.array(watched.keeps, dtype=np.int64),
+        side=np.array(watched.sides, dtype=float),
         seen=np.zeros(count, dtype=np.int64),
         value=np.zeros(count),
-        table=np.zeros((len(POINTS), count)),
+        table=np.zeros((count, len(POINTS))),
         next_side=np.zeros(count),
         next_seen=np.zeros(count, dtype=np.int64),
         place=np.zeros(MOST * count),
         heading=np.zeros(MOST * count),
         function=np.zeros(MOST * count, dtype=np.int64),
-        tally=np.array([0, -1, -1], dtype=np.int64),
+        places=MOST * count,
+        stopped=-1,
+        bad=-1,
         hurried=np.full(count, np.nan),
         t=np.zeros(size),
         y=np.zeros((size, n)),
@@ -123,22 +117,14 @@ def watch_arrays(watched: Watched | None, n: int) -> Watch:
     )
 
 
-def with_room(watch: Watch) -> Watch:
-    """The same with longer buffers, if they could overflow in the next step."""
-    if not watch.code or watch.tally[FOUND] + watch.place.size <= watch.t.size:
-        return watch
-    more = len(watch.t)
-    return watch._replace(
-        t=np.concatenate([watch.t, np.zeros(more)]),
-        y=np.concatenate([watch.y, np.zeros((more, watch.y.shape[1]))]),
-        which=np.concatenate([watch.which, np.zeros(more, dtype=np.int64)]),
-    )
-
-
-@compiled_part
-def needs_room(watch):
-    """True if the next step could find more crossings than fit."""
-    return watch.code != 0 and watch.tally[FOUND] + watch.place.size > watch.t.size
+def make_room(watch: Memory, found: int) -> int:
+    """Makes the buffers longer where they could overflow in the next step; how many more events fit before that."""
+    if found + watch.places > watch.t.size:
+        more = len(watch.t)
+        watch.t = np.concatenate([watch.t, np.zeros(more)])
+        watch.y = np.concatenate([watch.y, np.zeros((more, watch.y.shape[1]))])
+        watch.which = np.concatenate([watch.which, np.zeros(more, dtype=np.int64)])
+    return int(watch.t.size - watch.places + 1)
 
 
 @compiled_part
@@ -162,211 +148,245 @@ def turns_often(values):
     return turns >= MANY_TURNS
 
 
-def make_watch_step(interpolate, project_row, T):
-    """The watch over one step of a stepper, from its dense output and its projection.
+@compiled_part
+def _state_at(run, x, onto):
+    """State at a fraction of the step in row ``stage``, on the constraints if asked for; False if that fails."""
+    interpolate(run, run.t_new if x == 1.0 else run.t + x * run.h, x)
+    return not onto or run.project == 0 or project_row(run, run.stage)
 
-    Args:
-        interpolate: ``interpolate(run, tableau, t, x)`` puts the state at the fraction x of the step, time t, into the
-            row ``run.stage``.
-        project_row: ``project_row(run, row)`` brings a row onto the constraints; False if that did not work.
-        T: slot of ``run.real`` that holds the time at the start of the step.
+
+@compiled_part
+def _look(run, watch, index):
+    """All functions at the state in a row."""
+    call_native(watch.code, watch.value, run.rows + index * run.width, watch.context)
+
+
+@compiled_part
+def _distance(run, watch, e, side, x, onto):
+    """Function e at a fraction of the step, positive on ``side``; NaN where it has no value."""
+    if not _state_at(run, x, onto):
+        return np.nan
+    _look(run, watch, run.stage)
+    return side * doubles_at(watch.value, watch.count)[e]
+
+
+@compiled_part
+def _crossing(run, watch, e, side, a, b):
+    """Where function e leaves its side between the fractions a and b; NaN if this cannot be determined.
+
+    Inverse quadratic interpolation with bisection, T. R. Chandrupatla, Adv. Eng. Software 28 (1997).
     """
-
-    @compiled_part
-    def state_at(run, tableau, h, t_new, x, onto):
-        """State at a fraction of the step in row ``stage``, on the constraints if asked for; False if that fails."""
-        interpolate(run, tableau, t_new if x == 1.0 else run.real[T] + x * h, x)
-        return not onto or run.project == 0 or project_row(run, run.stage)
-
-    @compiled_part
-    def look(run, watch, row, values):
-        """All functions at the state in a row."""
-        call_native(watch.code, address_of(values), address_of(run.rows) + 8 * row * run.rows.shape[1], watch.context)
-
-    @compiled_part
-    def distance(run, tableau, watch, h, t_new, e, side, x, onto):
-        """Function e at a fraction of the step, positive on ``side``; NaN where it has no value."""
-        if not state_at(run, tableau, h, t_new, x, onto):
-            return np.nan
-        look(run, watch, run.stage, watch.value)
-        return side * watch.value[e]
-
-    @compiled_part
-    def crossing(run, tableau, watch, h, t_new, e, side, a, b):
-        """Where function e leaves its side between the fractions a and b; NaN if it cannot be told.
-
-        Inverse quadratic interpolation with bisection, T. R. Chandrupatla, Adv. Eng. Software 28 (1997).
-        """
-        fa = distance(run, tableau, watch, h, t_new, e, side, a, True)
-        fb = distance(run, tableau, watch, h, t_new, e, side, b, True)
-        if np.isnan(fa):
-            return fa
-        if fa <= 0.0:  # the projection had moved it across, or it jumped between two steps
-            return a
-        if not fb < 0.0:
-            return b if fb >= 0.0 and fa > 0.0 else np.nan
-        least = 0.5 * abs(np.nextafter(t_new, np.inf) - t_new) / abs(h)
-        x1, f1, x2, f2, x3, f3 = b, fb, a, fa, a, fa
+    fa = _distance(run, watch, e, side, a, True)
+    fb = _distance(run, watch, e, side, b, True)
+    if np.isnan(fa):
+        return fa
+    if fa <= 0.0:  # the projection had moved it across, or it jumped between two steps
+        return a
+    if not fb < 0.0:
+        return b if fb >= 0.0 and fa > 0.0 else np.nan
+    least = 0.5 * abs(np.nextafter(run.t_new, np.inf) - run.t_new) / abs(run.h)
+    x1, f1, x2, f2, x3, f3 = b, fb, a, fa, a, fa
+    part = 0.5
+    for _ in range(CROSSING_STEPS):
+        x = x1 + part * (x2 - x1)
+        f = _distance(run, watch, e, side, x, True)
+        if np.isnan(f):
+            return f
+        if (f < 0.0) == (f1 < 0.0):
+            x3, f3 = x1, f1
+        else:
+            x3, f3, x2, f2 = x2, f2, x1, f1
+        x1, f1 = x, f
+        best = x1 if abs(f1) < abs(f2) else x2
+        smallest = (2.0 * EPS * best + least) / abs(x2 - x1)
+        if smallest > 0.5 or f == 0.0:
+            return x1 if f == 0.0 else best
+        xi, phi = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
         part = 0.5
-        for _ in range(CROSSING_STEPS):
-            x = x1 + part * (x2 - x1)
-            f = distance(run, tableau, watch, h, t_new, e, side, x, True)
-            if np.isnan(f):
-                return f
-            if (f < 0.0) == (f1 < 0.0):
-                x3, f3 = x1, f1
+        if phi * phi < xi and (1.0 - phi) * (1.0 - phi) < 1.0 - xi:
+            part = f1 / (f2 - f1) * f3 / (f2 - f3) + (x3 - x1) / (x2 - x1) * f1 / (f3 - f1) * f2 / (f3 - f2)
+        if not smallest <= part <= 1.0 - smallest:
+            part = smallest if part < smallest else 1.0 - smallest if part > 1.0 - smallest else 0.5
+    return x1
+
+
+@compiled_part
+def _dip(run, watch, e, side, a, c, b, fc):
+    """A fraction between a and b at which function e is not on its side; -1 if it stays there all the way.
+
+    Golden section about c, where the distance fc is smaller than at a and b; ends as soon as zero is passed.
+    """
+    for _ in range(DIP_STEPS):
+        x = c + GOLDEN * (b - c) if b - c > c - a else c - GOLDEN * (c - a)
+        f = _distance(run, watch, e, side, x, False)
+        if f <= 0.0:
+            return x
+        if f < fc:
+            if x > c:
+                a = c
             else:
-                x3, f3, x2, f2 = x2, f2, x1, f1
-            x1, f1 = x, f
-            best = x1 if abs(f1) < abs(f2) else x2
-            smallest = (2.0 * EPS * best + least) / abs(x2 - x1)
-            if smallest > 0.5 or f == 0.0:
-                return x1 if f == 0.0 else best
-            xi, phi = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
-            part = 0.5
-            if phi * phi < xi and (1.0 - phi) * (1.0 - phi) < 1.0 - xi:
-                part = f1 / (f2 - f1) * f3 / (f2 - f3) + (x3 - x1) / (x2 - x1) * f1 / (f3 - f1) * f2 / (f3 - f2)
-            if not smallest <= part <= 1.0 - smallest:
-                part = smallest if part < smallest else 1.0 - smallest if part > 1.0 - smallest else 0.5
-        return x1
+                b = c
+            c, fc = x, f
+        elif x > c:
+            b = x
+        else:
+            a = x
+    return -1.0
 
-    @compiled_part
-    def dip(run, tableau, watch, h, t_new, e, side, a, c, b, fc):
-        """A fraction between a and b at which function e is not on its side; -1 if it stays there all the way.
 
-        Golden section about c, where the distance fc is smaller than at a and b; ends as soon as zero is passed.
-        """
-        for _ in range(DIP_STEPS):
-            x = c + GOLDEN * (b - c) if b - c > c - a else c - GOLDEN * (c - a)
-            f = distance(run, tableau, watch, h, t_new, e, side, x, False)
-            if f <= 0.0:
-                return x
-            if f < fc:
-                if x > c:
-                    a = c
-                else:
-                    b = c
-                c, fc = x, f
-            elif x > c:
-                b = x
-            else:
-                a = x
-        return -1.0
+@compiled_part
+def _note(watch, count, x, way, e):
+    """Put a crossing in its place among those of the step; the number of them."""
+    size = watch.places
+    place, heading, function = (
+        doubles_at(watch.place, size),
+        doubles_at(watch.heading, size),
+        integers_at(watch.function, size),
+    )
+    k = count
+    while k > 0 and place[k - 1] > x:
+        place[k], heading[k], function[k] = place[k - 1], heading[k - 1], function[k - 1]
+        k -= 1
+    place[k], heading[k], function[k] = x, way, e
+    return count + 1
 
-    @compiled_part
-    def note(watch, count, x, heading, e):
-        """Put a crossing in its place among those of the step; the number of them."""
-        k = count
-        while k > 0 and watch.place[k - 1] > x:
-            watch.place[k], watch.heading[k], watch.function[k] = (
-                watch.place[k - 1], watch.heading[k - 1], watch.function[k - 1],
-            )  # fmt: skip
-            k -= 1
-        watch.place[k], watch.heading[k], watch.function[k] = x, heading, e
-        return count + 1
 
-    @compiled_part
-    def scan(run, tableau, watch, h, t_new, e, count):
-        """Note the crossings of function e in the step; the number of all noted, -1 if one cannot be told."""
-        values, side = watch.table[:, e], watch.side[e]
-        for i in range(1, LAST + 1):
-            f = side * values[i]
-            if np.isnan(f):
+@compiled_part
+def _scan(run, watch, e, count):
+    """Note the crossings of function e in the step; the number of all noted, -1 if one cannot be determined."""
+    points = len(POINTS)
+    values, side = doubles_at(watch.table + 8 * points * e, points), doubles_at(watch.side, watch.count)[e]
+    for i in range(1, LAST + 1):
+        f = side * values[i]
+        if np.isnan(f):
+            return -1
+        if side == 0.0:
+            side = np.sign(values[i])
+        elif f <= 0.0:
+            x = _crossing(run, watch, e, side, POINTS[i - 1], POINTS[i])
+            if np.isnan(x):
                 return -1
-            if side == 0.0:
-                side = np.sign(values[i])
-            elif f <= 0.0:
-                x = crossing(run, tableau, watch, h, t_new, e, side, POINTS[i - 1], POINTS[i])
-                if np.isnan(x):
-                    return -1
-                count = note(watch, count, x, -side, e)
-                side = np.sign(values[i])
-            elif i < LAST and f < side * values[i - 1] and f <= side * values[i + 1]:
-                if 1 < i < LAST - 1 and f > max(side * values[i - 1], side * values[i + 1]) - f:
-                    continue  # a parabola over equal distances goes down from here by a quarter of that at most
-                a, b = POINTS[i - 1], POINTS[i + 1]
-                x = dip(run, tableau, watch, h, t_new, e, side, a, POINTS[i], b, f)
-                if x < 0.0:
-                    continue
-                first = crossing(run, tableau, watch, h, t_new, e, side, a, x)
-                if np.isnan(first):
-                    return -1
-                count = note(watch, count, first, -side, e)
-                if distance(run, tableau, watch, h, t_new, e, side, x, True) < 0.0:  # else it only touches zero
-                    second = crossing(run, tableau, watch, h, t_new, e, -side, x, b)
-                    if np.isnan(second):
-                        return -1
-                    count = note(watch, count, second, side, e)
-        watch.next_side[e] = side
-        return count
-
-    @compiled_part
-    def fill_table(run, tableau, watch, h, t_new):
-        """Values of all functions at the points of the step: accepted states at its ends, dense output inside."""
-        table = watch.table
-        for k in range(run.y.size):
-            run.rows[run.stage, k + 1] = run.y[k]
-        run.rows[run.stage, 0] = run.real[T]
-        look(run, watch, run.stage, table[0])
-        for i in range(1, LAST):
-            state_at(run, tableau, h, t_new, POINTS[i], False)
-            look(run, watch, run.stage, table[i])
-        run.rows[run.new, 0] = t_new
-        look(run, watch, run.new, table[LAST])
-
-    @compiled_part
-    def record(run, tableau, watch, h, t_new, count):
-        """Store the crossings that were noted; the number of all stored, -1 if a state is off the constraints.
-
-        Where one of them ends the run, its state replaces that at the end of the step.
-        """
-        found = watch.tally[FOUND]
-        for k in range(count):
-            e = watch.function[k]
-            if watch.directions[e] != 0 and watch.directions[e] != watch.heading[k]:
+            count = _note(watch, count, x, -side, e)
+            side = np.sign(values[i])
+        elif i < LAST and f < side * values[i - 1] and f <= side * values[i + 1]:
+            if 1 < i < LAST - 1 and f > max(side * values[i - 1], side * values[i + 1]) - f:
+                continue  # a parabola over equal distances goes down from here by a quarter of that at most
+            a, b = POINTS[i - 1], POINTS[i + 1]
+            x = _dip(run, watch, e, side, a, POINTS[i], b, f)
+            if x < 0.0:
                 continue
-            watch.next_seen[e] += 1
-            stops = watch.stops[e] > 0 and watch.next_seen[e] >= watch.stops[e]
-            if watch.keeps[e] > 0 and watch.next_seen[e] > watch.keeps[e]:
-                continue
-            if not state_at(run, tableau, h, t_new, watch.place[k], True):
+            first = _crossing(run, watch, e, side, a, x)
+            if np.isnan(first):
                 return -1
-            watch.t[found], watch.which[found] = run.rows[run.stage, 0], e
-            for j in range(run.y.size):
-                watch.y[found, j] = run.rows[run.stage, j + 1]
-            found += 1
-            if stops:
-                watch.tally[STOPPED] = e
-                for j in range(run.y.size + 1):
-                    run.rows[run.new, j] = run.rows[run.stage, j]
-                break
-        return found
+            count = _note(watch, count, first, -side, e)
+            if _distance(run, watch, e, side, x, True) < 0.0:  # else it only touches zero
+                second = _crossing(run, watch, e, -side, x, b)
+                if np.isnan(second):
+                    return -1
+                count = _note(watch, count, second, side, e)
+    doubles_at(watch.next_side, watch.count)[e] = side
+    return count
 
-    @compiled_part
-    def watch_step(run, tableau, watch, h, t_new):
-        """Look for crossings in a step that is about to be committed: WATCHED, STOP, NO_VALUE or OFF_CONSTRAINTS.
 
-        The dense output is ready, row ``new`` holds the state at the end. After STOP row ``new`` holds time and state
-        at which the run ends. After the last two nothing has changed.
-        """
-        fill_table(run, tableau, watch, h, t_new)
-        count = 0
-        for e in range(watch.side.size):
-            watch.next_seen[e] = watch.seen[e]
-            if np.isnan(watch.hurried[e]) and turns_often(watch.table[:, e]):
-                watch.hurried[e] = run.real[T]
-            count = scan(run, tableau, watch, h, t_new, e, count)
-            if count < 0:
-                watch.tally[BAD] = e
-                return NO_VALUE
-        found = watch.tally[FOUND]
-        if count > 0:
-            found = record(run, tableau, watch, h, t_new, count)
-            if found < 0:
-                return OFF_CONSTRAINTS
-        watch.tally[FOUND] = found
-        for e in range(watch.side.size):
-            watch.side[e], watch.seen[e] = watch.next_side[e], watch.next_seen[e]
-        return STOP if watch.tally[STOPPED] >= 0 else WATCHED
+@compiled_part
+def _fill_table(run, watch):
+    """Values of all functions at the points of the step: accepted states at its ends, dense output inside."""
+    points = len(POINTS)
+    table, value = doubles_at(watch.table, (watch.count, points)), doubles_at(watch.value, watch.count)
+    for i in range(points):
+        if i == 0:
+            copy_state(run, run.stage)
+            row(run, run.stage)[0] = run.t
+        elif i == LAST:
+            row(run, run.new)[0] = run.t_new
+        else:
+            _state_at(run, POINTS[i], False)
+        _look(run, watch, run.new if i == LAST else run.stage)
+        for e in range(watch.count):
+            table[e, i] = value[e]
 
-    return watch_step
+
+@compiled_part
+def _record(run, watch, count):
+    """Store the crossings that were noted; the number of all stored, -1 if a state is off the constraints.
+
+    Where one of them ends the run, its state replaces that at the end of the step.
+    """
+    size, stage, new = watch.places, row(run, run.stage), row(run, run.new)
+    place, heading, function = (
+        doubles_at(watch.place, size),
+        doubles_at(watch.heading, size),
+        integers_at(watch.function, size),
+    )
+    directions, stops = integers_at(watch.directions, watch.count), integers_at(watch.stops, watch.count)
+    keeps, seen = integers_at(watch.keeps, watch.count), integers_at(watch.next_seen, watch.count)
+    found = run.events
+    for k in range(count):
+        e = function[k]
+        if directions[e] != 0 and directions[e] != heading[k]:
+            continue
+        seen[e] += 1
+        if keeps[e] > 0 and seen[e] > keeps[e]:
+            continue
+        if not _state_at(run, place[k], True):
+            return -1
+        doubles_at(watch.t, found + 1)[found], integers_at(watch.which, found + 1)[found] = stage[0], e
+        out = doubles_at(watch.y + 8 * run.n * found, run.n)
+        for j in range(run.n):
+            out[j] = stage[j + 1]
+        found += 1
+        if stops[e] > 0 and seen[e] >= stops[e]:
+            watch.stopped = e
+            for j in range(run.n + 1):
+                new[j] = stage[j]
+            break
+    return found
+
+
+@compiled_part
+def _drop_later_samples(run):
+    """Samples after the time in row ``new``, at which an event ends the run, were not reached."""
+    times, end = doubles_at(run.sample_t, run.samples), row(run, run.new)[0]
+    while run.next_sample > 0 and run.direction * (times[run.next_sample - 1] - end) > 0.0:
+        run.next_sample -= 1
+
+
+@compiled_part
+def _watch(run, watch):
+    """Look for crossings in a step that is about to be committed: GO_ON, AT_EVENT, BAD_EVENT or NO_PROJECTION.
+
+    The dense output is ready, row ``new`` holds the state at the end. After AT_EVENT row ``new`` holds time and state
+    at which the run ends. After the last two nothing has changed.
+    """
+    points, size = len(POINTS), watch.count
+    side, next_side = doubles_at(watch.side, size), doubles_at(watch.next_side, size)
+    seen, next_seen = integers_at(watch.seen, size), integers_at(watch.next_seen, size)
+    hurried = doubles_at(watch.hurried, size)
+    _fill_table(run, watch)
+    count = 0
+    for e in range(size):
+        next_seen[e] = seen[e]
+        if np.isnan(hurried[e]) and turns_often(doubles_at(watch.table + 8 * points * e, points)):
+            hurried[e] = run.t
+        count = _scan(run, watch, e, count)
+        if count < 0:
+            watch.bad = e
+            return BAD_EVENT
+    if count > 0:
+        found = _record(run, watch, count)
+        if found < 0:
+            return NO_PROJECTION
+        run.events = found
+    for e in range(size):
+        side[e], seen[e] = next_side[e], next_seen[e]
+    if watch.stopped < 0:
+        return GO_ON
+    _drop_later_samples(run)
+    return AT_EVENT
+
+
+@compiled_callback(allocates=False)
+def watch_step(out, inp, context):
+    """The events of a step, called by the step loop."""
+    run = run_at(context)
+    run.code = _watch(run, watch_at(run.watched))

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pendula.numerics.compiled.native import Callback
-from pendula.numerics.steppers import explicit, stepping
-from pendula.numerics.steppers.stepping import FIRST_BUFFER, Integration, Progress
+from pendula.numerics.steppers import checks, stepping
+from pendula.numerics.steppers import run as codes
+from pendula.numerics.steppers.endings import OUTCOMES
+from pendula.numerics.steppers.stepping import FIRST_BUFFER, Integration, Progress, Span
 from pendula.numerics.taylor import lanes as taylor_lanes
 from pendula.numerics.taylor import steps as taylor_steps
 from pendula.numerics.taylor.lanes import LANES, LaneRun, advance_lanes
@@ -125,7 +127,7 @@ def _control(
     """A control block with the tolerances; what is integrated along has none, unless there is nothing else."""
     places = Control(n)
     block = aligned(places.size * lanes).reshape(-1, lanes)
-    limits = stepping._checked_atol(atol, n).copy()
+    limits = checks.checked_atol(atol, n).copy()
     if quadratures < n:
         limits[n - quadratures :] = np.inf
     block[places.RTOL] = rtol
@@ -158,15 +160,10 @@ def integrate_series(
     start = np.array(y0, dtype=float)
     if start.shape != (series.components,) or series.lanes != 1:
         raise ValueError(f"y0 must be a list of {series.components} numbers, and the series one of a single lane")
-    stepping._require_finite("y0", start)
-    t0, t_end = stepping._checked_span(t_span)
-    stepping._check_settings(rtol, quadratures, start.size, max_steps, first_step, max_step)
+    checks.require_finite("y0", start)
+    checks.check_settings(rtol, quadratures, start.size, max_steps, first_step, max_step)
     order = _checked_order(order, rtol)
-    direction = -1.0 if t_end < t0 else 1.0
-    nudge = 4.0 * float(np.spacing(max(abs(t0), abs(t_end))))
-    breaks = stepping._checked_breakpoints(breakpoints, t0, t_end, direction, nudge)
-    on_break = breaks.size > 0 and breaks[0] == t0
-    samples = stepping._checked_samples(sample_times, t0, t_end, direction)
+    span = Span.checked(t_span, sample_times, breakpoints)
     n = start.size
     parameters = np.ascontiguousarray(series.parameters[0])
     run = SeriesRun(
@@ -178,14 +175,14 @@ def integrate_series(
         width=series.width,
         project=project.address if project else 0,
         project_context=project.context if project else 0,
-        t_end=t_end,
-        direction=direction,
+        t_end=span.t_end,
+        direction=span.direction,
         max_step=float(max_step),
-        nudge=nudge,
+        nudge=span.nudge,
         max_attempts=int(max_steps),
-        breaks=breaks[1:] if on_break else breaks,
-        sample_t=samples,
-        sample_y=np.zeros((samples.size, n)),
+        breaks=span.breaks,
+        sample_t=span.samples,
+        sample_y=np.zeros((span.samples.size, n)),
         y=start,
         state=np.zeros(n + 1),
         onto=np.zeros(n + 3),
@@ -194,8 +191,8 @@ def integrate_series(
         real=np.zeros(5),
         counter=np.zeros(11, dtype=np.int64),
     )
-    run.real[taylor_steps.T] = t0
-    drive = _Drive(run, t0 + direction * nudge if on_break else t0, 0.0 if first_step is None else float(first_step))
+    run.real[taylor_steps.T] = span.t0
+    drive = _Drive(run, span.earliest, 0.0 if first_step is None else float(first_step))
     outcome = drive.to_the_end(on_progress)
     outcome, detail = _explain(outcome, drive.code, run, series, project)
     stored, sampled = int(run.counter[taylor_steps.STORED]), int(run.counter[taylor_steps.NEXT_SAMPLE])
@@ -259,34 +256,29 @@ def integrate_lanes(
     if given.ndim != 2 or given.shape[1] != series.components or series.lanes != LANES:
         wanted = f"(runs, {series.components})"
         raise ValueError(f"y0 must have the shape {wanted}, got {given.shape}; the series must have {LANES} lanes")
-    stepping._require_finite("y0", given.ravel())
+    checks.require_finite("y0", given.ravel())
     runs, n = given.shape
     values = np.ascontiguousarray(series.parameters, dtype=float)
     if len(values) not in (1, runs):
         raise ValueError(f"parameters are one row for all runs or one for each of {runs}, got {len(values)}")
-    t0, t_end = stepping._checked_span(t_span)
-    stepping._check_settings(rtol, quadratures, n, max_steps, None, max_step)
+    checks.check_settings(rtol, quadratures, n, max_steps, None, max_step)
     order = _checked_order(order, rtol)
-    direction = -1.0 if t_end < t0 else 1.0
-    nudge = 4.0 * float(np.spacing(max(abs(t0), abs(t_end))))
-    breaks = stepping._checked_breakpoints(breakpoints, t0, t_end, direction, nudge)
-    on_break = breaks.size > 0 and breaks[0] == t0
-    samples = stepping._checked_samples(sample_times, t0, t_end, direction)
+    span = Span.checked(t_span, sample_times, breakpoints)
     run = LaneRun(
         address=series.address,
         go=series.go,
         look=series.look,
         order=order,
         width=series.width,
-        t0=t0,
-        first_t=t0 + direction * nudge if on_break else t0,
-        t_end=t_end,
-        direction=direction,
+        t0=span.t0,
+        first_t=span.earliest,
+        t_end=span.t_end,
+        direction=span.direction,
         max_step=float(max_step),
-        nudge=nudge,
+        nudge=span.nudge,
         max_attempts=int(max_steps),
-        breaks=breaks[1:] if on_break else breaks,
-        sample_t=samples,
+        breaks=span.breaks,
+        sample_t=span.samples,
         balls=np.array(balls, dtype=np.int64),
         given=given,
         values=values,
@@ -296,12 +288,12 @@ def integrate_lanes(
         number=np.zeros((7, LANES), dtype=np.int64),
         real=np.zeros((3, LANES)),
         counter=np.zeros(3, dtype=np.int64),
-        out_t=np.full(runs, t0),
+        out_t=np.full(runs, span.t0),
         out_y=given.copy(),
-        out_code=np.full(runs, explicit.GO_ON, dtype=np.int64),
+        out_code=np.full(runs, codes.GO_ON, dtype=np.int64),
         out_steps=np.zeros(runs, dtype=np.int64),
         out_rejected=np.zeros(runs, dtype=np.int64),
-        out_samples=np.full((runs, samples.size, n), np.nan),
+        out_samples=np.full((runs, span.samples.size, n), np.nan),
     )
     run.parameters[: values.shape[1]] = values[0][:, None]  # also in lanes that never get a run
     advance_lanes(run, 0)  # compiles, takes no step
@@ -310,7 +302,7 @@ def integrate_lanes(
         t=run.out_t,
         y=run.out_y,
         outcomes=tuple(_LANE_OUTCOMES[int(code)] for code in run.out_code),
-        sample_t=samples,
+        sample_t=span.samples,
         sample_y=run.out_samples,
         steps=run.out_steps,
         rejected=run.out_rejected,
@@ -320,9 +312,9 @@ def integrate_lanes(
 
 
 _LANE_OUTCOMES = {
-    **stepping._OUTCOMES,
+    **OUTCOMES,
     taylor_lanes.UNSOUND: Outcome.CALLBACK_FAILED,
-    explicit.GO_ON: Outcome.INTERRUPTED,
+    codes.GO_ON: Outcome.INTERRUPTED,
 }
 
 
@@ -337,8 +329,8 @@ def _all_lanes(run: LaneRun, on_progress: Callable[[int, int], object] | None) -
 
 
 def _lane_stretches(run: LaneRun, on_progress: Callable[[int, int], object] | None, spent: list[float]) -> None:
-    stretch, code = stepping.FIRST_STRETCH, explicit.GO_ON
-    while code == explicit.GO_ON:
+    stretch, code = stepping.FIRST_STRETCH, codes.GO_ON
+    while code == codes.GO_ON:
         before = time.perf_counter()
         code = advance_lanes(run, stretch)
         took = time.perf_counter() - before
@@ -357,27 +349,27 @@ class _Drive:
         self.t[0], self.y[0] = run.real[taylor_steps.T], run.y
         run.counter[taylor_steps.STORED] = 1
         self.seconds = 0.0
-        self.code = explicit.GO_ON
+        self.code = codes.GO_ON
 
     def to_the_end(self, on_progress: Progress | None) -> Outcome:
         run = self._run
         advance_series(run, *self._first, self.t, self.y, 0)  # compiles, takes no step
         try:
             self._stretches(on_progress)
-            return stepping._OUTCOMES[self.code]
+            return OUTCOMES[self.code]
         except KeyboardInterrupt:
             reached = run.direction * (run.real[taylor_steps.T] - run.t_end) >= 0.0
             return Outcome.FINISHED if reached else Outcome.INTERRUPTED
 
     def _stretches(self, on_progress: Progress | None) -> None:
         run, stretch = self._run, stepping.FIRST_STRETCH
-        while self.code in (explicit.GO_ON, explicit.BUFFER_FULL):
+        while self.code in (codes.GO_ON, codes.BUFFER_FULL):
             before = time.perf_counter()
             self.code = advance_series(run, *self._first, self.t, self.y, stretch)
             spent = time.perf_counter() - before
             self.seconds += spent
-            if self.code == explicit.BUFFER_FULL:
-                self.t, self.y = stepping._doubled(self.t), stepping._doubled(self.y)
+            if self.code == codes.BUFFER_FULL:
+                self.t, self.y = stepping.doubled(self.t), stepping.doubled(self.y)
                 continue
             stretch = int(stretch * min(8.0, stepping.SECONDS_PER_STRETCH / max(spent, 1e-9)))
             stretch = max(1, min(stretch, stepping.LONGEST_STRETCH))
@@ -397,7 +389,7 @@ def _explain(
         if run.counter[taylor_steps.UNSOUND] and series.failure:
             last = f"the last good state is at t = {t:.9g}"
             return Outcome.CALLBACK_FAILED, f"{series.failure} (at t = {where:.9g}; {last})"
-        if code == explicit.BAD_START:
+        if code == codes.BAD_START:
             return outcome, f"the Taylor series at the initial state (t = {t:.9g}) is not finite: {which}"
         return outcome, f"{which} is not finite near t = {where:.9g}, however short the step; last good t = {t:.9g}"
     if outcome is Outcome.STEP_TOO_SMALL:

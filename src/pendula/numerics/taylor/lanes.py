@@ -12,7 +12,7 @@ import numpy as np
 
 from pendula.numerics.compiled.jit import compiled, compiled_part
 from pendula.numerics.compiled.native import address_of, call_native
-from pendula.numerics.steppers.explicit import BAD_START, BAD_VALUE, DONE, GO_ON, STEPS_USED_UP, TOO_SMALL
+from pendula.numerics.steppers.run import BAD_START, BAD_VALUE, DONE, GO_ON, STEPS_USED_UP, TOO_SMALL
 from pendula.numerics.taylor.steps import (
     EXCESS,
     FINITE,
@@ -28,7 +28,7 @@ from pendula.numerics.taylor.steps import (
 )
 
 LANES = 8
-UNSOUND = 100  # the end of a run whose equations could not be solved; other codes are those of ``explicit``
+UNSOUND = 100  # the end of a run whose equations could not be solved; other codes are those of ``steppers.run``
 
 # What a lane is about to do with the coefficients it is given.
 IDLE, FRESH, CHECKING, ONTO_BREAK = range(4)

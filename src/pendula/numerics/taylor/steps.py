@@ -19,14 +19,14 @@ from numba.extending import intrinsic
 
 from pendula.numerics.compiled.jit import compiled, compiled_part
 from pendula.numerics.compiled.native import address_of, call_native
-from pendula.numerics.steppers.explicit import (
+from pendula.numerics.steppers.loop import PROJECTION_TRIES
+from pendula.numerics.steppers.run import (
     BAD_START,
     BAD_VALUE,
     BUFFER_FULL,
     DONE,
     GO_ON,
     NO_PROJECTION,
-    PROJECTION_TRIES,
     STEPS_USED_UP,
     TOO_SMALL,
 )
@@ -298,7 +298,7 @@ def _start(run, first_t):
 
 @compiled(allocates=False)
 def advance_series(run, first_t, first_step, t_out, y_out, attempts):
-    """Go on for at most ``attempts`` step attempts, storing accepted steps; returns a code of ``explicit``.
+    """Go on for at most ``attempts`` step attempts, storing accepted steps; returns a code of ``steppers.run``.
 
     ``first_t`` is the time at which the equations are first evaluated: the start, or just after it if the equations
     switch there. With ``first_step`` 0 the first step size is that of the series.

@@ -1,0 +1,68 @@
+"""How a run ended, in words."""
+
+from __future__ import annotations
+
+from pendula.numerics.compiled.native import Callback
+from pendula.numerics.compiled.records import Memory
+from pendula.numerics.steppers import run as codes
+from pendula.numerics.steppers.watch import Watched
+from pendula.outcome import Outcome
+
+OUTCOMES = {
+    codes.DONE: Outcome.FINISHED,
+    codes.TOO_SMALL: Outcome.STEP_TOO_SMALL,
+    codes.BAD_VALUE: Outcome.NOT_FINITE,
+    codes.BAD_START: Outcome.NOT_FINITE,
+    codes.NO_PROJECTION: Outcome.PROJECTION_FAILED,
+    codes.STEPS_USED_UP: Outcome.TOO_MANY_STEPS,
+    codes.NO_SOLUTION: Outcome.STEP_TOO_SMALL,
+    codes.AT_EVENT: Outcome.EVENT,
+    codes.BAD_EVENT: Outcome.EVENT_FAILED,
+}
+
+
+def explain(
+    outcome: Outcome,
+    code: int,
+    run: Memory,
+    rhs: Callback,
+    project: Callback | None,
+    watched: Watched | None,
+    watch: Memory | None,
+) -> tuple[Outcome, str]:
+    """The outcome, refined by what the right-hand side reports, and the numbers behind it."""
+    t, where = run.t, run.where
+    if watched is not None and watch is not None and outcome is Outcome.EVENT:
+        return outcome, f"{watched.name(watch.stopped)} at t = {t:.9g}"
+    if watched is not None and watch is not None and outcome is Outcome.EVENT_FAILED:
+        return outcome, f"{watched.name(watch.bad)} has no value soon after t = {t:.9g}"
+    component = run.component
+    which = f"component {component}" if component >= 0 else "the error estimate"
+    failing = project if project is not None and outcome is Outcome.PROJECTION_FAILED else rhs
+    failure = getattr(failing.owner, "failure", None)
+    if outcome is Outcome.NOT_FINITE and failure:
+        return (
+            Outcome.CALLBACK_FAILED,
+            f"{failure} (at t = {where:.9g}; the last good state is at t = {t:.9g})",
+        )
+    if code == codes.BAD_START:
+        return outcome, f"the derivative at the initial state (t = {t:.9g}) is not finite: {which}"
+    if outcome is Outcome.NOT_FINITE:
+        tried = "with this step" if run.fixed else "however short the step"
+        return outcome, f"{which} is not finite near t = {where:.9g}, {tried}; last good t = {t:.9g}"
+    if code == codes.NO_SOLUTION:
+        return outcome, f"at t = {t:.9g} the equations of the implicit step could not be solved, however short the step"
+    if outcome is Outcome.STEP_TOO_SMALL:
+        h = run.h_abs
+        return (
+            outcome,
+            f"at t = {t:.9g} the tolerance would need steps of {h:.3g}; a singularity is likely there",
+        )
+    if outcome is Outcome.TOO_MANY_STEPS:
+        return outcome, f"{run.max_attempts} steps were tried; reached t = {t:.9g} of {run.t_end:.9g}"
+    if outcome is Outcome.INTERRUPTED:
+        return outcome, f"reached t = {t:.9g} of {run.t_end:.9g}"
+    if outcome is Outcome.PROJECTION_FAILED:
+        reason = f": {failure}" if failure else ""
+        return outcome, f"the projection failed at t = {where:.9g}{reason}; last good t = {t:.9g}"
+    return outcome, ""

@@ -1,0 +1,163 @@
+"""What a stepper is, and the registry of all steppers: their names and abilities are written here, once.
+
+A stepper from outside the package is a :class:`Stepper` with a ``step`` of its own, see :func:`register_stepper`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pendula.errors import NotSupported, UsageError
+from pendula.registry import Registry
+
+STEPPERS: Registry[Stepper] = Registry("stepper")
+
+ABILITIES = {
+    "events": "finding events",
+    "constraints": "keeping loops closed by projection",
+    "lanes": "many runs side by side",
+    "tolerance": "steps chosen by a tolerance",
+    "fixed": "steps of a fixed size",
+    "stiff": "stiff mechanisms",
+}
+"""What a stepper may be able to do, and how messages call it."""
+
+
+@dataclass(frozen=True)
+class Stepper:
+    """One way to integrate: its name, its orders, what it can do, and its step.
+
+    Attributes:
+        name: what users call it.
+        order: of the solution; 0 if it follows from the tolerance.
+        error_order: the error estimate falls as step ** (error_order + 1); 0 if there is none, and steps are fixed.
+        dense_order: of the states inside a step, where samples and events are; a cubic by the slopes at both ends
+            needs nothing from the stepper.
+        events, constraints, lanes, stiff: what it can do, see :data:`ABILITIES`.
+        summary: one line for lists and help.
+        step: the step of a stepper from outside the package, ``step(run, t, h, y, slope, new, error)``: from the state
+            ``y`` at time t, whose derivative is ``slope``, to ``new`` at t + h. All are plain arrays of ``run.n``
+            numbers, first ``run.coordinates`` positions, then ``run.speeds`` speeds, then integrals that nothing
+            depends on. It is compiled by numba; ``rates(run, t, y, dy)`` evaluates derivatives (False if they are
+            not finite, in which case the step must return False). With ``error_order`` above 0 it fills ``error``.
+            It returns whether it succeeded.
+        splits: whether the step needs to know what are positions and what are speeds.
+        tableau: of a Runge-Kutta method, as ``"module:attribute"``.
+        code: native functions of a stepper inside the package: ``attempt``, ``prepare``, ``settle``, as
+            ``"module:attribute"`` (see :data:`pendula.numerics.steppers.run.RUN`).
+        setup: function (components, controlled, rtol) that makes the record of the method, as ``"module:attribute"``.
+        series: integrates by Taylor series, in a loop of its own.
+    """
+
+    name: str
+    order: int
+    error_order: int = 0
+    dense_order: int = 3
+    events: bool = True
+    constraints: bool = True
+    lanes: bool = False
+    stiff: bool = False
+    summary: str = ""
+    step: Callable[..., Any] | None = None
+    splits: bool = False
+    tableau: str = ""
+    code: Mapping[str, str] = field(default_factory=dict)
+    setup: str = ""
+    series: bool = False
+
+    @property
+    def fixed(self) -> bool:
+        """Whether all steps have one size, which must be given."""
+        return self.error_order == 0
+
+    @property
+    def tolerance(self) -> bool:
+        """Whether steps follow from a tolerance."""
+        return not self.fixed
+
+    def require(self, ability: str) -> None:
+        """Refuses a stepper that cannot do something, and names those that can.
+
+        Raises:
+            NotSupported: this stepper does not have the ability.
+        """
+        if getattr(self, ability):
+            return
+        can = [one for one in STEPPERS if getattr(STEPPERS[one], ability)]
+        raise NotSupported(f'stepper "{self.name}" does not support {ABILITIES[ability]}; these do: {", ".join(can)}')
+
+    @cached_property
+    def native(self) -> Any:
+        """The compiled step and the tableau, see :mod:`pendula.numerics.steppers.native`."""
+        from pendula.numerics.steppers.native import native_step
+
+        return native_step(self)
+
+
+def register_stepper(stepper: Stepper) -> Stepper:
+    """Adds a stepper of your own, under its name.
+
+    Raises:
+        UsageError: the name is taken, or the stepper has no step.
+
+    Example:
+        See "Adding a stepper" in ``docs/extending.md``.
+    """
+    if not isinstance(stepper, Stepper) or stepper.step is None:
+        raise UsageError(f"register_stepper takes a Stepper with a step function, found {stepper!r}")
+    if stepper.lanes or stepper.series:
+        raise UsageError(
+            f'stepper "{stepper.name}": steppers from outside the package run one at a time; leave out lanes'
+        )
+    if stepper.name in STEPPERS and STEPPERS[stepper.name].step is None:
+        raise UsageError(f'stepper "{stepper.name}" is part of the package; choose another name')
+    if stepper.name in STEPPERS:
+        STEPPERS.remove(stepper.name)  # its module was loaded again
+    STEPPERS.register(stepper.name, stepper, summary=stepper.summary)
+    return stepper
+
+
+def _built_in(*steppers: Stepper) -> None:
+    for one in steppers:
+        STEPPERS.register(one.name, one, summary=one.summary)
+
+
+_ROOM = "pendula.numerics.steppers"
+_EXPLICIT = {"attempt": f"{_ROOM}.runge_kutta:attempt_explicit", "prepare": f"{_ROOM}.runge_kutta:prepare_explicit"}
+_built_in(
+    Stepper(
+        "dop853", 8, 7, 7, lanes=True, code=_EXPLICIT, tableau=f"{_ROOM}.tableaus:DOP853",
+        summary="order 8, for most mechanisms",
+    ),
+    Stepper(
+        "rk45", 5, 4, 4, lanes=True, code=_EXPLICIT, tableau=f"{_ROOM}.tableaus:RK45",
+        summary="order 5, for loose tolerances",
+    ),
+    Stepper(
+        "taylor", 0, 1, 6, events=False, constraints=False, lanes=True, series=True,
+        summary="Taylor series, for high accuracy with few speeds",
+    ),
+    Stepper(
+        "radau", 5, 3, 3, stiff=True, tableau=f"{_ROOM}.tableaus:RADAU", setup=f"{_ROOM}.radau:collocation",
+        code={"attempt": f"{_ROOM}.radau:attempt_radau", "settle": f"{_ROOM}.radau:settle_radau"},
+        summary="implicit, order 5, for stiff mechanisms",
+    ),
+    Stepper(
+        "rk4", 4, code={"attempt": _EXPLICIT["attempt"]}, tableau=f"{_ROOM}.tableaus:RK4",
+        summary="order 4, steps of a fixed size",
+    ),
+)  # fmt: skip
+
+
+def stepper_help(*, ability: str = "") -> str:
+    """One line for help texts: the names with their summaries; with ``ability``, of those alone that have it.
+
+    Example:
+        >>> stepper_help(ability="stiff")
+        'radau (implicit, order 5, for stiff mechanisms)'
+    """
+    names = [name for name in STEPPERS if not ability or getattr(STEPPERS[name], ability)]
+    return ", ".join(f"{name} ({STEPPERS.summary(name)})" for name in names)

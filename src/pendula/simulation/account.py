@@ -1,0 +1,148 @@
+"""From an integration to a trajectory: the energy account, violations of the constraints, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pendula.equations.derive import cannot
+from pendula.numerics.steppers.stepper import STEPPERS
+from pendula.numerics.steppers.stepping import Integration
+from pendula.outcome import Outcome
+from pendula.simulation.events import Event, crossings_of, hurry_notes
+from pendula.simulation.loops import pose_notes
+from pendula.simulation.settings import Settings
+from pendula.simulation.trajectory import EnergyAccount, Trajectory
+from pendula.system.layout import Array
+from pendula.system.schedule import constant_rates, moves_constraints
+from pendula.system.system import System
+
+_PAUSES = (Outcome.TOO_MANY_STEPS, Outcome.INTERRUPTED, Outcome.EVENT)
+
+UNTRUSTED = 1e-3
+"""Energy drift beyond which a run gets a warning among its notes."""
+
+
+def trajectory_of(
+    system: System,
+    run: Integration,
+    vector: Array,
+    settings: Settings,
+    events: Sequence[Event],
+    notes: tuple[str, ...],
+) -> Trajectory:
+    """The trajectory, with its account and all notes."""
+    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
+    step_q, step_v = run.y[:, :nq], run.y[:, nq : nq + nv]
+    work = run.y[:, nq + nv] if run.y.shape[1] > nq + nv else np.zeros(len(run.t))
+    energies = system.energies(step_q, step_v, run.t, parameters=vector)
+    account = EnergyAccount(run.t, energies.kinetic, energies.potential, work)
+    sampled = settings.samples is not None
+    if sampled and run.outcome is Outcome.EVENT:
+        run = _with_last_sample(run)
+    q, v = (run.sample_y[:, :nq], run.sample_y[:, nq : nq + nv]) if sampled else (step_q, step_v)
+    position, velocity = _violations(system, run.t, step_q, step_v, vector)
+    deviation, violation = account.error / account.scale, position
+    if sampled:
+        deviation = _sampled_error(system, run.sample_t, run.sample_y, account, vector)
+        violation = _violations(system, run.sample_t, q, v, vector)[0]
+    outcome = run.outcome
+    if outcome is Outcome.FINISHED and not np.all(np.isfinite(account.total)):
+        outcome = Outcome.NOT_FINITE
+    notes += _energy_notes(account, deviation) + _jacobi_note(system) + _stiffness_note(system, run)
+    notes += hurry_notes(system, events, run)
+    notes += pose_notes(system, run.t, step_q, vector, stopped=outcome not in (Outcome.FINISHED, *_PAUSES))
+    return Trajectory(
+        t=run.sample_t if sampled else run.t,
+        q=q,
+        v=v,
+        outcome=outcome,
+        detail=run.detail,
+        energy=account,
+        energy_error=deviation,
+        violation=violation if system.has_gaps else None,
+        constraint_violation=float(max(position.max(initial=0.0), violation.max(initial=0.0))),
+        velocity_violation=float(velocity.max(initial=0.0)),
+        jacobi_drift=_jacobi_drift(system, account, step_q, step_v, vector),
+        steps=run.accepted,
+        rejected=run.rejected,
+        rhs_evaluations=run.rhs_evaluations,
+        seconds=run.seconds,
+        stepper=settings.stepper.name,
+        tolerance=settings.tol,
+        notes=notes,
+        system=system,
+        parameters=vector,
+        step=None if settings.step is None else float(settings.step),
+        events=crossings_of(system, events, run, vector),
+    )
+
+
+def _energy_notes(account: EnergyAccount, deviation: Array) -> tuple[str, ...]:
+    """Warnings about the energy account."""
+    notes: tuple[str, ...] = ()
+    if not float(max(account.kinetic.max(), np.ptp(account.potential))) > 0:
+        notes += ("nothing moves and no energy changes, so the energy drift is given without scale",)
+    worst = max(account.drift, float(np.abs(deviation).max(initial=0.0)))
+    if worst > UNTRUSTED:
+        notes += (f"energy is off by {worst:.2g} of its scale: do not trust this run (a singular chart, or too loose)",)
+    return notes
+
+
+def _stiffness_note(system: System, run: Integration) -> tuple[str, ...]:
+    """Advice where stability limited the steps."""
+    if run.stiff_from is None:
+        return ()
+    at = f"{run.stiff_from:.4g} {system.layout.time_unit}"
+    better = " or ".join(name for name in STEPPERS if STEPPERS[name].stiff)
+    return (f"the motion looks stiff from t = {at}: try the stepper {better}, which need not take such short steps",)
+
+
+def _with_last_sample(run: Integration) -> Integration:
+    """The state at which an event ended the run as the last sample, if it is none already."""
+    if run.sample_t.size and run.sample_t[-1] == run.t[-1]:
+        return run
+    t, y = np.append(run.sample_t, run.t[-1]), np.vstack([run.sample_y, run.y[-1:]])
+    return replace(run, sample_t=t, sample_y=y)
+
+
+def _violations(system: System, t: Array, q: Array, v: Array, vector: Array) -> tuple[Array, Array]:
+    """Largest |g| and |G v - b| at every time."""
+    g, rate = system.gaps(q, v, t, parameters=vector)
+    return np.abs(g).max(axis=1, initial=0.0), np.abs(rate).max(axis=1, initial=0.0)
+
+
+def _sampled_error(system: System, t: Array, y: Array, account: EnergyAccount, vector: Array) -> Array:
+    """The energy account at the samples; the work is sampled along with the state."""
+    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
+    energies = system.energies(y[:, :nq], y[:, nq : nq + nv], t, parameters=vector)
+    work = y[:, nq + nv] if y.shape[1] > nq + nv else 0.0
+    return (energies.kinetic + energies.potential - account.total[0] - work) / account.scale
+
+
+def _jacobi_note(system: System) -> tuple[str, ...]:
+    """Says that a law is not checked which another formulation could check."""
+    if system.gives_jacobi or not constant_rates(system) or not system.equations.power_is_zero:
+        return ()
+    return ("Jacobi's integral is not checked: " + " ".join(str(cannot(system.formulation, "jacobi")).split()),)
+
+
+def _jacobi_drift(system: System, account: EnergyAccount, q: Array, v: Array, vector: Array) -> float | None:
+    """Change of the Jacobi integral, where prescribed motions at constant rates must keep it."""
+    if not system.drives or not constant_rates(system) or moves_constraints(system):
+        return None  # in coordinates of bodies every prescribed motion moves a constraint
+    if np.any(system.power(q, v, account.t, parameters=vector)):
+        return None
+    # the integral is kept only if energy does not depend on time itself: look at states at two times
+    index = np.linspace(0, len(q) - 1, min(len(q), 7)).astype(int)
+    first = system.energies(q[index], v[index], 0.0, parameters=vector)
+    second = system.energies(q[index], v[index], 0.8765, parameters=vector)
+    pairs = [*zip(first, second, strict=True)]
+    pairs.append(tuple(system.jacobi(q[index], v[index], at, parameters=vector) for at in (0.0, 0.8765)))
+    size = account.scale
+    if max(np.abs(a - b).max() for a, b in pairs) > 1e-9 * size:
+        return None
+    jacobi = system.jacobi(q, v, account.t, parameters=vector)
+    return float(np.abs(jacobi - jacobi[0]).max() / size)

@@ -1,0 +1,86 @@
+"""Where a run begins: inputs, the initial state on the constraints, a typical energy."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.model.expressions.expression import parse
+from pendula.system.assembly import assemble
+from pendula.system.build import compile_alike
+from pendula.system.layout import Array, State
+from pendula.system.system import System
+
+_with_other_inputs: weakref.WeakKeyDictionary[System, dict[tuple[tuple[str, str], ...], System]] = (
+    weakref.WeakKeyDictionary()
+)
+MOST_KEPT = 16  # systems with other inputs, for each system
+
+
+def with_inputs(system: System, inputs: Mapping[str, float | str]) -> System:
+    """The same mechanism with other inputs, derived and compiled again; the same inputs give the same system.
+
+    Raises:
+        UsageError: there is no such input.
+    """
+    unknown = [n for n in inputs if n not in system.model.inputs]
+    if unknown:
+        known = ", ".join(system.model.inputs) or "none"
+        raise UsageError(f'there is no input "{unknown[0]}"; known are: {known}')
+    made = _with_other_inputs.setdefault(system, {})
+    key = tuple(sorted((name, repr(value)) for name, value in inputs.items()))
+    if key not in made:
+        if len(made) >= MOST_KEPT:
+            made.pop(next(iter(made)))
+        model = system.model.with_changes(inputs=dict(system.model.inputs) | dict(inputs))
+        made[key] = compile_alike(system, model)
+    return made[key]
+
+
+def energy_size(system: System, start: State, vector: Array) -> float:
+    """A typical energy: that of the start, or the weight lifted by a typical length."""
+    kinetic = float(system.energies(start.q, start.v, start.t, parameters=vector).kinetic)
+    values = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
+    gravity = np.linalg.norm([parse(x).evaluate(values) for x in system.model.gravity])
+    mass = sum(parse(body.mass_properties().mass).evaluate(values) for body in system.model.bodies)
+    return max(kinetic, float(gravity * mass) * system.typical_length(vector)) or 1.0
+
+
+def start_state(
+    system: System, given: State | Mapping[str, float] | None, t: float, vector: Array
+) -> tuple[State, tuple[str, ...]]:
+    """The initial state at time t, brought onto the constraints with the least change, and notes on what moved.
+
+    Raises:
+        UsageError: the state belongs to another system, or is not finite.
+        LoopNotClosed: the constraints cannot be satisfied.
+    """
+    if isinstance(given, State):
+        names, own = (given.layout.coordinates, given.layout.speeds), (system.layout.coordinates, system.layout.speeds)
+        joints = (system.joint_layout.coordinates, system.joint_layout.speeds)
+        if names not in (own, joints):
+            there, here = (", ".join(x[0][:6]) for x in (names, own))
+            raise UsageError(f"the initial state belongs to another system: it has {there}; this one has {here}")
+        state = State(t, given.q, given.v, system.layout if names == own else system.joint_layout)
+        written, asked = set[str](), set[str]()
+        early = (f"the initial state is of t = {given.t:g}, and is used at t = {t:g}",) if given.t != t else ()
+    else:
+        if given is not None and not isinstance(given, Mapping):
+            raise UsageError(f"initial_state is a State or values by name, found {type(given).__name__}")
+        state = system.initial_joint_state(vector, t=t).replace(given or {})
+        asked, early = {*(given or {})} & {*system.joint_layout.speeds}, ()
+        written = {n for n in (*system.model.initial, *(given or {})) if n in state}
+    if not (np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.v))):
+        bad = [n for n in state if not np.isfinite(state[n])]
+        raise UsageError(f'the initial value of "{bad[0]}" is not finite')
+    found = assemble(system, state, parameters=vector, keep=asked, prefer=written)
+    if not found.moved:
+        return found.state, early
+    largest = sorted(found.moved.items(), key=lambda item: -abs(item[1]))[:4]
+    unit = {**system.layout.units, **system.joint_layout.units}
+    text = ", ".join(f"{n} by {x:.3g} {unit[n]}" for n, x in largest)
+    more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""
+    return found.state, (*early, f"the initial state was moved to satisfy the constraints: {text}{more}")

@@ -1,0 +1,90 @@
+"""What a run is asked to do, checked in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.numerics.steppers import checks
+from pendula.numerics.steppers.stepper import Stepper
+from pendula.system.layout import Array
+
+CONSTRAINTS = ("projection", "baumgarte", "none")
+ON_FAILURE = ("return", "raise")
+_NUMBERS = (int, float, np.floating, np.integer)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Arguments of :func:`pendula.simulate` that do not depend on the system."""
+
+    span: tuple[float, float]
+    tol: float
+    atol: float
+    stepper: Stepper
+    step: float | None
+    samples: Array | None
+    constraints: str
+    baumgarte_rate: float | None
+    max_steps: int
+
+    @classmethod
+    def checked(
+        cls, first: float, duration: float | None, t_span: Sequence[float] | None, *, tol: float, atol: float | None,
+        stepper: str, step: float | None, samples: Any, constraints: str, baumgarte_rate: float | None, max_steps: int,
+        on_failure: str,
+    ) -> Settings:  # fmt: skip
+        """From the arguments as they were given.
+
+        Raises:
+            UsageError: one is out of range.
+            NotSupported: the stepper cannot take a fixed step.
+        """
+        span = span_of(duration, t_span, first)
+        for name, value, known in (("constraints", constraints, CONSTRAINTS), ("on_failure", on_failure, ON_FAILURE)):
+            if value not in known:
+                raise UsageError(f'{name} is one of {", ".join(known)}, found "{value}"')
+        _check_rate(constraints, baumgarte_rate)
+        try:
+            return cls(
+                span=span,
+                tol=checks.check_tolerance(tol),
+                atol=float(tol) if atol is None else atol,
+                stepper=checks.check_stepper(stepper, fixed=step is not None),
+                step=step,
+                samples=None if samples is None else checks.sample_times(samples, *span),
+                constraints=constraints,
+                baumgarte_rate=baumgarte_rate,
+                max_steps=checks.check_max_steps(max_steps),
+            )
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+
+
+def span_of(duration: float | None, t_span: Sequence[float] | None, first: float) -> tuple[float, float]:
+    """First and last time, from a duration or from both.
+
+    Raises:
+        UsageError: neither or both are given, or they are not finite.
+    """
+    if (duration is None) == (t_span is None):
+        raise UsageError("give either a duration or t_span = (first, last)")
+    if duration is not None and not isinstance(duration, _NUMBERS):
+        raise UsageError(f"the duration must be a number, found {duration!r}")
+    span = (first, first + duration) if duration is not None else tuple(t_span or ())
+    if len(span) != 2 or not all(isinstance(x, _NUMBERS) and np.isfinite(x) for x in span):
+        raise UsageError(f"the time span must be two finite numbers, found {span!r}")
+    return float(span[0]), float(span[1])
+
+
+def _check_rate(constraints: str, rate: float | None) -> None:
+    if rate is None:
+        return
+    if constraints != "baumgarte":
+        raise UsageError(f'baumgarte_rate goes with constraints="baumgarte", found constraints="{constraints}"')
+    if not isinstance(rate, (int, float, np.floating, np.integer)) or not 0 < rate < np.inf:
+        raise UsageError(f"baumgarte_rate is a positive number, found {rate!r}")
