@@ -170,10 +170,12 @@ def perform(
             raise UsageError(f'there is no input "{unknown[0]}"; known are: {", ".join(found.inputs) or "none"}')
         found = found.with_changes(inputs=dict(found.inputs) | given)
     begin = read_state(found, start)
+    from pendula.numerics.steppers.stepping import prepare
     from pendula.simulation.events import Event, read_events
     from pendula.simulation.simulate import simulate
     from pendula.system.build import compile_system
 
+    prepare()
     looked_for = read_events(
         [
             *([Event.read(section, direction="rising")] if section is not None else []),

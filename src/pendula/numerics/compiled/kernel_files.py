@@ -104,6 +104,10 @@ class KernelFiles(_Cache):
     def _path(self, key: str) -> Path:
         return self._directory / f"{_named(self._function)}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.kernel"
 
+    def holds(self, signature: object, target_context: Any) -> bool:
+        """Whether there is a file for a signature; it may turn out to be damaged."""
+        return self._enabled and self._path(self._key(signature, target_context.codegen())).exists()
+
     def load_overload(self, sig: object, target_context: Any) -> Any:
         """The compiled function for a signature, or None where there is no sound file of it."""
         if not self._enabled:
