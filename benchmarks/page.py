@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmarks import plots, results
 from benchmarks.measure import number
+from pendula.files import write_text
 
 TITLES = {
     "forward": "Accelerations",
@@ -51,7 +52,7 @@ def write_page(folder: Path, docs: Path) -> Path:
         if name in found and draw(found[name]["figures"], pictures / f"{name}.svg"):
             shown[name] = f"![{found[name]['figures']['question']}](benchmarks/{name}.svg)\n"
     page = docs / "benchmarks.md"
-    page.write_text(page_text(found, shown), encoding="utf-8")
+    write_text(page, page_text(found, shown))
     return page
 
 

@@ -7,6 +7,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+from pendula.files import write_text
+
 FOLDER = Path(__file__).resolve().parent / "results"
 QUICK = FOLDER / "quick"
 
@@ -16,7 +18,7 @@ def save(folder: Path, name: str, environment: dict[str, Any], figures: dict[str
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.json"
     content = finite({"name": name, "environment": environment, "figures": figures})
-    path.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n")
     return path
 
 

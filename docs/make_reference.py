@@ -12,6 +12,7 @@ import pendula
 from pendula.equations.derive import DEFAULT
 from pendula.equations.formulations.support import ABILITIES, SOLVED
 from pendula.equations.printing.counts import count
+from pendula.files import write_text
 from pendula.model import bodies, joints
 from pendula.model.expressions.expression import CONSTANTS, FUNCTIONS
 from pendula.model.forces.registry import FORCES
@@ -184,4 +185,4 @@ PAGES = {"model.md": page, "formulations.md": formulations_page}
 
 if __name__ == "__main__":
     for name, make in PAGES.items():
-        (HERE / name).write_text(make(), encoding="utf-8")
+        write_text(HERE / name, make())

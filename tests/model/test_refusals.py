@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pendula
-from pendula.errors import ModelError, PendulaError
+from pendula.errors import ModelError, PendulaError, UsageError
 from pendula.model.bodies import Body, Box, Disc, Point, Rod, Shape, Sphere
 from pendula.model.checks.checks import MOST_PROBLEMS
 from pendula.model.files import LARGEST_FILE, from_data
@@ -108,7 +108,7 @@ def test_byte_order_mark_is_ignored(tmp_path: Path) -> None:
 
 
 def test_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="it cannot be written"):
+    with pytest.raises(UsageError, match="cannot be written"):
         pendula.save(pendula.loads(BASE), tmp_path / "no" / "such" / "folder.toml")
 
 

@@ -13,6 +13,7 @@ import click
 
 from pendula.equations.formulations.registry import FORMULATIONS
 from pendula.errors import ModelError, UsageError
+from pendula.files import check_writable
 from pendula.model.expressions.expression import ExpressionError, parse
 from pendula.model.model import Model
 
@@ -178,12 +179,7 @@ def writable(path: str | None, option: str, endings: tuple[str, ...] = ()) -> Pa
     if endings and found.suffix.lower() not in endings:
         raise UsageError(f'{option}: the name of the file must end in {" or ".join(endings)}, found "{path}"')
     try:
-        found.parent.mkdir(parents=True, exist_ok=True)
-        existed = found.exists()
-        with found.open("ab"):
-            pass
-        if not existed:
-            found.unlink()
-    except OSError as error:
-        raise UsageError(f'{option}: "{path}" cannot be written: {error.strerror or error}') from None
+        check_writable(found)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error}") from None
     return found

@@ -96,6 +96,7 @@ def read_asked(
 ) -> Asked:
     """The mechanism of the options, compiled."""
     from pendula.system.build import compile_system
+    from pendula.system.first_use import prepare_linear_models
 
     found = with_inputs(read_model(model, settings), inputs)
     begin = read_state(found, start)
@@ -103,6 +104,7 @@ def read_asked(
         found = found.with_changes(initial=dict(found.initial) | begin)
     turning = read_numbers(found, pairs(rates, "--rate"), "--rate")
     progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
+    prepare_linear_models(found, formulation, engine)
     return Asked(found, compile_system(found, formulation, engine=engine), turning)
 
 

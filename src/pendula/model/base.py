@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, ValidationError, WithJsonSchema
-from pydantic._internal._model_construction import ModelMetaclass
 
 from pendula.errors import ModelError, Problem
 from pendula.model.expressions.expression import Expression, parse
 from pendula.model.names import ExpressionError, check_label, check_name, quote
 from pendula.model.problems import class_name, problems_from, shown
+
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)  # pydantic has no public name for it
 
 __all__ = [
     "Description",

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from pendula.errors import ModelError, Problem, UsageError
+from pendula.files import write_text
 from pendula.model.model import Model
 from pendula.model.problems import shown
 from pendula.model.reading import too_large
@@ -191,6 +192,9 @@ def _entries(table: dict[str, Any]) -> list[str]:
 def save(model: Model, path: str | Path) -> None:
     """Writes a model file.
 
+    Raises:
+        UsageError: the file cannot be written.
+
     Example:
         >>> import tempfile
         >>> from pendula import library
@@ -199,11 +203,7 @@ def save(model: Model, path: str | Path) -> None:
         ...     load(f"{folder}/swing.toml").name
         'pendulum'
     """
-    try:
-        Path(path).write_text(dumps(model), encoding="utf-8")
-    except (OSError, ValueError) as error:
-        cause = f"it cannot be written: {getattr(error, 'strerror', None) or error}"
-        raise ModelError([Problem("file", "", cause)], source=_printable(str(path))) from None
+    write_text(path, dumps(model))
 
 
 def _key(key: str) -> str:

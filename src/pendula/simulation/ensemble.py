@@ -13,7 +13,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from pendula.errors import UsageError
+from pendula.files import write_arrays
 from pendula.outcome import Outcome
 from pendula.system.layout import Array, Layout, State
 from pendula.system.system import System
@@ -188,18 +188,14 @@ class Ensemble:
         arrays = {name: getattr(self, name) for name in ARRAYS}
         if self.constraint_violation is not None:
             arrays["constraint_violation"] = self.constraint_violation
-        try:
-            with path.open("wb") as file:
-                np.savez(
-                    file,
-                    **arrays,
-                    coordinates=np.array(self.layout.coordinates),
-                    speeds=np.array(self.layout.speeds),
-                    parameter_names=np.array(self.layout.parameters),
-                    account=np.array(json.dumps(account)),
-                )
-        except OSError as error:
-            raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
+        content = {
+            **arrays,
+            "coordinates": np.array(self.layout.coordinates),
+            "speeds": np.array(self.layout.speeds),
+            "parameter_names": np.array(self.layout.parameters),
+            "account": np.array(json.dumps(account)),
+        }
+        write_arrays(path, content, compressed=False)
 
 
 ARRAYS = (

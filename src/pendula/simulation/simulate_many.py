@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pendula.errors import NotSupported, UsageError
+from pendula.files import cannot_write, scratch_array
 from pendula.numerics.ensemble.integrate_many import OUTCOMES as CODES
 from pendula.numerics.ensemble.integrate_many import Integrations, LaneSetup, integrate_many
 from pendula.numerics.scalars.eight import LANES
@@ -526,7 +527,7 @@ class _Store:
             try:
                 self._folder = Path(tempfile.mkdtemp(prefix=f".{self._path.stem}-", dir=self._path.absolute().parent))
             except OSError as error:
-                raise UsageError(f'save: "{save}" cannot be written: {error.strerror or error}') from None
+                raise cannot_write(self._path, error) from None
         one = _empty(system, _Chunk(0, starts.part(0, 1), starts.q, settings))
         self._arrays = {name: self._array(name, row, len(starts)) for name, row in one.items()}
 
@@ -537,7 +538,7 @@ class _Store:
             return np.repeat(row, runs, axis=0)
         if 0 in shape:
             return np.zeros(shape)
-        array = np.lib.format.open_memmap(self._folder / f"{name}.npy", "w+", row.dtype, shape)
+        array = scratch_array(self._folder / f"{name}.npy", row.dtype, shape)
         step = max(1, int(CHUNK_BYTES / max(row.nbytes, 1)))
         for k in range(0, runs, step):
             array[k : k + step] = np.nan

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pendula.errors import UsageError
+from pendula.files import write_arrays
 from pendula.outcome import Outcome
 from pendula.simulation.events import Crossings
 from pendula.system.layout import Array, Layout, State
@@ -164,23 +164,19 @@ class Trajectory:
             "notes": list(self.notes),
             "events": [asdict(found.event) for found in self.events.values()],
         }
-        try:
-            with path.open("wb") as file:
-                np.savez_compressed(
-                    file,
-                    t=self.t,
-                    q=self.q,
-                    v=self.v,
-                    coordinates=np.array(self.layout.coordinates),
-                    speeds=np.array(self.layout.speeds),
-                    parameters=self.parameters,
-                    parameter_names=np.array(self.layout.parameters),
-                    step_t=self.energy.t,
-                    kinetic=self.energy.kinetic,
-                    potential=self.energy.potential,
-                    work=self.energy.work,
-                    account=np.array(json.dumps(account)),
-                    **self._event_arrays(),
-                )
-        except OSError as error:
-            raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
+        content = {
+            "t": self.t,
+            "q": self.q,
+            "v": self.v,
+            "coordinates": np.array(self.layout.coordinates),
+            "speeds": np.array(self.layout.speeds),
+            "parameters": self.parameters,
+            "parameter_names": np.array(self.layout.parameters),
+            "step_t": self.energy.t,
+            "kinetic": self.energy.kinetic,
+            "potential": self.energy.potential,
+            "work": self.energy.work,
+            "account": np.array(json.dumps(account)),
+            **self._event_arrays(),
+        }
+        write_arrays(path, content)

@@ -67,7 +67,7 @@ def compile_system(model: Model | Equations | str, formulation: str | None = Non
         if isinstance(model, Equations) or formulation is not None:
             raise UsageError("the recursive engine takes a model and no formulation: it derives no equations")
         return _recursive(model)
-    if engine == "auto" and formulation is None and isinstance(model, Model) and _recursion_is_faster(model):
+    if engine == "auto" and formulation is None and isinstance(model, Model) and recursion_is_faster(model):
         with suppress(NotSupported):
             return _recursive(model, symbolic_terms=len(model.speeds) <= MOST_DERIVED)
     formulation = DEFAULT if formulation is None else formulation
@@ -79,7 +79,7 @@ def compile_system(model: Model | Equations | str, formulation: str | None = Non
     return system
 
 
-def _recursion_is_faster(model: Model) -> bool:
+def recursion_is_faster(model: Model) -> bool:
     """By the number of speeds; loops have to be far larger, since each of their rows is another recursion."""
     return len(model.speeds) > (MOST_SPEEDS_CLOSED if model.closures else MOST_SPEEDS)
 

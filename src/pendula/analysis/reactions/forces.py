@@ -16,6 +16,7 @@ from pendula.equations.derive import cannot
 from pendula.equations.formulations.newton_euler import NewtonEuler
 from pendula.equations.formulations.registry import formulation_named
 from pendula.errors import UsageError
+from pendula.files import write_arrays
 from pendula.library.lookup import shown
 from pendula.model.units import Units
 from pendula.simulation.trajectory import Trajectory
@@ -144,23 +145,19 @@ class Reactions:
             "motor_units": dict(self.motor_units),
             "indeterminate": [[x.joint, x.component, x.why] for x in self.indeterminate],
         }
-        try:
-            with path.open("wb") as file:
-                np.savez_compressed(
-                    file,
-                    t=self.t,
-                    joints=np.array(self.joints),
-                    force_world=self.force_world,
-                    torque_world=self.torque_world,
-                    force_body=self.force_body,
-                    torque_body=self.torque_body,
-                    points=self.points,
-                    motors=np.array(list(self.motors)),
-                    motor_forces=np.array(list(self.motors.values())).reshape(len(self.motors), len(self.t)),
-                    account=np.array(json.dumps(account)),
-                )
-        except OSError as error:
-            raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
+        content = {
+            "t": self.t,
+            "joints": np.array(self.joints),
+            "force_world": self.force_world,
+            "torque_world": self.torque_world,
+            "force_body": self.force_body,
+            "torque_body": self.torque_body,
+            "points": self.points,
+            "motors": np.array(list(self.motors)),
+            "motor_forces": np.array(list(self.motors.values())).reshape(len(self.motors), len(self.t)),
+            "account": np.array(json.dumps(account)),
+        }
+        write_arrays(path, content)
 
 
 def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from pathlib import Path
 from typing import Any
 
 import click
 
 from pendula.app.options import echo_json, json_option, writable
+from pendula.files import write_text
 from pendula.present.words.tables import WIDTH, heading, table
 
 
@@ -49,7 +49,7 @@ def linearization_command(
     found = benchmark_linearization(executions, longest=longest, cases=cases, progress=None if as_json else tell)
     data = _data(found)
     if path is not None:
-        Path(path).write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(data, indent=1, allow_nan=False) + "\n")
     if as_json:
         echo_json(data)
     else:

@@ -17,6 +17,7 @@ from pendula.app.options import (
     read_model,
     writable,
 )
+from pendula.files import write_text
 from pendula.formats import format_for, formats
 from pendula.model.model import Model
 from pendula.present.words.tables import WIDTH, number, table
@@ -44,7 +45,7 @@ def derive_command(
     if path is None:
         click.echo(text)
     else:
-        path.write_text(text + "\n", encoding="utf-8")
+        write_text(path, text + "\n")
         click.echo(f"wrote {path} ({form}, by {formulation})")
 
 

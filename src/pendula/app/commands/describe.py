@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from pendula.app.options import echo_json, json_option, model_argument, parameter_option, read_model, writable
+from pendula.files import write_text
 from pendula.model.model import Model
 from pendula.present.words.tables import heading, number, table
 
@@ -228,5 +229,5 @@ def schema_command(output: str | None) -> None:
     if path is None:
         click.echo(text)
     else:
-        path.write_text(text + "\n", encoding="utf-8")
+        write_text(path, text + "\n")
         click.echo(f"wrote {path}")

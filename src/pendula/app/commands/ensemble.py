@@ -88,12 +88,12 @@ def ensemble_command(
         raise UsageError("all runs would be the same: give --vary NAME=LOW:HIGH or --spread NAME=SIGMA")
     found = read_model(model, settings)
     states: dict[str, Any] = dict(read_state(found, start))
-    from pendula.numerics.ensemble.integrate_many import prepare
     from pendula.simulation.simulate_many import simulate_many
     from pendula.system.build import compile_system
+    from pendula.system.first_use import prepare_many_motions
 
-    prepare()
     with _Bar(quiet=as_json) as bar:
+        prepare_many_motions(stepper)
         system = compile_system(found, formulation, engine=engine)
         drawn = _draw(system, vary, spread, states, runs, seed)
         parameters = {n: x for n, x in drawn.items() if n in found.parameters}

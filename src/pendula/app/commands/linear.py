@@ -23,6 +23,7 @@ from pendula.app.point import (
 )
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
+from pendula.files import write_arrays
 from pendula.present.words.tables import WIDTH, heading
 
 if TYPE_CHECKING:
@@ -153,8 +154,7 @@ def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -
             "q": model.at.q,
             "v": model.at.v,
         }
-        with paths["-o"].open("wb") as file:
-            np.savez(file, **arrays)
+        write_arrays(paths["-o"], arrays, compressed=False)
         wrote.append(str(paths["-o"]))
     if paths["--plot"] is not None:
         from pendula.present.pictures.results import plot

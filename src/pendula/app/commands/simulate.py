@@ -170,12 +170,11 @@ def perform(
             raise UsageError(f'there is no input "{unknown[0]}"; known are: {", ".join(found.inputs) or "none"}')
         found = found.with_changes(inputs=dict(found.inputs) | given)
     begin = read_state(found, start)
-    from pendula.numerics.steppers.stepping import prepare
     from pendula.simulation.events import Event, read_events
     from pendula.simulation.simulate import simulate
     from pendula.system.build import compile_system
+    from pendula.system.first_use import prepare_motion
 
-    prepare()
     looked_for = read_events(
         [
             *([Event.read(section, direction="rising")] if section is not None else []),
@@ -186,6 +185,7 @@ def perform(
     before = time.perf_counter()
     with Progress(quiet=quiet) as progress:
         progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
+        prepare_motion(stepper)
         system = compile_system(found, formulation, engine=engine)
         progress.say(f"simulating {found.name}")
         run = simulate(

@@ -1,14 +1,13 @@
 """Decorators that compile kernels and keep the machine code on disk between runs.
 
-Numba's own disk cache looks only at the file a function is written in: edit a helper in another
-file and the old machine code goes on running. Here the cache directory carries a hash of *all*
-kernel sources in its name, so any edit starts a fresh directory.
+The files (:mod:`pendula.numerics.compiled.kernel_files`) are keyed by everything that decides the machine code: the
+directory carries a hash of versions and processor in its name, each file one of the code and the constants that its
+kernel reaches (:mod:`pendula.numerics.compiled.kernel_keys`).
 
 The directory is ``$PENDULA_CACHE_DIR``, else ``$XDG_CACHE_HOME/pendula``, else the usual place of the
 platform (``~/.cache/pendula``, ``~/Library/Caches/pendula``, ``%LOCALAPPDATA%\\pendula``). Cached code is
 code that will be run, so the directory must belong to the user and be closed to others. If that
-cannot be had, kernels are compiled afresh in every process; :data:`cache_note` then says why. The files in it are
-those of :mod:`pendula.numerics.compiled.kernel_files`.
+cannot be had, kernels are compiled afresh in every process; :data:`cache_note` then says why.
 """
 
 from __future__ import annotations
@@ -29,17 +28,21 @@ from typing import Any
 import llvmlite.binding
 import numba
 import numpy as np
-from numba.core import options as numba_options
-from numba.core import sigutils
-from numba.core.ccallback import CFunc
 
-from pendula.numerics.compiled.kernel_files import KernelFiles, source_stamp
+from pendula.numerics.compiled.kernel_files import (
+    DAY,
+    NOTHING_COUNTED,
+    UNUSED_DAYS,
+    KernelFiles,
+    files_of,
+    uncompiled_callback,
+    with_files,
+)
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.parts import PIPELINE
 
-KERNEL_PACKAGES = ("numerics", "system", "simulation")
+NUMBA_OPTIONS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "ENABLE_AVX")
 CALLBACK_SIGNATURE = "void(intp, intp, intp)"
-UNUSED_DAYS = 30.0  # directories of older sources are removed after this long without use
 
 cache_note = ""
 """Empty while the disk cache works; otherwise a sentence saying what is not kept, and why."""
@@ -61,21 +64,12 @@ def cache_root() -> Path:
     return Path.home() / ".cache" / "pendula"
 
 
-def kernel_hash() -> str:
-    """Digest of all kernel sources and of everything else that decides the machine code."""
-    package = Path(__file__).resolve().parents[2]
-    digest = hashlib.sha256()
-    sources = sorted(path for room in KERNEL_PACKAGES for path in (package / room).rglob("*.py"))
-    if not sources:
-        raise OSError("the kernel sources cannot be read as files (packed in an archive?)")
-    for path in sources:
-        content = path.read_bytes()
-        digest.update(f"{path.relative_to(package).as_posix()} {len(content)}\n".encode())
-        digest.update(content)
+def environment_hash() -> str:
+    """Digest of everything outside the sources that decides the machine code."""
     cpu = llvmlite.binding.get_host_cpu_name()
-    versions = (numba.__version__, llvmlite.__version__, platform.python_version(), platform.machine(), cpu)
-    digest.update(repr(versions).encode())
-    return digest.hexdigest()[:20]
+    versions = (numba.__version__, llvmlite.__version__, np.__version__, platform.python_version(), platform.machine())
+    options = [getattr(numba.config, name, None) for name in NUMBA_OPTIONS]
+    return hashlib.sha256(repr((versions, cpu, options)).encode()).hexdigest()[:20]
 
 
 def _refuse_open_directory(path: Path) -> None:
@@ -90,8 +84,8 @@ def _refuse_open_directory(path: Path) -> None:
 
 
 def _remove_unused(root: Path, keep: Path) -> None:
-    """Drop kernel directories of sources that nobody has run for a while (best effort)."""
-    oldest = time.time() - UNUSED_DAYS * 86400.0
+    """Removes directories of other versions that nobody has used for a while (best effort)."""
+    oldest = time.time() - UNUSED_DAYS * DAY
     for other in root.glob("kernels-*"):
         if other != keep and other.stat().st_mtime < oldest:
             shutil.rmtree(other, ignore_errors=True)
@@ -104,7 +98,7 @@ def _prepare_directory() -> str:
         root = cache_root()
         root.mkdir(parents=True, exist_ok=True, mode=0o700)
         _refuse_open_directory(root)
-        directory = root / f"kernels-{kernel_hash()}"
+        directory = root / f"kernels-{environment_hash()}"
         directory.mkdir(exist_ok=True, mode=0o700)
         _refuse_open_directory(directory)
         tempfile.TemporaryFile(dir=directory).close()
@@ -125,40 +119,43 @@ def _note(reason: str) -> None:
     cache_note = cache_note or f"a compiled kernel is not kept on disk and will be compiled again: {reason}"
 
 
-def _with_files(made: Any, function: Callable[..., Any]) -> Any:
+def _with_files(made: Any, function: Callable[..., Any], settings: dict[str, Any]) -> Any:
     """What numba made of a function, with our files in place of its own where there can be any."""
     if not cache_directory:
         return made
-    package = Path(__file__).resolve().parents[2]
-    rooms = tuple(package / room for room in KERNEL_PACKAGES)
-    try:
-        stamp = source_stamp(function.__code__.co_filename, rooms)
-    except OSError:  # e.g. a function typed at a prompt has no file
+    if not os.path.isfile(function.__code__.co_filename):  # e.g. a function typed at a prompt
         _note(f"{function.__name__} has no source file")
         return made
-    made._cache = KernelFiles(function, Path(cache_directory), stamp, _note)
-    return made
+    return with_files(made, KernelFiles(function, Path(cache_directory), settings, _note))
+
+
+def is_kept(kernel: Any) -> bool:
+    """Whether machine code of a kernel, as it is now, is on disk."""
+    if isinstance(kernel, CompiledCallback):
+        function, settings = kernel.__wrapped__, kernel._settings
+    elif (files := files_of(kernel)) is not None:
+        return files.any_kept()
+    else:
+        return False
+    return bool(cache_directory) and KernelFiles(function, Path(cache_directory), settings, _note).any_kept()
 
 
 def _settings(allocates: bool, options: dict[str, Any]) -> dict[str, Any]:
     """Options for numba: IEEE division, and no counting of array references where nothing is allocated."""
     settings: dict[str, Any] = {"error_model": "numpy", **options}
-    if not allocates and hasattr(numba_options.DefaultOptions, "_nrt"):
-        settings["_nrt"] = False
-    return settings
+    return settings if allocates else settings | NOTHING_COUNTED
 
 
 def compiled(function: Callable[..., Any] | None = None, /, *, allocates: bool = True, **options: Any) -> Any:
     """Compile a function on first call: ``numba.njit`` with our cache, IEEE division, no GIL.
 
-    Use bare or with numba options: ``@compiled`` or ``@compiled(fastmath={"contract"})``. Functions it calls
-    should live in the kernel packages or in the same file, otherwise edits to them go unnoticed.
+    Use bare or with numba options: ``@compiled`` or ``@compiled(fastmath={"contract"})``.
     ``allocates=False`` promises that no array is made inside; passing arrays around then costs nothing.
     """
     settings = {"nogil": True, **_settings(allocates, options)}
 
     def decorate(target: Callable[..., Any]) -> Any:
-        return _with_files(numba.njit(**settings)(target), target)
+        return _with_files(numba.njit(**settings)(target), target, settings)
 
     return decorate if function is None else decorate(function)
 
@@ -202,9 +199,8 @@ class CompiledCallback:
 
     def _compiled(self) -> Any:
         """What numba.cfunc gives, with our files."""
-        signature = sigutils.normalize_signature(CALLBACK_SIGNATURE)
-        made = CFunc(self.__wrapped__, signature, locals={}, options=self._settings)
-        native = _with_files(made, self.__wrapped__)
+        made = uncompiled_callback(self.__wrapped__, CALLBACK_SIGNATURE, self._settings)
+        native = _with_files(made, self.__wrapped__, self._settings)
         native.compile()
         return native
 

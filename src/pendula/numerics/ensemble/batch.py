@@ -21,7 +21,7 @@ BATCH = record_dtype(
         sources weights nodes terms columns
         atol atol_rows start data data_rows column columns_of_data breaks breaks_rows breaks_each
         sample_t sample_y end_y results lanes rows y zero absolute energy contexts given onto ahead fraction entered
-        next_run ended idle passes
+        next_run ended idle passes code
     """,
 )
 """Runs that wait, run and have ended.
@@ -37,7 +37,7 @@ lane needs to know about its run, and ``column`` (``columns_of_data``, 8) where 
 (:data:`RESULT`) are what comes out. ``lanes`` is :data:`LANE_FIELDS`; ``rows`` (rows, n + 1, 8) is laid out as for one
 run, with eight numbers in place of one; ``y``, ``zero`` and ``absolute`` are (n, 8), ``energy`` (2, 8), ``contexts``
 (8) those of the projection, which reads ``given`` and writes ``onto``; ``ahead``, ``fraction`` and ``entered`` (8) are
-scratch. Last, how far the batch is.
+scratch. Last, how far the batch is; ``code`` is the argument of functions that would be compiled once for each code.
 """
 
 LANE_FIELDS = (

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from pendula.errors import NotSupported
-from pendula.numerics.compiled.ahead import compile_ahead, wait_for
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
 from pendula.numerics.ensemble import batch as codes
@@ -186,11 +184,6 @@ def integrate_many(
     return _run(batch, on_progress)
 
 
-def prepare() -> None:
-    """Starts to compile the loop, if that has not been done on this machine: call it when runs will follow."""
-    compile_ahead(advance, (types.int64, types.int64))
-
-
 def _tolerances(atol: float | np.ndarray, runs: int, n: int) -> np.ndarray:
     values = np.atleast_2d(np.array(atol, dtype=float))
     if (
@@ -297,7 +290,6 @@ class _Clock:
 
 def _run(batch: Memory, on_progress: Progress | None) -> Integrations:
     """Drive the compiled loop to its end and gather the result."""
-    wait_for(advance)
     advance(batch.address, 0)  # compiles, takes no step
     clock, interrupted = _Clock(), False
     try:

@@ -89,19 +89,19 @@ def _enter(batch, l, run):
 
 
 @compiled_part
-def leave(batch, l, code):
-    """Write down what became of the run in a lane; the lane is idle then, and stays where it is."""
+def leave(batch, l):
+    """Write down what became of the run in a lane, by ``code``; the lane is idle then, and stays where it is."""
     lanes, n = each_lane_at(batch.lanes), batch.n
     run = lanes.run[l]
     y, end = doubles_at(batch.y, (n, LANES)), doubles_at(batch.end_y, (batch.runs, n))
     for k in range(n):
         end[run, k] = y[k, l]
     result = result_at(batch.results + run * RESULT_BYTES)
-    result.code, result.accepted, result.rejected = code, int(lanes.accepted[l]), int(lanes.rejected[l])
+    result.code, result.accepted, result.rejected = batch.code, int(lanes.accepted[l]), int(lanes.rejected[l])
     result.t, result.energy_error, result.kinetic = lanes.t[l], lanes.energy_error[l], lanes.most_kinetic[l]
     result.potential_high, result.potential_low = lanes.most_potential[l], lanes.least_potential[l]
     result.shortest, result.longest, result.where = lanes.shortest[l], lanes.longest[l], lanes.where[l]
-    if code != WAITING:
+    if batch.code != WAITING:
         lanes.run[l] = -1
         lanes.active[l] = lanes.on_break[l] = 0.0
         lanes.bound[l] = lanes.t[l]
@@ -196,10 +196,12 @@ def fill(batch):
     follow_energy(batch, eights_at(batch.entered, 1)[0] > 0.0, True)
     for l in range(LANES):
         if entered[l] == 1.0 and lanes.t[l] >= batch.t_end:
-            leave(batch, l, DONE)
+            batch.code = DONE
+            leave(batch, l)
         elif entered[l] == 1.0 and lanes.accept[l] == 0.0:
             lanes.where[l] = batch.t0
-            leave(batch, l, BAD_START)
+            batch.code = BAD_START
+            leave(batch, l)
 
 
 @compiled_part

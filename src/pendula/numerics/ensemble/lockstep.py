@@ -48,9 +48,11 @@ def _give_up(batch):
         if lanes.active[l] == 0.0:
             continue
         if lanes.accepted[l] + lanes.rejected[l] >= batch.max_attempts:
-            leave(batch, l, STEPS_USED_UP)
+            batch.code = STEPS_USED_UP
+            leave(batch, l)
         elif lanes.retry[l] > 0.0 and lanes.h[l] < smallest_step(lanes.t[l]):
-            leave(batch, l, TOO_SMALL if lanes.trouble[l] == 0.0 else int(lanes.trouble[l]))
+            batch.code = TOO_SMALL if lanes.trouble[l] == 0.0 else int(lanes.trouble[l])
+            leave(batch, l)
 
 
 @compiled_part
@@ -365,14 +367,16 @@ def _settle_special(batch):
             if lanes.trouble[l] > 0.0:
                 lanes.where[l] = lanes.t_new[l]
             if lanes.trouble[l] == NO_PROJECTION and lanes.retry[l] > PROJECTION_TRIES:
-                leave(batch, l, NO_PROJECTION)
+                batch.code = NO_PROJECTION
+                leave(batch, l)
             continue
         if lanes.cut[l] == 1.0 and lanes.on_break[l] == 1.0:
             lanes.next_break[l] += 1
             set_bound(batch, l)
         store_samples_here(batch, l)
         if lanes.t[l] >= batch.t_end:
-            leave(batch, l, DONE)
+            batch.code = DONE
+            leave(batch, l)
 
 
 @compiled_part
@@ -407,6 +411,8 @@ def _keep_samples(batch):
 @compiled(allocates=False)
 def advance(address, passes):
     """Go on for a number of steps of all lanes; True when all runs have ended."""
+    if passes == 0:
+        return False
     batch = batch_at(address)
     corrected = batch.project != 0 or batch.breaks_each > 1
     derivative = batch.fresh if corrected else batch.stages
@@ -427,7 +433,7 @@ def advance(address, passes):
             _keep_samples(batch)
         _commit(batch, derivative)
         _settle(batch)
-    return passes > 0 and batch.ended == batch.runs
+    return batch.ended == batch.runs
 
 
 @compiled(allocates=False)
@@ -436,4 +442,5 @@ def write_down(address):
     batch = batch_at(address)
     for l in range(LANES):
         if each_lane_at(batch.lanes).run[l] >= 0:
-            leave(batch, l, WAITING)
+            batch.code = WAITING
+            leave(batch, l)

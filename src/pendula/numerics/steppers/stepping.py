@@ -11,10 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import types
 
 from pendula.errors import NotSupported
-from pendula.numerics.compiled.ahead import compile_ahead, wait_for
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
 from pendula.numerics.steppers import checks
@@ -182,11 +180,6 @@ def integrate(
     return _Drive(run, method).to_the_end(rhs, project, watched, on_progress)
 
 
-def prepare() -> None:
-    """Starts to compile the step loop, if that has not been done on this machine: call it when a run will follow."""
-    compile_ahead(advance, (types.int64, types.int64))
-
-
 def _stepper(method: str, coordinates: int | None, watched: Watched | None, project: Callback | None) -> Stepper:
     """The stepper of a name, if it can do what is asked for."""
     stepper = STEPPERS[method]
@@ -272,7 +265,6 @@ class _Drive:
             self._watch = watch_memory(watched, run.n)
             run.watched = self._watch.address
             run.events_capacity = make_room(self._watch, 0)
-        wait_for(advance)
         advance(run.address, 0)  # compiles, takes no step
         try:
             self._stretches(on_progress)

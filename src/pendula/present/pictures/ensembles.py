@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pendula.errors import UsageError
+from pendula.files import write_figure
 from pendula.present.pictures.plots import FEW, FLOOR, INK, MUTED, _dress, _sheet, _short, _word
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def plot_spread(series: SpreadSeries, path: str | Path | None = None, *, dpi: fl
     _word(figure.suptitle(series.title or " ", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
     _word(axes[0].set_title(series.subtitle, loc="left", fontsize=9.5, color=MUTED))
     if path is not None:
-        figure.savefig(path, dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.files import write_figure
 from pendula.present.player import shapes as sh
 from pendula.present.player.scene import Scene, SceneBody
 
@@ -44,7 +45,7 @@ def plot_frames(scene: Scene, path: str | Path | None = None, *, count: int = 12
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     if path is not None:
-        figure.savefig(str(path), dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 

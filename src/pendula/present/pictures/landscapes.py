@@ -12,6 +12,7 @@ from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.equilibria.find import Equilibria
 from pendula.analysis.equilibria.landscape import Landscape, landscape
 from pendula.errors import NotSupported, UsageError
+from pendula.files import write_figure
 from pendula.present.pictures.plots import FEW, INK, MUTED, _dress, _sheet, _word
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def plot_landscape(
     _mark(ax, drawn, found, verdicts, scale)
     _word(figure.suptitle(f"{what.split(' [')[0]} and equilibria", x=0.012, ha="left", fontsize=13, color=INK))
     if path is not None:
-        figure.savefig(path, dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pendula.files import write_figure
 from pendula.present.pictures.plots import FEW, FLOOR, INK, MUTED, Array, _dress, _sheet, _signal, _thin, _word
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def plot_section(series: SectionSeries, path: str | os.PathLike[str] | None = No
     _word(ax.set_ylabel(f"{series.y_name} [{series.y_unit}]" if series.y_unit else series.y_name))
     _head(figure, ax, series.title, series.subtitle)
     if path is not None:
-        figure.savefig(path, dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 
@@ -105,7 +106,7 @@ def plot_growth(series: GrowthSeries, path: str | os.PathLike[str] | None = None
     _word(ax.set_ylabel(series.label))
     _head(figure, ax, series.title, series.subtitle)
     if path is not None:
-        figure.savefig(path, dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 

@@ -17,6 +17,7 @@ from pendula.analysis.modes.motion import ModeMotion, mode_motion
 from pendula.analysis.modes.response import FreeResponse
 from pendula.analysis.modes.words import named_shape
 from pendula.errors import UsageError
+from pendula.files import write_figure
 from pendula.library.lookup import shown
 from pendula.present.pictures.plots import FEW, INK, LEGEND_LINES, MUTED, _colors, _dress, _sheet, _short, _word
 from pendula.present.pictures.results import scene_of
@@ -116,7 +117,7 @@ def plot_modes(
     _name_ticks(axes[-1], names)
     _word(figure.suptitle("mode shapes", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
     if path is not None:
-        figure.savefig(path, dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 
@@ -182,7 +183,7 @@ def plot_response(found: HarmonicResponse, path: str | os.PathLike[str] | None =
     title = f"steady response to {found.input}, amplitude {found.amplitude:.4g}"
     _word(figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
     if path is not None:
-        figure.savefig(path, dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 

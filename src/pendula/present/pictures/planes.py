@@ -15,6 +15,7 @@ from pendula.analysis.linear.pencil import Pencil
 from pendula.analysis.linear.spectrum import Spectrum, spectrum
 from pendula.analysis.stability.ranges import StabilityRanges
 from pendula.analysis.stability.verdict import Stability
+from pendula.files import write_figure
 from pendula.present.pictures.plots import FEW, INK, MUTED, _dress, _sheet, _word
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def plot_spectrum(found: Spectrum, path: str | os.PathLike[str] | None = None, *
         _word(ax.set_title(f"not drawn: {', '.join(others)}", loc="left", fontsize=9.5, color=MUTED))
     _title(figure, "eigenvalues")
     if path is not None:
-        figure.savefig(path, dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 
@@ -122,7 +123,7 @@ def plot_multipliers(found: Floquet, path: str | os.PathLike[str] | None = None,
     """
     figure = _on_circle(found.multipliers, found.verdict, "Floquet multipliers", dpi)
     if path is not None:
-        figure.savefig(path, dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 
@@ -173,7 +174,7 @@ def plot_floquet_over(found: FloquetMap, path: str | os.PathLike[str] | None = N
     _dress(ax)
     _title(figure, f"Floquet multipliers over {found.parameter}")
     if path is not None:
-        figure.savefig(path, dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 

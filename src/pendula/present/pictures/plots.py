@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pendula.errors import UsageError
+from pendula.files import write_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,7 +89,7 @@ def plot_run(run: RunSeries, path: str | os.PathLike[str] | None = None, *, dpi:
     _draw_errors(axes[-1], run)
     _finish(figure, axes, run)
     if path is not None:
-        figure.savefig(path, dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 
@@ -120,7 +121,7 @@ def plot_forces(series: ForceSeries, path: str | os.PathLike[str] | None = None,
         _word(ax.set_ylabel(label))
     _finish(figure, axes, series)
     if path is not None:
-        figure.savefig(path, dpi=dpi)
+        write_figure(figure, path, dpi=dpi)
     return figure
 
 

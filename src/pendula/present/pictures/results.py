@@ -15,6 +15,7 @@ from pendula.analysis.chaos.lyapunov import Lyapunov
 from pendula.analysis.modes.motion import ModeMotion
 from pendula.analysis.reactions.forces import ROUNDING, Reactions
 from pendula.errors import UsageError
+from pendula.files import write_bytes, write_figure
 from pendula.formats import format_for, formats
 from pendula.library.lookup import named_model, shown
 from pendula.model.bodies import GROUND
@@ -79,13 +80,11 @@ def save_figure(figure: Any, path: Path) -> None:
     try:
         if name is not None:
             content = formats("Figure")[name](figure)
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            write_bytes(path, content if isinstance(content, bytes) else content.encode())
         else:
-            figure.savefig(path)
+            write_figure(figure, path)
     except ValueError:
         raise UsageError(f'a picture is a file such as plot.png, plot.svg or plot.pdf, found "{path}"') from None
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 def plot_trajectory(trajectory: Trajectory) -> Any:
@@ -258,7 +257,7 @@ def animate(run: Trajectory, path: str | Path) -> Path:
     if name is None:
         return write_animation(scene, path)
     content = formats("Scene")[name](scene)
-    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    write_bytes(file, content if isinstance(content, bytes) else content.encode())
     return file
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.files import write_text
 from pendula.present.player.packing import MAX_FRAMES, Packed, pack
 from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Array, Shape
@@ -35,7 +36,7 @@ def write_animation(scene: Scene, path: str | os.PathLike[str], *, max_frames: i
         max_frames: upper bound on stored frames, see :func:`pendula.present.player.packing.pack`.
     """
     target = Path(path)
-    target.write_text(animation_html(scene, max_frames=max_frames), encoding="utf-8", newline="\n")
+    write_text(target, animation_html(scene, max_frames=max_frames))
     return target
 
 

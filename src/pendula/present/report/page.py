@@ -16,6 +16,7 @@ from pathlib import Path
 from pendula import __version__
 from pendula.analysis.study import Study, study
 from pendula.errors import UsageError
+from pendula.files import write_text
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.present.player.page import in_script, player_page, read_template
@@ -73,10 +74,7 @@ def report(
 def write_report(found: Study, path: str | os.PathLike[str]) -> Path:
     """Writes the page of a study and returns its path."""
     target = Path(path)
-    try:
-        target.write_text(report_html(found), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(f'"{target}" cannot be written: {error.strerror or error}') from None
+    write_text(target, report_html(found))
     return target
 
 

@@ -1,0 +1,295 @@
+"""What decides the machine code of a kernel: its code, the code it calls, the constants they use.
+
+Numba's disk cache looks only at the file a function is written in: edit a helper in another file and the old machine
+code is used all the same. A hash of all source files is safe, but then every edit of a docstring compiles
+everything again. :func:`code_digest` walks from a function over the names in its bytecode to what they mean: functions
+are entered in turn, constants count with their values. Docstrings, comments, line numbers and code that the kernel
+cannot reach do not count.
+
+Types and overloads act without being named in the code that uses them. So the modules in :data:`ALWAYS` count for every
+kernel, as does every loaded extension that mentions numba. An object this module does not know makes all
+modules of the kernel rooms count: too many recompilations are a nuisance, one too few is a wrong result.
+"""
+
+from __future__ import annotations
+
+import dis
+import enum
+import hashlib
+import importlib.util
+import inspect
+import sys
+import types
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pendula import extensions
+
+PACKAGE = Path(__file__).resolve().parents[2]
+KERNEL_ROOMS = ("numerics", "system", "simulation")
+ALWAYS = ("numerics/scalars", "numerics/compiled/native.py", "numerics/compiled/parts.py")
+SETTLED = ("numpy", "numba", "llvmlite", "math", "cmath", "operator", "builtins", "typing", "collections")
+"""Packages whose content follows from their version, which the name of the cache directory covers."""
+
+_LOAD_CONST, _STORE_NAME = dis.opmap["LOAD_CONST"], dis.opmap["STORE_NAME"]
+_CODE_DEPTH = 50  # of functions inside functions
+
+
+def _docstring_place(code: types.CodeType) -> int | None:
+    """Place of the docstring among the constants of a function, a class body or a module; None if it has none."""
+    steps = code.co_code
+    if code.co_flags & inspect.CO_NEWLOCALS:  # a function: the docstring comes first, and no instruction loads it
+        first = code.co_consts[0] if code.co_consts else None
+        used = 0 in steps[1::2] and (_LOAD_CONST, 0) in zip(steps[::2], steps[1::2], strict=True)
+        return 0 if isinstance(first, str) and not used else None
+    if "__doc__" not in code.co_names[:256]:
+        return None
+    stores = bytes([_STORE_NAME, code.co_names.index("__doc__")])
+    for k in range(2, len(steps), 2):
+        if steps.startswith(stores, k):
+            return steps[k - 1] if steps[k - 2] == _LOAD_CONST else None
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _code_text(code: types.CodeType, depth: int = 0) -> str:
+    """What a code object does, without its docstring and line numbers."""
+    if depth > _CODE_DEPTH:
+        raise RecursionError("functions are nested too deeply")
+    docstring = _docstring_place(code)
+    kept: list[str] = []
+    for k, value in enumerate(code.co_consts):
+        if isinstance(value, types.CodeType):
+            kept.append(_code_text(value, depth + 1))
+        elif isinstance(value, frozenset):
+            kept.append(repr(sorted(map(repr, value))))
+        else:
+            kept.append("" if k == docstring else repr(value))
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    content = repr((code.co_name, code.co_code.hex(), code.co_exceptiontable.hex(), kept, names, counts))
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _names(code: types.CodeType) -> Iterable[str]:
+    """Names that a code object and those inside it look up, as variables or as attributes."""
+    yield from code.co_names
+    for value in code.co_consts:
+        if isinstance(value, types.CodeType):
+            yield from _names(value)
+
+
+@lru_cache(maxsize=256)
+def _module_text(path: str, changed: int, size: int) -> str:
+    """What a source file does. The time and the size of the file tell one state of it from the next."""
+    name = f"_{Path(path).stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    loader: Any = spec and spec.loader
+    code = loader.get_code(name) if loader is not None else None
+    if code is None:
+        raise OSError(f"{path} cannot be read as Python source")
+    return _code_text(code)
+
+
+def module_digest(path: Path) -> str:
+    """Digest of what a source file does: the same after an edit of a docstring or of a comment.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    found = path.stat()
+    return _module_text(str(path), found.st_mtime_ns, found.st_size)
+
+
+def _rooms_digest() -> str:
+    """Digest of all modules that kernels can live in."""
+    sources = sorted(path for room in KERNEL_ROOMS for path in (PACKAGE / room).rglob("*.py"))
+    return repr([(path.relative_to(PACKAGE).as_posix(), module_digest(path)) for path in sources])
+
+
+def everywhere_digest() -> str:
+    """Digest of what counts for every kernel: number types, overloads, and extensions that may add to them.
+
+    Raises:
+        OSError: the sources cannot be read as files (the package is in an archive).
+    """
+    paths = [path for name in ALWAYS for path in _files(PACKAGE / name)]
+    outside = [path for path in extensions.sources() if b"numba" in path.read_bytes()]
+    return repr([(path.name, module_digest(path)) for path in (*paths, *outside)])
+
+
+def _files(path: Path) -> list[Path]:
+    found = [path] if path.suffix == ".py" else sorted(path.glob("*.py"))
+    if not found or not found[0].is_file():
+        raise OSError("the kernel sources cannot be read as files (packed in an archive?)")
+    return found
+
+
+class _Walk:
+    """Everything that can be reached from a function, in a fixed order."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self.unknown: list[str] = []
+        self._seen: dict[int, int] = {}
+        self._alive: list[object] = []  # so that no id is used twice
+
+    def visit(self, thing: Any) -> None:
+        """Notes a value; functions are entered once."""
+        if thing is None or (isinstance(thing, bool | int | float | complex | str | bytes) and not _is_member(thing)):
+            self.found.append(repr(thing))
+            return
+        if isinstance(thing, tuple):  # equal ones may be the same object or not
+            self._value(thing)
+            return
+        number = self._seen.get(id(thing))
+        if number is not None:
+            self.found.append(f"#{number}")
+            return
+        self._seen[id(thing)] = len(self._seen)
+        self._alive.append(thing)
+        if isinstance(thing, types.FunctionType):
+            self._function(thing)
+        elif isinstance(inner := getattr(thing, "py_func", None), types.FunctionType):  # compiled by numba
+            self.found.append(settings_text(getattr(thing, "targetoptions", {})))
+            self._function(inner)
+        elif isinstance(inner := getattr(thing, "__wrapped__", None), types.FunctionType):  # an intrinsic, a callback
+            self.found.append(settings_text(getattr(thing, "_settings", {})))
+            self._function(inner)
+        else:
+            self._value(thing)
+
+    def _function(self, function: types.FunctionType) -> None:
+        code = function.__code__
+        self.found.append(f"{function.__module__}.{function.__qualname__} {_code_text(code)}")
+        self.visit(function.__defaults__)
+        self.visit(function.__kwdefaults__)
+        for cell in function.__closure__ or ():
+            try:
+                content = cell.cell_contents
+            except ValueError:  # not filled yet
+                self.found.append("empty")
+                continue
+            self.visit(content)
+        if _settled(function.__module__):
+            return
+        names = list(dict.fromkeys(_names(code)))
+        for name in names:
+            if name not in function.__globals__:
+                continue
+            self.found.append(name)
+            value = function.__globals__[name]
+            if isinstance(value, types.ModuleType):
+                self._module(value, names)
+            else:
+                self.visit(value)
+
+    def _module(self, module: types.ModuleType, names: list[str]) -> None:
+        """What a function may take from a module: whatever there has one of the names that the function looks up."""
+        self.found.append(module.__name__)
+        if _settled(module.__name__):
+            return
+        for name in names:
+            value = module.__dict__.get(name, self)
+            if value is self:
+                continue
+            self.found.append(f".{name}")
+            if not isinstance(value, types.ModuleType):
+                self.visit(value)
+            elif id(value) not in self._seen:
+                self._seen[id(value)] = len(self._seen)
+                self._alive.append(value)
+                self._module(value, names)
+
+    def _value(self, thing: Any) -> None:
+        kind = type(thing)
+        if isinstance(thing, tuple | list):
+            self.found.append(f"{kind.__name__} {len(thing)}")
+            for item in thing:
+                self.visit(item)
+        elif isinstance(thing, dict):
+            self.found.append(f"dict {len(thing)}")
+            for key, item in thing.items():
+                self.visit(key)
+                self.visit(item)
+        elif isinstance(thing, np.ndarray) and not thing.dtype.hasobject:
+            self.found.append(f"{thing.dtype.descr} {thing.shape} {hashlib.sha256(thing.tobytes()).hexdigest()}")
+        elif isinstance(thing, np.generic | np.dtype | enum.Enum | range | slice):
+            self.found.append(f"{kind.__qualname__} {thing!r}")
+        elif isinstance(thing, type):
+            self._class(thing)
+        elif isinstance(thing, types.BuiltinFunctionType | np.ufunc):
+            self.found.append(f"{getattr(thing, '__module__', '')}.{thing.__name__}")
+        elif isinstance(thing, types.ModuleType):
+            self.found.append(thing.__name__)
+        elif kind.__module__.partition(".")[0] in ("numba", "llvmlite") or _is_number_type(kind):
+            self.found.append(f"{kind.__module__}.{kind.__qualname__} {thing}")
+        elif _settled(getattr(thing, "__module__", None) or kind.__module__):
+            self.found.append(f"{kind.__module__}.{kind.__qualname__} {getattr(thing, '__name__', '')}")
+        else:
+            self.unknown.append(f"{kind.__module__}.{kind.__qualname__}")
+
+    def _class(self, kind: type) -> None:
+        """A class counts with its fields; one outside the package and its foundations with its whole module."""
+        self.found.append(f"{kind.__module__}.{kind.__qualname__} {getattr(kind, '_fields', '')}")
+        file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+        if not _settled(kind.__module__) and file is not None and file.endswith(".py"):
+            self.found.append(module_digest(Path(file)))
+
+
+def _is_member(thing: object) -> bool:
+    return isinstance(thing, enum.Enum)
+
+
+def _is_number_type(kind: type) -> bool:
+    """Whether a class is a type of numba's made in :mod:`pendula.numerics.scalars`, which always counts."""
+    return kind.__module__.startswith("pendula.numerics.scalars.")
+
+
+def _settled(module: str | None) -> bool:
+    name = (module or "").partition(".")[0]
+    return name in SETTLED or name in sys.stdlib_module_names
+
+
+def settings_text(settings: dict[str, Any]) -> str:
+    """Options of a compilation in a fixed order."""
+    return repr([(k, sorted(v) if isinstance(v, set | frozenset) else v) for k, v in sorted(settings.items())])
+
+
+def reached(function: Callable[..., Any]) -> tuple[list[str], list[str]]:
+    """What a kernel is made of, as texts that change when it does, and the kinds of objects that are not known."""
+    walk = _Walk()
+    walk.visit(function)
+    return walk.found, walk.unknown
+
+
+def code_digest(function: Callable[..., Any], settings: dict[str, Any]) -> str:
+    """Digest of everything in the sources that decides the machine code of a kernel.
+
+    Raises:
+        OSError: a source that counts cannot be read.
+    """
+    found, unknown = reached(function)
+    whole = (sorted(set(unknown)), _rooms_digest()) if unknown else ()
+    content = repr((settings_text(settings), found, whole, everywhere_digest()))
+    return hashlib.sha256(content.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def signature_text(signature: Any) -> str:
+    """A signature as text, with the names of the fields of its named tuples, which numba leaves out."""
+    kinds = getattr(signature, "args", signature)
+    fields: list[object] = []
+
+    def collect(kind: Any) -> None:
+        if (made := getattr(kind, "instance_class", None)) is not None:
+            fields.append((made.__module__, made.__qualname__, getattr(made, "_fields", ())))
+        for inner in getattr(kind, "types", ()):
+            collect(inner)
+
+    for kind in kinds if isinstance(kinds, tuple | list) else ():
+        collect(kind)
+    return repr((signature, fields))
