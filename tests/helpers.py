@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ import pendula
 from pendula import Model, library
 from pendula.errors import PendulaError
 from pendula.model.expressions.expression import parse
+from pendula.model.forces import FORCES, Force, ForceAcross, ForceBetween, ForceBetweenOrAcross, ForceInJoint
 from pendula.results import System
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
@@ -106,6 +107,12 @@ PARAMETERS = {"g": 9.81, "m": 0.8, "a": 0.6, "b": "a/2 + 0.1", "k": 7.0, "c": 0.
 
 _SEQUENCES = ("zyz", "xyz", "zxz", "yxz", "zyx", "xyx")
 _PAIRS = ("xy", "yz", "zx", "yx", "xz")
+
+
+_FORCES_BY_HAND = frozenset(
+    ["spring", "damper", "torsion-spring", "friction", "force", "torque", "generalized", "spin-drive", "com-friction"]
+)
+"""types that random mechanisms use with expressions made for them; others are made from their fields"""
 
 
 class _Builder:
@@ -291,8 +298,21 @@ class _Builder:
             return []
         makers = [self._spring, self._across, self._friction, self._load, self._torque, self._generalized]
         makers += [self._across_slide, self._damper, self._spin]
+        makers += [partial(self._of_type, FORCES[name]) for name in FORCES if name not in _FORCES_BY_HAND]
         found = [self._pick(makers)() for _ in range(int(self.rng.integers(0, 6)))]
         return [f for f in found if f]
+
+    def _of_type(self, cls: type[Force]) -> dict[str, Any] | None:
+        """A force of any registered type that acts between points or in joints, with numbers for what its law uses."""
+        fields: dict[str, Any] = {"type": cls.model_fields["type"].default}
+        fields |= {name: self._number(0.2, 2) for name in sorted(cls.law.fields)}
+        if issubclass(cls, (ForceBetween, ForceBetweenOrAcross)):
+            return fields | self._ends()
+        kind = {"angle": "revolute", "length": "prismatic"}.get(getattr(cls, "measures", ""))
+        joint = self._joint_with((kind,) if kind else ("revolute", "prismatic"))
+        if joint is None or not issubclass(cls, (ForceAcross, ForceInJoint)):
+            return None
+        return fields | {"joint": joint["name"]}
 
     def _body(self) -> str:
         return str(self._pick(self.bodies)["name"])
@@ -554,7 +574,7 @@ def evaluate(system: System, entries: Sequence[Any], q: Array, v: Array, t: Arra
     """Values of any expressions of the equations, one row per state."""
     eq = system.equations
     code = Compiled([eq.t, *eq.q, *eq.v, *eq.u], eq.p, entries, eq.definitions)
-    rows = [[time, *x, *y, *system.inputs_at(time)] for time, x, y in zip(t, q, v, strict=True)]
+    rows = [[time, *x, *y, *system.inputs.at(time, system.parameters)] for time, x, y in zip(t, q, v, strict=True)]
     return np.array([code(row, system.parameters) for row in rows])
 
 

@@ -60,7 +60,7 @@ NAMES = {
     "System": "pendula.system.system",
     "Trajectory": "pendula.simulation.trajectory",
     "Trim": "pendula.analysis.equilibria.trim",
-    "Wrenches": "pendula.system.system",
+    "Wrenches": "pendula.system.joint_forces",
 }
 """Every public name of this module and where it lives."""
 

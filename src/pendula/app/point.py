@@ -23,6 +23,7 @@ from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import ExpressionError, parse
 from pendula.model.model import Model
+from pendula.system.parameters import typical_length
 
 if TYPE_CHECKING:
     from pendula.analysis.equilibria.equilibrium import Equilibrium
@@ -247,7 +248,7 @@ def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Ch
     from pendula.errors import NotAnEquilibrium
 
     numbers = read_numbers(asked.model, given, "--at")
-    layout = asked.system.joint_layout
+    layout = asked.system.in_joints.layout
     for name in numbers:
         layout.position(name)
     try:
@@ -284,7 +285,7 @@ def _speeds(asked: Asked) -> dict[str, float]:
     from pendula.analysis.equilibria.balance import Balance
     from pendula.analysis.equilibria.find import read_rates
 
-    joints = asked.system.in_joints
+    joints = asked.system.in_joints.system
     v = read_rates(Balance.of(joints, None, None), asked.rates, np.random.default_rng(0))
     return {name: float(x) for name, x in zip(joints.layout.speeds, v, strict=True) if x}
 
@@ -296,13 +297,13 @@ def _distance(system: System, one: Equilibrium, values: Mapping[str, float], cir
     from pendula.present.words.equilibria import joint_values
 
     here = joint_values(system, one)
-    kinds = dict(zip(system.joint_layout.coordinates, system.joint_layout.coordinate_kinds, strict=True))
+    kinds = dict(zip(system.in_joints.layout.coordinates, system.in_joints.layout.coordinate_kinds, strict=True))
     worst = 0.0
     for name, value in values.items():
         gap = abs(here[name] - value)
         if name in circles:
             gap = min(gap % (2 * math.pi), -gap % (2 * math.pi))
         elif kinds.get(name) == "length":
-            gap /= system.typical_length()
+            gap /= typical_length(system)
         worst = max(worst, gap)
     return worst

@@ -140,18 +140,18 @@ class Ensemble:
 
     def _series(self, name: str) -> Array:
         """A coordinate or speed of all runs, shape (runs, samples)."""
-        joints = self.system.joint_layout
+        joints = self.system.in_joints.layout
         if joints is not self.layout and name in (*joints.coordinates, *joints.speeds):
             return self._read_joints(name)
         which, k = self.layout.position(name)
         return np.asarray((self.q if which == "q" else self.v)[:, :, k])
 
     def _read_joints(self, name: str) -> Array:
-        which, k = self.system.joint_layout.position(name)
+        which, k = self.system.in_joints.layout.position(name)
         out = np.empty(self.q.shape[:2])
         for run in range(len(self)):
             row = self.parameters[run if len(self.parameters) > 1 else 0]
-            found = self.system.to_joints(self.q[run], self.v[run], self.t, parameters=row)
+            found = self.system.in_joints.read(self.q[run], self.v[run], self.t, parameters=row)
             out[run] = found[0 if which == "q" else 1][:, k]
         return out
 

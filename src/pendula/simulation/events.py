@@ -161,10 +161,10 @@ class Crossings:
     @cached_property
     def joints(self) -> tuple[Array, Array]:
         """Coordinates and speeds of the joints, whatever was integrated."""
-        return self.system.to_joints(self.q, self.v, self.t, parameters=self.parameters)
+        return self.system.in_joints.read(self.q, self.v, self.t, parameters=self.parameters)
 
     def __getitem__(self, name: str) -> Array:
-        layout = self.system.joint_layout
+        layout = self.system.in_joints.layout
         if name in (*layout.coordinates, *layout.speeds):
             which, k = layout.position(name)
             return self.joints[0 if which == "q" else 1][:, k]

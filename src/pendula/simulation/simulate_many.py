@@ -29,8 +29,8 @@ from pendula.system.entry import AnySystem, system_of
 from pendula.system.lanes import LaneDynamics, bind_lanes, has_lane_program
 from pendula.system.layout import Array, State
 from pendula.system.recursive import RecursiveSystem
-from pendula.system.schedule import breakpoints, can_switch, largest_step, moves_by_itself
-from pendula.system.system import System
+from pendula.system.schedule import breakpoints, can_switch, largest_step, moves_by_itself, moves_by_time
+from pendula.system.system import System, has_gaps
 
 Tell = Callable[[int, int], None]
 FEWEST = 64  # runs in a chunk, so that lanes are mostly busy
@@ -289,7 +289,7 @@ class _Job:
         extra = lanes.quadratures
         y0 = np.concatenate([q, v, np.zeros((len(q), extra))], axis=1)
         atol, free = np.full((1, y0.shape[1]), settings.atol), extra
-        if extra and system.moves_by_time:
+        if extra and moves_by_time(system):
             # motors may work while the state is at rest: the work then takes part in step control
             atol, free = np.repeat(atol, len(q), axis=0), 0
             for k in range(len(q)):
@@ -443,7 +443,7 @@ def _write(system: System, arrays: dict[str, Array], at: Array, runs: Integratio
     }
     for name, value in values.items():
         arrays[name][at] = value
-    if system.has_gaps:
+    if has_gaps(system):
         arrays["constraint_violation"][at] = _violations(system, runs, table, nq, nv)
 
 
@@ -563,7 +563,7 @@ class _Store:
         ensemble = Ensemble(
             t=self._settings.samples,
             **self._arrays,
-            constraint_violation=violation if self._system.has_gaps else None,
+            constraint_violation=violation if has_gaps(self._system) else None,
             parameters=table,
             failures=dict(sorted(self._failures.items())),
             seconds=seconds,

@@ -104,12 +104,12 @@ class Trajectory:
     @property
     def joint_layout(self) -> Layout:
         """Names and units of the joints' coordinates and speeds: what a run is read by."""
-        return self.system.joint_layout
+        return self.system.in_joints.layout
 
     @cached_property
     def joints(self) -> tuple[Array, Array]:
         """Coordinates and speeds of the joints over time, whatever was integrated."""
-        return self.system.to_joints(self.q, self.v, self.t, parameters=self.parameters)
+        return self.system.in_joints.read(self.q, self.v, self.t, parameters=self.parameters)
 
     @property
     def energy_drift(self) -> float:

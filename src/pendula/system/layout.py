@@ -58,6 +58,16 @@ class Layout:
         found = {name: ("v", k) for k, name in enumerate(self.speeds)}
         return found | {name: ("q", k) for k, name in enumerate(self.coordinates)}
 
+    @cached_property
+    def speed_of(self) -> tuple[int, ...]:
+        """Index of the speed that is the rate of each coordinate, -1 for quaternions."""
+        speeds = {name: k for k, name in enumerate(self.speeds)}
+        return tuple(speeds.get(f"{name}_dot", -1) for name in self.coordinates)
+
+    def parameter_values(self, vector: Array) -> dict[str, float]:
+        """Parameters by name."""
+        return dict(zip(self.parameters, vector.tolist(), strict=True))
+
     def position(self, name: str) -> tuple[str, int]:
         """("q", index) or ("v", index) of a coordinate or speed."""
         if name in self._positions:

@@ -13,7 +13,7 @@ from pendula.simulation.trajectory import Trajectory
 from pendula.system.assembly import assemble
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
-from pendula.system.system import Parameters
+from pendula.system.parameters import Parameters
 
 Start = Trajectory | State | Mapping[str, float] | None
 

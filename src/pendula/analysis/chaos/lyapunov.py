@@ -13,8 +13,9 @@ from pendula.numerics.steppers.stepping import Integration, integrate
 from pendula.system.assembly import assemble
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
+from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.schedule import breakpoints, largest_step
-from pendula.system.system import Parameters, System
+from pendula.system.system import System
 from pendula.system.tangent import deviation_callback
 
 BLOCKS = 10
@@ -99,7 +100,7 @@ def lyapunov(
     skipped = 0.1 * duration if transient is None else transient
     _check(duration, skipped, segments)
     system = symbolic(system)
-    vector = system.parameter_vector(parameters)
+    vector = parameter_vector(system, parameters)
     callback = deviation_callback(system, vector)
     start = initial_state
     if not isinstance(start, State):

@@ -20,6 +20,7 @@ from pendula.model.model import Model
 from pendula.system.assembly import assemble
 from pendula.system.build import compile_system
 from pendula.system.layout import State
+from pendula.system.parameters import parameter_vector
 from pendula.system.sampling import random_states
 from pendula.system.system import System
 
@@ -283,7 +284,7 @@ class _Check:
         """Some states with one parameter changed (those that depend on it follow); None if it cannot be."""
         some = points.chosen(slice(_VARIED))
         try:
-            p = self.system.parameter_vector({name: value})
+            p = parameter_vector(self.system, {name: value})
         except PendulaError:
             return None
         if not self.system.loop_rows:
@@ -306,7 +307,7 @@ def _random_points(system: System, states: int, seed: int) -> Points:
     u = np.zeros((states, len(system.layout.inputs)))
     if system.layout.inputs:
         noise = np.random.default_rng(seed).normal(size=u.shape)
-        u = np.array([system.inputs_at(x) for x in t]) + noise
+        u = np.array([system.inputs.at(x, system.parameters) for x in t]) + noise
     return Points(t, q, v, u, system.parameters)
 
 

@@ -14,7 +14,9 @@ from pendula.equations.derive import formulations
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.system.build import compile_system
+from pendula.system.joint_forces import joint_wrenches
 from pendula.system.layout import Array
+from pendula.system.parameters import typical_length
 from pendula.system.sampling import random_states
 from pendula.system.system import System
 
@@ -81,7 +83,7 @@ def check(model: Model | str, *, names: Sequence[str] | None = None, states: int
     model = model_of(model, "check")
     chosen = tuple(names or formulations())
     systems = {name: compile_system(model, name) for name in chosen}
-    first = systems[chosen[0]].in_joints
+    first = systems[chosen[0]].in_joints.system
     t, q, v = random_states(first, states, seed)
     results = {name: _quantities(system, t, q, v) for name, system in systems.items()}
     pairs = []
@@ -111,12 +113,12 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
     total, so that rounding in a zero does not count as a difference.
     """
     count, joints = len(t), (q, v)
-    q, v = system.from_joints(q, v, t)
+    q, v = system.in_joints.place(q, v, t)
     a = system.accelerations(q, v, t)
     motion = system.body_motion(q, v, a, t)
     energies = system.energies(q, v, t)
     speed, turning = _size(motion.velocity), _size(motion.angular_velocity)
-    linear, length = _size(motion.acceleration), system.typical_length()
+    linear, length = _size(motion.acceleration), typical_length(system)
     total = energies.kinetic + np.abs(energies.potential) + 1e-300
     found = {
         "acceleration of the mass centres": _against(motion.acceleration, speed * turning),
@@ -125,13 +127,13 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
         "potential energy": (energies.potential[:, None], total),
         "power of loads": _against(system.power(q, v, t)[:, None], total),
     }
-    if not system.bodies_have_coordinates:  # the same coordinates as the others
+    if system.in_joints.same:  # the same coordinates as the others
         mass = system.mass_matrix(q, t).reshape(count, -1)
         found["mass matrix"] = (mass, _size(mass))
     if system.drives:
         found["force of prescribed motions"] = _against(system.drive_forces(q, v, t), total / max(length, 1.0))
     found |= _reactions(system, t, *joints, total)
-    if system.loop_rows and not system.bodies_have_coordinates:
+    if system.loop_rows and system.in_joints.same:
         lam = system.multipliers(q, v, t)
         forces = np.einsum("kri,kr->ki", system.constraint_jacobian(q, t), lam)
         found["constraint forces"] = _against(forces, total / max(length, 1.0))
@@ -143,9 +145,9 @@ def _reactions(system: System, t: Array, q: Array, v: Array, floor: Array) -> di
     eq = system.equations
     if not eq.transmitted:
         return {}
-    own = system.from_joints(q, v, t)
-    carried = system.transmitted(*own, t)
-    freedoms = Freedoms(system.in_joints, q, t, system.parameters)
+    own = system.in_joints.place(q, v, t)
+    carried = joint_wrenches(system, *own, t)
+    freedoms = Freedoms(system.in_joints.system, q, t, system.parameters)
     if freedoms.self_balanced(in_plane=freedoms.planar)[0]:
         return {}
     force, torque = across_freedoms(freedoms, [x.joint for x in eq.transmitted], carried)

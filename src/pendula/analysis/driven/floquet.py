@@ -18,8 +18,9 @@ from pendula.model.expressions.expression import ExpressionError, parse
 from pendula.numerics.steppers.stepping import integrate
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
+from pendula.system.parameters import Parameters, parameter_vector, typical_length
 from pendula.system.schedule import breakpoints, largest_step
-from pendula.system.system import Parameters, System
+from pendula.system.system import System
 from pendula.system.tangent import deviation_callback
 
 STABLE, ASYMPTOTIC, UNSTABLE, CRITICAL = "stable (linear)", "asymptotically stable", "unstable", "critical"
@@ -157,7 +158,7 @@ def floquet(
         ('stable (linear)', 1.0)
     """
     system = symbolic(system_of(system, "floquet"))
-    vector = system.parameter_vector(parameters)
+    vector = parameter_vector(system, parameters)
     length = _period(system, period, vector)
     start = _state(system, at, vector)
     if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1e-3:
@@ -177,7 +178,7 @@ def _period(system: System, given: float | str | None, vector: Array) -> float:
     if given is None:
         return find_period(system, vector)
     if isinstance(given, str):
-        values = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
+        values = system.layout.parameter_values(vector)
         try:
             given = parse(given).evaluate(values)
         except ExpressionError as error:
@@ -202,7 +203,7 @@ def _state(system: System, at: Any, vector: Array) -> State:
         return at
     if at is not None and not isinstance(at, Mapping):
         raise UsageError(f"at is a State, an Equilibrium or values by name, found {type(at).__name__}")
-    return system.placed(system.joint_state(dict(at or {})), vector)
+    return system.in_joints.place_state(system.in_joints.state(dict(at or {})), vector)
 
 
 def _directions(system: System, q: Array, t: float, vector: Array) -> Array:
@@ -255,7 +256,7 @@ def _missed(system: System, start: State, end: State, into: Array) -> Array:
 
 def _size(system: System, missed: Array, period: float, vector: Array) -> float:
     """A deviation as one number: angles in radians, lengths by a typical one, speeds by the same per period."""
-    unit = np.array([1.0 if k == "angle" else system.typical_length(vector) for k in system.layout.speed_kinds])
+    unit = np.array([1.0 if k == "angle" else typical_length(system, vector) for k in system.layout.speed_kinds])
     return float(np.abs(missed / np.concatenate([unit, unit / period])).max(initial=0.0))
 
 

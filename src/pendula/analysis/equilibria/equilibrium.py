@@ -17,7 +17,8 @@ from pendula.errors import NotAnEquilibrium, UsageError
 from pendula.system.assembly import assemble
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, Layout, State
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters
+from pendula.system.system import System
 
 BALANCED = 1e-8
 """unbalanced forces up to this, relative to :meth:`Balance.scale`, are rounding"""
@@ -167,7 +168,7 @@ def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -
         name=name,
         q=np.array(q, dtype=float),
         v=np.array(v, dtype=float),
-        inputs=balance.inputs if balance.inputs is not None else system.inputs_at(0.0, balance.parameters),
+        inputs=balance.inputs if balance.inputs is not None else system.inputs.at(0.0, balance.parameters),
         parameters=balance.parameters,
         multipliers=lam,
         residual=residual,
@@ -200,9 +201,9 @@ def closed_state(system: System, point: State | Mapping[str, float] | None, para
         return point
     given = dict(point or {})
     if system.model.closures:
-        still = dict.fromkeys(system.joint_layout.speeds, 0.0)
+        still = dict.fromkeys(system.in_joints.layout.speeds, 0.0)
         return assemble(system, {**still, **given}, keep=tuple(given), parameters=parameters).state
-    return assemble(system, system.joint_state(given), parameters=parameters).state
+    return assemble(system, system.in_joints.state(given), parameters=parameters).state
 
 
 def refuse_unsteady(balance: Balance, state: State) -> None:

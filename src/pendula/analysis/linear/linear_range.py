@@ -19,6 +19,7 @@ from pendula.library.lookup import shown
 from pendula.simulation.simulate import simulate
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, State
+from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 SAMPLES = 241
@@ -151,7 +152,7 @@ class _Comparison:
         expected = free_response(linear, size * self.e, size * self.v, t).e @ linear.Z.T
         begin = State(0.0, at.q + linear.N @ (linear.Z @ (size * self.e)), at.v + linear.Z @ (size * self.v), at.layout)
         begin = assemble(system, begin, parameters=at.parameters).state
-        own = not system.inputs_in_time and np.array_equal(at.inputs, system.inputs_at(0.0, at.parameters))
+        own = not system.inputs.in_time and np.array_equal(at.inputs, system.inputs.at(0.0, at.parameters))
         held = {} if own else dict(zip(at.layout.inputs, at.inputs.tolist(), strict=True))
         run = simulate(
             system, self.duration, initial_state=begin, parameters=at.parameters, inputs=held or None,
@@ -200,7 +201,7 @@ def _duration(given: float | None, period: float | None) -> float:
 def _amplitudes(system: System, linear: LinearModel, largest: int, given: Any) -> Array:
     if given is None:
         is_length = system.layout.coordinate_kinds[largest] == "length"
-        return np.array(AMPLITUDES) * (system.typical_length(linear.at.parameters) if is_length else 1.0)
+        return np.array(AMPLITUDES) * (typical_length(system, linear.at.parameters) if is_length else 1.0)
     sizes = np.unique(np.asarray(given, dtype=float))
     if sizes.ndim != 1 or not sizes.size or not np.all(np.isfinite(sizes)) or sizes[0] <= 0:
         raise UsageError(f"amplitudes are positive numbers, found {given!r}")

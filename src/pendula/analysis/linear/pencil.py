@@ -16,7 +16,8 @@ from pendula.analysis.linear.terms import terms_at
 from pendula.errors import SingularPose
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters
+from pendula.system.system import System
 
 
 @dataclass(frozen=True)

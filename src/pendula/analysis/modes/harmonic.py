@@ -16,7 +16,7 @@ from pendula.analysis.modes.modes import Modes, modes, values_of
 from pendula.errors import UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
-from pendula.system.system import Parameters
+from pendula.system.parameters import Parameters
 
 SMALL = 0.5
 """angles [rad] beyond which a response gets a note"""

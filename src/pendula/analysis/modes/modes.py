@@ -27,7 +27,7 @@ from pendula.errors import ModelError, Problem, UsageError
 from pendula.library.lookup import shown
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
-from pendula.system.system import Parameters
+from pendula.system.parameters import Parameters
 
 
 @dataclass(frozen=True)

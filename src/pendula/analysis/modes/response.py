@@ -16,7 +16,7 @@ from pendula.analysis.modes.modes import Modes, modes, values_of
 from pendula.errors import UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
-from pendula.system.system import Parameters
+from pendula.system.parameters import Parameters
 
 FAITHFUL = 1e8
 """condition of the eigenvectors up to which motions are summed from them; beyond, by the matrix exponential"""

@@ -21,8 +21,9 @@ from pendula.library.lookup import shown
 from pendula.model.units import Units
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.build import compile_system
+from pendula.system.joint_forces import Wrenches, joint_wrenches
 from pendula.system.layout import Array
-from pendula.system.system import System, Wrenches
+from pendula.system.system import System
 
 ROUNDING = 1e-11
 """Forces below this part of the largest are rounding, where it is asked whether anything loads a direction at all."""
@@ -186,12 +187,12 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
         raise UsageError(f"reactions takes a run, found {shown(run)}; use simulate(system, duration)")
     solver = _solver(run.system, formulation)
     t, p = run.t, run.parameters
-    q, v = solver.from_joints(*run.joints, t, parameters=p)
+    q, v = solver.in_joints.place(*run.joints, t, parameters=p)
     if not len(t):
         raise UsageError("the run kept no states, so there are no reactions")
     names = tuple(x.joint for x in solver.equations.transmitted)
-    carried = solver.transmitted(q, v, t, parameters=p)
-    freedoms = Freedoms(solver.in_joints, run.joints[0], t, p)
+    carried = joint_wrenches(solver, q, v, t, parameters=p)
+    freedoms = Freedoms(solver.in_joints.system, run.joints[0], t, p)
     force, torque = across_freedoms(freedoms, names, carried)
     axes = np.stack([freedoms.children[name].R for name in names], axis=1)
     in_axes = {

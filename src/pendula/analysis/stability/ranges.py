@@ -19,7 +19,8 @@ from pendula.analysis.stability.verdict import Stability, sides_of_axis, stabili
 from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters, parameter_vector
+from pendula.system.system import System
 
 LOST = "no equilibrium"
 SHARP = 1e-14
@@ -168,11 +169,11 @@ class _Study:
         self.system, self.parameter, self.at, self.inputs = system, parameter, at, inputs
         self.base = dict(parameters) if isinstance(parameters, dict) else {}
         if parameters is not None and not isinstance(parameters, dict):
-            vector = system.parameter_vector(parameters)
-            self.base = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
+            vector = parameter_vector(system, parameters)
+            self.base = system.layout.parameter_values(vector)
 
     def _vector(self, value: float) -> Array:
-        return self.system.parameter_vector({**self.base, self.parameter: value})
+        return parameter_vector(self.system, {**self.base, self.parameter: value})
 
     def equilibrium(self, value: float, near: Equilibrium | None) -> Equilibrium | None:
         """The equilibrium at a value, from one nearby; None where it is lost."""
@@ -322,7 +323,7 @@ class _Study:
 
 def follow(system: System, start: State, inputs: Any, parameters: Array) -> Equilibrium | None:
     """The equilibrium nearest to a state, by Newton's method; None where it finds none close by."""
-    u = system.inputs_at(0.0, parameters) if inputs is None else system._input_rows(np.array(0.0), inputs, parameters)
+    u = system.inputs.at(0.0, parameters) if inputs is None else system.inputs.rows(np.array(0.0), inputs, parameters)
     q, v = np.array(start.q, dtype=float), np.array(start.v, dtype=float)
     lam = np.zeros(system.loop_rows)
     for _ in range(30):

@@ -123,11 +123,11 @@ def _draw(
     ranges, widths = pairs(vary, "--vary"), pairs(spread, "--spread")
     if both := ranges.keys() & widths.keys():
         raise UsageError(f'"{min(both)}" is given to --vary and to --spread')
-    known = {**system.model.parameter_values, **system.initial_joint_state().as_dict(), **given}
+    known = {**system.model.parameter_values, **system.in_joints.initial_state().as_dict(), **given}
     drawn = {}
     for name, text in {**ranges, **widths}.items():
         if name not in known:
-            system.joint_layout.position(name)  # says so if there is no such name
+            system.in_joints.layout.position(name)  # says so if there is no such name
         rng = np.random.default_rng([seed, *name.encode()])
         if name in widths:
             width = _value(text, f"--spread {name}", known)
@@ -158,7 +158,7 @@ def _report(ensemble: Any, wrote: list[str]) -> str:
     """The account of all runs, in 80 columns."""
     import numpy as np
 
-    layout, units = ensemble.system.joint_layout, ensemble.system.model.unit_names
+    layout, units = ensemble.system.in_joints.layout, ensemble.system.model.unit_names
     lines = [heading(f"{ensemble.system.model.name}: {len(ensemble)} runs"), ""]
     counts = Counter(ensemble.outcome)
     lines.append(table([(n, str(outcome)) for outcome, n in counts.most_common()], ["runs", "outcome"]))
@@ -194,7 +194,7 @@ def _levels(ensemble: Any, name: str) -> tuple[float, ...]:
 def _data(ensemble: Any, seed: int) -> dict[str, Any]:
     import numpy as np
 
-    layout = ensemble.system.joint_layout
+    layout = ensemble.system.in_joints.layout
     names = [*layout.coordinates, *layout.speeds]
     drift = ensemble.energy_drift
     known = drift[np.isfinite(drift)]

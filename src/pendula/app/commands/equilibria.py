@@ -99,7 +99,7 @@ def _verdicts(asked: Asked, found: Equilibria, progress: Progress) -> list[tuple
 
 def _refuse_plot(asked: Asked) -> None:
     """A potential can be drawn over one or two coordinates that no loop ties together."""
-    count = len(asked.system.joint_layout.coordinates)
+    count = len(asked.system.in_joints.layout.coordinates)
     if count > 2 or asked.model.closures:
         what = "closed loops" if asked.model.closures else f"{count} coordinates"
         raise UsageError(f"--plot draws the potential over one or two free coordinates; this mechanism has {what}")

@@ -147,8 +147,8 @@ def floquet_command(
 def _floquet_head(asked: Asked, where: dict[str, float]) -> list[str]:
     from pendula.present.words.equilibria import facts_lines, named_values
 
-    start = named_values(where, asked.system.joint_layout.units) or "all coordinates and speeds zero"
-    others = ", others zero" if where and len(where) < len(asked.system.joint_layout.coordinates) else ""
+    start = named_values(where, asked.system.in_joints.layout.units) or "all coordinates and speeds zero"
+    others = ", others zero" if where and len(where) < len(asked.system.in_joints.layout.coordinates) else ""
     return [heading(f"{asked.model.name}: Floquet multipliers"), "", *facts_lines([("at time 0", start + others)])]
 
 
