@@ -51,7 +51,7 @@ that the step was shortened to end there, ``after`` is the time of the next firs
 LANE_COUNTERS = ("run", "next_sample", "next_break")
 
 
-class _EightsRecord(types.Record):  # type: ignore[misc]
+class _EightsRecord(types.Record):
     """A record whose fields are eight numbers each; NumPy has no such type."""
 
     @property
