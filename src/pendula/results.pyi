@@ -36,6 +36,7 @@ from pendula.equations.equations import Equations as Equations
 from pendula.equations.formulations.registry import Formulation as Formulation
 from pendula.equations.formulations.support import Support as Support
 from pendula.equations.small_motion import SymbolicModel as SymbolicModel
+from pendula.formats import write as write
 from pendula.outcome import Outcome as Outcome
 from pendula.simulation.ensemble import Ensemble as Ensemble
 from pendula.simulation.ensemble import EnsembleRun as EnsembleRun
@@ -102,4 +103,5 @@ __all__ = [
     "Trajectory",
     "Trim",
     "Wrenches",
+    "write",
 ]

@@ -178,7 +178,7 @@ def _equations(s: Study) -> Equations:
     if speeds > MOST_DERIVED:
         raise NotSupported(
             f"with {speeds} speeds they fill more pages than anyone reads, so they are not written here.\n"
-            "  Try: pendula derive --format c (or python, json, text)."
+            '  Try: print_equations(model, "c") (or "python", "json", "text").'
         )
     return derive(s.model, "lagrange")
 

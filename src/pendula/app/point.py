@@ -11,13 +11,15 @@ import click
 from pendula.app.options import (
     engine_option,
     formulation_option,
+    input_option,
     json_option,
     model_argument,
     pairs,
     parameter_option,
     read_model,
     read_state,
-    scalar,
+    start_option,
+    with_inputs,
 )
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
@@ -38,12 +40,8 @@ LISTED = 6
 _mechanism = (
     model_argument,
     parameter_option,
-    click.option(
-        "--start", multiple=True, metavar="NAME=VALUE", help="Initial coordinate; loops are closed near this pose."
-    ),
-    click.option(
-        "--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input, held constant, such as F=2."
-    ),
+    start_option,
+    input_option,
     formulation_option(None, "default: kane, where equations are derived"),
     engine_option,
 )
@@ -107,17 +105,6 @@ def read_asked(
     progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
     prepare_linear_models(found, formulation, engine)
     return Asked(found, compile_system(found, formulation, engine=engine), turning)
-
-
-def with_inputs(model: Model, inputs: tuple[str, ...]) -> Model:
-    """The model with the settings of ``--input`` in place of its own."""
-    if not inputs:
-        return model
-    given = {n: scalar(v, f"--input {n}") for n, v in pairs(inputs, "--input").items()}
-    unknown = [n for n in given if n not in model.inputs]
-    if unknown:
-        raise UsageError(f'there is no input "{unknown[0]}"; known are: {", ".join(model.inputs) or "none"}')
-    return model.with_changes(inputs=dict(model.inputs) | given)
 
 
 def read_numbers(model: Model, given: Mapping[str, str], option: str) -> dict[str, float]:

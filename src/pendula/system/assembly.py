@@ -15,6 +15,7 @@ from pendula.system.layout import Array, State
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
 from pendula.system.rows import state_rows
 from pendula.system.system import System
+from pendula.words import readable
 
 CLOSED = 1e-15
 """Gap at which a loop counts as closed, relative to the size of the mechanism (for directions, as a sine)."""
@@ -29,6 +30,7 @@ ROUNDED = 1e-3
 """Kept speeds that contradict each other by less than this fraction are taken as rounded, and changed."""
 
 
+@readable
 @dataclass(frozen=True)
 class Assembly:
     """A consistent state and what had to move to get there.

@@ -15,7 +15,14 @@ from pendula.system.system import System
 
 
 class Wrenches(NamedTuple):
-    """What joints transmit to their child side in world axes, each of shape (..., joints, 3)."""
+    """What joints transmit to their child side in world axes, each of shape (..., joints, 3).
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system("pendulum", "newton-euler")
+        >>> joint_wrenches(system, [0.0], [0.0]).force[0].round(3).tolist()  # its weight
+        [0.0, 9.81, 0.0]
+    """
 
     force: Array
     torque: Array

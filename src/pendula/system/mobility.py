@@ -13,6 +13,7 @@ from pendula.system.assembly import DEPENDENT, assemble, row_scales
 from pendula.system.layout import Array, State
 from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.system import System
+from pendula.words import readable
 
 DOUBTFUL = 1e-6
 """Singular values between these two belong to a pose next to a singular one: its rank is not trusted."""
@@ -21,6 +22,7 @@ _NEIGHBOURS = 7
 _STRIDE = 0.25
 
 
+@readable
 @dataclass(frozen=True)
 class Mobility:
     """Degrees of freedom by counting and by rank; they differ where constraints are redundant.
@@ -60,6 +62,9 @@ class Mobility:
             f"joint{'' if len(self.joints) == 1 else 's'} {', '.join(self.joints)} share the load "
             f"(rows {', '.join(self.redundant)})"
         )
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)

@@ -33,14 +33,28 @@ class Solution(NamedTuple):
 
 
 class Energies(NamedTuple):
-    """Kinetic and potential energy."""
+    """Kinetic and potential energy.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system("pendulum")
+        >>> float(system.energies([0.0], [2.0]).kinetic)  # m l^2/3 w^2/2
+        0.6666666666666666
+    """
 
     kinetic: Array
     potential: Array
 
 
 class BodyMotion(NamedTuple):
-    """Motion of the bodies in world axes, each of shape (..., bodies, 3)."""
+    """Motion of the bodies in world axes, each of shape (..., bodies, 3).
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system("pendulum")
+        >>> system.body_motion([0.0], [2.0]).angular_velocity[0].tolist()
+        [0.0, 0.0, 2.0]
+    """
 
     angular_velocity: Array
     velocity: Array

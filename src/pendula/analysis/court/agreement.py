@@ -19,14 +19,23 @@ from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
 from pendula.system.sampling import random_states
 from pendula.system.system import System
+from pendula.words import counted, readable
 
 TOLERANCE = 1e-9
 """Largest relative difference that still counts as agreement."""
 
 
+@readable
 @dataclass(frozen=True)
 class Agreement:
-    """Two formulations compared: the largest relative difference, and where it is."""
+    """Two formulations compared: the largest relative difference, and where it is.
+
+    Example:
+        >>> import pendula
+        >>> pair = pendula.check("pendulum", names=["lagrange", "kane"], states=5).pairs[0]
+        >>> pair.a, pair.b, pair.passed
+        ('lagrange', 'kane', True)
+    """
 
     a: str
     b: str
@@ -46,10 +55,22 @@ class Agreement:
         """Whether the two agree."""
         return self.max_difference <= TOLERANCE
 
+    def __str__(self) -> str:
+        verdict = "agree" if self.passed else "DISAGREE"
+        return f"{self.a} and {self.b} {verdict}: {self.max_difference:.2e} in the {self.what}"
 
+
+@readable
 @dataclass(frozen=True)
 class Certificate:
-    """All pairs of formulations, compared at random consistent states."""
+    """All pairs of formulations, compared at random consistent states.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.check("pendulum", names=["lagrange", "kane"], states=5)
+        >>> found.passed, len(found.pairs)
+        (True, 1)
+    """
 
     model: str
     formulations: tuple[str, ...]
@@ -60,6 +81,11 @@ class Certificate:
     def passed(self) -> bool:
         """Whether all agree."""
         return all(pair.passed for pair in self.pairs)
+
+    def __str__(self) -> str:
+        verdict = "agree" if self.passed else "DISAGREE"
+        lines = [f"{self.model}: {', '.join(self.formulations)} {verdict} at {counted(self.states, 'random state')}"]
+        return "\n".join([*lines, *(f"  {pair}" for pair in self.pairs)])
 
 
 def check(model: Model | str, *, names: Sequence[str] | None = None, states: int = 100, seed: int = 0) -> Certificate:

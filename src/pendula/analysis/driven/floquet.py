@@ -22,6 +22,7 @@ from pendula.system.parameters import Parameters, parameter_vector, typical_leng
 from pendula.system.schedule import breakpoints, largest_step
 from pendula.system.system import System
 from pendula.system.tangent import deviation_callback
+from pendula.words import readable
 
 STABLE, ASYMPTOTIC, UNSTABLE, CRITICAL = "stable (linear)", "asymptotically stable", "unstable", "critical"
 ACCURACY = 100.0
@@ -31,6 +32,7 @@ CLOSED = 1e-7
 CORRECTIONS = 15
 
 
+@readable
 @dataclass(frozen=True)
 class Floquet:
     """Multipliers of small deviations from a motion that repeats itself. ``str()`` is a short text.
@@ -268,7 +270,7 @@ def _refuse_open(system: System, missed: Array, period: float, end: State) -> No
     raise UsageError(
         f"the motion from this state does not repeat itself: after {period:.6g} {system.layout.time_unit} "
         f"the {what} is off by {missed[k]:.3g}.\n"
-        "  Try: a state that is an equilibrium at all times, or close=True (--close), which looks for a motion that "
+        "  Try: a state that is an equilibrium at all times, or close=True, which looks for a motion that "
         "repeats itself."
     )
 

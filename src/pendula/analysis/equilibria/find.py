@@ -22,10 +22,12 @@ from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.parameters import Parameters
 from pendula.system.system import System
+from pendula.words import readable
 
 MOST_STARTS = 100_000
 
 
+@readable
 @dataclass(frozen=True)
 class Equilibria:
     """Equilibria of a mechanism, the one of least potential first.

@@ -20,8 +20,10 @@ from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.parameters import Parameters
 from pendula.system.system import System
+from pendula.words import readable
 
 
+@readable
 @dataclass(frozen=True)
 class Trim:
     """What holds a pose or a steady motion.

@@ -21,6 +21,7 @@ from pendula.system.assembly import assemble
 from pendula.system.layout import Array, State
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
+from pendula.words import readable
 
 SAMPLES = 241
 LIMITS = (0.01, 0.1)
@@ -28,6 +29,7 @@ AMPLITUDES = (0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8)
 """default amplitudes [rad], or shares of a typical length where nothing turns"""
 
 
+@readable
 @dataclass(frozen=True)
 class LinearRange:
     """Error of a linear model over amplitude. ``str()`` is a short table.
@@ -43,6 +45,13 @@ class LinearRange:
         start: what was displaced, in words.
         failures: for amplitudes without an error, why.
         time_unit: name of the unit of time.
+
+    Example:
+        >>> import pendula
+        >>> linear = pendula.linearize("pendulum", {"theta": 0})
+        >>> found = pendula.linear.linear_range(linear, amplitudes=[0.01, 0.5], duration=2.0)
+        >>> bool(found.errors[0] < found.errors[1])
+        True
     """
 
     amplitudes: Array

@@ -131,9 +131,9 @@ def _residual(system: System, frame: Frame, point: Equilibrium, terms: Terms) ->
     if share > BALANCED:
         at = int(np.argmax(np.abs(terms.left)))
         raise NotAnEquilibrium(
-            f"this state is not an equilibrium: {terms.left[at]:.6g} is left of the force on "
-            f'"{system.layout.speeds[at]}", {share:.2g} of a typical force.\n'
-            "  Try: find_equilibria(system) (or `pendula equilibria MODEL`) for those there are.",
+            f"this state is not an equilibrium: an unbalanced force of {terms.left[at]:.6g} remains on "
+            f'"{system.layout.speeds[at]}" ({100 * share:.2g} % of a typical force).\n'
+            "  Try: find_equilibria(system) for those there are.",
             residual=share,
         )
     return share

@@ -24,8 +24,10 @@ from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.parameters import parameter_vector, typical_steps
 from pendula.system.system import System
+from pendula.words import counted, readable, some
 
 
+@readable
 @dataclass(frozen=True)
 class LinearModels:
     """Linear models of one mechanism, one for each case; matrices have the cases as their first dimension.
@@ -35,6 +37,12 @@ class LinearModels:
         M, C, K, F: as in :class:`LinearModel`.
         residuals: force left unbalanced in each case, as a share of the largest change over a radian or a length.
         balanced: cases that are equilibria; the others have matrices, too, but those mean nothing.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.linearize_many("pendulum", {"theta": 0}, parameters={"l": [1.0, 2.0]})
+        >>> len(found), found.K.shape
+        (2, (2, 1, 1))
     """
 
     coordinates: tuple[str, ...]
@@ -86,6 +94,10 @@ class LinearModels:
             ) from None
         order = np.argsort(np.abs(found), axis=1, kind="stable")
         return np.take_along_axis(found, order, axis=1)
+
+    def __str__(self) -> str:
+        balanced = int(np.count_nonzero(self.balanced))
+        return f"{counted(len(self), 'linear model')} in {some(self.coordinates)}; {balanced} about equilibria"
 
 
 def linearize_many(

@@ -12,8 +12,10 @@ from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.linear.quick.cut import CutMatrices
 from pendula.system.layout import Array
 from pendula.system.system import System
+from pendula.words import readable
 
 
+@readable
 @dataclass(frozen=True)
 class Matrices:
     """The matrices of a linear model; see :class:`LinearModel`."""

@@ -22,8 +22,10 @@ from pendula.errors import ComputationError, ModelError, Problem, UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, typical_length
+from pendula.words import readable
 
 
+@readable
 @dataclass(frozen=True)
 class Eigenvalue:
     """One root: its value [1/time], how often it occurs, and what it is.
@@ -35,6 +37,12 @@ class Eigenvalue:
         semisimple: whether it has as many eigenvectors as its multiplicity; if not, motion grows by powers of time.
         vector: an eigenvector in the coordinates e, of largest entry 1; None where there is none.
         backward_error: relative change of M, C, K that makes the pair exact.
+
+    Example:
+        >>> import pendula
+        >>> root = pendula.linear.spectrum("cart-pole", {"theta": 0}).eigenvalues[0]
+        >>> root.multiplicity, root.label
+        (2, 'zero: cyclic coordinate x')
     """
 
     value: complex
@@ -44,7 +52,12 @@ class Eigenvalue:
     vector: Array | None = None
     backward_error: float = 0.0
 
+    def __str__(self) -> str:
+        times = f" ({self.multiplicity} times)" if self.multiplicity > 1 else ""
+        return f"{self.value:.6g}{times}: {self.label}"
 
+
+@readable
 @dataclass(frozen=True)
 class Spectrum:
     """All roots about an equilibrium. ``str()`` is a table.

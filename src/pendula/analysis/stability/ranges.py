@@ -21,12 +21,14 @@ from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.system import System
+from pendula.words import readable
 
 LOST = "no equilibrium"
 SHARP = 1e-14
 """bisection ends at this share of the whole range"""
 
 
+@readable
 @dataclass(frozen=True)
 class CriticalValue:
     """A value at which the verdict changes, or at which the equilibrium meets another one.
@@ -35,6 +37,12 @@ class CriticalValue:
         value: of the parameter.
         stability: what holds exactly there; None if the equilibrium is lost or meets another.
         meets: whether it meets another equilibrium there, which is the one followed from there on.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.stability_over("hoop-bead", "Omega", 1, 5, at={"theta": 0}, samples=20)
+        >>> round(found.critical[0].value, 6)
+        3.132092
     """
 
     value: float
@@ -47,16 +55,28 @@ class CriticalValue:
         return self.stability.verdict if self.stability else LOST
 
 
+@readable
 @dataclass(frozen=True)
 class Range:
-    """Values between which the verdict is the same, and the stability in the middle; None: no equilibrium there."""
+    """Values between which the verdict is the same, and the stability in the middle; None: no equilibrium there.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.stability_over("hoop-bead", "Omega", 1, 5, at={"theta": 0}, samples=20)
+        >>> found.ranges[1].verdict
+        'unstable'
+    """
 
     low: float
     high: float
     verdict: str
     stability: Stability | None
 
+    def __str__(self) -> str:
+        return f"{self.low:.6g} to {self.high:.6g}: {self.verdict}"
 
+
+@readable
 @dataclass(frozen=True)
 class StabilityRanges:
     """Verdicts over a parameter. ``str()`` is a table.
@@ -67,6 +87,12 @@ class StabilityRanges:
         ranges: what holds between them.
         samples: number of values looked at; a range narrower than their distance may have been missed.
         ends: an end of the whole range at which the verdict is not that of the values next to it.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.stability_over("hoop-bead", "Omega", 1, 5, at={"theta": 0}, samples=20)
+        >>> found.values.round(6).tolist()
+        [3.132092]
     """
 
     parameter: str

@@ -108,7 +108,7 @@ def equilibria_text(system: System, found: Equilibria, verdicts: Sequence[str]) 
         return no_equilibrium_text(found)
     parts = [_headline(system, found), "", _table(system, found, verdicts)]
     if len(found) > MOST_ROWS:
-        parts += ["", f"... and {len(found) - MOST_ROWS} more: --json gives all of them"]
+        parts += ["", f"... and {len(found) - MOST_ROWS} more"]
     notes = _notes(system, found)
     if notes:
         parts += ["", *(textwrap.fill(note, WIDTH, subsequent_indent="  ") for note in notes)]
