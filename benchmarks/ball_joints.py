@@ -12,7 +12,7 @@ from benchmarks.derivation import FORMULATIONS, compile_dynamics, program_of, wa
 from benchmarks.measure import Goal, Side, difference, duration, interleave
 from benchmarks.report import Report, Table
 from pendula.model.model import Model
-from pendula.system.system import System
+from pendula.system.symbolic import SymbolicSystem
 
 QUESTION = "How long do six rods on ball joints take to derive and compile?"
 RODS = 6
@@ -71,7 +71,7 @@ def run(quick: bool) -> Report:
             sides[f"{f} compile"] = Side(compile_dynamics, partial(pendula.derive, model, f))
         times = interleave(sides, rounds=1 if quick else 3, share=0.0)
         q, v = random_state(model)
-        systems = {f: System(pendula.derive(model, f)) for f in FORMULATIONS}
+        systems = {f: SymbolicSystem(pendula.derive(model, f)) for f in FORMULATIONS}
         found = {f: system.accelerations(q, v) for f, system in systems.items()}
         apart = difference(*found.values())
         for f in FORMULATIONS:

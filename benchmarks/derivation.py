@@ -14,7 +14,7 @@ from benchmarks.report import Report, Table
 from pendula.equations.equations import Equations
 from pendula.model.model import Model
 from pendula.system.code.llvm import Native
-from pendula.system.system import System
+from pendula.system.symbolic import SymbolicSystem
 
 QUESTION = "How fast are equations derived?"
 FORMULATIONS = ("kane", "lagrange")
@@ -25,12 +25,12 @@ AGREE = 1e-9
 
 def compile_dynamics(equations: Equations) -> Native:
     """The machine code a run calls, lowered and compiled anew."""
-    return program_of(System(equations).dynamics())
+    return program_of(SymbolicSystem(equations).dynamics())
 
 
 def program_of(dynamics: Any) -> Native:
     """The program behind a right-hand side."""
-    return next(part.native for part in dynamics.buffers if hasattr(part, "native"))
+    return next(part.native for part in dynamics.workspace.keep if hasattr(part, "native"))
 
 
 def derive_and_compile(formulation: str, model: Model) -> Native:
@@ -49,7 +49,7 @@ def compare_chain(links: int, *, seed: int = 1) -> dict[str, float]:
     rng = np.random.default_rng(seed)
     q, v = rng.uniform(-3, 3, links), rng.uniform(-2, 2, links)
     model = pendula.library.chain(links=links)
-    systems = {f: System(pendula.derive(model, f)) for f in FORMULATIONS}
+    systems = {f: SymbolicSystem(pendula.derive(model, f)) for f in FORMULATIONS}
     equations = peers.sympy_kane(peers.sympy_chain(links))
     theirs = peers.sympy_rhs(equations, systems["kane"].parameters)(0.0, np.concatenate([q, v]))[links:]
     return {f: difference(system.accelerations(q, v), theirs) for f, system in systems.items()}

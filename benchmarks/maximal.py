@@ -19,6 +19,7 @@ from pendula.model.model import Model
 from pendula.numerics.compiled.native import call_native, integers_at
 from pendula.system import kernels as kn
 from pendula.system.block_tree import kernels as tk
+from pendula.system.symbolic import SymbolicSystem
 from pendula.system.system import System
 
 QUESTION = "How far do maximal coordinates carry: 100 links, 1000 links, 31 bars?"
@@ -74,9 +75,9 @@ class Accelerations:
     def of(cls, system: System, *, seed: int = 1) -> Accelerations:
         """Random angles and rates of the joints; for open trees."""
         rng = np.random.default_rng(seed)
-        layout = system.joint_layout
+        layout = system.in_joints.layout
         angles = rng.uniform(-np.pi, np.pi, len(layout.coordinates))
-        q, v = system.from_joints(angles, rng.uniform(-1, 1, len(layout.speeds)))
+        q, v = system.in_joints.place(angles, rng.uniform(-1, 1, len(layout.speeds)))
         dynamics = system.dynamics()
         state, rates = np.concatenate([[0.0], q, v, [0.0]]), np.zeros(len(q) + len(v) + 1)
         found = cls(system, q, v, dynamics, state, rates)
@@ -108,7 +109,7 @@ class Accelerations:
         tree = self.system.tree
         if tree is None or tree.border:
             raise ValueError("an open tree in maximal coordinates is needed")
-        program = self.system._programs.tree_dynamics(self.system.parameters, tree)
+        program = self.system.programs.tree_dynamics(self.system.parameters, tree)
         size = tree.matrix_size + tree.unknowns
         terms = np.zeros(size + len(self.q) + 1)
         repeat_rhs(program.native.evaluate, terms.ctypes.data, self.state.ctypes.data, program.context, 1)
@@ -143,9 +144,9 @@ def run(quick: bool) -> Report:
     report = Report("maximal", QUESTION)
     for small in (pendula.library.chain(links=2), pendula.library.linkage(bars=5)):
         for formulation in ("maximal", "kane"):
-            pendula.simulate(System(pendula.derive(small, formulation)), 0.1, tol=TOL)  # warm up
+            pendula.simulate(SymbolicSystem(pendula.derive(small, formulation)), 0.1, tol=TOL)  # warm up
     _runs(report, quick)
-    case = Accelerations.of(System(pendula.derive(pendula.library.chain(links=LINKS), "maximal")))
+    case = Accelerations.of(SymbolicSystem(pendula.derive(pendula.library.chain(links=LINKS), "maximal")))
     _solves(report, case, quick)
     if not quick:
         _growth(report, case)
@@ -159,7 +160,7 @@ def _runs(report: Report, quick: bool) -> None:
     cases += [("linkage", linkage, "maximal"), ("linkage", linkage, "kane")]
     for name, model, formulation in cases:
         derive, compile_ = ready(model, formulation, 1 if quick else 3)
-        system = System(pendula.derive(model, formulation))
+        system = SymbolicSystem(pendula.derive(model, formulation))
         simulate = partial(pendula.simulate, system, SPAN, tol=TOL)
         found = simulate()
         timing = interleave({"run": Side(lambda _, f=simulate: f())}, rounds=1 if quick else 3, share=0.0)["run"]
@@ -237,7 +238,7 @@ def _growth(report: Report, case: Accelerations) -> None:
     """Ten times the links."""
     model = pendula.library.chain(links=MANY_LINKS)
     derive, compile_ = ready(model, "maximal", 1)
-    large = Accelerations.of(System(pendula.derive(model, "maximal")))
+    large = Accelerations.of(SymbolicSystem(pendula.derive(model, "maximal")))
     fewer = REPEATS * LINKS // MANY_LINKS  # so that a sample takes as long
     sides = {
         "few": Side(lambda _: case.solve(REPEATS)),

@@ -56,7 +56,7 @@ In the papers: """
         + """, section 3 (in eqs. 28 and 29 the sums go over the links below: see
 [examples/published](../examples/published/README.md)).""",
         """system = pendula.compile_system(pendula.library.pendulum(), "newton-euler")
-held = system.transmitted(q=[0.0], v=[2.0])                # passing straight down at 2 rad/s
+held = joint_wrenches(system, q=[0.0], v=[2.0])                # passing straight down at 2 rad/s
 assert abs(held.force[0, 1] - (9.81 + 0.5 * 2.0**2)) < 1e-12      # weight, and m v^2/(l/2)""",
     ),
     "maximal": (

@@ -574,7 +574,7 @@ def evaluate(system: System, entries: Sequence[Any], q: Array, v: Array, t: Arra
     """Values of any expressions of the equations, one row per state."""
     eq = system.equations
     code = Compiled([eq.t, *eq.q, *eq.v, *eq.u], eq.p, entries, eq.definitions)
-    rows = [[time, *x, *y, *system.inputs_at(time)] for time, x, y in zip(t, q, v, strict=True)]
+    rows = [[time, *x, *y, *system.inputs.at(time, system.parameters)] for time, x, y in zip(t, q, v, strict=True)]
     return np.array([code(row, system.parameters) for row in rows])
 
 

@@ -31,9 +31,10 @@ from pendula.present.report.page import report as report
 from pendula.simulation.events import Event as Event
 from pendula.simulation.simulate import simulate as simulate
 from pendula.simulation.simulate_many import simulate_many as simulate_many
-from pendula.system.assembly import assemble as assemble
 from pendula.system.build import compile_system as compile_system
+from pendula.system.entry import assemble as assemble
 from pendula.system.layout import State as State
+from pendula.system.mobility import mobility as mobility
 
 __all__ = [
     "Event",
@@ -60,6 +61,7 @@ __all__ = [
     "linearize",
     "load",
     "loads",
+    "mobility",
     "model",
     "modes",
     "plot",

@@ -21,7 +21,16 @@ from typing import Any
 
 
 class PendulaError(Exception):
-    """Base of all errors raised by Pendula."""
+    """Base of all errors raised by Pendula.
+
+    Example:
+        >>> import pendula
+        >>> try:
+        ...     pendula.library.chain(links=0)
+        ... except pendula.errors.PendulaError as error:
+        ...     print(type(error).__name__)
+        UsageError
+    """
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,10 @@ class Problem:
         field: the field inside it, for example ``axis``; empty when it is the element itself.
         cause: what was found and why it is wrong.
         advice: what to try; may be empty.
+
+    Example:
+        >>> print(Problem('body "rod"', "mass", "it is negative"))
+        body "rod": mass: it is negative
     """
 
     element: str
@@ -47,7 +60,16 @@ class Problem:
 
 
 class ModelError(PendulaError):
-    """The description of a mechanism is wrong. ``problems`` lists everything found, not only the first."""
+    """The description of a mechanism is wrong. ``problems`` lists everything found, not only the first.
+
+    Example:
+        >>> import pendula
+        >>> try:
+        ...     pendula.Model(name="x", gravity=[0, 0, 0])
+        ... except pendula.errors.ModelError as error:
+        ...     print(error.problems[0].field)
+        bodies
+    """
 
     def __init__(self, problems: Iterable[Problem], *, source: str = "") -> None:
         self.problems = tuple(problems)
@@ -67,11 +89,29 @@ class ModelError(PendulaError):
 
 
 class NotSupported(PendulaError):
-    """A formulation or method was asked for something it cannot do."""
+    """A formulation or method was asked for something it cannot do.
+
+    Example:
+        >>> import pendula
+        >>> try:
+        ...     pendula.reactions(pendula.simulate("pendulum", 0.1), formulation="kane")
+        ... except pendula.errors.NotSupported as error:
+        ...     print("newton-euler" in str(error))
+        True
+    """
 
 
 class NoConvergence(PendulaError):
-    """An iteration did not settle. ``last`` is its last iterate, ``residual`` how far it was off."""
+    """An iteration did not settle. ``last`` is its last iterate, ``residual`` how far it was off.
+
+    Example:
+        >>> import pendula
+        >>> try:
+        ...     pendula.equilibria.trim("cart-pole", {"theta": 0.5}, ["F"])
+        ... except pendula.errors.NoConvergence as error:
+        ...     print(error.residual > 0)
+        True
+    """
 
     def __init__(self, message: str, *, last: Any = None, residual: float = float("nan")) -> None:
         super().__init__(message)
@@ -80,23 +120,58 @@ class NoConvergence(PendulaError):
 
 
 class LoopNotClosed(NoConvergence):
-    """The constraints of a closed loop cannot be satisfied from the given start."""
+    """The constraints of a closed loop cannot be satisfied from the given start.
+
+    Example:
+        >>> import pendula
+        >>> try:
+        ...     pendula.assemble("four-bar", parameters={"b": 50.0})
+        ... except pendula.errors.LoopNotClosed as error:
+        ...     print("cannot close" in str(error))
+        True
+    """
 
 
 class SingularPose(PendulaError):
-    """The equations lose rank at this pose, so a motion or a force there is not determined."""
+    """The equations lose rank at this pose, so a motion or a force there is not determined.
+
+    Example:
+        >>> issubclass(SingularPose, PendulaError)
+        True
+    """
 
 
 class ComputationError(PendulaError):
-    """A computation gave a value that is not finite."""
+    """A computation gave a value that is not finite.
+
+    Example:
+        >>> issubclass(ComputationError, PendulaError)
+        True
+    """
 
 
 class UsageError(PendulaError):
-    """A command or a call was given something it cannot use."""
+    """A command or a call was given something it cannot use.
+
+    Example:
+        >>> import pendula
+        >>> pendula.simulate(3, 1.0)
+        Traceback (most recent call last):
+        pendula.errors.UsageError: simulate takes a model, a system or the name of a library mechanism, found 3
+    """
 
 
 class NotAnEquilibrium(UsageError):
-    """A state was taken for an equilibrium, and forces on it do not balance. ``residual`` says by how much."""
+    """A state was taken for an equilibrium, and forces on it do not balance. ``residual`` says by how much.
+
+    Example:
+        >>> import pendula
+        >>> try:
+        ...     pendula.linearize("pendulum", {"theta": 0.5})
+        ... except pendula.errors.NotAnEquilibrium as error:
+        ...     print(error.residual > 0)
+        True
+    """
 
     def __init__(self, message: str, *, residual: float) -> None:
         super().__init__(message)

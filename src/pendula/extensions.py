@@ -98,6 +98,9 @@ def load_installed() -> None:
 
         [project.entry - points.pendula]
         screw = "my_package.screw"
+
+    Example:
+        >>> load_installed()
     """
     global _looked_for_installed
     if _looked_for_installed:

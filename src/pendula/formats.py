@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pendula.errors import UsageError
+from pendula.files import write_bytes
 from pendula.registry import Registry
 
 Writer = Callable[[Any], str | bytes]
@@ -74,6 +75,41 @@ def endings(kind: str) -> tuple[str, ...]:
 def format_for(kind: str, path: Path) -> str | None:
     """The format that the ending of a file's name asks for; None if there is none."""
     return _ENDINGS.get((kind, path.suffix.lower()))
+
+
+def write_content(content: str | bytes, path: Path) -> Path:
+    """Writes what a format gave, and returns the path."""
+    write_bytes(path, content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def write(result: Any, path: str | Path) -> Path:
+    """Writes a result in the format that the ending of the file's name asks for, and returns the path.
+
+    Runs, ensembles and reactions can be written as arrays, ``.npz``; ``pendula.extend.register_format`` adds others.
+
+    Raises:
+        UsageError: there is no such format of this result, or the file cannot be written.
+
+    Example:
+        >>> import tempfile, pendula
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write(pendula.derive("pendulum"), f"{folder}/pendulum.c").read_text().count("theta_dot") > 0
+        True
+    """
+    file = Path(path)
+    kinds = [kind.__name__ for kind in type(result).__mro__]
+    for kind in kinds:
+        name = format_for(kind, file)
+        if name is not None:
+            return write_content(formats(kind)[name](result), file)
+    arrays = hasattr(result, "save")
+    if arrays and file.suffix.lower() == ".npz":
+        result.save(file)
+        return file
+    known = [ending for kind in kinds for ending in endings(kind)] + [".npz"] * arrays
+    can = f"can end in {', '.join(known)}" if known else "has no format"
+    raise UsageError(f'write: the file of a {kinds[0]} {can}, found "{file.name}"')
 
 
 for _name, _ending, _summary in (

@@ -1,4 +1,4 @@
-"""Types of everything that Pendula returns.
+"""Types of everything that Pendula returns, and ``write``, which writes any of it to a file.
 
 Example:
     >>> import pendula
@@ -60,7 +60,8 @@ NAMES = {
     "System": "pendula.system.system",
     "Trajectory": "pendula.simulation.trajectory",
     "Trim": "pendula.analysis.equilibria.trim",
-    "Wrenches": "pendula.system.system",
+    "Wrenches": "pendula.system.joint_forces",
+    "write": "pendula.formats",
 }
 """Every public name of this module and where it lives."""
 

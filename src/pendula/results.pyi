@@ -36,6 +36,7 @@ from pendula.equations.equations import Equations as Equations
 from pendula.equations.formulations.registry import Formulation as Formulation
 from pendula.equations.formulations.support import Support as Support
 from pendula.equations.small_motion import SymbolicModel as SymbolicModel
+from pendula.formats import write as write
 from pendula.outcome import Outcome as Outcome
 from pendula.simulation.ensemble import Ensemble as Ensemble
 from pendula.simulation.ensemble import EnsembleRun as EnsembleRun
@@ -43,13 +44,13 @@ from pendula.simulation.events import Crossings as Crossings
 from pendula.simulation.trajectory import EnergyAccount as EnergyAccount
 from pendula.simulation.trajectory import Trajectory as Trajectory
 from pendula.system.assembly import Assembly as Assembly
+from pendula.system.joint_forces import Wrenches as Wrenches
 from pendula.system.layout import Layout as Layout
 from pendula.system.layout import State as State
 from pendula.system.mobility import Mobility as Mobility
 from pendula.system.system import BodyMotion as BodyMotion
 from pendula.system.system import Energies as Energies
 from pendula.system.system import System as System
-from pendula.system.system import Wrenches as Wrenches
 
 __all__ = [
     "Agreement",
@@ -102,4 +103,5 @@ __all__ = [
     "Trajectory",
     "Trim",
     "Wrenches",
+    "write",
 ]

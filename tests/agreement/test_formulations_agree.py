@@ -14,6 +14,7 @@ import pytest
 import pendula
 from pendula.analysis.court import agreement
 from pendula.equations.derive import formulations
+from pendula.system.joint_forces import jacobi_integral, joint_wrenches
 from pendula.system.system import BodyMotion, Energies
 from tests.helpers import (
     CLOSING,
@@ -78,23 +79,23 @@ class _Seen:
 
 
 def _seen(s: pendula.results.System, t: Array, q: Array, v: Array) -> _Seen:
-    x, y = s.from_joints(q, v, t)
+    x, y = s.in_joints.place(q, v, t)
     own: dict[str, Array] = {}
     if not s.equations.nodes:
-        own = {"jacobi": s.jacobi(q, v, t), "mass matrix": s.mass_matrix(q, t)}
+        own = {"jacobi": jacobi_integral(s, q, v, t), "mass matrix": s.mass_matrix(q, t)}
         if s.equations.loop_rows:
             own["multipliers"] = s.multipliers(q, v, t)
             own["constraint forces"] = np.einsum("kri,kr->ki", s.constraint_jacobian(q, t), own["multipliers"])
             own["gaps"], own["gap rates"] = (gap + 1.0 for gap in s.gaps(q, v, t))
     return _Seen(
         s,
-        s.joint_accelerations(x, y, t),
+        s.in_joints.accelerations(x, y, t),
         s.body_motion(x, y, s.accelerations(x, y, t), t),
         s.energies(x, y, t),
         s.power(x, y, t),
         drive_forces(s, x, y, t)[0],
         s.poses(x, t),
-        s.transmitted(x, y, t).force if s.equations.transmitted else None,
+        joint_wrenches(s, x, y, t).force if s.equations.transmitted else None,
         own,
     )
 
@@ -324,8 +325,8 @@ def test_names_of_joint_and_body_cannot_meet_inside_the_equations() -> None:
     plain = pendula.compile_system(model("theta", "link"))
     for formulation in NAMES:
         system = pendula.compile_system(model("c", "x"), formulation)
-        own = system.from_joints(q, v, t)
-        np.testing.assert_allclose(system.joint_accelerations(*own, t), plain.accelerations(q, v, t), rtol=1e-13)
+        own = system.in_joints.place(q, v, t)
+        np.testing.assert_allclose(system.in_joints.accelerations(*own, t), plain.accelerations(q, v, t), rtol=1e-13)
         np.testing.assert_allclose(system.energies(*own, t).kinetic, plain.energies(q, v, t).kinetic, rtol=1e-13)
 
 

@@ -18,6 +18,7 @@ from scipy.spatial.transform import Rotation
 
 import pendula
 from pendula.equations.derive import formulations
+from pendula.system.joint_forces import joint_wrenches
 from tests.helpers import Array, regular, states
 
 pytestmark = pytest.mark.peer
@@ -304,7 +305,7 @@ def _random_states(
     links: Sequence[Link], rng: np.random.Generator, system: pendula.results.System
 ) -> tuple[Array, Array]:
     """States of an open tree in our coordinates of joints."""
-    layout = system.joint_layout
+    layout = system.in_joints.layout
     q = rng.normal(size=(STATES, len(layout.coordinates)))
     for i, link in enumerate(links):
         if link.kind in ("spherical", "free"):
@@ -346,10 +347,10 @@ def test_accelerations_and_joint_forces_of_random_tree_agree_with_pinocchio(seed
 
 
 def _assert_tree_agrees(system: pendula.results.System, peer: Peer, q: Array, v: Array, *, forces: bool) -> None:
-    layout = system.joint_layout
-    own = system.from_joints(q, v, 0.0)
-    found = system.joint_accelerations(*own)
-    held = system.transmitted(*own) if forces else None
+    layout = system.in_joints.layout
+    own = system.in_joints.place(q, v, 0.0)
+    found = system.in_joints.accelerations(*own)
+    held = joint_wrenches(system, *own) if forces else None
     for k in range(len(q)):
         theirs = peer.coordinates(dict(zip(layout.coordinates, q[k], strict=True)))
         speeds = peer.speeds(dict(zip(layout.speeds, v[k], strict=True)), theirs)
@@ -368,7 +369,7 @@ def test_accelerations_under_joint_forces_agree_with_pinocchio(seed: int) -> Non
     """A generalized force on every speed."""
     links = _tree(seed)
     peer = Peer(links)
-    layout = pendula.compile_system(_ours(links)).joint_layout
+    layout = pendula.compile_system(_ours(links)).in_joints.layout
     rng = np.random.default_rng([seed, 47])
     push = dict(zip(layout.speeds, rng.normal(size=len(layout.speeds)), strict=True))
     loads = [{"type": "generalized", "coordinate": n.removesuffix("_dot"), "value": x} for n, x in push.items()]
@@ -376,7 +377,7 @@ def test_accelerations_under_joint_forces_agree_with_pinocchio(seed: int) -> Non
     q, v = _random_states(links, rng, pendula.compile_system(model))
     for formulation in formulations():
         system = pendula.compile_system(model, formulation)
-        found = system.joint_accelerations(*system.from_joints(q, v, 0.0))
+        found = system.in_joints.accelerations(*system.in_joints.place(q, v, 0.0))
         for k in range(STATES):
             theirs = peer.coordinates(dict(zip(layout.coordinates, q[k], strict=True)))
             speeds = peer.speeds(dict(zip(layout.speeds, v[k], strict=True)), theirs)
@@ -390,7 +391,7 @@ def test_energies_and_mass_matrix_of_random_tree_agree_with_pinocchio(seed: int)
     rng = np.random.default_rng([seed, 53])
     links = _links(rng, ("revolute", "prismatic", "spherical"), 1 + seed)
     peer, system = Peer(links), pendula.compile_system(_ours(links))
-    pin, layout = peer.pin, system.joint_layout
+    pin, layout = peer.pin, system.in_joints.layout
     q, v = (x[0] for x in _random_states(links, rng, system))
     theirs = peer.coordinates(dict(zip(layout.coordinates, q, strict=True)))
     M = np.triu(pin.crba(peer.model, peer.data, theirs))
@@ -410,7 +411,7 @@ def _loop(seed: int) -> tuple[pendula.Model, Loop]:
     links: list[Link] = []
     for kind in rng.permutation(["revolute", "prismatic", "universal", "spherical"]):
         links.append(replace(_link(rng, [str(kind)], links, flat=False), parent=len(links) - 1))
-    peer, layout = Peer(links), pendula.compile_system(_ours(links)).joint_layout
+    peer, layout = Peer(links), pendula.compile_system(_ours(links)).in_joints.layout
     values = dict(zip(layout.coordinates, rng.normal(size=len(layout.coordinates)), strict=True))
     ball = next(i for i, link in enumerate(links) if link.kind == "spherical")
     names = [f"j{ball}_q{k}" for k in range(4)]
@@ -443,10 +444,10 @@ def test_accelerations_and_joint_forces_of_random_loop_agree_with_pinocchio(seed
 
 
 def _assert_loop_agrees(system: pendula.results.System, loop: Loop, q: Array, v: Array) -> None:
-    layout, peer = system.joint_layout, loop.peer
-    own = system.from_joints(q, v, 0.0)
-    found = system.joint_accelerations(*own)
-    carried = system.transmitted(*own) if system.equations.transmitted else None
+    layout, peer = system.in_joints.layout, loop.peer
+    own = system.in_joints.place(q, v, 0.0)
+    found = system.in_joints.accelerations(*own)
+    carried = joint_wrenches(system, *own) if system.equations.transmitted else None
     for k in range(len(q)):
         theirs = peer.coordinates(dict(zip(layout.coordinates, q[k], strict=True)))
         speeds = peer.speeds(dict(zip(layout.speeds, v[k], strict=True)), theirs)

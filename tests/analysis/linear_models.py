@@ -5,7 +5,7 @@ import numpy as np
 import pendula
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.equilibrium import equilibrium_at
-from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.model import Basis, LinearModel, Matrices
 
 
 def linear_model(system, at=None, *, parameters=None, inputs=None):
@@ -22,21 +22,10 @@ def linear_model(system, at=None, *, parameters=None, inputs=None):
     names = layout.coordinates if plain and len(layout.coordinates) == len(layout.speeds) else layout.speeds
     if not plain:
         names = tuple(f"e{k + 1}" for k in range(Z.shape[1]))
-    return LinearModel(
-        at=point,
-        coordinates=names,
-        speeds=tuple(f"{n}_dot" for n in names),
-        inputs=layout.inputs,
-        M=Z.T @ M @ Z,
-        C=Z.T @ C @ Z,
-        K=Z.T @ K @ Z,
-        F=Z.T @ F,
-        Z=Z,
-        N=balance.directions(point.q),
-        method="exact",
-        units={n: layout.units.get(n, "") for n in names},
-        system=system,
-    )
+    units = {n: layout.units.get(n, "") for n in names}
+    basis = Basis(names, tuple(f"{n}_dot" for n in names), layout.inputs, units)
+    N = balance.directions(point.q)
+    return LinearModel(point, basis, Matrices(Z.T @ M @ Z, Z.T @ C @ Z, Z.T @ K @ Z, Z.T @ F, Z, N), system=system)
 
 
 def from_matrices(M, C, K, F=None):
@@ -45,8 +34,6 @@ def from_matrices(M, C, K, F=None):
     system = pendula.compile_system(pendula.library.chain(links=n))
     base = linear_model(system)
     F = np.zeros((n, 0)) if F is None else np.asarray(F, dtype=float)
-    return LinearModel(
-        at=base.at, coordinates=base.coordinates, speeds=base.speeds, inputs=tuple(f"u{k + 1}" for k in range(F.shape[1])),
-        M=np.asarray(M, float), C=np.asarray(C, float), K=np.asarray(K, float), F=F, Z=np.eye(n), N=np.eye(n),
-        method="exact", units=base.units,
-    )  # fmt: skip
+    basis = Basis(base.coordinates, base.speeds, tuple(f"u{k + 1}" for k in range(F.shape[1])), base.units)
+    M, C, K = (np.asarray(x, float) for x in (M, C, K))
+    return LinearModel(base.at, basis, Matrices(M, C, K, F, np.eye(n), np.eye(n)))

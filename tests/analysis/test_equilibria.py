@@ -304,7 +304,7 @@ def _stationary(potential):
 def test_four_bar_against_its_potential_over_the_crank(formulation):
     loop = system(library.four_bar(), formulation)
     found = find_equilibria(loop)
-    cranks = [float(loop.to_joints(e.q, e.v)[0][0]) for e in found]
+    cranks = [float(loop.in_joints.read(e.q, e.v)[0][0]) for e in found]
     expected = [x for sign in (1, -1) for x in _stationary(lambda q, s=sign: _four_bar_potential(q, s))]
     same_sets(np.array(sorted(cranks))[:, None], np.array(sorted(expected))[:, None], tol=1e-6)
     assert found.complete == "not proven"

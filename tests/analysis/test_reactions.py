@@ -17,6 +17,8 @@ from pendula.errors import NotSupported, UsageError
 from pendula.model.bodies import GROUND
 from pendula.model.expressions.expression import parse
 from pendula.results import System
+from pendula.system.joint_forces import joint_wrenches
+from pendula.system.symbolic import SymbolicSystem
 from tests.helpers import CLOSING, VARIANTS, Array, closed_chain, random_mechanism, regular, states
 
 pytestmark = pytest.mark.usefixtures("quick_code")
@@ -137,7 +139,7 @@ def test_motor_of_the_hoop_closes_the_energy_account() -> None:
 def test_a_torsion_spring_is_transmitted_but_is_no_reaction() -> None:
     system = pendula.compile_system(library.chain(links=2, stiffness=40.0, damping=0.5), "newton-euler")
     run = pendula.simulate(system, 1.0, samples=30)
-    carried = system.transmitted(run.q, run.v, run.t)
+    carried = joint_wrenches(system, run.q, run.v, run.t)
     stretch = run["theta2"] - run["theta1"], run["theta2_dot"] - run["theta1_dot"]
     np.testing.assert_allclose(carried.torque[:, 1, 2], -40 * stretch[0] - 0.5 * stretch[1], atol=ROUNDING)
     np.testing.assert_allclose(carried.torque[:, 0, 2], -40 * run["theta1"] - 0.5 * run["theta1_dot"], atol=ROUNDING)
@@ -148,7 +150,7 @@ def test_a_torsion_spring_is_transmitted_but_is_no_reaction() -> None:
 
 def test_friction_is_transmitted_but_is_no_reaction() -> None:
     system, run = run_of("pendulum: friction")
-    carried = system.transmitted(run.q, run.v, run.t)
+    carried = joint_wrenches(system, run.q, run.v, run.t)
     np.testing.assert_allclose(carried.torque[:, 0, 2], -0.3 * run["theta_dot"], atol=ROUNDING)
     np.testing.assert_allclose(pendula.reactions(run).torque_world, 0, atol=ROUNDING)
 
@@ -197,7 +199,7 @@ def test_a_screw_holds_what_does_no_work_on_its_motion() -> None:
     )
     system = pendula.compile_system(model, "newton-euler")
     run = pendula.simulate(system, 1.0, samples=10)
-    carried, found = system.transmitted(run.q, run.v, run.t), pendula.reactions(run)["screw"]
+    carried, found = joint_wrenches(system, run.q, run.v, run.t), pendula.reactions(run)["screw"]
     power = 0.05 * carried.force[:, 0, 2] + carried.torque[:, 0, 2]
     np.testing.assert_allclose(power, 0.7, atol=ROUNDING)  # the drive in the joint
     np.testing.assert_allclose(0.05 * found.force[:, 2] + found.torque[:, 2], 0, atol=ROUNDING)
@@ -213,10 +215,10 @@ def unbalanced(system: System, t: Array, q: Array, v: Array) -> Array:
     Masses, inertias and places are read from the model, accelerations from the poses: nothing of a formulation.
     """
     model, layout = system.model, system.layout
-    joints = system.to_joints(q, v, t)[0]
-    carried = system.transmitted(q, v, t)
+    joints = system.in_joints.read(q, v, t)[0]
+    carried = joint_wrenches(system, q, v, t)
     motion = system.body_motion(q, v, system.accelerations(q, v, t), t)
-    freedoms = Freedoms(system.in_joints, joints, t, system.parameters)
+    freedoms = Freedoms(system.in_joints.system, joints, t, system.parameters)
     R, r = system.poses(q, t)
     gravity = numbers(system, model.gravity)
     force, torque = np.zeros((2, len(t), len(layout.bodies), 3))
@@ -281,7 +283,7 @@ def test_ideal_joints_do_no_work(seed: int) -> None:
     """The power of what each joint transmits over the relative velocity of its sides, joint by joint."""
     system = pendula.compile_system(random_mechanism(seed, forces=False, driven=False), "newton-euler")
     t, q, v = regular(system, *states(system, 8, seed))
-    carried = system.transmitted(q, v, t)
+    carried = joint_wrenches(system, q, v, t)
     motion = system.body_motion(q, v, None, t)
     freedoms = Freedoms(system, q, t, system.parameters)
     for k, transmitted in enumerate(system.equations.transmitted):
@@ -383,7 +385,7 @@ def test_other_formulations_borrow_newton_euler_and_say_so(formulation: str) -> 
     direct = pendula.compile_system(library.four_bar(), "newton-euler").transmitted(run.q, run.v, run.t)
     np.testing.assert_allclose(found.force_world, direct.force, atol=ROUNDING)
     with pytest.raises(NotSupported, match="newton-euler"):
-        system.transmitted(run.q, run.v, run.t)
+        joint_wrenches(system, run.q, run.v, run.t)
 
 
 def three_cranks() -> Model:
@@ -407,7 +409,7 @@ def three_cranks() -> Model:
 
 def test_forces_that_balance_each_other_in_a_redundant_loop_are_found() -> None:
     """Along the cranks any multiple of (1, -2, 1) is in balance; across them nothing is."""
-    system = System(pendula.derive(three_cranks(), "newton-euler"))
+    system = SymbolicSystem(pendula.derive(three_cranks(), "newton-euler"))
     start = system.initial_state()
     freedoms = Freedoms(system, start.q[None], np.zeros(1), system.parameters)
     (shares,), (takers,) = freedoms.self_balanced(in_plane=True)

@@ -12,7 +12,7 @@ from benchmarks import compile_backend, derivation, maximal, simulation, taylor
 from benchmarks.ball_joints import random_state, rods_on_balls
 from benchmarks.measure import Goal, Side, Timing, difference, duration, interleave, number, one_core, ratio
 from benchmarks.report import WIDTH, Report, Table
-from pendula.system.system import System
+from pendula.system.symbolic import SymbolicSystem
 
 SAME = 1e-10  # relative: two derivations of the same accelerations, rounding only
 
@@ -96,7 +96,7 @@ def test_sympy_chain_has_our_accelerations() -> None:
 def test_rods_on_balls_have_the_same_accelerations_by_all_formulations(chart: str) -> None:
     model = rods_on_balls(2, chart)
     q, v = random_state(model)
-    found = [System(pendula.derive(model, f)).accelerations(q, v) for f in derivation.FORMULATIONS]
+    found = [SymbolicSystem(pendula.derive(model, f)).accelerations(q, v) for f in derivation.FORMULATIONS]
     assert difference(*found) < SAME
 
 
@@ -111,7 +111,7 @@ def test_wrappers_for_scipy_give_our_rates() -> None:
 
 
 def test_sparse_and_dense_solvers_find_our_accelerations() -> None:
-    case = maximal.Accelerations.of(System(pendula.derive(pendula.library.chain(links=5), "maximal")))
+    case = maximal.Accelerations.of(SymbolicSystem(pendula.derive(pendula.library.chain(links=5), "maximal")))
     np.testing.assert_array_equal(case.ours, case.system.accelerations(case.q, case.v))
     apart = maximal.others_differ(case)
     assert set(apart) == {*maximal.ORDERS, "dense"}
@@ -128,7 +128,7 @@ def test_both_backends_compute_the_same_outputs() -> None:
     values = [model.parameter_values[str(s)] for s in equations.p]
     inlined = [equations.inline(e) for e in compile_backend.outputs(equations)]
     theirs = compile_backend.compile_symengine(equations, inlined)(np.concatenate([[0.0], q, v, values]))
-    system = System(equations)
+    system = SymbolicSystem(equations)
     ours = np.concatenate([system.mass_matrix(q)[np.triu_indices(2)], system.forces(q, v)])
     assert difference(ours, np.ravel(theirs)) < SAME
     native = compile_backend.compile_ours(equations)

@@ -67,8 +67,8 @@ def case(request):
     name, formulation = request.param
     model = PIECEWISE if name == "piecewise" else mechanisms()[name].make()
     system = pendula.compile_system(model, formulation)
-    t, q, v = random_states(system.in_joints, 4, seed=3)
-    q, v = system.from_joints(q, v, t)
+    t, q, v = random_states(system.in_joints.system, 4, seed=3)
+    q, v = system.in_joints.place(q, v, t)
     u = np.array([0.3] * len(system.layout.inputs))
     return system, t, q, v, u
 

@@ -186,7 +186,7 @@ def test_reactions_of_the_paper_are_what_its_joints_transmit(tilt: float) -> Non
     change = RELATIVE if tilt else np.eye(2)
     q, v, a = (np.linalg.solve(change, x) for x in (ANGLES, RATES, paper.accelerations))
     np.testing.assert_allclose(system.accelerations(q, v), a, rtol=1e-10)
-    found = transmitted(system, q[None], v[None], np.zeros(1))[0]
+    found = joint_wrenches(system, q[None], v[None], np.zeros(1))[0]
     c, s = np.cos(tilt), np.sin(tilt)
     lean = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
     R = [lean @ _turn(x) for x in ANGLES]
@@ -200,7 +200,7 @@ def test_reactions_of_the_paper_are_what_its_joints_transmit(tilt: float) -> Non
 # --- what joints transmit -----------------------------------------------------------------------------
 
 
-def transmitted(system: pendula.results.System, q: Array, v: Array, t: Array) -> list[dict[str, Array]]:
+def joint_wrenches(system: pendula.results.System, q: Array, v: Array, t: Array) -> list[dict[str, Array]]:
     """Force and torque by joint, for every state, at the accelerations and multipliers of the motion."""
     eq = system.equations
     entries = [x for item in eq.transmitted for x in (*item.force, *item.torque)]
@@ -236,7 +236,7 @@ def _assert_bodies_balance(system: pendula.results.System, t: Array, q: Array, v
     names, points, bodies, gravity = _places(system, q, t)
     motion = system.body_motion(q, v, system.accelerations(q, v, t), t)
     axes = system.poses(q, t)[0]
-    for k, wrenches in enumerate(transmitted(system, q, v, t)):
+    for k, wrenches in enumerate(joint_wrenches(system, q, v, t)):
         scale = max(1.0, *(np.abs(x).max() for x in wrenches.values()))
         for b, name in enumerate(system.layout.bodies):
             mass, com, inertia = bodies[k, b, 0], bodies[k, b, 1:4], bodies[k, b, 4:].reshape(3, 3)
@@ -267,7 +267,7 @@ def _assert_joints_are_ideal(system: pendula.results.System, t: Array, q: Array,
         w = motion.angular_velocity[k, b]
         return w, motion.velocity[k, b] + np.cross(w, point - bodies[k, b, 1:4])
 
-    for k, wrenches in enumerate(transmitted(system, q, v, t)):
+    for k, wrenches in enumerate(joint_wrenches(system, q, v, t)):
         for joint, point in zip(names, points[k], strict=True):
             F, T = wrenches[joint].reshape(2, 3)
             sides = system.model.joint(joint)
@@ -310,7 +310,7 @@ def test_pivot_of_a_rod_carries_weight_and_centripetal_force() -> None:
     model, theta, rate = library.pendulum(), 0.6, 2.3
     m, l, g = (model.parameter_values[name] for name in ("m", "l", "g"))
     system = pendula.compile_system(model, "projection")
-    found = transmitted(system, np.array([[theta]]), np.array([[rate]]), np.zeros(1))[0]
+    found = joint_wrenches(system, np.array([[theta]]), np.array([[rate]]), np.zeros(1))[0]
     (wrench,) = found.values()
     inward = np.array([-np.sin(theta), np.cos(theta), 0])
     across = np.array([np.cos(theta), np.sin(theta), 0])
@@ -331,7 +331,7 @@ def test_rotor_on_a_vertical_axle_loads_its_bearing_out_of_plane() -> None:
         }
     )
     system = pendula.compile_system(model, "projection")
-    found = transmitted(system, np.array([[angle]]), np.array([[rate]]), np.zeros(1))[0]["axle"]
+    found = joint_wrenches(system, np.array([[angle]]), np.array([[rate]]), np.zeros(1))[0]["axle"]
     # in body axes: centripetal force, weight; products of inertia about the com with z
     force = np.array([-m * c * rate**2, 0, m * g])
     moment = np.cross([c, 0, h], force) + rate**2 * np.array([0.02, 0.03, 0])  # w x I w = w^2 (-Iyz, Ixz, 0)
@@ -364,10 +364,10 @@ def _cart(force: dict[str, Any]) -> pendula.results.System:
 def test_torsion_spring_reaches_the_slider_but_a_torque_on_an_absolute_angle_does_not() -> None:
     """The spring acts between the bodies; a generalized force on an angle from ground acts from ground."""
     q, v, t = np.array([[0.2, 0.9]]), np.array([[0.3, -1.1]]), np.zeros(1)
-    found = transmitted(_cart({"type": "torsion-spring", "joint": "theta", "stiffness": 7.0}), q, v, t)[0]
+    found = joint_wrenches(_cart({"type": "torsion-spring", "joint": "theta", "stiffness": 7.0}), q, v, t)[0]
     assert found["theta"][5] == pytest.approx(-7.0 * 0.9, rel=EXACT)
     assert found["x"][5] == pytest.approx(-7.0 * 0.9, rel=EXACT)
-    found = transmitted(_cart({"type": "generalized", "coordinate": "theta", "value": 4.0}), q, v, t)[0]
+    found = joint_wrenches(_cart({"type": "generalized", "coordinate": "theta", "value": 4.0}), q, v, t)[0]
     assert found["theta"][5] == 0
     assert found["x"][5] == pytest.approx(0, abs=1e-12)
 

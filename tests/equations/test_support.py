@@ -19,6 +19,7 @@ from pendula.equations.derive import Formulation, formulations
 from pendula.equations.formulations.support import ABILITIES, SOLVED, Support
 from pendula.equations.printing.counts import count
 from pendula.model.model import Model
+from pendula.system.joint_forces import jacobi_integral, joint_wrenches
 
 NAMES = tuple(formulations())
 
@@ -96,7 +97,7 @@ def prescribed_motions(formulation: str) -> bool:
     """The torque that turns a hoop is the rate of m r^2 Omega sin^2 theta."""
     hoop = system("hoop", formulation)
     p = hoop.model.parameter_values
-    q, v = hoop.from_joints(np.array([0.7]), np.array([1.3]))
+    q, v = hoop.in_joints.place(np.array([0.7]), np.array([1.3]))
     torque = p["m"] * p["r"] ** 2 * p["Omega"] * 2 * np.sin(0.7) * np.cos(0.7) * 1.3
     found = hoop.drive_forces(q, v)
     return found.shape == (1,) and bool(np.isclose(found[0], torque, rtol=1e-10))
@@ -116,7 +117,7 @@ def joint_mass_matrix(formulation: str) -> bool:
     """M of the double pendulum of two rods: m l^2 [[4/3, cos/2], [cos/2, 1/3]]."""
     found = system("double pendulum", formulation)
     p = found.model.parameter_values
-    q, _ = found.from_joints(np.array([0.4, 1.1]), np.zeros(2))
+    q, _ = found.in_joints.place(np.array([0.4, 1.1]), np.zeros(2))
     M = found.mass_matrix(q)
     cosine = np.cos(0.7) / 2
     return M.shape == (2, 2) and np.allclose(M, p["m"] * p["l"] ** 2 * np.array([[4 / 3, cosine], [cosine, 1 / 3]]))
@@ -127,7 +128,7 @@ def joint_forces(formulation: str) -> bool:
     found = system("pendulum", formulation)
     p = found.model.parameter_values
     pull = p["m"] * (p["g"] + p["l"] / 2 * 2.0**2)
-    held = found.transmitted(*found.from_joints(np.zeros(1), np.array([2.0])))
+    held = joint_wrenches(found, *found.in_joints.place(np.zeros(1), np.array([2.0])))
     return bool(np.allclose(held.force, [[0, pull, 0]]))
 
 
@@ -137,7 +138,7 @@ def jacobi(formulation: str) -> bool:
     p = hoop.model.parameter_values
     turning = 1.3**2 / 2 - (p["Omega"] * np.sin(0.7)) ** 2 / 2
     expected = p["m"] * p["r"] ** 2 * turning - p["m"] * p["g"] * p["r"] * np.cos(0.7)
-    found = hoop.jacobi(*hoop.from_joints(np.array([0.7]), np.array([1.3])))
+    found = jacobi_integral(hoop, *hoop.in_joints.place(np.array([0.7]), np.array([1.3])))
     drift = pendula.simulate(hoop, 1.0, tol=1e-10).jacobi_drift
     return bool(np.isclose(found, expected, rtol=1e-12)) and drift is not None and drift < 1e-7
 
@@ -186,9 +187,9 @@ def test_a_run_says_that_jacobis_integral_is_not_checked() -> None:
 
 def test_jacobis_integral_is_the_energy_where_nothing_is_prescribed() -> None:
     found = system("pendulum", "maximal")
-    at = found.from_joints(np.array([0.3]), np.array([0.8]))
+    at = found.in_joints.place(np.array([0.3]), np.array([0.8]))
     energy = found.energies(*at)
-    assert found.jacobi(*at) == pytest.approx(energy.kinetic + energy.potential, rel=1e-14)
+    assert jacobi_integral(found, *at) == pytest.approx(energy.kinetic + energy.potential, rel=1e-14)
 
 
 # --- coordinates, solution, growth --------------------------------------------------------------------
@@ -201,7 +202,7 @@ def test_coordinates_and_solution_are_as_stated(formulation: str) -> None:
         found = system(name, formulation)
         own = "bodies" if found.equations.nodes else "joints"
         assert own == support.coordinates
-        assert (own == "joints") == (found.layout.coordinates == found.joint_layout.coordinates)
+        assert (own == "joints") == (found.layout.coordinates == found.in_joints.layout.coordinates)
         assert support.solved == ("bodies" if found.tree is not None else found.equations.solver)
     assert support.solved in SOLVED
     if support.solved == "bodies":

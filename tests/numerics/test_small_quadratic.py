@@ -22,7 +22,9 @@ def roots(M, K, C=None, slow: float = 0.0, share: float = 0.0):
     n = len(M)
     out = np.full(output_size(n), np.nan)
     C = np.zeros((n, n)) if C is None else C
-    solved = undamped_roots(packed(M, C, K), n, n * n, 2 * n * n, SYMMETRIC, NULL, REPEATED, slow, share, out)
+    solved = undamped_roots(
+        packed(M, C, K), np.array([n, n * n, 2 * n * n]), np.array([SYMMETRIC, NULL, REPEATED, slow, share]), out
+    )
     columns = out[8 * n : 10 * n].astype(int) if solved else None
     return solved, out[: 4 * n].view(complex), out[4 * n : 6 * n], columns, out[10 * n : 10 * n + n * n].reshape(n, n)
 
@@ -59,7 +61,12 @@ def test_small_squares_of_a_graded_matrix_keep_their_digits() -> None:
     with mpmath.workdps(60):
         exact = sorted(float(x) for x in mpmath.eigsy(mpmath.matrix(K.tolist()), eigvals_only=True))
     out = np.zeros(output_size(3))
-    assert undamped_roots(packed(np.eye(3), np.zeros((3, 3)), K), 3, 9, 18, SYMMETRIC, 0.0, REPEATED, 0.0, 0.0, out)
+    assert undamped_roots(
+        packed(np.eye(3), np.zeros((3, 3)), K),
+        np.array([3, 9, 18]),
+        np.array([SYMMETRIC, 0.0, REPEATED, 0.0, 0.0]),
+        out,
+    )
     np.testing.assert_allclose(np.sort(out[1:12:4] ** 2), exact, rtol=1e-14)
 
 

@@ -15,6 +15,7 @@ from pendula.analysis.study import study
 from pendula.errors import UsageError
 from pendula.present.pictures.results import Pose, scene_of
 from pendula.present.report.page import report, report_html
+from pendula.system.parameters import parameter_vector
 from tests.present.browser import BROWSER, Browser
 
 LARGEST = 5_000_000
@@ -187,7 +188,7 @@ def test_an_upright_top_is_not_drawn_from_above():
     """Alone, the upright pose turns about z only, as if it were planar; gravity along z says that it is not."""
     found = study(library.heavy_top(), duration=0.1)
     upright = next(e for e in found.equilibria if abs(e["pivot_q0"]) == pytest.approx(1))
-    assert not scene_of(Pose(found.system, upright.q[None], found.system.parameter_vector())).planar
+    assert not scene_of(Pose(found.system, upright.q[None], parameter_vector(found.system))).planar
     words = Outline(report_html(found)).words["equilibria"]
     assert "family along pivot_rz" in words
     assert "pivot_wz" not in words

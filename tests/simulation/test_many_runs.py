@@ -163,8 +163,8 @@ def test_runs_agree_with_scipy(double, angles):
 )
 def test_runs_agree_with_one_run(name):
     system = pendula.compile_system(mechanisms()[name].make())
-    speed = system.joint_layout.speeds[0]
-    values = system.initial_joint_state()[speed] + np.linspace(0, 0.4, 9)
+    speed = system.in_joints.layout.speeds[0]
+    values = system.in_joints.initial_state()[speed] + np.linspace(0, 0.4, 9)
     runs = pendula.simulate_many(system, 1.5, {speed: values}, tol=TOLERANCE, samples=5)
     assert runs.ok.all()
     for k in (0, 4, 8):

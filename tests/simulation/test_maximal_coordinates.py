@@ -7,6 +7,7 @@ import pytest
 
 import pendula
 from pendula import library
+from pendula.system.mobility import mobility
 from tests.helpers import random_mechanism, states
 
 
@@ -53,9 +54,9 @@ def test_a_run_is_the_same_in_the_bodies_and_in_the_joints_coordinates(name: str
 @pytest.mark.parametrize("seed", [*range(6), 1000, 1001, 1003])
 def test_joints_read_from_the_bodies_are_those_the_bodies_were_placed_by(seed: int) -> None:
     system = pendula.compile_system(random_mechanism(seed, closed=seed >= 1000 or None), "maximal")
-    t, q, v = states(system.in_joints, 10)
-    there = system.from_joints(q, v, t)
-    back = system.to_joints(*there, t)
+    t, q, v = states(system.in_joints.system, 10)
+    there = system.in_joints.place(q, v, t)
+    back = system.in_joints.read(*there, t)
     np.testing.assert_allclose(back[0], q, atol=1e-12)
     np.testing.assert_allclose(back[1], v, atol=1e-11)
     gap, slip = system.gaps(*there, t)
@@ -81,7 +82,7 @@ def test_redundant_loops_are_solved_all_at_once() -> None:
     double = plain.with_changes(joints=[*plain.joints, pin.model_copy(update={"name": "pin2"})])
     system = pendula.compile_system(double, "maximal")
     assert system.tree is None
-    assert system.mobility.redundant
+    assert mobility(system).redundant
     single = pendula.compile_system(plain, "kane")
     runs = [pendula.simulate(s, 1.0, tol=1e-10, samples=5) for s in (system, single)]
     np.testing.assert_allclose(runs[0]["crank"], runs[1]["crank"], atol=1e-7)
@@ -112,5 +113,5 @@ def test_a_start_is_given_by_the_joints() -> None:
 def test_names_of_bodies_and_joints_do_not_meet() -> None:
     """The free joint "box" has coordinates box_x, ...; those of the body "box" get another name."""
     system = pendula.compile_system(library.free_body(), "maximal")
-    assert len({*system.layout.coordinates, *system.layout.speeds, *system.joint_layout.coordinates}) >= 7 + 6
+    assert len({*system.layout.coordinates, *system.layout.speeds, *system.in_joints.layout.coordinates}) >= 7 + 6
     assert pendula.simulate(system, 1.0, tol=1e-10).energy_drift < 1e-8

@@ -73,7 +73,7 @@ def test_jacobian_of_the_residual_is_its_derivative(case: tuple[System, Array, A
     """Of M a - f - G^T lam and of G a - c, with a and lam held; every entry of q on its own, quaternions too."""
     system, times, qs, vs = case
     for t, q, v in zip(times, qs, vs, strict=True):
-        u, p = system.inputs_at(t), system.parameters
+        u, p = system.inputs.at(t, system.parameters), system.parameters
         a, lam = np.linspace(-1, 1, v.size), np.linspace(2, 1, system.equations.loop_rows)
         count, at = _shifted(system, by, q, v, u, p)
         top, bottom = system.residual_jacobian(by, q, v, a, lam, t, inputs=u)
@@ -95,7 +95,7 @@ def test_jacobian_of_the_residual_is_its_derivative(case: tuple[System, Array, A
 def test_jacobian_of_the_accelerations_is_their_derivative(case: tuple[System, Array, Array, Array], by: str) -> None:
     system, times, qs, vs = case
     for t, q, v in zip(times, qs, vs, strict=True):
-        u, p = system.inputs_at(t), system.parameters
+        u, p = system.inputs.at(t, system.parameters), system.parameters
         count, at = _shifted(system, by, q, v, u, p)
         found = system.acceleration_jacobian(by, q, v, t)
         for k in range(count):

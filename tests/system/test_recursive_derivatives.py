@@ -111,7 +111,7 @@ def test_derivatives_are_slopes(name: str | int) -> None:
     times, qs, vs = regular(system, *states(system, 4, seed=2))
     t, q, v = times[0], qs[0], vs[0]
     a = np.linspace(-1, 1, v.size)
-    given = {"q": q, "v": v, "u": system.inputs_at(t), "p": system.parameters}
+    given = {"q": q, "v": v, "u": system.inputs.at(t, system.parameters), "p": system.parameters}
 
     def residual(x: dict[str, Array]) -> Array:
         return system.residual(x["q"], x["v"], a, t, inputs=x["u"], parameters=x["p"])

@@ -178,7 +178,7 @@ def _equations(s: Study) -> Equations:
     if speeds > MOST_DERIVED:
         raise NotSupported(
             f"with {speeds} speeds they fill more pages than anyone reads, so they are not written here.\n"
-            "  Try: pendula derive --format c (or python, json, text)."
+            '  Try: print_equations(model, "c") (or "python", "json", "text").'
         )
     return derive(s.model, "lagrange")
 
@@ -237,8 +237,8 @@ def _motions(s: Study) -> dict[str, Any]:
 def _pose(s: Study) -> dict[str, float]:
     """Values of the joints at the equilibrium asked for, by name."""
     at = _needed(s.at, "no equilibrium to oscillate about")
-    q, _ = s.system.to_joints(at.q, at.v, parameters=at.parameters)
-    return dict(zip(s.system.joint_layout.coordinates, map(float, q), strict=True))
+    q, _ = s.system.in_joints.read(at.q, at.v, parameters=at.parameters)
+    return dict(zip(s.system.in_joints.layout.coordinates, map(float, q), strict=True))
 
 
 def _motion(system: System, found: Modes, number: int) -> ModeMotion:
@@ -267,6 +267,6 @@ def _floquet(s: Study) -> Floquet:
 
 def _next_to_start(system: System) -> dict[str, float]:
     """The initial pose with angles at the nearest half turn, where pendulums stay however their pivot is shaken."""
-    layout, start = system.joint_layout, system.in_joints.initial_state()
+    layout, start = system.in_joints.layout, system.in_joints.initial_state()
     angles = [n for n, kind in zip(layout.coordinates, layout.coordinate_kinds, strict=True) if kind == "angle"]
     return {n: math.pi * round(start[n] / math.pi) for n in angles}

@@ -99,7 +99,9 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo("interrupted", err=True)
         code = 130
     except PendulaError as error:
-        click.echo(f"error: {error}", err=True)
+        from pendula.app.options import in_options
+
+        click.echo(f"error: {in_options(str(error))}", err=True)
         code = 2
     except (_NobodyReads, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import typing
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import click
 from pendula.equations.formulations.registry import FORMULATIONS
 from pendula.errors import ModelError, UsageError
 from pendula.files import check_writable
+from pendula.formats import endings
 from pendula.model.expressions.expression import ExpressionError, parse
 from pendula.model.model import Model
 
@@ -45,6 +47,47 @@ engine_option = click.option(
     show_default=True,
     help="Where accelerations come from: symbolic equations, recursive (over the bodies), or auto, the faster one.",
 )
+
+
+start_option = click.option(
+    "--start", multiple=True, metavar="NAME=VALUE", help="Initial coordinate or speed, such as theta1=90deg."
+)
+input_option = click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An input: a number or an expression of t.",
+)
+duration_option = click.option(
+    "--for", "duration", default=10.0, show_default=True, type=float, help="How long, in time units."
+)
+tol_option = click.option("--tol", default=1e-8, show_default=True, type=float, help="Tolerance of a step.")
+max_steps_option = click.option(
+    "--max-steps", default=1_000_000, show_default=True, type=int, help="Steps before a run is stopped."
+)
+
+
+def samples_option(default: int, more: str = "") -> Callable[[Any], Any]:
+    """The option that says how many states to keep."""
+    return click.option(
+        "--samples", default=default, show_default=True, type=int, help=f"Equally spaced times to keep{more}."
+    )
+
+
+def output_option(what: str) -> Callable[[Any], Any]:
+    """The option that names the file of a result."""
+    return click.option("-o", "--output", metavar="FILE", help=what)
+
+
+def plot_option(what: str, option: str = "--plot", name: str = "plot_file") -> Callable[[Any], Any]:
+    """The option that names the file of a picture."""
+    return click.option(option, name, metavar="FILE", help=f"{what} (.png, .svg, .pdf).")
+
+
+def animate_option(what: str) -> Callable[[Any], Any]:
+    """The option that names the file of an animation."""
+    return click.option("--animate", "animation", metavar="FILE", help=f"{what} (.html).")
 
 
 def pairs(settings: tuple[str, ...], option: str) -> dict[str, str]:
@@ -135,6 +178,17 @@ def _argument(name: str, text: str, hint: Any) -> Any:
     return scalar(text, f"-p {name}")
 
 
+def with_inputs(model: Model, inputs: tuple[str, ...]) -> Model:
+    """The model with the settings of ``--input`` in place of its own."""
+    if not inputs:
+        return model
+    given = {n: scalar(v, f"--input {n}") for n, v in pairs(inputs, "--input").items()}
+    unknown = [n for n in given if n not in model.inputs]
+    if unknown:
+        raise UsageError(f'there is no input "{unknown[0]}"; known are: {", ".join(model.inputs) or "none"}')
+    return model.with_changes(inputs=dict(model.inputs) | given)
+
+
 def read_state(model: Model, settings: tuple[str, ...]) -> dict[str, float]:
     """``--start`` settings as numbers; expressions may use parameters."""
     values = model.parameter_values
@@ -145,6 +199,43 @@ def read_state(model: Model, settings: tuple[str, ...]) -> dict[str, float]:
         except ExpressionError as error:
             raise UsageError(f"--start {name}: {error}") from None
     return found
+
+
+_SPOKEN = (
+    ('stepper="', "--stepper "),
+    ("step=...", "--step"),
+    ("near=...", "--start"),
+    ("period=...", "--period"),
+    ("close=True", "--close"),
+    ("damped=True", "--damped"),
+    ("find_equilibria(system)", '"pendula equilibria MODEL"'),
+    ("floquet(...)", '"pendula floquet MODEL"'),
+    ('print_equations(model, "c") (or "python", "json", "text")', '"pendula derive MODEL --format c"'),
+    ("inputs={...} with constant values", "--input NAME=VALUE"),
+    ("solve_for", "--solve"),
+    ("in hold", "in --hold"),
+)
+"""What messages of the library call an argument or a function, and what it is on the command line."""
+
+
+def in_options(text: str) -> str:
+    """A message of the library that names options where the library names arguments.
+
+    Example:
+        >>> in_options('try stepper="radau", which takes longer steps')
+        'try --stepper radau, which takes longer steps'
+    """
+    for argument, option in _SPOKEN:
+        if argument.endswith('="'):
+            text = re.sub(rf'{argument}(\w+)"', rf"{option}\1", text)
+        text = text.replace(argument, option)
+    return text
+
+
+def with_all(text: str, how: str = "--json") -> str:
+    """A text with a line that says how to get what was cut off, if something was."""
+    cut = re.search(r"(?m)^\.\.\. and \d+ more$|too many entries to show$", text)
+    return f"{text}\nAll entries: {how}" if cut else text
 
 
 def echo_json(data: Any) -> None:
@@ -164,9 +255,17 @@ def _finite(value: Any) -> Any:
     return value
 
 
-PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg")
-"""endings of pictures: --plot writes what the ending says"""
-ARRAYS = (".npz",)
+_ENDINGS = {"Figure": (".png", ".svg", ".pdf", ".jpg", ".jpeg"), "Scene": (".html", ".htm")}
+_ARRAYS = (".npz",)
+
+
+def file_of(path: str | None, option: str, kind: str) -> Path | None:
+    """A path that can be written, whose ending is that of a format of this kind of result.
+
+    ``Figure`` is for pictures and ``Scene`` for animations; any other kind of result can be written as arrays, or in
+    one of its registered formats.
+    """
+    return writable(path, option, (*_ENDINGS.get(kind, _ARRAYS), *endings(kind)))
 
 
 def writable(path: str | None, option: str, endings: tuple[str, ...] = ()) -> Path | None:

@@ -11,18 +11,21 @@ import click
 from pendula.app.options import (
     engine_option,
     formulation_option,
+    input_option,
     json_option,
     model_argument,
     pairs,
     parameter_option,
     read_model,
     read_state,
-    scalar,
+    start_option,
+    with_inputs,
 )
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import ExpressionError, parse
 from pendula.model.model import Model
+from pendula.system.parameters import typical_length
 
 if TYPE_CHECKING:
     from pendula.analysis.equilibria.equilibrium import Equilibrium
@@ -37,12 +40,8 @@ LISTED = 6
 _mechanism = (
     model_argument,
     parameter_option,
-    click.option(
-        "--start", multiple=True, metavar="NAME=VALUE", help="Initial coordinate; loops are closed near this pose."
-    ),
-    click.option(
-        "--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input, held constant, such as F=2."
-    ),
+    start_option,
+    input_option,
     formulation_option(None, "default: kane, where equations are derived"),
     engine_option,
 )
@@ -106,17 +105,6 @@ def read_asked(
     progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
     prepare_linear_models(found, formulation, engine)
     return Asked(found, compile_system(found, formulation, engine=engine), turning)
-
-
-def with_inputs(model: Model, inputs: tuple[str, ...]) -> Model:
-    """The model with the settings of ``--input`` in place of its own."""
-    if not inputs:
-        return model
-    given = {n: scalar(v, f"--input {n}") for n, v in pairs(inputs, "--input").items()}
-    unknown = [n for n in given if n not in model.inputs]
-    if unknown:
-        raise UsageError(f'there is no input "{unknown[0]}"; known are: {", ".join(model.inputs) or "none"}')
-    return model.with_changes(inputs=dict(model.inputs) | given)
 
 
 def read_numbers(model: Model, given: Mapping[str, str], option: str) -> dict[str, float]:
@@ -247,7 +235,7 @@ def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Ch
     from pendula.errors import NotAnEquilibrium
 
     numbers = read_numbers(asked.model, given, "--at")
-    layout = asked.system.joint_layout
+    layout = asked.system.in_joints.layout
     for name in numbers:
         layout.position(name)
     try:
@@ -284,7 +272,7 @@ def _speeds(asked: Asked) -> dict[str, float]:
     from pendula.analysis.equilibria.balance import Balance
     from pendula.analysis.equilibria.find import read_rates
 
-    joints = asked.system.in_joints
+    joints = asked.system.in_joints.system
     v = read_rates(Balance.of(joints, None, None), asked.rates, np.random.default_rng(0))
     return {name: float(x) for name, x in zip(joints.layout.speeds, v, strict=True) if x}
 
@@ -296,13 +284,13 @@ def _distance(system: System, one: Equilibrium, values: Mapping[str, float], cir
     from pendula.present.words.equilibria import joint_values
 
     here = joint_values(system, one)
-    kinds = dict(zip(system.joint_layout.coordinates, system.joint_layout.coordinate_kinds, strict=True))
+    kinds = dict(zip(system.in_joints.layout.coordinates, system.in_joints.layout.coordinate_kinds, strict=True))
     worst = 0.0
     for name, value in values.items():
         gap = abs(here[name] - value)
         if name in circles:
             gap = min(gap % (2 * math.pi), -gap % (2 * math.pi))
         elif kinds.get(name) == "length":
-            gap /= system.typical_length()
+            gap /= typical_length(system)
         worst = max(worst, gap)
     return worst

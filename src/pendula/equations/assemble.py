@@ -31,17 +31,27 @@ class Blocks:
     solver: str = "kkt"
 
 
+def free_rows(mechanism: Mechanism, constraints: Constraints) -> tuple[Matrix, Matrix, tuple[Expr, ...]]:
+    """G by the free speeds and by the prescribed motions, and b of G v = b, which these motions make."""
+    n, drives = len(mechanism.v), mechanism.drives
+    G, driven_G = columns(constraints.G, 0, n), columns(constraints.G, n, n + len(drives))
+    moved: list[list[Expr]] = [[] for _ in range(len(G))]
+    for i, k, x in entries(driven_G):
+        moved[i].append(x * drives[k].rate)
+    return G, driven_G, tuple(-vec.total(terms) for terms in moved)
+
+
+def constraint_names(mechanism: Mechanism, constraints: Constraints) -> tuple[str, ...]:
+    """What each row of g says: those of G, then the lengths of quaternions."""
+    return (*constraints.names, *(f"{at.owner}: unit quaternion" for at in mechanism.quaternions))
+
+
 def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
     """Splits free from prescribed rows and adds what does not depend on the formulation."""
     n = len(mechanism.v)
     drives = mechanism.drives
-    rates = [d.rate for d in drives]
     quaternions = mechanism.unit_quaternions
-    G, driven_G = columns(blocks.constraints.G, 0, n), columns(blocks.constraints.G, n, n + len(drives))
-    moved: list[list[Expr]] = [[] for _ in range(len(G))]
-    for i, k, x in entries(driven_G):
-        moved[i].append(x * rates[k])
-    b = [-vec.total(terms) for terms in moved]
+    G, driven_G, b = free_rows(mechanism, blocks.constraints)
     jacobi: Expr | None = None
     if not (blocks.nodes and drives):  # speeds of bodies hold the prescribed rates: v . dT/dv would be 2 T
         twice = vec.total([v * p for v, p in zip(mechanism.v, blocks.momenta, strict=False)])
@@ -68,9 +78,9 @@ def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
         ),
         g=(*blocks.constraints.g, *quaternions),
         G=G,
-        b=tuple(b),
+        b=b,
         c=tuple(blocks.constraints.c),
-        constraint_names=(*blocks.constraints.names, *(f"{at.owner}: unit quaternion" for at in mechanism.quaternions)),
+        constraint_names=constraint_names(mechanism, blocks.constraints),
         senses=tuple(senses),
         fixed_gaps=tuple(mechanism.fixed_gaps),
         kinetic=blocks.kinetic,

@@ -20,6 +20,7 @@ from pendula.equations.tape import Expr, is_zero
 from pendula.errors import PendulaError
 from pendula.model.joints import Coordinate
 from pendula.model.model import Model
+from pendula.words import counted, readable
 
 PARTS = ("inertia", "gravity", "springs", "dissipation", "applied")
 """What f is made of: f = -h (inertia) - dV/dq (gravity, springs) + tau (dissipation, applied)."""
@@ -66,9 +67,17 @@ class Transmitted:
     torque: tuple[Expr, ...]
 
 
+@readable
 @dataclass(frozen=True)
 class Equations:
-    """Equations of motion as named symbolic blocks. Made by a formulation; see :func:`pendula.derive`."""
+    """Equations of motion as named symbolic blocks. Made by a formulation; see :func:`pendula.derive`.
+
+    Example:
+        >>> import pendula
+        >>> equations = pendula.derive("pendulum", "lagrange")
+        >>> equations.v, equations.loop_rows
+        ((theta_dot,), 0)
+    """
 
     model: Model
     formulation: str
@@ -199,6 +208,11 @@ class Equations:
             expression = se.sympify(expression)
             table[symbol] = expression.subs({s: table[s] for s in expression.free_symbols if s in table})
         return table
+
+    def __str__(self) -> str:
+        rows = f", {counted(self.loop_rows, 'constraint row')}" if self.loop_rows else ""
+        sizes = f"{counted(len(self.v), 'speed')}{rows}, {counted(len(self.definitions), 'named intermediate')}"
+        return f"{self.model.name}: equations of motion by {self.formulation}, {sizes}"
 
 
 def _wide(matrix: Matrix, n: int) -> bool:

@@ -19,11 +19,13 @@ from pendula.errors import NotSupported, UsageError
 from pendula.library.lookup import model_of
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
+from pendula.words import readable
 
 MOST_FREEDOMS = 6
 """beyond, symbolic determinants take minutes and say nothing to a reader"""
 
 
+@readable
 @dataclass(frozen=True)
 class SymbolicModel:
     """M e'' + C e' + K e = F u in symbols of the parameters. Matrices are those of SymPy.
@@ -34,6 +36,11 @@ class SymbolicModel:
         left: what is left of the forces at the point; zero at an equilibrium for all parameters. Where it is not, the
             point is an equilibrium only for parameters that make it so.
         assumed: parameters that are taken as positive, because their values in the model are.
+
+    Example:
+        >>> import pendula
+        >>> pendula.linear.linearize_symbolic(pendula.library.pendulum(kind="point")).K[0]
+        g*l*m
     """
 
     coordinates: tuple[str, ...]

@@ -24,7 +24,7 @@ class Entry:
     Example:
         >>> from pendula.library import mechanisms
         >>> mechanisms()["chain"].arguments["links"]
-        2
+        10
     """
 
     name: str

@@ -22,6 +22,7 @@ from pendula.model.problems import shown
 from pendula.model.reading import UnitsLabel, read_fields
 from pendula.model.topology import tree_order
 from pendula.model.units import Units
+from pendula.words import counted
 
 
 def _start_kind(value: Any) -> str:
@@ -82,6 +83,15 @@ class Model(Element):
         if problems:
             raise ModelError(first_problems(problems))
         return make(reading.values)
+
+    def __repr__(self) -> str:
+        return f"<Model: {self}>"
+
+    def __str__(self) -> str:
+        closing = f" ({len(self.closures)} closing)" if self.closures else ""
+        sizes = f"{counted(len(self.bodies), 'body', 'bodies')}, {counted(len(self.joints), 'joint')}{closing}"
+        forces = f", {counted(len(self.forces), 'force')}" if self.forces else ""
+        return f"{self.name}, {sizes}{forces}, {counted(len(self.speeds), 'speed')}"
 
     # -- what follows from the description ------------------------------------------------------
 

@@ -15,9 +15,10 @@ from pendula.simulation.events import Event, crossings_of, hurry_notes
 from pendula.simulation.loops import pose_notes
 from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
+from pendula.system.joint_forces import gives_jacobi, jacobi_integral
 from pendula.system.layout import Array
 from pendula.system.schedule import constant_rates, moves_constraints
-from pendula.system.system import System
+from pendula.system.system import System, has_gaps
 
 _PAUSES = (Outcome.TOO_MANY_STEPS, Outcome.INTERRUPTED, Outcome.EVENT)
 
@@ -62,7 +63,7 @@ def trajectory_of(
         detail=run.detail,
         energy=account,
         energy_error=deviation,
-        violation=violation if system.has_gaps else None,
+        violation=violation if has_gaps(system) else None,
         constraint_violation=float(max(position.max(initial=0.0), violation.max(initial=0.0))),
         velocity_violation=float(velocity.max(initial=0.0)),
         jacobi_drift=_jacobi_drift(system, account, step_q, step_v, vector),
@@ -124,7 +125,7 @@ def _sampled_error(system: System, t: Array, y: Array, account: EnergyAccount, v
 
 def _jacobi_note(system: System) -> tuple[str, ...]:
     """Says that a law is not checked which another formulation could check."""
-    if system.gives_jacobi or not constant_rates(system) or not system.equations.power_is_zero:
+    if gives_jacobi(system) or not constant_rates(system) or not system.equations.power_is_zero:
         return ()
     return ("Jacobi's integral is not checked: " + " ".join(str(cannot(system.formulation, "jacobi")).split()),)
 
@@ -140,9 +141,9 @@ def _jacobi_drift(system: System, account: EnergyAccount, q: Array, v: Array, ve
     first = system.energies(q[index], v[index], 0.0, parameters=vector)
     second = system.energies(q[index], v[index], 0.8765, parameters=vector)
     pairs = [*zip(first, second, strict=True)]
-    pairs.append(tuple(system.jacobi(q[index], v[index], at, parameters=vector) for at in (0.0, 0.8765)))
+    pairs.append(tuple(jacobi_integral(system, q[index], v[index], at, parameters=vector) for at in (0.0, 0.8765)))
     size = account.scale
     if max(np.abs(a - b).max() for a, b in pairs) > 1e-9 * size:
         return None
-    jacobi = system.jacobi(q, v, account.t, parameters=vector)
+    jacobi = jacobi_integral(system, q, v, account.t, parameters=vector)
     return float(np.abs(jacobi - jacobi[0]).max() / size)

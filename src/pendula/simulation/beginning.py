@@ -12,6 +12,7 @@ from pendula.model.expressions.expression import parse
 from pendula.system.assembly import assemble
 from pendula.system.build import compile_alike
 from pendula.system.layout import Array, State
+from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 _with_other_inputs: weakref.WeakKeyDictionary[System, dict[tuple[tuple[str, str], ...], System]] = (
@@ -43,10 +44,10 @@ def with_inputs(system: System, inputs: Mapping[str, float | str]) -> System:
 def energy_size(system: System, start: State, vector: Array) -> float:
     """A typical energy: that of the start, or the weight lifted by a typical length."""
     kinetic = float(system.energies(start.q, start.v, start.t, parameters=vector).kinetic)
-    values = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
+    values = system.layout.parameter_values(vector)
     gravity = np.linalg.norm([parse(x).evaluate(values) for x in system.model.gravity])
     mass = sum(parse(body.mass_properties().mass).evaluate(values) for body in system.model.bodies)
-    return max(kinetic, float(gravity * mass) * system.typical_length(vector)) or 1.0
+    return max(kinetic, float(gravity * mass) * typical_length(system, vector)) or 1.0
 
 
 def start_state(
@@ -60,18 +61,18 @@ def start_state(
     """
     if isinstance(given, State):
         names, own = (given.layout.coordinates, given.layout.speeds), (system.layout.coordinates, system.layout.speeds)
-        joints = (system.joint_layout.coordinates, system.joint_layout.speeds)
+        joints = (system.in_joints.layout.coordinates, system.in_joints.layout.speeds)
         if names not in (own, joints):
             there, here = (", ".join(x[0][:6]) for x in (names, own))
             raise UsageError(f"the initial state belongs to another system: it has {there}; this one has {here}")
-        state = State(t, given.q, given.v, system.layout if names == own else system.joint_layout)
+        state = State(t, given.q, given.v, system.layout if names == own else system.in_joints.layout)
         written, asked = set[str](), set[str]()
         early = (f"the initial state is of t = {given.t:g}, and is used at t = {t:g}",) if given.t != t else ()
     else:
         if given is not None and not isinstance(given, Mapping):
             raise UsageError(f"initial_state is a State or values by name, found {type(given).__name__}")
-        state = system.initial_joint_state(vector, t=t).replace(given or {})
-        asked, early = {*(given or {})} & {*system.joint_layout.speeds}, ()
+        state = system.in_joints.initial_state(vector, t=t).replace(given or {})
+        asked, early = {*(given or {})} & {*system.in_joints.layout.speeds}, ()
         written = {n for n in (*system.model.initial, *(given or {})) if n in state}
     if not (np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.v))):
         bad = [n for n in state if not np.isfinite(state[n])]
@@ -80,7 +81,7 @@ def start_state(
     if not found.moved:
         return found.state, early
     largest = sorted(found.moved.items(), key=lambda item: -abs(item[1]))[:4]
-    unit = {**system.layout.units, **system.joint_layout.units}
+    unit = {**system.layout.units, **system.in_joints.layout.units}
     text = ", ".join(f"{n} by {x:.3g} {unit[n]}" for n, x in largest)
     more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""
     return found.state, (*early, f"the initial state was moved to satisfy the constraints: {text}{more}")

@@ -17,14 +17,23 @@ from pendula.files import write_arrays
 from pendula.outcome import Outcome
 from pendula.system.layout import Array, Layout, State
 from pendula.system.system import System
+from pendula.words import counted, readable
 
 OUTCOMES = tuple(Outcome)
 """Outcomes by the number that is stored for them."""
 
 
+@readable
 @dataclass(frozen=True)
 class EnsembleRun:
-    """One run of an ensemble: states at the samples it reached, where it ended, and how."""
+    """One run of an ensemble: states at the samples it reached, where it ended, and how.
+
+    Example:
+        >>> import pendula
+        >>> runs = pendula.simulate_many("pendulum", 1.0, {"theta": [0.1, 0.2]}, workers=1)
+        >>> print(runs[0].outcome)
+        finished: reached the final time
+    """
 
     t: Array
     q: Array
@@ -37,7 +46,12 @@ class EnsembleRun:
     rejected: int
     parameters: Array
 
+    def __str__(self) -> str:
+        where = f"{counted(len(self.t), 'state')} up to t = {self.end.t:.6g}"
+        return f"{self.outcome}, {where}, energy drift {self.energy_drift:.2e}"
 
+
+@readable
 @dataclass(frozen=True)
 class Ensemble:
     """Many runs of one system. Arrays have one row for each run, in the order of the initial states.
@@ -140,20 +154,23 @@ class Ensemble:
 
     def _series(self, name: str) -> Array:
         """A coordinate or speed of all runs, shape (runs, samples)."""
-        joints = self.system.joint_layout
+        joints = self.system.in_joints.layout
         if joints is not self.layout and name in (*joints.coordinates, *joints.speeds):
             return self._read_joints(name)
         which, k = self.layout.position(name)
         return np.asarray((self.q if which == "q" else self.v)[:, :, k])
 
     def _read_joints(self, name: str) -> Array:
-        which, k = self.system.joint_layout.position(name)
+        which, k = self.system.in_joints.layout.position(name)
         out = np.empty(self.q.shape[:2])
         for run in range(len(self)):
             row = self.parameters[run if len(self.parameters) > 1 else 0]
-            found = self.system.to_joints(self.q[run], self.v[run], self.t, parameters=row)
+            found = self.system.in_joints.read(self.q[run], self.v[run], self.t, parameters=row)
             out[run] = found[0 if which == "q" else 1][:, k]
         return out
+
+    def __str__(self) -> str:
+        return self.summary()
 
     def summary(self) -> str:
         """What there is to know about all runs, in a few lines."""

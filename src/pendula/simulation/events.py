@@ -17,6 +17,7 @@ from pendula.numerics.steppers.watch import Watched
 from pendula.system.layout import Array
 from pendula.system.system import System
 from pendula.system.watching import as_callback, check_names, names_of, sides_at, watch_program
+from pendula.words import counted, readable, some
 
 DIRECTIONS = {"rising": 1, "falling": -1, "any": 0}
 LONGEST_NAME = 100
@@ -144,11 +145,19 @@ def _is_expression(text: str) -> bool:
     return True
 
 
+@readable
 @dataclass(frozen=True)
 class Crossings:
     """Where one event occurred: ``t``, ``q`` and ``v`` have one row for each time.
 
     ``crossings["theta2"]`` is a coordinate or speed at those times.
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate("pendulum", 2.0, events=["theta = 0"])
+        >>> found = run.events["theta = 0"]
+        >>> len(found), abs(found["theta"]).max() < 1e-9
+        (2, np.True_)
     """
 
     event: Event
@@ -161,10 +170,10 @@ class Crossings:
     @cached_property
     def joints(self) -> tuple[Array, Array]:
         """Coordinates and speeds of the joints, whatever was integrated."""
-        return self.system.to_joints(self.q, self.v, self.t, parameters=self.parameters)
+        return self.system.in_joints.read(self.q, self.v, self.t, parameters=self.parameters)
 
     def __getitem__(self, name: str) -> Array:
-        layout = self.system.joint_layout
+        layout = self.system.in_joints.layout
         if name in (*layout.coordinates, *layout.speeds):
             which, k = layout.position(name)
             return self.joints[0 if which == "q" else 1][:, k]
@@ -173,6 +182,10 @@ class Crossings:
 
     def __len__(self) -> int:
         return len(self.t)
+
+    def __str__(self) -> str:
+        when = f", t = {some([f'{t:.6g}' for t in self.t])}" if len(self) else ""
+        return f"{self.event.name}: {counted(len(self), 'crossing')}{when}"
 
 
 def read_events(events: Sequence[Event | str] | None) -> tuple[Event, ...]:
@@ -243,7 +256,7 @@ def hurry_notes(system: System, events: Sequence[Event], run: Integration) -> tu
     unit = system.layout.time_unit
     return tuple(
         f'event "{event.name}" swings too quickly for the steps (from t = {at:.4g} {unit}), so crossings may be '
-        "missing: try --stepper rk4 with a short --step, or another expression for the same thing"
+        'missing: try stepper="rk4" with a short step=..., or another expression for the same thing'
         for event, at in zip(events, run.event_hurried, strict=False)
         if np.isfinite(at)
     )

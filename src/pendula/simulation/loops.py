@@ -11,7 +11,7 @@ from pendula.numerics.steppers.stepping import integrate
 from pendula.system.assembly import row_scales
 from pendula.system.dynamics import Dynamics
 from pendula.system.layout import Array, State
-from pendula.system.mobility import look_at
+from pendula.system.mobility import look_at, mobility
 from pendula.system.system import System
 
 PILOT_STEPS = 50
@@ -37,12 +37,10 @@ def check_start(system: System, start: State, vector: Array) -> tuple[str, ...]:
     """
     if not system.model.closures:
         return ()
-    if system.bodies_have_coordinates:
-        q, v = system.to_joints(start.q, start.v, start.t, parameters=vector)
-        return check_start(system.in_joints, State(start.t, q, v, system.joint_layout), vector)
-    here, usual = look_at(system, start, vector).rank, system.mobility_with(vector)
+    start, system = system.in_joints.read_state(start, vector), system.in_joints.system
+    here, usual = look_at(system, start, vector).rank, mobility(system, vector)
     if here < usual.rank:
-        usual = system.mobility_with(vector, look_again=True)
+        usual = mobility(system, vector, look_again=True)
     if here < usual.rank:
         values = ", ".join(f"{n} = {start[n]:.6g}" for n in system.layout.coordinates[:6])
         raise SingularPose(
@@ -75,11 +73,10 @@ def pose_notes(system: System, t: Array, q: Array, vector: Array, *, stopped: bo
     """Says where a run came close to a singular pose, went through one, or ended at one."""
     if not system.model.closures:
         return ()
-    if system.bodies_have_coordinates:
-        q, _ = system.to_joints(q, np.zeros((len(q), len(system.layout.speeds))), t, parameters=vector)
-        return pose_notes(system.in_joints, t, q, vector, stopped=stopped)
+    q, _ = system.in_joints.read(q, np.zeros((len(q), len(system.layout.speeds))), t, parameters=vector)
+    system = system.in_joints.system
     n, m = len(system.layout.speeds), system.loop_rows
-    rank = system.mobility_with(vector).rank if m else 0
+    rank = mobility(system, vector).rank if m else 0
     if not rank or len(t) < 2:
         return ()
     stride = max(1, int(np.ceil(len(t) * (5e-6 + 5e-9 * m * m * n) / _BUDGET)))

@@ -19,8 +19,9 @@ from pendula.simulation.trajectory import Trajectory
 from pendula.system.dynamics import Dynamics
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
-from pendula.system.schedule import breakpoints, largest_step
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters, parameter_vector
+from pendula.system.schedule import breakpoints, largest_step, moves_by_time
+from pendula.system.system import System
 
 
 def simulate(
@@ -102,7 +103,7 @@ def simulate(
     looked_for = read_events(events)
     if looked_for:
         settings.stepper.require("events")
-    vector = system.parameter_vector(parameters)
+    vector = parameter_vector(system, parameters)
     start, notes = start_state(system, initial_state, settings.span[0], vector)
     notes += check_start(system, start, vector)
     system.accelerations(start.q, start.v, start.t, parameters=vector)  # raises if they are not determined
@@ -128,7 +129,7 @@ def _integrated(
     series = system.series(vector) if settings.stepper.series else None
     breaks = breakpoints(system, vector, settings.span)
     common: dict[str, Any] = {"rtol": settings.tol, "atol": settings.atol, "quadratures": dynamics.quadratures}
-    if dynamics.quadratures and system.moves_by_time:
+    if dynamics.quadratures and moves_by_time(system):
         # motors may work while the state is at rest: the work then takes part in step control
         work = settings.tol * energy_size(system, start, vector)
         common |= {"atol": np.append(np.full(y0.size - 1, settings.atol), work), "quadratures": 0}

@@ -11,7 +11,8 @@ import numpy as np
 from pendula.errors import PendulaError, UsageError
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, Layout, State
-from pendula.system.system import System
+from pendula.system.parameters import parameter_vector
+from pendula.system.system import System, has_gaps
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Starts:
 
     def layout(self, system: System) -> Layout:
         """Names of the columns."""
-        return system.joint_layout if self.in_joints else system.layout
+        return system.in_joints.layout if self.in_joints else system.layout
 
     def not_finite(self, system: System) -> dict[int, str]:
         """Runs whose state is not finite, and what of it."""
@@ -54,7 +55,7 @@ class Starts:
     def assembled(self, system: System, parameters: Array) -> tuple[Array, Array, dict[int, str]]:
         """Consistent coordinates and speeds of the equations, and why some runs have none."""
         layout, failed = self.layout(system), dict[int, str]()
-        if not system.has_gaps and not system.bodies_have_coordinates:
+        if not has_gaps(system) and system.in_joints.same:
             return self.q, self.v, failed
         q = np.zeros((len(self), len(system.layout.coordinates)))
         v = np.zeros((len(self), len(system.layout.speeds)))
@@ -62,7 +63,7 @@ class Starts:
             named = self.named[run if len(self.named) > 1 else 0]
             vector = parameters[run if len(parameters) > 1 else 0]
             state = State(self.t, self.q[run], self.v[run], layout)
-            asked = named & {*system.joint_layout.speeds}
+            asked = named & {*system.in_joints.layout.speeds}
             try:
                 found = assemble(system, state, parameters=vector, keep=asked, prefer=named | self.written).state
             except PendulaError as error:
@@ -99,7 +100,7 @@ def _is_table(x: Any) -> bool:
 
 def _by_name(system: System, given: Mapping[str, Any], parameters: Array) -> Starts:
     """Arrays by name, one entry for each run; numbers count for all."""
-    layout = system.joint_layout
+    layout = system.in_joints.layout
     columns = {name: _column(name, value) for name, value in given.items()}
     runs = max([c.size for c in columns.values()] + [len(parameters)])
     for name, column in columns.items():
@@ -130,19 +131,19 @@ def _model_states(system: System, parameters: Array, runs: int) -> tuple[Array, 
     """The model's own initial state for every run; its expressions may depend on parameters."""
     if len(parameters) not in (1, runs):
         raise UsageError(f"there are {runs} initial states, but {len(parameters)} sets of parameters")
-    states = [system.initial_joint_state(row) for row in parameters]
+    states = [system.in_joints.initial_state(row) for row in parameters]
     q, v = np.array([s.q for s in states]), np.array([s.v for s in states])
     return np.array(np.broadcast_to(q, (runs, q.shape[1]))), np.array(np.broadcast_to(v, (runs, v.shape[1])))
 
 
 def _written(system: System) -> frozenset[str]:
-    layout = system.joint_layout
+    layout = system.in_joints.layout
     return frozenset(system.model.initial) & {*layout.coordinates, *layout.speeds}
 
 
 def _from_mappings(system: System, given: Sequence[Mapping[str, float]], parameters: Array) -> Starts:
     q, v = _model_states(system, parameters, len(given))
-    layout = system.joint_layout
+    layout = system.in_joints.layout
     for run, values in enumerate(given):
         for name, value in values.items():
             which, k = layout.position(name)
@@ -152,7 +153,7 @@ def _from_mappings(system: System, given: Sequence[Mapping[str, float]], paramet
 
 def _from_states(system: System, given: Sequence[State]) -> Starts:
     own = (system.layout.coordinates, system.layout.speeds)
-    joints = (system.joint_layout.coordinates, system.joint_layout.speeds)
+    joints = (system.in_joints.layout.coordinates, system.in_joints.layout.speeds)
     for run, state in enumerate(given):
         names = (state.layout.coordinates, state.layout.speeds)
         if names not in (own, joints) or names != (given[0].layout.coordinates, given[0].layout.speeds):
@@ -167,7 +168,7 @@ def _from_states(system: System, given: Sequence[State]) -> Starts:
 def _from_arrays(system: System, q: Array | None, v: Array | None) -> Starts:
     if q is None:
         raise UsageError("initial_states: q is missing")
-    for layout in (system.layout, system.joint_layout):
+    for layout in (system.layout, system.in_joints.layout):
         nq, nv = len(layout.coordinates), len(layout.speeds)
         speeds = np.zeros((len(q), nv)) if v is None else v
         if q.shape[1] == nq and speeds.shape[1] == nv and len(q) == len(speeds) > 0:
@@ -193,10 +194,10 @@ def read_parameters(system: System, given: Any) -> Array:
             if column.ndim != 1 or column.size not in (1, runs):
                 raise UsageError(f'parameters: "{name}" has shape {column.shape} where there are {runs} runs')
         sets = [{n: float(c[k if c.size > 1 else 0]) for n, c in columns.items()} for k in range(runs)]
-        return np.array([system.parameter_vector(values) for values in sets])
+        return np.array([parameter_vector(system, values) for values in sets])
     table = _numbers("parameters", given)
     if table.ndim == 1:
-        return system.parameter_vector(table)[None]
+        return parameter_vector(system, table)[None]
     if table.ndim != 2 or not len(table):
         raise UsageError(f"parameters: expected values by name, or an array (runs, {system.parameters.size})")
-    return np.array([system.parameter_vector(row) for row in table])
+    return np.array([parameter_vector(system, row) for row in table])

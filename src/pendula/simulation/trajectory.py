@@ -16,11 +16,20 @@ from pendula.outcome import Outcome
 from pendula.simulation.events import Crossings
 from pendula.system.layout import Array, Layout, State
 from pendula.system.system import System
+from pendula.words import counted, readable, some
 
 
+@readable
 @dataclass(frozen=True)
 class EnergyAccount:
-    """Energies at every accepted step, the work done on the mechanism, and what does not add up."""
+    """Energies at every accepted step, the work done on the mechanism, and what does not add up.
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate("pendulum", 1.0, samples=3)
+        >>> run.energy.total.shape == run.energy.t.shape, run.energy.drift < 1e-6
+        (True, True)
+    """
 
     t: Array
     kinetic: Array
@@ -49,7 +58,11 @@ class EnergyAccount:
         """max |E(t) - E(0) - W(t)| / scale."""
         return float(np.abs(self.error).max() / self.scale)
 
+    def __str__(self) -> str:
+        return f"energies at {counted(len(self.t), 'step')}: drift {self.drift:.2e} of {self.scale:.6g}"
 
+
+@readable
 @dataclass(frozen=True)
 class Trajectory:
     """Times, coordinates and speeds, with the account of the run.
@@ -104,12 +117,12 @@ class Trajectory:
     @property
     def joint_layout(self) -> Layout:
         """Names and units of the joints' coordinates and speeds: what a run is read by."""
-        return self.system.joint_layout
+        return self.system.in_joints.layout
 
     @cached_property
     def joints(self) -> tuple[Array, Array]:
         """Coordinates and speeds of the joints over time, whatever was integrated."""
-        return self.system.to_joints(self.q, self.v, self.t, parameters=self.parameters)
+        return self.system.in_joints.read(self.q, self.v, self.t, parameters=self.parameters)
 
     @property
     def energy_drift(self) -> float:
@@ -180,3 +193,19 @@ class Trajectory:
             **self._event_arrays(),
         }
         write_arrays(path, content)
+
+    def __str__(self) -> str:
+        layout = self.joint_layout
+        names = some([*layout.coordinates, *layout.speeds])
+        step = f"steps of {self.step:g}" if self.step else f"tolerance {self.tolerance:g}"
+        ends = f"{self.energy.t[0]:.6g} to {self.energy.t[-1]:.6g} {layout.time_unit}"
+        lines = [
+            f"{self.system.model.name}, {ends}: {self.outcome}",
+            f"{counted(len(self), 'state')} of {names}",
+            f"{self.stepper} with {step}: {counted(self.steps, 'step')}, {self.rejected} rejected",
+            f"energy drift {self.energy_drift:.2e}",
+        ]
+        if self.violation is not None:
+            lines.append(f"constraint violation {self.constraint_violation:.2e}")
+        lines += [str(found) for found in self.events.values()]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

@@ -12,7 +12,10 @@ from pendula.model.bodies import GROUND
 from pendula.model.model import Model
 from pendula.numerics.solvers.newton import solve_least_change
 from pendula.system.layout import Array, State
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters, parameter_vector, typical_length
+from pendula.system.rows import state_rows
+from pendula.system.system import System
+from pendula.words import readable
 
 CLOSED = 1e-15
 """Gap at which a loop counts as closed, relative to the size of the mechanism (for directions, as a sine)."""
@@ -27,6 +30,7 @@ ROUNDED = 1e-3
 """Kept speeds that contradict each other by less than this fraction are taken as rounded, and changed."""
 
 
+@readable
 @dataclass(frozen=True)
 class Assembly:
     """A consistent state and what had to move to get there.
@@ -55,7 +59,7 @@ class Assembly:
 
 
 def assemble(
-    system: System | Model | str,
+    system: System,
     near: State | Mapping[str, float] | None = None,
     *,
     parameters: Parameters = None,
@@ -67,7 +71,7 @@ def assemble(
     Redundant constraints do not matter, as long as they do not contradict each other.
 
     Args:
-        system: a system, a model, or the name of a library mechanism.
+        system: the compiled mechanism.
         near: a State, or changes to the model's initial state by name; default: the initial state.
         parameters: changes of parameters by name, or all values as an array.
         keep: coordinates and speeds to hold. Coordinates are let go where the loops cannot be closed otherwise
@@ -80,21 +84,29 @@ def assemble(
 
     Example:
         >>> import pendula
-        >>> model = pendula.library.four_bar()
-        >>> sorted(assemble(model, {"rocker": 3.9}, keep={"crank", "coupler", "crank_dot"}).moved)
+        >>> system = pendula.compile_system("four-bar")
+        >>> sorted(assemble(system, {"rocker": 3.9}, keep={"crank", "coupler", "crank_dot"}).moved)
         ['rocker']
     """
-    if not isinstance(system, System):
-        from pendula.system.entry import system_of  # which itself assembles
-
-        system = system_of(system, "assemble")
-    parameters = system.parameter_vector(parameters)
+    vector, joints = parameter_vector(system, parameters), system.in_joints
     own = {*system.layout.coordinates, *system.layout.speeds}
     for name in {*keep, *prefer} - own:
-        system.joint_layout.position(name)  # says so if there is no such name
-    state = _near(system, near, parameters)
-    if system.bodies_have_coordinates and state.layout == system.joint_layout:  # the joints decide what moves least
-        return _assemble_joints(system, state, parameters, keep, prefer)
+        joints.layout.position(name)  # says so if there is no such name
+    state = _near(system, near, vector)
+    if state.layout is system.layout:
+        return _assemble(system, state, vector, keep, prefer)
+    if not system.model.closures:
+        q = _with_unit_quaternions(np.array(state.q, dtype=float), joints.quaternions, state.layout.coordinates)
+        placed = joints.place_state(State(state.t, q, state.v, joints.layout), vector)
+        return Assembly(placed, {}, 0.0, system)
+    found = _assemble(joints.system, state, vector, keep, prefer)  # the joints decide what moves least
+    return Assembly(joints.place_state(found.state, vector), found.moved, found.gap, system)
+
+
+def _assemble(
+    system: System, state: State, parameters: Array, keep: Collection[str], prefer: Collection[str]
+) -> Assembly:
+    """The same for a state in the coordinates of the system."""
     q, v = np.array(state.q, dtype=float), np.array(state.v, dtype=float)
     q = _with_unit_quaternions(q, [at for at, _ in system.balls], system.layout.coordinates)
     gap = 0.0
@@ -103,10 +115,10 @@ def assemble(
     if system.loop_rows:
         q, gap = _close(system, q, state.t, parameters, {*keep, *prefer})
         v = _compatible_speeds(system, q, v, state.t, parameters, [{*keep, *prefer}, {*keep}])
-    if wrong := system.model.closures and system.turned_over(q, state.t, parameters=parameters):
+    if wrong := _turned_over(system, q, state.t, parameters):
         raise LoopNotClosed(
             f'joint "{wrong[0]}" closes from this start only with its two sides turned over against each other.\n'
-            "  Try: a pose in which they point the same way, with --start or initial.",
+            "  Try: a pose in which they point the same way, or another initial state.",
             last=q,
             residual=gap,
         )
@@ -116,17 +128,12 @@ def assemble(
     return Assembly(result, moved, gap, system)
 
 
-def _assemble_joints(
-    system: System, state: State, parameters: Parameters, keep: Collection[str], prefer: Collection[str]
-) -> Assembly:
-    """Closes loops in the joints' coordinates, then places the bodies."""
-    if system.model.closures:
-        found = assemble(system.in_joints, state, parameters=parameters, keep=keep, prefer=prefer)
-        return Assembly(system.placed(found.state, parameters), found.moved, found.gap, system)
-    names = state.layout.coordinates
-    balls = [names.index(j.coordinates()[-4].name) for j in system.model.tree if j.quaternion()]
-    q = _with_unit_quaternions(np.array(state.q, dtype=float), balls, names)
-    return Assembly(system.placed(State(state.t, q, state.v, state.layout), parameters), {}, 0.0, system)
+def _turned_over(system: System, q: Array, t: float, parameters: Array) -> list[str]:
+    """Closing joints that are closed with one side turned over."""
+    if not system.model.closures:
+        return []
+    rows, _ = state_rows(system.layout, q, None, t, system.inputs.none)
+    return system.constraints.turned_over(rows[0], parameters)
 
 
 def _with_unit_quaternions(q: Array, balls: Sequence[int], names: Sequence[str]) -> Array:
@@ -140,32 +147,30 @@ def _with_unit_quaternions(q: Array, balls: Sequence[int], names: Sequence[str])
 
 def _near(system: System, near: State | Mapping[str, float] | None, parameters: Parameters) -> State:
     if near is None or isinstance(near, Mapping):
-        return system.initial_joint_state(parameters).replace(near or {})
+        return system.in_joints.initial_state(parameters).replace(near or {})
     if not isinstance(near, State):
         raise UsageError(f"near is a State or values by name, found {type(near).__name__}")
-    names, own = (near.layout.coordinates, near.layout.speeds), (system.layout.coordinates, system.layout.speeds)
-    if names not in (own, (system.joint_layout.coordinates, system.joint_layout.speeds)):
-        there, here = (", ".join(x[0][:6]) for x in (names, own))
-        raise UsageError(f"the state belongs to another system: it has {there}; this one has {here}")
-    return near
+    names = (near.layout.coordinates, near.layout.speeds)
+    for layout in (system.layout, system.in_joints.layout):
+        if names == (layout.coordinates, layout.speeds):
+            return State(near.t, near.q, near.v, layout)
+    there, here = (", ".join(x[:6]) for x in (names[0], system.layout.coordinates))
+    raise UsageError(f"the state belongs to another system: it has {there}; this one has {here}")
 
 
 def row_scales(system: System, parameters: Parameters = None) -> Array:
     """What makes the rows of the constraints pure numbers: a typical length for gaps, 1 for directions."""
-    length = system.typical_length(parameters)
-    names = system.equations.constraint_names[: system.loop_rows]
+    length = typical_length(system, parameters)
+    names = system.constraint_names[: system.loop_rows]
     return np.array([length if "gap" in name else 1.0 for name in names])
 
 
-def _check_fixed_gaps(system: System, parameters: Parameters) -> None:
+def _check_fixed_gaps(system: System, parameters: Array) -> None:
     """Constraints that no motion changes must hold for the parameters of this run too."""
-    fixed = system.equations.fixed_gaps
-    if not fixed:
-        return
-    gaps = system.fixed_gaps(parameters)
-    worst = int(np.argmax(np.abs(gaps)))
-    if not abs(gaps[worst]) < 1e-9:
-        name, _, what = fixed[worst][0].partition(": ")
+    gaps = system.constraints.fixed_gaps(parameters)
+    worst = max(gaps, key=lambda name: abs(gaps[name]), default="")
+    if gaps and not abs(gaps[worst]) < 1e-9:
+        name, _, what = worst.partition(": ")
         raise LoopNotClosed(
             f'joint "{name}" cannot close: {what} is {abs(gaps[worst]):.6g} for these parameters, '
             "and no motion changes it.\n"
@@ -180,7 +185,7 @@ def _close(system: System, q0: Array, t: float, parameters: Parameters, keep: Co
     def shifted(s: Array) -> Array:
         """q0 moved by N s (small turns of a ball joint multiply its quaternion)."""
         q = q0.copy()
-        for i, k in enumerate(system.speed_of):
+        for i, k in enumerate(system.layout.speed_of):
             if k >= 0:
                 q[i] += s[k]
         for at, k in system.balls:
@@ -267,7 +272,7 @@ def _contradiction(system: System, G: Array, rate: Array, v: Array, kept: list[i
     names, units = system.layout.speeds, system.layout.units
     free = np.array([k not in kept for k in range(len(v))])
     worst = int(np.argmax(np.abs(G @ _least_change(G, rate, free) + rate)))
-    joint = system.equations.constraint_names[worst].partition(":")[0]
+    joint = system.constraint_names[worst].partition(":")[0]
 
     def listed(values: Array) -> str:
         return ", ".join(f"{names[k]} = {values[k]:.6g} {units[names[k]]}" for k in kept)
@@ -288,7 +293,7 @@ def _gap_message(system: System, q: Array, t: float, parameters: Parameters) -> 
     g, _ = system.gaps(q, None, t, parameters=parameters)
     scale = row_scales(system, parameters)
     worst = int(np.argmax(np.abs(g[:m] / scale)))
-    name, _, what = system.equations.constraint_names[worst].partition(": ")
+    name, _, what = system.constraint_names[worst].partition(": ")
     unit = f" {system.model.unit_names.length}" if "gap" in what else ""
     G = system.constraint_jacobian(q, t, parameters=parameters) / scale[:, None]
     rank = int(np.linalg.matrix_rank(G, rtol=1e-6)) if np.all(np.isfinite(G)) else m
@@ -303,7 +308,7 @@ def _gap_message(system: System, q: Array, t: float, parameters: Parameters) -> 
         f"(allowed: {CLOSED_ENOUGH:g} of its size) at the best pose found.\n"
         f"  Bodies on the loop: {', '.join(_loop_bodies(system.model, name))}.\n"
         f"{twice}"
-        "  Try: check the lengths, or start from a closer pose with --start or initial."
+        "  Try: check the lengths, or start from a closer pose."
     )
 
 

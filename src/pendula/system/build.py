@@ -20,10 +20,11 @@ from pendula.errors import (
 )
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
-from pendula.system.assembly import assemble
+from pendula.system import assembly
 from pendula.system.layout import State
-from pendula.system.mobility import Pose, mobility_of, poses_near_start
+from pendula.system.mobility import Pose, independent_rows, mobility, regular_poses
 from pendula.system.recursive import RecursiveSystem
+from pendula.system.symbolic import SymbolicSystem
 from pendula.system.system import System
 
 _TRIES = 6
@@ -44,7 +45,7 @@ def compile_system(model: Model | Equations | str, formulation: str | None = Non
     where it is faster and no formulation is asked for. ``system.engine`` tells which it is.
 
     Well posed means that every allowed motion has mass: M is positive definite on the null space of G. Constraints
-    may be redundant: ``system.mobility`` says so, and the motion is found all the same.
+    may be redundant: ``mobility(system)`` reports it, and the motion is found all the same.
 
     Args:
         model: a model, equations, or the name of a library mechanism; the model of a system is compiled anew.
@@ -72,10 +73,10 @@ def compile_system(model: Model | Equations | str, formulation: str | None = Non
             return _recursive(model, symbolic_terms=len(model.speeds) <= MOST_DERIVED)
     formulation = DEFAULT if formulation is None else formulation
     equations = model if isinstance(model, Equations) else derive(model, formulation)
-    system = System(equations)
+    system = SymbolicSystem(equations)
     _check_well_posed(system)
-    if system.tree is not None and (system.independent_rows() < equations.loop_rows or not _solves_by_bodies(system)):
-        return System(equations, by_bodies=False)  # or massless bodies that only a loop holds
+    if system.tree is not None and (independent_rows(system) < equations.loop_rows or not _solves_by_bodies(system)):
+        return SymbolicSystem(equations, by_bodies=False)  # or massless bodies that only a loop holds
     return system
 
 
@@ -107,12 +108,12 @@ def _recursive(model: Model, *, symbolic_terms: bool = False) -> System:
 
 def _solves_by_bodies(system: System) -> bool:
     """Whether accelerations can be found from the tips to ground, at one of some poses."""
-    start = system.initial_joint_state()
+    start = system.in_joints.initial_state()
     rng = np.random.default_rng(12345)
     for k in range(_TRIES):
         q = start.q if k == 0 else start.q + rng.uniform(-0.7, 0.7, size=start.q.size)
         with suppress(LoopNotClosed, SingularPose, ComputationError):
-            state = assemble(system, State(0.1 * k, q, start.v, start.layout)).state
+            state = assembly.assemble(system, State(0.1 * k, q, start.v, start.layout)).state
             system.accelerations(state.q, state.v, state.t)
             return True
     return False
@@ -122,15 +123,10 @@ def _check_well_posed(system: System) -> None:
     """Looks at some poses; one good pose is enough, since single poses may be singular."""
     if not system.layout.speeds:
         raise ModelError([Problem("model", "joints", "nothing can move: there are no free coordinates")])
-    if system.tree is not None and system.mobility.by_rank > 0 and _solves_by_bodies(system):
+    if isinstance(system, SymbolicSystem) and system.tree and mobility(system).by_rank and _solves_by_bodies(system):
         return
-    poses = list(poses_near_start(system))
-    if system.loop_rows and not system.bodies_have_coordinates:
-        system.mobility = mobility_of(system, poses)
-    rank = max((pose.rank for pose in poses), default=0) if system.bodies_have_coordinates else system.mobility.rank
-    regular = [pose for pose in poses if pose.rank == rank]
     last: PendulaError | None = None
-    for pose in regular:
+    for pose in regular_poses(system):
         last = _fault(system, pose)
         if last is None:
             return

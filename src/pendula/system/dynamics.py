@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from pendula.numerics.solvers.complement import ARGUMENTS, complement_by_address
 from pendula.numerics.solvers.linear import kkt_work_shape
 from pendula.system import kernels as kn
 from pendula.system.code.programs import Programs
-from pendula.system.layout import Array
+from pendula.system.layout import Array, Layout
 
 STATUS = {
     kn.SINGULAR_MASS: ("the mass matrix is not positive definite there: a motion without mass, or a singular chart"),
@@ -30,20 +31,70 @@ STATUS = {
 MOST_PASSES = 12  # Newton steps of a projection
 
 
-@dataclass
-class Dynamics:
-    """Right-hand side and projection as callbacks on private buffers; one per run, so runs do not meet."""
+@dataclass(frozen=True)
+class Workspace:
+    """What callbacks work on: the context, and everything it points to. One per run, so that runs do not meet."""
 
-    rhs: Callback
-    project: Callback | None
-    quadratures: int
+    context: Array
     status: Array
-    buffers: tuple[Any, ...]
+    keep: tuple[Any, ...]
 
     @property
     def failure(self) -> str | None:
         """Why the right-hand side could not be solved, if it could not."""
         return STATUS.get(int(self.status[0]))
+
+    def callback(self, address: int) -> Callback:
+        """A native function on this workspace."""
+        return Callback(address, self.context.ctypes.data, self)
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """Right-hand side and projection as callbacks on one workspace.
+
+    Attributes:
+        rhs: [t, q, v, (work)] -> [q', v', (power)].
+        project: brings a state onto the constraints; None where there are none.
+        quadratures: 1 if the work done is integrated along, else 0.
+        workspace: what both work on.
+    """
+
+    rhs: Callback
+    project: Callback | None
+    quadratures: int
+    workspace: Workspace
+
+
+class SpareDynamics:
+    """Dynamics that single evaluations use again, for the last parameters; each serves one thread at a time."""
+
+    def __init__(self) -> None:
+        self._key = b""
+        self._free: list[Dynamics] = []
+
+    def take(self, key: bytes) -> Dynamics | None:
+        """One for these parameters, if there is one to spare."""
+        free = self._free
+        if key != self._key or not free:
+            return None
+        try:
+            return free.pop()
+        except IndexError:  # another thread took the last
+            return None
+
+    def give_back(self, key: bytes, dynamics: Dynamics) -> None:
+        """Keeps one for the next evaluation."""
+        if key != self._key:
+            self._key, self._free = key, []
+        if len(self._free) < 8:
+            self._free.append(dynamics)
+
+
+def where(layout: Layout, row: Array) -> str:
+    """The first coordinates of a row [t, q, ...], for messages."""
+    values = zip(layout.coordinates[:6], row[1:], strict=False)
+    return ", ".join(f"{name} = {x:.6g}" for name, x in values)
 
 
 @dataclass(frozen=True)
@@ -69,8 +120,8 @@ def bind_dynamics(
     parameters: Array,
     inputs: Array,
     *,
-    balls: list[tuple[int, int]],
-    speed_of: list[int],
+    balls: Sequence[tuple[int, int]],
+    speed_of: Sequence[int],
     has_power: bool,
     length: float,
     rank: int,
@@ -114,7 +165,7 @@ def bind_dynamics(
     context[[kn.QUADRATURES, kn.BALLS, kn.MAX_PASSES]] = int(has_power), len(balls), MOST_PASSES
     context[kn.COMPLEMENT] = complement_by_address.address if complement else 0
     context[[kn.RANK, kn.BAUMGARTE]] = rank, m > 0 and baumgarte is not None
-    keep: list[Any] = [code, context]
+    keep: list[Any] = [code]
     if m:
         gaps = programs.gaps(parameters)
         context[kn.GAPS_CODE], context[kn.GAPS_PARAMETERS] = gaps.native.evaluate, gaps.context
@@ -122,14 +173,6 @@ def bind_dynamics(
         keep.append(gaps)
     for entry, array in arrays.items():
         context[entry] = array.ctypes.data
-    found = Dynamics(
-        None,  # type: ignore[arg-type]
-        None,
-        int(has_power),
-        arrays[kn.STATUS],
-        (*keep, *arrays.values()),
-    )
-    found.rhs = Callback(kn.right_hand_side.address, context.ctypes.data, found)
-    if m or balls:
-        found.project = Callback(kn.project.address, context.ctypes.data, found)
-    return found
+    workspace = Workspace(context, arrays[kn.STATUS], (*keep, *arrays.values()))
+    project = workspace.callback(kn.project.address) if m or balls else None
+    return Dynamics(workspace.callback(kn.right_hand_side.address), project, int(has_power), workspace)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pendula.equations.equations import Equations
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
+from pendula.system import assembly
+from pendula.system.assembly import Assembly
 from pendula.system.build import compile_system
+from pendula.system.layout import State
+from pendula.system.parameters import Parameters
 from pendula.system.system import System
 
 AnySystem = System | Model | str
@@ -55,3 +60,29 @@ def _kept(key: Any, source: Model | Equations) -> System:
     while len(_compiled) > MOST_KEPT:
         _compiled.popitem(last=False)
     return found
+
+
+def assemble(
+    system: AnySystem,
+    near: State | Mapping[str, float] | None = None,
+    *,
+    parameters: Parameters = None,
+    keep: Collection[str] = (),
+    prefer: Collection[str] = (),
+) -> Assembly:
+    """The consistent state nearest to a given one: loops closed, speeds compatible with them.
+
+    Args:
+        system: a system, a model, or the name of a library mechanism.
+        near, parameters, keep, prefer: as in :func:`pendula.system.assembly.assemble`.
+
+    Raises:
+        LoopNotClosed: no consistent state was found, or the speeds to keep cannot be.
+
+    Example:
+        >>> import pendula
+        >>> model = pendula.library.four_bar()
+        >>> sorted(assemble(model, {"rocker": 3.9}, keep={"crank", "coupler", "crank_dot"}).moved)
+        ['rocker']
+    """
+    return assembly.assemble(system_of(system, "assemble"), near, parameters=parameters, keep=keep, prefer=prefer)

@@ -110,9 +110,9 @@ def _by_recursion(system: RecursiveSystem, parameters: Array) -> LaneDynamics:
 
 
 def _together(system: System, parameters: Array) -> LaneDynamics:
-    programs = system._programs
+    programs = system.programs
     natives = [programs.native(f"{name} in lanes", lambda make=make: make(system)) for name, make in _MAKERS]  # type: ignore[misc]
-    inputs = np.array([system.constant_inputs(row) for row in parameters]).reshape(len(parameters), -1)
+    inputs = np.array([system.inputs.constant(row) for row in parameters]).reshape(len(parameters), -1)
     given = np.ascontiguousarray(np.concatenate([parameters, inputs], axis=1))
     parts = [part for native in natives for part in (given, _prepared(native, given))]
     project, context, owner = _projection(system, parameters[0])
@@ -147,7 +147,7 @@ def _projection(system: System, parameters: Array) -> tuple[int, int, Any]:
 def _make_dynamics(system: System) -> Native:
     """q', v' and power; v' is NaN where the mass matrix is not positive definite."""
     eq = system.equations
-    low = system._programs.lowering(inputs_in_time=True, inputs_fixed=True)
+    low = system.programs.lowering(inputs_in_time=True, inputs_fixed=True)
     program, n = low.program, len(eq.v)
     M = [[low(eq.M[i][j]) if j >= i else program.zero for j in range(n)] for i in range(n)]
     a = solve_symmetric(program, M, [low(x) for x in eq.f], PIVOT_TOLERANCE)
@@ -164,7 +164,7 @@ def _make_dynamics(system: System) -> Native:
 
 
 def _make_energies(system: System) -> Native:
-    low = system._programs.lowering(inputs_in_time=True, inputs_fixed=True)
+    low = system.programs.lowering(inputs_in_time=True, inputs_fixed=True)
     energies = [low(system.equations.kinetic), low(system.equations.potential)]
     return compile_program(low.program, energies, inputs=low.inputs(), lanes=LANES)
 
@@ -180,7 +180,7 @@ def _one_by_one(system: System, parameters: Array) -> LaneDynamics:
         code, contexts = rk.energies_of_one.address, [e.rhs.context for e in energies]
     else:
         eq = system.equations
-        energies = [system._programs.block("energies", row, lambda: [eq.kinetic, eq.potential]) for row in parameters]
+        energies = [system.programs.block("energies", row, lambda: [eq.kinetic, eq.potential]) for row in parameters]
         code, contexts = energies[0].native.evaluate, [e.context for e in energies]
     data = np.array([[d.rhs.context, e] for d, e in zip(dynamics, contexts)], dtype=np.int64).view(np.float64)
     column = aligned_zeros(2, LANES)

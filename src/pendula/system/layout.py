@@ -13,13 +13,22 @@ import numpy as np
 from pendula.errors import UsageError
 from pendula.model.joints import Coordinate
 from pendula.model.model import Model
+from pendula.words import readable, some
 
 Array = Any  # numpy array of float64
 
 
+@readable
 @dataclass(frozen=True)
 class Layout:
-    """Order, names, kinds and units of everything a state holds."""
+    """Order, names, kinds and units of everything a state holds.
+
+    Example:
+        >>> import pendula
+        >>> layout = pendula.compile_system("pendulum").layout
+        >>> layout.speeds, layout.units["theta_dot"]
+        (('theta_dot',), 'rad/s')
+    """
 
     coordinates: tuple[str, ...]
     speeds: tuple[str, ...]
@@ -58,6 +67,16 @@ class Layout:
         found = {name: ("v", k) for k, name in enumerate(self.speeds)}
         return found | {name: ("q", k) for k, name in enumerate(self.coordinates)}
 
+    @cached_property
+    def speed_of(self) -> tuple[int, ...]:
+        """Index of the speed that is the rate of each coordinate, -1 for quaternions."""
+        speeds = {name: k for k, name in enumerate(self.speeds)}
+        return tuple(speeds.get(f"{name}_dot", -1) for name in self.coordinates)
+
+    def parameter_values(self, vector: Array) -> dict[str, float]:
+        """Parameters by name."""
+        return dict(zip(self.parameters, vector.tolist(), strict=True))
+
     def position(self, name: str) -> tuple[str, int]:
         """("q", index) or ("v", index) of a coordinate or speed."""
         if name in self._positions:
@@ -67,7 +86,11 @@ class Layout:
         hint = f'did you mean "{near[0]}"?' if near else f"known are {', '.join(known[:10])}"
         raise UsageError(f'there is no coordinate or speed "{name}"; {hint}')
 
+    def __str__(self) -> str:
+        return f"coordinates {some(self.coordinates)}; speeds {some(self.speeds)}; inputs {some(self.inputs) or 'none'}"
 
+
+@readable
 @dataclass(frozen=True)
 class State:
     """Time, coordinates and speeds, read by name.
@@ -102,3 +125,8 @@ class State:
             which, k = self.layout.position(name)
             (q if which == "q" else v)[k] = float(value)
         return State(self.t, q, v, self.layout)
+
+    def __str__(self) -> str:
+        units = self.layout.units
+        values = [f"{name} = {self[name]:.6g} {units.get(name, '')}".rstrip() for name in self]
+        return f"t = {self.t:.6g} {self.layout.time_unit}: {some(values, 12)}"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from pendula.errors import LoopNotClosed
 from pendula.system.assembly import DEPENDENT, assemble, row_scales
 from pendula.system.layout import Array, State
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters, parameter_vector
+from pendula.system.system import System
+from pendula.words import readable
 
 DOUBTFUL = 1e-6
 """Singular values between these two belong to a pose next to a singular one: its rank is not trusted."""
@@ -19,21 +22,22 @@ _NEIGHBOURS = 7
 _STRIDE = 0.25
 
 
+@readable
 @dataclass(frozen=True)
 class Mobility:
     """Degrees of freedom by counting and by rank; they differ where constraints are redundant.
 
     Example:
         >>> import pendula
-        >>> mobility = pendula.compile_system(pendula.library.four_bar()).mobility
-        >>> mobility.by_count, mobility.by_rank, mobility.redundant
+        >>> found = mobility(pendula.compile_system(pendula.library.four_bar()))
+        >>> found.by_count, found.by_rank, found.redundant
         (1, 1, ())
     """
 
     by_count: int
-    """speeds less constraint rows"""
+    """speeds minus constraint rows"""
     by_rank: int
-    """speeds less independent constraint rows, at regular poses"""
+    """speeds minus independent constraint rows, at regular poses"""
     rows: int
     """constraint rows"""
     rank: int
@@ -58,6 +62,9 @@ class Mobility:
             f"joint{'' if len(self.joints) == 1 else 's'} {', '.join(self.joints)} share the load "
             f"(rows {', '.join(self.redundant)})"
         )
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -96,16 +103,18 @@ def poses_near_start(system: System, parameters: Parameters = None) -> Iterator[
 
     Where the start does not close, poses at random are tried.
     """
-    if system.bodies_have_coordinates:
-        for pose in poses_near_start(system.in_joints, parameters):
-            yield look_at(system, system.placed(pose.state, parameters), parameters)
-        return
+    joints = system.in_joints
+    for state in _closed_states(joints.system, parameters):
+        yield look_at(system, joints.place_state(state, parameters), parameters)
+
+
+def _closed_states(system: System, parameters: Parameters) -> Iterator[State]:
     rng = np.random.default_rng(12345)
     begin = system.initial_state(parameters)
     start: Pose | None = None
     try:
         start = look_at(system, assemble(system, begin, parameters=parameters).state, parameters)
-        yield start
+        yield start.state
     except LoopNotClosed:
         pass
     for k in range(1, _NEIGHBOURS):
@@ -118,16 +127,15 @@ def poses_near_start(system: System, parameters: Parameters = None) -> Iterator[
             # the coordinate that moves most is held there: from a singular pose loops would close back onto it
             hold = {system.layout.coordinates[int(np.argmax(np.abs(q - start.state.q)))]}
         try:
-            state = assemble(system, State(t, q, begin.v, system.layout), parameters=parameters, prefer=hold).state
+            yield assemble(system, State(t, q, begin.v, system.layout), parameters=parameters, prefer=hold).state
         except LoopNotClosed:
             continue
-        yield look_at(system, state, parameters)
 
 
 def moved(system: System, q: Array, shift: Array) -> Array:
     """q + N shift; quaternions to first order (they are brought to length one when assembled)."""
     found = np.array(q, dtype=float)
-    for i, k in enumerate(system.speed_of):
+    for i, k in enumerate(system.layout.speed_of):
         if k >= 0:
             found[i] += shift[k]
     for at, k in system.balls:
@@ -138,7 +146,54 @@ def moved(system: System, q: Array, shift: Array) -> Array:
     return found
 
 
-def mobility_of(system: System, poses: list[Pose]) -> Mobility:
+_KNOWN: WeakKeyDictionary[System, dict[bytes, Mobility]] = WeakKeyDictionary()
+
+
+def mobility(system: System, parameters: Parameters = None, *, look_again: bool = False) -> Mobility:
+    """Degrees of freedom by count and by rank, and redundant constraints, looked at around the initial state.
+
+    Other parameters may make constraints redundant, or end that. Constraints that are independent for the model's
+    own parameters are taken to be independent for others too, unless ``look_again``: equations that turn out
+    singular are refused anyway.
+
+    Example:
+        >>> import pendula
+        >>> mobility(pendula.compile_system(pendula.library.four_bar())).text
+        '1 degree of freedom'
+    """
+    if not system.model.closures:
+        n = len(system.model.speeds)
+        return Mobility(n, n, 0, 0, ())
+    system = system.in_joints.system
+    vector = parameter_vector(system, parameters)
+    key, known = vector.tobytes(), _KNOWN.setdefault(system, {})
+    if key not in known:
+        own = known.get(system.parameters.tobytes())
+        if own is not None and not own.redundant and not look_again:
+            return own
+        known[key] = _from_poses(system, list(poses_near_start(system, vector)))
+    return known[key]
+
+
+def regular_poses(system: System) -> list[Pose]:
+    """Poses near the start at which the constraints have their usual rank; notes the mobility on the way."""
+    poses = list(poses_near_start(system))
+    if system is not system.in_joints.system:
+        rank = max((pose.rank for pose in poses), default=0)
+    elif system.model.closures:
+        rank = _KNOWN.setdefault(system, {}).setdefault(system.parameters.tobytes(), _from_poses(system, poses)).rank
+    else:
+        rank = 0
+    return [pose for pose in poses if pose.rank == rank]
+
+
+def independent_rows(system: System, parameters: Parameters = None) -> int:
+    """Number of independent constraint rows at regular poses; rows of tree joints always are."""
+    held = system.tree_rows
+    return held + mobility(system, parameters).rank if system.loop_rows > held else held
+
+
+def _from_poses(system: System, poses: list[Pose]) -> Mobility:
     """Mobility from closed poses: regular ones have the largest rank, single poses may have less."""
     n, m = len(system.layout.speeds), system.loop_rows
     trusted = [pose for pose in poses if pose.clear] if any(pose.clear for pose in poses[1:]) else poses
@@ -147,13 +202,5 @@ def mobility_of(system: System, poses: list[Pose]) -> Mobility:
     for pose in (p for p in poses if p.rank == rank < m):
         dependent = np.linalg.svd(pose.G)[0][:, rank:]
         involved |= np.abs(dependent).max(axis=1) > 1e-6
-    names = tuple(name for name, yes in zip(system.equations.constraint_names, involved, strict=False) if yes)
+    names = tuple(name for name, yes in zip(system.constraint_names, involved, strict=False) if yes)
     return Mobility(n - m, n - rank, m, rank, names)
-
-
-def find_mobility(system: System, parameters: Parameters = None) -> Mobility:
-    """Mobility of a system, looked at around its initial state, for some parameters."""
-    if not system.model.closures:
-        n = len(system.model.speeds)
-        return Mobility(n, n, 0, 0, ())
-    return mobility_of(system, list(poses_near_start(system, parameters)))

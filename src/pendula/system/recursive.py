@@ -4,39 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
 from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations, drive_definitions
+from pendula.equations.loops import derive_loops
+from pendula.equations.mechanism import Mechanism
 from pendula.errors import ComputationError, NotSupported, SingularPose, UsageError
 from pendula.model.model import Model
-from pendula.numerics.compiled.native import Callback
-from pendula.numerics.scalars.eight import LANES, aligned_zeros
+from pendula.numerics.taylor.integrate import Series
 from pendula.system import kernels as kn
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.code.programs import Compiled, Programs, inputs_in_time, prepared_parameters
-from pendula.system.dynamics import MOST_PASSES, STATUS, Dynamics
+from pendula.system.constraints import Constraints
+from pendula.system.dynamics import STATUS, Dynamics, SpareDynamics, where
+from pendula.system.in_joints import InJoints
+from pendula.system.inputs import Inputs
 from pendula.system.layout import Array, Layout
+from pendula.system.mobility import independent_rows
+from pendula.system.parameters import Parameters, parameter_vector, typical_length
 from pendula.system.recursion import derivatives as dk
 from pendula.system.recursion import kernels as rk
 from pendula.system.recursion import loads as lk
-from pendula.system.recursion import loops as lp
-from pendula.system.recursion import planar as pl
-from pendula.system.recursion import spatial as sp
+from pendula.system.recursion.binding import Loops, bind_recursion, in_lanes
 from pendula.system.recursion.jacobians import Batches, BoundJacobian, symbols_of
 from pendula.system.recursion.plane_motion import PlaneMotion
 from pendula.system.recursion.tables import Gradient, Numbers, Tables
-from pendula.system.system import BodyMotion, Energies, Parameters, System
+from pendula.system.rows import state_rows
+from pendula.system.symbolic import SymbolicSystem, series_of
+from pendula.system.system import BodyMotion, Energies, Solution, System
 
 
+@final
 class RecursiveSystem(System):
     """Numeric functions of a mechanism by recursion over its bodies, in time proportional to their number.
 
-    It has everything that :class:`System` has. What only symbolic equations tell (forces in joints, the Jacobi
-    integral, ...) derives them by the usual formulation when it is first asked for.
+    Forward dynamics is the articulated-body algorithm (Featherstone 2008, table 7.1), inverse dynamics the recursive
+    Newton-Euler algorithm (table 5.1). What only symbolic equations tell (forces in joints, the Jacobi integral, ...)
+    derives them by the usual formulation when it is first asked for.
 
     Args:
         model: the mechanism.
@@ -48,80 +56,52 @@ class RecursiveSystem(System):
         NotSupported: the model has something that the recursion cannot do; the message names it.
     """
 
-    engine = "recursive"
-
     def __init__(self, model: Model, *, symbolic_terms: bool = False) -> None:
-        self.model = model
-        self.symbolic_terms = symbolic_terms
         self.tables = Tables(model)
-        self.layout = self.joint_layout = Layout.of(model)
-        self._mobilities = {}
-        self._lengths = {}
-        self._by_bodies = False
+        mechanism = self.tables.mechanism
+        self.model = model
+        self.layout = Layout.of(model)
+        self.parameters = np.array([model.parameter_values[name] for name in self.layout.parameters], dtype=float)
+        self.inputs = Inputs(model, self.layout)
+        self.engine = self.formulation = "recursive"
+        self.symbolic_terms = symbolic_terms
+        self.drives = tuple(mechanism.drives)
+        self.balls = tuple((at.first, at.speed) for at in mechanism.quaternions)
+        self.has_power = bool(self.drives or self.tables.has_damping or self.tables.does_work)
         self._numbers: dict[bytes, Numbers] = {}
         self._columns: dict[str, tuple[Batches, Gradient | None]] = {}
+        self._spare, self._spare_with_inputs = SpareDynamics(), SpareDynamics()
+        self.tree_rows = 0
+        self.constraints = Constraints(derive_loops(Mechanism(model) if model.closures else mechanism))
+        self.loop_rows, self.constraint_names = self.constraints.rows, self.constraints.names
 
     # -- equations, if they are asked for ---------------------------------------------------------
 
-    @cached_property
-    def equations(self) -> Equations:  # type: ignore[override]
+    @property
+    def equations(self) -> Equations:
         """Symbolic equations of the same mechanism."""
-        return derive(self.model, DEFAULT)
+        return self._symbolic.equations
+
+    @property
+    def programs(self) -> Programs:
+        """Compiled blocks of these equations."""
+        return self._symbolic.programs
 
     @cached_property
-    def _programs(self) -> Programs:  # type: ignore[override]
-        return Programs(self.equations)
+    def _symbolic(self) -> SymbolicSystem:
+        """The same mechanism by symbolic equations."""
+        return SymbolicSystem(derive(self.model, DEFAULT))
 
     @property
-    def formulation(self) -> str:
-        """Articulated bodies, not one of the symbolic formulations."""
-        return "recursive"
-
-    @property
-    def loop_rows(self) -> int:
-        """Number of rows of G."""
-        return self.equations.loop_rows if self.model.closures else 0
-
-    @property
-    def has_gaps(self) -> bool:
-        """Whether there are loops or quaternions."""
-        return bool(self.model.closures or self.balls)
-
-    @property
-    def drives(self) -> tuple[Any, ...]:
-        """The prescribed motions."""
-        return tuple(self.tables.mechanism.drives)
-
-    @property
-    def bodies_have_coordinates(self) -> bool:
-        """Never: coordinates are those of the joints."""
-        return False
-
-    @property
-    def gives_jacobi(self) -> bool:
-        """By the symbolic equations."""
-        return True
-
-    @cached_property
-    def balls(self) -> list[tuple[int, int]]:
-        """For every quaternion: index of its first coordinate, index of its first angular speed."""
-        return [(at.first, at.speed) for at in self.tables.mechanism.quaternions]
-
-    @property
-    def has_power(self) -> bool:
-        """Whether anything but gravity, springs and ideal joints does work."""
-        tables = self.tables
-        return bool(self.drives or tables.has_damping or tables.does_work)
-
-    def independent_rows(self, parameters: Parameters = None) -> int:
-        """Number of independent constraint rows at regular poses."""
-        return super().independent_rows(parameters) if self.model.closures else 0
+    def in_joints(self) -> InJoints:
+        """The system itself: its coordinates are those of the joints."""
+        return InJoints(self, self.layout)
 
     # -- callbacks ------------------------------------------------------------------------------
 
     def numbers(self, parameters: Parameters = None) -> Numbers:
         """The tables' numbers for a set of parameters."""
-        vector = self.parameter_vector(parameters)
+        vector = parameter_vector(self, parameters)
         key = vector.tobytes()
         if key not in self._numbers:
             self._numbers = {key: self.tables.numbers(vector)}
@@ -130,105 +110,33 @@ class RecursiveSystem(System):
     @cached_property
     def _program(self) -> Any:
         """The program of expressions, inputs in time included; None if there is nothing."""
-        return self.tables.program(self.inputs_in_time)
+        return self.tables.program(self.inputs.in_time)
 
     @cached_property
     def _program_of_inputs(self) -> Any:
         """The same with all inputs as numbers."""
-        return self.tables.program() if self.inputs_in_time else self._program
+        return self.tables.program() if self.inputs.in_time else self._program
 
-    def dynamics(
-        self, parameters: Parameters = None, *, baumgarte: float | None = None, inputs_given: bool = False
-    ) -> Dynamics:
-        """Fresh callbacks for a run: the right-hand side, and the projection of quaternions."""
-        vector = self.parameter_vector(parameters)
-        tables, numbers = self.tables, self.numbers(vector)
-        n, nq, nv, nd = len(tables.ints), tables.nq, tables.nv, tables.drives
-        x = np.zeros(1 + nq + nv + len(self.layout.inputs))
-        x[1 + nq + nv :] = self.constant_inputs(vector)
-        aside = np.zeros(tables.aside + 1)
-        tables.charts.fill_drives(aside[3 * nd + len(tables.expressions) :])
-        arrays = {
-            kn.X: x,
-            kn.STATUS: np.zeros(1, dtype=np.int64),
-            kn.MULTIPLIERS: np.zeros(1),
-            kn.BALL_AT: np.array(self.balls, dtype=np.int64).reshape(-1, 2),
-            rk.INTS: tables.ints,
-            rk.REAL: numbers.hinges,
-            rk.SPRINGS_AT: tables.springs,
-            rk.SPRING_NUMBERS_AT: numbers.springs,
-            rk.LOADS_AT: tables.loads,
-            rk.LOAD_NUMBERS_AT: numbers.loads,
-            rk.GRAVITY: numbers.gravity,
-            rk.ASIDE: aside,
-            rk.TAU: np.zeros(nv + nd + 1),
-            rk.RATES: np.zeros(nv + nd + 1),
-            rk.W: aligned_zeros(n + 1, sp.WIDTH),
-            rk.OUTSIDE: np.zeros(2 * n + 1),
-            rk.LOAD_HINGES: tables.load_hinges,
-            rk.EFFORTS: np.zeros(nd + 1),  # and the power of loads
-            rk.OUT: np.zeros(nq + nv + 1),
-        }
-        context = np.zeros(rk.SIZE, dtype=np.int64)
-        native = self._program_of_inputs if inputs_given else self._program
-        keep: list[Any] = [context, numbers]
-        if native is not None:
-            code = prepared_parameters(native, vector)
-            context[kn.CODE], context[kn.PARAMETERS] = native.evaluate, code.ctypes.data
-            keep += [native, code]
-        context[[kn.NQ, kn.NV, kn.NU, kn.DRIVES]] = nq, nv, len(self.layout.inputs), nd
-        context[[kn.QUADRATURES, kn.BALLS, kn.MAX_PASSES]] = int(self.has_power), len(self.balls), MOST_PASSES
-        context[[rk.HINGES, rk.SPRINGS, rk.LOADS]] = n, len(tables.springs), len(tables.loads)
-        context[[rk.VALUES, rk.CHARTS]] = len(tables.expressions), tables.charts.size
-        for entry, array in arrays.items():
-            context[entry] = array.ctypes.data
-        rhs = rk.right_hand_side
-        if numbers.plane is not None:
-            context[rk.PLANE] = numbers.plane.ctypes.data
-            context[rk.SPRUNG] = bool(np.any(numbers.plane[:, pl.STIFFNESS :]))
-            rhs = rk.chain_right_hand_side if tables.is_chain else rk.planar_right_hand_side
-        project = kn.project
+    def dynamics(self, parameters: Parameters = None, *, baumgarte: float | None = None) -> Dynamics:
+        """Fresh callbacks for a run: the right-hand side, and the projection of quaternions and loops."""
+        return self._bound(parameter_vector(self, parameters), self._program, baumgarte)
+
+    def _bound(self, vector: Array, program: Any, baumgarte: float | None = None) -> Dynamics:
+        loops = None
         if self.loop_rows:
-            keep.append(self._bind_loops(context, vector, numbers, baumgarte))
-            rhs, project = rk.closed_right_hand_side, rk.project_closed
-        context[rk.RHS] = rhs.address
-        found = Dynamics(
-            None,  # type: ignore[arg-type]
-            None,
-            int(self.has_power),
-            arrays[kn.STATUS],
-            (*keep, *arrays.values()),
+            names = self.constraint_names[: self.loop_rows]
+            loops = Loops(names, independent_rows(self, vector), typical_length(self, vector), baumgarte)
+        return bind_recursion(
+            self.tables,
+            self.numbers(vector),
+            vector,
+            self.inputs.constant(vector),
+            program,
+            balls=self.balls,
+            speed_of=self.layout.speed_of,
+            has_power=self.has_power,
+            loops=loops,
         )
-        found.rhs = Callback(rhs.address, context.ctypes.data, found)
-        if self.balls or self.loop_rows:
-            found.project = Callback(project.address, context.ctypes.data, found)
-        return found
-
-    def _bind_loops(self, context: Array, vector: Array, numbers: Numbers, baumgarte: float | None) -> list[Array]:
-        """Writes into a context what closed loops need; returns the arrays to keep."""
-        n, nv, m = len(self.tables.ints), self.tables.nv, self.loop_rows
-        names = self.equations.constraint_names[:m]
-        length = self.typical_length(vector)
-        arrays = {
-            kn.WORK: np.zeros(nv),
-            kn.MULTIPLIERS: np.zeros(m),
-            kn.LENGTH: np.array([length]),
-            kn.SPEED_OF: np.array(self.speed_of, dtype=np.int64),
-            kn.RATE: np.array([baumgarte or 0.0]),
-            rk.ROWS_AT: self.tables.closing(names),
-            rk.ROW_NUMBERS_AT: self.tables.closing_numbers(names, numbers, vector),
-            rk.PULLS: np.zeros((m, lp.PULLS)),
-            rk.ANSWERS: np.zeros((n + 1, lp.ANSWER)),
-            rk.CHANGES: np.zeros((m, nv)),
-            rk.EFFORT_CHANGES: np.zeros((m, self.tables.drives + 1)),
-            rk.MATRIX: np.zeros((m, m)),
-            rk.RIGHT: np.zeros(2 * m),
-            rk.ORDER: np.zeros(m, dtype=np.int64),
-        }
-        context[[kn.ROWS, kn.RANK, kn.BAUMGARTE]] = m, self.independent_rows(vector), baumgarte is not None
-        for entry, array in arrays.items():
-            context[entry] = array.ctypes.data
-        return list(arrays.values())
 
     @property
     def runs_in_lanes(self) -> bool:
@@ -242,19 +150,11 @@ class RecursiveSystem(System):
         """
         if not self.runs_in_lanes:
             raise NotSupported("eight states at once: not where something depends on time, expressions or loops")
-        dynamics = self.dynamics(parameters)
-        context = dynamics.buffers[0]
-        if self.numbers(parameters).plane is None:
-            eight = rk.spatial_eight
-        else:
-            eight = rk.chain_eight if self.tables.is_chain else rk.planar_eight
-        work = aligned_zeros(len(self.tables.ints) + 1, sp.WIDTH, LANES)
-        tau = aligned_zeros(len(self.layout.speeds) + 1, LANES)
-        context[[rk.W, rk.TAU]] = work.ctypes.data, tau.ctypes.data
-        dynamics.buffers = (*dynamics.buffers, work, tau)
-        dynamics.rhs = Callback(eight.address, context.ctypes.data, dynamics)
-        dynamics.project = None
-        return dynamics
+        return in_lanes(self.dynamics(parameters), self.tables, self.numbers(parameters))
+
+    def series(self, parameters: Parameters = None, *, lanes: int = 1) -> Series:
+        """Taylor series, from the symbolic equations."""
+        return series_of(self, parameters, lanes)
 
     def forward_dynamics(self, parameters: Parameters = None) -> Callable[[Array, Array, Array], None]:
         """A function (q, v, out) that writes v' into ``out``, for many calls from Python: nothing is checked.
@@ -274,7 +174,7 @@ class RecursiveSystem(System):
 
     # -- expressions to watch -------------------------------------------------------------------
 
-    def names(self) -> dict[str, Any]:
+    def symbols(self) -> dict[str, Any]:
         """What an expression of the state may name."""
         m = self.tables.mechanism
         known = {str(s): s for s in (m.t, *m.parameters, *m.inputs, *m.q, *m.v)}
@@ -288,33 +188,47 @@ class RecursiveSystem(System):
         definitions = (*inputs_in_time(self.model, constant_ones=True), *drive_definitions(m))
         low = Lowering([m.t, *m.q, *m.v], m.parameters, definitions)
         native = compile_program(low.program, [low(e) for e in values], quick=True)
-        return Compiled(native, prepared_parameters(native, self.parameter_vector(parameters)))
+        return Compiled(native, prepared_parameters(native, parameter_vector(self, parameters)))
 
     # -- evaluation -----------------------------------------------------------------------------
+
+    def _rows(
+        self, q: Any, v: Any, t: Any, inputs: Any, vector: Array, extra: Sequence[tuple[Any, int]] = ()
+    ) -> tuple[Array, tuple[int, ...]]:
+        """One row [t, q, v, u, ...] per state, and the batch shape."""
+        u = self.inputs.rows(np.asarray(t, dtype=float), inputs, vector)
+        return state_rows(self.layout, q, v, t, u, extra)
 
     def _found(
         self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters
     ) -> tuple[Array, Array, Array, Array, Any]:
         """Accelerations, multipliers, power, efforts and batch shape."""
-        rows, batch = self._rows(q, v, t, inputs, parameters)
-        dynamics = self.dynamics(parameters, inputs_given=inputs is not None)
+        vector = parameter_vector(self, parameters)
+        rows, batch = self._rows(q, v, t, inputs, vector)
+        spare, program = self._spare, self._program
+        if inputs is not None and self.inputs.in_time:
+            spare, program = self._spare_with_inputs, self._program_of_inputs
+        key = vector.tobytes()
+        dynamics = spare.take(key) or self._bound(vector, program)
         count, nv, nd = len(rows), len(self.layout.speeds), len(self.drives)
         a, power, efforts = np.empty((count, nv)), np.empty(count), np.zeros((count, nd))
         status = np.zeros(count, dtype=np.int64)
         lam = np.zeros((count, self.loop_rows))
         rk.solve_rows(dynamics.rhs.context, rows, a, lam, power, efforts, status)
-        bad = np.flatnonzero(status)
-        if bad.size:
-            state = list(zip(self.layout.coordinates, rows[bad[0], 1:], strict=False))[:6]
-            where = ", ".join(f"{k} = {x:.6g}" for k, x in state)
-            raise SingularPose(f"the accelerations are not determined at {where}: {STATUS[int(status[bad[0]])]}")
-        if not np.all(np.isfinite(a)):
+        spare.give_back(key, dynamics)
+        if status.any():
+            bad = int(np.flatnonzero(status)[0])
+            raise SingularPose(
+                f"the accelerations are not determined at {where(self.layout, rows[bad])}: {STATUS[int(status[bad])]}"
+            )
+        if not np.isfinite(a).all():
             raise ComputationError("the accelerations are not finite: check the state and the parameters")
         return a, lam, power, efforts, batch
 
-    def _solve(self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters) -> tuple[Array, Array]:
+    def solve(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Solution:
+        """Accelerations and multipliers."""
         a, lam, _, _, batch = self._found(q, v, t, inputs, parameters)
-        return a.reshape(*batch, a.shape[1]), lam.reshape(*batch, lam.shape[1])
+        return Solution(a.reshape(*batch, a.shape[1]), lam.reshape(*batch, lam.shape[1]))
 
     def power(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """Power of friction, damping, inputs and applied loads."""
@@ -330,25 +244,25 @@ class RecursiveSystem(System):
         self, q: Any, v: Any, a: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
     ) -> Array:
         """M v' - f for given v': what forces along the speeds would have to be added (inverse dynamics)."""
-        n = len(self.layout.speeds)
-        rows, batch = self._rows(q, v, t, inputs, parameters, extra=[(a, n)])
+        n, vector = len(self.layout.speeds), parameter_vector(self, parameters)
+        rows, batch = self._rows(q, v, t, inputs, vector, extra=[(a, n)])
         given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
         out = np.empty((len(rows), n))
-        dynamics = self.dynamics(parameters, inputs_given=inputs is not None)
+        dynamics = self._bound(vector, self._program if inputs is None else self._program_of_inputs)
         rk.residual_rows(dynamics.rhs.context, given, a, out)
         return out.reshape(*batch, n)
 
     def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """f of M v' = f, shape (..., speeds)."""
         if self.symbolic_terms:
-            return super().forces(q, v, t, inputs=inputs, parameters=parameters)
+            return self._symbolic.forces(q, v, t, inputs=inputs, parameters=parameters)
         return -self.residual(q, v, np.zeros(len(self.layout.speeds)), t, inputs=inputs, parameters=parameters)
 
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """M, shape (..., speeds, speeds)."""
         if self.symbolic_terms:
-            return super().mass_matrix(q, t, parameters=parameters)
-        rows, batch = self._rows(q, None, t, self._no_inputs, parameters)
+            return self._symbolic.mass_matrix(q, t, parameters=parameters)
+        rows, batch = state_rows(self.layout, q, None, t, self.inputs.none)
         n = len(self.layout.speeds)
         out = np.empty((len(rows), n, n))
         dynamics = self.dynamics(parameters)  # keeps what the context points to
@@ -357,11 +271,11 @@ class RecursiveSystem(System):
 
     def rates(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """q' = N v, shape (..., coordinates)."""
-        rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
+        rows, batch = state_rows(self.layout, q, v, t, self.inputs.none)
         nq = len(self.layout.coordinates)
         q, v = rows[:, 1 : 1 + nq], rows[:, 1 + nq : 1 + nq + len(self.layout.speeds)]
         out = np.zeros((len(rows), nq))
-        speed_of = np.array(self.speed_of)
+        speed_of = np.array(self.layout.speed_of)
         out[:, speed_of >= 0] = v[:, speed_of[speed_of >= 0]]
         for at, k in self.balls:
             w, x, y, z = q[:, at : at + 4].T
@@ -373,7 +287,7 @@ class RecursiveSystem(System):
 
     def energies(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Energies:
         """Kinetic and potential energy, each of the batch's shape."""
-        rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
+        rows, batch = state_rows(self.layout, q, v, t, self.inputs.none)
         numbers = self.numbers(parameters)
         if numbers.plane is not None and numbers.gravity[2] == 0.0:
             motion = self._plane_motion(rows, np.zeros((len(rows), len(self.layout.speeds))), parameters)
@@ -392,25 +306,32 @@ class RecursiveSystem(System):
         assert numbers.plane is not None
         aside = np.zeros((len(rows), tables.aside))
         if native is not None:
-            prepared = prepared_parameters(native, self.parameter_vector(parameters))
+            prepared = prepared_parameters(native, parameter_vector(self, parameters))
             kn.evaluate_rows(native.evaluate, prepared.ctypes.data, rows, aside)
         q, v = rows[:, 1 : 1 + tables.nq], rows[:, 1 + tables.nq : 1 + tables.nq + tables.nv]
         return PlaneMotion.of(tables.ints, numbers.plane, q, v, a, aside[:, : 3 * tables.drives])
 
     def gaps(self, q: Any, v: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
         """How far constraints are violated: g (loops, then quaternions) and G v - b."""
-        if self.model.closures:
-            return super().gaps(q, v, t, parameters=parameters)
-        rows, batch = self._rows(q, v, t, self._no_inputs, parameters)
-        at = np.array([first for first, _ in self.balls], dtype=int)
-        parts = rows[:, 1 + at[:, None] + np.arange(4)] if at.size else np.zeros((len(rows), 0, 4))
-        return ((parts**2).sum(axis=-1) - 1.0).reshape(*batch, at.size), np.zeros((*batch, 0))
+        rows, batch = state_rows(self.layout, q, v, t, self.inputs.none)
+        if not self.loop_rows:
+            at = np.array([first for first, _ in self.balls], dtype=int)
+            parts = rows[:, 1 + at[:, None] + np.arange(4)] if at.size else np.zeros((len(rows), 0, 4))
+            return ((parts**2).sum(axis=-1) - 1.0).reshape(*batch, at.size), np.zeros((*batch, 0))
+        g, rate = self.constraints.gaps(rows, parameter_vector(self, parameters))
+        return g.reshape(*batch, g.shape[1]), rate.reshape(*batch, rate.shape[1])
+
+    def constraint_jacobian(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
+        """G, shape (..., loop rows, speeds)."""
+        rows, batch = state_rows(self.layout, q, None, t, self.inputs.none)
+        G = self.constraints.jacobian(rows, parameter_vector(self, parameters))
+        return G.reshape(*batch, *G.shape[1:])
 
     def _hinge_motion(self, q: Any, v: Any, a: Any, t: Any, parameters: Parameters) -> tuple[Array, tuple[int, ...]]:
         """Rows of :func:`recursion.kernels.motion_rows` at the hinges that carry the bodies; ground stays at rest."""
         n = len(self.layout.speeds)
         extra = [(np.zeros(n) if a is None else a, n)]
-        rows, batch = self._rows(q, v, t, self._no_inputs, parameters, extra=extra)
+        rows, batch = state_rows(self.layout, q, v, t, self.inputs.none, extra)
         given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
         seats, numbers = [seat.hinge for seat in self.tables.skeleton.seats], self.numbers(parameters)
         if numbers.plane is not None:
@@ -448,7 +369,7 @@ class RecursiveSystem(System):
 
     def _centers(self, parameters: Parameters) -> Array:
         """Mass centres of the bodies in the axes of their hinges."""
-        vector = self.parameter_vector(parameters)
+        vector = parameter_vector(self, parameters)
         values = self.tables.constants.values(vector)
         com = [[values[self.tables.constants.index(x)] for x in link.com] for link in self.tables.mechanism.links]
         turn, shift = self.numbers(vector).seats
@@ -461,8 +382,8 @@ class RecursiveSystem(System):
         if by not in self._columns:
             gradient = self.tables.gradient(symbols_of(self.tables, by))
             self._columns[by] = Batches.of(self.tables, by, gradient), gradient
-        vector = self.parameter_vector(parameters)
-        dynamics = self.dynamics(vector, inputs_given=True)
+        vector = parameter_vector(self, parameters)
+        dynamics = self._bound(vector, self._program_of_inputs)
         return BoundJacobian(self.tables, dynamics, by, *self._columns[by], vector, solves=solves)
 
     def _count(self, by: str) -> int:
@@ -490,9 +411,9 @@ class RecursiveSystem(System):
         With closed loops those of M a - f - G^T lam and of G a - c, from the symbolic equations.
         """
         if self.model.closures or self.symbolic_terms:
-            return super().residual_jacobian(by, q, v, a, lam, t, inputs=inputs, parameters=parameters)
+            return self._symbolic.residual_jacobian(by, q, v, a, lam, t, inputs=inputs, parameters=parameters)
         count, n = self._count(by), len(self.layout.speeds)
-        rows, batch = self._rows(q, v, t, inputs, parameters, extra=[(a, n)])
+        rows, batch = self._rows(q, v, t, inputs, parameter_vector(self, parameters), extra=[(a, n)])
         given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
         out = np.zeros((len(rows), n, count))
         if count:
@@ -512,9 +433,9 @@ class RecursiveSystem(System):
         parameters that depend on it are held. Closed loops are left to the symbolic equations.
         """
         if self.model.closures or self.symbolic_terms:
-            return super().acceleration_jacobian(by, q, v, t, inputs=inputs, parameters=parameters)
+            return self._symbolic.acceleration_jacobian(by, q, v, t, inputs=inputs, parameters=parameters)
         count, n = self._count(by), len(self.layout.speeds)
-        rows, batch = self._rows(q, v, t, inputs, parameters)
+        rows, batch = self._rows(q, v, t, inputs, parameter_vector(self, parameters))
         self._found(q, v, t, inputs, parameters)  # tells where they are not determined
         out = np.zeros((len(rows), n, count))
         if count:
@@ -547,7 +468,7 @@ class RecursiveSystem(System):
         bound = self._bound_jacobian("qv", parameters)
         x = bound.state
         context, evaluate, empty = bound.context, dk.evaluate, np.empty
-        x[0], x[1 + nq + nv :] = t, self.inputs_at(t, parameters)
+        x[0], x[1 + nq + nv :] = t, self.inputs.at(t, parameter_vector(self, parameters))
 
         known: Any = None
         parts: Any = ()

@@ -7,7 +7,7 @@ import numpy as np
 from pendula.errors import ComputationError, LoopNotClosed, PendulaError
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, State
-from pendula.system.mobility import singular_values
+from pendula.system.mobility import independent_rows, singular_values
 from pendula.system.system import System
 
 WORST_CONDITION = 1e5
@@ -27,9 +27,12 @@ def random_states(system: System, count: int, seed: int = 0, *, spread: float = 
         LoopNotClosed: the loops cannot be closed.
         PendulaError: too few good states were found.
     """
-    if system.bodies_have_coordinates:
-        t, q, v = random_states(system.in_joints, count, seed, spread=spread)
-        return t, *system.from_joints(q, v, t)
+    joints = system.in_joints
+    t, q, v = _drawn(joints.system, count, seed, spread)
+    return t, *joints.place(q, v, t)
+
+
+def _drawn(system: System, count: int, seed: int, spread: float) -> tuple[Array, Array, Array]:
     rng = np.random.default_rng(seed)
     start = system.initial_state()
     assemble(system, start)  # says so where the loops cannot be closed
@@ -77,7 +80,7 @@ def _draw(system: System, start: State, rng: np.random.Generator, width: float) 
 
 def _nearly_singular(system: System, state: State) -> bool:
     """Whether the constraints are about to lose rank, so that the mechanism could go on in more than one way."""
-    rank = system.independent_rows()
+    rank = independent_rows(system)
     sizes = singular_values(system, state.q[None], np.array([state.t]))[0]
     return bool(rank and sizes[rank - 1] < LEAST_SINGULAR * sizes[0])
 

@@ -30,7 +30,7 @@ def breakpoints(system: System, vector: Array, span: tuple[float, float]) -> lis
     Raises:
         UsageError: a prescribed position or rate jumps, which would need an infinite force.
     """
-    values = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
+    values = system.layout.parameter_values(vector)
     low, high = min(span), max(span)
     times: set[float] = set()
     for drive in system.drives:
@@ -54,6 +54,11 @@ def _inside(times: set[float], low: float, high: float) -> list[float]:
     return kept[1:]
 
 
+def moves_by_time(system: System) -> bool:
+    """Whether something is prescribed as a function of time: a motion or an input."""
+    return bool(system.drives or system.inputs.in_time)
+
+
 def moves_by_itself(system: System) -> bool:
     """Whether a load, an input or a prescribed motion depends on time."""
     return bool(loads_in_time(system.model) or motions_in_time(system.model))
@@ -67,7 +72,7 @@ def largest_step(system: System, vector: Array, span: tuple[float, float], break
     """
     if span[0] == span[1] or not moves_by_itself(system):
         return float(np.inf)
-    values = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
+    values = system.layout.parameter_values(vector)
     expressions = [*loads_in_time(system.model), *motions_in_time(system.model)]
     return longest_step(expressions, values, (min(span), max(span)), breaks)
 

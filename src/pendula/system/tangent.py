@@ -14,7 +14,8 @@ from pendula.numerics.compiled.jit import compiled_callback
 from pendula.numerics.compiled.native import Callback, call_native, doubles_at, integers_at
 from pendula.numerics.solvers.linear import cholesky_solve
 from pendula.system import kernels as kn
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters, parameter_vector
+from pendula.system.system import System
 
 # Entries of the context
 RHS, RHS_CONTEXT, TERMS, CODE, PARAMETERS, NQ, NV, NU, X, RATES, SLOPES, SIZE = range(12)
@@ -58,15 +59,14 @@ def deviation_callback(system: System, parameters: Parameters = None) -> Callbac
         why = "bodies have coordinates of their own" if eq.nodes else "the mechanism has closed loops"
         advice = "" if system.model.closures else '\n  Try: compile_system(model, "kane").'
         raise NotSupported(f"deviations are followed in independent coordinates only, and {why}.{advice}")
-    vector = system.parameter_vector(parameters)
+    vector = parameter_vector(system, parameters)
     dynamics = system.dynamics(vector)
-    arrays = [b for b in dynamics.buffers if isinstance(b, np.ndarray)]
-    inner = next(b for b in arrays if b.ctypes.data == dynamics.rhs.context)
-    program = system.deviations(vector)
+    inner = dynamics.workspace.context
+    program = system.programs.deviations(vector)
     nq, nv, nu = len(eq.q), len(eq.v), len(eq.u)
     n = nq + nv
     x, rates, slopes = np.zeros(1 + n + nu + nv + n), np.zeros(n + 1), np.zeros(n)
-    x[1 + n : 1 + n + nu] = system.constant_inputs(vector)
+    x[1 + n : 1 + n + nu] = system.inputs.constant(vector)
     context = np.zeros(SIZE, dtype=np.int64)
     context[[RHS, RHS_CONTEXT, TERMS]] = dynamics.rhs.address, dynamics.rhs.context, inner[kn.TERMS]
     context[[CODE, PARAMETERS]] = program.native.evaluate, program.context

@@ -22,7 +22,7 @@ ROUNDING = 4e-15
 
 def names_of(system: System) -> dict[str, Any]:
     """What an expression may name: t, coordinates, speeds, prescribed motions, inputs, parameters."""
-    return system.names()
+    return system.symbols()
 
 
 def check_names(expression: Expression, known: Mapping[str, Any], where: str) -> None:

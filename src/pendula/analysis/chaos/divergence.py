@@ -13,14 +13,23 @@ from pendula.simulation.trajectory import Trajectory
 from pendula.system.assembly import assemble
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
-from pendula.system.system import Parameters
+from pendula.system.parameters import Parameters
+from pendula.words import readable
 
 Start = Trajectory | State | Mapping[str, float] | None
 
 
+@readable
 @dataclass(frozen=True)
 class Divergence(Separation):
-    """Distance of two motions over time; ``time`` is when they part. ``str()`` of it is a sentence."""
+    """Distance of two motions over time; ``time`` is when they part. ``str()`` of it is a sentence.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.chaos.divergence("pendulum", 1.0, perturbation={"theta": 1e-3}, samples=11)
+        >>> bool(found.distance.max() > 1e-4)
+        True
+    """
 
     first: Trajectory
     second: Trajectory

@@ -11,14 +11,23 @@ from pendula.errors import UsageError
 from pendula.library.lookup import shown
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
+from pendula.words import readable
 
 TIGHTER = 100.0
 TIGHTEST = 1e-14
 
 
+@readable
 @dataclass(frozen=True)
 class Horizon(Separation):
-    """Distance of a run from a tighter one; the run can be relied on up to ``time``. ``str()`` is a sentence."""
+    """Distance of a run from a tighter one; the run can be relied on up to ``time``. ``str()`` is a sentence.
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate("pendulum", 1.0, samples=3)
+        >>> pendula.chaos.horizon(run).reached
+        False
+    """
 
     run: Trajectory
     reference: Trajectory

@@ -13,14 +13,17 @@ from pendula.numerics.steppers.stepping import Integration, integrate
 from pendula.system.assembly import assemble
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
+from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.schedule import breakpoints, largest_step
-from pendula.system.system import Parameters, System
+from pendula.system.system import System
 from pendula.system.tangent import deviation_callback
+from pendula.words import readable
 
 BLOCKS = 10
 """Parts of the run whose averages are compared for the spread."""
 
 
+@readable
 @dataclass(frozen=True)
 class Lyapunov:
     """Exponential rate at which neighbouring motions part, on average along a motion. ``str()`` is a sentence.
@@ -32,6 +35,12 @@ class Lyapunov:
         transient: time at the beginning that is left out, in which the deviation turns into its fastest direction.
         state: the last state of the motion.
         time_unit: name of the unit of time.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.chaos.lyapunov("pendulum", 5.0, segments=20)
+        >>> len(found.t), found.time_unit
+        (18, 's')
     """
 
     exponent: float
@@ -99,7 +108,7 @@ def lyapunov(
     skipped = 0.1 * duration if transient is None else transient
     _check(duration, skipped, segments)
     system = symbolic(system)
-    vector = system.parameter_vector(parameters)
+    vector = parameter_vector(system, parameters)
     callback = deviation_callback(system, vector)
     start = initial_state
     if not isinstance(start, State):

@@ -13,6 +13,7 @@ from pendula.model.expressions.expression import parse
 from pendula.model.names import nearest
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.layout import Array
+from pendula.system.parameters import typical_length
 
 SMALL_PART = 1e-3
 """Part of a typical length at which runs count as different: 0.1 %, the criterion of paper 003."""
@@ -58,7 +59,7 @@ def separation(
         raise UsageError("the two runs are not sampled at the same times; give both the same samples")
     if set(first.layout.bodies) != set(second.layout.bodies):
         raise UsageError("the two runs are of different mechanisms: their bodies have other names")
-    length = first.system.typical_length(first.parameters)
+    length = typical_length(first.system, first.parameters)
     limit = SMALL_PART * length if threshold is None else _positive(threshold)
     names, distances = _distances(first, second, count, points)
     largest = np.argmax(distances, axis=1)
@@ -106,7 +107,7 @@ def _chosen(name: str, known: dict[str, Any]) -> str:
 def _paths(run: Trajectory, count: int) -> dict[str, Array]:
     """World positions of every named point of every body."""
     R, r = run.system.poses(run.q[:count], run.t[:count], parameters=run.parameters)
-    values = dict(zip(run.layout.parameters, run.parameters.tolist(), strict=True))
+    values = run.layout.parameter_values(run.parameters)
     found = {}
     for k, body in enumerate(run.layout.bodies):
         for name, place in run.system.model.body(body).named_points().items():

@@ -19,8 +19,10 @@ from pendula.model.model import Model
 from pendula.system.assembly import assemble
 from pendula.system.build import compile_system
 from pendula.system.layout import Array, State
+from pendula.system.parameters import parameter_vector
 from pendula.system.sampling import random_states
 from pendula.system.system import System
+from pendula.words import readable
 
 TOLERANCE = 1e-9
 """Largest relative difference of an acceleration that still counts as agreement."""
@@ -40,6 +42,12 @@ class Difference:
         what: its name: ``theta1_ddot``, ``M[theta1, theta2]``, ``equation 2: coefficient of theta1_ddot``.
         ours: its value by the model.
         theirs: its value by the equations that were given.
+
+    Example:
+        >>> import pendula
+        >>> wrong = {"equations": ["m*l**2*theta_ddot = -m*g*l/2*sin(theta)"]}
+        >>> pendula.check_against("pendulum", wrong, states=5).differences[0].what
+        'theta_ddot'
     """
 
     what: str
@@ -47,6 +55,7 @@ class Difference:
     theirs: float
 
 
+@readable
 @dataclass(frozen=True)
 class Comparison:
     """Given equations compared with those of a model, at random consistent states.
@@ -59,6 +68,12 @@ class Comparison:
         counterexample: t, coordinates, speeds and inputs of a simple state where they differ; None if they agree.
         differences: what differs there, accelerations first.
         remark: where to look, or what to know though they agree; may be empty.
+
+    Example:
+        >>> import pendula
+        >>> right = {"equations": ["m*l**2/3*theta_ddot = -m*g*l/2*sin(theta)"]}
+        >>> pendula.check_against("pendulum", right, states=5).passed
+        True
     """
 
     model: str
@@ -87,6 +102,9 @@ class Comparison:
             f"{self.source}: differs from {self.model}; at {', '.join(moving + rest)}, "
             f"{first.what} is {first.ours:.6g} by the model and {first.theirs:.6g} by these equations"
         )
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, *([self.remark] if self.remark else [])])
 
 
 def check_against(
@@ -282,7 +300,7 @@ class _Check:
         """Some states with one parameter changed (those that depend on it follow); None if it cannot be."""
         some = points.chosen(slice(_VARIED))
         try:
-            p = self.system.parameter_vector({name: value})
+            p = parameter_vector(self.system, {name: value})
         except PendulaError:
             return None
         if not self.system.loop_rows:
@@ -305,7 +323,7 @@ def _random_points(system: System, states: int, seed: int) -> Points:
     u = np.zeros((states, len(system.layout.inputs)))
     if system.layout.inputs:
         noise = np.random.default_rng(seed).normal(size=u.shape)
-        u = np.array([system.inputs_at(x) for x in t]) + noise
+        u = np.array([system.inputs.at(x, system.parameters) for x in t]) + noise
     return Points(t, q, v, u, system.parameters)
 
 

@@ -14,17 +14,28 @@ from pendula.equations.derive import formulations
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.system.build import compile_system
+from pendula.system.joint_forces import joint_wrenches
 from pendula.system.layout import Array
+from pendula.system.parameters import typical_length
 from pendula.system.sampling import random_states
 from pendula.system.system import System
+from pendula.words import counted, readable
 
 TOLERANCE = 1e-9
 """Largest relative difference that still counts as agreement."""
 
 
+@readable
 @dataclass(frozen=True)
 class Agreement:
-    """Two formulations compared: the largest relative difference, and where it is."""
+    """Two formulations compared: the largest relative difference, and where it is.
+
+    Example:
+        >>> import pendula
+        >>> pair = pendula.check("pendulum", names=["lagrange", "kane"], states=5).pairs[0]
+        >>> pair.a, pair.b, pair.passed
+        ('lagrange', 'kane', True)
+    """
 
     a: str
     b: str
@@ -44,10 +55,22 @@ class Agreement:
         """Whether the two agree."""
         return self.max_difference <= TOLERANCE
 
+    def __str__(self) -> str:
+        verdict = "agree" if self.passed else "DISAGREE"
+        return f"{self.a} and {self.b} {verdict}: {self.max_difference:.2e} in the {self.what}"
 
+
+@readable
 @dataclass(frozen=True)
 class Certificate:
-    """All pairs of formulations, compared at random consistent states."""
+    """All pairs of formulations, compared at random consistent states.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.check("pendulum", names=["lagrange", "kane"], states=5)
+        >>> found.passed, len(found.pairs)
+        (True, 1)
+    """
 
     model: str
     formulations: tuple[str, ...]
@@ -58,6 +81,11 @@ class Certificate:
     def passed(self) -> bool:
         """Whether all agree."""
         return all(pair.passed for pair in self.pairs)
+
+    def __str__(self) -> str:
+        verdict = "agree" if self.passed else "DISAGREE"
+        lines = [f"{self.model}: {', '.join(self.formulations)} {verdict} at {counted(self.states, 'random state')}"]
+        return "\n".join([*lines, *(f"  {pair}" for pair in self.pairs)])
 
 
 def check(model: Model | str, *, names: Sequence[str] | None = None, states: int = 100, seed: int = 0) -> Certificate:
@@ -81,7 +109,7 @@ def check(model: Model | str, *, names: Sequence[str] | None = None, states: int
     model = model_of(model, "check")
     chosen = tuple(names or formulations())
     systems = {name: compile_system(model, name) for name in chosen}
-    first = systems[chosen[0]].in_joints
+    first = systems[chosen[0]].in_joints.system
     t, q, v = random_states(first, states, seed)
     results = {name: _quantities(system, t, q, v) for name, system in systems.items()}
     pairs = []
@@ -111,12 +139,12 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
     total, so that rounding in a zero does not count as a difference.
     """
     count, joints = len(t), (q, v)
-    q, v = system.from_joints(q, v, t)
+    q, v = system.in_joints.place(q, v, t)
     a = system.accelerations(q, v, t)
     motion = system.body_motion(q, v, a, t)
     energies = system.energies(q, v, t)
     speed, turning = _size(motion.velocity), _size(motion.angular_velocity)
-    linear, length = _size(motion.acceleration), system.typical_length()
+    linear, length = _size(motion.acceleration), typical_length(system)
     total = energies.kinetic + np.abs(energies.potential) + 1e-300
     found = {
         "acceleration of the mass centres": _against(motion.acceleration, speed * turning),
@@ -125,13 +153,13 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
         "potential energy": (energies.potential[:, None], total),
         "power of loads": _against(system.power(q, v, t)[:, None], total),
     }
-    if not system.bodies_have_coordinates:  # the same coordinates as the others
+    if system.in_joints.same:  # the same coordinates as the others
         mass = system.mass_matrix(q, t).reshape(count, -1)
         found["mass matrix"] = (mass, _size(mass))
     if system.drives:
         found["force of prescribed motions"] = _against(system.drive_forces(q, v, t), total / max(length, 1.0))
     found |= _reactions(system, t, *joints, total)
-    if system.loop_rows and not system.bodies_have_coordinates:
+    if system.loop_rows and system.in_joints.same:
         lam = system.multipliers(q, v, t)
         forces = np.einsum("kri,kr->ki", system.constraint_jacobian(q, t), lam)
         found["constraint forces"] = _against(forces, total / max(length, 1.0))
@@ -143,9 +171,9 @@ def _reactions(system: System, t: Array, q: Array, v: Array, floor: Array) -> di
     eq = system.equations
     if not eq.transmitted:
         return {}
-    own = system.from_joints(q, v, t)
-    carried = system.transmitted(*own, t)
-    freedoms = Freedoms(system.in_joints, q, t, system.parameters)
+    own = system.in_joints.place(q, v, t)
+    carried = joint_wrenches(system, *own, t)
+    freedoms = Freedoms(system.in_joints.system, q, t, system.parameters)
     if freedoms.self_balanced(in_plane=freedoms.planar)[0]:
         return {}
     force, torque = across_freedoms(freedoms, [x.joint for x in eq.transmitted], carried)

@@ -119,7 +119,7 @@ class _Reader:
 
     def __init__(self, system: System, data: dict[str, Any], source: str) -> None:
         self.data, self.source, self.layout = data, source, system.layout
-        self.rates = {c for c, k in zip(system.layout.coordinates, system.speed_of, strict=True) if k >= 0}
+        self.rates = {c for c, k in zip(system.layout.coordinates, system.layout.speed_of, strict=True) if k >= 0}
         self.accelerations = [acceleration_name(speed) for speed in self.layout.speeds]
         self.parts = 0
 
@@ -441,7 +441,7 @@ def _own_names(given: Given, own: str, expression: Expression, system: System, a
     if found.coefficients is None or not np.all(np.isfinite([found.constant, *found.coefficients])):
         given.refuse(entry, f"{quote(str(expression))} has no finite value")
     speeds = np.zeros(len(layout.speeds) + len(given.unknowns))
-    for factor, k in zip(found.coefficients, system.speed_of, strict=True):
+    for factor, k in zip(found.coefficients, system.layout.speed_of, strict=True):
         if k >= 0:
             speeds[k] = factor
     return {

@@ -18,9 +18,11 @@ from pendula.model.expressions.expression import ExpressionError, parse
 from pendula.numerics.steppers.stepping import integrate
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
+from pendula.system.parameters import Parameters, parameter_vector, typical_length
 from pendula.system.schedule import breakpoints, largest_step
-from pendula.system.system import Parameters, System
+from pendula.system.system import System
 from pendula.system.tangent import deviation_callback
+from pendula.words import readable
 
 STABLE, ASYMPTOTIC, UNSTABLE, CRITICAL = "stable (linear)", "asymptotically stable", "unstable", "critical"
 ACCURACY = 100.0
@@ -30,6 +32,7 @@ CLOSED = 1e-7
 CORRECTIONS = 15
 
 
+@readable
 @dataclass(frozen=True)
 class Floquet:
     """Multipliers of small deviations from a motion that repeats itself. ``str()`` is a short text.
@@ -157,7 +160,7 @@ def floquet(
         ('stable (linear)', 1.0)
     """
     system = symbolic(system_of(system, "floquet"))
-    vector = system.parameter_vector(parameters)
+    vector = parameter_vector(system, parameters)
     length = _period(system, period, vector)
     start = _state(system, at, vector)
     if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1e-3:
@@ -177,7 +180,7 @@ def _period(system: System, given: float | str | None, vector: Array) -> float:
     if given is None:
         return find_period(system, vector)
     if isinstance(given, str):
-        values = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
+        values = system.layout.parameter_values(vector)
         try:
             given = parse(given).evaluate(values)
         except ExpressionError as error:
@@ -202,7 +205,7 @@ def _state(system: System, at: Any, vector: Array) -> State:
         return at
     if at is not None and not isinstance(at, Mapping):
         raise UsageError(f"at is a State, an Equilibrium or values by name, found {type(at).__name__}")
-    return system.placed(system.joint_state(dict(at or {})), vector)
+    return system.in_joints.place_state(system.in_joints.state(dict(at or {})), vector)
 
 
 def _directions(system: System, q: Array, t: float, vector: Array) -> Array:
@@ -255,7 +258,7 @@ def _missed(system: System, start: State, end: State, into: Array) -> Array:
 
 def _size(system: System, missed: Array, period: float, vector: Array) -> float:
     """A deviation as one number: angles in radians, lengths by a typical one, speeds by the same per period."""
-    unit = np.array([1.0 if k == "angle" else system.typical_length(vector) for k in system.layout.speed_kinds])
+    unit = np.array([1.0 if k == "angle" else typical_length(system, vector) for k in system.layout.speed_kinds])
     return float(np.abs(missed / np.concatenate([unit, unit / period])).max(initial=0.0))
 
 
@@ -267,7 +270,7 @@ def _refuse_open(system: System, missed: Array, period: float, end: State) -> No
     raise UsageError(
         f"the motion from this state does not repeat itself: after {period:.6g} {system.layout.time_unit} "
         f"the {what} is off by {missed[k]:.3g}.\n"
-        "  Try: a state that is an equilibrium at all times, or close=True (--close), which looks for a motion that "
+        "  Try: a state that is an equilibrium at all times, or close=True, which looks for a motion that "
         "repeats itself."
     )
 

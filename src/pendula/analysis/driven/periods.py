@@ -14,6 +14,7 @@ from pendula.model.expressions.expression import Expression, ExpressionError
 from pendula.model.expressions.nodes import Call, post_order
 from pendula.model.model import Model
 from pendula.system.layout import Array
+from pendula.system.symbolic import SymbolicSystem
 from pendula.system.system import System
 
 PERIODIC = 1e-9
@@ -33,7 +34,7 @@ def depends_on_time(system: System) -> bool:
 
 def symbolic(system: System) -> System:
     """The same mechanism by compiled equations; deviations are not followed by the recursion over bodies."""
-    return system if system.engine == "symbolic" else System(system.equations)
+    return system if system.engine == "symbolic" else SymbolicSystem(system.equations)
 
 
 def find_period(system: System, parameters: Array) -> float:
@@ -94,7 +95,7 @@ def _timed(model: Model) -> Iterator[Expression]:
 
 def _rates(system: System, parameters: Array) -> list[float]:
     """Rates at which angles inside sines and cosines, or motions themselves, advance; where they are constant."""
-    values = dict(zip(system.layout.parameters, parameters.tolist(), strict=True))
+    values = system.layout.parameter_values(parameters)
     found: set[float] = set()
     for expression in _timed(system.model):
         parts = [n.args[0] for n in post_order(expression.root) if isinstance(n, Call) and n.function in _WAVES]

@@ -15,11 +15,13 @@ from pendula.errors import NoConvergence, PendulaError, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.system import System
+from pendula.words import readable
 
 NARROW = 1e-9
 """without a smooth function that changes sign, a limit is narrowed to this part of the interval"""
 
 
+@readable
 @dataclass(frozen=True)
 class FloquetBoundary:
     """A value of a parameter at which stability changes.
@@ -31,6 +33,13 @@ class FloquetBoundary:
         how: what multipliers do there: they meet at 1, at -1, meet elsewhere on the circle, or one leaves it.
         evaluations: number of times multipliers were computed.
         at_boundary: multipliers there.
+
+    Example:
+        >>> import math, pendula
+        >>> shaken = pendula.library.driven_chain(links=1, kind="point", amplitude=0.05, rate=100, direction=0)
+        >>> found = pendula.driven.floquet_boundary(shaken, "omega", 50, 100, at={"theta1": math.pi})
+        >>> found.below, found.above
+        ('unstable', 'stable (linear)')
     """
 
     parameter: str
@@ -47,6 +56,7 @@ class FloquetBoundary:
         return f"{where}: {self.below} below, {self.above} above; {self.how}"
 
 
+@readable
 @dataclass(frozen=True)
 class FloquetMap:
     """Multipliers over a parameter.
@@ -59,6 +69,12 @@ class FloquetMap:
         boundaries: limits between them, where they were refined.
         failures: by value, why there are no multipliers.
         results: everything, at every value; None where it failed.
+
+    Example:
+        >>> import math, pendula
+        >>> shaken = pendula.library.driven_chain(links=1, kind="point", amplitude=0.05, rate=100, direction=0)
+        >>> pendula.driven.floquet_over(shaken, "omega", 60, 100, samples=2, at={"theta1": math.pi}).verdicts
+        ('unstable', 'stable (linear)')
     """
 
     parameter: str

@@ -17,7 +17,8 @@ from pendula.errors import ComputationError
 from pendula.model.expressions.expression import ExpressionError, parse
 from pendula.model.model import Model
 from pendula.system.layout import Array
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters, parameter_vector, typical_length
+from pendula.system.system import System
 
 LOOKS = (0.0, 0.3719, 1.0471, 2.5113, 7.0893, 31.731, 211.93)
 """times at which forces are compared, to see whether they depend on time; late ones for what is switched on"""
@@ -40,8 +41,8 @@ class Balance:
     @classmethod
     def of(cls, system: System, inputs: Any = None, parameters: Parameters = None) -> Balance:
         """The balance of a system; inputs by name or as an array."""
-        vector = system.parameter_vector(parameters)
-        given = None if inputs is None else system._input_rows(np.array(0.0), inputs, vector)
+        vector = parameter_vector(system, parameters)
+        given = None if inputs is None else system.inputs.rows(np.array(0.0), inputs, vector)
         return cls(system, given, vector)
 
     def forces(self, q: Array, v: Array | None = None, t: Any = 0.0) -> Array:
@@ -100,7 +101,7 @@ class Balance:
 
     def depends_on_time(self, q: Array, v: Array | None = None) -> bool:
         """Whether forces on a state held still, or gaps of its loops, change with time."""
-        inputs_move = self.inputs is None and bool(self.system.inputs_in_time)
+        inputs_move = self.inputs is None and bool(self.system.inputs.in_time)
         if not (self.system.drives or inputs_move or forces_name_time(self.system.model)):
             return False
         found = np.array([self.unbalanced(q, v, t) for t in LOOKS])
@@ -137,7 +138,7 @@ class Balance:
 
     @property
     def _length(self) -> float:
-        return self.system.typical_length(self.parameters)
+        return typical_length(self.system, self.parameters)
 
 
 @lru_cache(maxsize=64)

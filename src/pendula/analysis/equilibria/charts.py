@@ -12,6 +12,7 @@ import numpy as np
 from pendula.analysis.equilibria.stationary import Stationary, close_loops
 from pendula.errors import PendulaError
 from pendula.system.layout import Array
+from pendula.system.parameters import typical_length
 
 SINGULAR = 1e-10
 """a mass matrix whose least eigenvalue (with unit diagonal) is below this belongs to a singular chart"""
@@ -55,7 +56,7 @@ def _accelerations(problem: Stationary, q: Array, steps: Array) -> Array:
         except PendulaError:
             continue
         moving, steady = (system.body_motion(state, problem.v, x, parameters=p) for x in (a, 0.0 * a))
-        length = system.typical_length(p)
+        length = typical_length(system, p)
         turn = np.abs(moving.angular_acceleration - steady.angular_acceleration).max(initial=0.0)
         found.append(max(turn, np.abs(moving.acceleration - steady.acceleration).max(initial=0.0) / length))
     return np.array(found)

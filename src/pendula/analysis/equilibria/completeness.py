@@ -86,7 +86,7 @@ _NOTHING_AT_REST = ("friction", "com-friction", "spin-drive", "damper")
 def _is_pinned_tree(balance: Balance) -> bool:
     """Whether nothing but gravity acts on bodies that are joined by pins (or fixed to each other) in an open tree."""
     model = balance.system.model
-    values = dict(zip(balance.system.layout.parameters, balance.parameters.tolist(), strict=True))
+    values = balance.system.layout.parameter_values(balance.parameters)
     if model.closures or balance.system.drives or balance.system.balls:
         return False
     if not all(joint.type in ("revolute", "fixed") for joint in model.tree):  # type: ignore[attr-defined]
@@ -158,7 +158,7 @@ def prove_one(balance: Balance, v: Array, domain: Domain) -> Proof | str | None:
 def _numbers(system: System, balance: Balance, v: Array) -> dict[Any, float]:
     """Values of time, speeds, inputs and parameters by symbol."""
     eq = system.equations
-    inputs = system.inputs_at(0.0, balance.parameters) if balance.inputs is None else balance.inputs
+    inputs = system.inputs.at(0.0, balance.parameters) if balance.inputs is None else balance.inputs
     symbols = (eq.t, *eq.v, *eq.u, *eq.p)
     return dict(zip(symbols, (0.0, *v.tolist(), *inputs.tolist(), *balance.parameters.tolist()), strict=True))
 

@@ -14,6 +14,7 @@ from pendula.analysis.equilibria.balance import Balance
 from pendula.errors import UsageError
 from pendula.model.joints import JointRevolute
 from pendula.system.layout import Array
+from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 TURN = 2.0 * math.pi
@@ -131,7 +132,7 @@ def domain_of(balance: Balance, v: Array, box: Mapping[str, Any] | None, rng: np
     system = balance.system
     names, kinds = system.layout.coordinates, system.layout.coordinate_kinds
     angles = np.array([k == "angle" for k in kinds])
-    length = system.typical_length(balance.parameters)
+    length = typical_length(system, balance.parameters)
     given = _read_box(system, box)
     balls = tuple(at for at, _ in system.balls)
     half = np.where(angles, TURN, LENGTHS * length)

@@ -17,7 +17,9 @@ from pendula.errors import NotAnEquilibrium, UsageError
 from pendula.system.assembly import assemble
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, Layout, State
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters
+from pendula.system.system import System
+from pendula.words import counted, readable, some
 
 BALANCED = 1e-8
 """unbalanced forces up to this, relative to :meth:`Balance.scale`, are rounding"""
@@ -27,6 +29,7 @@ WEAK = 1e-5
 """a stiffness whose smallest eigenvalue is less than this of its largest belongs to a weak equilibrium"""
 
 
+@readable
 @dataclass(frozen=True)
 class Equilibrium:
     """A state that stays as it is, or a steady motion in which nothing but cyclic coordinates changes.
@@ -85,6 +88,17 @@ class Equilibrium:
 
     def __getitem__(self, name: str) -> float:
         return self.state[name]
+
+    def __str__(self) -> str:
+        units = self.layout.units
+        kind = "steady motion" if self.steady else "equilibrium"
+        values = {n: x for n, x in self.state.as_dict().items() if n in self.layout.coordinates or x}
+        where = some([f"{n} = {x:.6g} {units[n]}".rstrip() for n, x in values.items()])
+        falls = "unknown" if self.unstable_directions is None else str(self.unstable_directions)
+        lines = [f"{kind} {self.name}: {where}", f"potential {self.potential:.6g}, falls in directions: {falls}"]
+        if self.free_directions:
+            lines.append(f"belongs to {counted(len(self.free_directions), 'family', 'families')} of equilibria")
+        return "\n".join([*lines, f"residual {self.residual:.1e} of a typical force"])
 
 
 def equilibrium_at(
@@ -167,7 +181,7 @@ def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -
         name=name,
         q=np.array(q, dtype=float),
         v=np.array(v, dtype=float),
-        inputs=balance.inputs if balance.inputs is not None else system.inputs_at(0.0, balance.parameters),
+        inputs=balance.inputs if balance.inputs is not None else system.inputs.at(0.0, balance.parameters),
         parameters=balance.parameters,
         multipliers=lam,
         residual=residual,
@@ -200,9 +214,9 @@ def closed_state(system: System, point: State | Mapping[str, float] | None, para
         return point
     given = dict(point or {})
     if system.model.closures:
-        still = dict.fromkeys(system.joint_layout.speeds, 0.0)
+        still = dict.fromkeys(system.in_joints.layout.speeds, 0.0)
         return assemble(system, {**still, **given}, keep=tuple(given), parameters=parameters).state
-    return assemble(system, system.joint_state(given), parameters=parameters).state
+    return assemble(system, system.in_joints.state(given), parameters=parameters).state
 
 
 def refuse_unsteady(balance: Balance, state: State) -> None:
@@ -210,6 +224,5 @@ def refuse_unsteady(balance: Balance, state: State) -> None:
     if balance.depends_on_time(state.q, state.v):
         raise UsageError(
             "forces on this state depend on time, so there is no equilibrium.\n"
-            "  Try: inputs={...} with constant values, or, if the driving is periodic, floquet(...) "
-            "(`pendula floquet MODEL`)."
+            "  Try: inputs={...} with constant values, or, if the driving is periodic, floquet(...)."
         )

@@ -86,7 +86,7 @@ def change_of(problem: Stationary, q: Array, to: Array, domain: Domain | None = 
     """The step of the scaled unknowns that leads from one pose to another (the short way round on circles)."""
     gap = np.asarray(to) - np.asarray(q) if domain is None else domain.gap(np.asarray(q), np.asarray(to))
     found = np.zeros(len(problem.v))
-    for i, k in enumerate(problem.system.speed_of):
+    for i, k in enumerate(problem.system.layout.speed_of):
         if k >= 0:
             found[k] = gap[i]
     for at, k in problem.system.balls:

@@ -17,14 +17,17 @@ from pendula.analysis.equilibria.domain import Domain, domain_of, is_cyclic
 from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, refuse_unsteady
 from pendula.analysis.equilibria.search import Search
 from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, speed_sizes
-from pendula.errors import ComputationError, LoopNotClosed, NotSupported, UsageError
+from pendula.errors import ComputationError, LoopNotClosed, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters
+from pendula.system.system import System
+from pendula.words import readable
 
 MOST_STARTS = 100_000
 
 
+@readable
 @dataclass(frozen=True)
 class Equilibria:
     """Equilibria of a mechanism, the one of least potential first.
@@ -159,14 +162,11 @@ def find_equilibria(
     """
     system = system_of(system, "find_equilibria")
     rng = np.random.default_rng(seed)
-    joints = system.in_joints
+    joints = system.in_joints.system
     balance = Balance.of(joints, inputs, parameters)
     v = read_rates(balance, rates, rng)
-    if np.any(v) and system.bodies_have_coordinates:
-        raise NotSupported(
-            "with coordinates for every body a steady motion moves them, so nothing stands still.\n"
-            '  Try: compile_system(model, "lagrange") or another formulation in the coordinates of the joints.'
-        )
+    if np.any(v):
+        system.in_joints.refuse_others("with coordinates for every body a steady motion moves them: nothing is at rest")
     _refuse_time(system, balance, v)
     domain = domain_of(balance, v, box, rng)
     count = _count(starts, len(joints.layout.speeds))
@@ -223,7 +223,7 @@ def lowest_equilibrium(
         0
     """
     system = system_of(system, "lowest_equilibrium")
-    joints = system.in_joints
+    joints = system.in_joints.system
     balance = Balance.of(joints, inputs, parameters)
     still = np.zeros(len(joints.layout.speeds))
     proof = None if rates else prove_tree(balance, still, most=0)
@@ -258,11 +258,9 @@ def read_rates(balance: Balance, rates: Mapping[str, float] | None, rng: np.rand
 
 def _refuse_time(system: System, balance: Balance, v: Array) -> None:
     """Refuses forces that depend on time, at a few poses."""
-    if system.bodies_have_coordinates and system.drives:
-        raise NotSupported(
-            "with coordinates for every body a prescribed motion moves them, so nothing stands still.\n"
-            '  Try: compile_system(model, "lagrange") or another formulation in the coordinates of the joints.'
-        )
+    if system.drives:
+        cause = "with coordinates for every body a prescribed motion moves them: nothing is at rest"
+        system.in_joints.refuse_others(cause)
     joints = balance.system
     start = joints.initial_state(balance.parameters)
     for shift in (0.0, 0.3):
@@ -333,10 +331,8 @@ def _described(
 
 def _describe(system: System, balance: Balance, q: Array, v: Array) -> Equilibrium:
     """An equilibrium found in the joints' coordinates, in those of the system."""
-    own = balance
-    if system.bodies_have_coordinates:
-        q, v = system.from_joints(q, v, parameters=balance.parameters)
-        own = Balance(system, balance.inputs, balance.parameters)
+    q, v = system.in_joints.place(q, v, parameters=balance.parameters)
+    own = balance if balance.system is system else Balance(system, balance.inputs, balance.parameters)
     left = float(np.abs(own.unbalanced(q, v)).max(initial=0.0)) / own.scale(q, v)
     return describe(own, q, v, left, "")
 
@@ -366,7 +362,7 @@ def _unbalanced(problem: Stationary, domain: Domain, rng: np.random.Generator) -
         return np.where(np.isfinite(found), found, 1e6)
 
     low, high = np.full(n + len(lam0), -np.inf), np.full(n + len(lam0), np.inf)
-    for i, k in enumerate(problem.system.speed_of):
+    for i, k in enumerate(problem.system.layout.speed_of):
         if k >= 0 and not domain.circles[i]:
             low[k] = (domain.lo[i] - start[i]) / problem.sizes[k] - 1e-12
             high[k] = (domain.hi[i] - start[i]) / problem.sizes[k] + 1e-12

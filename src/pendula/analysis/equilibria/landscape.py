@@ -13,6 +13,7 @@ from pendula.analysis.equilibria.domain import is_cyclic
 from pendula.analysis.equilibria.find import Equilibria, read_rates
 from pendula.errors import NotSupported, UsageError
 from pendula.system.layout import Array
+from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 POINTS = (1201, 181)
@@ -62,7 +63,7 @@ def landscape(system: System, found: Equilibria, *, rates: Mapping[str, float] |
         >>> found.names, round(float(np.ptp(found.values)), 6)  # 2 m g l
         (('theta',), 19.62)
     """
-    joints = system.in_joints
+    joints = system.in_joints.system
     names = joints.layout.coordinates
     if len(names) > 2 or system.model.closures or joints.balls:
         raise NotSupported(
@@ -76,7 +77,7 @@ def landscape(system: System, found: Equilibria, *, rates: Mapping[str, float] |
     axes = tuple(np.linspace(*_span(joints, found, names[k]), POINTS[len(kept) - 1]) for k in kept)
     first = np.zeros(len(names))
     if len(found):
-        first = system.to_joints(found[0].q, found[0].v, parameters=found[0].parameters)[0]
+        first = system.in_joints.read(found[0].q, found[0].v, parameters=found[0].parameters)[0]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
     q = np.broadcast_to(np.asarray(first, dtype=float), (grid[..., 0].size, len(names))).copy()
     q[:, kept] = grid.reshape(-1, len(kept))
@@ -104,7 +105,7 @@ def _span(system: System, found: Equilibria, name: str) -> tuple[float, float]:
     if system.layout.coordinate_kinds[k] == "angle" or not len(found):
         return low, high
     places = [e[name] for e in found if name in e.layout.coordinates] or [0.0]
-    reach = max(max(places) - min(places), system.typical_length())
+    reach = max(max(places) - min(places), typical_length(system))
     return max(low, min(places) - reach), min(high, max(places) + reach)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from pendula.analysis.equilibria.balance import Balance
 from pendula.system.assembly import row_scales
 from pendula.system.layout import Array
+from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 SETTLED = 1e-9
@@ -102,7 +103,7 @@ class Stationary:
     @cached_property
     def _plain(self) -> Array:
         found = np.zeros((len(self.system.layout.coordinates), len(self.v)))
-        for i, k in enumerate(self.system.speed_of):
+        for i, k in enumerate(self.system.layout.speed_of):
             found[i, k] = 1.0
         return found
 
@@ -110,7 +111,7 @@ class Stationary:
         """States after steps of the scaled unknowns; small turns of ball joints multiply their quaternions."""
         change = step * self.sizes
         found = np.array(q)
-        for i, k in enumerate(self.system.speed_of):
+        for i, k in enumerate(self.system.layout.speed_of):
             if k >= 0:
                 found[:, i] += change[:, k]
         for at, k in self.system.balls:
@@ -129,7 +130,7 @@ class Stationary:
 def speed_sizes(balance: Balance) -> Array:
     """A radian for every angle, a typical length for every other speed."""
     kinds = balance.system.layout.speed_kinds
-    return np.where([k == "angle" for k in kinds], 1.0, balance.system.typical_length(balance.parameters))
+    return np.where([k == "angle" for k in kinds], 1.0, typical_length(balance.system, balance.parameters))
 
 
 def _turned(q: Array, turn: Array) -> Array:

@@ -18,9 +18,12 @@ from pendula.analysis.equilibria.stationary import Stationary
 from pendula.errors import NoConvergence, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters
+from pendula.system.system import System
+from pendula.words import readable
 
 
+@readable
 @dataclass(frozen=True)
 class Trim:
     """What holds a pose or a steady motion.
@@ -93,7 +96,7 @@ def trim(
         >>> round(found["theta"], 6), found.units["theta"]
         (2.351582, 'N m')
     """
-    joints, rng = system_of(system, "trim").in_joints, np.random.default_rng(0)
+    joints, rng = system_of(system, "trim").in_joints.system, np.random.default_rng(0)
     asked = _Asked.of(joints, solve_for)
     balance = Balance.of(joints, _other_inputs(joints, asked, inputs, parameters), parameters)
     v = read_rates(balance, {n: x for n, x in hold.items() if n in joints.layout.speeds}, rng)
@@ -157,7 +160,7 @@ def _other_inputs(system: System, asked: _Asked, inputs: Any, parameters: Parame
         vector = np.array(Balance.of(system, inputs, parameters).inputs, dtype=float)
         vector[asked.inputs] = 0.0
         return vector
-    others = [n for n, _ in system.inputs_in_time if str(n) not in zero and str(n) not in (inputs or {})]
+    others = [n for n, _ in system.inputs.in_time if str(n) not in zero and str(n) not in (inputs or {})]
     if others:
         raise UsageError(
             f'the input "{others[0]}" depends on time, so nothing is held.\n'
@@ -187,7 +190,7 @@ class _Trimming:
         """Speeds along which coordinates may move: not held, and not turning at a rate."""
         system = self.balance.system
         names = system.layout.coordinates
-        fixed = {system.speed_of[names.index(n)] for n in self.held}
+        fixed = {system.layout.speed_of[names.index(n)] for n in self.held}
         fixed |= set(self.asked.rates) | set(np.flatnonzero(self.v).tolist())
         return [k for k in range(len(self.v)) if k not in fixed]
 
@@ -277,7 +280,7 @@ class _Trimming:
             values[names.speeds[k]], found_units[names.speeds[k]] = float(x), names.units[names.speeds[k]]
         v = self.v.copy()
         v[self.asked.rates] = rates
-        vector = system.inputs_at(0.0, self.balance.parameters) if self.balance.inputs is None else self.balance.inputs
+        vector = system.inputs.at(0.0, self.balance.parameters) if self.balance.inputs is None else self.balance.inputs
         vector = np.array(vector, dtype=float)
         vector[self.asked.inputs] = inputs
         for k in self.asked.drives:

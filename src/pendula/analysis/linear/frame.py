@@ -9,6 +9,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import forces_name_time
 from pendula.system.layout import Array
+from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 MASSLESS = 1e-11
@@ -42,8 +43,8 @@ def frame_of(system: System) -> Frame:
         units = dict(layout.units) | {
             name: _unit(system, k) for k, name in enumerate(names) if name not in layout.units
         }
-        lengths = np.where([kind == "angle" for kind in layout.speed_kinds], 1.0, system.typical_length())
-        may_change = bool(system.drives or system.inputs_in_time or forces_name_time(system.model))
+        lengths = np.where([kind == "angle" for kind in layout.speed_kinds], 1.0, typical_length(system))
+        may_change = bool(system.drives or system.inputs.in_time or forces_name_time(system.model))
         found = Frame(names, layout.speeds, units, np.eye(len(names)), lengths, system.loop_rows > 0, may_change)
         _FRAMES[system] = found
     return found

@@ -19,7 +19,9 @@ from pendula.library.lookup import shown
 from pendula.simulation.simulate import simulate
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, State
+from pendula.system.parameters import typical_length
 from pendula.system.system import System
+from pendula.words import readable
 
 SAMPLES = 241
 LIMITS = (0.01, 0.1)
@@ -27,6 +29,7 @@ AMPLITUDES = (0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8)
 """default amplitudes [rad], or shares of a typical length where nothing turns"""
 
 
+@readable
 @dataclass(frozen=True)
 class LinearRange:
     """Error of a linear model over amplitude. ``str()`` is a short table.
@@ -42,6 +45,13 @@ class LinearRange:
         start: what was displaced, in words.
         failures: for amplitudes without an error, why.
         time_unit: name of the unit of time.
+
+    Example:
+        >>> import pendula
+        >>> linear = pendula.linearize("pendulum", {"theta": 0})
+        >>> found = pendula.linear.linear_range(linear, amplitudes=[0.01, 0.5], duration=2.0)
+        >>> bool(found.errors[0] < found.errors[1])
+        True
     """
 
     amplitudes: Array
@@ -151,7 +161,7 @@ class _Comparison:
         expected = free_response(linear, size * self.e, size * self.v, t).e @ linear.Z.T
         begin = State(0.0, at.q + linear.N @ (linear.Z @ (size * self.e)), at.v + linear.Z @ (size * self.v), at.layout)
         begin = assemble(system, begin, parameters=at.parameters).state
-        own = not system.inputs_in_time and np.array_equal(at.inputs, system.inputs_at(0.0, at.parameters))
+        own = not system.inputs.in_time and np.array_equal(at.inputs, system.inputs.at(0.0, at.parameters))
         held = {} if own else dict(zip(at.layout.inputs, at.inputs.tolist(), strict=True))
         run = simulate(
             system, self.duration, initial_state=begin, parameters=at.parameters, inputs=held or None,
@@ -200,7 +210,7 @@ def _duration(given: float | None, period: float | None) -> float:
 def _amplitudes(system: System, linear: LinearModel, largest: int, given: Any) -> Array:
     if given is None:
         is_length = system.layout.coordinate_kinds[largest] == "length"
-        return np.array(AMPLITUDES) * (system.typical_length(linear.at.parameters) if is_length else 1.0)
+        return np.array(AMPLITUDES) * (typical_length(system, linear.at.parameters) if is_length else 1.0)
     sizes = np.unique(np.asarray(given, dtype=float))
     if sizes.ndim != 1 or not sizes.size or not np.all(np.isfinite(sizes)) or sizes[0] <= 0:
         raise UsageError(f"amplitudes are positive numbers, found {given!r}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,17 @@ from pendula.analysis.equilibria.balance import LOOKS, Balance
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, equilibrium_at
 from pendula.analysis.linear.frame import MASSLESS, VANISHING, Frame, frame_of
 from pendula.analysis.linear.kinks import refuse_kinks
-from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.model import Basis, LinearModel, Matrices
 from pendula.analysis.linear.quick.linear_models import quick_model
 from pendula.analysis.linear.terms import Terms, terms_at
 from pendula.errors import NotAnEquilibrium, SingularPose, UsageError
 from pendula.numerics.quick.independent import best_rows
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
+from pendula.system.mobility import independent_rows
+from pendula.system.parameters import Parameters, typical_steps
 from pendula.system.rotations import about, multiply
-from pendula.system.system import Parameters, System
+from pendula.system.system import System
 
 Point = Equilibrium | State | Mapping[str, float] | None
 
@@ -130,9 +131,9 @@ def _residual(system: System, frame: Frame, point: Equilibrium, terms: Terms) ->
     if share > BALANCED:
         at = int(np.argmax(np.abs(terms.left)))
         raise NotAnEquilibrium(
-            f"this state is not an equilibrium: {terms.left[at]:.6g} is left of the force on "
-            f'"{system.layout.speeds[at]}", {share:.2g} of a typical force.\n'
-            "  Try: find_equilibria(system) (or `pendula equilibria MODEL`) for those there are.",
+            f"this state is not an equilibrium: an unbalanced force of {terms.left[at]:.6g} remains on "
+            f'"{system.layout.speeds[at]}" ({100 * share:.2g} % of a typical force).\n'
+            "  Try: find_equilibria(system) for those there are.",
             residual=share,
         )
     return share
@@ -143,7 +144,7 @@ def independent_directions(system: System, G: Array, point: Equilibrium) -> tupl
     n = G.shape[1]
     _, sizes, right = np.linalg.svd(G)
     rank = int(np.sum(sizes > 1e-10 * max(float(sizes.max(initial=0.0)), 1e-300)))
-    expected = system.independent_rows(point.parameters)
+    expected = independent_rows(system, point.parameters)
     if rank < expected:
         raise SingularPose(
             f"at this pose constraints lose rank ({rank} of {expected} rows are independent): more motions seem "
@@ -153,7 +154,7 @@ def independent_directions(system: System, G: Array, point: Equilibrium) -> tupl
     null = right[rank:].T
     if rank == n:
         raise UsageError("the constraints leave no motion at this pose, so there is nothing to linearize")
-    lengths = np.where([kind == "angle" for kind in system.layout.speed_kinds], 1.0, system.typical_length())
+    lengths = typical_steps(system)
     chosen = np.zeros(n - rank, dtype=int)
     best_rows(null.copy(), lengths, chosen)
     Z = null @ np.linalg.inv(null[chosen])
@@ -185,23 +186,8 @@ def _assembled(
         M = (M + M.T) / 2
         chosen = chosen_speeds(Z)
         names, speeds = tuple(names[k] for k in chosen), tuple(speeds[k] for k in chosen)
-    return LinearModel(
-        at=point,
-        coordinates=names,
-        speeds=speeds,
-        inputs=system.layout.inputs,
-        M=M,
-        C=C,
-        K=K,
-        F=F,
-        Z=Z,
-        N=terms.N,
-        method="exact",
-        units=frame.units,
-        residual=residual,
-        rows=rows,
-        system=system,
-    )
+    basis = Basis(names, speeds, system.layout.inputs, frame.units, rows)
+    return LinearModel(point, basis, Matrices(M, C, K, F, Z, terms.N), residual, system)
 
 
 def chosen_speeds(Z: Array) -> list[int]:
@@ -309,7 +295,7 @@ def _by_differences(system: System, exact: LinearModel) -> LinearModel:
     K, C, F = -exact.M @ by_e, -exact.M @ by_rate, exact.M @ by_u
     true = np.hstack([exact.A1, exact.A2, exact.B[n:]])
     error = float(np.abs(np.hstack([by_e, by_rate, by_u]) - true).max(initial=0.0) / np.abs(true).max(initial=1e-300))
-    return replace(exact, K=K, C=C, F=F, method="differences", error=error)
+    return exact.with_matrices(K=K, C=C, F=F, method="differences", error=error)
 
 
 def displaced(system: System, at: Equilibrium, Z: Array, e: Array, rate: Array) -> tuple[Array, Array]:

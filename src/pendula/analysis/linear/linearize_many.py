@@ -22,9 +22,12 @@ from pendula.numerics.quick.independent import directions_of_many, multipliers_o
 from pendula.numerics.quick.small_quadratic import shares_of_many
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
+from pendula.system.parameters import parameter_vector, typical_steps
 from pendula.system.system import System
+from pendula.words import counted, readable, some
 
 
+@readable
 @dataclass(frozen=True)
 class LinearModels:
     """Linear models of one mechanism, one for each case; matrices have the cases as their first dimension.
@@ -34,6 +37,12 @@ class LinearModels:
         M, C, K, F: as in :class:`LinearModel`.
         residuals: force left unbalanced in each case, as a share of the largest change over a radian or a length.
         balanced: cases that are equilibria; the others have matrices, too, but those mean nothing.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.linearize_many("pendulum", {"theta": 0}, parameters={"l": [1.0, 2.0]})
+        >>> len(found), found.K.shape
+        (2, (2, 1, 1))
     """
 
     coordinates: tuple[str, ...]
@@ -86,6 +95,10 @@ class LinearModels:
         order = np.argsort(np.abs(found), axis=1, kind="stable")
         return np.take_along_axis(found, order, axis=1)
 
+    def __str__(self) -> str:
+        balanced = int(np.count_nonzero(self.balanced))
+        return f"{counted(len(self), 'linear model')} in {some(self.coordinates)}; {balanced} about equilibria"
+
 
 def linearize_many(
     system: AnySystem,
@@ -123,7 +136,7 @@ def linearize_many(
     if len(q) not in (1, count) or len(vectors) not in (1, count):
         raise UsageError(f"{len(q)} states and {len(vectors)} sets of parameters do not go together")
     if inputs is None and any(parse(x).names for x in system.model.inputs.values()):
-        u = np.array([system.inputs_at(0.0, p) for p in vectors])
+        u = np.array([system.inputs.at(0.0, p) for p in vectors])
     model = linearize(system, point)
     if model.chart:
         raise SingularPose(f"{model.chart}.\n  Try: linearize(...) for single cases, or regular coordinates.")
@@ -175,7 +188,7 @@ def _reduced(system: System, model: LinearModel, terms: Terms) -> LinearModels:
         Z = _directions(model, terms.G)
         turned = np.swapaxes(Z, 1, 2)
         M, C, K, F = turned @ M @ Z, turned @ C @ Z, turned @ K @ Z, turned @ F
-    lengths = np.where([kind == "angle" for kind in system.layout.speed_kinds], 1.0, system.typical_length())
+    lengths = typical_steps(system)
     residuals = np.empty(len(terms.left))
     shares_of_many(terms.left, terms.K, lengths, residuals)
     return LinearModels(model.coordinates, model.speeds, model.inputs, M, C, K, F, residuals)
@@ -209,12 +222,12 @@ def _parameter_rows(system: System, parameters: Any) -> Array:
         count = np.broadcast_shapes(*(x.shape for x in given.values()))[0]
     except (ValueError, IndexError):
         raise UsageError("arrays of parameters must have the same length") from None
-    first = system.parameter_vector({name: float(x.flat[0]) for name, x in given.items()})  # refuses unknown names
+    first = parameter_vector(system, {name: float(x.flat[0]) for name, x in given.items()})  # refuses unknown names
     names = system.layout.parameters
     depend = any(set(parse(x).names) & set(given) for x in system.model.parameters.values())
     if depend:
         cases = [{name: float(np.broadcast_to(x, count)[k]) for name, x in given.items()} for k in range(count)]
-        return np.array([system.parameter_vector(case) for case in cases])
+        return np.array([parameter_vector(system, case) for case in cases])
     rows = np.repeat(first[None], count, axis=0)
     for name, x in given.items():
         if not np.all(np.isfinite(x)):

@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pendula.analysis.equilibria.equilibrium import Equilibrium
+from pendula.analysis.linear.quick.cut import CutMatrices
 from pendula.system.layout import Array
 from pendula.system.system import System
+from pendula.words import readable
+
+
+@readable
+@dataclass(frozen=True)
+class Matrices:
+    """The matrices of a linear model; see :class:`LinearModel`."""
+
+    M: Array
+    C: Array
+    K: Array
+    F: Array
+    Z: Array
+    N: Array
+    method: str = "exact"
+    error: float = 0.0
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the entries of e, e' and u are: names, units, and what is left out; see :class:`LinearModel`."""
+
+    coordinates: tuple[str, ...]
+    speeds: tuple[str, ...]
+    inputs: tuple[str, ...]
+    units: dict[str, str]
+    rows: int = 0
+    chart: str = ""
+    undetermined: int = 0
 
 
 @dataclass(frozen=True)
@@ -22,18 +52,20 @@ class LinearModel:
 
     Attributes:
         at: the equilibrium.
-        coordinates, speeds, inputs: names of the entries of e, of e' and of u.
-        M, C, K, F: mass, damping and gyroscopic, stiffness matrix, and what inputs do (paper 001, eqs 13 and 40).
-        Z: independent directions, shape (speeds of the system, freedoms).
-        N: dq = N ds, shape (coordinates of the system, speeds of the system).
-        method: how derivatives were found, ``exact`` or ``differences``.
-        units: of every name.
+        basis: names and units of the entries of e, e' and u.
+        matrices: holds M, C, K, F, Z and N.
         residual: largest force left unbalanced at the point, as a share of a typical force.
-        error: largest difference of any entry of M^-1 [K C F] from the exact one, relative to the largest; 0 if exact.
-        rows: number of independent constraint rows, each of which is three infinite eigenvalues of the full equations.
-        chart: empty, or what the coordinates of e are where the system's own are singular.
-        undetermined: number of speeds that the system's own coordinates leave undetermined at the point.
         system: whose model it is.
+
+    Of ``matrices``: M, C, K, F (mass, damping and gyroscopic, stiffness matrix, and what inputs do; paper 001, eqs 13
+    and 40), Z (independent directions, shape (speeds of the system, freedoms)) and N (dq = N ds, shape (coordinates of
+    the system, speeds of the system)); ``method`` (how derivatives were found, ``exact`` or ``differences``) and
+    ``error`` (largest difference of any entry of M^-1 [K C F] from the exact one, relative to the largest).
+
+    Of ``basis``: coordinates, speeds, inputs, units, rows (number of independent constraint rows, each of which is
+    three infinite eigenvalues of the full equations), chart (empty, or what the coordinates of e are where the
+    system's own are singular) and undetermined (number of speeds that the system's own coordinates leave undetermined
+    at the point).
 
     Example:
         >>> import pendula
@@ -44,32 +76,90 @@ class LinearModel:
     """
 
     at: Equilibrium
-    coordinates: tuple[str, ...]
-    speeds: tuple[str, ...]
-    inputs: tuple[str, ...]
-    M: Array
-    C: Array
-    K: Array
-    F: Array
-    Z: Array
-    N: Array
-    method: str
-    units: dict[str, str]
+    basis: Basis
+    matrices: Matrices | CutMatrices
     residual: float = 0.0
-    error: float = 0.0
-    rows: int = 0
-    chart: str = ""
-    undetermined: int = 0
     system: System | None = field(default=None, repr=False, compare=False)
 
-    if not TYPE_CHECKING:
+    def with_matrices(self, **changes: Any) -> LinearModel:
+        """The same model with some fields of its matrices changed, by name."""
+        names = [f.name for f in fields(Matrices)]
+        return replace(self, matrices=Matrices(**{name: getattr(self, name) for name in names} | changes))
 
-        def __getattr__(self, name: str) -> Any:
-            """Matrices of a model that was made the quick way: cut out of its terms when first asked for."""
-            content = self.__dict__
-            if "_quick" in content and name in content["_quick"].places:
-                content[name] = content["_quick"].cut(content, name)
-            return object.__getattribute__(self, name)  # there now, or the usual error
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the entries of e."""
+        return self.basis.coordinates
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        """Names of the entries of e'."""
+        return self.basis.speeds
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the entries of u."""
+        return self.basis.inputs
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Unit of every name."""
+        return self.basis.units
+
+    @property
+    def rows(self) -> int:
+        """Number of independent constraint rows."""
+        return self.basis.rows
+
+    @property
+    def chart(self) -> str:
+        """Empty, or what the coordinates of e are where the system's own are singular."""
+        return self.basis.chart
+
+    @property
+    def undetermined(self) -> int:
+        """Number of speeds that the system's own coordinates leave undetermined at the point."""
+        return self.basis.undetermined
+
+    @property
+    def method(self) -> str:
+        """How derivatives were found, ``exact`` or ``differences``."""
+        return self.matrices.method
+
+    @property
+    def error(self) -> float:
+        """Largest difference of any entry of M^-1 [K C F] from the exact one, relative to the largest; 0 if exact."""
+        return self.matrices.error
+
+    @property
+    def M(self) -> Array:
+        """Mass matrix."""
+        return self.matrices.M
+
+    @property
+    def C(self) -> Array:
+        """Damping and gyroscopic matrix."""
+        return self.matrices.C
+
+    @property
+    def K(self) -> Array:
+        """Stiffness matrix."""
+        return self.matrices.K
+
+    @property
+    def F(self) -> Array:
+        """What inputs do."""
+        return self.matrices.F
+
+    @property
+    def Z(self) -> Array:
+        """Independent directions: ds = Z e."""
+        return self.matrices.Z
+
+    @property
+    def N(self) -> Array:
+        """dq = N ds."""
+        return self.matrices.N
 
     @property
     def damping(self) -> Array:

@@ -16,9 +16,12 @@ from pendula.analysis.linear.terms import terms_at
 from pendula.errors import SingularPose
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters
+from pendula.system.system import System
+from pendula.words import counted, readable, some
 
 
+@readable
 @dataclass(frozen=True)
 class Pencil:
     """E z' = A z, singular where there are constraints or where coordinates are singular.
@@ -31,6 +34,11 @@ class Pencil:
         system: whose.
         redundant: number of constraint rows that depend on others. Their multipliers are 0/0, which would make every
             number a root; rows are therefore combined into independent ones.
+
+    Example:
+        >>> import pendula
+        >>> pendula.linear.pencil("pendulum", {"theta": 0}).names
+        ('theta', 'theta_dot')
     """
 
     E: Array
@@ -46,6 +54,10 @@ class Pencil:
         unknowns."""
         found = eig(self.A, self.E, right=False, homogeneous_eigvals=True)
         return np.asarray(found[0]), np.asarray(found[1])
+
+    def __str__(self) -> str:
+        redundant = f", {self.redundant} redundant constraint rows left out" if self.redundant else ""
+        return f"E x' = A x in {counted(len(self.names), 'unknown')}: {some(self.names)}{redundant}"
 
 
 def pencil(system: AnySystem, at: Point = None, *, inputs: Any = None, parameters: Parameters = None) -> Pencil:

@@ -53,6 +53,11 @@ class Roots:
     kind: str
     columns: list[int] | None = None
 
+    @property
+    def whole(self) -> Roots:
+        """Itself: nothing of these roots was left for later."""
+        return self
+
     @cached_property
     def vectors(self) -> Array:
         """Eigenvectors by columns, of largest entry 1."""

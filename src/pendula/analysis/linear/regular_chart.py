@@ -17,6 +17,7 @@ from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.terms import Terms, terms_of_many
 from pendula.errors import ComputationError, SingularPose
 from pendula.system.layout import Array
+from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 SAME = 1e-9
@@ -56,20 +57,16 @@ def in_regular_chart(system: System, point: Equilibrium, singular: LinearModel, 
     rates = system.model.unit_names
     units |= {f"{label}_dot": rates.speed("angle" if "turn" in label else "length") for label in labels}
     Z = np.linalg.pinv(_moves(system, point.q, point)[rows])
-    found = replace(
-        singular,
+    basis = replace(
+        singular.basis,
         coordinates=labels,
         speeds=tuple(f"{label}_dot" for label in labels),
-        M=M,
-        C=C,
-        K=K,
-        F=F,
-        Z=Z,
         units=singular.units | units,
         chart=note,
         undetermined=null.shape[1],
-        method="exact" if method == "exact" else "exact (differences need regular coordinates)",
     )
+    how = "exact" if method == "exact" else "exact (differences need regular coordinates)"
+    found = replace(singular.with_matrices(M=M, C=C, K=K, F=F, Z=Z, method=how), basis=basis)
     _compare_nearby(system, point, found, rows, null, what)
     return found
 
@@ -88,7 +85,7 @@ def massless(model: LinearModel) -> tuple[Array, tuple[str, ...]]:
 def _refuse_massless(system: System, point: Equilibrium, null: Array, what: str) -> None:
     """Refuses a direction without mass along which bodies do move."""
     R, r = system.poses(point.q, parameters=point.parameters)
-    size = max(system.typical_length(point.parameters), 1e-300)
+    size = max(typical_length(system, point.parameters), 1e-300)
     for column in null.T:
         for h in (0.3, 1.1):
             turned, shifted = system.poses(point.q + h * _coordinates(system, column), parameters=point.parameters)
@@ -101,7 +98,7 @@ def _refuse_massless(system: System, point: Equilibrium, null: Array, what: str)
 
 def _coordinates(system: System, ds: Array) -> Array:
     dq = np.zeros(len(system.layout.coordinates))
-    for k, speed in enumerate(system.speed_of):
+    for k, speed in enumerate(system.layout.speed_of):
         if speed >= 0:
             dq[k] = ds[speed]
     return dq
@@ -134,7 +131,7 @@ def _samples(system: System, point: Equilibrium, null: Array) -> list[tuple[Arra
 def _chosen_components(system: System, U: Array, n: int, what: str) -> tuple[tuple[str, ...], Array]:
     """Displacements of bodies that tell all others: their names and rows. Shifts are preferred to turns."""
     names = [f"{body}_{kind}{axis}" for body in system.layout.bodies for kind in ("turn_", "") for axis in "xyz"]
-    length = system.typical_length()
+    length = typical_length(system)
     weight = np.array([0.3 * length if "turn" in name else 1.0 for name in names])
     _, triangle, pivots = qr((weight[:, None] * U).T, pivoting=True, mode="economic")
     size = np.abs(np.diag(triangle))
@@ -238,7 +235,7 @@ def _centers(system: System, point: Equilibrium) -> Array:
     """Mass centres in body axes, which velocities of bodies are those of."""
     from pendula.model.expressions.expression import parse
 
-    values = dict(zip(system.layout.parameters, point.parameters.tolist(), strict=True))
+    values = system.layout.parameter_values(point.parameters)
     found = []
     for name in system.layout.bodies:
         body = next(b for b in system.model.bodies if b.name == name)

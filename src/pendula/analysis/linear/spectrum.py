@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +14,18 @@ from pendula.analysis.linear.linearize import Point, displaced, spin
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.pencil import Pencil
 from pendula.analysis.linear.quadratic import LinAlgError, Roots, backward_errors, solve_quadratic
-from pendula.analysis.linear.quick.linear_models import SLOW, quick_roots, weight_rate
+from pendula.analysis.linear.quick.cut import SLOW, CutMatrices, CutRoots
+from pendula.analysis.linear.quick.linear_models import weight_rate
 from pendula.analysis.linear.terms import terms_at
 from pendula.analysis.stability.linear_families import family_directions, is_angle, rate_of_turning
 from pendula.errors import ComputationError, ModelError, Problem, UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
-from pendula.system.system import Parameters
+from pendula.system.parameters import Parameters, typical_length
+from pendula.words import readable
 
 
+@readable
 @dataclass(frozen=True)
 class Eigenvalue:
     """One root: its value [1/time], how often it occurs, and what it is.
@@ -34,6 +37,12 @@ class Eigenvalue:
         semisimple: whether it has as many eigenvectors as its multiplicity; if not, motion grows by powers of time.
         vector: an eigenvector in the coordinates e, of largest entry 1; None where there is none.
         backward_error: relative change of M, C, K that makes the pair exact.
+
+    Example:
+        >>> import pendula
+        >>> root = pendula.linear.spectrum("cart-pole", {"theta": 0}).eigenvalues[0]
+        >>> root.multiplicity, root.label
+        (2, 'zero: cyclic coordinate x')
     """
 
     value: complex
@@ -43,7 +52,12 @@ class Eigenvalue:
     vector: Array | None = None
     backward_error: float = 0.0
 
+    def __str__(self) -> str:
+        times = f" ({self.multiplicity} times)" if self.multiplicity > 1 else ""
+        return f"{self.value:.6g}{times}: {self.label}"
 
+
+@readable
 @dataclass(frozen=True)
 class Spectrum:
     """All roots about an equilibrium. ``str()`` is a table.
@@ -51,11 +65,11 @@ class Spectrum:
     Attributes:
         values: finite roots, each as often as it occurs, in order of their size.
         labels: of each of them.
-        multiplicities, semisimple: of each.
+        multiplicities, semisimple: of each; see :class:`Eigenvalue`.
         backward_errors: of each pair; see :class:`Eigenvalue`.
         others: roots that are not finite numbers or not of the mechanism: infinite, undetermined, artefacts.
         model: the linear model.
-        roots: the same with what is known of the zeros.
+        found: the roots as the solver left them; ``roots`` has them with what is known of the zeros.
         kept: which of those roots they are; None: all.
 
     Example:
@@ -68,23 +82,28 @@ class Spectrum:
 
     values: Array
     labels: tuple[str, ...]
-    multiplicities: Array
-    semisimple: Array
     others: tuple[Eigenvalue, ...]
     model: LinearModel
-    roots: Roots
+    found: Roots | CutRoots
     kept: tuple[int, ...] | None = None
 
-    if not TYPE_CHECKING:
+    @cached_property
+    def roots(self) -> Roots:
+        """The roots of the linear model with what is known of the zeros."""
+        return self.found.whole
 
-        def __getattr__(self, name: str) -> Any:
-            """What the quick way leaves for later: the roots with their multiplicities."""
-            content = self.__dict__
-            if "_made" in content and name in ("roots", "multiplicities", "semisimple"):
-                roots = content["roots"] = quick_roots(content["_made"], len(self.values) // 2)
-                content["multiplicities"] = roots.multiplicity
-                content["semisimple"] = roots.multiplicity == roots.vectors_of
-            return object.__getattribute__(self, name)  # there now, or the usual error
+    @cached_property
+    def multiplicities(self) -> Array:
+        """How often each value occurs, as a root of the characteristic polynomial."""
+        return self._kept(self.roots.multiplicity)
+
+    @cached_property
+    def semisimple(self) -> Array:
+        """Whether each has as many eigenvectors as its multiplicity."""
+        return self._kept(self.roots.multiplicity == self.roots.vectors_of)
+
+    def _kept(self, each: Array) -> Array:
+        return each if self.kept is None else each[list(self.kept)]
 
     @cached_property
     def vectors(self) -> Array:
@@ -169,28 +188,20 @@ def spectrum(
     """
     if isinstance(linear, Pencil):
         return _of_pencil(linear)
-    of = linear_of(linear, "spectrum", at, inputs, parameters, also="a linear model, a pencil")
-    quick = of.__dict__.get("_quick")
-    if quick is not None and (made := quick.roots(of)) is not None:
-        found = object.__new__(Spectrum)
-        values, others = made[: quick.values].view(complex), _other_roots(of.rows, of.undetermined)
-        found.__dict__.update(model=of, values=values, labels=quick.labels, others=others, _made=made)
-        return found
-    roots = solve(of)
-    n = len(roots.values)
-    labels = ("physical",) * n
+    return _of_model(linear_of(linear, "spectrum", at, inputs, parameters, also="a linear model, a pencil"))
+
+
+def _of_model(model: LinearModel) -> Spectrum:
+    matrices, basis = model.matrices, model.basis
+    others = _other_roots(basis.rows, basis.undetermined)
+    if isinstance(matrices, CutMatrices) and (found := matrices.undamped_roots()) is not None:
+        return Spectrum(found.values, matrices.shape.labels, others, model, found)
+    roots = solve(model)
+    labels = ("physical",) * len(roots.values)
     if roots.zero_shapes.shape[1]:
-        name = zero_label(of, roots)
+        name = zero_label(model, roots)
         labels = tuple(name if value == 0 else "physical" for value in roots.values)
-    return Spectrum(
-        roots.values,
-        labels,
-        roots.multiplicity,
-        roots.multiplicity == roots.vectors_of,
-        _other_roots(of.rows, of.undetermined),
-        of,
-        roots,
-    )
+    return Spectrum(roots.values, labels, others, model, roots)
 
 
 def solve(model: LinearModel) -> Roots:
@@ -234,7 +245,7 @@ def stiffness_nearby(model: LinearModel) -> float:
     for k in np.unique(np.linspace(0, Z.shape[1] - 1, MOST_LOOKS).astype(int)):
         for h in (-0.7, 0.4):
             e = np.zeros(Z.shape[1])
-            e[k] = h * (1.0 if is_angle(model, k) else system.typical_length(model.at.parameters))
+            e[k] = h * (1.0 if is_angle(model, k) else typical_length(system, model.at.parameters))
             with suppress(ComputationError, LinAlgError):  # too far for a chart or a loop: the other points will do
                 q, v = displaced(system, model.at, Z, e, 0.0 * e)
                 terms = terms_at(system, q, v, model.at.inputs, model.at.multipliers, model.at.parameters)
@@ -318,8 +329,6 @@ def _of_pencil(full: Pencil) -> Spectrum:
     return Spectrum(
         found,
         tuple(true.labels[k] for k in kept),
-        true.multiplicities[kept],
-        true.semisimple[kept],
         tuple(others),
         full.model,
         true.roots,

@@ -102,14 +102,14 @@ def terms_of_many(system: System, q: Array, v: Array, u: Array, lam: Array, para
 
 def _with_parameters(system: System, rows: Array, parameters: Array) -> Terms:
     """One row of parameters per state: the same program with parameters as further inputs."""
-    native = system._programs.native("linear terms by parameters", lambda: _build(system, parameters_vary=True))
+    native = system.programs.native("linear terms by parameters", lambda: _build(system, parameters_vary=True))
     out = Compiled(native, np.zeros(1)).rows(np.ascontiguousarray(np.concatenate([rows, parameters], axis=1)))
     return compiled_terms(system).parts(out, (len(rows),))
 
 
 def bind_terms(system: System, parameters: Array) -> Compiled:
     """The program with parameters prepared."""
-    return system._programs.bind("linear terms", parameters, lambda: _build(system))
+    return system.programs.bind("linear terms", parameters, lambda: _build(system))
 
 
 def compiled_terms(system: System) -> Cut:
@@ -121,7 +121,7 @@ def compiled_terms(system: System) -> Cut:
         shapes = ((n, n), (n,), (m, n), (nq, n), (n, n), (n, n), (n, nu))
         ends = [int(x) for x in np.cumsum([int(np.prod(shape)) for shape in shapes])]
         places = tuple(zip(shapes, [0, *ends[:-1]], ends, strict=True))
-        native = system._programs.native("linear terms", lambda: _build(system))
+        native = system.programs.native("linear terms", lambda: _build(system))
         found = _KNOWN[system] = Cut(native, places)
     return found
 
@@ -130,7 +130,7 @@ def _build(system: System, *, parameters_vary: bool = False) -> Native:
     """The program: inputs t, q, v, u, lam (and p); outputs in the order of :class:`Terms`."""
     eq = system.equations
     lam = list(eq.multiplier_symbols)
-    low = system._programs.lowering()
+    low = system.programs.lowering()
     if parameters_vary:
         low = type(low)([eq.t, *eq.q, *eq.v, *eq.u, *lam, *eq.p], [], eq.definitions)
     inputs = low.inputs() if parameters_vary else low.inputs(lam)

@@ -9,6 +9,7 @@ from scipy import linalg
 
 from pendula.analysis.linear.model import LinearModel
 from pendula.system.layout import Array
+from pendula.words import readable
 
 OSCILLATION, RIGID, UNSTABLE = "oscillation", "rigid body", "unstable"
 DECAY, FLUTTER = "decay", "growing oscillation"
@@ -32,6 +33,7 @@ def all_names(linear: LinearModel) -> tuple[str, ...]:
     return linear.coordinates if getattr(linear, "chart", "") else linear.at.layout.coordinates
 
 
+@readable
 @dataclass(frozen=True)
 class Mode:
     """One mode of a linear model.
@@ -51,6 +53,12 @@ class Mode:
         defective: whether those modes have fewer independent shapes than roots, so that motions grow by powers of t.
         residual: how well (s^2 M + s C + K) shape = 0 holds, relative to its terms.
         description: a sentence.
+
+    Example:
+        >>> import pendula
+        >>> mode = pendula.modes("pendulum", {"theta": 0})[1]
+        >>> mode.kind, round(mode.frequency, 3)
+        ('oscillation', 3.836)
     """
 
     number: int
@@ -91,6 +99,10 @@ class Mode:
         if self.kind != OSCILLATION:
             return None
         return 0.0 if self.eigenvalue.real == 0 else -self.eigenvalue.real / abs(self.eigenvalue)
+
+    def __str__(self) -> str:
+        speed = "" if self.frequency is None else f" at {self.frequency:.6g} rad/time"
+        return f"mode {self.number}: {self.kind}{speed}" + (f"\n{self.description}" if self.description else "")
 
 
 # --- the two eigenproblems ------------------------------------------------------------------------

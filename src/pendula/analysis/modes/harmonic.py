@@ -16,7 +16,8 @@ from pendula.analysis.modes.modes import Modes, modes, values_of
 from pendula.errors import UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
-from pendula.system.system import Parameters
+from pendula.system.parameters import Parameters
+from pendula.words import readable
 
 SMALL = 0.5
 """angles [rad] beyond which a response gets a note"""
@@ -24,6 +25,7 @@ SINGULAR = 1e-12
 """smallest singular value of the dynamic stiffness, relative to its terms, that counts as zero"""
 
 
+@readable
 @dataclass(frozen=True)
 class Resonance:
     """Where a steady response is large.
@@ -34,6 +36,12 @@ class Resonance:
         infinite: whether the response is unbounded there.
         coordinate: which moves most there, of those with its unit.
         amplitude: how far, for the amplitude of input given; infinite where unbounded.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.harmonic_response("pendulum", {"theta": 1.0}, at={"theta": 0})
+        >>> found.resonances[0].infinite, round(found.resonances[0].frequency, 3)
+        (True, 3.836)
     """
 
     frequency: float
@@ -42,7 +50,12 @@ class Resonance:
     coordinate: str
     amplitude: float
 
+    def __str__(self) -> str:
+        size = "without bound" if self.infinite else f"{self.amplitude:.4g}"
+        return f"mode {self.mode} at {self.frequency:.6g} rad/time: {self.coordinate} {size}"
 
+
+@readable
 @dataclass(frozen=True)
 class HarmonicResponse:
     """Steady motion e(t) = Re(response exp(i omega t)) under a force Re(amplitude exp(i omega t)).
@@ -59,6 +72,12 @@ class HarmonicResponse:
         unit: of the input's frequency.
         notes: what else there is to say.
         linear, modes: the model, and its undamped modes.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.harmonic_response("pendulum", {"theta": 1.0}, [0.0], at={"theta": 0})
+        >>> found.amplitudes.round(4).tolist()  # 1/K
+        [[0.2039]]
     """
 
     frequencies: Array

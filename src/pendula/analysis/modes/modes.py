@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -27,12 +27,14 @@ from pendula.errors import ModelError, Problem, UsageError
 from pendula.library.lookup import shown
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
-from pendula.system.system import Parameters
+from pendula.system.parameters import Parameters
+from pendula.words import readable
 
 
+@readable
 @dataclass(frozen=True)
 class Modes:
-    """All modes of a linear model. ``str()`` is a table with a sentence for each.
+    """All modes of a linear model, counted from 1: ``modes[1]``, ``list(modes)``, ``len(modes)``. ``str()`` is a table.
 
     Attributes:
         modes: the modes.
@@ -59,6 +61,9 @@ class Modes:
 
     def __len__(self) -> int:
         return len(self.modes)
+
+    def __iter__(self) -> Iterator[Mode]:
+        return iter(self.modes)
 
     def __getitem__(self, number: int) -> Mode:
         """Mode by number, from 1."""
@@ -224,7 +229,7 @@ def _check(linear: LinearModel) -> None:
 def _notes(linear: LinearModel, damped: bool, found: tuple[Mode, ...]) -> tuple[str, ...]:
     notes = []
     if not damped and not negligible(linear.damping, linear.M) and np.abs(linear.damping).max(initial=0.0) > 0:
-        notes.append("damping is left out; damped=True (--damped) takes it into account")
+        notes.append("damping is left out; damped=True takes it into account")
     if not negligible(linear.gyroscopic, linear.C):
         notes.append("gyroscopic forces: shapes have phases")
     if not negligible(linear.circulatory, linear.K):

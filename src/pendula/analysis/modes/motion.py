@@ -13,7 +13,8 @@ from pendula.analysis.modes.modes import Modes
 from pendula.errors import LoopNotClosed, NotSupported, UsageError
 from pendula.system.assembly import assemble
 from pendula.system.layout import Array, Layout, State
-from pendula.system.system import System
+from pendula.system.parameters import typical_length
+from pendula.system.system import System, has_gaps
 
 FRAMES = 97
 JUMP = 5.0
@@ -127,7 +128,7 @@ def unit_direction(linear: LinearModel, shape: Sequence[complex] | Array) -> tup
 def _amplitude(system: System, linear: LinearModel, largest: int, given: float | None) -> float:
     if given is None:
         if system.layout.coordinate_kinds[largest] == "length":
-            return WITHOUT_ANGLES * system.typical_length(linear.at.parameters)
+            return WITHOUT_ANGLES * typical_length(system, linear.at.parameters)
         return WITH_ANGLES
     if not isinstance(given, (int, float)) or not 0 < given < np.inf:
         raise UsageError(f"the amplitude is a positive number, found {given!r}")
@@ -142,7 +143,7 @@ def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[
     rows: list[Array] = []
     for k, change in enumerate(moved):
         q = at.q + change
-        if system.has_gaps:
+        if has_gaps(system):
             start = State(0.0, q, np.zeros(len(system.layout.speeds)), system.layout)
             try:
                 found = assemble(system, start, parameters=at.parameters)

@@ -16,12 +16,14 @@ from pendula.analysis.modes.modes import Modes, modes, values_of
 from pendula.errors import UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
-from pendula.system.system import Parameters
+from pendula.system.parameters import Parameters
+from pendula.words import readable
 
 FAITHFUL = 1e8
 """condition of the eigenvectors up to which motions are summed from them; beyond, by the matrix exponential"""
 
 
+@readable
 @dataclass(frozen=True)
 class FreeResponse:
     """Free motion of a linear model.
@@ -34,6 +36,12 @@ class FreeResponse:
         modes: those modes.
         method: ``modes`` or ``matrix exponential`` (fewer shapes than roots, or nearly so).
         linear: the linear model.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.free_response("pendulum", {"theta": 0.01}, t=[0.0, 0.1], at={"theta": 0})
+        >>> found["theta"].round(5).tolist()
+        [0.01, 0.00927]
     """
 
     t: Array

@@ -21,8 +21,10 @@ from pendula.library.lookup import shown
 from pendula.model.units import Units
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.build import compile_system
+from pendula.system.joint_forces import Wrenches, joint_wrenches
 from pendula.system.layout import Array
-from pendula.system.system import System, Wrenches
+from pendula.system.system import System
+from pendula.words import counted, readable
 
 ROUNDING = 1e-11
 """Forces below this part of the largest are rounding, where it is asked whether anything loads a direction at all."""
@@ -32,7 +34,13 @@ _AXES = ("world", "body")
 
 @dataclass(frozen=True)
 class Indeterminate:
-    """A component of a reaction that the equations do not determine, and why."""
+    """A component of a reaction that the equations do not determine, and why.
+
+    Example:
+        >>> import pendula
+        >>> pendula.reactions(pendula.simulate("four-bar", 0.1, samples=2)).indeterminate
+        ()
+    """
 
     joint: str
     component: str
@@ -40,9 +48,17 @@ class Indeterminate:
     why: str
 
 
+@readable
 @dataclass(frozen=True)
 class Peak:
-    """Largest force and torque of a joint at the times of the run; None where they are not determined throughout."""
+    """Largest force and torque of a joint at the times of the run; None where they are not determined throughout.
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate("pendulum", 1.0, samples=3)
+        >>> pendula.reactions(run).peaks[0].joint
+        'theta'
+    """
 
     joint: str
     force: float | None
@@ -50,10 +66,23 @@ class Peak:
     torque: float | None
     torque_at: float | None
 
+    def __str__(self) -> str:
+        sizes = ((self.force, self.force_at), (self.torque, self.torque_at))
+        force, torque = ("unknown" if size is None else f"{size:.4g} at t = {at:.4g}" for size, at in sizes)
+        return f"{self.joint}: force at most {force}, torque {torque}"
 
+
+@readable
 @dataclass(frozen=True, eq=False)
 class JointReaction:
-    """The reaction of one joint over time: what its parent side exerts on its child side, each (times, 3)."""
+    """The reaction of one joint over time: what its parent side exerts on its child side, each (times, 3).
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate("pendulum", 1.0, samples=3)
+        >>> pendula.reactions(run)["theta"].force.shape
+        (3, 3)
+    """
 
     joint: str
     t: Array
@@ -77,7 +106,13 @@ class JointReaction:
         """|torque| over time."""
         return np.linalg.norm(self.torque, axis=1)
 
+    def __str__(self) -> str:
+        sizes = (np.nanmax(size, initial=0.0) for size in (self.force_size, self.torque_size))
+        force, torque = (f"{size:.4g}" for size in sizes)
+        return f"{self.joint}: at most force {force} and torque {torque} at {counted(len(self.t), 'time')}"
 
+
+@readable
 @dataclass(frozen=True, eq=False)
 class Reactions:
     """Reactions of all joints over time; ``reactions["theta1"]`` is that of one joint.
@@ -85,6 +120,12 @@ class Reactions:
     Forces and torques are those of the parent side on the child side, at the child side's point. What springs,
     friction and other loads do along the free directions of a joint is not part of them; what a motor does that
     prescribes a motion is, and ``motors`` lists it by itself.
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate("pendulum", 1.0, samples=3)
+        >>> pendula.reactions(run).joints
+        ('theta',)
     """
 
     t: Array
@@ -159,6 +200,20 @@ class Reactions:
         }
         write_arrays(path, content)
 
+    def __str__(self) -> str:
+        unit = self.units
+        lines = [
+            f"{self.model}: reactions of {counted(len(self.joints), 'joint')} at {counted(len(self), 'time')}, "
+            f"by {self.formulation}"
+        ]
+        for peak in self.peaks[:12]:
+            force = (
+                "not determined" if peak.force is None else f"{peak.force:.4g} {unit.force} at t = {peak.force_at:.4g}"
+            )
+            torque = "not determined" if peak.torque is None else f"{peak.torque:.4g} {unit.torque}"
+            lines.append(f"  {peak.joint}: force at most {force}, torque {torque}")
+        return "\n".join(lines)
+
 
 def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
     """The force and torque that every joint exerts along a motion, at the times the run kept.
@@ -186,12 +241,12 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
         raise UsageError(f"reactions takes a run, found {shown(run)}; use simulate(system, duration)")
     solver = _solver(run.system, formulation)
     t, p = run.t, run.parameters
-    q, v = solver.from_joints(*run.joints, t, parameters=p)
+    q, v = solver.in_joints.place(*run.joints, t, parameters=p)
     if not len(t):
         raise UsageError("the run kept no states, so there are no reactions")
     names = tuple(x.joint for x in solver.equations.transmitted)
-    carried = solver.transmitted(q, v, t, parameters=p)
-    freedoms = Freedoms(solver.in_joints, run.joints[0], t, p)
+    carried = joint_wrenches(solver, q, v, t, parameters=p)
+    freedoms = Freedoms(solver.in_joints.system, run.joints[0], t, p)
     force, torque = across_freedoms(freedoms, names, carried)
     axes = np.stack([freedoms.children[name].R for name in names], axis=1)
     in_axes = {

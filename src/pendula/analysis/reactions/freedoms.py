@@ -21,6 +21,7 @@ from pendula.model.bodies import GROUND
 from pendula.model.expressions.expression import parse
 from pendula.model.joints import ClosingJoint, JointCoincident, JointLoop, JointPointOnLine, Side, TreeJoint
 from pendula.system.layout import Array
+from pendula.system.parameters import typical_length
 from pendula.system.rotations import quaternion_of, turned
 from pendula.system.system import BodyMotion, System
 
@@ -42,8 +43,8 @@ class Freedoms:
     def __init__(self, system: System, q: Array, t: Array, parameters: Array) -> None:
         self.system, self.model, self.q, self.t = system, system.model, q, t
         self.parameters = parameters
-        self.values = dict(zip(system.layout.parameters, parameters.tolist(), strict=True))
-        self.length = system.typical_length(parameters)
+        self.values = system.layout.parameter_values(parameters)
+        self.length = typical_length(system, parameters)
         self.R, self.r = system.poses(q, t, parameters=parameters)
         self.index = {name: k for k, name in enumerate(system.layout.bodies)}
         self.joints: tuple[TreeJoint | ClosingJoint, ...] = (*self.model.tree, *self.model.closures)

@@ -19,6 +19,7 @@ from pendula.analysis.linear.spectrum import stiffness_nearby
 from pendula.analysis.linear.terms import terms_at
 from pendula.analysis.stability.linear_families import family_directions, forces_at, is_angle
 from pendula.system.layout import Array
+from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 RADII = (0.02, 0.04, 0.08, 0.16)
@@ -123,7 +124,7 @@ def _power_against(model: LinearModel, system: System) -> str:
     """Looks at the power of applied forces at states near the equilibrium."""
     rng = np.random.default_rng(5)
     at, n = model.at, model.Z.shape[1]
-    length = system.typical_length(at.parameters)
+    length = typical_length(system, at.parameters)
     reach = np.array([1.0 if is_angle(model, k) else length for k in range(n)])
     inputs = at.inputs if len(at.inputs) else None
     worst, across, size = 0.0, 0.0, 1e-300
@@ -155,7 +156,7 @@ def _higher_order(model: LinearModel, direction: Array, families: Array, damped:
     """The leading term of the potential along one direction without stiffness."""
     system = model.system
     assert system is not None
-    length = system.typical_length(model.at.parameters)
+    length = typical_length(system, model.at.parameters)
     reach = np.array([1.0 if is_angle(model, k) else length for k in range(len(direction))])
     direction = direction / np.abs(direction / reach).max()
     forces = np.array([[_force_along(model, direction, s * h) for h in RADII] for s in (-1.0, 1.0)])

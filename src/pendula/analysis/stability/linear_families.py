@@ -19,6 +19,7 @@ from pendula.analysis.linear.quick.linear_models import weight_rate
 from pendula.analysis.linear.terms import Terms, terms_at
 from pendula.errors import ComputationError, PendulaError
 from pendula.system.layout import Array, State
+from pendula.system.parameters import typical_length
 
 FAMILY = 1e-9
 """forces that stay below this, relative to a typical one, at a finite distance tell a family of equilibria"""
@@ -95,7 +96,7 @@ def _balanced_along(model: LinearModel, direction: Array, distance: float) -> Ar
     """The displacement at which forces balance again some way along a direction; None where they do not."""
     system = model.system
     assert system is not None
-    length = system.typical_length(model.at.parameters)
+    length = typical_length(system, model.at.parameters)
     reach = min(1.0 if is_angle(model, k) else length for k in range(len(direction)) if abs(direction[k]) > 1e-6)
     e = distance * reach * direction / float(np.abs(direction).max())
     least = _least(model)

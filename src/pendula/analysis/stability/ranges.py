@@ -19,13 +19,16 @@ from pendula.analysis.stability.verdict import Stability, sides_of_axis, stabili
 from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
-from pendula.system.system import Parameters, System
+from pendula.system.parameters import Parameters, parameter_vector
+from pendula.system.system import System
+from pendula.words import readable
 
 LOST = "no equilibrium"
 SHARP = 1e-14
 """bisection ends at this share of the whole range"""
 
 
+@readable
 @dataclass(frozen=True)
 class CriticalValue:
     """A value at which the verdict changes, or at which the equilibrium meets another one.
@@ -34,6 +37,12 @@ class CriticalValue:
         value: of the parameter.
         stability: what holds exactly there; None if the equilibrium is lost or meets another.
         meets: whether it meets another equilibrium there, which is the one followed from there on.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.stability_over("hoop-bead", "Omega", 1, 5, at={"theta": 0}, samples=20)
+        >>> round(found.critical[0].value, 6)
+        3.132092
     """
 
     value: float
@@ -46,16 +55,28 @@ class CriticalValue:
         return self.stability.verdict if self.stability else LOST
 
 
+@readable
 @dataclass(frozen=True)
 class Range:
-    """Values between which the verdict is the same, and the stability in the middle; None: no equilibrium there."""
+    """Values between which the verdict is the same, and the stability in the middle; None: no equilibrium there.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.stability_over("hoop-bead", "Omega", 1, 5, at={"theta": 0}, samples=20)
+        >>> found.ranges[1].verdict
+        'unstable'
+    """
 
     low: float
     high: float
     verdict: str
     stability: Stability | None
 
+    def __str__(self) -> str:
+        return f"{self.low:.6g} to {self.high:.6g}: {self.verdict}"
 
+
+@readable
 @dataclass(frozen=True)
 class StabilityRanges:
     """Verdicts over a parameter. ``str()`` is a table.
@@ -66,6 +87,12 @@ class StabilityRanges:
         ranges: what holds between them.
         samples: number of values looked at; a range narrower than their distance may have been missed.
         ends: an end of the whole range at which the verdict is not that of the values next to it.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.stability_over("hoop-bead", "Omega", 1, 5, at={"theta": 0}, samples=20)
+        >>> found.values.round(6).tolist()
+        [3.132092]
     """
 
     parameter: str
@@ -168,11 +195,11 @@ class _Study:
         self.system, self.parameter, self.at, self.inputs = system, parameter, at, inputs
         self.base = dict(parameters) if isinstance(parameters, dict) else {}
         if parameters is not None and not isinstance(parameters, dict):
-            vector = system.parameter_vector(parameters)
-            self.base = dict(zip(system.layout.parameters, vector.tolist(), strict=True))
+            vector = parameter_vector(system, parameters)
+            self.base = system.layout.parameter_values(vector)
 
     def _vector(self, value: float) -> Array:
-        return self.system.parameter_vector({**self.base, self.parameter: value})
+        return parameter_vector(self.system, {**self.base, self.parameter: value})
 
     def equilibrium(self, value: float, near: Equilibrium | None) -> Equilibrium | None:
         """The equilibrium at a value, from one nearby; None where it is lost."""
@@ -322,7 +349,7 @@ class _Study:
 
 def follow(system: System, start: State, inputs: Any, parameters: Array) -> Equilibrium | None:
     """The equilibrium nearest to a state, by Newton's method; None where it finds none close by."""
-    u = system.inputs_at(0.0, parameters) if inputs is None else system._input_rows(np.array(0.0), inputs, parameters)
+    u = system.inputs.at(0.0, parameters) if inputs is None else system.inputs.rows(np.array(0.0), inputs, parameters)
     q, v = np.array(start.q, dtype=float), np.array(start.v, dtype=float)
     lam = np.zeros(system.loop_rows)
     for _ in range(30):

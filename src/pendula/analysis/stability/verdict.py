@@ -17,12 +17,14 @@ from pendula.analysis.stability.linear_families import same_along
 from pendula.errors import UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
-from pendula.system.system import Parameters
+from pendula.system.parameters import Parameters
+from pendula.words import readable
 
 ROUNDING = 200 * np.finfo(float).eps
 """real parts up to this, times the condition of the root and the size of the matrix, cannot be told from zero"""
 
 
+@readable
 @dataclass(frozen=True)
 class Stability:
     """A verdict with its reason. ``str()`` reads as sentences.

@@ -13,6 +13,7 @@ from pendula.app.options import (
     formulation_option,
     json_option,
     model_argument,
+    output_option,
     parameter_option,
     read_model,
     writable,
@@ -28,7 +29,7 @@ from pendula.present.words.tables import WIDTH, number, table
 @parameter_option
 @formulation_option("lagrange")
 @click.option("--format", "form", help=f"{', '.join(formats('Equations'))}; default: as the name of -o ends, or text.")
-@click.option("-o", "--output", metavar="FILE", help="File to write; default: print it.")
+@output_option("File to write; default: print it.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def derive_command(
     model: str, settings: tuple[str, ...], formulation: str, form: str | None, output: str | None, as_json: bool

@@ -13,6 +13,7 @@ from pendula.app.options import echo_json, json_option, model_argument, paramete
 from pendula.files import write_text
 from pendula.model.model import Model
 from pendula.present.words.tables import heading, number, table
+from pendula.system.mobility import mobility
 
 
 @click.command("list")
@@ -156,10 +157,10 @@ def _by_rank(model: Model) -> str:
     from pendula.system.build import compile_system
 
     try:
-        mobility = compile_system(model, engine="symbolic").mobility
+        found = mobility(compile_system(model, engine="symbolic"))
     except PendulaError as error:
         return f"it cannot be simulated: {error}"
-    return mobility.text if mobility.redundant else f"{mobility.by_rank} by rank"
+    return found.text if found.redundant else f"{found.by_rank} by rank"
 
 
 def _body_rows(model: Model) -> list[tuple[str, ...]]:

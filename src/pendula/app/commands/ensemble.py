@@ -11,18 +11,23 @@ from typing import Any
 import click
 
 from pendula.app.options import (
-    ARRAYS,
-    PICTURES,
+    duration_option,
     echo_json,
     engine_option,
+    file_of,
     formulation_option,
     json_option,
+    max_steps_option,
     model_argument,
+    output_option,
     pairs,
     parameter_option,
+    plot_option,
     read_model,
     read_state,
-    writable,
+    samples_option,
+    start_option,
+    tol_option,
 )
 from pendula.errors import UsageError
 from pendula.numerics.steppers.stepper import stepper_help
@@ -46,17 +51,17 @@ LEVELS = (0.05, 0.5, 0.95)
     "--spread", multiple=True, metavar="NAME=SIGMA", help="The same, normally distributed about its value in the model."
 )
 @click.option("--seed", default=1, show_default=True, type=int, help="Seed of the random numbers.")
-@click.option("--start", multiple=True, metavar="NAME=VALUE", help="Initial coordinate or speed of all runs.")
-@click.option("--for", "duration", default=10.0, show_default=True, type=float, help="How long, in time units.")
-@click.option("--tol", default=1e-8, show_default=True, type=float, help="Tolerance of a step.")
-@click.option("--samples", default=200, show_default=True, type=int, help="Equally spaced times to keep; 1: the end.")
+@start_option
+@duration_option
+@tol_option
+@samples_option(200, "; 1: the end")
 @click.option("--stepper", default="dop853", show_default=True, help=f"{stepper_help(ability='lanes')}.")
 @formulation_option(None, "default: kane, where equations are derived")
 @engine_option
 @click.option("--workers", type=int, help="Processes; default: as many as there are cores.")
-@click.option("--max-steps", default=1_000_000, show_default=True, type=int, help="Steps before a run is stopped.")
-@click.option("-o", "--output", metavar="FILE", help="Write all runs as .npz, as they come.")
-@click.option("--plot", "plot_file", metavar="FILE", help="Write a picture of the spread as PNG.")
+@max_steps_option
+@output_option("Write all runs as .npz, as they come.")
+@plot_option("Write a picture of the spread")
 @json_option
 def ensemble_command(
     model: str,
@@ -79,7 +84,8 @@ def ensemble_command(
     as_json: bool,
 ) -> None:
     """Many runs of MODEL with random initial states or parameters. Exits with 1 if a run had to stop early."""
-    paths = {"-o": writable(output, "-o", ARRAYS), "--plot": writable(plot_file, "--plot", PICTURES)}
+    paths = {"-o": file_of(output, "-o", "Ensemble"), "--plot": file_of(plot_file, "--plot", "Figure")}
+    streamed = paths["-o"] if paths["-o"] is not None and paths["-o"].suffix.lower() == ".npz" else None
     if not 1 <= runs <= MOST_RUNS:
         raise UsageError(f"--runs takes a whole number from 1 to {MOST_RUNS}, found {runs}")
     if seed < 0:
@@ -100,8 +106,12 @@ def ensemble_command(
         states |= {n: x for n, x in drawn.items() if n not in parameters}
         ensemble = simulate_many(
             system, duration, states, parameters=parameters or None, tol=tol, stepper=stepper, samples=samples,
-            max_steps=max_steps, workers=workers, bad_starts="mark", on_progress=bar.update, save=paths["-o"],
+            max_steps=max_steps, workers=workers, bad_starts="mark", on_progress=bar.update, save=streamed,
         )  # fmt: skip
+    if paths["-o"] is not None and streamed is None:
+        from pendula.formats import write
+
+        write(ensemble, paths["-o"])
     if paths["--plot"] is not None:
         from pendula.present.pictures.results import plot
 
@@ -123,11 +133,11 @@ def _draw(
     ranges, widths = pairs(vary, "--vary"), pairs(spread, "--spread")
     if both := ranges.keys() & widths.keys():
         raise UsageError(f'"{min(both)}" is given to --vary and to --spread')
-    known = {**system.model.parameter_values, **system.initial_joint_state().as_dict(), **given}
+    known = {**system.model.parameter_values, **system.in_joints.initial_state().as_dict(), **given}
     drawn = {}
     for name, text in {**ranges, **widths}.items():
         if name not in known:
-            system.joint_layout.position(name)  # says so if there is no such name
+            system.in_joints.layout.position(name)  # says so if there is no such name
         rng = np.random.default_rng([seed, *name.encode()])
         if name in widths:
             width = _value(text, f"--spread {name}", known)
@@ -158,7 +168,7 @@ def _report(ensemble: Any, wrote: list[str]) -> str:
     """The account of all runs, in 80 columns."""
     import numpy as np
 
-    layout, units = ensemble.system.joint_layout, ensemble.system.model.unit_names
+    layout, units = ensemble.system.in_joints.layout, ensemble.system.model.unit_names
     lines = [heading(f"{ensemble.system.model.name}: {len(ensemble)} runs"), ""]
     counts = Counter(ensemble.outcome)
     lines.append(table([(n, str(outcome)) for outcome, n in counts.most_common()], ["runs", "outcome"]))
@@ -194,7 +204,7 @@ def _levels(ensemble: Any, name: str) -> tuple[float, ...]:
 def _data(ensemble: Any, seed: int) -> dict[str, Any]:
     import numpy as np
 
-    layout = ensemble.system.joint_layout
+    layout = ensemble.system.in_joints.layout
     names = [*layout.coordinates, *layout.speeds]
     drift = ensemble.energy_drift
     known = drift[np.isfinite(drift)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pendula.app.options import PICTURES, echo_json, pairs, writable
+from pendula.app.options import echo_json, file_of, pairs, plot_option, with_all
 from pendula.app.point import Asked, mechanism_options, rate_option, read_asked, read_numbers
 from pendula.app.progress import Progress
 from pendula.errors import PendulaError, UsageError
@@ -29,12 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--starts", type=int, help="Number of random starts of the search.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31), help="Of the random starts.")
-@click.option(
-    "--plot",
-    "plot_file",
-    metavar="FILE",
-    help="Write the (effective) potential over one or two coordinates as PNG, equilibria marked.",
-)
+@plot_option("Write the (effective) potential over one or two coordinates, equilibria marked")
 def equilibria_command(
     box: tuple[str, ...], starts: int | None, seed: int, plot_file: str | None, as_json: bool, **options: Any
 ) -> None:
@@ -44,7 +39,7 @@ def equilibria_command(
     NUMBER" gives the reason). With --rate, steady motions. Exits with 1 if there is none, and names the force that
     is left unbalanced.
     """
-    path = writable(plot_file, "--plot", PICTURES)
+    path = file_of(plot_file, "--plot", "Figure")
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, progress=progress)
         if path is not None:
@@ -99,7 +94,7 @@ def _verdicts(asked: Asked, found: Equilibria, progress: Progress) -> list[tuple
 
 def _refuse_plot(asked: Asked) -> None:
     """A potential can be drawn over one or two coordinates that no loop ties together."""
-    count = len(asked.system.joint_layout.coordinates)
+    count = len(asked.system.in_joints.layout.coordinates)
     if count > 2 or asked.model.closures:
         what = "closed loops" if asked.model.closures else f"{count} coordinates"
         raise UsageError(f"--plot draws the potential over one or two free coordinates; this mechanism has {what}")
@@ -117,7 +112,7 @@ def _plot(asked: Asked, found: Equilibria, verdicts: list[tuple[str, str]], path
 def _report(asked: Asked, found: Equilibria, verdicts: list[str], wrote: list[str]) -> str:
     from pendula.present.words.equilibria import equilibria_text
 
-    lines = [heading(f"{asked.model.name}: equilibria"), "", equilibria_text(asked.system, found, verdicts)]
+    lines = [heading(f"{asked.model.name}: equilibria"), "", with_all(equilibria_text(asked.system, found, verdicts))]
     return "\n".join([*lines, *(f"wrote {name}" for name in wrote)])
 
 

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pendula.app.options import ARRAYS, PICTURES, echo_json, writable
+from pendula.app.options import (
+    animate_option,
+    echo_json,
+    file_of,
+    in_options,
+    output_option,
+    plot_option,
+    with_all,
+)
 from pendula.app.point import (
     Asked,
     Chosen,
@@ -39,8 +47,8 @@ if TYPE_CHECKING:
 @click.option("--no-geometric", is_flag=True, help="Leave out the stiffness by constraint forces: wrong, to compare.")
 @click.option("--symbolic", is_flag=True, help="Matrices, polynomial and conditions in symbols (values of --at too).")
 @click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
-@click.option("-o", "--output", metavar="FILE", help="Write all matrices and eigenvalues as .npz.")
-@click.option("--plot", "plot_file", metavar="FILE", help="Write the eigenvalues in the complex plane as PNG.")
+@output_option("Write all matrices and eigenvalues as .npz.")
+@plot_option("Write the eigenvalues in the complex plane")
 def linearize_command(
     at: tuple[str, ...],
     method: str,
@@ -58,7 +66,7 @@ def linearize_command(
     constraint); undetermined (0/0 at a singular chart); artefact (of a method). Exits with 1 if there is no
     equilibrium.
     """
-    paths = {"-o": writable(output, "-o", ARRAYS), "--plot": writable(plot_file, "--plot", PICTURES)}
+    paths = {"-o": file_of(output, "-o", "LinearModel"), "--plot": file_of(plot_file, "--plot", "Figure")}
     if method not in ("exact", "differences"):
         raise UsageError(f'--method is exact or differences, found "{method}"')
     with Progress(quiet=as_json or latex) as progress:
@@ -83,7 +91,12 @@ def linearize_command(
     else:
         from pendula.present.words.linear import linear_text
 
-        lines = [*point_head(asked, chosen, "small motion"), *notes, "", linear_text(model, roots)]
+        lines = [
+            *point_head(asked, chosen, "small motion"),
+            *notes,
+            "",
+            with_all(linear_text(model, roots), "--json, or -o FILE.npz"),
+        ]
         click.echo("\n".join([*lines, *(f"wrote {name}" for name in wrote)]))
 
 
@@ -104,7 +117,7 @@ def chosen_or_exit(asked: Asked, at: tuple[str, ...], as_json: bool, progress: P
 
 def point_head(asked: Asked, chosen: Chosen, what: str) -> list[str]:
     """Title, the point, and where the numbers come from."""
-    from pendula.app.commands.simulate import equations_of
+    from pendula.app.run import equations_of
     from pendula.present.words.equilibria import facts_lines, point_lines
 
     lines = [heading(f"{asked.model.name}: {what}"), "", *point_lines(asked.system, chosen.point, chosen.why)]
@@ -140,7 +153,12 @@ def _notes(model: LinearModel, no_geometric: bool) -> list[str]:
 
 def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -> list[str]:
     wrote = []
-    if paths["-o"] is not None:
+    if paths["-o"] is not None and paths["-o"].suffix.lower() != ".npz":
+        from pendula.formats import write
+
+        write(model, paths["-o"])
+        wrote.append(str(paths["-o"]))
+    elif paths["-o"] is not None:
         import numpy as np
 
         matrices = {name: getattr(model, name) for name in ("M", "C", "K", "F", "A", "B", "Z", "N")}
@@ -206,11 +224,11 @@ def _exact(asked: Asked, chosen: Chosen) -> dict[str, float]:
 @at_option
 @click.option("--damped", is_flag=True, help="Take damping into account; without it, undamped modes.")
 @click.option("--mode", "chosen_mode", type=int, help="The mode that --animate plays; default 1.")
-@click.option("--animate", "animation", metavar="FILE", help="Write a page that plays a mode (.html).")
-@click.option("--plot", "plot_file", metavar="FILE", help="Write the shapes as PNG.")
+@animate_option("Write a page that plays a mode")
+@plot_option("Write the shapes")
 @click.option("--response", metavar="INPUT", help="Steady response to a harmonic input of this name.")
 @click.option("--amplitude", type=float, default=1.0, show_default=True, help="Of the input of --response.")
-@click.option("--plot-response", "response_file", metavar="FILE", help="Write the response over frequency as PNG.")
+@plot_option("Write the response over frequency", "--plot-response", "response_file")
 def modes_command(
     at: tuple[str, ...],
     damped: bool,
@@ -232,11 +250,9 @@ def modes_command(
         raise UsageError("--mode chooses what --animate plays; give both")
     if response is None and response_file is not None:
         raise UsageError("--plot-response goes with --response INPUT")
-    if animation is not None and not animation.lower().endswith((".html", ".htm")):
-        raise UsageError(f'--animate writes a page: its name must end in .html, found "{animation}"')
     pictures = {"--plot": plot_file, "--plot-response": response_file}
-    paths = {option: writable(name, option, PICTURES) for option, name in pictures.items()}
-    paths["--animate"] = writable(animation, "--animate")
+    paths = {option: file_of(name, option, "Figure") for option, name in pictures.items()}
+    paths["--animate"] = file_of(animation, "--animate", "Scene")
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, progress=progress)
         chosen = chosen_or_exit(asked, at, as_json, progress)
@@ -258,7 +274,7 @@ def modes_command(
     from pendula.present.words.linear import modes_text
 
     kind = "modes, damped" if damped else "modes"
-    lines = [*point_head(asked, chosen, kind), "", modes_text(found)]
+    lines = [*point_head(asked, chosen, kind), "", with_all(in_options(modes_text(found)))]
     if answer is not None:
         title = heading(f"response to {answer.input}", level=2)
         lines += ["", title, "", *(textwrap.fill(x, WIDTH, subsequent_indent="  ") for x in str(answer).splitlines())]

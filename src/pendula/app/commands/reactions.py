@@ -7,29 +7,35 @@ from typing import Any
 
 import click
 
-from pendula.app.commands.simulate import perform, simulate_command
-from pendula.app.options import ARRAYS, PICTURES, echo_json, formulation_option, writable
+from pendula.app.options import (
+    echo_json,
+    file_of,
+    formulation_option,
+    in_options,
+    json_option,
+    output_option,
+    plot_option,
+)
+from pendula.app.run import RunOptions, perform, run_options
 from pendula.present.words.tables import heading
-
-_OWN = {
-    *("output", "plot_file", "animation", "formulation", "engine"),
-    *("events", "section", "section_of", "section_file", "horizon"),
-}
-"""Options of simulate that reactions has in its own words, or not at all."""
 
 
 @click.command("reactions")
+@run_options
 @formulation_option("newton-euler")
-@click.option("-o", "--output", metavar="FILE", help="Write forces and torques over time as .npz.")
-@click.option("--plot", "plot_file", metavar="FILE", help="Write a plot of forces and torques as PNG.")
-def reactions_command(output: str | None, plot_file: str | None, as_json: bool, **options: Any) -> None:
+@output_option("Write forces and torques over time as .npz.")
+@plot_option("Write a plot of forces and torques")
+@json_option
+def reactions_command(
+    formulation: str, output: str | None, plot_file: str | None, as_json: bool, **options: Any
+) -> None:
     """Forces and torques at every joint of MODEL along its motion.
 
     Each is what the parent side exerts on the child side, without what springs and friction do along the joint's
     free directions. Exits with 1 if the run had to stop early.
     """
-    paths = {"-o": writable(output, "-o", ARRAYS), "--plot": writable(plot_file, "--plot", PICTURES)}
-    run, _ = perform(**options, engine="symbolic", quiet=as_json)
+    paths = {"-o": file_of(output, "-o", "Reactions"), "--plot": file_of(plot_file, "--plot", "Figure")}
+    run, _ = perform(RunOptions(**options), formulation=formulation, engine="symbolic", quiet=as_json)
     from pendula.analysis.reactions.forces import reactions
 
     found = reactions(run)
@@ -42,14 +48,12 @@ def reactions_command(output: str | None, plot_file: str | None, as_json: bool, 
         sys.exit(1)
 
 
-_SHARED = [option for option in simulate_command.params if option.name not in _OWN]
-reactions_command.params[:] = [*_SHARED, *reactions_command.params]
-
-
 def _write(found: Any, paths: dict[str, Any]) -> list[str]:
     wrote = []
     if paths["-o"] is not None:
-        found.save(paths["-o"])
+        from pendula.formats import write
+
+        write(found, paths["-o"])
         wrote.append(str(paths["-o"]))
     if paths["--plot"] is not None:
         from pendula.present.pictures.results import plot
@@ -92,5 +96,5 @@ def _data(found: Any, run: Any) -> dict[str, Any]:
         "indeterminate": [{"joint": x.joint, "component": x.component, "why": x.why} for x in found.indeterminate],
         "energy_drift": run.energy_drift,
         "constraint_violation": run.constraint_violation,
-        "notes": list(run.notes),
+        "notes": [in_options(note) for note in run.notes],
     }

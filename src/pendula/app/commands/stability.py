@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pendula.app.commands.linear import chosen_or_exit, point_data, point_head
-from pendula.app.options import PICTURES, echo_json, writable
+from pendula.app.options import echo_json, file_of, plot_option, with_all
 from pendula.app.point import (
     Asked,
     at_option,
@@ -53,7 +53,7 @@ def stability_command(at: tuple[str, ...], over: str | None, samples: int, as_js
     if as_json:
         echo_json(point_data(asked, chosen) | stability_data(found))
     else:
-        click.echo("\n".join([*point_head(asked, chosen, "stability"), "", stability_text(found)]))
+        click.echo("\n".join([*point_head(asked, chosen, "stability"), "", with_all(stability_text(found))]))
     if not found.is_stable:
         sys.exit(1)
 
@@ -97,7 +97,7 @@ def _at_low_end(asked: Asked, span: tuple[str, float, float], progress: Progress
 @click.option("--over", metavar="NAME=LOW:HIGH", help="Ranges of a parameter and their limits, such as omega=20:1000.")
 @click.option("--samples", default=50, show_default=True, type=click.IntRange(2, 100_000), help="Values for --over.")
 @click.option("--tol", default=1e-13, show_default=True, type=float, help="Tolerance of the integration.")
-@click.option("--plot", "plot_file", metavar="FILE", help="Write multipliers (with --over, the largest) as PNG.")
+@plot_option("Write multipliers (with --over, the largest)")
 def floquet_command(
     at: tuple[str, ...],
     period: str | None,
@@ -115,7 +115,7 @@ def floquet_command(
     times) grow over a period. Exits with 0 if none is outside the unit circle and deviations stay bounded, else with
     1; with --over it exits with 0 whatever the verdicts.
     """
-    path = writable(plot_file, "--plot", PICTURES)
+    path = file_of(plot_file, "--plot", "Figure")
     if any("=" not in text for text in at):
         raise UsageError(f'--at takes values such as theta=180deg here, found "{at[0]}"')
     with Progress(quiet=as_json) as progress:
@@ -147,8 +147,8 @@ def floquet_command(
 def _floquet_head(asked: Asked, where: dict[str, float]) -> list[str]:
     from pendula.present.words.equilibria import facts_lines, named_values
 
-    start = named_values(where, asked.system.joint_layout.units) or "all coordinates and speeds zero"
-    others = ", others zero" if where and len(where) < len(asked.system.joint_layout.coordinates) else ""
+    start = named_values(where, asked.system.in_joints.layout.units) or "all coordinates and speeds zero"
+    others = ", others zero" if where and len(where) < len(asked.system.in_joints.layout.coordinates) else ""
     return [heading(f"{asked.model.name}: Floquet multipliers"), "", *facts_lines([("at time 0", start + others)])]
 
 

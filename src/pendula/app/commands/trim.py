@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pendula.app.options import echo_json
+from pendula.app.options import echo_json, in_options
 from pendula.app.point import Asked, at_values, mechanism_options, read_asked, read_numbers
 from pendula.app.progress import Progress
 from pendula.errors import NoConvergence, UsageError
@@ -49,18 +49,13 @@ def trim_command(hold: tuple[str, ...], wanted: tuple[str, ...], as_json: bool, 
         try:
             found = trim(asked.system, held, wanted)
         except NoConvergence as error:
-            _fail(asked, _by_options(error), as_json)
+            _fail(asked, in_options(str(error)), as_json)
         except UsageError as error:
-            raise UsageError(_by_options(error)) from None
+            raise UsageError(in_options(str(error))) from None
     if as_json:
         echo_json(_data(asked, found))
     else:
         click.echo(_report(asked, found))
-
-
-def _by_options(error: Exception) -> str:
-    """A message that names options where the function's arguments are named."""
-    return str(error).replace("solve_for", "--solve").replace("in hold", "in --hold")
 
 
 def _fail(asked: Asked, reason: str, as_json: bool) -> None:

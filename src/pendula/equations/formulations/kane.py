@@ -19,7 +19,17 @@ import symengine as se
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.closures import AngleRow, Axis, GapRow, Point, Row, closure_rows, constraint_rows, world_axis
+from pendula.equations.closures import (
+    AngleRow,
+    Axis,
+    Constraints,
+    GapRow,
+    Point,
+    Row,
+    closure_rows,
+    constraint_rows,
+    world_axis,
+)
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.formulations.support import Support
 from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Turn, TurnQuaternion
@@ -58,6 +68,12 @@ class Kane:
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""
         return _Derivation(Mechanism(model)).equations()
+
+
+def loop_constraints(mechanism: Mechanism) -> Constraints:
+    """The rows of closed loops alone: kinematics of the bodies, without masses and loads."""
+    derivation = _Derivation(mechanism)
+    return constraint_rows(mechanism, derivation.rows, derivation._constraint)
 
 
 class _Derivation:

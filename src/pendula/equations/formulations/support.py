@@ -26,7 +26,13 @@ SOLVED = {
 
 @dataclass(frozen=True)
 class Support:
-    """What a formulation can do, how large its equations grow, and when to choose it."""
+    """What a formulation can do, how large its equations grow, and when to choose it.
+
+    Example:
+        >>> import pendula
+        >>> pendula.formulations()["maximal"].support.coordinates
+        'bodies'
+    """
 
     coordinates: Literal["joints", "bodies"]
     """what q holds: coordinates of the joints that place bodies, or of every body by itself"""

@@ -28,16 +28,18 @@ def output_size(n: int) -> int:
 
 
 @compiled(allocates=False)
-def evaluate_checked(code, context, q, v, u, lam, sizes, lengths, tolerance, vanishing, massless, out):
+def evaluate_checked(code, context, q, v, u, lam, sizes, limits, out):
     """Calls a program of [t, q, v, u, lam] for terms [M, left, ..., K, ...] at t = 0, and checks them.
 
     ``sizes`` are the number of unknowns n, the number of outputs, the place of K among them, and the number of inputs;
-    ``lengths`` a typical size of each unknown. ``out`` takes the outputs and has room for the inputs and for n n more
+    ``limits`` are tolerance, vanishing and massless, and then lengths, a typical size of each unknown: few arguments,
+    since each costs as much as the arithmetic. ``out`` takes the outputs and has room for the inputs and for n n more
     after them. Gives ``left`` as a share of the largest change of it over a typical length; or :data:`CLOSER` where
     something is not finite or not at rest, that share is above ``tolerance``, or M may be singular (which is not looked
     at where there are multipliers lam: constraints may give a massless part its place).
     """
     n, outputs, at_K = sizes[0], sizes[1], sizes[2]
+    tolerance, vanishing, massless, lengths = limits[0], limits[1], limits[2], limits[3:]
     nq, nv, nu = q.shape[0], v.shape[0], u.shape[0]
     if 1 + nq + nv + nu + lam.shape[0] != sizes[3]:
         return CLOSER
@@ -111,10 +113,16 @@ def has_mass(M, L, n, lengths, vanishing, massless):
 
 
 @compiled(allocates=False)
-def undamped_roots(terms, n, at_C, at_K, symmetric, null, repeated, slow, share, out):
-    """Roots from a row of terms with M first; True if they were found. See :func:`roots_at` for ``out``."""
+def undamped_roots(terms, places, limits, out):
+    """Roots from a row of terms with M first; True if they were found. See :func:`roots_at` for ``out``.
+
+    ``places`` are the number of unknowns and where C and K start, ``limits`` are symmetric, null, repeated, slow and
+    share of :func:`roots_at`.
+    """
     M = address_of(terms)
-    return roots_at(M, M + 8 * at_C, M + 8 * at_K, n, symmetric, null, repeated, slow, share, address_of(out))
+    C, K = M + 8 * places[1], M + 8 * places[2]
+    symmetric, null, repeated, slow, share = limits[0], limits[1], limits[2], limits[3], limits[4]
+    return roots_at(M, C, K, places[0], symmetric, null, repeated, slow, share, address_of(out))
 
 
 @compiled(allocates=False)

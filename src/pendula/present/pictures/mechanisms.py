@@ -15,6 +15,7 @@ from pendula.present.pictures.frames import plot_frames
 from pendula.present.pictures.results import Pose, scene_of
 from pendula.system.assembly import Assembly, assemble
 from pendula.system.entry import system_of
+from pendula.system.parameters import parameter_vector
 from pendula.system.system import System
 
 Array = Any
@@ -23,13 +24,13 @@ Array = Any
 def plot_mechanism(given: Model | System | Equations) -> Any:
     """A figure of a mechanism at its initial state, with its loops closed."""
     system = system_of(given, "plot")
-    return _standing(system, assemble(system).state.q, system.parameter_vector(None), "initial state")
+    return _standing(system, assemble(system).state.q, parameter_vector(system, None), "initial state")
 
 
 def plot_assembly(found: Assembly) -> Any:
     """A figure of the mechanism in a state whose loops are closed."""
     system = _known(found.system, "assembly")
-    return _standing(system, found.state.q, system.parameter_vector(None), "loops closed")
+    return _standing(system, found.state.q, parameter_vector(system, None), "loops closed")
 
 
 def plot_equilibrium(found: Equilibrium) -> Any:
@@ -40,8 +41,8 @@ def plot_equilibrium(found: Equilibrium) -> Any:
 
 def plot_trim(found: Trim) -> Any:
     """A figure of the mechanism in the pose that is held."""
-    system = _known(found.system, "trim").in_joints
-    return _standing(system, found.state.q, system.parameter_vector(None), "held")
+    system = _known(found.system, "trim").in_joints.system
+    return _standing(system, found.state.q, parameter_vector(system, None), "held")
 
 
 def _known(system: System | None, what: str) -> System:

@@ -123,7 +123,7 @@ def plot_crossings(found: Crossings, *, of: str | None = None) -> Any:
         >>> plot_crossings(run.events["theta1 = 0 rising"]).axes[0].get_xlabel()
         'theta2 [deg]'
     """
-    layout = found.system.joint_layout
+    layout = found.system.in_joints.layout
     usable = [n for n in layout.coordinates if f"{n}_dot" in layout.speeds]
     if not usable:
         raise UsageError("no coordinate of this mechanism has its own speed to draw a section with")
@@ -193,7 +193,7 @@ def _rate_series(found: Lyapunov) -> maps.GrowthSeries:
 
 
 def _spread_series(runs: Ensemble) -> SpreadSeries:
-    layout = runs.system.joint_layout
+    layout = runs.system.in_joints.layout
     known = runs.energy_drift[np.isfinite(runs.energy_drift)]
     drift = f", median energy drift {np.median(known):.2g}" if known.size else ""
     return SpreadSeries(

@@ -19,12 +19,13 @@ from pendula.model.model import Model
 from pendula.present.report.html import Page, Raw, badge, block, count, details, missing, sentence, table, with_unit
 from pendula.present.report.motion import start_of
 from pendula.present.words.tables import number
+from pendula.system.mobility import mobility
 
 
 def facts(found: Study) -> str:
     """The most important results, each in a box."""
     model, boxes = found.model, []
-    freedoms = found.system.mobility.by_rank
+    freedoms = mobility(found.system).by_rank
     boxes.append((count(freedoms, "degree") + " of freedom", f"{_bodies(model)}, {count(len(model.joints), 'joint')}"))
     if found.certificate is not None:
         worst = max((p.max_difference for p in found.certificate.pairs), default=0.0)
@@ -105,13 +106,13 @@ def _symbol(name: str) -> str:
 
 
 def _freedoms(found: Study) -> str:
-    model, mobility = found.model, found.system.mobility
+    model, freedoms = found.model, mobility(found.system)
     speeds = f"{count(len(model.coordinates), 'coordinate')}, {count(len(model.speeds), 'speed')}"
     if not model.closures:
-        return f"{count(mobility.by_rank, 'degree')} of freedom ({speeds})"
-    if mobility.redundant:
-        return f"{speeds}; {mobility.text}"
-    return f"{mobility.text} ({speeds}, {count(mobility.rows, 'constraint row')})"
+        return f"{count(freedoms.by_rank, 'degree')} of freedom ({speeds})"
+    if freedoms.redundant:
+        return f"{speeds}; {freedoms.text}"
+    return f"{freedoms.text} ({speeds}, {count(freedoms.rows, 'constraint row')})"
 
 
 def _body_rows(model: Model) -> list[tuple[Any, ...]]:
@@ -149,7 +150,7 @@ def _strength(force: Force) -> str:
 
 def _state_rows(found: Study) -> list[tuple[Any, ...]]:
     """Coordinates and speeds with units and what the model says about their start."""
-    layout, given, run = found.system.joint_layout, found.model.initial, found.run
+    layout, given, run = found.system.in_joints.layout, found.model.initial, found.run
     state = found.system.in_joints.initial_state()
     rows: list[tuple[Any, ...]] = []
     for name in (*layout.coordinates, *layout.speeds):

@@ -25,8 +25,8 @@ NAMED = 6
 
 def joint_values(system: System, one: Equilibrium) -> dict[str, float]:
     """Coordinates and speeds of the joints by name, whatever the coordinates of the equations are."""
-    q, v = system.to_joints(one.q, one.v, parameters=one.parameters)
-    layout = system.joint_layout
+    q, v = system.in_joints.read(one.q, one.v, parameters=one.parameters)
+    layout = system.in_joints.layout
     names = (*layout.coordinates, *layout.speeds)
     return dict(zip(names, map(float, [*q, *v]), strict=True))
 
@@ -43,7 +43,7 @@ def tidy(value: float) -> float:
 
 def place(system: System, one: Equilibrium) -> str:
     """Where an equilibrium is, in words: ``theta1 = 180 deg, theta2 = 0 deg``; constant rates of a steady motion."""
-    layout, values = system.joint_layout, joint_values(system, one)
+    layout, values = system.in_joints.layout, joint_values(system, one)
     rates = [_assigned(n, values[n], layout.units[n]) for n in layout.speeds if abs(values[n]) > 0]
     names = layout.coordinates
     if len(names) <= NAMED:
@@ -108,7 +108,7 @@ def equilibria_text(system: System, found: Equilibria, verdicts: Sequence[str]) 
         return no_equilibrium_text(found)
     parts = [_headline(system, found), "", _table(system, found, verdicts)]
     if len(found) > MOST_ROWS:
-        parts += ["", f"... and {len(found) - MOST_ROWS} more: --json gives all of them"]
+        parts += ["", f"... and {len(found) - MOST_ROWS} more"]
     notes = _notes(system, found)
     if notes:
         parts += ["", *(textwrap.fill(note, WIDTH, subsequent_indent="  ") for note in notes)]
@@ -130,9 +130,9 @@ def _headline(system: System, found: Equilibria) -> str:
 
 
 def _table(system: System, found: Equilibria, verdicts: Sequence[str]) -> str:
-    layout, energy = system.joint_layout, system.model.unit_names.energy
+    layout, energy = system.in_joints.layout, system.model.unit_names.energy
     shown = list(zip(found, verdicts, strict=True))[:MOST_ROWS]
-    apart = len(layout.coordinates) <= MOST_COLUMNS and not system.in_joints.balls
+    apart = len(layout.coordinates) <= MOST_COLUMNS and not system.in_joints.system.balls
     word = potential_word(system, found[0])
     heads = ["no", *_heads(layout.coordinates, layout.units, apart), "verdict", f"{word} [{energy}]", "residual"]
     rows: list[list[Any]] = []
@@ -233,7 +233,7 @@ def box_words(found: Equilibria) -> str:
 def equilibrium_data(system: System, one: Equilibrium) -> dict[str, Any]:
     """An equilibrium as plain numbers and texts."""
     values = joint_values(system, one)
-    layout = system.joint_layout
+    layout = system.in_joints.layout
     return {
         "name": one.name,
         "q": {n: values[n] for n in layout.coordinates},

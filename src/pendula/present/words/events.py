@@ -24,7 +24,7 @@ def events_data(events: Mapping[str, Crossings]) -> dict[str, Any]:
     """The same for other programs, with all times and states."""
     data = {}
     for name, found in events.items():
-        layout = found.system.joint_layout
+        layout = found.system.in_joints.layout
         names = (*layout.coordinates, *layout.speeds)
         event = found.event
         data[name] = {

@@ -33,7 +33,7 @@ def linear_text(model: LinearModel, roots: Spectrum) -> str:
     if len(model.M) > MOST_MATRIX:
         n, m = len(model.M), len(model.inputs)
         sizes = f"M, C, K: {n} x {n}; A: {2 * n} x {2 * n}; B: {2 * n} x {m}"
-        parts.append(f"{sizes}.\nAll entries: --json, or -o FILE.npz")
+        parts.append(f"{sizes}; too many entries to show")
     else:
         parts.append("\n\n".join(_matrices(model)))
     if model.chart:
@@ -119,7 +119,7 @@ def spectrum_text(found: Spectrum) -> str:
     ]
     parts = [table(rows, [f"eigenvalue [1/{unit}]", "roots", "error", "label"], align="rrrl")]
     if len(shown) > MOST_ROOTS:
-        parts.append(f"... and {len(shown) - MOST_ROOTS} more: --json gives all of them")
+        parts.append(f"... and {len(shown) - MOST_ROOTS} more")
     note = "error: relative change of M, C, K that makes the root exact (backward error)"
     return "\n".join([*parts, note])
 
@@ -209,7 +209,7 @@ def modes_text(found: Modes) -> str:
         rows, heads = [row[:-1] for row in rows], heads[:-1]
     parts = [table(rows, heads, align="r" * 5 + "l" * (len(heads) - 5))]
     if len(found) > MOST_ROOTS:
-        parts.append(f"... and {len(found) - MOST_ROOTS} more: --json gives all of them")
+        parts.append(f"... and {len(found) - MOST_ROOTS} more")
     if len(found) <= MOST_SHAPES:
         parts += ["", heading(_scaling(found), level=2), "", _shapes(found)]
     parts.append("")

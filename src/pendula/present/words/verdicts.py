@@ -26,7 +26,7 @@ def stability_text(found: Stability) -> str:
     shown = [[value, count, kind] for (value, kind), count in list(rows.items())[:MOST_ROOTS]]
     lines += ["", table(shown, [f"eigenvalue [1/{unit}]", "roots", "motion"], align="rrl")]
     if len(rows) > MOST_ROOTS:
-        lines.append(f"... and {len(rows) - MOST_ROOTS} more: --json gives all of them")
+        lines.append(f"... and {len(rows) - MOST_ROOTS} more")
     return "\n".join(lines)
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from pendula.numerics.block_tree.elimination import block_shape
-from pendula.numerics.compiled.native import Callback
 from pendula.system import kernels as kn
 from pendula.system.block_tree import kernels as tk
 from pendula.system.block_tree.layout import TreeLayout
 from pendula.system.code.programs import Programs
-from pendula.system.dynamics import MOST_PASSES, Dynamics, Sizes
+from pendula.system.dynamics import MOST_PASSES, Dynamics, Sizes, Workspace
 from pendula.system.layout import Array
 
 
@@ -23,8 +22,8 @@ def bind_tree(
     parameters: Array,
     inputs: Array,
     *,
-    balls: list[tuple[int, int]],
-    speed_of: list[int],
+    balls: Sequence[tuple[int, int]],
+    speed_of: Sequence[int],
     has_power: bool,
     length: float,
     rank: int,
@@ -69,15 +68,6 @@ def bind_tree(
     context[[tk.UNKNOWNS, tk.BORDER, tk.LARGEST, tk.SMALL_WIDTH]] = ny, m, max(tree.largest, m), small_width
     for entry, array in arrays.items():
         context[entry] = array.ctypes.data
-    keep: list[Any] = [code, gaps, context, *arrays.values()]
-    found = Dynamics(
-        None,  # type: ignore[arg-type]
-        None,
-        int(has_power),
-        arrays[kn.STATUS],
-        tuple(keep),
-    )
-    found.rhs = Callback(tk.right_hand_side.address, context.ctypes.data, found)
-    if sizes.rows or balls:
-        found.project = Callback(tk.project.address, context.ctypes.data, found)
-    return found
+    workspace = Workspace(context, arrays[kn.STATUS], (code, gaps, *arrays.values()))
+    project = workspace.callback(tk.project.address) if sizes.rows or balls else None
+    return Dynamics(workspace.callback(tk.right_hand_side.address), project, int(has_power), workspace)

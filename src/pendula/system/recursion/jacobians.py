@@ -185,7 +185,7 @@ class BoundJacobian:
         if by == "p":
             arrays |= parameter_tables(tables, vector, batches)
         self.context = np.zeros(dk.SIZE, dtype=np.int64)
-        self.context[: rk.SIZE] = dynamics.buffers[0]
+        self.context[: rk.SIZE] = dynamics.workspace.context
         self.context[kn.X] = self.state.ctypes.data
         self.context[[dk.COLUMNS, dk.BATCHES, dk.MOVED]] = self.count, len(batches.ranges), moved
         self.context[dk.DIRECT] = by in ("q", "v", "qv") and is_direct(tables)

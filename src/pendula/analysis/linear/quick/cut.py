@@ -1,0 +1,135 @@
+"""Matrices and roots that the quick way leaves in the results of native calls until they are asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from pendula.analysis.linear.quadratic import NULL, REPEATED, SYMMETRIC, Roots
+from pendula.numerics.quick.small_quadratic import output_size, undamped_roots
+from pendula.system.layout import Array
+
+SUSPECT = 1e-6
+"""a stiffness below this share of what weight gives is looked at more closely: it may be none but for rounding"""
+SLOW = SUSPECT**0.5
+"""the same for roots, which go with the square root of stiffness"""
+
+
+class Place(NamedTuple):
+    """Where a matrix is: from where to where, and its shape."""
+
+    start: int
+    end: int
+    shape: tuple[int, ...]
+
+    def cut(self, row: Array) -> Array:
+        """The matrix in a row of results."""
+        found: Array = row[self.start : self.end].reshape(self.shape)
+        return found
+
+
+class Shape:
+    """Where things are in the results for one number of freedoms.
+
+    Args:
+        n: the number of freedoms.
+        places: of M, C, K, F and, where there are constraints, Z in the terms in independent coordinates.
+        N: its place in the terms of all speeds.
+        Z: the directions where there are no constraints, and e are all speeds.
+    """
+
+    def __init__(self, n: int, places: dict[str, Place], N: Place, Z: Array | None) -> None:
+        self.n = n
+        self.places = places
+        self.N, self.Z = N, Z
+        self.starts = np.array([n, places["C"].start, places["K"].start])
+        self.values = 4 * n
+        self.room = output_size(n)
+        self.labels = ("physical",) * (2 * n)
+
+
+def root_limits(weight_rate: float) -> Array:
+    """What :func:`undamped_roots` goes by; a root far slower than weight swings may be zero apart from rounding."""
+    return np.array([SYMMETRIC, NULL, REPEATED, SLOW * weight_rate, SLOW])
+
+
+class CutMatrices:
+    """M, C, K, F, Z and N of one linear model, each cut out of the results when it is first asked for.
+
+    Args:
+        shape: where they are.
+        terms: the terms in independent coordinates.
+        full: the terms of all speeds; the same array where there are no constraints.
+        limits: see :func:`root_limits`.
+    """
+
+    method, error = "exact", 0.0
+
+    def __init__(self, shape: Shape, limits: Array, terms: Array, full: Array) -> None:
+        self.shape = shape
+        self._limits = limits
+        self._terms = terms
+        self._full = full
+
+    @cached_property
+    def M(self) -> Array:
+        """Mass matrix."""
+        return self.shape.places["M"].cut(self._terms)
+
+    @cached_property
+    def C(self) -> Array:
+        """Damping and gyroscopic matrix."""
+        return self.shape.places["C"].cut(self._terms)
+
+    @cached_property
+    def K(self) -> Array:
+        """Stiffness matrix."""
+        return self.shape.places["K"].cut(self._terms)
+
+    @cached_property
+    def F(self) -> Array:
+        """What inputs do."""
+        return self.shape.places["F"].cut(self._terms)
+
+    @cached_property
+    def Z(self) -> Array:
+        """Independent directions."""
+        return self.shape.places["Z"].cut(self._terms) if self.shape.Z is None else self.shape.Z
+
+    @cached_property
+    def N(self) -> Array:
+        """dq = N ds."""
+        return self.shape.N.cut(self._full)
+
+    def undamped_roots(self) -> CutRoots | None:
+        """The roots, where the model is undamped and nothing about it needs a closer look; else None."""
+        shape = self.shape
+        out = np.empty(shape.room)
+        return CutRoots(shape, out) if undamped_roots(self._terms, shape.starts, self._limits, out) else None
+
+
+class CutRoots:
+    """Roots as :func:`undamped_roots` wrote them; ``values`` at once, the rest when it is first asked for."""
+
+    def __init__(self, shape: Shape, made: Array) -> None:
+        self.values = made[: shape.values].view(complex)
+        self._made = made
+
+    @cached_property
+    def whole(self) -> Roots:
+        """The roots with all that is known of them."""
+        n, made = len(self.values) // 2, self._made
+        counts = made[4 * n : 10 * n].astype(int)
+        shapes = made[10 * n : 10 * n + n * n].reshape(n, n)
+        return Roots(
+            self.values,
+            shapes,
+            counts[: 2 * n],
+            counts[2 * n : 4 * n],
+            shapes[:, :0],
+            0,
+            "undamped",
+            counts[4 * n :].tolist(),
+        )

@@ -1,0 +1,53 @@
+"""Equations of closed loops alone: g = 0 and G v = b, for engines that need no symbolic masses and forces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pendula.equations.assemble import constraint_names, free_rows
+from pendula.equations.closures import Constraints, closure_senses
+from pendula.equations.equations import drive_definitions
+from pendula.equations.formulations.kane import loop_constraints
+from pendula.equations.matrix import Matrix
+from pendula.equations.mechanism import Mechanism
+from pendula.equations.tape import Expr
+
+
+@dataclass(frozen=True)
+class LoopEquations:
+    """What :class:`~pendula.equations.equations.Equations` says of constraints, and no more; fields as there."""
+
+    definitions: tuple[tuple[Any, Expr], ...]
+    t: Any
+    q: tuple[Any, ...]
+    v: tuple[Any, ...]
+    u: tuple[Any, ...]
+    p: tuple[Any, ...]
+    g: tuple[Expr, ...]
+    G: Matrix
+    b: tuple[Expr, ...]
+    constraint_names: tuple[str, ...]
+    senses: tuple[tuple[str, Expr], ...]
+    fixed_gaps: tuple[tuple[str, Expr], ...]
+
+
+def derive_loops(mechanism: Mechanism) -> LoopEquations:
+    """The equations of the closed loops and quaternions of a mechanism, in the joints' coordinates."""
+    constraints = loop_constraints(mechanism) if mechanism.model.closures else Constraints((), (), (), ())
+    G, _, b = free_rows(mechanism, constraints)
+    senses = tuple(closure_senses(mechanism))
+    return LoopEquations(
+        definitions=(*drive_definitions(mechanism), *mechanism.tape.definitions.items()),
+        t=mechanism.t,
+        q=tuple(mechanism.q),
+        v=tuple(mechanism.v),
+        u=tuple(mechanism.inputs),
+        p=tuple(mechanism.parameters),
+        g=(*constraints.g, *mechanism.unit_quaternions),
+        G=G,
+        b=b,
+        constraint_names=constraint_names(mechanism, constraints),
+        senses=senses,
+        fixed_gaps=tuple(mechanism.fixed_gaps),
+    )

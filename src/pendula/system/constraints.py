@@ -1,0 +1,99 @@
+"""Constraints of a system as numbers: gaps, their rates, G, and what loops need to close."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import symengine as se
+
+from pendula.equations.equations import Equations
+from pendula.equations.loops import LoopEquations
+from pendula.equations.matrix import Matrix, entries
+from pendula.system.code.llvm import Native, compile_program
+from pendula.system.code.lower import Lowering
+from pendula.system.code.programs import Compiled, prepared_parameters
+from pendula.system.layout import Array
+
+Block = Callable[[str, Array, Callable[[], Sequence[Any]]], Compiled]
+"""(name, parameters, expressions) -> a program of [t, q, v, u] for these expressions, compiled once for each name."""
+
+
+class Constraints:
+    """g, G and b of symbolic rows, compiled when they are first used.
+
+    Args:
+        equations: where the rows come from; all equations of motion, or those of the loops alone.
+        block: compiles expressions of these equations; by default they are compiled here.
+    """
+
+    def __init__(self, equations: Equations | LoopEquations, block: Block | None = None) -> None:
+        self._equations = equations
+        self._block = block or self._compiled
+        self._known: dict[str, Native] = {}
+
+    def _compiled(self, name: str, parameters: Array, values: Callable[[], Sequence[Any]]) -> Compiled:
+        eq = self._equations
+        if name not in self._known:
+            low = Lowering([eq.t, *eq.q, *eq.v, *eq.u], eq.p, eq.definitions)
+            self._known[name] = compile_program(low.program, [low(e) for e in values()], quick=True)
+        return Compiled(self._known[name], prepared_parameters(self._known[name], parameters))
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of G."""
+        return len(self._equations.G)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each row of g says; the rows of G come first."""
+        return tuple(self._equations.constraint_names)
+
+    def gaps(self, rows: Array, parameters: Array) -> tuple[Array, Array]:
+        """g and G v - b at every row [t, q, v, u]."""
+        eq = self._equations
+
+        def values() -> list[Any]:
+            terms: list[list[Any]] = [[-b] for b in eq.b]
+            for r, j, x in entries(eq.G):
+                terms[r].append(x * eq.v[j])
+            return [*eq.g, *(se.Add(*row) for row in terms)]
+
+        if not eq.g:
+            return np.zeros((len(rows), 0)), np.zeros((len(rows), 0))
+        out = self._block("g", parameters, values).rows(rows)
+        return out[:, : len(eq.g)], out[:, len(eq.g) :]
+
+    def jacobian(self, rows: Array, parameters: Array) -> Array:
+        """G at every row [t, q, v, u]."""
+        eq = self._equations
+        return sparse_rows(eq.G, len(eq.v), rows, lambda values: self._block("G", parameters, values))
+
+    def fixed_gaps(self, parameters: Array) -> dict[str, float]:
+        """Gaps of the constraints that no motion changes, by name: they hold or not by the parameters."""
+        eq = self._equations
+        if not eq.fixed_gaps:
+            return {}
+        row = np.zeros((1, 1 + len(eq.q) + len(eq.v) + len(eq.u)))
+        found = self._block("fixed gaps", parameters, lambda: [gap for _, gap in eq.fixed_gaps]).rows(row)[0]
+        return {name: float(gap) for (name, _), gap in zip(eq.fixed_gaps, found, strict=True)}
+
+    def turned_over(self, row: Array, parameters: Array) -> list[str]:
+        """Closing joints that are closed with one side turned over, at one row [t, q, v, u]."""
+        senses = self._equations.senses
+        if not senses:
+            return []
+        values = self._block("senses", parameters, lambda: [e for _, e in senses]).rows(row[None])[0]
+        return sorted({name for (name, _), value in zip(senses, values, strict=True) if not value > 0})
+
+
+def sparse_rows(
+    matrix: Matrix, width: int, rows: Array, block: Callable[[Callable[[], Sequence[Any]]], Compiled]
+) -> Array:
+    """A matrix of expressions at every row of inputs, shape (rows, height, width); zeros are not computed."""
+    found = list(entries(matrix))
+    out = np.zeros((len(rows), len(matrix) * width))
+    if found:
+        out[:, [i * width + j for i, j, _ in found]] = block(lambda: [x for _, _, x in found]).rows(rows)
+    return out.reshape(len(rows), len(matrix), width)

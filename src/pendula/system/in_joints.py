@@ -1,0 +1,152 @@
+"""A system read and set in the coordinates of its joints, whatever the coordinates of its equations are.
+
+Most formulations use the joints' coordinates, and then everything here hands its arguments through. In maximal
+coordinates each body has coordinates instead; all conversion between the two is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pendula.errors import NotSupported
+from pendula.model.expressions.expression import parse
+from pendula.model.joints import Rotation
+from pendula.model.model import Model
+from pendula.system.layout import Array, Layout, State
+from pendula.system.parameters import Parameters, parameter_vector
+from pendula.system.rotations import quaternion_of
+from pendula.system.rows import state_rows
+
+if TYPE_CHECKING:
+    from pendula.system.system import System
+
+
+class InJoints:
+    """One system in the joints' coordinates.
+
+    Attributes:
+        layout: names, kinds and units of the joints' coordinates and speeds.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system(pendula.library.pendulum(), "maximal")
+        >>> q, v = system.in_joints.place([0.5], [0.0])
+        >>> system.layout.coordinates, system.in_joints.read(q, v)[0].round(6).tolist()
+        (('rod_x', 'rod_y', 'rod_theta'), [0.5])
+    """
+
+    def __init__(self, system: System, layout: Layout, twin: Callable[[], System] | None = None) -> None:
+        """``twin`` makes the system in the joints' coordinates; None where it is the system itself."""
+        self._system = system
+        self._twin = twin
+        self.layout = layout
+
+    @property
+    def same(self) -> bool:
+        """Whether the system's own coordinates are those of the joints."""
+        return self._twin is None
+
+    @property
+    def system(self) -> System:
+        """A system of the same model in the joints' coordinates; the system itself, if they are its own."""
+        return self._system if self._twin is None else self._twin()
+
+    def refuse_others(self, cause: str) -> None:
+        """Raises NotSupported, with its cause, where bodies have coordinates instead of the joints."""
+        if self._twin is not None:
+            raise NotSupported(
+                f"{cause}.\n"
+                '  Try: compile_system(model, "lagrange") or another formulation in the coordinates of the joints.'
+            )
+
+    # -- states ---------------------------------------------------------------------------------
+
+    def state(self, values: Mapping[str, float] | None = None, *, t: float = 0.0) -> State:
+        """Joint coordinates and speeds as given, all others at zero (quaternions at no rotation)."""
+        layout = self.layout
+        q, v = np.zeros(len(layout.coordinates)), np.zeros(len(layout.speeds))
+        for at in self.quaternions:
+            q[at] = 1.0
+        return State(t, q, v, layout).replace(values or {})
+
+    def initial_state(self, parameters: Parameters = None, *, t: float = 0.0) -> State:
+        """The initial state of the model, as it is written there (a loop may not be closed exactly)."""
+        model = self._system.model
+        values = self.layout.parameter_values(parameter_vector(self._system, parameters))
+        return self.state(_initial_values(model, values), t=t)
+
+    @property
+    def quaternions(self) -> list[int]:
+        """Index of the first coordinate of every quaternion."""
+        names = self.layout.coordinates
+        return [names.index(j.coordinates()[-4].name) for j in self._system.model.tree if j.quaternion()]
+
+    # -- conversion -----------------------------------------------------------------------------
+
+    def place_state(self, state: State, parameters: Parameters = None) -> State:
+        """A state of the joints in the coordinates of the system; one that is in these already stays as it is."""
+        system = self._system
+        if self._twin is None or state.layout is system.layout:
+            return state
+        q, v = self.place(state.q, state.v, state.t, parameters=parameters)
+        return State(state.t, q, v, system.layout)
+
+    def place(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
+        """Coordinates and speeds of the system for those of the joints."""
+        q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        if self._twin is None:
+            return q, v
+        system = self._system
+        rows, batch = state_rows(self.layout, q, v, t, np.zeros(0))
+        out = system.programs.placement(parameter_vector(system, parameters)).rows(rows).reshape(*batch, -1)
+        n = len(system.layout.coordinates)
+        return out[..., :n], out[..., n:]
+
+    def read(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
+        """Coordinates and speeds of the joints for those of the system."""
+        if self._twin is None:
+            return np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        system = self._system
+        rows, batch = state_rows(system.layout, q, v, t, system.inputs.none)
+        names = (*self.layout.coordinates, *self.layout.speeds)
+        readings = system.equations.readings
+        program = system.programs.block(
+            "joints", parameter_vector(system, parameters), lambda: [readings[name] for name in names]
+        )
+        out = program.rows(rows).reshape(*batch, len(names))
+        n = len(self.layout.coordinates)
+        return out[..., :n], out[..., n:]
+
+    def read_state(self, state: State, parameters: Parameters = None) -> State:
+        """A state of the system in the joints' coordinates."""
+        if state.layout is self.layout:
+            return state
+        q, v = self.read(state.q, state.v, state.t, parameters=parameters)
+        return State(state.t, q, v, self.layout)
+
+    def accelerations(
+        self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
+    ) -> Array:
+        """Rates of the joints' speeds at a state of the system, shape (..., speeds of the joints)."""
+        system = self._system
+        a = system.accelerations(q, v, t, inputs=inputs, parameters=parameters)
+        if self._twin is None:
+            return a
+        rows, batch = state_rows(system.layout, q, v, t, system.inputs.none, extra=[(a, len(system.layout.speeds))])
+        out = system.programs.joint_accelerations(parameter_vector(system, parameters)).rows(rows)
+        return out.reshape(*batch, len(self.layout.speeds))
+
+
+def _initial_values(model: Model, parameters: Mapping[str, float]) -> dict[str, float]:
+    """Numbers of ``model.initial`` by coordinate and speed; a rotation gives the four entries of its quaternion."""
+    numbers: dict[str, float] = {}
+    for name, given in model.initial.items():
+        if isinstance(given, Rotation):
+            names = [c.name for c in model.joint(name).coordinates()[-4:]]
+            numbers |= dict(zip(names, quaternion_of(given, parameters), strict=True))
+        else:
+            numbers[name] = parse(given).evaluate(parameters)
+    return numbers

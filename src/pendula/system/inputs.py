@@ -1,0 +1,83 @@
+"""Inputs of a mechanism as numbers: as given, by name, or as the model has them over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.model.expressions.expression import Expression, parse
+from pendula.model.model import Model
+from pendula.system.code.programs import inputs_in_time
+from pendula.system.layout import Array, Layout
+
+
+class Inputs:
+    """The inputs of one model, whose values are expressions of parameters and perhaps of time."""
+
+    def __init__(self, model: Model, layout: Layout) -> None:
+        self._model = model
+        self._layout = layout
+        self._last: tuple[bytes, Array] | None = None
+        self.none = np.zeros(len(layout.inputs))
+        """zeros, for programs that do not read inputs"""
+
+    @cached_property
+    def in_time(self) -> tuple[tuple[Any, Any], ...]:
+        """Inputs that are expressions of time, as definitions of their symbols."""
+        return inputs_in_time(self._model)
+
+    @cached_property
+    def _expressions(self) -> list[Expression]:
+        return [parse(value) for value in self._model.inputs.values()]
+
+    def constant(self, parameters: Array) -> Array:
+        """Values of the inputs that do not depend on time; zeros for the others, which programs do not read."""
+        if not self._expressions:
+            return self.none
+        key = parameters.tobytes()
+        if self._last is None or self._last[0] != key:
+            values = self._layout.parameter_values(parameters)
+            found = [0.0 if "t" in e.names else e.evaluate(values) for e in self._expressions]
+            self._last = key, np.array(found, dtype=float)
+        return self._last[1]
+
+    def at(self, t: float, parameters: Array) -> Array:
+        """Values of the inputs at a time."""
+        if not self.in_time:
+            return self.constant(parameters).copy()
+        values = self._layout.parameter_values(parameters) | {"t": float(t)}
+        return np.array([e.evaluate(values) for e in self._expressions], dtype=float)
+
+    def rows(self, t: Array, given: Any, parameters: Array) -> Array:
+        """Values of the inputs: an array as given, changes by name, or those of the model at the times t."""
+        names = self._layout.inputs
+        if isinstance(given, Mapping):
+            return self._by_name(t, given, parameters)
+        if given is not None:
+            found = np.atleast_1d(np.asarray(given, dtype=float))
+            if found.shape[-1:] != (len(names),):
+                raise UsageError(
+                    f"inputs must end in {len(names)} entries ({', '.join(names)}), got shape {found.shape}"
+                )
+            return found
+        if not self.in_time:
+            return self.constant(parameters)
+        flat = [self.at(x, parameters) for x in t.ravel()]
+        return np.array(flat).reshape(*t.shape, len(names))
+
+    def _by_name(self, t: Array, given: Mapping[str, Any], parameters: Array) -> Array:
+        names = self._layout.inputs
+        unknown = sorted(set(given) - set(names))
+        if unknown:
+            raise UsageError(f'there is no input "{unknown[0]}"; known are {", ".join(names) or "none"}')
+        base = self.rows(t, None, parameters)
+        values = {name: np.asarray(value, dtype=float) for name, value in given.items()}
+        shape = np.broadcast_shapes(base.shape[:-1], *(value.shape for value in values.values()))
+        rows = np.array(np.broadcast_to(base, (*shape, len(names))))
+        for name, value in values.items():
+            rows[..., names.index(name)] = value
+        return rows

@@ -1,0 +1,69 @@
+"""What only symbolic equations tell: forces in joints and the Jacobi integral."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pendula.equations.derive import cannot
+from pendula.errors import ComputationError
+from pendula.system.layout import Array
+from pendula.system.parameters import Parameters, parameter_vector
+from pendula.system.rows import state_rows
+from pendula.system.system import System
+
+
+class Wrenches(NamedTuple):
+    """What joints transmit to their child side in world axes, each of shape (..., joints, 3).
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system("pendulum", "newton-euler")
+        >>> joint_wrenches(system, [0.0], [0.0]).force[0].round(3).tolist()  # its weight
+        [0.0, 9.81, 0.0]
+    """
+
+    force: Array
+    torque: Array
+    """about the child side's point"""
+
+
+def joint_wrenches(
+    system: System, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
+) -> Wrenches:
+    """The constraint wrench of every joint of ``equations.transmitted`` on its child side, its springs included.
+
+    Raises:
+        NotSupported: the formulation does not find forces in joints.
+    """
+    eq, vector = system.equations, parameter_vector(system, parameters)
+    if not eq.transmitted:
+        raise cannot(eq.formulation, "joint_forces")
+    a, lam = system.solve(q, v, t, inputs=inputs, parameters=vector)
+    u = system.inputs.rows(np.asarray(t, dtype=float), inputs, vector)
+    rows, batch = state_rows(system.layout, q, v, t, u, [(a, len(eq.v)), (lam, eq.loop_rows)])
+    out = system.programs.transmitted(vector).rows(rows)
+    if not np.all(np.isfinite(out)):
+        raise ComputationError("forces in joints are not finite: check the state and the parameters")
+    out = out.reshape(*batch, len(eq.transmitted), 2, 3)
+    return Wrenches(out[..., 0, :], out[..., 1, :])
+
+
+def gives_jacobi(system: System) -> bool:
+    """Whether :func:`jacobi_integral` is known: not where each body has coordinates and motions are prescribed."""
+    return system.in_joints.same or not system.drives
+
+
+def jacobi_integral(system: System, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
+    """The Jacobi integral v . dT/dv - T + V, which prescribed motions at constant rates keep.
+
+    Raises:
+        NotSupported: each body has coordinates, and motions are prescribed.
+    """
+    value = system.equations.jacobi
+    if value is None:
+        raise cannot(system.equations.formulation, "jacobi")
+    rows, batch = state_rows(system.layout, q, v, t, system.inputs.none)
+    program = system.programs.block("jacobi", parameter_vector(system, parameters), lambda: [value])
+    return program.rows(rows).reshape(batch)

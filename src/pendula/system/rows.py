@@ -1,0 +1,44 @@
+"""States of any batch shape as rows [t, q, v, u, ...] for compiled programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.system.layout import Array, Layout
+
+
+def state_rows(
+    layout: Layout, q: Any, v: Any, t: Any, u: Array, extra: Sequence[tuple[Any, int]] = ()
+) -> tuple[Array, tuple[int, ...]]:
+    """One row [t, q, v, u, ...] per state, and the batch shape; speeds of None are zero.
+
+    Args:
+        u: values of the inputs, with batch dimensions or without.
+        extra: further arrays with the number of entries each must end in.
+    """
+    q, t = np.asarray(q, dtype=float), np.asarray(t, dtype=float)
+    nq, nv = len(layout.coordinates), len(layout.speeds)
+    v = np.zeros((*q.shape[:-1], nv)) if v is None else np.asarray(v, dtype=float)
+    if q.shape == (nq,) and v.shape == (nv,) and t.ndim == 0 and u.ndim == 1 and not extra:  # the usual single state
+        return np.concatenate((t[None], q, v, u))[None], ()
+    for name, array, names in (("q", q, layout.coordinates), ("v", v, layout.speeds)):
+        if array.shape[-1:] != (len(names),):
+            raise UsageError(
+                f"{name} must end in {len(names)} entries ({', '.join(names[:6])}), got shape {array.shape}"
+            )
+    extras = [(np.asarray(array, dtype=float), count) for array, count in extra]
+    for array, count in extras:
+        if array.shape[-1:] != (count,):
+            raise UsageError(f"an argument must end in {count} entries, got shape {array.shape}")
+    blocks = [t[..., None], q, v, u, *(array for array, _ in extras)]
+    try:
+        batch = np.broadcast_shapes(*(b.shape[:-1] for b in blocks))
+    except ValueError:
+        shapes = ", ".join(str(b.shape[:-1]) for b in blocks)
+        raise UsageError(f"the batch shapes of t, q, v, u do not fit together: {shapes}") from None
+    rows = np.concatenate([np.broadcast_to(b, (*batch, b.shape[-1])) for b in blocks], axis=-1)
+    return np.ascontiguousarray(rows.reshape(-1, rows.shape[-1])), batch

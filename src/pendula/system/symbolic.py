@@ -1,0 +1,315 @@
+"""A system whose numbers come from compiled symbolic equations, each block compiled when it is first used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import Any, final
+
+import numpy as np
+
+from pendula.equations.derive import derive
+from pendula.equations.equations import Equations
+from pendula.errors import ComputationError, SingularPose, UsageError
+from pendula.numerics.taylor.integrate import Series
+from pendula.system import kernels as kn
+from pendula.system.block_tree import kernels as tk
+from pendula.system.block_tree.dynamics import bind_tree
+from pendula.system.block_tree.layout import TreeLayout
+from pendula.system.code.programs import Compiled, Programs
+from pendula.system.constraints import Constraints, sparse_rows
+from pendula.system.dynamics import STATUS, Dynamics, Sizes, SpareDynamics, bind_dynamics, where
+from pendula.system.in_joints import InJoints
+from pendula.system.inputs import Inputs
+from pendula.system.layout import Array, Layout
+from pendula.system.mobility import independent_rows
+from pendula.system.parameters import Parameters, parameter_vector, typical_length
+from pendula.system.rows import state_rows
+from pendula.system.system import BodyMotion, Energies, Solution, System
+from pendula.system.taylor.code import bind_series
+
+
+@final
+class SymbolicSystem(System):
+    """Numeric functions of derived equations; it does not matter which formulation derived them.
+
+    Args:
+        equations: the equations.
+        by_bodies: where each body has coordinates, find accelerations body by body instead of all at once. Not
+            possible where rows are redundant or a loop alone holds a body without mass.
+    """
+
+    def __init__(self, equations: Equations, *, by_bodies: bool = True) -> None:
+        self._equations = equations
+        self.model = equations.model
+        self.layout = Layout.of(self.model, equations.coordinates, equations.speeds)
+        self.parameters = np.array([self.model.parameter_values[name] for name in self.layout.parameters], dtype=float)
+        self.inputs = Inputs(self.model, self.layout)
+        self.engine, self.formulation, self.symbolic_terms = "symbolic", equations.formulation, True
+        self.loop_rows = equations.loop_rows
+        self.tree_rows = equations.nodes[-1].rows[1] if equations.nodes else 0
+        self.constraint_names = tuple(equations.constraint_names)
+        self.drives = tuple(equations.drives)
+        self.balls = tuple((at.first, at.speed) for at in equations.quaternions)
+        self.has_power = bool(equations.drives) or not equations.power_is_zero
+        self.tree = TreeLayout.of(equations) if by_bodies and equations.nodes else None
+        """how accelerations are found body by body; None where all equations are solved at once"""
+        self._programs = Programs(equations)
+        self.constraints = Constraints(equations, self._programs.block)
+        self._joint_layout = Layout.of(self.model) if equations.nodes else self.layout
+        self._spare = SpareDynamics()
+
+    @property
+    def equations(self) -> Equations:
+        """The equations."""
+        return self._equations
+
+    @property
+    def programs(self) -> Programs:
+        """Compiled blocks of the equations."""
+        return self._programs
+
+    @property
+    def in_joints(self) -> InJoints:
+        """The same mechanism in the joints' coordinates."""
+        return InJoints(self, self._joint_layout, (lambda: self._twin) if self._equations.nodes else None)
+
+    @cached_property
+    def _twin(self) -> SymbolicSystem:
+        """The system in the joints' coordinates, where these equations have coordinates for each body."""
+        return SymbolicSystem(derive(self.model))
+
+    # -- callbacks for steppers -----------------------------------------------------------------
+
+    def dynamics(self, parameters: Parameters = None, *, baumgarte: float | None = None) -> Dynamics:
+        """Fresh callbacks for a run: the right-hand side, and the projection if there are constraints."""
+        eq, vector = self._equations, parameter_vector(self, parameters)
+        bind = bind_dynamics if self.tree is None else partial(bind_tree, tree=self.tree)
+        return bind(
+            self._programs,
+            sizes=Sizes(len(eq.q), len(eq.v), len(eq.u), eq.loop_rows, len(eq.drives)),
+            parameters=vector,
+            inputs=self.inputs.constant(vector),
+            balls=self.balls,
+            speed_of=self.layout.speed_of,
+            has_power=self.has_power,
+            length=typical_length(self, vector) if eq.loop_rows else 1.0,
+            rank=independent_rows(self, vector),
+            complement=eq.solver == "complement",
+            baumgarte=baumgarte,
+        )
+
+    def series(self, parameters: Parameters = None, *, lanes: int = 1) -> Series:
+        """Taylor series of q, v and, where there is power, of the work."""
+        return series_of(self, parameters, lanes)
+
+    # -- evaluation -----------------------------------------------------------------------------
+
+    def _rows(
+        self, q: Any, v: Any, t: Any, inputs: Any, vector: Array, extra: Sequence[tuple[Any, int]] = ()
+    ) -> tuple[Array, tuple[int, ...]]:
+        """One row [t, q, v, u, ...] per state, and the batch shape."""
+        u = self.inputs.rows(np.asarray(t, dtype=float), inputs, vector)
+        return state_rows(self.layout, q, v, t, u, extra)
+
+    def _block(self, name: str, values: Callable[[], Sequence[Any]], rows: Array, vector: Array) -> Array:
+        """Some entries of the equations at every row."""
+        return self._programs.block(name, vector, values).rows(rows)
+
+    def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
+        """M, shape (..., speeds, speeds)."""
+        rows, batch = state_rows(self.layout, q, None, t, self.inputs.none)
+        n, vector = len(self.layout.speeds), parameter_vector(self, parameters)
+        M = sparse_rows(self._equations.M, n, rows, lambda values: self._programs.block("M", vector, values))
+        return M.reshape(*batch, n, n)
+
+    def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
+        """f of M v' = f + G^T lam, shape (..., speeds)."""
+        vector = parameter_vector(self, parameters)
+        rows, batch = self._rows(q, v, t, inputs, vector)
+        return self._block("f", lambda: self._equations.f, rows, vector).reshape(*batch, len(self.layout.speeds))
+
+    def rates(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
+        """q' = N v + n, shape (..., coordinates)."""
+        rows, batch = state_rows(self.layout, q, v, t, self.inputs.none)
+        out = self._block("qdot", lambda: self._equations.qdot, rows, parameter_vector(self, parameters))
+        return out.reshape(*batch, len(self.layout.coordinates))
+
+    def solve(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Solution:
+        """Accelerations and multipliers."""
+        vector = parameter_vector(self, parameters)
+        rows, batch = self._rows(q, v, t, inputs, vector)
+        if inputs is not None and self.inputs.in_time:
+            return self._solve_with_inputs(rows, batch, vector)
+        n, m = len(self.layout.speeds), self.loop_rows
+        a, lam = np.empty((len(rows), n)), np.empty((len(rows), m))
+        status = np.zeros(len(rows), dtype=np.int64)
+        key = vector.tobytes()
+        dynamics = self._spare.take(key) or self.dynamics(vector)
+        (kn.solve_rows if self.tree is None else tk.solve_rows)(dynamics.rhs.context, rows, a, lam, status)
+        self._spare.give_back(key, dynamics)
+        if status.any():
+            bad = int(np.flatnonzero(status)[0])
+            raise SingularPose(
+                f"the accelerations are not determined at {where(self.layout, rows[bad])}: {STATUS[int(status[bad])]}"
+            )
+        if not np.isfinite(a).all():
+            raise ComputationError("the accelerations are not finite: check the state and the parameters")
+        return Solution(a.reshape(*batch, n), lam.reshape(*batch, m))
+
+    def _solve_with_inputs(self, rows: Array, batch: tuple[int, ...], vector: Array) -> Solution:
+        """Inputs given as numbers where the model has them as expressions of time: plain dense solves."""
+        eq = self._equations
+        n, m = len(eq.v), eq.loop_rows
+        values = [x for row in eq.M for x in row] + [*eq.f] + [x for row in eq.G for x in row] + [*eq.c]
+        terms = self._block("terms", lambda: values, rows, vector)
+        M, G = terms[:, : n * n].reshape(len(rows), n, n), terms[:, n * n + n : n * n + n + m * n]
+        right = np.concatenate([terms[:, n * n : n * n + n], terms[:, n * n + n + m * n :]], axis=-1)
+        try:
+            found = self._solve_dense(M, G.reshape(len(rows), m, n), right[..., None], vector)[..., 0]
+        except np.linalg.LinAlgError:
+            status = STATUS[kn.SINGULAR_CONSTRAINTS if m else kn.SINGULAR_MASS]
+            raise SingularPose(f"the accelerations are not determined at one of the states: {status}") from None
+        if not np.all(np.isfinite(found)):
+            raise ComputationError("the accelerations are not finite: check the state and the parameters")
+        return Solution(found[:, :n].reshape(*batch, n), found[:, n:].reshape(*batch, m))
+
+    def _solve_dense(self, M: Array, G: Array, right: Array, vector: Array) -> Array:
+        """[v'; lam] of the KKT system by NumPy; redundant rows are first combined into independent ones."""
+        n, m = M.shape[-1], G.shape[-2]
+        rank = independent_rows(self, vector)
+        combine = np.eye(m)
+        if rank < m:
+            combine = np.swapaxes(np.linalg.svd(G)[0][..., :rank], -1, -2)
+        G = combine @ G
+        kkt = np.zeros((*G.shape[:-2], n + rank, n + rank))
+        kkt[..., :n, :n], kkt[..., n:, :n], kkt[..., :n, n:] = M, G, -np.swapaxes(G, -1, -2)
+        found = np.linalg.solve(kkt, np.concatenate([right[..., :n, :], combine @ right[..., n:, :]], axis=-2))
+        return np.concatenate([found[..., :n, :], np.swapaxes(combine, -1, -2) @ found[..., n:, :]], axis=-2)
+
+    def energies(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Energies:
+        """Kinetic and potential energy, each of the batch's shape."""
+        eq, vector = self._equations, parameter_vector(self, parameters)
+        rows, batch = state_rows(self.layout, q, v, t, self.inputs.none)
+        out = self._block("energies", lambda: [eq.kinetic, eq.potential], rows, vector).reshape(*batch, 2)
+        return Energies(out[..., 0], out[..., 1])
+
+    def power(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
+        """Power of friction, damping, inputs and applied loads."""
+        vector = parameter_vector(self, parameters)
+        rows, batch = self._rows(q, v, t, inputs, vector)
+        return self._block("power", lambda: [self._equations.power], rows, vector).reshape(batch)
+
+    def drive_forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
+        """Force or torque that each prescribed motion needs, shape (..., prescribed motions)."""
+        eq, vector = self._equations, parameter_vector(self, parameters)
+        n, m, d = len(eq.v), eq.loop_rows, len(eq.drives)
+        a, lam = self.solve(q, v, t, inputs=inputs, parameters=vector)
+        rows, batch = self._rows(q, v, t, inputs, vector)
+        values = [*eq.drive_f, *(x for row in eq.drive_M for x in row), *(x for row in eq.drive_G for x in row)]
+        out = self._block("drive forces", lambda: values, rows, vector).reshape(*batch, d + d * n + m * d)
+        f, M = out[..., :d], out[..., d : d + d * n].reshape(*batch, d, n)
+        G = out[..., d + d * n :].reshape(*batch, m, d)
+        return np.einsum("...dn,...n->...d", M, a) - f - np.einsum("...md,...m->...d", G, lam)
+
+    def poses(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
+        """R_WB of shape (..., bodies, 3, 3) and origins in world axes of shape (..., bodies, 3)."""
+        rows, batch = state_rows(self.layout, q, None, t, self.inputs.none)
+
+        def values() -> list[Any]:
+            flat: list[Any] = []
+            for body in self.layout.bodies:
+                R, r = self._equations.poses[body]
+                flat += [x for row in R for x in row] + list(r)
+            return flat
+
+        out = self._block("poses", values, rows, parameter_vector(self, parameters))
+        out = out.reshape(*batch, len(self.layout.bodies), 12)
+        return out[..., :9].reshape(*out.shape[:-1], 3, 3), out[..., 9:]
+
+    def gaps(self, q: Any, v: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
+        """How far constraints are violated: g (loops, then quaternions) and G v - b."""
+        rows, batch = state_rows(self.layout, q, v, t, self.inputs.none)
+        g, rate = self.constraints.gaps(rows, parameter_vector(self, parameters))
+        return g.reshape(*batch, g.shape[1]), rate.reshape(*batch, rate.shape[1])
+
+    def constraint_jacobian(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
+        """G, shape (..., loop rows, speeds)."""
+        rows, batch = state_rows(self.layout, q, None, t, self.inputs.none)
+        G = self.constraints.jacobian(rows, parameter_vector(self, parameters))
+        return G.reshape(*batch, *G.shape[1:])
+
+    def body_motion(self, q: Any, v: Any, a: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> BodyMotion:
+        """Velocities and accelerations of all bodies in world axes, for given v' (default 0)."""
+        n = len(self.layout.speeds)
+        extra = [(np.zeros(n) if a is None else a, n)]
+        rows, batch = state_rows(self.layout, q, v, t, self.inputs.none, extra)
+        out = self._programs.motion(parameter_vector(self, parameters)).rows(rows)
+        out = out.reshape(*batch, len(self.layout.bodies), 4, 3)
+        return BodyMotion(out[..., 0, :], out[..., 1, :], out[..., 2, :], out[..., 3, :])
+
+    # -- expressions to watch -------------------------------------------------------------------
+
+    def symbols(self) -> dict[str, Any]:
+        """What an expression of the state may name."""
+        eq = self._equations
+        known: dict[str, Any] = {str(s): s for s in (eq.t, *eq.p, *eq.u)}
+        for drive in eq.drives:
+            known |= {drive.name: drive.position, f"{drive.name}_dot": drive.rate}
+        known |= dict(zip(self.layout.coordinates, eq.q, strict=True))
+        known |= dict(zip(self.layout.speeds, eq.v, strict=True))
+        return known | dict(eq.readings)
+
+    def watching(self, texts: Sequence[str], values: Sequence[Any], parameters: Parameters = None) -> Compiled:
+        """A program for expressions in symbols of the equations; it reads [t, q, v]."""
+        return self._programs.watched(texts, values, parameter_vector(self, parameters))
+
+    # -- exact derivatives ----------------------------------------------------------------------
+
+    def residual_jacobian(
+        self,
+        by: str,
+        q: Any,
+        v: Any,
+        a: Any,
+        lam: Any = None,
+        t: Any = 0.0,
+        *,
+        inputs: Any = None,
+        parameters: Parameters = None,
+    ) -> tuple[Array, Array]:
+        """Exact derivatives of M a - f - G^T lam and of G a - c by ``q``, ``v``, ``u`` or ``p`` (a and lam held)."""
+        eq, vector = self._equations, parameter_vector(self, parameters)
+        n, m = len(eq.v), eq.loop_rows
+        lam = np.zeros(m) if lam is None else lam
+        rows, batch = self._rows(q, v, t, inputs, vector, extra=[(a, n), (lam, m)])
+        choices = {"q": eq.q, "v": eq.v, "u": eq.u, "p": eq.p}
+        if by not in choices:
+            raise UsageError(f'derivatives are taken by "q", "v", "u" or "p", not "{by}"')
+        count = len(choices[by])
+        if count == 0:
+            return np.zeros((*batch, n, 0)), np.zeros((*batch, m, 0))
+        out = self._programs.residual_jacobian(by, vector).rows(rows)
+        out = out.reshape(*batch, n + m, count)
+        return out[..., :n, :], out[..., n:, :]
+
+    def acceleration_jacobian(
+        self, by: str, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
+    ) -> Array:
+        """Exact derivatives of v' by ``q``, ``v``, ``u`` or ``p``, shape (..., speeds, count)."""
+        vector = parameter_vector(self, parameters)
+        a, lam = self.solve(q, v, t, inputs=inputs, parameters=vector)
+        top, bottom = self.residual_jacobian(by, q, v, a, lam, t, inputs=inputs, parameters=vector)
+        M = self.mass_matrix(q, t, parameters=vector)
+        G = self.constraint_jacobian(q, t, parameters=vector)
+        return self._solve_dense(M, G, -np.concatenate([top, bottom], axis=-2), vector)[..., : M.shape[-1], :]
+
+
+def series_of(system: System, parameters: Parameters, lanes: int) -> Series:
+    """Taylor series of a system from its symbolic equations; see :meth:`System.series`."""
+    native = system.programs.series(lanes, power=system.has_power)
+    if isinstance(parameters, np.ndarray) and parameters.ndim == 2:
+        vectors = np.array([parameter_vector(system, row) for row in parameters])
+    else:
+        vectors = parameter_vector(system, parameters)[None]
+    return bind_series(native, vectors, STATUS[kn.SINGULAR_MASS])

@@ -1,0 +1,65 @@
+"""How results show themselves: ``repr`` in one line, ``str`` in lines that fit a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TypeVar
+
+WIDTH = 80
+LONGEST = 110
+"""characters of a ``repr``"""
+
+Result = TypeVar("Result")
+
+
+def readable(kind: type[Result]) -> type[Result]:
+    """Class decorator of results: ``str`` fits 80 columns, and ``repr`` is the class with the first line of that.
+
+    Example:
+        >>> @readable
+        ... class Sum:
+        ...     def __str__(self):
+        ...         return "1 + 1 = 2\\nno carry"
+        >>> Sum()
+        <Sum: 1 + 1 = 2>
+    """
+    tell = kind.__str__
+
+    def to_text(self: Result) -> str:
+        return fitted(tell(self))
+
+    def to_line(self: Result) -> str:
+        first = tell(self).partition("\n")[0]
+        return textwrap.shorten(f"<{type(self).__name__}: {first}", LONGEST - 1, placeholder=" ...") + ">"
+
+    kind.__str__ = to_text  # type: ignore[method-assign, assignment]
+    kind.__repr__ = to_line  # type: ignore[method-assign, assignment]
+    return kind
+
+
+def fitted(text: str) -> str:
+    """Text whose lines are at most 80 columns wide; what is cut off goes on indented."""
+    return "\n".join(_fitted(line) for line in text.splitlines())
+
+
+def _fitted(line: str) -> str:
+    if len(line) <= WIDTH:
+        return line
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    return textwrap.fill(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def some(names: tuple[str, ...] | list[str], most: int = 6) -> str:
+    """The first names of a list, and how many follow."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """1 joint, 2 joints.
+
+    Example:
+        >>> counted(1, "body", "bodies"), counted(2, "body", "bodies")
+        ('1 body', '2 bodies')
+    """
+    return f"{number} {one if number == 1 else many or one + 's'}"

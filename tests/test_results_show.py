@@ -1,0 +1,112 @@
+"""Every result is one line, a short text and a picture."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pendula
+from pendula.present.pictures.registry import PLOTS
+
+BEAD = {"theta": 0.0}
+
+
+def _shaken() -> Any:
+    return pendula.library.driven_chain(links=1, kind="point", amplitude=0.05, rate=100, direction=0)
+
+
+MAKERS = {
+    "Assembly": lambda: pendula.assemble("four-bar"),
+    "Certificate": lambda: pendula.check("pendulum", names=["lagrange", "kane"], states=5),
+    "Comparison": lambda: pendula.check_against(
+        "pendulum", {"equations": ["m*l**2*theta_ddot = -m*g*l/2*sin(theta)"]}, states=5
+    ),
+    "Crossings": lambda: pendula.simulate("double-pendulum", 5.0, events=["theta1 = 0"]).events["theta1 = 0"],
+    "Divergence": lambda: pendula.chaos.divergence("pendulum", 1.0, perturbation={"theta": 0.1}, samples=11),
+    "Ensemble": lambda: pendula.simulate_many("pendulum", 1.0, {"theta": [0.1, 0.2, 0.3]}, samples=5, workers=1),
+    "Equations": lambda: pendula.derive("double-pendulum"),
+    "Equilibria": lambda: pendula.find_equilibria("pendulum"),
+    "Equilibrium": lambda: pendula.equilibria.lowest_equilibrium("double-pendulum"),
+    "Floquet": lambda: pendula.driven.floquet(_shaken(), at={"theta1": math.pi}),
+    "FloquetBoundary": lambda: pendula.driven.floquet_boundary(_shaken(), "omega", 50, 100, at={"theta1": math.pi}),
+    "FloquetMap": lambda: pendula.driven.floquet_over(_shaken(), "omega", 60, 100, samples=3, at={"theta1": math.pi}),
+    "FreeResponse": lambda: pendula.linear.free_response("double-pendulum", {"theta1": 0.01}, at={"theta1": 0.0}),
+    "HarmonicResponse": lambda: pendula.linear.harmonic_response("cart-pole", "F", at=BEAD),
+    "Horizon": lambda: pendula.chaos.horizon(pendula.simulate("pendulum", 1.0, samples=11)),
+    "LinearModel": lambda: pendula.linearize("double-pendulum"),
+    "LinearModels": lambda: pendula.linear.linearize_many("pendulum", BEAD, parameters={"l": [1.0, 2.0]}),
+    "LinearRange": lambda: pendula.linear.linear_range(
+        pendula.linearize("pendulum", BEAD), amplitudes=[0.01, 0.5], duration=2.0
+    ),
+    "Lyapunov": lambda: pendula.chaos.lyapunov("pendulum", 5.0, segments=20),
+    "Model": lambda: pendula.library.four_bar(),
+    "Modes": lambda: pendula.modes("double-pendulum"),
+    "Pencil": lambda: pendula.linear.pencil("double-pendulum"),
+    "Reactions": lambda: pendula.reactions(pendula.simulate("four-bar", 1.0, samples=11)),
+    "Spectrum": lambda: pendula.linear.spectrum("double-pendulum"),
+    "Stability": lambda: pendula.stability("double-pendulum"),
+    "StabilityRanges": lambda: pendula.linear.stability_over("hoop-bead", "Omega", 1, 5, at=BEAD, samples=20),
+    "System": lambda: pendula.compile_system("four-bar"),
+    "Trajectory": lambda: pendula.simulate("four-bar", 1.0, samples=11),
+    "Trim": lambda: pendula.equilibria.trim("pendulum", {"theta": 0.5}, ["theta"]),
+}
+OTHERS = {
+    "Eigenvalue": lambda: made("Spectrum").eigenvalues[0],
+    "EnergyAccount": lambda: made("Trajectory").energy,
+    "EnsembleRun": lambda: made("Ensemble")[0],
+    "JointReaction": lambda: made("Reactions")["crank"],
+    "Layout": lambda: made("System").layout,
+    "Mobility": lambda: made("System").mobility,
+    "Mode": lambda: made("Modes")[1],
+    "Peak": lambda: made("Reactions").peaks[0],
+    "Resonance": lambda: made("HarmonicResponse").resonances[0],
+    "State": lambda: made("Trajectory").state(),
+    "SymbolicModel": lambda: pendula.linear.linearize_symbolic("double-pendulum"),
+}
+
+
+@cache
+def made(name: str) -> Any:
+    return {**MAKERS, **OTHERS}[name]()
+
+
+def test_every_plot_is_tried() -> None:
+    assert {*MAKERS} == {*PLOTS}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_plot_shows_every_result(name: str, tmp_path: Path) -> None:
+    figure = pendula.plot(made(name), tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").stat().st_size > 5000
+    assert figure.axes
+    assert any(ax.has_data() for ax in figure.axes)
+
+
+@pytest.mark.parametrize("name", [*MAKERS, *OTHERS])
+def test_results_are_one_line_and_a_short_text(name: str) -> None:
+    result = made(name)
+    line, text = repr(result), str(result)
+    assert "\n" not in line
+    assert len(line) <= 120
+    assert "array(" not in line + text
+    assert all(len(row) <= 80 for row in text.splitlines()), text
+    assert len(text.splitlines()) < 60
+
+
+def test_equilibria_of_mechanisms_with_many_coordinates_are_shown_as_a_pose() -> None:
+    figure = pendula.plot(pendula.find_equilibria(pendula.library.chain(links=3)))
+    assert figure.axes[0].get_title(loc="left").startswith("equilibrium 1 of 8")
+
+
+def test_plot_takes_the_name_of_a_library_mechanism() -> None:
+    assert pendula.plot("chain").axes[0].get_title(loc="left") == "chain of 10 links: initial state"
+
+
+def test_modes_are_a_sequence_that_counts_from_one() -> None:
+    found = made("Modes")
+    assert [mode.number for mode in found] == [1, 2] == [found[k].number for k in (1, 2)]
+    assert len(list(found)) == len(found)

@@ -1,0 +1,238 @@
+"""The public surface: names, first arguments, examples, and how results show themselves."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pendula
+from pendula.errors import UsageError
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src/pendula"
+
+
+def _script(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+STUBS = _script("make_stubs")
+MODULES = [*STUBS.MODULES, "pendula.errors"]
+
+
+def public(module: str) -> dict[str, Any]:
+    """Public names of a module with what is behind them, modules left out."""
+    found = importlib.import_module(module)
+    if module == "pendula.errors":
+        names = [n for n, x in vars(found).items() if isinstance(x, type) and x.__module__ == module]
+    else:
+        names = [n for n in found.__all__ if n != "__version__"]
+    values = {name: getattr(found, name) for name in names}
+    return {name: value for name, value in values.items() if not inspect.ismodule(value)}
+
+
+# --- names -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", STUBS.MODULES)
+def test_type_checkers_see_the_names_that_there_are(module: str) -> None:
+    made = STUBS.stub(module)
+    assert STUBS.path_of(module).read_text(encoding="utf-8") == made, "run python docs/make_stubs.py"
+
+
+@pytest.mark.parametrize("module", STUBS.MODULES)
+def test_dir_shows_public_names_alone(module: str) -> None:
+    found = importlib.import_module(module)
+    assert public(module)
+    assert {*dir(found)} | {"__version__"} == {*found.__all__} | {"__version__"}
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        found.nothing  # noqa: B018
+
+
+def test_the_root_is_small() -> None:
+    modules = {name for name in pendula.__all__ if inspect.ismodule(getattr(pendula, name))}
+    assert modules == {"chaos", "driven", "equilibria", "errors", "extend", "library", "linear", "model", "results"}
+    assert len({*pendula.__all__} - modules) <= 30
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m != "pendula.model"])
+def test_every_public_name_has_an_example(module: str) -> None:
+    """Parts of models have theirs in docs/model.md, which is made from their fields."""
+    assert not [name for name, value in public(module).items() if ">>>" not in (inspect.getdoc(value) or "")]
+
+
+def test_every_type_that_a_public_function_returns_is_public() -> None:
+    types = {value for module in MODULES for value in public(module).values() if isinstance(value, type)}
+    missing = set()
+    for module in MODULES:
+        for name, value in public(module).items():
+            if not inspect.isfunction(value):
+                continue
+            returned = _annotation(value)
+            for word in re.findall(r"[A-Z]\w+", returned):
+                if word not in {"Any", "Array", "Command", "Path", "Make", "ModuleType", "None"} and word not in {
+                    t.__name__ for t in types
+                }:
+                    missing.add(f"{name} -> {word}")
+    assert not missing
+
+
+def _annotation(function: Any) -> str:
+    return str(inspect.signature(function).return_annotation)
+
+
+# --- first arguments -------------------------------------------------------------------------------------------
+
+HANGING = {"theta": 0.0}
+TAKE_A_SYSTEM: dict[str, tuple[Any, ...]] = {
+    "assemble": (),
+    "compile_system": (),
+    "find_equilibria": (),
+    "linearize": (HANGING,),
+    "modes": (HANGING,),
+    "stability": (HANGING,),
+    "simulate": (0.1,),
+    "simulate_many": (0.1, {"theta": [0.1, 0.2]}),
+    "linear.free_response": ({"theta": 0.1},),
+    "linear.linearize_many": (HANGING,),
+    "linear.pencil": (HANGING,),
+    "linear.spectrum": (HANGING,),
+    "linear.stability_over": ("l", 1.0, 2.0),
+    "linear.harmonic_response": ({"theta": 1.0}, [1.0]),
+    "driven.floquet": (1.0,),
+    "driven.floquet_over": ("l", 1.0, 2.0),
+    "driven.floquet_boundary": ("l", 1.0, 2.0),
+    "chaos.divergence": (0.1,),
+    "chaos.lyapunov": (0.5,),
+    "equilibria.equilibrium_at": (HANGING,),
+    "equilibria.lowest_equilibrium": (),
+    "equilibria.trim": ({"theta": 0.5}, ["theta"]),
+}
+TAKE_A_MODEL: dict[str, tuple[Any, ...]] = {
+    "check": (),
+    "check_against": ({"equations": ["m*l**2/3*theta_ddot = -m*g*l/2*sin(theta)"]},),
+    "derive": (),
+    "print_equations": (),
+    "report": ("page.html",),
+    "linear.linearize_symbolic": (),
+}
+TAKE_OTHERS: dict[str, tuple[Any, ...]] = {
+    "animate": ("page.html",),
+    "dumps": (),
+    "load": (),
+    "plot": (),
+    "reactions": (),
+    "save": ("model.toml",),
+    "chaos.horizon": (),
+    "linear.animate_mode": (1, "page.html"),
+    "linear.linear_range": (),
+    "linear.modal_coordinates": ([0.1],),
+}
+NO_ARGUMENT = {"formulations", "loads"}
+
+
+def function(name: str) -> Any:
+    module, _, last = name.rpartition(".")
+    return getattr(importlib.import_module(f"pendula.{module}" if module else "pendula"), last)
+
+
+def test_the_tables_of_first_arguments_are_complete() -> None:
+    named = {*TAKE_A_SYSTEM, *TAKE_A_MODEL, *TAKE_OTHERS, *NO_ARGUMENT}
+    there = set()
+    for module in ("pendula", "pendula.linear", "pendula.driven", "pendula.chaos", "pendula.equilibria"):
+        prefix = module.removeprefix("pendula").removeprefix(".")
+        for name, value in public(module).items():
+            if inspect.isfunction(value):
+                there.add(f"{prefix}.{name}" if prefix and name not in pendula.__all__ else name)
+    assert there == named
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "nope", [1.0], math.inf, pendula.Outcome.FINISHED], ids=repr)
+@pytest.mark.parametrize("name", [*TAKE_A_SYSTEM, *TAKE_A_MODEL, *TAKE_OTHERS])
+def test_a_wrong_first_argument_is_one_sentence(name: str, wrong: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    if name == "load" and wrong == "nope":
+        pytest.skip("a path that is not there is a ModelError, which names the file")
+    arguments = (TAKE_A_SYSTEM | TAKE_A_MODEL | TAKE_OTHERS)[name]
+    with pytest.raises(UsageError) as caught:
+        function(name)(wrong, *arguments)
+    assert "\n" not in str(caught.value)
+    assert name.rpartition(".")[2] in str(caught.value) or wrong == "nope"
+
+
+@pytest.mark.parametrize("name", [*TAKE_A_SYSTEM, *TAKE_A_MODEL])
+def test_first_arguments_have_one_name_for_each_kind(name: str) -> None:
+    first = next(iter(inspect.signature(function(name)).parameters))
+    both = {"modes", "stability", "linear.spectrum", "linear.free_response", "linear.harmonic_response"}
+    of_model = {*TAKE_A_MODEL, "compile_system"} - {"print_equations"}
+    expected = "linear" if name in both else "model" if name in of_model else "system"
+    assert first == ("equations" if name == "print_equations" else expected)
+
+
+@pytest.mark.parametrize(
+    "name", ["linearize", "modes", "stability", "find_equilibria", "simulate", "assemble", "linear.spectrum", "linear.pencil",
+             "equilibria.lowest_equilibrium", "equilibria.trim"]
+)  # fmt: skip
+def test_a_name_a_model_and_a_system_mean_the_same(name: str) -> None:
+    arguments = TAKE_A_SYSTEM[name]
+    model = pendula.library.pendulum()
+    texts = {str(function(name)(given, *arguments)) for given in ("pendulum", model, pendula.compile_system(model))}
+    assert len(texts) == 1
+
+
+def test_models_and_systems_give_the_same_equations() -> None:
+    model = pendula.library.pendulum()
+    system = pendula.compile_system(model)
+    texts = {pendula.print_equations(pendula.derive(x)) for x in ("pendulum", model, system, system.equations)}
+    assert len(texts) == 1
+    assert {pendula.print_equations(x) for x in ("pendulum", model, system)} == texts
+
+
+def test_systems_made_on_the_way_are_kept_and_few() -> None:
+    from pendula.system import entry
+
+    first = entry.system_of("pendulum", "test")
+    assert entry.system_of(pendula.library.pendulum(), "test") is first  # an equal model
+    for links in range(1, 4 + entry.MOST_KEPT):
+        entry.system_of(pendula.library.chain(links=links, kind="point"), "test")
+    assert len(entry._compiled) == entry.MOST_KEPT
+    assert entry.system_of("pendulum", "test") is not first
+
+
+def test_sweeps_have_the_same_arguments() -> None:
+    sweeps = ("linear.stability_over", "driven.floquet_over", "driven.floquet_boundary")
+    heads = {tuple(inspect.signature(function(name)).parameters)[:4] for name in sweeps}
+    assert heads == {("system", "parameter", "low", "high")}
+    runs = [tuple(inspect.signature(function(name)).parameters)[:2] for name in ("simulate", "simulate_many")]
+    assert runs == [("system", "duration")] * 2
+
+
+# --- messages --------------------------------------------------------------------------------------------------
+
+
+def test_messages_of_the_library_name_no_options_of_the_command_line() -> None:
+    found = []
+    for path in SOURCE.rglob("*.py"):
+        if path.is_relative_to(SOURCE / "app"):
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        docs = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in docs:
+                continue
+            if re.search(r"(?<![-\w])--[a-z]|`pendula [a-z]", node.value):
+                found.append(f"{path.relative_to(SOURCE)}:{node.lineno}: {node.value[:60]!r}")
+    assert not found
