@@ -8,7 +8,7 @@ import pytest
 from pendula.errors import NotSupported, UsageError
 from pendula.numerics.compiled.jit import compiled_callback
 from pendula.numerics.compiled.native import doubles_at
-from pendula.numerics.ensemble.integrate_many import OUTCOMES, LaneSetup, integrate_many, lockstep
+from pendula.numerics.ensemble.integrate_many import OUTCOMES, LaneSetup, codes, integrate_many
 from pendula.numerics.scalars.eight import LANES, aligned_zeros, choose, eights_at
 from pendula.numerics.steppers.stepping import integrate
 from pendula.outcome import Outcome
@@ -93,7 +93,7 @@ def test_samples_and_numbers_of_each_run():
 
 def test_nothing_to_do_and_nothing_to_wait_for():
     found = integrate_many(growth.bind(), [[0.5]] * 9, (1.0, 1.0), rtol=1e-6, atol=1e-6, sample_times=[1.0])
-    assert set(found.code) == {lockstep.DONE}
+    assert set(found.code) == {codes.DONE}
     np.testing.assert_array_equal(found.sample_y[:, 0, 0], 0.5)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ import symengine as se
 
 from pendula.equations.tape import Expr
 from pendula.model.expressions import expression as ex
+from pendula.model.expressions.functions import FUNCTIONS, Column
 
 _CONSTANTS: dict[str, Expr] = {"pi": se.pi, "deg": se.pi / 180, "rad": se.Integer(1)}
 
@@ -41,38 +43,54 @@ def _larger(*args: Expr) -> Expr:
     return most
 
 
-_FUNCTIONS: dict[str, Callable[..., Expr]] = {
-    "sin": se.sin,
-    "cos": se.cos,
-    "tan": se.tan,
-    "asin": se.asin,
-    "acos": se.acos,
-    "atan": se.atan,
-    "atan2": se.atan2,
-    "sinh": se.sinh,
-    "cosh": se.cosh,
-    "tanh": se.tanh,
-    "asinh": se.asinh,
-    "acosh": se.acosh,
-    "atanh": se.atanh,
-    "exp": se.exp,
-    "log": se.log,
-    "sqrt": se.sqrt,
-    "abs": _absolute,
-    "sign": _sign,
-    "min": _smaller,
-    "max": _larger,
-    "floor": se.floor,
-    "ceil": se.ceiling,
-    "hypot": lambda *args: se.sqrt(se.Add(*[x**2 for x in args])),
-}
+_OTHER_NAMES = {"ceil": "ceiling"}  # in SymEngine
+SYMBOLIC: Column[Callable[..., Expr]] = Column(
+    "SymEngine forms",
+    {
+        **{name: getattr(se, _OTHER_NAMES.get(name, name)) for name, function in FUNCTIONS.items() if function.c},
+        "abs": _absolute,
+        "sign": _sign,
+        "min": _smaller,
+        "max": _larger,
+        "hypot": lambda *args: se.sqrt(se.Add(*[x**2 for x in args])),
+    },
+)
+_TABLE_NAMES = {other: name for name, other in _OTHER_NAMES.items()}
 
-_COMPARE: dict[str, Callable[[Expr, Expr], Any]] = {
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
+
+def function_name(e: Expr) -> str:
+    """The function of the table that a SymEngine function is; empty if it is none."""
+    name = type(e).__name__.lower()
+    name = _TABLE_NAMES.get(name, name)
+    return name if name in FUNCTIONS else ""
+
+
+class _Symbols:
+    """The algebra of SymEngine expressions."""
+
+    add, subtract = staticmethod(operator.add), staticmethod(operator.sub)
+    multiply, divide = staticmethod(operator.mul), staticmethod(operator.truediv)
+    negate, power = staticmethod(operator.neg), staticmethod(operator.pow)
+    every, some, opposite = staticmethod(se.And), staticmethod(se.Or), staticmethod(se.Not)
+    named = _CONSTANTS.__getitem__
+
+    def __init__(self, names: Mapping[str, Expr]) -> None:
+        self._names = names
+
+    def constant(self, value: float) -> Expr:
+        return se.sympify(number(value))
+
+    def name(self, name: str) -> Expr:
+        return se.sympify(self._names[name])
+
+    def call(self, name: str, *args: Expr) -> Expr:
+        return SYMBOLIC[name](*args)
+
+    def choose(self, condition: Expr, then: Expr, otherwise: Expr) -> Expr:
+        return se.Piecewise((then, condition), (otherwise, True))
+
+    def compare(self, op: str, a: Expr, b: Expr) -> Expr:
+        return ex.COMPARISONS[op](a, b)
 
 
 def translate(expression: ex.Expression, names: Mapping[str, Expr]) -> Expr:
@@ -82,40 +100,7 @@ def translate(expression: ex.Expression, names: Mapping[str, Expr]) -> Expr:
         >>> translate(ex.parse("m*l**2/12"), {"m": se.Symbol("m"), "l": se.Symbol("l")})
         (1/12)*l**2*m
     """
-
-    def handle(node: ex.Node, parts: tuple[Any, ...]) -> Any:
-        match node:
-            case ex.Number(value):
-                return se.sympify(number(value))
-            case ex.Name(name):
-                return _CONSTANTS[name] if name in _CONSTANTS else se.sympify(names[name])
-            case ex.Negate():
-                return -parts[0]
-            case ex.Add():
-                return parts[0] + parts[1]
-            case ex.Subtract():
-                return parts[0] - parts[1]
-            case ex.Multiply():
-                return parts[0] * parts[1]
-            case ex.Divide():
-                return parts[0] / parts[1]
-            case ex.Power():
-                return parts[0] ** parts[1]
-            case ex.Call(function=function):
-                return _FUNCTIONS[function](*parts)
-            case ex.Conditional():
-                return se.Piecewise((parts[1], parts[0]), (parts[2], True))
-            case ex.Compare(op=op):
-                return _COMPARE[op](parts[0], parts[1])
-            case ex.And():
-                return se.And(*parts)
-            case ex.Or():
-                return se.Or(*parts)
-            case ex.Not():
-                return se.Not(parts[0])
-        raise TypeError(f"no translation for {node!r}")
-
-    return expression.fold(handle)
+    return expression.interpret(_Symbols(names))
 
 
 def jumps(expression: ex.Expression, names: Mapping[str, Expr]) -> list[Expr]:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from pendula.errors import PendulaError
+from pendula.model.expressions.functions import FUNCTIONS
 
 __all__ = [
     "ARITY",
@@ -39,13 +40,7 @@ CONSTANT_NAMES = frozenset({"pi", "deg", "rad"})
 """Constants of the expression language; ``deg`` is pi/180 and ``rad`` is 1."""
 
 ARITY: Mapping[str, tuple[int, int | None]] = MappingProxyType(
-    {
-        **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan"), (1, 1)),
-        **dict.fromkeys(("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"), (1, 1)),
-        **dict.fromkeys(("exp", "log", "sqrt", "abs", "sign", "floor", "ceil"), (1, 1)),
-        **dict.fromkeys(("atan2", "hypot"), (2, 2)),
-        **dict.fromkeys(("min", "max"), (2, None)),
-    }
+    {name: (function.least, function.most) for name, function in FUNCTIONS.items()}
 )
 """Functions of the expression language with their least and greatest number of arguments (None: no limit)."""
 

@@ -8,18 +8,15 @@ from __future__ import annotations
 from pendula.model.model import Model
 from pendula.numerics.compiled.ahead import Ahead, compile_ahead
 from pendula.numerics.quick.first_use import ROOTS
-from pendula.numerics.steppers.first_use import EXPLICIT, IMPLICIT, LOCKSTEP
+from pendula.numerics.steppers.first_use import LOCKSTEP, kernels_of
 from pendula.system.build import recursion_is_faster
 
 SLOPES = Ahead("pendula.system.recursion.derivatives:by_state")
 
 
 def prepare_motion(stepper: str) -> None:
-    """Compiles the step loop of one run."""
-    if stepper == "radau":
-        compile_ahead(IMPLICIT)
-    elif stepper != "taylor":
-        compile_ahead(EXPLICIT)
+    """Compiles the step loop and the stepper of one run."""
+    compile_ahead(*kernels_of(stepper))
 
 
 def prepare_many_motions(stepper: str) -> None:

@@ -7,8 +7,8 @@ end where something switches, and are no longer than what changes smoothly allow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache, reduce
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,10 @@ import numpy as np
 from pendula.model.checks.references import sides
 from pendula.model.checks.usage import scalars
 from pendula.model.expressions import expression as ex
+from pendula.model.expressions.algebra import interpret
+from pendula.model.expressions.arrays import Arrays
+from pendula.model.expressions.functions import SWITCHING
 from pendula.model.expressions.nodes import CONSTANTS, post_order
-from pendula.model.expressions.nodes import fold as fold_nodes
 from pendula.model.model import Model
 from pendula.system.layout import Array
 
@@ -27,12 +29,6 @@ SHORTEST = 1 / 4096  # of the time span: what changes still quicker is left to t
 _LEVELS, _FINER = 8, 33  # of the search for an extremum that may hide two switches
 _EXTREMA = 1000
 _HALVINGS = 64
-
-_SWITCHING = ("abs", "sign", "min", "max", "floor", "ceil")
-_MANY: Mapping[str, Callable[..., Any]] = {"min": np.minimum, "max": np.maximum, "hypot": np.hypot}
-_OTHER_NAMES = {"acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2"} | {
-    "acosh": "arccosh", "asinh": "arcsinh", "atanh": "arctanh",
-}  # fmt: skip
 
 
 def loads_in_time(model: Model) -> list[ex.Expression]:
@@ -76,7 +72,7 @@ def _parts(expression: ex.Expression, known: frozenset[str]) -> tuple[tuple[Any,
 def _switches(node: ex.Node) -> bool:
     """Whether a node consists of pieces that meet with a jump or a kink."""
     if isinstance(node, ex.Call):
-        return node.function in _SWITCHING
+        return node.function in SWITCHING
     return isinstance(node, ex.Compare)
 
 
@@ -87,48 +83,8 @@ def may_switch(expression: ex.Expression, known: frozenset[str]) -> bool:
 
 def _values(node: ex.Node, t: Array, names: Mapping[str, float]) -> Any:
     """A node at many times; NaN where it has no value."""
-
-    def handle(node: ex.Node, parts: tuple[Any, ...]) -> Any:
-        match node:
-            case ex.Number(value):
-                return np.full(t.shape, float(value))
-            case ex.Name(name):
-                return t if name == "t" else np.full(t.shape, float(CONSTANTS.get(name, names.get(name, np.nan))))
-            case ex.Negate():
-                return -parts[0]
-            case ex.Add():
-                return parts[0] + parts[1]
-            case ex.Subtract():
-                return parts[0] - parts[1]
-            case ex.Multiply():
-                return parts[0] * parts[1]
-            case ex.Divide():
-                return parts[0] / parts[1]
-            case ex.Power():
-                return parts[0] ** parts[1]
-            case ex.Call(function=function) if function in _MANY:
-                return reduce(_MANY[function], parts)
-            case ex.Call(function=function):
-                return getattr(np, _OTHER_NAMES.get(function, function))(*parts)
-            case ex.Conditional():
-                return np.where(*parts)
-            case ex.Compare(op=op):
-                return _COMPARE[op](*parts)
-            case ex.And():
-                return np.logical_and.reduce(parts)
-            case ex.Or():
-                return np.logical_or.reduce(parts)
-            case ex.Not():
-                return ~parts[0]
-        raise TypeError(f"no values for {node!r}")
-
     with np.errstate(all="ignore"):
-        return fold_nodes(post_order(node), handle)
-
-
-_COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
-    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
-}  # fmt: skip
+        return interpret(post_order(node), Arrays({**names, "t": t}, t.shape))
 
 
 def _piece(node: Any, t: Array, names: Mapping[str, float]) -> Array:

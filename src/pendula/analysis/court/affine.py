@@ -8,15 +8,16 @@ vanish again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pendula.model.expressions import expression as ex
-
-Array = Any  # numpy array of float64
+from pendula.model.expressions.algebra import combine
+from pendula.model.expressions.arrays import ARRAYS, COMPARISONS, Array
+from pendula.model.expressions.nodes import CONDITIONS
 
 
 class NotLinear(Exception):
@@ -42,39 +43,6 @@ class Affine:
         return np.array(constant), np.array(np.broadcast_to(found, (states, unknowns)))
 
 
-_FUNCTIONS: dict[str, Callable[..., Array]] = {
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
-    "exp": np.exp,
-    "log": np.log,
-    "sqrt": np.sqrt,
-    "abs": np.abs,
-    "sign": np.sign,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "atan2": np.arctan2,
-    "hypot": np.hypot,
-    "min": lambda *args: np.minimum.reduce(np.broadcast_arrays(*args)),
-    "max": lambda *args: np.maximum.reduce(np.broadcast_arrays(*args)),
-}
-_COMPARE: dict[str, Callable[[Array, Array], Array]] = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
-
-
 def affine(expression: ex.Expression, names: Mapping[str, Affine]) -> Affine:
     """An expression at every state, linear in the unknowns of ``names``.
 
@@ -87,8 +55,15 @@ def affine(expression: ex.Expression, names: Mapping[str, Affine]) -> Affine:
         array([0.5, 1.5])
     """
 
+    algebra = _Linear(names)
+
     def handle(node: ex.Node, parts: tuple[Affine, ...]) -> Affine:
-        value = _value(node, parts, names)
+        try:
+            value = combine(algebra, node, parts)
+        except _Unknown:
+            root: Any = node
+            text = "a condition" if isinstance(node, CONDITIONS) else ex.Expression.from_node(root).to_text()
+            raise NotLinear(text) from None
         return value if isinstance(node, ex.Name) else _finite(value)
 
     with np.errstate(all="ignore"):
@@ -105,46 +80,77 @@ def _finite(x: Affine) -> Affine:
     return Affine(np.where(np.isfinite(x.constant), x.constant, np.nan), coefficients)
 
 
-def _value(node: ex.Node, parts: tuple[Affine, ...], names: Mapping[str, Affine]) -> Affine:
-    match node:
-        case ex.Number(value):
-            return Affine(np.array(float(value)))
-        case ex.Name(name):
-            return Affine(np.array(ex.CONSTANTS[name])) if name in ex.CONSTANTS else names[name]
-        case ex.Negate():
-            return _scaled(parts[0], -1.0)
-        case ex.Add():
-            return _sum(parts[0], parts[1])
-        case ex.Subtract():
-            return _sum(parts[0], _scaled(parts[1], -1.0))
-        case ex.Multiply():
-            if parts[0].coefficients is None:
-                return _scaled(parts[1], parts[0].constant)
-            return _scaled(parts[0], _known(parts[1], node))
-        case ex.Divide():
-            divisor = _known(parts[1], node)
-            if parts[0].coefficients is None:
-                return Affine(parts[0].constant / divisor)
-            return Affine(parts[0].constant / divisor, parts[0].coefficients / divisor[..., None])
-        case ex.Power():
-            base, exponent = _known(parts[0], node), _known(parts[1], node)
-            return Affine(np.where(np.isnan(base + exponent), np.nan, np.power(base, exponent)))
-        case ex.Call(function=function):
-            return Affine(_FUNCTIONS[function](*(_known(part, node) for part in parts)))
-        case ex.Conditional():
-            return _chosen(_known(parts[0], node), parts[1], parts[2])
-    return Affine(_condition(node, tuple(_known(part, node) for part in parts)))
+class _Unknown(Exception):
+    """Unknowns where only a known value may stand."""
 
 
-def _known(x: Affine, node: ex.Node) -> Array:
+def _known(x: Affine) -> Array:
     """The value of a part that must not contain unknowns."""
     if x.coefficients is not None:
-        root: Any = node
-        raise NotLinear(ex.Expression.from_node(root).to_text() if not isinstance(node, _CONDITIONS) else "a condition")
+        raise _Unknown
     return x.constant
 
 
-_CONDITIONS = (ex.Compare, ex.And, ex.Or, ex.Not)
+class _Linear:
+    """The algebra of values that are linear in the unknowns; conditions are 1 and 0, NaN where a value is missing."""
+
+    def __init__(self, names: Mapping[str, Affine]) -> None:
+        self.name = names.__getitem__
+
+    def constant(self, value: float) -> Affine:
+        return Affine(np.array(float(value)))
+
+    def named(self, name: str) -> Affine:
+        return self.constant(ex.CONSTANTS[name])
+
+    def negate(self, x: Affine) -> Affine:
+        return _scaled(x, -1.0)
+
+    def add(self, a: Affine, b: Affine) -> Affine:
+        return _sum(a, b)
+
+    def subtract(self, a: Affine, b: Affine) -> Affine:
+        return _sum(a, _scaled(b, -1.0))
+
+    def multiply(self, a: Affine, b: Affine) -> Affine:
+        return _scaled(b, a.constant) if a.coefficients is None else _scaled(a, _known(b))
+
+    def divide(self, a: Affine, b: Affine) -> Affine:
+        divisor = _known(b)
+        if a.coefficients is None:
+            return Affine(a.constant / divisor)
+        return Affine(a.constant / divisor, a.coefficients / divisor[..., None])
+
+    def power(self, a: Affine, b: Affine) -> Affine:
+        base, exponent = _known(a), _known(b)
+        return Affine(np.where(np.isnan(base + exponent), np.nan, np.power(base, exponent)))
+
+    def call(self, name: str, *args: Affine) -> Affine:
+        return Affine(ARRAYS[name](*map(_known, args)))
+
+    def choose(self, condition: Affine, then: Affine, otherwise: Affine) -> Affine:
+        return _chosen(_known(condition), then, otherwise)
+
+    def compare(self, op: str, a: Affine, b: Affine) -> Affine:
+        x, y = _known(a), _known(b)
+        return Affine(np.where(np.isnan(x) | np.isnan(y), np.nan, COMPARISONS[op](x, y).astype(float)))
+
+    def opposite(self, condition: Affine) -> Affine:
+        return Affine(1.0 - _known(condition))
+
+    def every(self, *conditions: Affine) -> Affine:
+        return _decided(conditions, 0.0)
+
+    def some(self, *conditions: Affine) -> Affine:
+        return _decided(conditions, 1.0)
+
+
+def _decided(conditions: tuple[Affine, ...], decisive: float) -> Affine:
+    """The first condition that decides, or that has no value; else all have the other truth."""
+    result: Array = np.array(1.0 - decisive)
+    for part in map(_known, reversed(conditions)):
+        result = np.where(np.isnan(part) | (part == decisive), part, result)
+    return Affine(result)
 
 
 def _scaled(x: Affine, factor: Any) -> Affine:
@@ -168,17 +174,3 @@ def _chosen(condition: Array, then: Affine, otherwise: Affine) -> Affine:
     a, b = (np.zeros(1) if x.coefficients is None else x.coefficients for x in (then, otherwise))
     coefficients: Array = np.where(condition[..., None] == 1, a, b)
     return Affine(constant, coefficients)
-
-
-def _condition(node: ex.Node, parts: tuple[Array, ...]) -> Array:
-    """Conditions as 1 and 0, or nan where a value they need is missing."""
-    if isinstance(node, ex.Compare):
-        missing = np.isnan(parts[0]) | np.isnan(parts[1])
-        return np.where(missing, np.nan, _COMPARE[node.op](parts[0], parts[1]).astype(float))
-    if isinstance(node, ex.Not):
-        return 1.0 - parts[0]
-    decisive = 1.0 if isinstance(node, ex.Or) else 0.0
-    result: Array = np.array(1.0 - decisive)
-    for part in reversed(parts):  # the first that decides, or that has no value
-        result = np.where(np.isnan(part) | (part == decisive), part, result)
-    return result

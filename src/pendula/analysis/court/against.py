@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.court.affine import Array
 from pendula.analysis.court.given import Given, Numbers, Points, acceleration_name, evaluate, read_given
 from pendula.analysis.court.rows import Match, entry_differences, matches, our_rows, their_rows, unsatisfied
 from pendula.analysis.court.simpler import simplified
@@ -19,7 +18,7 @@ from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.system.assembly import assemble
 from pendula.system.build import compile_system
-from pendula.system.layout import State
+from pendula.system.layout import Array, State
 from pendula.system.parameters import parameter_vector
 from pendula.system.sampling import random_states
 from pendula.system.system import System

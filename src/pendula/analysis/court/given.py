@@ -23,12 +23,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pendula.analysis.court.affine import Affine, Array, NotLinear, affine
+from pendula.analysis.court.affine import Affine, NotLinear, affine
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import Expression, ExpressionError, check_name, parse
 from pendula.model.files import read_toml
 from pendula.model.names import nearest, quote
 from pendula.model.problems import listing, shown
+from pendula.system.layout import Array
 from pendula.system.system import System
 
 FORMS = ("equations", "M", "accelerations")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pendula.analysis.court.affine import Array
 from pendula.analysis.court.given import Given, Numbers, Points
+from pendula.system.layout import Array
 from pendula.system.system import System
 
 SAME = 1e-9

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from pendula.equations.translate import function_name
+from pendula.model.expressions.arrays import ARRAYS
+from pendula.model.expressions.functions import FUNCTIONS, Column
 from pendula.system.layout import Array
 
 EPS = 4.5e-16
-"""twice the relative rounding of a double: functions of the math library are off by less"""
+"""twice the relative rounding of a double: sine, cosine and square root are off by less"""
+SLACK = 2e-15
+"""relative error of other functions of the math library, with a margin: NumPy's are off by 4 units at most"""
 
 
 class Undecidable(Exception):
@@ -70,7 +76,7 @@ def _monotone(function: Callable[[Array], Array], x: Interval) -> Interval:
     """Bounds of an increasing function."""
     with np.errstate(all="ignore"):
         lo, hi = np.asarray(function(x.lo)), np.asarray(function(x.hi))
-        return _outward(lo - EPS * np.abs(lo), hi + EPS * np.abs(hi))
+        return _outward(lo - SLACK * np.abs(lo), hi + SLACK * np.abs(hi))
 
 
 def cosine(x: Interval) -> Interval:
@@ -153,39 +159,77 @@ def _root(x: Jet) -> Jet:
     return x.chain(value, Interval.at(0.5) * value.inverse())
 
 
+def _magnitude(v: Interval) -> Interval:
+    """Bounds of the absolute value."""
+    lo, hi = np.abs(v.lo), np.abs(v.hi)
+    return Interval(np.where(v.excludes_zero, np.minimum(lo, hi), 0.0), np.maximum(lo, hi))
+
+
 def _absolute(x: Jet) -> Jet:
     v = x.value
-    inside = ~v.excludes_zero
-    value = Interval(
-        np.where(inside, 0.0, np.minimum(np.abs(v.lo), np.abs(v.hi))), np.maximum(np.abs(v.lo), np.abs(v.hi))
-    )
     sign = Interval(np.where(v.lo > 0, 1.0, -1.0), np.where(v.hi < 0, -1.0, 1.0))
-    return x.chain(value, sign)
+    return x.chain(_magnitude(v), sign)
 
 
-def _exponential(x: Jet) -> Jet:
-    value = _monotone(np.exp, x.value)
-    return x.chain(value, value)
+class _Bounds:
+    """Interval arithmetic for the derivative rules of the table; a number times itself is a square, never negative."""
+
+    constant = Interval.at
+
+    def add(self, a: Interval, b: Interval) -> Interval:
+        return a + b
+
+    def subtract(self, a: Interval, b: Interval) -> Interval:
+        return a + -b
+
+    def negate(self, a: Interval) -> Interval:
+        return -a
+
+    def multiply(self, a: Interval, b: Interval) -> Interval:
+        product = a * b
+        return Interval(np.maximum(product.lo, 0.0), product.hi) if a is b else product
+
+    def divide(self, a: Interval, b: Interval) -> Interval:
+        return a * b.inverse()
+
+    def call(self, name: str, *args: Interval) -> Interval:
+        return _VALUES[name](*args)
 
 
-def _tanh(x: Jet) -> Jet:
-    value = _monotone(np.tanh, x.value)
-    return x.chain(value, Interval.at(1.0) + -_whole_power(Jet(value, Interval.at(0.0)), 2).value)
-
-
-def _arctangent(x: Jet) -> Jet:
-    square = _whole_power(Jet(x.value, Interval.at(0.0)), 2).value
-    return x.chain(_monotone(np.arctan, x.value), (Interval.at(1.0) + square).inverse())
-
-
-_FUNCTIONS: dict[str, Callable[[Jet], Jet]] = {
-    "sin": lambda x: x.chain(sine(x.value), cosine(x.value)),
-    "cos": lambda x: x.chain(cosine(x.value), -sine(x.value)),
-    "tan": lambda x: _FUNCTIONS["sin"](x) * _whole_power(_FUNCTIONS["cos"](x), -1),
-    "tanh": _tanh,
-    "atan": _arctangent,
-    "Abs": _absolute,
+_BOUNDS = _Bounds()
+_VALUES: dict[str, Callable[[Interval], Interval]] = {
+    "sin": sine,
+    "cos": cosine,
+    "tan": lambda x: sine(x) * cosine(x).inverse(),
+    "asin": partial(_monotone, np.arcsin),
+    "acos": lambda x: -_monotone(lambda v: -np.arccos(v), x),
+    "atan": partial(_monotone, np.arctan),
+    "sinh": partial(_monotone, np.sinh),
+    "cosh": lambda x: _monotone(np.cosh, _magnitude(x)),
+    "tanh": partial(_monotone, np.tanh),
+    "asinh": partial(_monotone, np.arcsinh),
+    "acosh": partial(_monotone, np.arccosh),
+    "atanh": partial(_monotone, np.arctanh),
+    "exp": partial(_monotone, np.exp),
+    "log": partial(_monotone, np.log),
+    "sqrt": lambda x: _root(Jet(x, x)).value,
+    "erf": partial(_monotone, ARRAYS["erf"]),
 }
+
+
+def _of_table(name: str, x: Jet) -> Jet:
+    """A smooth function of the table: its own bounds, and those of its derivative rule."""
+    slope = FUNCTIONS[name].slope
+    assert slope is not None
+    value = _VALUES[name](x.value)
+    return x.chain(value, slope(_BOUNDS, value, x.value))
+
+
+JETS: Column[Callable[[Jet], Jet]] = Column(
+    "bounds over intervals",
+    {**{name: partial(_of_table, name) for name in _VALUES}, "sqrt": _root, "abs": _absolute},
+    without=("sign", "floor", "ceil", "atan2", "hypot", "min", "max"),
+)
 
 
 def evaluate(expression: Any, known: Mapping[Any, Jet], seen: dict[Any, Jet] | None = None) -> Jet:
@@ -209,7 +253,7 @@ def _evaluate(e: Any, known: Mapping[Any, Jet], seen: dict[Any, Jet]) -> Jet:
     if kind == "Pow":
         base, exponent = e.args
         if str(base) == "E":
-            return _exponential(evaluate(exponent, known, seen))
+            return JETS["exp"](evaluate(exponent, known, seen))
         return _power(evaluate(base, known, seen), exponent)
     if kind in ("Add", "Mul"):
         terms = [evaluate(x, known, seen) for x in e.args]
@@ -217,8 +261,9 @@ def _evaluate(e: Any, known: Mapping[Any, Jet], seen: dict[Any, Jet]) -> Jet:
         for term in terms[1:]:
             total = total + term if kind == "Add" else total * term
         return total
-    if kind in _FUNCTIONS:
-        return _FUNCTIONS[kind](evaluate(e.args[0], known, seen))
+    name = function_name(e)
+    if name in JETS:
+        return JETS[name](evaluate(e.args[0], known, seen))
     raise Undecidable(f"{kind} in the forces" if e.args else f"the symbol {e}")
 
 

@@ -14,10 +14,11 @@ from pendula.analysis.equilibria.stationary import Stationary, speed_sizes
 from pendula.analysis.linear.frame import displacement_name
 from pendula.errors import ComputationError
 from pendula.model.expressions.expression import Call, Conditional, ExpressionError, Node, parse
+from pendula.model.expressions.functions import FUNCTIONS
 from pendula.model.model import Model
 from pendula.system.layout import Array
 
-BENT = frozenset({"abs", "atan2", "ceil", "floor", "max", "min", "sign"})
+BENT = frozenset(name for name, function in FUNCTIONS.items() if function.breaks)
 """functions that are not smooth everywhere (a conditional is not, either)"""
 ASIDE = 1e-8
 """how far to either side of a state forces are looked at [rad, typical lengths, and these per unit of time]"""

@@ -8,6 +8,10 @@ from typing import Any
 import symengine as se
 from symengine.lib import symengine_wrapper as wrapper
 
+from pendula.equations.translate import function_name
+from pendula.errors import NotSupported
+from pendula.model.expressions.functions import FUNCTIONS, Column
+
 _SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(5)  # how tightly a piece of text binds
 
 
@@ -23,24 +27,11 @@ class Language:
 PYTHON = Language("python", "math.")
 C = Language("c")
 
-_FUNCTIONS = {
-    "sin": "sin",
-    "cos": "cos",
-    "tan": "tan",
-    "asin": "asin",
-    "acos": "acos",
-    "atan": "atan",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "tanh": "tanh",
-    "asinh": "asinh",
-    "acosh": "acosh",
-    "atanh": "atanh",
-    "atan2": "atan2",
-    "log": "log",
-    "floor": "floor",
-    "ceiling": "ceil",
-}
+SPELLED: Column[str] = Column(
+    "names in Python and C",
+    {**{name: function.c for name, function in FUNCTIONS.items() if function.c}, "abs": "fabs"},
+    without=("sign", "min", "max", "hypot"),  # equations write them out
+)
 
 
 def write(expression: Any, language: Language) -> str:
@@ -70,12 +61,10 @@ def _write(e: Any, language: Language) -> tuple[str, int]:
         return _power(e, language)
     if isinstance(e, se.Piecewise):
         return _cases(e.args, language), _SUM - 1
-    name = _FUNCTIONS.get(type(e).__name__.lower())
-    if name is None and isinstance(e, se.Abs):
-        name = "fabs"
-    if name is None:
-        raise TypeError(f"no {language.name} for {type(e).__name__}")
-    return f"{language.prefix}{name}({', '.join(_write(a, language)[0] for a in e.args)})", _ATOM
+    name = function_name(e)
+    if name not in SPELLED:
+        raise NotSupported(f"there is no {language.name} for {type(e).__name__}")
+    return f"{language.prefix}{SPELLED[name]}({', '.join(_write(a, language)[0] for a in e.args)})", _ATOM
 
 
 def _number(e: Any, language: Language) -> tuple[str, int]:

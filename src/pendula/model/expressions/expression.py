@@ -21,10 +21,12 @@ from dataclasses import InitVar, dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from pendula.model.expressions.algebra import Algebra, combine
+from pendula.model.expressions.functions import FUNCTIONS
 from pendula.model.expressions.nodes import (
+    COMPARISONS,
     CONDITIONS,
     CONSTANTS,
-    FUNCTIONS,
     MAX_DEPTH,
     MAX_LENGTH,
     MAX_NESTING,
@@ -55,6 +57,7 @@ from pendula.model.expressions.text import read, scan
 from pendula.model.expressions.values import (
     MAX_EXPONENT,
     Failure,
+    Floats,
     check_node,
     check_number,
     finite,
@@ -65,6 +68,7 @@ from pendula.model.names import ExpressionError, check_label, check_name, quote
 from pendula.model.parameters import ParameterError, evaluate_parameters
 
 __all__ = [
+    "COMPARISONS",
     "CONSTANTS",
     "FUNCTIONS",
     "MAX_DEPTH",
@@ -179,6 +183,10 @@ class Expression:
         """
         return fold(self._order, handler)
 
+    def interpret(self, algebra: Algebra[T]) -> T:
+        """The meaning of the expression in an algebra: arrays, symbols, or whatever has its methods."""
+        return fold(self._order, lambda node, parts: combine(algebra, node, parts))
+
     def evaluate(self, values: Mapping[str, float] | None = None) -> float:
         """Value of the expression for given values of its names.
 
@@ -194,7 +202,8 @@ class Expression:
             4.0
         """
         known = {name: finite(name, values, self.text) for name in sorted(self.names)}
-        result = self.fold(lambda node, parts: value_of(node, parts, known))
+        floats = Floats(known)
+        result = self.fold(lambda node, parts: value_of(node, parts, floats))
         if isinstance(result, Failure):
             part = write(post_order(result.node))
             inside = "" if part == write(self._order) else f" (in {quote(self.text)})"

@@ -5,7 +5,7 @@ derivative, and where its graph breaks. Every room that works with functions add
 builds it, how machine code calls it, its bounds over intervals. A column covers every function of the table or lists
 those it leaves out; a test holds all columns against the table.
 
-To add a function, write its row here and its entry in each column; ``tests/model/test_functions.py`` names the
+To add a function, write its row here and its entry in each column; the test (``test_functions_agree.py``) names the
 columns in which it is missing.
 """
 
@@ -59,7 +59,7 @@ class Function:
     Attributes:
         value: its value for floats; raises ValueError or OverflowError where there is none.
         least, most: number of arguments (most None: no limit).
-        numpy: its name in NumPy.
+        numpy: its name in NumPy; empty where its value is taken entry by entry.
         c: its name in the C library; empty for functions that equations write out by others.
         slope: derivative of a function of one argument: ``slope(a, y, x)`` in the arithmetic ``a``, with y its value.
         rate: rate of a function of several: ``rate(a, y, args, rates)``, None for rates that vanish.
@@ -92,6 +92,10 @@ def _one_over_root(a: Any, x: Any, of: Literal["1 - xx", "xx + 1", "xx - 1"]) ->
 
 def _one_over(a: Any, x: Any) -> Any:
     return a.divide(a.constant(1.0), x)
+
+
+def _bell(a: Any, x: Any) -> Any:
+    return a.call("exp", a.negate(a.multiply(x, x)))
 
 
 def _atan2_rate(a: Any, value: Any, args: Sequence[Any], rates: Sequence[Any]) -> Any:
@@ -140,6 +144,7 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
         "exp": _smooth(math.exp, "exp", lambda a, y, x: y),
         "log": _smooth(math.log, "log", lambda a, y, x: _one_over(a, x)),
         "sqrt": _smooth(math.sqrt, "sqrt", lambda a, y, x: a.divide(a.constant(0.5), y)),
+        "erf": _smooth(math.erf, "", lambda a, y, x: a.multiply(a.constant(2.0 / math.sqrt(math.pi)), _bell(a, x))),
         "abs": Function(abs, numpy="abs", breaks="kink"),
         "sign": Function(_sign, numpy="sign", breaks="jump"),
         "floor": Function(math.floor, numpy="floor", c="floor", slope=lambda a, y, x: a.constant(0.0), breaks="jump"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
-from pendula.model.names import ARITY, ExpressionError, quote
+from pendula.model.names import ExpressionError, quote
 
 MAX_LENGTH = 2000
 """Longest text of an expression, in characters."""
@@ -22,18 +22,6 @@ MAX_NODES = 5000
 CONSTANTS: Mapping[str, float] = MappingProxyType({"pi": math.pi, "deg": math.pi / 180.0, "rad": 1.0})
 """Names with a fixed value. They stay :class:`Name` nodes, so that symbolic work can keep pi exact."""
 
-
-def _sign(x: float) -> float:
-    return float((x > 0.0) - (x < 0.0))
-
-
-FUNCTIONS: Mapping[str, Callable[..., float]] = MappingProxyType(
-    {
-        **{name: getattr(math, name) for name in ARITY if hasattr(math, name)},
-        **{"abs": abs, "min": min, "max": max, "sign": _sign},
-    }
-)
-"""Functions with their numeric meaning; ``log`` is natural, ``sign(0)`` is 0. ``ARITY`` has their arities."""
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
     {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -106,7 +94,7 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of :data:`FUNCTIONS` applied to its arguments."""
+    """A function of the table applied to its arguments."""
 
     function: str
     args: tuple[Value, ...]

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
 
+from pendula.model.expressions.algebra import combine
+from pendula.model.expressions.functions import FUNCTIONS
 from pendula.model.expressions.nodes import (
     COMPARISONS,
     CONDITIONS,
     CONSTANTS,
-    FUNCTIONS,
     MAX_DEPTH,
-    Add,
     And,
     Call,
     Compare,
     Conditional,
-    Divide,
-    Multiply,
     Name,
-    Negate,
     Node,
     Not,
     Number,
     Or,
     Power,
-    Subtract,
     quoted,
 )
 from pendula.model.names import ARITY, ExpressionError, identifier_fault, nearest, quote
@@ -141,7 +138,7 @@ def measure(node: Node, parts: tuple[_Measure, ...]) -> _Measure:
         digits = parts[0].digits * max(1.0, abs(exponent) if isinstance(exponent, float) else 1.0)
     if any(part.value is None for part in parts):
         return _Measure(depth, None, 1.0)
-    value = value_of(node, tuple(part.value for part in parts), {})
+    value = value_of(node, tuple(part.value for part in parts), _NO_NAMES)
     if isinstance(value, Failure):
         raise ExpressionError(f"{quoted(value.node)} has no finite value: {value.reason}")
     if digits > _MAX_EXACT_DIGITS:
@@ -178,54 +175,71 @@ def finite(name: str, values: Mapping[str, float] | None, text: str) -> float:
     return number
 
 
-def value_of(node: Node, parts: tuple[Any, ...], names: Mapping[str, float]) -> float | bool | Failure:
+class Floats:
+    """The algebra of floats; parts that are not needed may be without a value."""
+
+    add, subtract = staticmethod(operator.add), staticmethod(operator.sub)
+    multiply, divide = staticmethod(operator.mul), staticmethod(operator.truediv)
+    negate, opposite = staticmethod(operator.neg), staticmethod(operator.not_)
+    power = staticmethod(math.pow)  # never a complex number, and never exact integers that could fill the memory
+    constant = float
+    named = CONSTANTS.__getitem__
+
+    def __init__(self, names: Mapping[str, float]) -> None:
+        self.name = names.__getitem__
+
+    def call(self, name: str, *args: float) -> float:
+        """A function of the table."""
+        return float(FUNCTIONS[name].value(*args))
+
+    def compare(self, op: str, a: float, b: float) -> bool:
+        """a op b."""
+        return COMPARISONS[op](a, b)
+
+    def choose(self, condition: bool | Failure, then: Any, otherwise: Any) -> Any:
+        """``then`` where the condition holds, else ``otherwise``."""
+        return condition if isinstance(condition, Failure) else then if condition else otherwise
+
+    def every(self, *conditions: bool | Failure) -> bool | Failure:
+        """All conditions hold."""
+        return _decided(conditions, False)
+
+    def some(self, *conditions: bool | Failure) -> bool | Failure:
+        """At least one condition holds."""
+        return _decided(conditions, True)
+
+
+_NO_NAMES = Floats({})
+_LAZY = frozenset({And, Or, Conditional})
+_TRUTHS = frozenset(CONDITIONS)
+
+
+def _decided(conditions: tuple[bool | Failure, ...], decisive: bool) -> bool | Failure:
+    """The first condition that decides or has no value; else all have the other truth."""
+    for condition in conditions:
+        if isinstance(condition, Failure) or condition is decisive:
+            return condition
+    return not decisive
+
+
+def value_of(node: Node, parts: tuple[Any, ...], floats: Floats) -> float | bool | Failure:
     """Value of one node from the values of its parts."""
-    if isinstance(node, Conditional):
-        chosen = parts[0]
-        return chosen if isinstance(chosen, Failure) else parts[1] if chosen else parts[2]
-    if isinstance(node, And | Or):
-        decisive = isinstance(node, Or)
+    kind = type(node)
+    if kind not in _LAZY:
         for part in parts:
-            if isinstance(part, Failure) or part is decisive:
+            if isinstance(part, Failure):
                 return part
-        return not decisive
-    for part in parts:
-        if isinstance(part, Failure):
-            return part
-    if isinstance(node, Compare):
-        return COMPARISONS[node.op](*parts)
-    if isinstance(node, Not):
-        return not parts[0]
     try:
-        value = _arithmetic(node, parts, names)
+        value: Any = combine(floats, node, parts)
     except ZeroDivisionError:
         return Failure(node, "division by zero")
     except OverflowError:
         return Failure(node, "the result is too large")
     except ValueError:
         return Failure(node, _domain(node, parts))
-    return value if math.isfinite(value) else Failure(node, "the result is too large")
-
-
-def _arithmetic(node: Node, parts: tuple[float, ...], names: Mapping[str, float]) -> float:
-    if isinstance(node, Number):
-        return float(node.value)
-    if isinstance(node, Name):
-        return CONSTANTS[node.id] if node.id in CONSTANTS else names[node.id]
-    if isinstance(node, Negate):
-        return -parts[0]
-    if isinstance(node, Call):
-        return float(FUNCTIONS[node.function](*parts))
-    a, b = parts
-    if isinstance(node, Add):
-        return a + b
-    if isinstance(node, Subtract):
-        return a - b
-    if isinstance(node, Multiply):
-        return a * b
-    if isinstance(node, Divide):
-        return a / b
-    return math.pow(a, b)  # never a complex number, and never exact integers that could fill the memory
+    if kind in _LAZY or kind in _TRUTHS or math.isfinite(value):
+        return value
+    return Failure(node, "the result is too large")
 
 
 def _domain(node: Node, parts: tuple[float, ...]) -> str:

@@ -28,7 +28,11 @@ def record_dtype(reals: str = "", whole: str = "") -> np.dtype[Any]:
 
 def reader(dtype: np.dtype[Any]) -> Any:
     """A function for compiled code that gives the record at an address."""
-    record = numba.from_dtype(dtype)
+    return reader_of(numba.from_dtype(dtype))
+
+
+def reader_of(record: Any) -> Any:
+    """The same for a record type of numba's."""
 
     @intrinsic
     def record_at(typingctx: Any, address: Any) -> Any:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from pendula.errors import NotSupported
 from pendula.numerics.compiled.native import Callback
-from pendula.numerics.ensemble import lockstep
-from pendula.numerics.ensemble.lockstep import Batch, advance, write_down
+from pendula.numerics.compiled.records import Memory
+from pendula.numerics.ensemble import batch as codes
+from pendula.numerics.ensemble.batch import BATCH, EACH, LANE_COUNTERS, LANE_FIELDS, RESULT
+from pendula.numerics.ensemble.lockstep import advance, write_down
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers.run import row_numbers
@@ -28,13 +31,13 @@ FIRST_STRETCH = 16  # steps of all lanes before their speed is known
 LONGEST_STRETCH = 65536
 
 OUTCOMES = {
-    lockstep.WAITING: Outcome.INTERRUPTED,
-    lockstep.DONE: Outcome.FINISHED,
-    lockstep.TOO_SMALL: Outcome.STEP_TOO_SMALL,
-    lockstep.BAD_VALUE: Outcome.NOT_FINITE,
-    lockstep.BAD_START: Outcome.NOT_FINITE,
-    lockstep.NO_PROJECTION: Outcome.PROJECTION_FAILED,
-    lockstep.STEPS_USED_UP: Outcome.TOO_MANY_STEPS,
+    codes.WAITING: Outcome.INTERRUPTED,
+    codes.DONE: Outcome.FINISHED,
+    codes.TOO_SMALL: Outcome.STEP_TOO_SMALL,
+    codes.BAD_VALUE: Outcome.NOT_FINITE,
+    codes.BAD_START: Outcome.NOT_FINITE,
+    codes.NO_PROJECTION: Outcome.PROJECTION_FAILED,
+    codes.STEPS_USED_UP: Outcome.TOO_MANY_STEPS,
 }
 """What the codes of the compiled loop mean."""
 
@@ -63,7 +66,7 @@ class LaneSetup:
 
 @dataclass(frozen=True)
 class Integrations:
-    """What many integrations computed, and how each ended. Rows stand in the order of the initial states.
+    """What many integrations computed, and how each ended. Rows are in the order of the initial states.
 
     Attributes:
         sample_t, sample_y: the sample times and the states there, shape (runs, samples, n); NaN where a run did not
@@ -117,7 +120,7 @@ def integrate_many(
 ) -> Integrations:
     """Solve y' = f(t, y) forwards in time from every row of ``y0``.
 
-    Steps are chosen as :func:`pendula.numerics.steppers.stepping.integrate` chooses them, for every run by itself.
+    Steps are chosen as :func:`pendula.numerics.steppers.stepping.integrate` chooses them, for every run separately.
 
     Args:
         rhs: reads rows ``t, y...`` of eight numbers, one for each lane, writes rows of ``dy/dt``.
@@ -130,7 +133,7 @@ def integrate_many(
         energies: reads the same as ``rhs``, writes a row of kinetic and one of potential energies.
         project: address of a projection for one state, as ``integrate`` takes it; 0 if there is none.
         project_row: row of ``lanes.column`` that holds its contexts, as integers.
-        quadratures: the last so many components have no influence on the steps.
+        quadratures: the number of components, at the end, that have no influence on the steps.
         work: component that holds the work done on the system; -1 if there is none.
         max_steps: attempted steps of a run before it is stopped.
         breakpoints: times at which the right-hand side may jump, shape (runs or 1, most), ascending, filled up
@@ -170,12 +173,15 @@ def integrate_many(
     runs, n = start.shape
     checks.check_settings(rtol, quadratures, n, max_steps, None, max_step)
     samples = checks.checked_samples(sample_times, t0, t_end, 1.0)
+    given = lanes or LaneSetup.nothing()
     batch = _batch(
-        rhs, start, t0, t_end, rtol, _tolerances(atol, runs, n), tableau, samples,
-        lanes or LaneSetup.nothing(), energies, project, project_row, n - quadratures or n, work, max_steps, max_step,
-        _checked_breaks(breakpoints, runs, t0, t_end),
+        start, t0, t_end, rtol, _tolerances(atol, runs, n), tableau, samples, given,
+        _checked_breaks(breakpoints, runs, t0, t_end), rhs=rhs.address, rhs_context=rhs.context,
+        measure=energies.address if energies else 0, measure_context=energies.context if energies else 0,
+        project=project, contexts=(given.column[project_row] if project else np.zeros(LANES)).view(np.int64),
+        controlled=n - quadratures or n, work=work, max_attempts=int(max_steps), max_step=float(max_step),
     )  # fmt: skip
-    return _run(batch, tableau, on_progress)
+    return _run(batch, on_progress)
 
 
 def _tolerances(atol: float | np.ndarray, runs: int, n: int) -> np.ndarray:
@@ -199,7 +205,6 @@ def _checked_breaks(breakpoints: np.ndarray | None, runs: int, t0: float, t_end:
 
 
 def _batch(
-    rhs: Callback,
     start: np.ndarray,
     t0: float,
     t_end: float,
@@ -208,66 +213,74 @@ def _batch(
     tableau: Tableau,
     samples: np.ndarray,
     lanes: LaneSetup,
-    energies: Callback | None,
-    project: int,
-    project_row: int,
-    controlled: int,
-    work: int,
-    max_steps: int,
-    max_step: float,
     breaks: np.ndarray,
-) -> Batch:
+    **settings: Any,
+) -> Memory:
+    """The record of a batch, with its memory."""
     runs, n = start.shape
-    sizes = row_numbers(tableau)
     if lanes.data.shape[0] not in (1, runs) or lanes.column.shape != (lanes.data.shape[1], LANES):
         raise ValueError("lanes: data and column do not fit together, or not to the runs")
     if not lanes.clear:  # lanes that stay idle compute something harmless
         lanes.column[:] = lanes.data[0][:, None]
     y = aligned_zeros(n, LANES)
     y[:] = start[0][:, None] if runs else 0.0
-    counter = np.zeros((lockstep.COUNTERS, LANES), dtype=np.int64)
-    counter[lockstep.RUN] = -1
-    progress = np.zeros(4, dtype=np.int64)
-    progress[lockstep.IDLE] = LANES
-    return Batch(
-        rhs=rhs.address,
-        rhs_context=rhs.context,
-        measure=energies.address if energies else 0,
-        measure_context=energies.context if energies else 0,
-        project=project,
+    results = np.zeros(runs, RESULT)
+    for name in RESULT.names or ():
+        results[name] = np.nan if RESULT[name].kind == "f" else 0
+    scalars = ("stages", "extra_stages", "dense_rows", "error_row", "error_order", "safety", "memory")
+    numbers = row_numbers(tableau)
+    return Memory(
+        BATCH,
         t0=t0,
         t_end=t_end,
         rtol=float(rtol),
-        max_step=float(max_step),
         nudge=4.0 * float(np.spacing(max(abs(t0), abs(t_end)))),
-        max_attempts=int(max_steps),
-        controlled=controlled,
-        work=work,
-        **{name: sizes[name] for name in ("fresh", "stage", "new", "scratch", "dense")},
-        terms=np.maximum(np.count_nonzero(tableau.weights, axis=1), 1),
+        runs=runs,
+        n=n,
+        samples=samples.size,
+        **{name: getattr(tableau, name) for name in scalars},
+        **numbers,
+        sources=tableau.sources,
+        weights=tableau.weights,
+        nodes=tableau.nodes,
+        columns=tableau.sources.shape[1],
+        terms=np.maximum(np.count_nonzero(tableau.weights, axis=1), 1).astype(np.int64),
         clear=int(lanes.clear),
         atol=atol,
+        atol_rows=len(atol),
         start=start,
-        data=np.ascontiguousarray(lanes.data),
+        data=np.ascontiguousarray(lanes.data, dtype=float),
+        data_rows=len(lanes.data),
         column=lanes.column,
+        columns_of_data=lanes.data.shape[1],
         breaks=np.ascontiguousarray(breaks),
+        breaks_rows=len(breaks),
+        breaks_each=breaks.shape[1],
         sample_t=samples,
         sample_y=np.full((runs, samples.size, n), np.nan),
         end_y=start.copy(),
-        account=np.full((runs, lockstep.ACCOUNTS), np.nan),
-        counts=np.zeros((runs, 3), dtype=np.int64),
-        progress=progress,
-        real=aligned_zeros(lockstep.REALS, LANES),
-        counter=counter,
-        rows=aligned_zeros(sizes["late"] + 1, n + 1, LANES),
+        results=results,
+        lanes=_idle_lanes(),
+        rows=aligned_zeros(numbers["late"] + 1, n + 1, LANES),
         y=y,
         zero=aligned_zeros(n, LANES),
         absolute=aligned_zeros(n, LANES) + 1.0,
         energy=aligned_zeros(2, LANES),
-        contexts=(lanes.column[project_row] if project else np.zeros(LANES)).view(np.int64),
         given=np.zeros(n + 1),
         onto=np.zeros(n + 3),
+        ahead=np.zeros(LANES, dtype=np.int64),
+        fraction=aligned_zeros(1, LANES),
+        entered=aligned_zeros(1, LANES),
+        idle=LANES,
+        **settings,
     )
+
+
+def _idle_lanes() -> np.ndarray:
+    """Memory of the lanes, at an address that is a multiple of 64."""
+    memory = aligned_zeros(len(LANE_FIELDS) + len(LANE_COUNTERS), LANES)
+    memory.reshape(-1).view(EACH)["run"] = -1
+    return memory
 
 
 @dataclass
@@ -275,47 +288,45 @@ class _Clock:
     seconds: float = 0.0
 
 
-def _run(batch: Batch, tableau: Tableau, on_progress: Progress | None) -> Integrations:
+def _run(batch: Memory, on_progress: Progress | None) -> Integrations:
     """Drive the compiled loop to its end and gather the result."""
-    spare = (np.zeros((1, LANES)), np.zeros(LANES, dtype=np.int64), np.zeros((1, LANES)))
-    advance(batch, tableau, 0, *spare)  # compiles, takes no step
+    advance(batch.address, 0)  # compiles, takes no step
     clock, interrupted = _Clock(), False
     try:
-        _drive(batch, tableau, spare, clock, on_progress)
+        _drive(batch, clock, on_progress)
     except KeyboardInterrupt:
-        interrupted = batch.progress[lockstep.ENDED] < len(batch.start)
-    write_down(batch)
-    account, counts = batch.account, batch.counts
-    never = np.isnan(account[:, lockstep.END_TIME])
-    shortest = account[:, lockstep.STEP_LEAST]
-    measured = np.where(batch.measure != 0, 1.0, np.nan)
+        interrupted = batch.ended < batch.runs
+    write_down(batch.address)
+    found = batch.results
+    never, none = np.isnan(found["t"]), np.isinf(found["shortest"])
+    measured = 1.0 if batch.measure else np.nan
     return Integrations(
         sample_t=batch.sample_t,
         sample_y=batch.sample_y,
-        t=np.where(never, batch.t0, account[:, lockstep.END_TIME]),
+        t=np.where(never, batch.t0, found["t"]),
         y=batch.end_y,
-        code=counts[:, 0],
-        accepted=counts[:, 1],
-        rejected=counts[:, 2],
-        shortest=np.where(np.isinf(shortest), np.nan, shortest),
-        longest=np.where(np.isinf(shortest), np.nan, account[:, lockstep.STEP_MOST]),
-        energy_error=account[:, lockstep.ENERGY_OFF] * measured,
-        kinetic=account[:, lockstep.KINETIC] * measured,
-        potential=(account[:, lockstep.POTENTIAL_HIGH] - account[:, lockstep.POTENTIAL_LOW]) * measured,
-        where=account[:, lockstep.PLACE],
+        code=found["code"].copy(),
+        accepted=found["accepted"].copy(),
+        rejected=found["rejected"].copy(),
+        shortest=np.where(none, np.nan, found["shortest"]),
+        longest=np.where(none, np.nan, found["longest"]),
+        energy_error=found["energy_error"] * measured,
+        kinetic=found["kinetic"] * measured,
+        potential=(found["potential_high"] - found["potential_low"]) * measured,
+        where=found["where"].copy(),
         seconds=clock.seconds,
         interrupted=interrupted,
     )
 
 
-def _drive(batch: Batch, tableau: Tableau, spare: tuple, clock: _Clock, on_progress: Progress | None) -> None:
-    """Run in stretches until all runs have ended; by itself so that an interrupt is caught wherever it comes."""
+def _drive(batch: Memory, clock: _Clock, on_progress: Progress | None) -> None:
+    """Run in stretches until all runs have ended; separate so that an interrupt is caught wherever it comes."""
     stretch, ended = FIRST_STRETCH, False
     while not ended:
         before = time.perf_counter()
-        ended = advance(batch, tableau, stretch, *spare)
+        ended = advance(batch.address, stretch)
         spent = time.perf_counter() - before
         clock.seconds += spent
         stretch = max(1, min(int(stretch * min(8.0, SECONDS_PER_STRETCH / max(spent, 1e-9))), LONGEST_STRETCH))
         if on_progress is not None:
-            on_progress(int(batch.progress[lockstep.ENDED]), len(batch.start))
+            on_progress(batch.ended, batch.runs)

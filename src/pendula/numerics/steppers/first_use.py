@@ -1,47 +1,30 @@
-"""Uses of the compiled step loops on equations that cost nothing, to compile the loops ahead of their use."""
+"""Which kernels a stepper needs, to compile them ahead of their use."""
 
 from __future__ import annotations
 
-import ctypes
-
-import numpy as np
-
 from pendula.numerics.compiled.ahead import Ahead
-from pendula.numerics.compiled.native import Callback
+from pendula.numerics.steppers.stepper import STEPPERS
 
-EXPLICIT = Ahead("pendula.numerics.steppers.loop:advance", f"{__name__}:use_explicit")
-IMPLICIT = Ahead("pendula.numerics.steppers.loop:advance", f"{__name__}:use_implicit")
+LOOP = Ahead("pendula.numerics.steppers.loop:advance", f"{__name__}:use_loop")
 LOCKSTEP = Ahead("pendula.numerics.ensemble.lockstep:advance", f"{__name__}:use_lockstep")
 
-_NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+
+def kernels_of(stepper: str) -> tuple[Ahead, ...]:
+    """The step loop, and the native functions of a stepper; nothing for one that is unknown or has its own loop."""
+    if stepper not in STEPPERS or STEPPERS[stepper].series:
+        return ()
+    return (LOOP, *(Ahead(place) for place in STEPPERS[stepper].code.values()))
 
 
-def _resting(count: int) -> Callback:
-    """The right-hand side 0 of some components."""
+def use_loop() -> None:
+    """Compiles the step loop: no attempts are made, and the record is not looked at."""
+    from pendula.numerics.steppers.loop import advance
 
-    def rest(out: int, inp: int, context: int) -> None:
-        ctypes.memset(out, 0, 8 * count)
-
-    native = _NATIVE(rest)
-    return Callback(int(ctypes.cast(native, ctypes.c_void_p).value or 0), 0, native)
-
-
-def use_explicit() -> None:
-    """Takes a step with an explicit method."""
-    from pendula.numerics.steppers.stepping import integrate
-
-    integrate(_resting(1), [0.0], (0.0, 1.0), rtol=1e-6, atol=1e-6)
-
-
-def use_implicit() -> None:
-    """Takes a step with the implicit method."""
-    from pendula.numerics.steppers.stepping import integrate
-
-    integrate(_resting(1), [0.0], (0.0, 1.0), rtol=1e-6, atol=1e-6, method="radau")
+    advance(0, 0)
 
 
 def use_lockstep() -> None:
-    """Takes a step with eight states in lockstep."""
-    from pendula.numerics.ensemble.integrate_many import integrate_many
+    """Compiles the loop of eight runs side by side, in the same way."""
+    from pendula.numerics.ensemble.lockstep import advance
 
-    integrate_many(_resting(8), np.zeros((1, 1)), (0.0, 1.0), rtol=1e-6, atol=1e-6)
+    advance(0, 0)

@@ -12,41 +12,10 @@ from typing import Any
 import symengine as se
 from symengine.lib import symengine_wrapper as wrapper
 
-from pendula.errors import PendulaError
+from pendula.equations.translate import function_name
+from pendula.errors import NotSupported, PendulaError
+from pendula.model.expressions.functions import PRIMITIVES
 from pendula.system.code.program import STATE, Program
-
-_FUNCTIONS: dict[Any, str] = {
-    wrapper.Sin: "sin",
-    wrapper.Cos: "cos",
-    wrapper.Tan: "tan",
-    wrapper.ASin: "asin",
-    wrapper.ACos: "acos",
-    wrapper.ATan: "atan",
-    wrapper.ATan2: "atan2",
-    wrapper.Sinh: "sinh",
-    wrapper.Cosh: "cosh",
-    wrapper.Tanh: "tanh",
-    wrapper.ASinh: "asinh",
-    wrapper.ACosh: "acosh",
-    wrapper.ATanh: "atanh",
-    wrapper.Log: "log",
-}
-_NAMED = {"floor": "floor", "ceiling": "ceil", "atan2": "atan2", "log": "log", "exp": "exp"}
-for _f in (
-    se.sin,
-    se.cos,
-    se.tan,
-    se.asin,
-    se.acos,
-    se.atan,
-    se.sinh,
-    se.cosh,
-    se.tanh,
-    se.asinh,
-    se.acosh,
-    se.atanh,
-):
-    _NAMED[_f.__name__.lower()] = _f.__name__.lower()
 
 
 class Lowering:
@@ -182,18 +151,17 @@ class Lowering:
         return program.call("pow", value, self._lower(exponent))
 
     def _function(self, e: Any) -> int:
-        name = _FUNCTIONS.get(type(e)) or _NAMED.get(type(e).__name__.lower())
-        if name is None and isinstance(e, se.Abs):
+        name, program = function_name(e), self.program
+        if name in PRIMITIVES:
+            return program.call(name, *(self._lower(a) for a in e.args))
+        if name == "abs":
             x = self._lower(e.args[0])
-            positive = self.program.condition("le", self.program.zero, x)
-            return self.program.select(positive, x, self.program.negate(x))
-        if type(e).__name__.lower() == "sign":
-            x, program = self._lower(e.args[0]), self.program
+            return program.select(program.condition("le", program.zero, x), x, program.negate(x))
+        if name == "sign":
+            x = self._lower(e.args[0])
             below = program.select(program.condition("lt", x, program.zero), program.constant(-1.0), program.zero)
             return program.select(program.condition("lt", program.zero, x), program.one, below)
-        if name is None:
-            raise PendulaError(f"{type(e).__name__} cannot be compiled: {str(e)[:80]}")
-        return self.program.call(name, *(self._lower(a) for a in e.args))
+        raise NotSupported(f"{type(e).__name__} cannot be compiled: {str(e)[:80]}")
 
     def _cases(self, args: Sequence[Any]) -> int:
         """Piecewise: expression, condition, expression, condition, ... with a final True."""
@@ -220,7 +188,7 @@ class Lowering:
         kinds = {"StrictLessThan": "lt", "LessThan": "le"}
         kind = kinds.get(type(e).__name__, "")
         if not kind:
-            raise PendulaError(f"the condition {e} cannot be compiled")
+            raise NotSupported(f"the condition {e} cannot be compiled")
         return program.condition(kind, a, b)
 
 

@@ -1,0 +1,81 @@
+"""What the nodes of an expression mean in an algebra: the one walk that every evaluation shares.
+
+Numbers, arrays, symbols and quantities that are linear in unknowns each are an :class:`Algebra`. :func:`combine` gives
+the meaning of one node from those of its parts, so a new kind of evaluation is a class with these methods, and a new
+kind of node is added here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Protocol, TypeVar
+
+from pendula.errors import NotSupported
+from pendula.model.expressions import nodes as nd
+from pendula.model.expressions.functions import Arithmetic
+
+V = TypeVar("V")
+
+
+class Algebra(Arithmetic[V], Protocol[V]):
+    """Arithmetic with names, powers and conditions; conditions are values too, of whatever kind suits."""
+
+    def named(self, name: str, /) -> V:
+        """One of the constants pi, deg, rad."""
+
+    def name(self, name: str, /) -> V:
+        """A parameter, a coordinate, an input or the time."""
+
+    def power(self, a: V, b: V, /) -> V:
+        """a to the power b."""
+
+    def choose(self, condition: V, then: V, otherwise: V, /) -> V:
+        """``then`` where the condition holds, else ``otherwise``."""
+
+    def compare(self, op: str, a: V, b: V, /) -> V:
+        """a op b, with op one of ``< <= > >=``."""
+
+    def every(self, *conditions: V) -> V:
+        """All conditions hold."""
+
+    def some(self, *conditions: V) -> V:
+        """At least one condition holds."""
+
+    def opposite(self, condition: V, /) -> V:
+        """The condition does not hold."""
+
+
+_Meaning = Callable[[Any, Any, Sequence[Any]], Any]
+_MEANINGS: Mapping[type, _Meaning] = MappingProxyType(
+    {
+        nd.Number: lambda a, node, parts: a.constant(node.value),
+        nd.Name: lambda a, node, parts: a.named(node.id) if node.id in nd.CONSTANTS else a.name(node.id),
+        nd.Negate: lambda a, node, parts: a.negate(*parts),
+        nd.Add: lambda a, node, parts: a.add(*parts),
+        nd.Subtract: lambda a, node, parts: a.subtract(*parts),
+        nd.Multiply: lambda a, node, parts: a.multiply(*parts),
+        nd.Divide: lambda a, node, parts: a.divide(*parts),
+        nd.Power: lambda a, node, parts: a.power(*parts),
+        nd.Call: lambda a, node, parts: a.call(node.function, *parts),
+        nd.Conditional: lambda a, node, parts: a.choose(*parts),
+        nd.Compare: lambda a, node, parts: a.compare(node.op, *parts),
+        nd.And: lambda a, node, parts: a.every(*parts),
+        nd.Or: lambda a, node, parts: a.some(*parts),
+        nd.Not: lambda a, node, parts: a.opposite(*parts),
+    }
+)
+
+
+def combine(algebra: Algebra[V], node: nd.Node, parts: Sequence[V]) -> V:
+    """The meaning of a node from those of its parts."""
+    meaning = _MEANINGS.get(type(node))
+    if meaning is None:
+        raise NotSupported(f"{type(node).__name__} is not a node of the expression language")
+    found: V = meaning(algebra, node, parts)
+    return found
+
+
+def interpret(order: Sequence[nd.Node], algebra: Algebra[V]) -> V:
+    """The meaning of a whole tree, given in post-order."""
+    return nd.fold(order, lambda node, parts: combine(algebra, node, parts))

@@ -1,0 +1,85 @@
+"""The records of many integrations, eight at a time: settings and memory, the eight lanes, and what each run gave."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numba import types
+from numba.extending import models, register_model
+
+from pendula.numerics.compiled.records import reader, reader_of, record_dtype
+from pendula.numerics.scalars.eight import BYTES, LANES, Eight
+
+# How a run ended.
+WAITING, DONE, TOO_SMALL, BAD_VALUE, BAD_START, NO_PROJECTION, STEPS_USED_UP = range(7)
+
+BATCH = record_dtype(
+    reals="t0 t_end rtol max_step nudge safety memory",
+    whole="""
+        runs n samples rhs rhs_context measure measure_context project max_attempts controlled work clear
+        fresh stage new scratch dense late stages extra_stages dense_rows error_row error_order
+        sources weights nodes terms columns
+        atol atol_rows start data data_rows column columns_of_data breaks breaks_rows breaks_each
+        sample_t sample_y end_y results lanes rows y zero absolute energy contexts given onto ahead fraction entered
+        next_run ended idle passes code
+    """,
+)
+"""Runs that wait, run and have ended.
+
+Settings: as in :data:`pendula.numerics.steppers.run.RUN`; ``runs`` and components ``n``; ``measure`` finds energies
+(0: they are not followed), ``work`` is the component that holds the work done (-1: none), ``clear`` is 1 if the column
+of an idle lane is set to zero. Then the rows behind the stages, and the tableau: ``terms`` entries of each row,
+``columns`` places.
+
+Memory: ``atol`` (``atol_rows``, n) and ``start`` (runs, n); ``data`` (``data_rows``, ``columns_of_data``) is what a
+lane needs to know about its run, and ``column`` (``columns_of_data``, 8) where it goes; ``breaks`` (``breaks_rows``,
+``breaks_each``) ends with infinities. ``sample_y`` (runs, samples, n), ``end_y`` (runs, n) and ``results``
+(:data:`RESULT`) are what comes out. ``lanes`` is :data:`LANE_FIELDS`; ``rows`` (rows, n + 1, 8) is laid out as for one
+run, with eight numbers in place of one; ``y``, ``zero`` and ``absolute`` are (n, 8), ``energy`` (2, 8), ``contexts``
+(8) those of the projection, which reads ``given`` and writes ``onto``; ``ahead``, ``fraction`` and ``entered`` (8) are
+scratch. Last, how far the batch is; ``code`` is the argument of functions that would be compiled once for each code.
+"""
+
+LANE_FIELDS = (
+    "t", "h", "earliest", "bound", "on_break", "t_new", "step", "latest", "cut", "accept", "fine", "after", "factor",
+    "active", "accepted", "rejected", "retry", "refused", "trouble", "where", "start_energy", "energy_error",
+    "most_kinetic", "most_potential", "least_potential", "shortest", "longest", "last_error",
+)  # fmt: skip
+"""Eight numbers each, one for every lane; truths are 1 or 0. ``on_break`` says that ``bound`` is a breakpoint, ``cut``
+that the step was shortened to end there, ``after`` is the time of the next first derivative, ``refused`` and
+``trouble`` are codes."""
+LANE_COUNTERS = ("run", "next_sample", "next_break")
+
+
+class _EightsRecord(types.Record):
+    """A record whose fields are eight numbers each; NumPy has no such type."""
+
+    @property
+    def dtype(self) -> np.dtype[np.void]:
+        """Memory of that size."""
+        return np.dtype((np.void, self.size))
+
+
+register_model(_EightsRecord)(models.RecordModel)
+
+_EIGHTS = _EightsRecord(
+    [(name, {"type": Eight, "offset": BYTES * k, "alignment": BYTES}) for k, name in enumerate(LANE_FIELDS)],
+    BYTES * len(LANE_FIELDS),
+    True,
+)
+EACH = np.dtype(
+    [(name, "f8", (LANES,)) for name in LANE_FIELDS] + [(name, "i8", (LANES,)) for name in LANE_COUNTERS], align=True
+)
+RESULT = record_dtype(
+    reals="t energy_error kinetic potential_high potential_low shortest longest where", whole="code accepted rejected"
+)
+"""What a run gave: where it ended, its energies, its shortest and longest step, the time near which it failed."""
+
+batch_at = reader(BATCH)
+"""``batch_at(address)``: the batch, in compiled code."""
+all_lanes_at = reader_of(_EIGHTS)
+"""``all_lanes_at(batch.lanes)``: the lanes with fields of eight numbers."""
+each_lane_at = reader(EACH)
+"""``each_lane_at(batch.lanes)``: the same, ``lanes.t[l]`` being one number."""
+result_at = reader_of(numba.from_dtype(RESULT))
+RESULT_BYTES = RESULT.itemsize
