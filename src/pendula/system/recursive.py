@@ -67,7 +67,7 @@ class RecursiveSystem(System):
         self.symbolic_terms = symbolic_terms
         self.drives = tuple(mechanism.drives)
         self.balls = tuple((at.first, at.speed) for at in mechanism.quaternions)
-        self.has_power = bool(self.drives or self.tables.has_damping or self.tables.does_work)
+        self.has_power = bool(self.drives or self.tables.rows.has_damping or self.tables.rows.does_work)
         self._numbers: dict[bytes, Numbers] = {}
         self._columns: dict[str, tuple[Batches, Gradient | None]] = {}
         self._spare, self._spare_with_inputs = SpareDynamics(), SpareDynamics()

@@ -80,7 +80,7 @@ def bind_recursion(
         rk.RATES: np.zeros(nv + nd + 1),
         rk.W: aligned_zeros(n + 1, sp.WIDTH),
         rk.OUTSIDE: np.zeros(2 * n + 1),
-        rk.LOAD_HINGES: tables.load_hinges,
+        rk.LOAD_HINGES: tables.rows.load_hinges,
         rk.EFFORTS: np.zeros(nd + 1),  # and the power of loads
         rk.OUT: np.zeros(nq + nv + 1),
     }

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 import symengine as se
 
-from pendula.equations import loads as ld
-from pendula.equations import vectors as vec
 from pendula.equations.closures import AngleRow, Axis, GapRow, closure_rows
 from pendula.equations.equations import drive_definitions
 from pendula.equations.mechanism import Mechanism, Shift, Turn
-from pendula.equations.tape import Expr, is_zero
-from pendula.errors import NotSupported
+from pendula.equations.tape import Expr
 from pendula.model.bodies import GROUND as GROUND_NAME
 from pendula.model.model import Model
 from pendula.system.code.llvm import Native, compile_program
@@ -25,13 +22,13 @@ from pendula.system.recursion import loads as lk
 from pendula.system.recursion import loops as lp
 from pendula.system.recursion import planar as pl
 from pendula.system.recursion import spatial as sp
+from pendula.system.recursion.load_rows import LoadRows, Point
 from pendula.system.recursion.skeleton import (
     GROUND,
     Constants,
     Hinge,
     Skeleton,
     follow_steps,
-    is_constant,
     upright,
 )
 
@@ -70,15 +67,6 @@ class Gradient:
     far: tuple[bool, ...]
 
 
-@dataclass(frozen=True)
-class _Point:
-    """A point of a body, in body axes, with the body's index (-1: ground), or the origin of a hinge."""
-
-    link: int
-    place: tuple[Expr, ...]
-    hinge: int = GROUND
-
-
 class Tables:
     """Tables of a model, and the program of everything that is an expression of state or time.
 
@@ -91,20 +79,16 @@ class Tables:
         self.mechanism = m = Mechanism(model)
         self.skeleton = Skeleton.of(m)
         self.constants = Constants(m.parameters)
-        self._known = set(m.parameters)
         self.nv, self.nq = len(m.v), len(m.q)
-        self.expressions: list[Expr] = []
-        self._spring_rows: list[tuple[list[int], list[Expr]]] = []
-        self._load_rows: list[tuple[list[int], dict[int, Any]]] = []
-        self._laws: list[tuple[int, ld.Across | ld.Between]] = []
-        self._collect_loads()
+        self.rows = LoadRows(self.skeleton)
         self._closing = [self._closing_row(row) for row in closure_rows(m)]
-        self._write_laws()
+        self.rows.write_laws()
+        self.expressions = self.rows.expressions
         self.drives = len(m.drives)  # those of moving points of ground came last
         self.charts = _Charts(self.skeleton)
         self.ints = np.array([self._integers(h) for h in self.skeleton.hinges], dtype=np.int64).reshape(-1, sp.INTEGERS)
-        self.springs = self._whole([r for r, _ in self._spring_rows], lk.SPRING_INTEGERS)
-        self.loads = self._whole([r for r, _ in self._load_rows], lk.LOAD_INTEGERS)
+        self.springs = self._whole([r for r, _ in self.rows.springs], lk.SPRING_INTEGERS)
+        self.loads = self._whole([r for r, _ in self.rows.others], lk.LOAD_INTEGERS)
         self._note_constants()
 
     @staticmethod
@@ -117,143 +101,6 @@ class Tables:
         at, free, driven = self.charts.place(hinge)
         return [hinge.parent, hinge.kind, hinge.q, hinge.v, driven, 0, at, free]
 
-    # -- loads ----------------------------------------------------------------------------------
-
-    def _collect_loads(self) -> None:
-        for load in ld.collect_loads(self.mechanism):
-            self._add(load)
-
-    def _add(self, load: ld.Load) -> None:
-        m = self.mechanism
-        match load:
-            case ld.Across():
-                hinge, k = self._place_of(str(load.coordinate))
-                line = load.pull.straight
-                if line is None:
-                    self._spring(hinge, k, 0, 0, 0, self._law(load))
-                else:
-                    self._spring(hinge, k, line.stiffness, line.length, line.damping)
-            case ld.BallFriction(speeds, coefficient):
-                hinge = next(
-                    i + 1 for i, h in enumerate(self.skeleton.hinges) if h.v == speeds[0] and h.kind == sp.BALL
-                )
-                for k in range(3):
-                    self._spring(hinge, k, 0, 0, coefficient)
-            case ld.OnCoordinate(rate, value):
-                self._on_coordinate(rate, value)
-            case ld.ForceAt(body, place, vector, axes):
-                self._load(lk.FORCE, _Point(m.index[body], tuple(place)), vector=vector, axes=axes)
-            case ld.TorqueOn(body, vector, axes):
-                self._load(lk.TORQUE, _Point(m.index[body], (0, 0, 0)), vector=vector, axes=axes)
-            case ld.SpinForce(body, place, direction, coefficient, _):
-                at, more = self._either(coefficient)
-                point = _Point(m.index[body], tuple(place))
-                self._load(lk.SPIN, point, at=at, factor=more, direction=tuple(direction))
-            case ld.Between():
-                line = load.pull.straight
-                start, end = self._end(*load.start), self._end(*load.end)
-                if line is None:
-                    self._load(lk.PULL, start, end, at=self._law(load))
-                    return
-                at, more = self._either(line.damping)
-                self._load(lk.BETWEEN, start, end, at=at, factor=more, spring=line.stiffness, length=line.length)
-            case _:
-                assert_never(load)
-
-    def _law(self, load: ld.Across | ld.Between) -> int:
-        """Index of the first of the expressions of a law: elastic pull, drag, potential; they are written later."""
-        at = len(self.expressions)
-        self.expressions += [0, 0, 0]
-        self._laws.append((at, load))
-        return at
-
-    def _write_laws(self) -> None:
-        """Elastic pull, drag and potential of laws with other than straight lines, as expressions of the state.
-
-        What a law measures is found from the symbolic poses, so that the derivatives of the program of expressions
-        contain all that the law adds to those of the kernels. Rates can be taken once all prescribed motions are
-        known, those of moving points of ground included.
-        """
-        m = self.mechanism
-        in_time = m.in_time()
-        for at, load in self._laws:
-            if isinstance(load, ld.Across):
-                x = load.measured(m.tape)
-            else:
-                gap = m.tape.keep_all(vec.subtract(m.point(*load.end), m.point(*load.start)), "gap__law")
-                x = m.tape.name(se.sqrt(vec.dot(gap, gap)), "length__law")
-            rate = m.tape.name(se.sympify(in_time(x)), "rate__law")
-            pull = load.pull
-            self.expressions[at : at + 3] = pull.elastic(x), pull.drag(x, rate), pull.potential(x)
-
-    def _place_of(self, name: str) -> tuple[int, int]:
-        if name not in self.skeleton.place_of:
-            raise NotSupported(f'the recursion has no spring on "{name}", a prescribed coordinate of a chart')
-        return self.skeleton.place_of[name]
-
-    def _end(self, body: str, place: Sequence[Expr]) -> _Point:
-        if not all(is_constant(x, self._known) for x in place):  # a point of ground that moves
-            return _Point(-1, (0, 0, 0), self.skeleton.moving_point(place))
-        return _Point(-1 if body == GROUND_NAME else self.mechanism.index[body], tuple(place))
-
-    def _either(self, value: Expr) -> tuple[int, Expr]:
-        """Index of an expression of state or time with 0, or -1 with the constant that it is."""
-        return (-1, value) if is_constant(value, self._known) else (self._expression(value), 0)
-
-    def _expression(self, value: Expr) -> int:
-        self.expressions.append(value)
-        return len(self.expressions) - 1
-
-    def _spring(self, hinge: int, k: int, stiffness: Expr, rest: Expr, damping: Expr, law: int = -1) -> None:
-        own = self.skeleton.hinges[hinge - 1]
-        effort = own.v + k if own.v >= 0 else self.nv + own.drive
-        at, constant = self._either(damping)
-        self._spring_rows.append(([hinge, k, effort, at, law], [stiffness, rest, constant]))
-
-    def _on_coordinate(self, rate: int, value: Expr) -> None:
-        m = self.mechanism
-        name = str(m.joint_rates[rate]).removesuffix("_dot")
-        place = self.skeleton.place_of.get(name)
-        if place is not None and self.skeleton.hinges[place[0] - 1].absolute:
-            link = next(
-                k for k, l in enumerate(m.links) if l.joint.coordinates() and l.joint.coordinates()[0].name == name
-            )
-            sense = m.direction(m.links[link].joint.axis)[2]  # type: ignore[attr-defined]
-            self._load(lk.TORQUE, _Point(link, (0, 0, 0)), vector=(0, 0, sense * value), axes="world")
-            return
-        self._load_rows.append(([lk.EFFORT_GIVEN, rate, 0, self._expression(value), 0], {}))
-
-    def _load(
-        self,
-        kind: int,
-        first: _Point,
-        second: _Point | None = None,
-        *,
-        vector: Sequence[Expr] = (),
-        axes: str = "world",
-        at: int = -1,
-        factor: Expr = 0,
-        spring: Expr = 0,
-        length: Expr = 0,
-        direction: tuple[Expr, ...] = (0, 0, 0),
-    ) -> None:
-        if vector:
-            at, *_ = [self._expression(x) for x in vector]
-        hinges = [0 if p is None else p.hinge or self._hinge_of(p.link) for p in (first, second)]
-        constants: dict[int, Any] = {lk.PLACE: first, lk.SPRING: spring, lk.LENGTH: length, lk.FACTOR: factor}
-        constants |= {lk.DIRECTION: (first.link, direction), lk.AXES: first.link}
-        if second is not None:
-            constants[lk.OTHER] = second
-        self._load_rows.append(([kind, *hinges, at, int(axes == "body")], constants))
-
-    @property
-    def load_hinges(self) -> Array:
-        """The hinge that each load acts on."""
-        of_rate = {h.v: k + 1 for k, h in enumerate(self.skeleton.hinges) if h.v >= 0}
-        of_rate |= {self.nv + h.drive: k + 1 for k, h in enumerate(self.skeleton.hinges) if h.drive >= 0}
-        found = [of_rate.get(r[lk.FIRST], 0) if r[lk.KIND] == lk.EFFORT_GIVEN else r[lk.FIRST] for r in self.loads]
-        return np.array(found, dtype=np.int64)
-
     @property
     def is_chain(self) -> bool:
         """Whether it is links one after the other, with angles measured from ground and no loads but springs."""
@@ -263,45 +110,22 @@ class Tables:
         free = np.all(ints[:, sp.DRIVE] < 0) and np.array_equal(ints[:, sp.V], np.arange(len(ints)))
         return bool(in_row and turns and free and not len(self.loads))
 
-    @property
-    def has_damping(self) -> bool:
-        """Whether a damper or friction is in a hinge."""
-        return any(
-            not is_zero(constants[lk.DAMPING])
-            or row[lk.DAMPING_AT] >= 0
-            or (row[lk.LAW_AT] >= 0 and not is_zero(self.expressions[row[lk.LAW_AT] + lk.LAW_DRAG]))
-            for row, constants in self._spring_rows
-        )
-
-    @property
-    def does_work(self) -> bool:
-        """Whether a load is anything but a spring."""
-        return any(self._is_more_than_spring(*row) for row in self._load_rows)
-
-    def _is_more_than_spring(self, row: list[int], entries: dict[int, Any]) -> bool:
-        if row[lk.KIND] == lk.PULL:
-            return not is_zero(self.expressions[row[lk.VALUE] + lk.LAW_DRAG])
-        return row[lk.KIND] != lk.BETWEEN or row[lk.VALUE] >= 0 or not is_zero(entries[lk.FACTOR])
-
-    def _hinge_of(self, link: int) -> int:
-        return GROUND if link < 0 else self.skeleton.seats[link].hinge
-
     # -- closed loops ---------------------------------------------------------------------------
 
-    def _closing_row(self, row: GapRow | AngleRow) -> tuple[str, list[int], list[tuple[int, _Point]]]:
+    def _closing_row(self, row: GapRow | AngleRow) -> tuple[str, list[int], list[tuple[int, Point]]]:
         """Name of a row, its whole numbers, and what stands at which of its columns."""
         if isinstance(row, GapRow):
-            child, parent = (self._end(p.body, p.place) for p in (row.child, row.parent))
+            child, parent = (self.rows.end(p.body, p.place) for p in (row.child, row.parent))
             frame = self._direction(row.axis)
-            hinges = [p.hinge or self._hinge_of(p.link) for p in (child, parent, frame)]
+            hinges = [p.hinge or self.rows.hinge_of(p.link) for p in (child, parent, frame)]
             places = [(lp.CHILD_AT, child), (lp.PARENT_AT, parent), (lp.DIRECTION, frame)]
             return row.name, [lp.GAP, *hinges], places
         a, b = self._direction(row.a), self._direction(row.b)
-        hinges = [self._hinge_of(a.link), self._hinge_of(b.link), GROUND]
+        hinges = [self.rows.hinge_of(a.link), self.rows.hinge_of(b.link), GROUND]
         return row.name, [lp.ANGLE, *hinges], [(lp.DIRECTION, a), (lp.OTHER, b)]
 
-    def _direction(self, axis: Axis) -> _Point:
-        return _Point(-1 if axis.body == GROUND_NAME else self.mechanism.index[axis.body], tuple(axis.direction))
+    def _direction(self, axis: Axis) -> Point:
+        return Point(-1 if axis.body == GROUND_NAME else self.mechanism.index[axis.body], tuple(axis.direction))
 
     def closing(self, names: Sequence[str]) -> Array:
         """The table of the rows with these names."""
@@ -336,15 +160,8 @@ class Tables:
             self._note_steps(seat.steps)
             for x in (link.mass, *link.com, *(x for row in link.inertia for x in row)):
                 note(x)
-        for _, expressions in self._spring_rows:
-            for x in expressions:
-                note(x)
-        for _, entries in self._load_rows:
-            for key in (lk.SPRING, lk.LENGTH, lk.FACTOR):
-                note(entries.get(key, 0))
-            points = [entries[k].place for k in (lk.PLACE, lk.OTHER) if k in entries]
-            for x in (x for vector in (*points, entries.get(lk.DIRECTION, (0, ()))[1]) for x in vector):
-                note(x)
+        for x in self.rows.constants():
+            note(x)
         for x in (x for _, _, places in self._closing for _, point in places for x in point.place):
             note(x)
         for x in self.mechanism.model.gravity:
@@ -381,12 +198,8 @@ class Tables:
         for k, (seat, link) in enumerate(zip(self.skeleton.seats, self.mechanism.links, strict=True)):
             row = on_ground if seat.hinge == GROUND else hinges[seat.hinge - 1]
             self._add_mass(row, link, R_seat[k], r_seat[k], value)
-        springs = np.array([[value(x) for x in row] for _, row in self._spring_rows], dtype=kind)
-        loads = np.zeros((len(self._load_rows), lk.LOAD_NUMBERS), dtype=kind)
-        for row, (_, entries) in zip(loads, self._load_rows, strict=True):
-            self._fill_load(row, entries, R_seat, r_seat, value)
+        springs, loads = self.rows.numbers(value, R_seat, r_seat, kind)
         resting = -float(np.real(gravity @ on_ground[sp.MOMENT : sp.MOMENT + 3]))
-        springs = springs.reshape(-1, lk.SPRING_NUMBERS)
         plane = planar_numbers(self, hinges, springs, np.array(turns))
         heights = np.zeros(len(turns), dtype=kind)
         for k, hinge in enumerate(self.skeleton.hinges):
@@ -403,22 +216,6 @@ class Tables:
         row[sp.MASS] += mass
         row[sp.MOMENT : sp.MOMENT + 3] += mass * com
         row[sp.INERTIA : sp.INERTIA + 6] += about[np.triu_indices(3)]
-
-    @staticmethod
-    def _fill_load(row: Array, entries: dict[int, Any], R: Array, r: Array, value: Any) -> None:
-        if not entries:
-            return
-        for at in (lk.SPRING, lk.LENGTH, lk.FACTOR):
-            row[at] = value(entries[at])
-        for at in (lk.PLACE, lk.OTHER):
-            if at in entries:
-                point = entries[at]
-                place = np.array([value(x) for x in point.place])
-                row[at : at + 3] = place if point.link < 0 else r[point.link] + R[point.link] @ place
-        link, direction = entries[lk.DIRECTION]
-        if link >= 0:
-            row[lk.DIRECTION : lk.DIRECTION + 3] = R[link] @ np.array([value(x) for x in direction])
-            row[lk.AXES : lk.AXES + 9] = R[link].ravel()
 
     # -- expressions ----------------------------------------------------------------------------
 

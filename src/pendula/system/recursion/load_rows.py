@@ -1,0 +1,243 @@
+"""Rows of the recursion's tables for loads, and the expressions of state and time that they use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+import numpy as np
+import symengine as se
+
+from pendula.equations import loads as ld
+from pendula.equations import vectors as vec
+from pendula.equations.tape import Expr, is_zero
+from pendula.errors import NotSupported
+from pendula.model.bodies import GROUND as GROUND_NAME
+from pendula.system.layout import Array
+from pendula.system.recursion import loads as lk
+from pendula.system.recursion import spatial as sp
+from pendula.system.recursion.skeleton import GROUND, Skeleton, is_constant
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a body, in body axes, with the body's index (-1: ground), or the origin of a hinge."""
+
+    link: int
+    place: tuple[Expr, ...]
+    hinge: int = GROUND
+
+
+class LoadRows:
+    """Springs across hinges, and all other loads.
+
+    Attributes:
+        expressions: what loads need as functions of state and time.
+        springs: whole numbers and constants of every spring across a hinge.
+        others: whole numbers and constants of every other load, by column.
+
+    Raises:
+        NotSupported: a load that the recursion cannot do; the message names it.
+    """
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.skeleton, self.mechanism = skeleton, skeleton.mechanism
+        self.expressions: list[Expr] = []
+        self.springs: list[tuple[list[int], list[Expr]]] = []
+        self.others: list[tuple[list[int], dict[int, Any]]] = []
+        self._laws: list[tuple[int, ld.Across | ld.Between]] = []
+        self._known, self._nv = set(self.mechanism.parameters), len(self.mechanism.v)
+        for load in ld.collect_loads(self.mechanism):
+            self._add(load)
+
+    def _add(self, load: ld.Load) -> None:
+        m = self.mechanism
+        match load:
+            case ld.Across():
+                hinge, k = self._place_of(str(load.coordinate))
+                line = load.pull.straight
+                if line is None:
+                    self._spring(hinge, k, 0, 0, 0, self._law(load))
+                else:
+                    self._spring(hinge, k, line.stiffness, line.length, line.damping)
+            case ld.BallFriction(speeds, coefficient):
+                hinge = next(
+                    i + 1 for i, h in enumerate(self.skeleton.hinges) if h.v == speeds[0] and h.kind == sp.BALL
+                )
+                for k in range(3):
+                    self._spring(hinge, k, 0, 0, coefficient)
+            case ld.OnCoordinate(rate, value):
+                self._on_coordinate(rate, value)
+            case ld.ForceAt(body, place, vector, axes):
+                self._load(lk.FORCE, Point(m.index[body], tuple(place)), vector=vector, axes=axes)
+            case ld.TorqueOn(body, vector, axes):
+                self._load(lk.TORQUE, Point(m.index[body], (0, 0, 0)), vector=vector, axes=axes)
+            case ld.SpinForce(body, place, direction, coefficient, _):
+                at, more = self._either(coefficient)
+                point = Point(m.index[body], tuple(place))
+                self._load(lk.SPIN, point, at=at, factor=more, direction=tuple(direction))
+            case ld.Between():
+                line = load.pull.straight
+                start, end = self.end(*load.start), self.end(*load.end)
+                if line is None:
+                    self._load(lk.PULL, start, end, at=self._law(load))
+                    return
+                at, more = self._either(line.damping)
+                self._load(lk.BETWEEN, start, end, at=at, factor=more, spring=line.stiffness, length=line.length)
+            case _:
+                assert_never(load)
+
+    def _law(self, load: ld.Across | ld.Between) -> int:
+        """Index of the first of the expressions of a law: elastic pull, drag, potential; they are written later."""
+        at = len(self.expressions)
+        self.expressions += [0, 0, 0]
+        self._laws.append((at, load))
+        return at
+
+    def write_laws(self) -> None:
+        """Elastic pull, drag and potential of laws with other than straight lines, as expressions of the state.
+
+        What a law measures is found from the symbolic poses, so that the derivatives of the program of expressions
+        contain all that the law adds to those of the kernels. Rates can be taken once all prescribed motions are
+        known, those of moving points of ground included.
+        """
+        m = self.mechanism
+        in_time = m.in_time()
+        for at, load in self._laws:
+            if isinstance(load, ld.Across):
+                x = load.measured(m.tape)
+            else:
+                gap = m.tape.keep_all(vec.subtract(m.point(*load.end), m.point(*load.start)), "gap__law")
+                x = m.tape.name(se.sqrt(vec.dot(gap, gap)), "length__law")
+            rate = m.tape.name(se.sympify(in_time(x)), "rate__law")
+            pull = load.pull
+            self.expressions[at : at + 3] = pull.elastic(x), pull.drag(x, rate), pull.potential(x)
+
+    def _place_of(self, name: str) -> tuple[int, int]:
+        if name not in self.skeleton.place_of:
+            raise NotSupported(f'the recursion has no spring on "{name}", a prescribed coordinate of a chart')
+        return self.skeleton.place_of[name]
+
+    def end(self, body: str, place: Sequence[Expr]) -> Point:
+        """A point of a body; one of ground that moves has a hinge."""
+        if not all(is_constant(x, self._known) for x in place):  # a point of ground that moves
+            return Point(-1, (0, 0, 0), self.skeleton.moving_point(place))
+        return Point(-1 if body == GROUND_NAME else self.mechanism.index[body], tuple(place))
+
+    def _either(self, value: Expr) -> tuple[int, Expr]:
+        """Index of an expression of state or time with 0, or -1 with the constant that it is."""
+        return (-1, value) if is_constant(value, self._known) else (self._expression(value), 0)
+
+    def _expression(self, value: Expr) -> int:
+        self.expressions.append(value)
+        return len(self.expressions) - 1
+
+    def _spring(self, hinge: int, k: int, stiffness: Expr, rest: Expr, damping: Expr, law: int = -1) -> None:
+        own = self.skeleton.hinges[hinge - 1]
+        effort = own.v + k if own.v >= 0 else self._nv + own.drive
+        at, constant = self._either(damping)
+        self.springs.append(([hinge, k, effort, at, law], [stiffness, rest, constant]))
+
+    def _on_coordinate(self, rate: int, value: Expr) -> None:
+        m = self.mechanism
+        name = str(m.joint_rates[rate]).removesuffix("_dot")
+        place = self.skeleton.place_of.get(name)
+        if place is not None and self.skeleton.hinges[place[0] - 1].absolute:
+            link = next(
+                k for k, l in enumerate(m.links) if l.joint.coordinates() and l.joint.coordinates()[0].name == name
+            )
+            sense = m.direction(m.links[link].joint.axis)[2]  # type: ignore[attr-defined]
+            self._load(lk.TORQUE, Point(link, (0, 0, 0)), vector=(0, 0, sense * value), axes="world")
+            return
+        self.others.append(([lk.EFFORT_GIVEN, rate, 0, self._expression(value), 0], {}))
+
+    def _load(
+        self,
+        kind: int,
+        first: Point,
+        second: Point | None = None,
+        *,
+        vector: Sequence[Expr] = (),
+        axes: str = "world",
+        at: int = -1,
+        factor: Expr = 0,
+        spring: Expr = 0,
+        length: Expr = 0,
+        direction: tuple[Expr, ...] = (0, 0, 0),
+    ) -> None:
+        if vector:
+            at, *_ = [self._expression(x) for x in vector]
+        hinges = [0 if p is None else p.hinge or self.hinge_of(p.link) for p in (first, second)]
+        constants: dict[int, Any] = {lk.PLACE: first, lk.SPRING: spring, lk.LENGTH: length, lk.FACTOR: factor}
+        constants |= {lk.DIRECTION: (first.link, direction), lk.AXES: first.link}
+        if second is not None:
+            constants[lk.OTHER] = second
+        self.others.append(([kind, *hinges, at, int(axes == "body")], constants))
+
+    def hinge_of(self, link: int) -> int:
+        """The hinge that carries a body; -1 means ground."""
+        return GROUND if link < 0 else self.skeleton.seats[link].hinge
+
+    @property
+    def load_hinges(self) -> Array:
+        """The hinge that each load acts on."""
+        of_rate = {h.v: k + 1 for k, h in enumerate(self.skeleton.hinges) if h.v >= 0}
+        of_rate |= {self._nv + h.drive: k + 1 for k, h in enumerate(self.skeleton.hinges) if h.drive >= 0}
+        found = [of_rate.get(r[lk.FIRST], 0) if r[lk.KIND] == lk.EFFORT_GIVEN else r[lk.FIRST] for r, _ in self.others]
+        return np.array(found, dtype=np.int64)
+
+    @property
+    def has_damping(self) -> bool:
+        """Whether a damper or friction is in a hinge."""
+        return any(
+            not is_zero(constants[lk.DAMPING])
+            or row[lk.DAMPING_AT] >= 0
+            or (row[lk.LAW_AT] >= 0 and not is_zero(self.expressions[row[lk.LAW_AT] + lk.LAW_DRAG]))
+            for row, constants in self.springs
+        )
+
+    @property
+    def does_work(self) -> bool:
+        """Whether a load is anything but a spring."""
+        return any(self._is_more_than_spring(*row) for row in self.others)
+
+    def _is_more_than_spring(self, row: list[int], entries: dict[int, Any]) -> bool:
+        if row[lk.KIND] == lk.PULL:
+            return not is_zero(self.expressions[row[lk.VALUE] + lk.LAW_DRAG])
+        return row[lk.KIND] != lk.BETWEEN or row[lk.VALUE] >= 0 or not is_zero(entries[lk.FACTOR])
+
+    def constants(self) -> Iterator[Expr]:
+        """Every expression of parameters in the rows."""
+        for _, expressions in self.springs:
+            yield from expressions
+        for _, entries in self.others:
+            for key in (lk.SPRING, lk.LENGTH, lk.FACTOR):
+                yield entries.get(key, 0)
+            points = [entries[k].place for k in (lk.PLACE, lk.OTHER) if k in entries]
+            for vector in (*points, entries.get(lk.DIRECTION, (0, ()))[1]):
+                yield from vector
+
+    def numbers(self, value: Callable[[Expr], Any], R: Array, r: Array, kind: Any) -> tuple[Array, Array]:
+        """The numbers of springs and of other loads; ``R`` and ``r`` lead from bodies to their hinges."""
+        springs = np.array([[value(x) for x in row] for _, row in self.springs], dtype=kind)
+        others = np.zeros((len(self.others), lk.LOAD_NUMBERS), dtype=kind)
+        for row, (_, entries) in zip(others, self.others, strict=True):
+            self._fill(row, entries, R, r, value)
+        return springs.reshape(-1, lk.SPRING_NUMBERS), others
+
+    @staticmethod
+    def _fill(row: Array, entries: dict[int, Any], R: Array, r: Array, value: Any) -> None:
+        if not entries:
+            return
+        for at in (lk.SPRING, lk.LENGTH, lk.FACTOR):
+            row[at] = value(entries[at])
+        for at in (lk.PLACE, lk.OTHER):
+            if at in entries:
+                point = entries[at]
+                place = np.array([value(x) for x in point.place])
+                row[at : at + 3] = place if point.link < 0 else r[point.link] + R[point.link] @ place
+        link, direction = entries[lk.DIRECTION]
+        if link >= 0:
+            row[lk.DIRECTION : lk.DIRECTION + 3] = R[link] @ np.array([value(x) for x in direction])
+            row[lk.AXES : lk.AXES + 9] = R[link].ravel()
