@@ -295,7 +295,7 @@ def test_what_a_block_computes_does_not_depend_on_the_blocks_compiled_before() -
     for by in "qvp":  # fills the shared program with derivatives first
         used.residual_jacobian(by, q[0], v[0], np.ones(2), np.zeros(0))
     used.energies(q[0], v[0])
-    natives = [system._programs.dynamics(system.parameters).native for system in (fresh, used)]
+    natives = [system.programs.dynamics(system.parameters).native for system in (fresh, used)]
     assert natives[0].operations == natives[1].operations
     found = [system.accelerations(q[0], v[0]).tobytes() for system in (fresh, used)]
     assert found[0] == found[1]

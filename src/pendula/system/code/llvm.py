@@ -30,7 +30,15 @@ _SIGNATURE = "(ptr noalias %out, ptr noalias readonly %in, ptr noalias readonly 
 
 @dataclass(frozen=True)
 class Native:
-    """A compiled program. ``owner`` keeps the machine code alive as long as anyone holds an address."""
+    """A compiled program.
+
+    Attributes:
+        evaluate, prepare: addresses of the functions.
+        inputs, outputs: lengths of the arrays that ``evaluate`` reads and writes.
+        parameters, prepared: numbers of parameters and of values that ``prepare`` computes from them.
+        operations: operations of one evaluation.
+        owner: keeps the machine code alive as long as anyone holds an address.
+    """
 
     evaluate: int
     prepare: int
@@ -78,16 +86,22 @@ def compile_program(
     text = Writer(lanes, contract=lanes > 1, block=_BLOCK if lanes == 1 else _BLOCK_IN_LANES)
     write_straight(text, program, state, outputs, places, rows)
     parts = [text.function(f"@evaluate{_SIGNATURE}")]
-    one = Writer(1, contract=False, block=_BLOCK)
-    first = [k for k in program.needed(hoisted) if program.level[k] == PARAMETER]
-    write_straight(one, program, first, hoisted, None, {k: ("%in", i) for i, k in enumerate(program.parameters)})
-    # runs once per parameter set, so that it is compiled the quick way
-    parts.append(one.function(f"@prepare{_SIGNATURE}", "noinline optnone "))
-    text.declared |= one.declared
+    parts.append(write_prepare(text, program, hoisted))
     engine = build_module("\n".join([*parts, *text.declared.values()]), 2 if thorough else 0)
     prepare = engine.get_function_address("prepare")
     evaluate = engine.get_function_address("evaluate")
-    return Native(evaluate, prepare, len(inputs), len(outputs), count, len(hoisted), operations, engine)
+    size = 1 + max(places or [len(outputs) - 1], default=-1)
+    return Native(evaluate, prepare, len(inputs), size, count, len(hoisted), operations, engine)
+
+
+def write_prepare(text: Writer, program: Program, values: Sequence[int]) -> str:
+    """The function that computes values from parameters alone; what it calls is declared in ``text``."""
+    one = Writer(1, contract=False, block=_BLOCK)
+    order = [k for k in program.needed(values) if program.level[k] == PARAMETER]
+    write_straight(one, program, order, values, None, {k: ("%in", i) for i, k in enumerate(program.parameters)})
+    text.declared |= one.declared
+    # runs once per parameter set: the time to compile it matters more
+    return one.function(f"@prepare{_SIGNATURE}", "noinline optnone ")
 
 
 def write_straight(

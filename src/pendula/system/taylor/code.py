@@ -22,7 +22,7 @@ import numpy as np
 from pendula.numerics.solvers.linear import PIVOT_TOLERANCE
 from pendula.numerics.taylor.integrate import Series
 from pendula.system import kernels as kn
-from pendula.system.code.llvm import Native, compile_program
+from pendula.system.code.llvm import write_prepare
 from pendula.system.code.module import build_module
 from pendula.system.code.program import CONSTANT, STATE
 from pendula.system.code.writer import Writer
@@ -49,8 +49,10 @@ class NativeSeries:
     """rows per order: components, time, then others"""
     spare: int
     """rows after those of all orders; the first is 0 where the mass matrix was not positive definite, else 1"""
-    parameters: Native
-    """prepares what depends on parameters alone"""
+    prepare: int
+    """address of the function that computes values from parameters alone"""
+    parameters: int
+    prepared: int
     operations: int
     sums: int
     owner: Any
@@ -58,7 +60,6 @@ class NativeSeries:
 
 def compile_series(found: Recurrences, lanes: int) -> NativeSeries:
     """Machine code for recurrences, for one state or for :data:`LANES` at a time."""
-    prepare = compile_program(found.program, found.fixed, quick=True)
     text = _Coefficients(found, lanes).text()
     engine = build_module(text, 2 if len(found.order) <= _LARGE else 1)
     return NativeSeries(
@@ -69,7 +70,9 @@ def compile_series(found: Recurrences, lanes: int) -> NativeSeries:
         found.states,
         max(found.rows.values()) + 1,
         len(found.spare),
-        prepare,
+        engine.get_function_address("prepare"),
+        len(found.program.parameters),
+        len(found.fixed),
         len(found.order),
         sum(len(s) for s in found.sums.values()),
         engine,
@@ -78,13 +81,12 @@ def compile_series(found: Recurrences, lanes: int) -> NativeSeries:
 
 def bind_series(native: NativeSeries, vectors: Array, failure: str) -> Series:
     """Recurrences with parameters, one row for every run or one for all; ``failure`` is why a solve may fail."""
-    prepare = native.parameters
-    rows = np.empty((len(vectors), prepare.parameters + prepare.prepared))
-    rows[:, : prepare.parameters] = vectors
-    if prepare.prepared:
-        out = np.empty((len(vectors), prepare.prepared))
-        kn.evaluate_rows(prepare.prepare, 0, np.ascontiguousarray(vectors), out)
-        rows[:, prepare.parameters :] = out
+    rows = np.empty((len(vectors), native.parameters + native.prepared))
+    rows[:, : native.parameters] = vectors
+    if native.prepared:
+        out = np.empty((len(vectors), native.prepared))
+        kn.evaluate_rows(native.prepare, 0, np.ascontiguousarray(vectors), out)
+        rows[:, native.parameters :] = out
     entries = (native.address, native.go, native.look)
     sizes = (native.lanes, native.components, native.rows, native.spare)
     return Series(*entries, *sizes, parameters=rows, failure=failure, owner=native)
@@ -156,7 +158,8 @@ class _Coefficients:
         components, coordinates = self._found.states, len(self._program.inputs) - 1
         ends = write_go(self._text, self._stride, components)
         look = write_look(self._text, self._stride, components, coordinates)
-        return "\n".join([main, ends, look, *self._text.declared.values()])
+        prepare = write_prepare(self._text, self._program, self._found.fixed)
+        return "\n".join([main, ends, look, prepare, *self._text.declared.values()])
 
     # -- order 0 --------------------------------------------------------------------------------
 
