@@ -27,7 +27,7 @@ from formulation_texts import TEXTS  # noqa: E402
 
 HEAD = """# Model reference
 
-This page is made from the program by `python docs/make_reference.py`.
+`python docs/make_reference.py` generates this page from the program.
 
 A model file is TOML. A *scalar* is a number or an expression of parameters in quotes, such as `"m*l**2/12"` or
 `"90deg"`. A *vector* is a list of three scalars (or two, in the plane). A *side* names a body and a point of it:
@@ -119,12 +119,12 @@ def page() -> str:
 
 FORMULATIONS_HEAD = """# How to choose a formulation
 
-This page is made from the program by `python docs/make_reference.py`; every yes and no below is tried by
-`tests/equations/test_support.py`.
+`python docs/make_reference.py` generates this page from the program, and `tests/equations/test_support.py` tests every yes
+and no below.
 
 Five formulations derive the equations of one model. They share poses, the list of loads and the list of constraint rows,
-and no mechanics of motion, so that `pendula check` can hold them against each other. All fill the same form
-([conventions](conventions.md)), so that everything after them works with each:
+and no dynamics, so that `pendula check` can compare them with each other. All fill the same form
+([conventions](conventions.md)), so that everything downstream works with each of them:
 
     q' = N v + n      M v' = f + G^T lam      g = 0      G v = b      G v' = c
 
@@ -160,20 +160,20 @@ def formulations_page() -> str:
         rows.append([words, *("yes" if getattr(f.support, ability) else "no" for f in known.values())])
     rows.append(["accelerations found by", *(f"`{f.support.solved}`" for f in known.values())])
     lines += _table(["", *(f"`{name}`" for name in known)], rows)
-    lines += ["", "Asking for what a formulation cannot do ends in `NotSupported`, which names those that can."]
+    lines += ["", "An unsupported request raises `NotSupported`, which names the formulations that support it."]
     lines += ["`maximal` has a mass matrix, too: that of the bodies' speeds.", ""]
     lines += [f"- `{name}`: {words}." for name, words in SOLVED.items()]
-    lines += ["", "## What each costs", "", "Operations of M, f, G and c for a chain of n links, shared parts once,"]
-    lines += [f"counted for n = {LINKS[0]} and {LINKS[1]}, with the power of n that they grow by:", ""]
+    lines += ["", "## What each costs", "", "Number of operations in M, f, G and c for a chain of n links, with shared parts"]
+    lines += [f"counted once, for n = {LINKS[0]} and {LINKS[1]}, and the power of n with which it grows:", ""]
     rows = []
     for name, f in known.items():
         absolute, relative = (_power(x) for x in f.support.growth)
         first, second = (_operations(name, kind) for kind in ("absolute", "relative"))
         rows.append([f"`{name}`", first, absolute, second, relative, _power(f.support.solution)])
-    lines += _table(["", "angles from ground", "like", "angles between links", "like", "solving like"], rows)
+    lines += _table(["", "absolute angles", "growth", "relative angles", "growth", "growth of the solve"], rows)
     for name, (title, text, example) in TEXTS.items():
         support = known[name].support
-        lines += ["", f"## {title}", "", f"Rests on {support.uses}. Choose it {support.choose}.", "", text, ""]
+        lines += ["", f"## {title}", "", f"Based on {support.uses}. Choose it {support.choose}.", "", text, ""]
         lines += ["```python", *(["import pendula", ""] if name == next(iter(TEXTS)) else []), example, "```"]
     return "\n".join(lines) + "\n"
 

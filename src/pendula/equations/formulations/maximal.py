@@ -55,7 +55,7 @@ class Maximal:
         growth=(1, 1),
         solution=1,
         uses="free bodies, and joints as constraints between two of them",
-        choose="for many bodies: everything grows like their number",
+        choose="for many bodies: everything grows in proportion to their number",
         joint_mass_matrix=False,
         joint_forces=True,
         jacobi=False,

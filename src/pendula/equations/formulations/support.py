@@ -1,4 +1,4 @@
-"""What a formulation can do, stated once: the documentation, the errors and the tests read it from here."""
+"""The capabilities of a formulation, stated once: the documentation, the errors and the tests read them from here."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ ABILITIES = {
 SOLVED = {
     "kkt": "M v' = f + G^T lam and G v' = c together, as one dense symmetric system",
     "complement": "v' along the null space of G (an orthogonal complement), then lam",
-    "bodies": "body by body from the tips to ground, loops as a border; all at once if they are redundant",
+    "bodies": "body by body from the tips to ground, with loops as a border; as one system if loops are redundant",
 }
-"""How accelerations and multipliers are found, in words."""
+"""How a formulation solves for accelerations and multipliers, in words."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,15 @@ class Support:
     """
 
     coordinates: Literal["joints", "bodies"]
-    """what q holds: coordinates of the joints that place bodies, or of every body by itself"""
+    """what q holds: coordinates of the joints that place bodies, or of every body separately"""
     solved: Literal["kkt", "complement", "bodies"]
-    """how accelerations and multipliers are found: see ``SOLVED``"""
+    """how it solves for accelerations and multipliers: see ``SOLVED``"""
     growth: tuple[int, int]
-    """operations of a chain of n links grow like these powers of n: angles from ground, angles between links"""
+    """powers of n with which the operations of a chain of n links grow: absolute angles, relative angles"""
     solution: int
-    """and those of solving for the accelerations of an open chain like this one"""
+    """power of n with which the cost of solving for the accelerations of an open chain grows"""
     uses: str
-    """the mechanics it rests on, and no other formulation does"""
+    """the mechanics it is based on, and no other formulation is"""
     choose: str
     """when to choose it"""
     closed_loops: bool = True
@@ -51,8 +51,8 @@ class Support:
     prescribed_motions: bool = True
     exact_derivatives: bool = True
     joint_mass_matrix: bool = True
-    """M is that of the joints' coordinates: the one that textbooks print"""
+    """M is that of the joints' coordinates, as printed in textbooks"""
     joint_forces: bool = False
-    """it meets the forces in joints on its way"""
+    """its derivation yields the forces in joints (constraint wrenches)"""
     jacobi: bool = True
-    """it has v . dT/dv - T + V also where motions are prescribed"""
+    """it provides v . dT/dv - T + V even with prescribed motions"""
