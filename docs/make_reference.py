@@ -163,7 +163,12 @@ def formulations_page() -> str:
     lines += ["", "An unsupported request raises `NotSupported`, which names the formulations that support it."]
     lines += ["`maximal` has a mass matrix, too: that of the bodies' speeds.", ""]
     lines += [f"- `{name}`: {words}." for name, words in SOLVED.items()]
-    lines += ["", "## What each costs", "", "Number of operations in M, f, G and c for a chain of n links, with shared parts"]
+    lines += [
+        "",
+        "## What each costs",
+        "",
+        "Number of operations in M, f, G and c for a chain of n links, with shared parts",
+    ]
     lines += [f"counted once, for n = {LINKS[0]} and {LINKS[1]}, and the power of n with which it grows:", ""]
     rows = []
     for name, f in known.items():

@@ -25,7 +25,7 @@ from pendula.model.joints import JOINTS, TreeJoint
 from pendula.results import System
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
-from pendula.system.sampling import random_states
+from pendula.system.loops.sampling import random_states
 
 Array = NDArray[np.float64]
 

@@ -60,7 +60,7 @@ OTHERS = {
     "EnsembleRun": lambda: made("Ensemble")[0],
     "JointReaction": lambda: made("Reactions")["crank"],
     "Layout": lambda: made("System").layout,
-    "Mobility": lambda: made("System").mobility,
+    "Mobility": lambda: pendula.mobility(made("System")),
     "Mode": lambda: made("Modes")[1],
     "Peak": lambda: made("Reactions").peaks[0],
     "Resonance": lambda: made("HarmonicResponse").resonances[0],

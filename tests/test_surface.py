@@ -103,6 +103,7 @@ TAKE_A_SYSTEM: dict[str, tuple[Any, ...]] = {
     "find_equilibria": (),
     "linearize": (HANGING,),
     "modes": (HANGING,),
+    "mobility": (),
     "stability": (HANGING,),
     "simulate": (0.1,),
     "simulate_many": (0.1, {"theta": [0.1, 0.2]}),

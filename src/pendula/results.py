@@ -12,7 +12,7 @@ from pendula.lazy import attach
 
 NAMES = {
     "Agreement": "pendula.analysis.court.agreement",
-    "Assembly": "pendula.system.assembly",
+    "Assembly": "pendula.system.loops.assembly",
     "BodyMotion": "pendula.system.system",
     "Certificate": "pendula.analysis.court.agreement",
     "Comparison": "pendula.analysis.court.against",
@@ -42,7 +42,7 @@ NAMES = {
     "LinearModels": "pendula.analysis.linear.linearize_many",
     "LinearRange": "pendula.analysis.linear.linear_range",
     "Lyapunov": "pendula.analysis.chaos.lyapunov",
-    "Mobility": "pendula.system.mobility",
+    "Mobility": "pendula.system.loops.mobility",
     "Mode": "pendula.analysis.modes.eigenmodes",
     "Modes": "pendula.analysis.modes.modes",
     "Outcome": "pendula.outcome",

@@ -43,11 +43,11 @@ from pendula.simulation.ensemble import EnsembleRun as EnsembleRun
 from pendula.simulation.events import Crossings as Crossings
 from pendula.simulation.trajectory import EnergyAccount as EnergyAccount
 from pendula.simulation.trajectory import Trajectory as Trajectory
-from pendula.system.assembly import Assembly as Assembly
 from pendula.system.joint_forces import Wrenches as Wrenches
 from pendula.system.layout import Layout as Layout
 from pendula.system.layout import State as State
-from pendula.system.mobility import Mobility as Mobility
+from pendula.system.loops.assembly import Assembly as Assembly
+from pendula.system.loops.mobility import Mobility as Mobility
 from pendula.system.system import BodyMotion as BodyMotion
 from pendula.system.system import Energies as Energies
 from pendula.system.system import System as System

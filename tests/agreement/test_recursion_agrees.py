@@ -12,7 +12,7 @@ from pendula.numerics.compiled.jit import compiled
 from pendula.numerics.compiled.native import call_native
 from pendula.results import System
 from pendula.system.lanes import bind_lanes
-from pendula.system.mobility import independent_rows
+from pendula.system.loops.mobility import independent_rows
 from pendula.system.recursive import RecursiveSystem
 from tests.helpers import VARIANTS, random_mechanism, states
 

@@ -149,7 +149,7 @@ def test_exponent_of_a_hanging_damped_rod_is_that_of_its_slowest_mode() -> None:
         pendula.compile_system(model), 8.0, initial_state={"theta": 0.0}, transient=4.0, segments=40, tol=1e-11
     )
     assert found.exponent == pytest.approx(-6.0 + np.sqrt(36.0 - 1.5 * G), rel=1e-6)
-    assert "no exponential growth" in str(found)
+    assert "no exponential growth" in " ".join(str(found).split())
 
 
 def test_exponent_of_a_regular_swing_tends_to_zero() -> None:
@@ -270,7 +270,7 @@ def test_what_is_not_supported_is_said_with_its_reason(name: str, formulation: s
         ({"duration": -1.0}, "duration must be positive"),
         ({"transient": 200.0}, "shorter than the duration"),
         ({"segments": 3}, "segments is a whole number"),
-        ({"stepper": "euler"}, "unknown method"),
+        ({"stepper": "euler"}, "there is no stepper"),
         ({"segments": 20, "transient": 80.0}, "too few segments"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from pendula.analysis.modes.modes import modal_coordinates, modes
 from pendula.analysis.modes.motion import mode_motion
 from pendula.analysis.modes.response import free_response
 from pendula.errors import LoopNotClosed, ModelError, NotSupported, UsageError
-from pendula.system.assembly import assemble
+from pendula.system.loops.assembly import assemble
 from tests.analysis.linear_models import from_matrices, linear_model
 
 PRINTED = 5e-6
@@ -324,8 +325,8 @@ def test_refusals_say_what_is_wrong():
 
 def test_singular_chart_gives_no_names_to_what_they_do_not_mean():
     linear = linear_model(pendula.compile_system(library.spherical_pendulum(chart="xy")))
-    object.__setattr__(linear, "coordinates", ("bob_x", "bob_y"))
-    object.__setattr__(linear, "chart", "displacements of the bob instead")
+    basis = replace(linear.basis, coordinates=("bob_x", "bob_y"), chart="displacements of the bob instead")
+    linear = replace(linear, basis=basis)
     found = modes(linear)
     assert all(set(shape) == {"bob_x", "bob_y"} for shape in found.as_dict()["all_coordinates"])
     with pytest.raises(UsageError, match='no coordinate or speed "x"'):

@@ -382,7 +382,7 @@ def test_other_formulations_borrow_newton_euler_and_say_so(formulation: str) -> 
     run = pendula.simulate(system, 0.5, samples=10)
     found = pendula.reactions(run)
     assert (found.formulation, found.simulated_by) == ("newton-euler", formulation)
-    direct = pendula.compile_system(library.four_bar(), "newton-euler").transmitted(run.q, run.v, run.t)
+    direct = joint_wrenches(pendula.compile_system(library.four_bar(), "newton-euler"), run.q, run.v, run.t)
     np.testing.assert_allclose(found.force_world, direct.force, atol=ROUNDING)
     with pytest.raises(NotSupported, match="newton-euler"):
         joint_wrenches(system, run.q, run.v, run.t)
@@ -459,7 +459,7 @@ def test_out_of_plane_forces_of_a_planar_loop_are_named_not_guessed() -> None:
     run = pendula.simulate(system, 0.5, tol=1e-10, samples=11)
     found = pendula.reactions(run)
     assert not found.planar
-    reference = pendula.compile_system(plain, "newton-euler").transmitted(run.q, run.v, run.t)
+    reference = joint_wrenches(pendula.compile_system(plain, "newton-euler"), run.q, run.v, run.t)
     np.testing.assert_allclose(found.force_world[..., :2], reference.force[..., :2], atol=1e-8)
     assert np.all(np.isnan(found.force_world[..., 2]))
     named = {(x.joint, x.component) for x in found.indeterminate}

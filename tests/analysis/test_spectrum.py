@@ -10,7 +10,7 @@ import pendula
 from pendula import Model, library
 from pendula.analysis.linear.quadratic import backward_errors, solve_quadratic
 from pendula.errors import UsageError
-from pendula.system.mobility import independent_rows
+from pendula.system.loops.mobility import independent_rows
 from tests.helpers import Array
 
 
@@ -237,5 +237,5 @@ def test_stiff_and_soft_in_one_system_keep_their_digits() -> None:
 
 def test_spectrum_refuses_what_does_not_belong() -> None:
     model = pendula.linearize(pendula.compile_system(library.pendulum()), {})
-    with pytest.raises(UsageError, match="belong to a system"):
+    with pytest.raises(UsageError, match="already has its equilibrium"):
         pendula.linear.spectrum(model, {"theta": 0})

@@ -16,7 +16,7 @@ from pendula.equations.derive import formulations
 from pendula.equations.printing.counts import count
 from pendula.equations.printing.formats import code, print_equations
 from pendula.library import mechanisms
-from pendula.system.sampling import random_states
+from pendula.system.loops.sampling import random_states
 
 ROUNDING = 1e-11  # same arithmetic in another order, at states that are not near a singular chart
 NAMES = sorted(mechanisms())

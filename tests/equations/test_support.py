@@ -251,6 +251,9 @@ SHARED = {
 """Poses, the list of loads, the list of constraint rows, and what holds expressions: no mechanics of motion."""
 
 
+EQUATIONS = Path(inspect.getfile(pendula.results.Equations)).parent
+
+
 def _imports(path: Path) -> set[str]:
     """Modules of equations/ that a file uses, directly or through its own modules."""
     found = set()
@@ -258,18 +261,19 @@ def _imports(path: Path) -> set[str]:
         if isinstance(node, ast.ImportFrom) and node.module == "pendula.equations":
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pendula.equations."):
-            found.add((node.module or "").removeprefix("pendula.equations."))
+            found.add((node.module or "").rpartition(".")[2])
     return found
 
 
 def _own(formulation: Formulation) -> set[str]:
     """Modules that a formulation uses and that are not for all."""
     path = Path(inspect.getfile(type(formulation)))
+    files = {file.stem: file for file in EQUATIONS.glob("**/*.py")}
     found, waiting = {path.stem}, [path]
     while waiting:
         for name in _imports(waiting.pop()) - SHARED - found:
             found.add(name)
-            waiting.append(path.with_name(f"{name}.py"))
+            waiting.append(files[name])
     return found
 
 
@@ -278,6 +282,5 @@ def test_formulations_share_no_mechanics_of_motion() -> None:
     for a in NAMES:
         for b in NAMES:
             assert a == b or not own[a] & own[b], f"{a} and {b} share {own[a] & own[b]}"
-    for name in SHARED:
-        path = Path(inspect.getfile(pendula.results.Equations)).with_name(f"{name}.py")
-        assert _imports(path) <= SHARED
+    for path in EQUATIONS.glob("**/*.py"):
+        assert path.stem not in SHARED or _imports(path) <= SHARED

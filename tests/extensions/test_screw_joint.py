@@ -148,7 +148,7 @@ def test_the_reaction_has_no_power_on_the_motion() -> None:
     s = -2.0 * 9.81 * b / (2.0 * b**2 + 0.01)
     for formulation in FORMULATIONS:
         system = pendula.compile_system(model, formulation)
-        found = pendula.reactions(system, pendula.simulate(system, 0.5))["s"]
+        found = pendula.reactions(pendula.simulate(system, 0.5))["s"]
         force, torque = found.force[-1], found.torque[-1]
         assert force[2] * b + torque[2] == pytest.approx(0.0, abs=1e-9)
         assert torque[2] == pytest.approx(0.01 * s, rel=1e-6)
@@ -239,8 +239,8 @@ def test_it_is_drawn(tmp_path: Path) -> None:
 def test_workers_know_it() -> None:
     system = pendula.compile_system(nut())
     starts = {"s": np.linspace(0.0, 1.0, 40)}
-    many = pendula.simulate_many(system, starts, 0.3, workers=2)
-    one = pendula.simulate_many(system, starts, 0.3, workers=1)
+    many = pendula.simulate_many(system, 0.3, starts, workers=2)
+    one = pendula.simulate_many(system, 0.3, starts, workers=1)
     assert np.array_equal(many["s"], one["s"])
 
 
@@ -305,7 +305,7 @@ def test_a_closing_joint_from_outside() -> None:
     for formulation in FORMULATIONS:
         system = pendula.compile_system(model, formulation)
         run = pendula.simulate(system, 0.5)
-        found = pendula.reactions(system, run)["touch"]
+        found = pendula.reactions(run)["touch"]
         normal = np.array([0, 0.3, 1]) / np.hypot(0.3, 1)
         assert np.abs(np.cross(found.force, normal)).max() < 1e-8
         assert np.abs(found.torque).max() < 1e-8

@@ -47,7 +47,7 @@ def test_impossible_path_is_refused(path: str) -> None:
 
 @pytest.mark.parametrize("path", [None, 3.5, ["a.toml"], {}])
 def test_what_is_no_path_is_refused(path: Any) -> None:
-    with pytest.raises(ModelError, match="must be given by its path"):
+    with pytest.raises(UsageError, match="load takes the path of a model file, found a"):
         pendula.load(path)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import pendula
 from pendula import Model
-from pendula.system.schedule import breakpoints, largest_step
+from pendula.system.switches.schedule import breakpoints, largest_step
 
 MASS, DURATION = 2.0, 20.0
 CLOSE = 1e-7

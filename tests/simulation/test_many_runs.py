@@ -258,7 +258,7 @@ def test_what_makes_no_sense_is_refused(double, angles):
     for settings, message in (
         ({"tol": 0.0}, "tolerance"),
         ({"stepper": "euler"}, "stepper"),
-        ({"samples": [2.0, 1.0]}, "ascending"),
+        ({"samples": [2.0, 1.0]}, "in the order of integration"),
         ({"samples": [0.0, 9.0]}, "between"),
         ({"workers": 0}, "workers"),
         ({"save": "runs.txt"}, "npz"),

@@ -7,7 +7,7 @@ import pytest
 
 import pendula
 from pendula import library
-from pendula.system.mobility import mobility
+from pendula.system.loops.mobility import mobility
 from tests.helpers import random_mechanism, states
 
 

@@ -276,7 +276,7 @@ def test_interrupted_lanes_keep_finished_runs() -> None:
         ({"y0": np.zeros((3, 5))}, "shape"),
         ({"y0": np.full((1, 4), np.nan)}, "finite"),
         ({"order": 3}, "order"),
-        ({"rtol": 1e-20}, "rtol"),
+        ({"rtol": 1e-20}, "tolerance"),
         ({"sample_times": [9.0]}, "sample_times"),
     ],
 )

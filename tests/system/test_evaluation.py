@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 import pendula
 from pendula import library
 from pendula.errors import ComputationError, LoopNotClosed, ModelError, PendulaError, SingularPose, UsageError
-from pendula.system.mobility import mobility
+from pendula.system.loops.mobility import mobility
 from pendula.system.parameters import parameter_vector
 from tests.helpers import Array, library_system, random_mechanism, states
 

@@ -12,7 +12,7 @@ import pendula
 from pendula import Model, library
 from pendula.errors import LoopNotClosed, ModelError, SingularPose, UsageError
 from pendula.results import System
-from pendula.system.mobility import mobility
+from pendula.system.loops.mobility import mobility
 
 SAME = 1e-8
 """Two runs at tolerance 1e-11 of the same mechanism, described with and without redundant constraints."""
@@ -323,7 +323,7 @@ def test_assembling_takes_a_model_and_values_by_name() -> None:
     assert "crank" not in found.moved
 
 
-@pytest.mark.parametrize(("arguments", "text"), [(("four-bar",), "model"), ((None, 3), "model")])
+@pytest.mark.parametrize(("arguments", "text"), [(("four-baar",), "did you mean"), ((None, 3), "model")])
 def test_assembling_something_else_is_refused(arguments: tuple[object, ...], text: str) -> None:
     with pytest.raises(UsageError, match=text):
         pendula.assemble(*arguments)  # type: ignore[arg-type]

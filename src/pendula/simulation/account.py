@@ -17,7 +17,7 @@ from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.joint_forces import gives_jacobi, jacobi_integral
 from pendula.system.layout import Array
-from pendula.system.schedule import constant_rates, moves_constraints
+from pendula.system.switches.schedule import constant_rates, moves_constraints
 from pendula.system.system import System, has_gaps
 
 _PAUSES = (Outcome.TOO_MANY_STEPS, Outcome.INTERRUPTED, Outcome.EVENT)

@@ -9,9 +9,9 @@ import numpy as np
 
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
-from pendula.system.assembly import assemble
 from pendula.system.build import compile_alike
 from pendula.system.layout import Array, State
+from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
 

@@ -19,7 +19,7 @@ from pendula.simulation.ensemble import ARRAYS, OUTCOMES
 from pendula.simulation.starts import Starts
 from pendula.system.lanes import LaneDynamics, bind_lanes
 from pendula.system.layout import Array, State
-from pendula.system.schedule import breakpoints, can_switch, largest_step, moves_by_itself, moves_by_time
+from pendula.system.switches.schedule import breakpoints, can_switch, largest_step, moves_by_itself, moves_by_time
 from pendula.system.system import System, has_gaps
 
 Tell = Callable[[int, int], None]

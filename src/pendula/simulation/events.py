@@ -15,8 +15,8 @@ from pendula.model.expressions.expression import Expression, ExpressionError, pa
 from pendula.numerics.steppers.stepping import Integration
 from pendula.numerics.steppers.watch import Watched
 from pendula.system.layout import Array
+from pendula.system.switches.watching import as_callback, check_names, names_of, sides_at, watch_program
 from pendula.system.system import System
-from pendula.system.watching import as_callback, check_names, names_of, sides_at, watch_program
 from pendula.words import counted, readable, some
 
 DIRECTIONS = {"rising": 1, "falling": -1, "any": 0}

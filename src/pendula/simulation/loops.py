@@ -8,10 +8,10 @@ import numpy as np
 
 from pendula.errors import SingularPose
 from pendula.numerics.steppers.stepping import integrate
-from pendula.system.assembly import row_scales
 from pendula.system.dynamics import Dynamics
 from pendula.system.layout import Array, State
-from pendula.system.mobility import look_at, mobility
+from pendula.system.loops.assembly import row_scales
+from pendula.system.loops.mobility import look_at, mobility
 from pendula.system.system import System
 
 PILOT_STEPS = 50

@@ -20,7 +20,7 @@ from pendula.system.dynamics import Dynamics
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.parameters import Parameters, parameter_vector
-from pendula.system.schedule import breakpoints, largest_step, moves_by_time
+from pendula.system.switches.schedule import breakpoints, largest_step, moves_by_time
 from pendula.system.system import System
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import PendulaError, UsageError
-from pendula.system.assembly import assemble
 from pendula.system.layout import Array, Layout, State
+from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import parameter_vector
 from pendula.system.system import System, has_gaps
 

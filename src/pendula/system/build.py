@@ -22,7 +22,7 @@ from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.system import assembly
 from pendula.system.layout import State
-from pendula.system.mobility import Pose, independent_rows, mobility, regular_poses
+from pendula.system.loops.mobility import Pose, independent_rows, mobility, regular_poses
 from pendula.system.recursive import RecursiveSystem
 from pendula.system.symbolic import SymbolicSystem
 from pendula.system.system import System

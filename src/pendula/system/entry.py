@@ -10,9 +10,9 @@ from pendula.equations.equations import Equations
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.system import assembly
-from pendula.system.assembly import Assembly
 from pendula.system.build import compile_system
 from pendula.system.layout import State
+from pendula.system.loops.assembly import Assembly
 from pendula.system.parameters import Parameters
 from pendula.system.system import System
 
@@ -74,7 +74,7 @@ def assemble(
 
     Args:
         system: a system, a model, or the name of a library mechanism.
-        near, parameters, keep, prefer: as in :func:`pendula.system.assembly.assemble`.
+        near, parameters, keep, prefer: as in :func:`pendula.system.loops.assembly.assemble`.
 
     Raises:
         LoopNotClosed: no consistent state was found, or the speeds to keep cannot be.

@@ -35,7 +35,7 @@ class InJoints:
         >>> system = pendula.compile_system(pendula.library.pendulum(), "maximal")
         >>> q, v = system.in_joints.place([0.5], [0.0])
         >>> system.layout.coordinates, system.in_joints.read(q, v)[0].round(6).tolist()
-        (('rod_x', 'rod_y', 'rod_theta'), [0.5])
+        (('link_x', 'link_y', 'link_theta'), [0.5])
     """
 
     def __init__(self, system: System, layout: Layout, twin: Callable[[], System] | None = None) -> None:

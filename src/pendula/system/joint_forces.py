@@ -20,8 +20,8 @@ class Wrenches(NamedTuple):
     Example:
         >>> import pendula
         >>> system = pendula.compile_system("pendulum", "newton-euler")
-        >>> joint_wrenches(system, [0.0], [0.0]).force[0].round(3).tolist()  # its weight
-        [0.0, 9.81, 0.0]
+        >>> joint_wrenches(system, [0.0], [0.0]).force[0, 1].round(3)  # its weight
+        np.float64(9.81)
     """
 
     force: Array

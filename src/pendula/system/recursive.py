@@ -24,7 +24,7 @@ from pendula.system.dynamics import STATUS, Dynamics, SpareDynamics, where
 from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs
 from pendula.system.layout import Array, Layout
-from pendula.system.mobility import independent_rows
+from pendula.system.loops.mobility import independent_rows
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
 from pendula.system.recursion import derivatives as dk
 from pendula.system.recursion import kernels as rk

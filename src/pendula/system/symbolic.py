@@ -22,7 +22,7 @@ from pendula.system.dynamics import STATUS, Dynamics, Sizes, SpareDynamics, bind
 from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs
 from pendula.system.layout import Array, Layout
-from pendula.system.mobility import independent_rows
+from pendula.system.loops.mobility import independent_rows
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
 from pendula.system.rows import state_rows
 from pendula.system.system import BodyMotion, Energies, Solution, System

@@ -10,9 +10,9 @@ from pendula.analysis.chaos.separation import Separation, separation
 from pendula.errors import UsageError
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
-from pendula.system.assembly import assemble
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
+from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import Parameters
 from pendula.words import readable
 

@@ -10,11 +10,11 @@ import numpy as np
 from pendula.analysis.driven.periods import symbolic
 from pendula.errors import ComputationError, UsageError
 from pendula.numerics.steppers.stepping import Integration, integrate
-from pendula.system.assembly import assemble
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
+from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import Parameters, parameter_vector
-from pendula.system.schedule import breakpoints, largest_step
+from pendula.system.switches.schedule import breakpoints, largest_step
 from pendula.system.system import System
 from pendula.system.tangent import deviation_callback
 from pendula.words import readable

@@ -16,11 +16,11 @@ from pendula.equations.derive import DEFAULT
 from pendula.errors import PendulaError
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
-from pendula.system.assembly import assemble
 from pendula.system.build import compile_system
 from pendula.system.layout import Array, State
+from pendula.system.loops.assembly import assemble
+from pendula.system.loops.sampling import random_states
 from pendula.system.parameters import parameter_vector
-from pendula.system.sampling import random_states
 from pendula.system.system import System
 from pendula.words import readable
 

@@ -16,8 +16,8 @@ from pendula.model.model import Model
 from pendula.system.build import compile_system
 from pendula.system.joint_forces import joint_wrenches
 from pendula.system.layout import Array
+from pendula.system.loops.sampling import random_states
 from pendula.system.parameters import typical_length
-from pendula.system.sampling import random_states
 from pendula.system.system import System
 from pendula.words import counted, readable
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from pendula.analysis.court.given import Points
 from pendula.errors import PendulaError
-from pendula.system.assembly import assemble
 from pendula.system.layout import State
+from pendula.system.loops.assembly import assemble
 from pendula.system.system import System
 
 

@@ -19,7 +19,7 @@ from pendula.numerics.steppers.stepping import integrate
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
-from pendula.system.schedule import breakpoints, largest_step
+from pendula.system.switches.schedule import breakpoints, largest_step
 from pendula.system.system import System
 from pendula.system.tangent import deviation_callback
 from pendula.words import readable

@@ -14,9 +14,9 @@ from pendula.analysis.equilibria.families import find_directions, stationary_at
 from pendula.analysis.equilibria.stationary import speed_sizes
 from pendula.analysis.linear.kinks import kink_at
 from pendula.errors import NotAnEquilibrium, UsageError
-from pendula.system.assembly import assemble
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, Layout, State
+from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import Parameters
 from pendula.system.system import System
 from pendula.words import counted, readable, some

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.system.assembly import row_scales
 from pendula.system.layout import Array
+from pendula.system.loops.assembly import row_scales
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
 

@@ -17,8 +17,8 @@ from pendula.analysis.modes.response import free_response
 from pendula.errors import ComputationError, NotSupported, PendulaError, UsageError
 from pendula.library.lookup import shown
 from pendula.simulation.simulate import simulate
-from pendula.system.assembly import assemble
 from pendula.system.layout import Array, State
+from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
 from pendula.words import readable

@@ -18,7 +18,7 @@ from pendula.errors import NotAnEquilibrium, SingularPose, UsageError
 from pendula.numerics.quick.independent import best_rows
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
-from pendula.system.mobility import independent_rows
+from pendula.system.loops.mobility import independent_rows
 from pendula.system.parameters import Parameters, typical_steps
 from pendula.system.rotations import about, multiply
 from pendula.system.system import System

@@ -15,7 +15,6 @@ from pendula.system.system import System
 from pendula.words import readable
 
 
-@readable
 @dataclass(frozen=True)
 class Matrices:
     """The matrices of a linear model; see :class:`LinearModel`."""
@@ -43,6 +42,7 @@ class Basis:
     undetermined: int = 0
 
 
+@readable
 @dataclass(frozen=True)
 class LinearModel:
     """M dv' + C dv + K ds = F du near an equilibrium, with ds' = dv and, for coordinates, dq = N ds.

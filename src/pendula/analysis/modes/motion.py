@@ -11,8 +11,8 @@ from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import OSCILLATION, Mode
 from pendula.analysis.modes.modes import Modes
 from pendula.errors import LoopNotClosed, NotSupported, UsageError
-from pendula.system.assembly import assemble
 from pendula.system.layout import Array, Layout, State
+from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import typical_length
 from pendula.system.system import System, has_gaps
 

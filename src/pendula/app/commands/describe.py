@@ -13,7 +13,7 @@ from pendula.app.options import echo_json, json_option, model_argument, paramete
 from pendula.files import write_text
 from pendula.model.model import Model
 from pendula.present.words.tables import heading, number, table
-from pendula.system.mobility import mobility
+from pendula.system.loops.mobility import mobility
 
 
 @click.command("list")

@@ -31,6 +31,21 @@ def register_force(cls: type[F]) -> type[F]:
     Raises:
         UsageError: the class has no such field, the name is taken, or its law is wrong: it uses names that are no
             fields, or its elastic pull is not the derivative of its potential.
+
+    Example:
+        >>> from typing import Literal
+        >>> from pendula.model.base import Scalar
+        >>> from pendula.model.forces import ForceBetween, Law
+        >>> class ForceHard(ForceBetween):
+        ...     "A spring that gets harder."
+        ...
+        ...     type: Literal["hard"] = "hard"
+        ...     k: Scalar
+        ...     law = Law(elastic="k*x**3", potential="k*x**4/4")
+        >>> register_force(ForceHard).__name__, FORCES.summary("hard")
+        ('ForceHard', 'A spring that gets harder.')
+        >>> FORCES.remove("hard").__name__
+        'ForceHard'
     """
     if "type" not in cls.model_fields or not isinstance(cls.model_fields["type"].default, str):
         raise UsageError(f'{cls.__name__}: a type of force needs a field such as type: Literal["cable"] = "cable"')

@@ -36,6 +36,22 @@ def register_joint(joint: J) -> J:
 
     Raises:
         UsageError: it is not such a class, or another module has registered a joint of that type.
+
+    Example:
+        >>> from typing import Literal
+        >>> from pendula.model.joints.steps import AXES, Turn
+        >>> class JointHinge(TreeJoint):
+        ...     "A turn about the z axis."
+        ...
+        ...     type: Literal["hinge"] = "hinge"
+        ...     freedoms = (("", "angle"),)
+        ...
+        ...     def steps(self):
+        ...         return (Turn(AXES["z"], self.coordinate_names()[0]),)
+        >>> register_joint(JointHinge).__name__, JOINTS.summary("hinge")
+        ('JointHinge', 'A turn about the z axis.')
+        >>> JOINTS.remove("hinge").__name__
+        'JointHinge'
     """
     if not (isinstance(joint, type) and issubclass(joint, (TreeJoint, ClosingJoint))):
         raise UsageError(f"a joint type is a subclass of TreeJoint or ClosingJoint, found {joint!r}")

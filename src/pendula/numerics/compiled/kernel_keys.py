@@ -226,8 +226,9 @@ class _Walk:
             self.found.append(f"{getattr(thing, '__module__', '')}.{thing.__name__}")
         elif isinstance(thing, types.ModuleType):
             self.found.append(thing.__name__)
-        elif kind.__module__.partition(".")[0] in ("numba", "llvmlite") or _is_number_type(kind):
+        elif _is_compiler_type(kind):
             self.found.append(f"{kind.__module__}.{kind.__qualname__} {thing}")
+            self._class(kind)
         elif _settled(getattr(thing, "__module__", None) or kind.__module__):
             self.found.append(f"{kind.__module__}.{kind.__qualname__} {getattr(thing, '__name__', '')}")
         else:
@@ -245,9 +246,9 @@ def _is_member(thing: object) -> bool:
     return isinstance(thing, enum.Enum)
 
 
-def _is_number_type(kind: type) -> bool:
-    """Whether a class is a type of numba's made in :mod:`pendula.numerics.scalars`, which always counts."""
-    return kind.__module__.startswith("pendula.numerics.scalars.")
+def _is_compiler_type(kind: type) -> bool:
+    """Whether a class is one of the compiler's types, or made from one of them."""
+    return any(base.__module__.partition(".")[0] in ("numba", "llvmlite") for base in kind.__mro__)
 
 
 def _settled(module: str | None) -> bool:

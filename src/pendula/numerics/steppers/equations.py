@@ -71,6 +71,13 @@ def rates(run, t, y, dy):
     """Derivatives ``dy`` of the state ``y`` at time t; False, with the cause noted, if they are not finite.
 
     For steppers from outside the package: call it inside the step, with arrays of ``run.n`` numbers.
+
+    Example:
+        >>> def midpoint(run, t, h, y, slope, new, error):
+        ...     if not rates(run, t + h / 2, y + h / 2 * slope, new):
+        ...         return False
+        ...     new[:] = y + h * new
+        ...     return True
     """
     at = row(run, run.stage)
     for k in range(run.n):

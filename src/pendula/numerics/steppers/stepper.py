@@ -49,7 +49,11 @@ class Stepper:
         code: native functions of a stepper inside the package: ``attempt``, ``prepare``, ``settle``, as
             ``"module:attribute"`` (see :data:`pendula.numerics.steppers.run.RUN`).
         setup: function (components, controlled, rtol) that makes the record of the method, as ``"module:attribute"``.
-        series: integrates by Taylor series, in a loop of its own.
+        series: integrates by Taylor series, in a separate loop.
+
+    Example:
+        >>> STEPPERS["radau"].order, STEPPERS["radau"].stiff, STEPPERS["rk4"].fixed
+        (5, True, True)
     """
 
     name: str
@@ -104,7 +108,13 @@ def register_stepper(stepper: Stepper) -> Stepper:
         UsageError: the name is taken, or the stepper has no step.
 
     Example:
-        See "Adding a stepper" in ``docs/extending.md``.
+        >>> def step(run, t, h, y, slope, new, error):
+        ...     new[:] = y + h * slope
+        ...     return True
+        >>> register_stepper(Stepper("euler", order=1, summary="for the first lesson", step=step)).fixed
+        True
+        >>> STEPPERS.remove("euler").name
+        'euler'
     """
     if not isinstance(stepper, Stepper) or stepper.step is None:
         raise UsageError(f"register_stepper takes a Stepper with a step function, found {stepper!r}")

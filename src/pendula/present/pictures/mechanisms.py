@@ -13,8 +13,8 @@ from pendula.errors import UsageError
 from pendula.model.model import Model
 from pendula.present.pictures.frames import plot_frames
 from pendula.present.pictures.results import Pose, scene_of
-from pendula.system.assembly import Assembly, assemble
 from pendula.system.entry import system_of
+from pendula.system.loops.assembly import Assembly, assemble
 from pendula.system.parameters import parameter_vector
 from pendula.system.system import System
 

@@ -19,7 +19,7 @@ from pendula.model.model import Model
 from pendula.present.report.html import Page, Raw, badge, block, count, details, missing, sentence, table, with_unit
 from pendula.present.report.motion import start_of
 from pendula.present.words.tables import number
-from pendula.system.mobility import mobility
+from pendula.system.loops.mobility import mobility
 
 
 def facts(found: Study) -> str:

@@ -24,7 +24,7 @@ from pendula.model.expressions.expression import parse
 from pendula.numerics.quick.independent import reduced_terms, room_for
 from pendula.numerics.quick.small_quadratic import LARGEST, evaluate_checked
 from pendula.system.layout import Array
-from pendula.system.mobility import independent_rows
+from pendula.system.loops.mobility import independent_rows
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
 

@@ -9,8 +9,8 @@ import symengine as se
 
 from pendula.equations.tape import is_zero
 from pendula.errors import UsageError
-from pendula.system.in_time import loads_in_time, longest_step, may_switch, motions_in_time, switch_times
 from pendula.system.layout import Array
+from pendula.system.switches.in_time import loads_in_time, longest_step, may_switch, motions_in_time, switch_times
 from pendula.system.system import System
 
 _JUMP = 1e-9  # a prescribed motion may jump by this much (relative) before it is refused

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from pendula.errors import ComputationError, LoopNotClosed, PendulaError
-from pendula.system.assembly import assemble
 from pendula.system.layout import Array, State
-from pendula.system.mobility import independent_rows, singular_values
+from pendula.system.loops.assembly import assemble
+from pendula.system.loops.mobility import independent_rows, singular_values
 from pendula.system.system import System
 
 WORST_CONDITION = 1e5

@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from pendula.errors import LoopNotClosed
-from pendula.system.assembly import DEPENDENT, assemble, row_scales
 from pendula.system.layout import Array, State
+from pendula.system.loops.assembly import DEPENDENT, assemble, row_scales
 from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.system import System
 from pendula.words import readable

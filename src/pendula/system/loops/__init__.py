@@ -1,0 +1,1 @@
+"""Closed loops: states that close them, mobility, random consistent states."""
