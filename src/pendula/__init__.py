@@ -45,7 +45,7 @@ NAMES = {
     "load": "pendula.model.files",
     "loads": "pendula.model.files",
     "model": "pendula.model",
-    "mobility": "pendula.system.loops.mobility",
+    "mobility": "pendula.system.entry",
     "modes": "pendula.analysis.modes.modes",
     "plot": "pendula.present.pictures.results",
     "print_equations": "pendula.equations.printing.formats",

@@ -33,8 +33,8 @@ from pendula.simulation.simulate import simulate as simulate
 from pendula.simulation.simulate_many import simulate_many as simulate_many
 from pendula.system.build import compile_system as compile_system
 from pendula.system.entry import assemble as assemble
+from pendula.system.entry import mobility as mobility
 from pendula.system.layout import State as State
-from pendula.system.loops.mobility import mobility as mobility
 
 __all__ = [
     "Event",

@@ -164,10 +164,10 @@ def test_one_equilibrium_without_derivatives_does_not_hide_the_others() -> None:
 
 
 def test_every_change_of_sign_of_a_single_force_is_found() -> None:
-    """Nothing bounds a logarithm, so it is searched: the far root, which few random starts come to, is there, too."""
-    force = "-0.371*x*sin(0.601*x) + 2.258*tanh(0.666*x) - 1.171*log(2 + x**2)"
+    """Nothing bounds atan2, so it is searched: the far root, which few random starts come to, is there, too."""
+    force = "-0.371*x*sin(0.601*x) + 2.258*tanh(0.666*x) - 1.171*log(2 + x**2) + 0.01*atan2(x, 2)"
     x = np.linspace(-10, 10, 100_000)
-    y = -0.371 * x * np.sin(0.601 * x) + 2.258 * np.tanh(0.666 * x) - 1.171 * np.log(2 + x**2)
+    y = -0.371 * x * np.sin(0.601 * x) + 2.258 * np.tanh(0.666 * x) - 1.171 * np.log(2 + x**2) + 0.01 * np.arctan2(x, 2)
     expected = x[:-1][y[:-1] * y[1:] < 0]
     found = pendula.find_equilibria(masses(force))
     assert found.complete == "not proven"

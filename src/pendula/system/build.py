@@ -20,8 +20,8 @@ from pendula.errors import (
 )
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
-from pendula.system import assembly
 from pendula.system.layout import State
+from pendula.system.loops import assembly
 from pendula.system.loops.mobility import Pose, independent_rows, mobility, regular_poses
 from pendula.system.recursive import RecursiveSystem
 from pendula.system.symbolic import SymbolicSystem

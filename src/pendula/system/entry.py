@@ -9,10 +9,10 @@ from typing import Any
 from pendula.equations.equations import Equations
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
-from pendula.system import assembly
 from pendula.system.build import compile_system
 from pendula.system.layout import State
-from pendula.system.loops.assembly import Assembly
+from pendula.system.loops import assembly
+from pendula.system.loops import mobility as of_loops
 from pendula.system.parameters import Parameters
 from pendula.system.system import System
 
@@ -69,7 +69,7 @@ def assemble(
     parameters: Parameters = None,
     keep: Collection[str] = (),
     prefer: Collection[str] = (),
-) -> Assembly:
+) -> assembly.Assembly:
     """The consistent state nearest to a given one: loops closed, speeds compatible with them.
 
     Args:
@@ -86,3 +86,13 @@ def assemble(
         ['rocker']
     """
     return assembly.assemble(system_of(system, "assemble"), near, parameters=parameters, keep=keep, prefer=prefer)
+
+
+def mobility(system: AnySystem, parameters: Parameters = None) -> of_loops.Mobility:
+    """Degrees of freedom by count and by rank, and redundant constraints, looked at around the initial state.
+
+    Example:
+        >>> mobility("four-bar").text
+        '1 degree of freedom'
+    """
+    return of_loops.mobility(system_of(system, "mobility"), parameters)

@@ -219,14 +219,14 @@ def solve(model: LinearModel) -> Roots:
 
 
 def _suspicious(model: LinearModel, roots: Roots) -> bool:
-    """Whether some root is so slow that it may be zero but for rounding."""
+    """Whether some root, or the rate of some stiffness alone, is so slow that it may be zero but for rounding."""
     system = model.system
     assert system is not None
-    sizes = [abs(x) for x in roots.values.tolist()]
-    smallest = next((x for x in sizes if x > 0), None)
-    if smallest is None:
-        return False
-    return smallest < SLOW * max(sizes[-1], weight_rate(system, model.at.parameters), spin(system, model.at.v))
+    sizes = np.abs(roots.values)
+    rates = np.sqrt(np.abs(model.K.diagonal() / model.M.diagonal()))
+    smallest = min(sizes[sizes > 0].min(initial=np.inf), rates[rates > 0].min(initial=np.inf))
+    fast = sizes.max(initial=0.0)
+    return bool(smallest < SLOW * max(fast, weight_rate(system, model.at.parameters), spin(system, model.at.v)))
 
 
 MOST_LOOKS = 24

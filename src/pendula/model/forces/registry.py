@@ -34,14 +34,12 @@ def register_force(cls: type[F]) -> type[F]:
 
     Example:
         >>> from typing import Literal
-        >>> from pendula.model.base import Scalar
-        >>> from pendula.model.forces import ForceBetween, Law
-        >>> class ForceHard(ForceBetween):
+        >>> from pendula.model.forces import ForceSpring, Law
+        >>> class ForceHard(ForceSpring):
         ...     "A spring that gets harder."
         ...
         ...     type: Literal["hard"] = "hard"
-        ...     k: Scalar
-        ...     law = Law(elastic="k*x**3", potential="k*x**4/4")
+        ...     law = Law(elastic="stiffness*x**3", potential="stiffness*x**4/4")
         >>> register_force(ForceHard).__name__, FORCES.summary("hard")
         ('ForceHard', 'A spring that gets harder.')
         >>> FORCES.remove("hard").__name__
