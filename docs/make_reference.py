@@ -15,7 +15,8 @@ from pendula.equations.formulations.support import ABILITIES, SOLVED
 from pendula.equations.printing.counts import count
 from pendula.files import write_text
 from pendula.model import bodies
-from pendula.model.expressions.expression import CONSTANTS, FUNCTIONS
+from pendula.model.expressions.functions import FUNCTIONS
+from pendula.model.expressions.nodes import CONSTANTS
 from pendula.model.forces.registry import FORCES
 from pendula.model.joints import JOINTS, ClosingJoint, TreeJoint
 from pendula.model.model import Model

@@ -22,14 +22,11 @@ MODULES = (
 
 def stub(module: str) -> str:
     """The content of a module's stub."""
-    names: dict[str, str] = importlib.import_module(module).NAMES
-    homes: dict[str, list[str]] = {}
-    for name, home in names.items():
-        where = "pendula" if home == f"pendula.{name}" else home
-        homes.setdefault(where, []).append(name)
+    homes: dict[str, str] = importlib.import_module(module).NAMES
+    names = " ".join(homes.values()).split()
     lines = ["# Made by docs/make_stubs.py from NAMES of the module beside it.", ""]
     for home in sorted(homes):
-        lines += [f"from {home} import {name} as {name}" for name in sorted(homes[home])]
+        lines += [f"from {home} import {name} as {name}" for name in sorted(homes[home].split())]
     listed = sorted([*names, "__version__"] if module == "pendula" else names)
     lines += ["", "__all__ = [", *(f'    "{name}",' for name in listed), "]"]
     if module == "pendula":

@@ -14,50 +14,35 @@ More is in the modules ``linear`` (linear models, eigenvalues, responses), ``dri
 Names are loaded when they are first used, so that importing the package is quick.
 """
 
-from __future__ import annotations
-
 from pendula.lazy import attach
 
 __version__ = "0.1.0"
 
 NAMES = {
-    "Event": "pendula.simulation.events",
-    "Model": "pendula.model.model",
-    "Outcome": "pendula.outcome",
-    "State": "pendula.system.layout",
-    "animate": "pendula.present.pictures.results",
-    "assemble": "pendula.system.entry",
-    "chaos": "pendula.chaos",
-    "check": "pendula.analysis.court.agreement",
-    "check_against": "pendula.analysis.court.against",
-    "compile_system": "pendula.system.build",
-    "derive": "pendula.equations.derive",
-    "driven": "pendula.driven",
-    "dumps": "pendula.model.files",
-    "equilibria": "pendula.equilibria",
-    "errors": "pendula.errors",
-    "extend": "pendula.extend",
-    "find_equilibria": "pendula.analysis.equilibria.find",
-    "formulations": "pendula.equations.formulations.registry",
-    "library": "pendula.library",
-    "linear": "pendula.linear",
-    "linearize": "pendula.analysis.linear.linearize",
-    "load": "pendula.model.files",
-    "loads": "pendula.model.files",
-    "model": "pendula.model",
-    "mobility": "pendula.system.entry",
-    "modes": "pendula.analysis.modes.modes",
-    "plot": "pendula.present.pictures.results",
-    "print_equations": "pendula.equations.printing.formats",
-    "reactions": "pendula.analysis.reactions.forces",
-    "report": "pendula.present.report.page",
-    "results": "pendula.results",
-    "save": "pendula.model.files",
-    "simulate": "pendula.simulation.simulate",
-    "simulate_many": "pendula.simulation.simulate_many",
-    "stability": "pendula.analysis.stability.verdict",
+    "pendula": "chaos driven equilibria errors extend library linear model results",
+    "pendula.analysis.court.against": "check_against",
+    "pendula.analysis.court.agreement": "check",
+    "pendula.analysis.equilibria.find": "find_equilibria",
+    "pendula.analysis.linear.linearize": "linearize",
+    "pendula.analysis.modes.modes": "modes",
+    "pendula.analysis.reactions.forces": "reactions",
+    "pendula.analysis.stability.verdict": "stability",
+    "pendula.equations.derive": "derive",
+    "pendula.equations.formulations.registry": "formulations",
+    "pendula.equations.printing.formats": "print_equations",
+    "pendula.model.files": "dumps load loads save",
+    "pendula.model.model": "Model",
+    "pendula.outcome": "Outcome",
+    "pendula.present.pictures.results": "animate plot",
+    "pendula.present.report.page": "report",
+    "pendula.simulation.events": "Event",
+    "pendula.simulation.simulate": "simulate",
+    "pendula.simulation.simulate_many": "simulate_many",
+    "pendula.system.build": "compile_system",
+    "pendula.system.entry": "assemble mobility",
+    "pendula.system.layout": "State",
 }
-"""Every public name and where it lives. Stub files (``docs/make_stubs.py``) show the same to type checkers."""
+"""Every public name, by the module where it lives. Type checkers see the same in stubs (``docs/make_stubs.py``)."""
 
 __getattr__, __dir__, __all__ = attach(__name__, globals(), NAMES)
 __all__ += ["__version__"]

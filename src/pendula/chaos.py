@@ -7,15 +7,13 @@ Example:
     False
 """
 
-from __future__ import annotations
-
 from pendula.lazy import attach
 
 NAMES = {
-    "divergence": "pendula.analysis.chaos.divergence",
-    "horizon": "pendula.analysis.chaos.horizon",
-    "lyapunov": "pendula.analysis.chaos.lyapunov",
+    "pendula.analysis.chaos.divergence": "divergence",
+    "pendula.analysis.chaos.horizon": "horizon",
+    "pendula.analysis.chaos.lyapunov": "lyapunov",
 }
-"""Every public name of this module and where it lives."""
+"""Every public name of this module, by the module where it lives."""
 
 __getattr__, __dir__, __all__ = attach(__name__, globals(), NAMES)

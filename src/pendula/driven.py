@@ -7,15 +7,12 @@ Example:
     'stable (linear)'
 """
 
-from __future__ import annotations
-
 from pendula.lazy import attach
 
 NAMES = {
-    "floquet": "pendula.analysis.driven.floquet",
-    "floquet_boundary": "pendula.analysis.driven.study",
-    "floquet_over": "pendula.analysis.driven.study",
+    "pendula.analysis.driven.floquet": "floquet",
+    "pendula.analysis.driven.study": "floquet_boundary floquet_over",
 }
-"""Every public name of this module and where it lives."""
+"""Every public name of this module, by the module where it lives."""
 
 __getattr__, __dir__, __all__ = attach(__name__, globals(), NAMES)

@@ -6,16 +6,13 @@ Example:
     0.0
 """
 
-from __future__ import annotations
-
 from pendula.lazy import attach
 
 NAMES = {
-    "equilibrium_at": "pendula.analysis.equilibria.equilibrium",
-    "find_equilibria": "pendula.analysis.equilibria.find",
-    "lowest_equilibrium": "pendula.analysis.equilibria.find",
-    "trim": "pendula.analysis.equilibria.trim",
+    "pendula.analysis.equilibria.equilibrium": "equilibrium_at",
+    "pendula.analysis.equilibria.find": "find_equilibria lowest_equilibrium",
+    "pendula.analysis.equilibria.trim": "trim",
 }
-"""Every public name of this module and where it lives."""
+"""Every public name of this module, by the module where it lives."""
 
 __getattr__, __dir__, __all__ = attach(__name__, globals(), NAMES)

@@ -8,25 +8,20 @@ Example:
     True
 """
 
-from __future__ import annotations
-
 from pendula.lazy import attach
 
 NAMES = {
-    "STEPPERS": "pendula.numerics.steppers.stepper",
-    "Stepper": "pendula.numerics.steppers.stepper",
-    "load_extension": "pendula.extensions",
-    "load_installed": "pendula.extensions",
-    "register_command": "pendula.app.registry",
-    "register_force": "pendula.model.forces.registry",
-    "register_format": "pendula.formats",
-    "register_formulation": "pendula.equations.formulations.registry",
-    "register_joint": "pendula.model.joints.registry",
-    "register_mechanism": "pendula.library.registry",
-    "register_plot": "pendula.present.pictures.registry",
-    "rates": "pendula.numerics.steppers.equations",
-    "register_stepper": "pendula.numerics.steppers.stepper",
+    "pendula.app.registry": "register_command",
+    "pendula.equations.formulations.registry": "register_formulation",
+    "pendula.extensions": "load_extension load_installed",
+    "pendula.formats": "register_format",
+    "pendula.library.registry": "register_mechanism",
+    "pendula.model.forces.registry": "register_force",
+    "pendula.model.joints.registry": "register_joint",
+    "pendula.numerics.steppers.equations": "rates",
+    "pendula.numerics.steppers.stepper": "STEPPERS Stepper register_stepper",
+    "pendula.present.pictures.registry": "register_plot",
 }
-"""Every public name of this module and where it lives."""
+"""Every public name of this module, by the module where it lives."""
 
 __getattr__, __dir__, __all__ = attach(__name__, globals(), NAMES)

@@ -17,25 +17,23 @@ def attach(
     Args:
         module: the name of the module.
         content: its ``globals()``, where a name is kept once it was used.
-        names: the module each name comes from; a name that is a module itself has its full name there.
+        names: for each module the names that come from it, separated by spaces; they may be modules themselves.
 
     Example:
-        >>> get, show, _ = attach("shapes", {}, {"Outcome": "pendula.outcome"})
+        >>> get, show, _ = attach("shapes", {}, {"pendula.outcome": "Outcome", "pendula": "errors"})
         >>> get("Outcome").__name__, show()
-        ('Outcome', ['Outcome'])
+        ('Outcome', ['Outcome', 'errors'])
     """
-    listed = sorted(names)
+    homes = {name: home for home, listed in names.items() for name in listed.split()}
+    public = sorted(homes)
 
     def find(name: str) -> Any:
-        if name not in names:
+        if name not in homes:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        home = names[name]
-        found = importlib.import_module(home)
-        value = found if home == f"pendula.{name}" else getattr(found, name)
-        content[name] = value
-        return value
+        home = homes[name]
+        inside = home == "pendula"
+        found = importlib.import_module(f"{home}.{name}" if inside else home)
+        content[name] = found if inside else getattr(found, name)
+        return content[name]
 
-    def show() -> list[str]:
-        return list(listed)
-
-    return find, show, listed
+    return find, lambda: list(public), public

@@ -8,25 +8,22 @@ Example:
     [3.836, -3.836]
 """
 
-from __future__ import annotations
-
 from pendula.lazy import attach
 
 NAMES = {
-    "animate_mode": "pendula.present.pictures.modes",
-    "free_response": "pendula.analysis.modes.response",
-    "harmonic_response": "pendula.analysis.modes.harmonic",
-    "linear_range": "pendula.analysis.linear.linear_range",
-    "linearize": "pendula.analysis.linear.linearize",
-    "linearize_many": "pendula.analysis.linear.linearize_many",
-    "linearize_symbolic": "pendula.equations.small_motion",
-    "modal_coordinates": "pendula.analysis.modes.modes",
-    "modes": "pendula.analysis.modes.modes",
-    "pencil": "pendula.analysis.linear.pencil",
-    "spectrum": "pendula.analysis.linear.spectrum",
-    "stability": "pendula.analysis.stability.verdict",
-    "stability_over": "pendula.analysis.stability.ranges",
+    "pendula.analysis.linear.linear_range": "linear_range",
+    "pendula.analysis.linear.linearize": "linearize",
+    "pendula.analysis.linear.linearize_many": "linearize_many",
+    "pendula.analysis.linear.pencil": "pencil",
+    "pendula.analysis.linear.spectrum": "spectrum",
+    "pendula.analysis.modes.harmonic": "harmonic_response",
+    "pendula.analysis.modes.modes": "modal_coordinates modes",
+    "pendula.analysis.modes.response": "free_response",
+    "pendula.analysis.stability.ranges": "stability_over",
+    "pendula.analysis.stability.verdict": "stability",
+    "pendula.equations.small_motion": "linearize_symbolic",
+    "pendula.present.pictures.modes": "animate_mode",
 }
-"""Every public name of this module and where it lives."""
+"""Every public name of this module, by the module where it lives."""
 
 __getattr__, __dir__, __all__ = attach(__name__, globals(), NAMES)

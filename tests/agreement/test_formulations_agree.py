@@ -13,7 +13,7 @@ import pytest
 
 import pendula
 from pendula.analysis.court import agreement
-from pendula.equations.derive import formulations
+from pendula.equations.formulations.registry import formulations
 from pendula.system.joint_forces import jacobi_integral, joint_wrenches
 from pendula.system.system import BodyMotion, Energies
 from tests.helpers import (

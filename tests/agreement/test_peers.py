@@ -17,7 +17,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import pendula
-from pendula.equations.derive import formulations
+from pendula.equations.formulations.registry import formulations
 from pendula.system.joint_forces import joint_wrenches
 from tests.helpers import Array, regular, states
 

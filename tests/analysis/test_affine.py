@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from pendula.analysis.court.affine import Affine, NotLinear, affine
-from pendula.model.expressions.expression import ExpressionError, parse
+from pendula.model.expressions.expression import parse
+from pendula.model.names import ExpressionError
 
 VALUES = {"x": np.array([-1.5, -0.3, 0.0, 0.4, 1.0, 2.5]), "y": np.array([0.7, -2.0, 3.0, 0.0, -1.0, 1.0])}
 

@@ -12,7 +12,7 @@ from scipy.integrate import simpson
 import pendula
 from pendula import Model, library
 from pendula.analysis.reactions.freedoms import Freedoms, left_null_space
-from pendula.equations.derive import formulations
+from pendula.equations.formulations.registry import formulations
 from pendula.errors import NotSupported, UsageError
 from pendula.model.bodies import GROUND
 from pendula.model.expressions.expression import parse

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula.equations.derive import formulations
+from pendula.equations.formulations.registry import formulations
 from pendula.equations.printing.counts import count
 from pendula.equations.printing.formats import code, print_equations
 from pendula.library import mechanisms

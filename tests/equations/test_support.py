@@ -15,7 +15,7 @@ import pytest
 
 import pendula
 from pendula import library
-from pendula.equations.derive import Formulation, formulations
+from pendula.equations.formulations.registry import Formulation, formulations
 from pendula.equations.formulations.support import ABILITIES, SOLVED, Support
 from pendula.equations.printing.counts import count
 from pendula.model.model import Model

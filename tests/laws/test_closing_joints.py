@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import pendula
 from pendula import library
-from pendula.model.base import parse
+from pendula.model.expressions.expression import parse
 from pendula.results import System
 from tests.helpers import CLOSING, Array, along_motion, closed_chain, library_system, slope, states
 

@@ -9,7 +9,7 @@ import pytest
 
 import pendula
 from pendula import Model, library
-from pendula.model.base import parse
+from pendula.model.expressions.expression import parse
 from pendula.results import Trajectory
 from pendula.system.joint_forces import jacobi_integral
 from tests.helpers import Array, library_system

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula.equations.derive import formulations
+from pendula.equations.formulations.registry import formulations
 from tests.helpers import (
     VARIANTS,
     Array,

@@ -88,7 +88,7 @@ def _assert_bodies_move_as_speeds_say(system: pendula.results.System, t: Array, 
 
 def _mass_centres(system: pendula.results.System) -> Array:
     values, model = system.model.parameter_values, system.model
-    from pendula.model.base import parse
+    from pendula.model.expressions.expression import parse
 
     coms = [model.body(b).mass_properties().com for b in system.layout.bodies]
     return np.array([[parse(x).evaluate(values) for x in com] for com in coms])

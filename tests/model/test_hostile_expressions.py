@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from pendula.model.expressions.expression import ExpressionError, check_label, check_name, evaluate_parameters, parse
+from pendula.model.expressions.expression import parse
+from pendula.model.names import ExpressionError, check_label, check_name
+from pendula.model.parameters import evaluate_parameters
 
 TIME_LIMIT = 1.0
 """Seconds within which anything must be refused; usually it takes far below a millisecond."""

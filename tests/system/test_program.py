@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from pendula import library
 from pendula.equations.translate import translate
 from pendula.errors import PendulaError
-from pendula.model.expressions.expression import ExpressionError, parse
+from pendula.model.expressions.expression import parse
 from pendula.model.expressions.functions import PRIMITIVES
+from pendula.model.names import ExpressionError
 from pendula.system.build import compile_system
 from pendula.system.code import llvm
 from pendula.system.code.llvm import compile_program

@@ -16,8 +16,9 @@ from pendula.equations.formulations.registry import FORMULATIONS
 from pendula.errors import ModelError, UsageError
 from pendula.files import check_writable
 from pendula.formats import endings
-from pendula.model.expressions.expression import ExpressionError, parse
+from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
+from pendula.model.names import ExpressionError
 
 model_argument = click.argument("model", metavar="MODEL")
 parameter_option = click.option(

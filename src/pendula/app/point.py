@@ -23,8 +23,9 @@ from pendula.app.options import (
 )
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
-from pendula.model.expressions.expression import ExpressionError, parse
+from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
+from pendula.model.names import ExpressionError
 from pendula.system.parameters import typical_length
 
 if TYPE_CHECKING:

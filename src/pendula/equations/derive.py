@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pendula.equations.equations import Equations
-from pendula.equations.formulations.registry import Formulation, formulation_named, formulations
+from pendula.equations.formulations.registry import formulation_named, formulations
 from pendula.equations.formulations.support import ABILITIES
 from pendula.errors import NotSupported
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
-
-__all__ = ["DEFAULT", "Formulation", "cannot", "derive", "formulations"]
-
 
 DEFAULT = "kane"
 """The formulation used when none is asked for: the one with the fewest operations."""

@@ -9,7 +9,8 @@ from typing import Any
 import symengine as se
 
 from pendula.equations.tape import Expr
-from pendula.model.expressions import expression as ex
+from pendula.model.expressions import nodes as ex
+from pendula.model.expressions.expression import Expression
 from pendula.model.expressions.functions import FUNCTIONS, Column
 
 _CONSTANTS: dict[str, Expr] = {"pi": se.pi, "deg": se.pi / 180, "rad": se.Integer(1)}
@@ -93,17 +94,17 @@ class _Symbols:
         return ex.COMPARISONS[op](a, b)
 
 
-def translate(expression: ex.Expression, names: Mapping[str, Expr]) -> Expr:
+def translate(expression: Expression, names: Mapping[str, Expr]) -> Expr:
     """The SymEngine form of an expression, with each name replaced by ``names[name]``.
 
     Example:
-        >>> translate(ex.parse("m*l**2/12"), {"m": se.Symbol("m"), "l": se.Symbol("l")})
+        >>> translate(parse("m*l**2/12"), {"m": se.Symbol("m"), "l": se.Symbol("l")})
         (1/12)*l**2*m
     """
     return expression.interpret(_Symbols(names))
 
 
-def jumps(expression: ex.Expression, names: Mapping[str, Expr]) -> list[Expr]:
+def jumps(expression: Expression, names: Mapping[str, Expr]) -> list[Expr]:
     """Times at which a condition on t inside an expression switches, where that can be told.
 
     Only comparisons with plain ``t`` on one side count: a model refuses prescribed motions with other conditions.
@@ -114,7 +115,7 @@ def jumps(expression: ex.Expression, names: Mapping[str, Expr]) -> list[Expr]:
         if isinstance(node, ex.Compare):
             for side, other in ((node.a, node.b), (node.b, node.a)):
                 if side == ex.Name("t"):
-                    limit = ex.Expression.from_node(other)
+                    limit = Expression.from_node(other)
                     if "t" not in limit.names and limit.names <= set(names):
                         times.append(translate(limit, names))
         return None

@@ -4,8 +4,6 @@ Every function gives a ``Model``. ``mechanisms()`` lists them by the name used o
 extensions (``pendula.extend.register_mechanism``) included.
 """
 
-from __future__ import annotations
-
 from pendula.library.driven import driven_chain, inverted_chain
 from pendula.library.kamman import disc_bar, inverted_double_pendulum, piston_bar, shaft_bar, spring_mass_bar
 from pendula.library.linkages import four_bar, grashof, slider_crank

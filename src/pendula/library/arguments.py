@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pendula.errors import UsageError
-from pendula.model.base import Scalar, parse
-from pendula.model.expressions.expression import ExpressionError
+from pendula.model.base import Scalar
+from pendula.model.expressions.expression import parse
+from pendula.model.names import ExpressionError
 from pendula.model.parameters import ParameterError, evaluate_parameters
 
 PerLink = Scalar | Sequence[Scalar] | None

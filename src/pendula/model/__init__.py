@@ -8,44 +8,21 @@ Example:
     'revolute'
 """
 
-from __future__ import annotations
-
 from pendula.lazy import attach
 
 NAMES = {
-    "Body": "pendula.model.bodies",
-    "Box": "pendula.model.bodies",
-    "Coordinate": "pendula.model.joints",
-    "Disc": "pendula.model.bodies",
-    "ForceComFriction": "pendula.model.forces",
-    "ForceDamper": "pendula.model.forces",
-    "ForceFriction": "pendula.model.forces",
-    "ForceGeneralized": "pendula.model.forces",
-    "ForceLoad": "pendula.model.forces",
-    "ForceSpinDrive": "pendula.model.forces",
-    "ForceSpring": "pendula.model.forces",
-    "ForceTorque": "pendula.model.forces",
-    "ForceTorsionSpring": "pendula.model.forces",
-    "JointCoincident": "pendula.model.joints",
-    "JointCoordinates": "pendula.model.joints",
-    "JointFixed": "pendula.model.joints",
-    "JointFree": "pendula.model.joints",
-    "JointLoop": "pendula.model.joints",
-    "JointPlanar": "pendula.model.joints",
-    "JointPointOnLine": "pendula.model.joints",
-    "JointPrismatic": "pendula.model.joints",
-    "JointRevolute": "pendula.model.joints",
-    "JointSpherical": "pendula.model.joints",
-    "JointUniversal": "pendula.model.joints",
-    "Model": "pendula.model.model",
-    "Point": "pendula.model.bodies",
-    "Rod": "pendula.model.bodies",
-    "Rotation": "pendula.model.joints",
-    "Shape": "pendula.model.bodies",
-    "Side": "pendula.model.joints",
-    "Sphere": "pendula.model.bodies",
-    "Units": "pendula.model.units",
+    "pendula.model.bodies": "Body Box Disc Point Rod Shape Sphere",
+    "pendula.model.forces": """
+        ForceComFriction ForceDamper ForceFriction ForceGeneralized ForceLoad ForceSpinDrive ForceSpring ForceTorque
+        ForceTorsionSpring
+    """,
+    "pendula.model.joints": """
+        Coordinate JointCoincident JointCoordinates JointFixed JointFree JointLoop JointPlanar JointPointOnLine
+        JointPrismatic JointRevolute JointSpherical JointUniversal Rotation Side
+    """,
+    "pendula.model.model": "Model",
+    "pendula.model.units": "Units",
 }
-"""Every public name of this module and where it lives."""
+"""Every public name of this module, by the module where it lives."""
 
 __getattr__, __dir__, __all__ = attach(__name__, globals(), NAMES)

@@ -19,22 +19,6 @@ if TYPE_CHECKING:
 else:
     ModelMetaclass = type(BaseModel)  # pydantic has no public name for it
 
-__all__ = [
-    "Description",
-    "Direction",
-    "Element",
-    "Label",
-    "Name",
-    "Scalar",
-    "StateName",
-    "Table",
-    "Title",
-    "Vector",
-    "exact",
-    "parse",
-    "unit_vector",
-]
-
 K = TypeVar("K")
 V = TypeVar("V")
 

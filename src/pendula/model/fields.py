@@ -67,6 +67,3 @@ def _marks(annotation: Any) -> Iterator[Any]:
     for part in get_args(annotation):
         if not isinstance(part, (Mark, Use)):
             yield from _marks(part)
-
-
-__all__ = ["Mark", "MarkedField", "Use", "marked_fields"]

@@ -9,16 +9,17 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Discriminator, Field, ModelWrapValidatorHandler, Tag, model_validator
 
 from pendula.errors import ModelError, Problem
-from pendula.model.base import Description, Element, Name, Scalar, StateName, Table, Title, Vector, parse
+from pendula.model.base import Description, Element, Name, Scalar, StateName, Table, Title, Vector
 from pendula.model.bodies import Body
-from pendula.model.checks.checks import check_parts, first_problems, unknown
+from pendula.model.checks.checks import check_parts, first_problems
 from pendula.model.checks.physics import check_physics
-from pendula.model.expressions.expression import ExpressionError
+from pendula.model.expressions.expression import parse
 from pendula.model.forces import AnyForce
 from pendula.model.joints import AnyJoint, ClosingJoint, Coordinate, Rotation, TreeJoint
+from pendula.model.names import ExpressionError
 from pendula.model.parameters import ParameterError, evaluate_parameters
 from pendula.model.parts import Parts
-from pendula.model.problems import shown
+from pendula.model.problems import shown, unknown
 from pendula.model.reading import UnitsLabel, read_fields
 from pendula.model.topology import tree_order
 from pendula.model.units import Units

@@ -19,17 +19,6 @@ from types import MappingProxyType
 from pendula.errors import PendulaError
 from pendula.model.expressions.functions import FUNCTIONS
 
-__all__ = [
-    "ARITY",
-    "CONSTANT_NAMES",
-    "MAX_NAME_LENGTH",
-    "ExpressionError",
-    "check_label",
-    "check_name",
-    "nearest",
-    "quote",
-]
-
 MAX_NAME_LENGTH = 64
 """Longest name or label, in characters."""
 

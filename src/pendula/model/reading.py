@@ -272,6 +272,3 @@ def _unread_joint(item: Any) -> Unread:
 
 def _texts(value: Any) -> list[str]:
     return [x for x in value if isinstance(x, str)] if isinstance(value, (list, tuple)) else []
-
-
-__all__ = ["FIELDS", "IN_PYTHON", "MOST_BODIES", "MOST_PARAMETERS", "Reading", "UnitsLabel", "read_fields", "too_large"]

@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 
 from pendula.errors import UsageError
-from pendula.model.expressions.expression import Expression, ExpressionError, parse
+from pendula.model.expressions.expression import Expression, parse
+from pendula.model.names import ExpressionError
 from pendula.numerics.steppers.stepping import Integration
 from pendula.numerics.steppers.watch import Watched
 from pendula.system.layout import Array

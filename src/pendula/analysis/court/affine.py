@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from pendula.model.expressions import expression as ex
+from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.algebra import combine
 from pendula.model.expressions.arrays import ARRAYS, COMPARISONS, Array
+from pendula.model.expressions.expression import Expression
 from pendula.model.expressions.nodes import CONDITIONS
 
 
@@ -43,7 +44,7 @@ class Affine:
         return np.array(constant), np.array(np.broadcast_to(found, (states, unknowns)))
 
 
-def affine(expression: ex.Expression, names: Mapping[str, Affine]) -> Affine:
+def affine(expression: Expression, names: Mapping[str, Affine]) -> Affine:
     """An expression at every state, linear in the unknowns of ``names``.
 
     Raises:
@@ -51,7 +52,7 @@ def affine(expression: ex.Expression, names: Mapping[str, Affine]) -> Affine:
 
     Example:
         >>> x = Affine(np.array(0.0), np.array([1.0]))
-        >>> affine(ex.parse("2*(x + y)/4"), {"x": x, "y": Affine(np.array([1.0, 3.0]))}).constant
+        >>> affine(parse("2*(x + y)/4"), {"x": x, "y": Affine(np.array([1.0, 3.0]))}).constant
         array([0.5, 1.5])
     """
 
@@ -62,7 +63,7 @@ def affine(expression: ex.Expression, names: Mapping[str, Affine]) -> Affine:
             value = combine(algebra, node, parts)
         except _Unknown:
             root: Any = node
-            text = "a condition" if isinstance(node, CONDITIONS) else ex.Expression.from_node(root).to_text()
+            text = "a condition" if isinstance(node, CONDITIONS) else Expression.from_node(root).to_text()
             raise NotLinear(text) from None
         return value if isinstance(node, ex.Name) else _finite(value)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pendula.analysis.reactions.forces import across_freedoms
 from pendula.analysis.reactions.freedoms import Freedoms
-from pendula.equations.derive import formulations
+from pendula.equations.formulations.registry import formulations
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.system.build import compile_system

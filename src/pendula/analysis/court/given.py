@@ -25,9 +25,9 @@ import numpy as np
 
 from pendula.analysis.court.affine import Affine, NotLinear, affine
 from pendula.errors import UsageError
-from pendula.model.expressions.expression import Expression, ExpressionError, check_name, parse
+from pendula.model.expressions.expression import Expression, parse
 from pendula.model.files import read_toml
-from pendula.model.names import nearest, quote
+from pendula.model.names import ExpressionError, check_name, nearest, quote
 from pendula.model.problems import listing, shown
 from pendula.system.layout import Array
 from pendula.system.system import System

@@ -14,7 +14,8 @@ from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.linear.kinks import refuse_kinks
 from pendula.errors import ComputationError, NoConvergence, UsageError
-from pendula.model.expressions.expression import ExpressionError, parse
+from pendula.model.expressions.expression import parse
+from pendula.model.names import ExpressionError
 from pendula.numerics.steppers.stepping import integrate
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State

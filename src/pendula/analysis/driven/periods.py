@@ -10,9 +10,10 @@ import numpy as np
 from pendula.errors import UsageError
 from pendula.model.checks.references import sides
 from pendula.model.checks.usage import scalars
-from pendula.model.expressions.expression import Expression, ExpressionError
+from pendula.model.expressions.expression import Expression
 from pendula.model.expressions.nodes import Call, post_order
 from pendula.model.model import Model
+from pendula.model.names import ExpressionError
 from pendula.system.layout import Array
 from pendula.system.symbolic import SymbolicSystem
 from pendula.system.system import System

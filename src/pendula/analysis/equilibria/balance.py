@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import ComputationError
-from pendula.model.expressions.expression import ExpressionError, parse
+from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
+from pendula.model.names import ExpressionError
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
 from pendula.system.system import System

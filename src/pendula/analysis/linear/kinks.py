@@ -13,9 +13,11 @@ from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.stationary import Stationary, speed_sizes
 from pendula.analysis.linear.frame import displacement_name
 from pendula.errors import ComputationError
-from pendula.model.expressions.expression import Call, Conditional, ExpressionError, Node, parse
+from pendula.model.expressions.expression import parse
 from pendula.model.expressions.functions import FUNCTIONS
+from pendula.model.expressions.nodes import Call, Conditional, Node
 from pendula.model.model import Model
+from pendula.model.names import ExpressionError
 from pendula.system.layout import Array
 
 BENT = frozenset(name for name, function in FUNCTIONS.items() if function.breaks)

@@ -292,6 +292,3 @@ def backward_errors(M: Array, C: Array, K: Array, values: Array, X: Array) -> Ar
     size = np.abs(values)
     terms = size**2 * norm(M) + size * norm(C) + norm(K)
     return np.asarray(norm(left, axis=0) / np.maximum(terms * norm(X, axis=0), 1e-300))
-
-
-__all__ = ["LinAlgError", "Roots", "backward_errors", "solve_quadratic"]

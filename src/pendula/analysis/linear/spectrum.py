@@ -8,12 +8,13 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.linalg import LinAlgError
 
 from pendula.analysis.linear.entry import linear_of
 from pendula.analysis.linear.linearize import Point, displaced, spin
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.pencil import Pencil
-from pendula.analysis.linear.quadratic import LinAlgError, Roots, backward_errors, solve_quadratic
+from pendula.analysis.linear.quadratic import Roots, backward_errors, solve_quadratic
 from pendula.analysis.linear.quick.cut import SLOW, CutMatrices, CutRoots
 from pendula.analysis.linear.quick.linear_models import weight_rate
 from pendula.analysis.linear.terms import terms_at

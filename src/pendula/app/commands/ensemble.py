@@ -156,7 +156,8 @@ def _draw(
 
 
 def _value(text: str, where: str, known: dict[str, float]) -> float:
-    from pendula.model.expressions.expression import ExpressionError, parse
+    from pendula.model.expressions.expression import parse
+    from pendula.model.names import ExpressionError
 
     try:
         return float(parse(text).evaluate(known))

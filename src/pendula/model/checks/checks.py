@@ -9,29 +9,16 @@ from itertools import islice
 from pendula.errors import Problem
 from pendula.model.checks.physics import check_physics
 from pendula.model.checks.references import check_connection, check_references
-from pendula.model.checks.usage import check_expressions, scalars
+from pendula.model.checks.usage import check_expressions
 from pendula.model.names import quote
 from pendula.model.parts import Parts
-from pendula.model.problems import unknown
-from pendula.model.reading import IN_PYTHON, MOST_BODIES, MOST_PARAMETERS
+from pendula.model.reading import IN_PYTHON, MOST_BODIES
 
 LARGEST_MODEL = IN_PYTHON * MOST_BODIES
 """Bodies of a model made in Python."""
 
-__all__ = [
-    "LARGEST_MODEL",
-    "MOST_BODIES",
-    "MOST_PARAMETERS",
-    "MOST_PROBLEMS",
-    "check_parts",
-    "first_problems",
-    "unknown",
-]
-
 MOST_PROBLEMS = 100
 """Problems that are reported at once."""
-
-_scalars = scalars  # the name under which the room "simulation" knows it
 
 
 def check_parts(parts: Parts) -> list[Problem]:

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from pendula.model.checks.usage import scalars
-from pendula.model.expressions.expression import Expression, ExpressionError, parse
+from pendula.model.expressions.expression import Expression, parse
 from pendula.model.forces.actions import Across, AcrossAll, Between, OnCoordinate, Push, Spin, Twist
 from pendula.model.forces.base import Force
 from pendula.model.joints import TreeJoint
 from pendula.model.model import Model
+from pendula.model.names import ExpressionError
 
 _LENGTHS = ("length", "com", "diameter", "radius", "thickness", "size", "position", "points", "at")
 

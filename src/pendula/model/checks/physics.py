@@ -10,12 +10,12 @@ from pendula.errors import NotSupported, Problem
 from pendula.model.base import Element
 from pendula.model.bodies import GROUND, SHORTHANDS, Body
 from pendula.model.checks.usage import scalars
-from pendula.model.expressions.expression import ExpressionError, parse
+from pendula.model.expressions.expression import parse
 from pendula.model.fields import marked_fields
 from pendula.model.forces import ForceComFriction, ForceSpinDrive
 from pendula.model.joints import Rotation, TreeJoint
 from pendula.model.joints.steps import Shift, Slide, Step, Turn, TurnQuaternion
-from pendula.model.names import quote
+from pendula.model.names import ExpressionError, quote
 from pendula.model.parts import Parts
 from pendula.model.problems import listing, unknown
 

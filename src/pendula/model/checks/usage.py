@@ -9,11 +9,11 @@ from pendula.errors import Problem
 from pendula.model.base import Element
 from pendula.model.bodies import GROUND
 from pendula.model.checks.references import sides
-from pendula.model.expressions import expression as ex
-from pendula.model.expressions.expression import Expression, ExpressionError, parse
+from pendula.model.expressions import nodes as ex
+from pendula.model.expressions.expression import Expression, parse
 from pendula.model.fields import Use, marked_fields
 from pendula.model.joints import Side
-from pendula.model.names import nearest, quote
+from pendula.model.names import ExpressionError, nearest, quote
 from pendula.model.parts import Parts
 
 Places = Iterable[tuple[str, Expression]]

@@ -22,31 +22,17 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from pendula.model.expressions.algebra import Algebra, combine
-from pendula.model.expressions.functions import FUNCTIONS
 from pendula.model.expressions.nodes import (
-    COMPARISONS,
     CONDITIONS,
     CONSTANTS,
-    MAX_DEPTH,
     MAX_LENGTH,
-    MAX_NESTING,
-    MAX_NODES,
-    Add,
     And,
     Call,
     Compare,
-    Condition,
-    Conditional,
-    Divide,
-    Multiply,
     Name,
-    Negate,
     Node,
-    Not,
     Number,
     Or,
-    Power,
-    Subtract,
     Value,
     fold,
     post_order,
@@ -55,7 +41,6 @@ from pendula.model.expressions.nodes import (
 )
 from pendula.model.expressions.text import read, scan
 from pendula.model.expressions.values import (
-    MAX_EXPONENT,
     Failure,
     Floats,
     check_node,
@@ -64,44 +49,7 @@ from pendula.model.expressions.values import (
     measure,
     value_of,
 )
-from pendula.model.names import ExpressionError, check_label, check_name, quote
-from pendula.model.parameters import ParameterError, evaluate_parameters
-
-__all__ = [
-    "COMPARISONS",
-    "CONSTANTS",
-    "FUNCTIONS",
-    "MAX_DEPTH",
-    "MAX_EXPONENT",
-    "MAX_LENGTH",
-    "MAX_NESTING",
-    "MAX_NODES",
-    "Add",
-    "And",
-    "Call",
-    "Compare",
-    "Condition",
-    "Conditional",
-    "Divide",
-    "Expression",
-    "ExpressionError",
-    "Multiply",
-    "Name",
-    "Negate",
-    "Node",
-    "Not",
-    "Number",
-    "Or",
-    "ParameterError",
-    "Power",
-    "Subtract",
-    "Value",
-    "check_label",
-    "check_name",
-    "evaluate_parameters",
-    "parse",
-]
-
+from pendula.model.names import ExpressionError, quote
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from pendula.model.expressions.expression import Expression, ExpressionError, parse
-from pendula.model.names import quote
+from pendula.model.expressions.expression import Expression, parse
+from pendula.model.names import ExpressionError, quote
 
 MEASURED = ("x", "rate")
 """What a law measures: the distance of two points or the coordinate of a joint, and its rate."""

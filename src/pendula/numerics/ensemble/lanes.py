@@ -1,7 +1,5 @@
 """Lanes of a batch, compiled: how a run enters one and leaves it, its first step, its energies."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pendula.numerics.compiled.jit import compiled_part

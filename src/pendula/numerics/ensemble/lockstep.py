@@ -6,8 +6,6 @@ neighbours, or how many there are. All that must survive between calls of :func:
 :mod:`pendula.numerics.ensemble.batch`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pendula.numerics.compiled.jit import compiled, compiled_part

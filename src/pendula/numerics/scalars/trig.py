@@ -10,8 +10,6 @@ the Elementary Functions*, 1980), then the minimax polynomials of fdlibm (Sun Mi
 about one unit in the last place for |x| below :data:`FAR`; beyond, the C library is asked.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import types
 from numba.extending import overload

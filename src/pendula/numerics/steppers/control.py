@@ -5,8 +5,6 @@ II.4, with a little memory of the step before (:func:`step_factor`). Without it 
 those of SciPy's ``solve_ivp`` one to one, which tests compare.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pendula.numerics.compiled.jit import compiled_part

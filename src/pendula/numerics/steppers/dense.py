@@ -4,8 +4,6 @@ All steppers write their dense output in the nested form of :mod:`pendula.numeri
 adds no rows to it has the cubic with the slopes at both ends.
 """
 
-from __future__ import annotations
-
 from pendula.numerics.compiled.jit import compiled_part
 from pendula.numerics.compiled.native import call_native, doubles_at
 from pendula.numerics.steppers.equations import evaluate, is_finite, project_row

@@ -1,7 +1,5 @@
 """The right-hand side and the projection as steppers call them, compiled: values that are not finite are noticed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pendula.numerics.compiled.jit import compiled_part

@@ -3,8 +3,6 @@
 A stepper's attempt comes as an address, so the loop compiles once, for all steppers and all models.
 """
 
-from __future__ import annotations
-
 from pendula.numerics.compiled.jit import compiled, compiled_part
 from pendula.numerics.compiled.native import call_native, doubles_at
 from pendula.numerics.steppers.control import (

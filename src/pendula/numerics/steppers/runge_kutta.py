@@ -4,8 +4,6 @@ The method comes as a tableau (:class:`~pendula.numerics.steppers.tableaus.Table
 this compiles once for all methods and all models.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pendula.numerics.compiled.jit import compiled_callback, compiled_part

@@ -3,8 +3,6 @@
 Like those of ``kernels``, they find everything through a context, which here continues that of ``kernels``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pendula.numerics.block_tree.elimination import COLUMNS, SOLVED, solve_tree

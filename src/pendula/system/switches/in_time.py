@@ -15,9 +15,10 @@ import numpy as np
 
 from pendula.model.checks.references import sides
 from pendula.model.checks.usage import scalars
-from pendula.model.expressions import expression as ex
+from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.algebra import interpret
 from pendula.model.expressions.arrays import Arrays
+from pendula.model.expressions.expression import Expression, parse
 from pendula.model.expressions.functions import SWITCHING
 from pendula.model.expressions.nodes import CONSTANTS, post_order
 from pendula.model.model import Model
@@ -31,15 +32,15 @@ _EXTREMA = 1000
 _HALVINGS = 64
 
 
-def loads_in_time(model: Model) -> list[ex.Expression]:
+def loads_in_time(model: Model) -> list[Expression]:
     """Expressions of loads and inputs that depend on time, with inputs put in."""
-    inputs = {name: ex.parse(value) for name, value in model.inputs.items()}
+    inputs = {name: parse(value) for name, value in model.inputs.items()}
     found = [e for _, e in scalars([*model.forces, *model.inputs.values()], "")]
     found = [e.substitute(inputs) if e.names & inputs.keys() else e for e in found]
     return [e for e in found if "t" in e.names]
 
 
-def motions_in_time(model: Model) -> list[ex.Expression]:
+def motions_in_time(model: Model) -> list[Expression]:
     """Expressions of joints and of points on ground that depend on time."""
     found = [e for _, e in scalars([*model.joints], "")]
     for part in (*model.joints, *model.forces):
@@ -49,7 +50,7 @@ def motions_in_time(model: Model) -> list[ex.Expression]:
 
 
 @lru_cache(maxsize=1000)
-def _parts(expression: ex.Expression, known: frozenset[str]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def _parts(expression: Expression, known: frozenset[str]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Nodes of time and ``known`` names alone: those that switch, inner ones first, and the largest ones."""
     switching: list[Any] = []
     largest: list[Any] = []
@@ -76,7 +77,7 @@ def _switches(node: ex.Node) -> bool:
     return isinstance(node, ex.Compare)
 
 
-def may_switch(expression: ex.Expression, known: frozenset[str]) -> bool:
+def may_switch(expression: Expression, known: frozenset[str]) -> bool:
     """Whether there is a condition on time alone in an expression."""
     return bool(_parts(expression, known)[0])
 
@@ -132,9 +133,7 @@ def _extrema(node: Any, t: Array, names: Mapping[str, float]) -> Array:
     return np.concatenate([np.zeros(0), *found])
 
 
-def switch_times(
-    expressions: list[ex.Expression], names: Mapping[str, float], span: tuple[float, float]
-) -> list[float]:
+def switch_times(expressions: list[Expression], names: Mapping[str, float], span: tuple[float, float]) -> list[float]:
     """Times in a span at which conditions on time alone switch."""
     times: set[float] = set()
     for expression in expressions:
@@ -157,7 +156,7 @@ def switch_times(
 
 
 def longest_step(
-    expressions: list[ex.Expression], names: Mapping[str, float], span: tuple[float, float], switches: list[float]
+    expressions: list[Expression], names: Mapping[str, float], span: tuple[float, float], switches: list[float]
 ) -> float:
     """A step that cannot pass what changes with time alone without seeing it; infinite if nothing is that quick.
 
