@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -192,13 +192,17 @@ def with_inputs(model: Model, inputs: tuple[str, ...]) -> Model:
 
 def read_state(model: Model, settings: tuple[str, ...]) -> dict[str, float]:
     """``--start`` settings as numbers; expressions may use parameters."""
-    values = model.parameter_values
+    return read_numbers(model.parameter_values, pairs(settings, "--start"), "--start")
+
+
+def read_numbers(values: Mapping[str, float], given: Mapping[str, str], option: str) -> dict[str, float]:
+    """Texts as numbers; expressions may use some values by name, such as those of parameters."""
     found = {}
-    for name, text in pairs(settings, "--start").items():
+    for name, text in given.items():
         try:
-            found[name] = parse(text).evaluate(values)
+            found[name] = float(parse(text).evaluate(values))
         except ExpressionError as error:
-            raise UsageError(f"--start {name}: {error}") from None
+            raise UsageError(f"{option} {name}: {error}") from None
     return found
 
 
@@ -231,6 +235,32 @@ def in_options(text: str) -> str:
             text = re.sub(rf'{argument}(\w+)"', rf"{option}\1", text)
         text = text.replace(argument, option)
     return text
+
+
+def write_result(result: Any, path: Path | None) -> list[str]:
+    """Writes a result in the format of the file's ending, if a file was named; the line that says so."""
+    if path is None:
+        return []
+    from pendula.formats import write
+
+    write(result, path)
+    return [f"wrote {path}"]
+
+
+def draw(result: Any, path: Path | None, **settings: Any) -> list[str]:
+    """Draws a result, if a file was named; the line that says so."""
+    if path is None:
+        return []
+    from pendula.present.pictures.results import plot
+
+    plot(result, path, **settings)
+    return [f"wrote {path}"]
+
+
+def picked(thing: Any, names: str) -> dict[str, Any]:
+    """Some attributes of a result by name; arrays as lists."""
+    found = {name: getattr(thing, name) for name in names.split()}
+    return {name: x.tolist() if hasattr(x, "tolist") else x for name, x in found.items()}
 
 
 def with_all(text: str, how: str = "--json") -> str:

@@ -17,15 +17,14 @@ from pendula.app.options import (
     pairs,
     parameter_option,
     read_model,
+    read_numbers,
     read_state,
     start_option,
     with_inputs,
 )
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
-from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
-from pendula.model.names import ExpressionError
 from pendula.system.parameters import typical_length
 
 if TYPE_CHECKING:
@@ -102,21 +101,10 @@ def read_asked(
     begin = read_state(found, start)
     if begin:
         found = found.with_changes(initial=dict(found.initial) | begin)
-    turning = read_numbers(found, pairs(rates, "--rate"), "--rate")
+    turning = read_numbers(found.parameter_values, pairs(rates, "--rate"), "--rate")
     progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
     prepare_linear_models(found, formulation, engine)
     return Asked(found, compile_system(found, formulation, engine=engine), turning)
-
-
-def read_numbers(model: Model, given: Mapping[str, str], option: str) -> dict[str, float]:
-    """Texts as numbers; expressions may use parameters."""
-    found = {}
-    for name, text in given.items():
-        try:
-            found[name] = float(parse(text).evaluate(model.parameter_values))
-        except ExpressionError as error:
-            raise UsageError(f"{option} {name}: {error}") from None
-    return found
 
 
 def read_range(model: Model, text: str, option: str, what: str) -> tuple[str, float, float]:
@@ -128,7 +116,7 @@ def read_range(model: Model, text: str, option: str, what: str) -> tuple[str, fl
     if name not in model.parameters:
         known = ", ".join(model.parameters) or "none"
         raise UsageError(f'{option}: there is no parameter "{name}"; known are: {known}')
-    ends = read_numbers(model, {"low": low, "high": high}, f"{option} {name}")
+    ends = read_numbers(model.parameter_values, {"low": low, "high": high}, f"{option} {name}")
     if not ends["low"] < ends["high"] < float("inf"):
         raise UsageError(f'{option} {name}: the range must go from a smaller to a larger number, found "{span}"')
     return name, ends["low"], ends["high"]
@@ -235,7 +223,7 @@ def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Ch
     from pendula.analysis.equilibria.equilibrium import equilibrium_at
     from pendula.errors import NotAnEquilibrium
 
-    numbers = read_numbers(asked.model, given, "--at")
+    numbers = read_numbers(asked.values, given, "--at")
     layout = asked.system.in_joints.layout
     for name in numbers:
         layout.position(name)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
 
 class Progress:
-    """A progress bar on a terminal; nothing where output goes elsewhere."""
+    """A progress bar on a terminal; nothing where output goes elsewhere.
 
-    def __init__(self, quiet: bool) -> None:
+    With ``forks`` it is drawn without a thread, so that processes can fork, and counts what is done.
+    """
+
+    def __init__(self, quiet: bool, *, forks: bool = False) -> None:
         self._on = not quiet and sys.stderr.isatty()
-        self._since = time.perf_counter()
+        self._forks = forks
         self._bar: Any = None
         self._task: Any = None
         self._text = ""
@@ -35,17 +37,18 @@ class Progress:
 
     def _start(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeRemainingColumn())
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        counter = (MofNCompleteColumn(),) if self._forks else ()
+        columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), *counter, TimeRemainingColumn())
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=not self._forks)
         self._task = self._bar.add_task(self._text, total=None)
         self._bar.start()
 
     def done(self, so_far: int, planned: int) -> None:
         """How much of the work is done."""
         if self._bar is not None:
-            self._bar.update(self._task, total=planned or 1, completed=min(so_far, planned))
+            self._bar.update(self._task, total=planned or 1, completed=min(so_far, planned), refresh=self._forks)
 
     @property
     def update(self) -> Callable[[float, float, int], None]:

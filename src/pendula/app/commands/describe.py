@@ -9,11 +9,12 @@ from typing import Any
 
 import click
 
-from pendula.app.options import echo_json, json_option, model_argument, parameter_option, read_model, writable
+from pendula.app.options import echo_json, json_option, model_argument, parameter_option, picked, read_model, writable
 from pendula.files import write_text
 from pendula.model.model import Model
 from pendula.present.words.tables import heading, number, table
 from pendula.system.loops.mobility import mobility
+from pendula.words import counted
 
 
 @click.command("list")
@@ -29,16 +30,8 @@ def list_command(name: str | None, as_json: bool) -> None:
         raise UsageError(f'there is no library mechanism "{name}"; known are: {", ".join(entries)}')
     chosen = [entries[name]] if name is not None else list(entries.values())
     if as_json:
-        echo_json(
-            [
-                {
-                    "name": e.name,
-                    "summary": e.summary,
-                    "arguments": {k: str(v) for k, v in e.arguments.items()},
-                }
-                for e in chosen
-            ]
-        )
+        arguments = [{k: str(v) for k, v in e.arguments.items()} for e in chosen]
+        echo_json([picked(e, "name summary") | {"arguments": x} for e, x in zip(chosen, arguments, strict=True)])
     elif name is not None:
         click.echo(heading(name) + "\n")
         click.echo(_reflow(inspect.getdoc(entries[name].make) or ""))
@@ -91,7 +84,7 @@ def describe(model: Model) -> str:
     if model.description:
         text += [model.description, ""]
     closing = f" ({len(model.closures)} closing)" if model.closures else ""
-    text.append(f"{count(len(model.bodies), 'body', 'bodies')}, {count(len(model.joints), 'joint')}{closing}")
+    text.append(f"{counted(len(model.bodies), 'body', 'bodies')}, {counted(len(model.joints), 'joint')}{closing}")
     text.append(freedom(model))
     text.append(
         f"units {model.units}; gravity [{', '.join(str(x) for x in model.gravity)}] {units.length}/{units.time}^2"
@@ -133,21 +126,18 @@ def describe(model: Model) -> str:
     return "\n".join(text)
 
 
-def count(number: int, one: str, many: str = "") -> str:
-    """1 joint, 2 joints."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
 def freedom(model: Model) -> str:
     """Degrees of freedom in words."""
-    speeds, coordinates = count(len(model.speeds), "speed"), count(len(model.coordinates), "coordinate")
+    speeds, coordinates = counted(len(model.speeds), "speed"), counted(len(model.coordinates), "coordinate")
     if not model.closures:
-        return f"{count(len(model.speeds), 'degree')} of freedom ({coordinates}, {speeds})"
+        return f"{counted(len(model.speeds), 'degree')} of freedom ({coordinates}, {speeds})"
     from pendula.equations.derive import derive
 
     rows = derive(model).loop_rows
     left = len(model.speeds) - rows
-    by_count = f"{count(left, 'degree')} of freedom by count ({coordinates}, {speeds}, {count(rows, 'constraint row')})"
+    by_count = (
+        f"{counted(left, 'degree')} of freedom by count ({coordinates}, {speeds}, {counted(rows, 'constraint row')})"
+    )
     return textwrap.fill(f"{by_count}; {_by_rank(model)}", 80)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import click
 
 from pendula.app.options import (
+    draw,
     duration_option,
     echo_json,
     engine_option,
@@ -22,13 +21,17 @@ from pendula.app.options import (
     output_option,
     pairs,
     parameter_option,
+    picked,
     plot_option,
     read_model,
+    read_numbers,
     read_state,
     samples_option,
     start_option,
     tol_option,
+    write_result,
 )
+from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.numerics.steppers.stepper import stepper_help
 from pendula.present.words.tables import heading, number, table
@@ -98,28 +101,23 @@ def ensemble_command(
     from pendula.system.build import compile_system
     from pendula.system.first_use import prepare_many_motions
 
-    with _Bar(quiet=as_json) as bar:
+    with Progress(quiet=as_json, forks=True) as progress:
         prepare_many_motions(stepper)
         system = compile_system(found, formulation, engine=engine)
         drawn = _draw(system, vary, spread, states, runs, seed)
         parameters = {n: x for n, x in drawn.items() if n in found.parameters}
         states |= {n: x for n, x in drawn.items() if n not in parameters}
+        progress.say("simulating")
         ensemble = simulate_many(
             system, duration, states, parameters=parameters or None, tol=tol, stepper=stepper, samples=samples,
-            max_steps=max_steps, workers=workers, bad_starts="mark", on_progress=bar.update, save=streamed,
+            max_steps=max_steps, workers=workers, bad_starts="mark", on_progress=progress.done, save=streamed,
         )  # fmt: skip
-    if paths["-o"] is not None and streamed is None:
-        from pendula.formats import write
-
-        write(ensemble, paths["-o"])
-    if paths["--plot"] is not None:
-        from pendula.present.pictures.results import plot
-
-        plot(ensemble, paths["--plot"])
+    wrote = write_result(ensemble, paths["-o"]) if streamed is None else [f"wrote {streamed}"]
+    wrote += draw(ensemble, paths["--plot"])
     if as_json:
         echo_json(_data(ensemble, seed))
     else:
-        click.echo(_report(ensemble, [str(p) for p in paths.values() if p is not None]))
+        click.echo(_report(ensemble, wrote))
     if not ensemble.ok.all():
         sys.exit(1)
 
@@ -140,7 +138,7 @@ def _draw(
             system.in_joints.layout.position(name)  # says so if there is no such name
         rng = np.random.default_rng([seed, *name.encode()])
         if name in widths:
-            width = _value(text, f"--spread {name}", known)
+            width = read_numbers(known, {name: text}, "--spread")[name]
             if not width >= 0:
                 raise UsageError(f"--spread {name} takes a width that is not negative, found {text}")
             drawn[name] = known[name] + width * rng.standard_normal(runs)
@@ -148,21 +146,11 @@ def _draw(
         low, colon, high = text.partition(":")
         if not colon:
             raise UsageError(f'--vary {name} takes LOW:HIGH, found "{text}"')
-        ends = [_value(end, f"--vary {name}", known) for end in (low, high)]
+        ends = [read_numbers(known, {name: end}, "--vary")[name] for end in (low, high)]
         if not ends[0] <= ends[1]:
             raise UsageError(f'--vary {name}: the range must go from a smaller to a larger number, found "{text}"')
         drawn[name] = rng.uniform(ends[0], ends[1], runs)
     return drawn
-
-
-def _value(text: str, where: str, known: dict[str, float]) -> float:
-    from pendula.model.expressions.expression import parse
-    from pendula.model.names import ExpressionError
-
-    try:
-        return float(parse(text).evaluate(known))
-    except ExpressionError as error:
-        raise UsageError(f"{where}: {error}") from None
 
 
 def _report(ensemble: Any, wrote: list[str]) -> str:
@@ -192,7 +180,7 @@ def _report(ensemble: Any, wrote: list[str]) -> str:
         at = f"{number(float(ensemble.t[-1]))} {units.time}"
         rows = [(n, *_levels(ensemble, n), layout.units[n]) for n in names]
         lines += ["", table(rows, [f"at {at}", *(f"{level:.0%}" for level in LEVELS), "unit"])]
-    lines += ["", *(f"wrote {name}" for name in wrote)] if wrote else []
+    lines += ["", *wrote] if wrote else []
     return "\n".join(lines)
 
 
@@ -225,56 +213,7 @@ def _data(ensemble: Any, seed: int) -> dict[str, Any]:
         },
         "steps": float(ensemble.steps.mean()),
         "rejected": float(ensemble.rejected.mean()),
-        "seconds": ensemble.seconds,
-        "workers": ensemble.workers,
+        **picked(ensemble, "seconds workers stepper tolerance"),
+        **picked(ensemble.system, "formulation engine"),
         "seed": seed,
-        "formulation": ensemble.system.formulation,
-        "engine": ensemble.system.engine,
-        "stepper": ensemble.stepper,
-        "tolerance": ensemble.tolerance,
     }
-
-
-class _Bar:
-    """A progress bar with the remaining time on a terminal; drawn without a thread, so that processes can fork."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._on = not quiet and sys.stderr.isatty()
-        self._bar: Any = None
-        self._task: Any = None
-        self._since = time.perf_counter()
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    @property
-    def update(self) -> Callable[[int, int], None]:
-        """Called with the runs that have ended and all runs."""
-
-        def step(ended: int, runs: int) -> None:
-            if not self._on or (self._bar is None and time.perf_counter() - self._since < 0.5):
-                return
-            if self._bar is None:
-                self._start(runs)
-            self._bar.update(self._task, completed=ended)
-            self._bar.refresh()
-
-        return step
-
-    def _start(self, runs: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-        )
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
-        self._task = self._bar.add_task("simulating", total=runs)
-        self._bar.start()

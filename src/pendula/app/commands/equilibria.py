@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pendula.app.options import echo_json, file_of, pairs, plot_option, with_all
-from pendula.app.point import Asked, mechanism_options, rate_option, read_asked, read_numbers
+from pendula.app.options import draw, echo_json, file_of, pairs, picked, plot_option, read_numbers, with_all
+from pendula.app.point import Asked, mechanism_options, rate_option, read_asked
 from pendula.app.progress import Progress
 from pendula.errors import PendulaError, UsageError
 from pendula.present.words.tables import heading
@@ -56,7 +56,7 @@ def equilibria_command(
             on_progress=progress.done,
         )
         verdicts = _verdicts(asked, found, progress)
-        wrote = _plot(asked, found, verdicts, path)
+        wrote = draw(found, path, verdicts=[v for v, _ in verdicts])
     if as_json:
         echo_json(_data(asked, found, verdicts))
     else:
@@ -71,7 +71,7 @@ def _read_box(asked: Asked, box: tuple[str, ...]) -> dict[str, Any] | None:
     for name, text in pairs(box, "--box").items():
         low, colon, high = text.partition(":")
         given = {"low": low, "high": high} if colon else {"both": text}
-        numbers = read_numbers(asked.model, given, f"--box {name}")
+        numbers = read_numbers(asked.values, given, f"--box {name}")
         found[name] = (numbers["low"], numbers["high"]) if colon else numbers["both"]
     return found or None
 
@@ -100,20 +100,11 @@ def _refuse_plot(asked: Asked) -> None:
         raise UsageError(f"--plot draws the potential over one or two free coordinates; this mechanism has {what}")
 
 
-def _plot(asked: Asked, found: Equilibria, verdicts: list[tuple[str, str]], path: Any) -> list[str]:
-    if path is None:
-        return []
-    from pendula.present.pictures.results import plot
-
-    plot(found, path, verdicts=[v for v, _ in verdicts])
-    return [str(path)]
-
-
 def _report(asked: Asked, found: Equilibria, verdicts: list[str], wrote: list[str]) -> str:
     from pendula.present.words.equilibria import equilibria_text
 
     lines = [heading(f"{asked.model.name}: equilibria"), "", with_all(equilibria_text(asked.system, found, verdicts))]
-    return "\n".join([*lines, *(f"wrote {name}" for name in wrote)])
+    return "\n".join([*lines, *wrote])
 
 
 def _data(asked: Asked, found: Equilibria, verdicts: list[tuple[str, str]]) -> dict[str, Any]:
@@ -126,14 +117,10 @@ def _data(asked: Asked, found: Equilibria, verdicts: list[tuple[str, str]]) -> d
     return {
         "model": asked.model.name,
         "equilibria": entries,
-        "complete": found.complete,
-        "reason": found.reason,
+        **picked(found, "complete reason starts outside"),
         "box": {name: list(ends) for name, ends in found.box.items()},
         "circles": list(found.circles),
-        "starts": found.starts,
-        "outside": found.outside,
         "unbalanced": dict(found.unbalanced),
         "units": dict(found.units) | {"potential": asked.model.unit_names.energy},
-        "formulation": asked.system.formulation,
-        "engine": asked.system.engine,
+        **picked(asked.system, "formulation engine"),
     }

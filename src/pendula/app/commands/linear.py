@@ -11,12 +11,15 @@ import click
 
 from pendula.app.options import (
     animate_option,
+    draw,
     echo_json,
     file_of,
     in_options,
     output_option,
+    picked,
     plot_option,
     with_all,
+    write_result,
 )
 from pendula.app.point import (
     Asked,
@@ -97,7 +100,7 @@ def linearize_command(
             "",
             with_all(linear_text(model, roots), "--json, or -o FILE.npz"),
         ]
-        click.echo("\n".join([*lines, *(f"wrote {name}" for name in wrote)]))
+        click.echo("\n".join([*lines, *wrote]))
 
 
 def chosen_or_exit(asked: Asked, at: tuple[str, ...], as_json: bool, progress: Progress) -> Chosen:
@@ -132,8 +135,7 @@ def point_data(asked: Asked, chosen: Chosen) -> dict[str, Any]:
         "model": asked.model.name,
         "at": joint_values(asked.system, chosen.point),
         "equilibrium": equilibrium_data(asked.system, chosen.point) | {"chosen": chosen.why},
-        "formulation": asked.system.formulation,
-        "engine": asked.system.engine,
+        **picked(asked.system, "formulation engine"),
     }
 
 
@@ -154,10 +156,7 @@ def _notes(model: LinearModel, no_geometric: bool) -> list[str]:
 def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -> list[str]:
     wrote = []
     if paths["-o"] is not None and paths["-o"].suffix.lower() != ".npz":
-        from pendula.formats import write
-
-        write(model, paths["-o"])
-        wrote.append(str(paths["-o"]))
+        wrote = write_result(model, paths["-o"])
     elif paths["-o"] is not None:
         import numpy as np
 
@@ -173,13 +172,8 @@ def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -
             "v": model.at.v,
         }
         write_arrays(paths["-o"], arrays, compressed=False)
-        wrote.append(str(paths["-o"]))
-    if paths["--plot"] is not None:
-        from pendula.present.pictures.results import plot
-
-        plot(roots, paths["--plot"])
-        wrote.append(str(paths["--plot"]))
-    return wrote
+        wrote = [f"wrote {paths['-o']}"]
+    return [*wrote, *draw(roots, paths["--plot"])]
 
 
 def _symbolic(asked: Asked, at: tuple[str, ...], latex: bool, as_json: bool, progress: Progress) -> None:
@@ -278,41 +272,25 @@ def modes_command(
     if answer is not None:
         title = heading(f"response to {answer.input}", level=2)
         lines += ["", title, "", *(textwrap.fill(x, WIDTH, subsequent_indent="  ") for x in str(answer).splitlines())]
-    click.echo("\n".join([*lines, *(f"wrote {name}" for name in wrote)]))
+    click.echo("\n".join([*lines, *wrote]))
 
 
 def _draw(asked: Asked, found: Any, answer: Any, paths: dict[str, Path | None], mode: int) -> list[str]:
     """Writes the files that were asked for."""
-    from pendula.present.pictures.modes import animate_mode
-    from pendula.present.pictures.results import plot
-
-    page, shapes, curve = (paths[option] for option in ("--animate", "--plot", "--plot-response"))
+    page = paths["--animate"]
     if page is not None:
+        from pendula.present.pictures.modes import animate_mode
+
         animate_mode(found, mode, page)
-    if shapes is not None:
-        plot(found, shapes)
-    if curve is not None:
-        plot(answer, curve)
-    return [str(path) for path in (page, shapes, curve) if path is not None]
+    pictures = [*draw(found, paths["--plot"]), *draw(answer, paths["--plot-response"])]
+    return [*([f"wrote {page}"] if page is not None else []), *pictures]
 
 
 def _response_data(answer: Any) -> dict[str, Any]:
     return {
-        "input": answer.input,
-        "amplitude": answer.amplitude,
+        **picked(answer, "input amplitude amplitudes phases"),
         "frequencies_rad_s": answer.frequencies.tolist(),
         "coordinates": list(answer.linear.coordinates),
-        "amplitudes": answer.amplitudes.tolist(),
-        "phases": answer.phases.tolist(),
-        "resonances": [
-            {
-                "frequency": r.frequency,
-                "mode": r.mode,
-                "infinite": r.infinite,
-                "coordinate": r.coordinate,
-                "amplitude": r.amplitude,
-            }
-            for r in answer.resonances
-        ],
+        "resonances": [picked(r, "frequency mode infinite coordinate amplitude") for r in answer.resonances],
         "notes": list(answer.notes),
     }

@@ -8,13 +8,16 @@ from typing import Any
 import click
 
 from pendula.app.options import (
+    draw,
     echo_json,
     file_of,
     formulation_option,
     in_options,
     json_option,
     output_option,
+    picked,
     plot_option,
+    write_result,
 )
 from pendula.app.run import RunOptions, perform, run_options
 from pendula.present.words.tables import heading
@@ -39,28 +42,13 @@ def reactions_command(
     from pendula.analysis.reactions.forces import reactions
 
     found = reactions(run)
-    wrote = _write(found, paths)
+    wrote = [*write_result(found, paths["-o"]), *draw(found, paths["--plot"])]
     if as_json:
         echo_json(_data(found, run))
     else:
         click.echo(_report(found, run, wrote))
     if not run.outcome.ok:
         sys.exit(1)
-
-
-def _write(found: Any, paths: dict[str, Any]) -> list[str]:
-    wrote = []
-    if paths["-o"] is not None:
-        from pendula.formats import write
-
-        write(found, paths["-o"])
-        wrote.append(str(paths["-o"]))
-    if paths["--plot"] is not None:
-        from pendula.present.pictures.results import plot
-
-        plot(found, paths["--plot"])
-        wrote.append(str(paths["--plot"]))
-    return wrote
 
 
 def _report(found: Any, run: Any, wrote: list[str]) -> str:
@@ -70,7 +58,7 @@ def _report(found: Any, run: Any, wrote: list[str]) -> str:
     lines = [heading(f"{found.model}: reactions"), "", f"outcome       {outcome}"]
     lines += [f"energy drift  {run.energy_drift:.2e}", "", reactions_text(found)]
     if wrote:
-        lines += ["", *(f"wrote {name}" for name in wrote)]
+        lines += ["", *wrote]
     return "\n".join(lines)
 
 
@@ -78,23 +66,14 @@ def _data(found: Any, run: Any) -> dict[str, Any]:
     fields = ("force_world", "torque_world", "force_body", "torque_body")
     joints = {n: {f: getattr(found, f)[:, k].tolist() for f in fields} for k, n in enumerate(found.joints)}
     return {
-        "model": found.model,
+        **picked(found, "model formulation simulated_by planar t"),
+        **picked(run, "detail energy_drift constraint_violation"),
         "outcome": str(run.outcome),
         "finished": run.outcome.ok,
-        "detail": run.detail,
-        "formulation": found.formulation,
-        "simulated_by": found.simulated_by,
-        "units": {"time": found.units.time, "force": found.units.force, "torque": found.units.torque},
-        "planar": found.planar,
-        "t": found.t.tolist(),
+        "units": picked(found.units, "time force torque"),
         "joints": joints,
-        "peaks": [
-            {"joint": p.joint, "force": p.force, "force_at": p.force_at, "torque": p.torque, "torque_at": p.torque_at}
-            for p in found.peaks
-        ],
+        "peaks": [picked(peak, "joint force force_at torque torque_at") for peak in found.peaks],
         "motors": {n: {"unit": found.motor_units[n], "values": x.tolist()} for n, x in found.motors.items()},
-        "indeterminate": [{"joint": x.joint, "component": x.component, "why": x.why} for x in found.indeterminate],
-        "energy_drift": run.energy_drift,
-        "constraint_violation": run.constraint_violation,
+        "indeterminate": [picked(x, "joint component why") for x in found.indeterminate],
         "notes": [in_options(note) for note in run.notes],
     }

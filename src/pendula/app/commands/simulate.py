@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from pendula.app.commands.describe import count
 from pendula.app.options import (
     animate_option,
+    draw,
     echo_json,
     engine_option,
     file_of,
@@ -18,11 +18,14 @@ from pendula.app.options import (
     in_options,
     json_option,
     output_option,
+    picked,
     plot_option,
+    write_result,
 )
 from pendula.app.run import RunOptions, equations_of, perform, run_options
 from pendula.errors import UsageError
 from pendula.present.words.tables import heading, number, table
+from pendula.words import counted
 
 
 @click.command("simulate")
@@ -81,29 +84,18 @@ def _horizon(run: Any) -> Any:
 
 def _write(run: Any, paths: dict[str, Any], section_of: str | None = None) -> list[str]:
     """Writes the files that were asked for; a run that kept nothing has nothing to show."""
-    wrote = []
-    if paths["-o"] is not None:
-        from pendula.formats import write
-
-        write(run, paths["-o"])
-        wrote.append(str(paths["-o"]))
+    wrote = write_result(run, paths["-o"])
     if len(run) < 2 and (paths["--plot"] is not None or paths["--animate"] is not None):
         click.echo("note: no plot or animation was written, since the run kept only one state", err=True)
-    if len(run) > 1 and paths["--plot"] is not None:
-        from pendula.present.pictures.results import plot
-
-        plot(run, paths["--plot"])
-        wrote.append(str(paths["--plot"]))
+    if len(run) > 1:
+        wrote += draw(run, paths["--plot"])
     if len(run) > 1 and paths["--animate"] is not None:
         from pendula.present.pictures.results import animate
 
         animate(run, paths["--animate"])
-        wrote.append(str(paths["--animate"]))
+        wrote.append(f"wrote {paths['--animate']}")
     if paths["--plot-section"] is not None:
-        from pendula.present.pictures.results import plot
-
-        plot(next(iter(run.events.values())), paths["--plot-section"], of=section_of)
-        wrote.append(str(paths["--plot-section"]))
+        wrote += draw(next(iter(run.events.values())), paths["--plot-section"], of=section_of)
     return wrote
 
 
@@ -117,7 +109,7 @@ def report(run: Any, wall: float, wrote: list[str], horizon: Any = None) -> str:
             "time span",
             f"{number(float(run.energy.t[0]), 6)} to {number(float(run.energy.t[-1]), 6)} {units.time}",
         ),
-        ("equations", f"{equations_of(run.system)}, {count(len(run.layout.speeds), 'speed')}"),
+        ("equations", f"{equations_of(run.system)}, {counted(len(run.layout.speeds), 'speed')}"),
         ("stepper", f"{run.stepper}, " + (f"step {run.step:g}" if run.step else f"tolerance {run.tolerance:g}")),
         ("steps", f"{run.steps} accepted, {run.rejected} rejected, {run.rhs_evaluations} evaluations"),
         ("energy drift", f"{run.energy_drift:.2e} of {number(run.energy.scale, 6)} {units.energy}"),
@@ -146,7 +138,7 @@ def report(run: Any, wall: float, wrote: list[str], horizon: Any = None) -> str:
         rows = [(n, float(run[n][0]), float(run[n][-1]), layout.units[n]) for n in names]
         lines += ["", table(rows, ["state", "first", "last", "unit"])]
     if wrote:
-        lines += ["", *(f"wrote {name}" for name in wrote)]
+        lines += ["", *wrote]
     return "\n".join(lines)
 
 
@@ -159,23 +151,11 @@ def _data(run: Any, horizon: Any = None) -> dict[str, Any]:
         "model": run.system.model.name,
         "outcome": str(run.outcome),
         "finished": run.outcome.ok,
-        "detail": run.detail,
-        "t": run.t.tolist(),
+        **picked(run, "detail t energy_drift jacobi_drift constraint_violation velocity_violation"),
+        **picked(run, "steps rejected rhs_evaluations seconds stepper tolerance step"),
+        **picked(run.system, "formulation engine"),
         "states": {n: run[n].tolist() for n in names},
         "units": dict(layout.units),
-        "energy_drift": run.energy_drift,
-        "jacobi_drift": run.jacobi_drift,
-        "constraint_violation": run.constraint_violation,
-        "velocity_violation": run.velocity_violation,
-        "steps": run.steps,
-        "rejected": run.rejected,
-        "rhs_evaluations": run.rhs_evaluations,
-        "seconds": run.seconds,
-        "formulation": run.system.formulation,
-        "engine": run.system.engine,
-        "stepper": run.stepper,
-        "tolerance": run.tolerance,
-        "step": run.step,
         "notes": [in_options(note) for note in run.notes],
         "events": events_data(run.events),
         "horizon": None if horizon is None else _horizon_data(horizon),
@@ -184,11 +164,8 @@ def _data(run: Any, horizon: Any = None) -> dict[str, Any]:
 
 def _horizon_data(found: Any) -> dict[str, Any]:
     return {
-        "time": found.time,
-        "reached": found.reached,
-        "threshold": found.threshold,
+        **picked(found, "time reached threshold"),
+        **picked(found.reference, "stepper tolerance"),
         "largest_distance": float(found.distance.max()),
-        "stepper": found.reference.stepper,
-        "tolerance": found.reference.tolerance,
         "text": " ".join(str(found).split()),
     }

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pendula.app.commands.linear import chosen_or_exit, point_data, point_head
-from pendula.app.options import echo_json, file_of, plot_option, with_all
+from pendula.app.options import draw, echo_json, file_of, plot_option, read_numbers, with_all
 from pendula.app.point import (
     Asked,
     at_option,
@@ -16,7 +16,6 @@ from pendula.app.point import (
     mechanism_options,
     rate_option,
     read_asked,
-    read_numbers,
     read_range,
 )
 from pendula.app.progress import Progress
@@ -120,7 +119,7 @@ def floquet_command(
         raise UsageError(f'--at takes values such as theta=180deg here, found "{at[0]}"')
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, rates=(), progress=progress)
-        where = read_numbers(asked.model, at_values(at), "--at")
+        where = read_numbers(asked.values, at_values(at), "--at")
         settings: dict[str, Any] = {"period": period, "at": where, "close": close, "tol": tol}
         progress.say("integrating deviations over a period")
         if over is not None:
@@ -131,15 +130,12 @@ def floquet_command(
         found = floquet(asked.system, **settings)
     from pendula.present.words.verdicts import floquet_text
 
-    if path is not None:
-        from pendula.present.pictures.results import plot
-
-        plot(found, path)
+    wrote = draw(found, path)
     if as_json:
         echo_json({"model": asked.model.name} | found.as_dict())
     else:
         lines = [*_floquet_head(asked, where), "", floquet_text(found)]
-        click.echo("\n".join([*lines, *([f"wrote {path}"] if path else [])]))
+        click.echo("\n".join([*lines, *wrote]))
     if not found.stable:
         sys.exit(1)
 
@@ -159,12 +155,9 @@ def _floquet_over(asked: Asked, over: str, samples: int, settings: dict[str, Any
 
     name, low, high = read_range(asked.model, over, "--over", "omega=20:1000")
     found = floquet_over(asked.system, name, low, high, samples=samples, **settings)
-    if path is not None:
-        from pendula.present.pictures.results import plot
-
-        plot(found, path)
+    wrote = draw(found, path)
     if as_json:
         echo_json({"model": asked.model.name, "at": settings["at"]} | floquet_over_data(found))
     else:
         lines = [*_floquet_head(asked, settings["at"]), "", floquet_over_text(found)]
-        click.echo("\n".join([*lines, *([f"wrote {path}"] if path else [])]))
+        click.echo("\n".join([*lines, *wrote]))

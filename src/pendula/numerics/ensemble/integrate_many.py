@@ -6,7 +6,6 @@ short stretches, so that progress can be shown and what has ended is kept when t
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,14 +20,13 @@ from pendula.numerics.ensemble.batch import BATCH, EACH, LANE_COUNTERS, LANE_FIE
 from pendula.numerics.ensemble.lockstep import advance, write_down
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.numerics.steppers import checks
+from pendula.numerics.steppers.drive import Drive
 from pendula.numerics.steppers.run import row_numbers
 from pendula.numerics.steppers.stepper import STEPPERS
-from pendula.numerics.steppers.stepping import SECONDS_PER_STRETCH
 from pendula.numerics.steppers.tableaus import Tableau
 from pendula.outcome import Outcome
 
-FIRST_STRETCH = 16  # steps of all lanes before their speed is known
-LONGEST_STRETCH = 65536
+LONGEST_STRETCH = 65536  # steps of all lanes
 
 OUTCOMES = {
     codes.WAITING: Outcome.INTERRUPTED,
@@ -283,19 +281,14 @@ def _idle_lanes() -> np.ndarray:
     return memory
 
 
-@dataclass
-class _Clock:
-    seconds: float = 0.0
-
-
 def _run(batch: Memory, on_progress: Progress | None) -> Integrations:
     """Drive the compiled loop to its end and gather the result."""
-    advance(batch.address, 0)  # compiles, takes no step
-    clock, interrupted = _Clock(), False
-    try:
-        _drive(batch, clock, on_progress)
-    except KeyboardInterrupt:
-        interrupted = batch.ended < batch.runs
+
+    def show() -> None:
+        if on_progress is not None:
+            on_progress(batch.ended, batch.runs)
+
+    drive = Drive(lambda passes: advance(batch.address, passes), show, longest=LONGEST_STRETCH).to_the_end()
     write_down(batch.address)
     found = batch.results
     never, none = np.isnan(found["t"]), np.isinf(found["shortest"])
@@ -314,19 +307,6 @@ def _run(batch: Memory, on_progress: Progress | None) -> Integrations:
         kinetic=found["kinetic"] * measured,
         potential=(found["potential_high"] - found["potential_low"]) * measured,
         where=found["where"].copy(),
-        seconds=clock.seconds,
-        interrupted=interrupted,
+        seconds=drive.seconds,
+        interrupted=drive.interrupted and batch.ended < batch.runs,
     )
-
-
-def _drive(batch: Memory, clock: _Clock, on_progress: Progress | None) -> None:
-    """Run in stretches until all runs have ended; separate so that an interrupt is caught wherever it comes."""
-    stretch, ended = FIRST_STRETCH, False
-    while not ended:
-        before = time.perf_counter()
-        ended = advance(batch.address, stretch)
-        spent = time.perf_counter() - before
-        clock.seconds += spent
-        stretch = max(1, min(int(stretch * min(8.0, SECONDS_PER_STRETCH / max(spent, 1e-9))), LONGEST_STRETCH))
-        if on_progress is not None:
-            on_progress(batch.ended, batch.runs)

@@ -74,6 +74,15 @@ def require_finite(name: str, values: np.ndarray) -> None:
         raise ValueError(f"{name} must be finite, but entry {bad[0]} is {values[bad[0]]}")
 
 
+def checked_start(y0: Sequence[float] | np.ndarray) -> np.ndarray:
+    """An initial state."""
+    start = np.array(y0, dtype=float)
+    if start.ndim != 1:
+        raise ValueError(f"y0 must be a list of numbers, got an array of shape {start.shape}")
+    require_finite("y0", start)
+    return start
+
+
 def checked_span(t_span: Sequence[float]) -> tuple[float, float]:
     """First and last time."""
     span = np.array(t_span, dtype=float)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
 from pendula.numerics.steppers import run as codes
+from pendula.numerics.steppers.drive import Drive
 from pendula.numerics.steppers.watch import Watched
 from pendula.outcome import Outcome
 
@@ -19,6 +20,13 @@ OUTCOMES = {
     codes.AT_EVENT: Outcome.EVENT,
     codes.BAD_EVENT: Outcome.EVENT_FAILED,
 }
+
+
+def outcome_of(drive: Drive, reached: bool) -> Outcome:
+    """How a loop ended; one that was interrupted at the final time has finished."""
+    if drive.interrupted:
+        return Outcome.FINISHED if reached else Outcome.INTERRUPTED
+    return OUTCOMES[drive.code]
 
 
 def explain(
@@ -41,10 +49,7 @@ def explain(
     failing = project if project is not None and outcome is Outcome.PROJECTION_FAILED else rhs
     failure = getattr(failing.owner, "failure", None)
     if outcome is Outcome.NOT_FINITE and failure:
-        return (
-            Outcome.CALLBACK_FAILED,
-            f"{failure} (at t = {where:.9g}; the last good state is at t = {t:.9g})",
-        )
+        return Outcome.CALLBACK_FAILED, reported(failure, where, t)
     if code == codes.BAD_START:
         return outcome, f"the derivative at the initial state (t = {t:.9g}) is not finite: {which}"
     if outcome is Outcome.NOT_FINITE:
@@ -54,15 +59,24 @@ def explain(
         return outcome, f"at t = {t:.9g} the equations of the implicit step could not be solved, however short the step"
     if outcome is Outcome.STEP_TOO_SMALL:
         h = run.h_abs
-        return (
-            outcome,
-            f"at t = {t:.9g} the tolerance would need steps of {h:.3g}; a singularity is likely there",
-        )
+        return outcome, f"at t = {t:.9g} the tolerance would need steps of {h:.3g}; a singularity is likely there"
+    return outcome, reached_or_failed(outcome, t, run.t_end, run.max_attempts, where, failure)
+
+
+def reported(failure: str, where: float, t: float) -> str:
+    """What the equations themselves say about their failure."""
+    return f"{failure} (at t = {where:.9g}; the last good state is at t = {t:.9g})"
+
+
+def reached_or_failed(
+    outcome: Outcome, t: float, t_end: float, attempts: int, where: float, failure: str | None
+) -> str:
+    """The numbers behind the outcomes that all loops share; empty for others."""
     if outcome is Outcome.TOO_MANY_STEPS:
-        return outcome, f"{run.max_attempts} steps were tried; reached t = {t:.9g} of {run.t_end:.9g}"
+        return f"{attempts} steps were tried; reached t = {t:.9g} of {t_end:.9g}"
     if outcome is Outcome.INTERRUPTED:
-        return outcome, f"reached t = {t:.9g} of {run.t_end:.9g}"
+        return f"reached t = {t:.9g} of {t_end:.9g}"
     if outcome is Outcome.PROJECTION_FAILED:
         reason = f": {failure}" if failure else ""
-        return outcome, f"the projection failed at t = {where:.9g}{reason}; last good t = {t:.9g}"
-    return outcome, ""
+        return f"the projection failed at t = {where:.9g}{reason}; last good t = {t:.9g}"
+    return ""

@@ -6,7 +6,6 @@ be shown and the run can be interrupted with everything computed so far kept.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -16,18 +15,15 @@ from pendula.errors import NotSupported
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
 from pendula.numerics.steppers import checks
-from pendula.numerics.steppers import run as codes
 from pendula.numerics.steppers.control import STIFF_EVERY, STIFF_LOOKS
-from pendula.numerics.steppers.endings import OUTCOMES, explain
+from pendula.numerics.steppers.drive import Drive, doubled
+from pendula.numerics.steppers.endings import explain, outcome_of
 from pendula.numerics.steppers.loop import advance
 from pendula.numerics.steppers.run import new_run
 from pendula.numerics.steppers.stepper import STEPPERS, Stepper
 from pendula.numerics.steppers.watch import Watched, make_room, watch_memory, watch_step
 from pendula.outcome import Outcome
 
-FIRST_STRETCH = 16  # step attempts before the speed of the right-hand side is known
-LONGEST_STRETCH = 4096
-SECONDS_PER_STRETCH = 0.1
 FIRST_BUFFER = 256  # accepted steps; doubled when full
 
 Progress = Callable[[float, float, int], object]
@@ -139,45 +135,31 @@ def integrate(
         NotSupported: the stepper lacks an ability that is asked for.
 
     Example:
-        >>> import numpy as np
         >>> from pendula.numerics.compiled.jit import compiled_callback
         >>> from pendula.numerics.compiled.native import doubles_at
         >>> @compiled_callback
         ... def oscillator(out, inp, context):
         ...     y, dy = doubles_at(inp, 3), doubles_at(out, 2)
         ...     dy[0], dy[1] = y[2], -y[1]
-        >>> run = integrate(oscillator.bind(), [1.0, 0.0], (0.0, 2 * np.pi), rtol=1e-10, atol=1e-10)
-        >>> print(run.outcome)
-        finished: reached the final time
-        >>> bool(abs(run.y[-1, 0] - 1.0) < 1e-9)
-        True
+        >>> integrate(oscillator.bind(), [1.0, 0.0], (0.0, np.pi), rtol=1e-10, atol=1e-10).y[-1, :1].round(9)
+        array([-1.])
     """
     stepper = _stepper(method, coordinates, watched, project)
-    start = np.array(y0, dtype=float)
-    if start.ndim != 1:
-        raise ValueError(f"y0 must be a list of numbers, got an array of shape {start.shape}")
-    checks.require_finite("y0", start)
+    start = checks.checked_start(y0)
     checks.check_settings(rtol, quadratures, start.size, max_steps, first_step, max_step)
     span = Span.checked(t_span, sample_times, breakpoints)
     checks.check_step(stepper, step, span.t0, span.t_end, span.all_breaks, max_steps)
     if step is not None:
         first_step = max_step = min(step, max_step)
-    native = stepper.native
-    run = new_run(native.tableau, start)
+    run = new_run(stepper.native.tableau, start)
     span.install(run)
-    run.rhs, run.rhs_context = rhs.address, rhs.context
-    if project is not None:
-        run.project, run.project_context = project.address, project.context
     run.rtol, run.max_step, run.max_attempts = float(rtol), float(max_step), int(max_steps)
     run.first_step, run.fixed = 0.0 if first_step is None else float(first_step), int(stepper.fixed)
-    run.controlled = start.size - quadratures if quadratures < start.size else start.size
+    run.controlled = start.size - quadratures or start.size
     run.coordinates = coordinates or 0
     run.speeds = start.size - quadratures - run.coordinates
     run.atol = checks.checked_atol(atol, start.size)
-    if watched is not None:
-        run.watch = watch_step.address
-    native.install(run, start.size, run.controlled, float(rtol))
-    return _Drive(run, method).to_the_end(rhs, project, watched, on_progress)
+    return _Running(run, stepper, rhs, project, watched).to_the_end(on_progress)
 
 
 def _stepper(method: str, coordinates: int | None, watched: Watched | None, project: Callback | None) -> Stepper:
@@ -245,61 +227,50 @@ class Span:
         run.sample_y = np.zeros((self.samples.size, run.n))
 
 
-class _Drive:
-    """The compiled loop in short stretches, and the steps it stored, in buffers that are longer than needed."""
+class _Running:
+    """An integration under way: its functions in the record, and its steps, in buffers that are longer than needed."""
 
-    def __init__(self, run: Memory, method: str) -> None:
-        self._run, self._method = run, method
+    def __init__(
+        self, run: Memory, stepper: Stepper, rhs: Callback, project: Callback | None, watched: Watched | None
+    ) -> None:
+        self._run, self._stepper = run, stepper
+        self._rhs, self._project, self._watched = rhs, project, watched
         self._watch: Memory | None = None
-        self._seconds, self._code = 0.0, codes.GO_ON
         run.t_out, run.y_out = np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.n))
         run.t_out[0], run.y_out[0] = run.t, run.y
         run.capacity, run.stored, run.events_capacity = FIRST_BUFFER, 1, 1
-
-    def to_the_end(
-        self, rhs: Callback, project: Callback | None, watched: Watched | None, on_progress: Progress | None
-    ) -> Integration:
-        """Drives the loop to its end and gathers the result."""
-        run = self._run
+        run.rhs, run.rhs_context = rhs.address, rhs.context
+        if project is not None:
+            run.project, run.project_context = project.address, project.context
         if watched is not None:
+            run.watch = watch_step.address
             self._watch = watch_memory(watched, run.n)
             run.watched = self._watch.address
             run.events_capacity = make_room(self._watch, 0)
-        advance(run.address, 0)  # compiles, takes no step
-        try:
-            self._stretches(on_progress)
-            outcome = OUTCOMES[self._code]
-        except KeyboardInterrupt:
-            reached = run.direction * (run.t - run.t_end) >= 0.0
-            outcome = Outcome.FINISHED if reached else Outcome.INTERRUPTED
-        outcome, detail = explain(outcome, self._code, run, rhs, project, watched, self._watch)
-        return self._gathered(outcome, detail)
+        stepper.native.install(run, run.n, run.controlled, run.rtol)
 
-    def _stretches(self, on_progress: Progress | None) -> None:
-        """Runs in stretches until something ends the run.
+    def to_the_end(self, on_progress: Progress | None) -> Integration:
+        """Drives the loop to its end and gathers the result."""
+        run = self._run
 
-        A separate function because Python may raise KeyboardInterrupt on the jump at the end of a loop,
-        which a ``try`` around the loop in the same function does not cover.
-        """
-        run, stretch = self._run, FIRST_STRETCH
-        while self._code in (codes.GO_ON, codes.BUFFER_FULL):
-            before = time.perf_counter()
-            self._code = int(advance(run.address, stretch))
-            spent = time.perf_counter() - before
-            self._seconds += spent
-            if self._code == codes.BUFFER_FULL:
-                if run.stored >= run.capacity:
-                    run.t_out, run.y_out = doubled(run.t_out), doubled(run.y_out)
-                    run.capacity = run.t_out.size
-                if self._watch is not None:
-                    run.events_capacity = make_room(self._watch, run.events)
-                continue
-            stretch = int(stretch * min(8.0, SECONDS_PER_STRETCH / max(spent, 1e-9)))
-            stretch = max(1, min(stretch, LONGEST_STRETCH))
+        def show() -> None:
             if on_progress is not None:
                 on_progress(run.t, run.t_end, run.stored - 1)
 
-    def _gathered(self, outcome: Outcome, detail: str) -> Integration:
+        drive = Drive(lambda attempts: advance(run.address, attempts), show, self._make_room).to_the_end()
+        outcome = outcome_of(drive, run.direction * (run.t - run.t_end) >= 0.0)
+        outcome, detail = explain(outcome, drive.code, run, self._rhs, self._project, self._watched, self._watch)
+        return self._gathered(outcome, detail, drive.seconds)
+
+    def _make_room(self) -> None:
+        run = self._run
+        if run.stored >= run.capacity:
+            run.t_out, run.y_out = doubled(run.t_out), doubled(run.y_out)
+            run.capacity = run.t_out.size
+        if self._watch is not None:
+            run.events_capacity = make_room(self._watch, run.events)
+
+    def _gathered(self, outcome: Outcome, detail: str, seconds: float) -> Integration:
         run, watch = self._run, self._watch
         events: dict[str, np.ndarray] = {}
         if watch is not None:
@@ -320,10 +291,10 @@ class _Drive:
             accepted=run.stored - 1,
             rejected=run.rejected,
             rhs_evaluations=run.evaluations,
-            seconds=self._seconds,
+            seconds=seconds,
             max_drift=run.drift,
             max_violation=run.violation,
-            method=self._method,
+            method=self._stepper.name,
             stiff_from=_stiff_from(run),
             **events,
         )
@@ -338,10 +309,3 @@ def _stiff_from(run: Memory) -> float | None:
     if looks < STIFF_LOOKS or 2 * looks * STIFF_EVERY < run.stored - 1:
         return None
     return float(run.stiff_from)
-
-
-def doubled(rows: np.ndarray) -> np.ndarray:
-    """The same rows with as many empty ones behind them."""
-    longer = np.empty((2 * len(rows), *rows.shape[1:]))
-    longer[: len(rows)] = rows
-    return longer

@@ -8,16 +8,16 @@ runs many initial states (and parameters), eight at a time.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pendula.numerics.compiled.native import Callback
-from pendula.numerics.steppers import checks, stepping
+from pendula.numerics.steppers import checks
 from pendula.numerics.steppers import run as codes
-from pendula.numerics.steppers.endings import OUTCOMES
+from pendula.numerics.steppers.drive import Drive, doubled
+from pendula.numerics.steppers.endings import OUTCOMES, outcome_of, reached_or_failed, reported
 from pendula.numerics.steppers.stepping import FIRST_BUFFER, Integration, Progress, Span
 from pendula.numerics.taylor import lanes as taylor_lanes
 from pendula.numerics.taylor import steps as taylor_steps
@@ -26,6 +26,7 @@ from pendula.numerics.taylor.steps import Control, SeriesRun, advance_series
 from pendula.outcome import Outcome
 
 LEAST_ORDER, MOST_ORDER = 6, 40
+LONGEST_STRETCH = 65536  # rounds of all lanes
 
 
 @dataclass(frozen=True)
@@ -192,13 +193,25 @@ def integrate_series(
         counter=np.zeros(11, dtype=np.int64),
     )
     run.real[taylor_steps.T] = span.t0
-    drive = _Drive(run, span.earliest, 0.0 if first_step is None else float(first_step))
-    outcome = drive.to_the_end(on_progress)
+    first = 0.0 if first_step is None else float(first_step)
+    steps = [np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, n))]
+    steps[0][0], steps[1][0] = span.t0, start
+    run.counter[taylor_steps.STORED] = 1
+
+    def show() -> None:
+        if on_progress is not None:
+            on_progress(float(run.real[taylor_steps.T]), run.t_end, int(run.counter[taylor_steps.STORED]) - 1)
+
+    def make_room() -> None:
+        steps[:] = map(doubled, steps)
+
+    drive = Drive(lambda tries: advance_series(run, span.earliest, first, *steps, tries), show, make_room).to_the_end()
+    outcome = outcome_of(drive, run.direction * (run.real[taylor_steps.T] - run.t_end) >= 0.0)
     outcome, detail = _explain(outcome, drive.code, run, series, project)
     stored, sampled = int(run.counter[taylor_steps.STORED]), int(run.counter[taylor_steps.NEXT_SAMPLE])
     return Integration(
-        t=drive.t[:stored].copy(),
-        y=drive.y[:stored].copy(),
+        t=steps[0][:stored].copy(),
+        y=steps[1][:stored].copy(),
         sample_t=run.sample_t[:sampled].copy(),
         sample_y=run.sample_y[:sampled].copy(),
         outcome=outcome,
@@ -296,8 +309,7 @@ def integrate_lanes(
         out_samples=np.full((runs, span.samples.size, n), np.nan),
     )
     run.parameters[: values.shape[1]] = values[0][:, None]  # also in lanes that never get a run
-    advance_lanes(run, 0)  # compiles, takes no step
-    seconds = _all_lanes(run, on_progress)
+    drive = _all_lanes(run, on_progress)
     return LaneRuns(
         t=run.out_t,
         y=run.out_y,
@@ -307,7 +319,7 @@ def integrate_lanes(
         steps=run.out_steps,
         rejected=run.out_rejected,
         order=order,
-        seconds=seconds,
+        seconds=drive.seconds,
     )
 
 
@@ -318,64 +330,17 @@ _LANE_OUTCOMES = {
 }
 
 
-def _all_lanes(run: LaneRun, on_progress: Callable[[int, int], object] | None) -> float:
-    """Runs in stretches until all have ended or the user interrupts; the seconds it took."""
-    spent = [0.0]
-    try:
-        _lane_stretches(run, on_progress, spent)
-    except KeyboardInterrupt:
-        taylor_lanes.leave(run)
-    return spent[0]
+def _all_lanes(run: LaneRun, on_progress: Callable[[int, int], object] | None) -> Drive:
+    """Runs until all have ended or the user interrupts."""
 
-
-def _lane_stretches(run: LaneRun, on_progress: Callable[[int, int], object] | None, spent: list[float]) -> None:
-    stretch, code = stepping.FIRST_STRETCH, codes.GO_ON
-    while code == codes.GO_ON:
-        before = time.perf_counter()
-        code = advance_lanes(run, stretch)
-        took = time.perf_counter() - before
-        spent[0] += took
-        stretch = max(1, int(stretch * min(8.0, stepping.SECONDS_PER_STRETCH / max(took, 1e-9))))
+    def show() -> None:
         if on_progress is not None:
             on_progress(int(run.counter[taylor_lanes.FINISHED]), len(run.given))
 
-
-class _Drive:
-    """The compiled loop in short stretches, so that progress can be shown and interrupts keep everything."""
-
-    def __init__(self, run: SeriesRun, first_t: float, first_step: float) -> None:
-        self._run, self._first = run, (first_t, first_step)
-        self.t, self.y = np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.y.size))
-        self.t[0], self.y[0] = run.real[taylor_steps.T], run.y
-        run.counter[taylor_steps.STORED] = 1
-        self.seconds = 0.0
-        self.code = codes.GO_ON
-
-    def to_the_end(self, on_progress: Progress | None) -> Outcome:
-        run = self._run
-        advance_series(run, *self._first, self.t, self.y, 0)  # compiles, takes no step
-        try:
-            self._stretches(on_progress)
-            return OUTCOMES[self.code]
-        except KeyboardInterrupt:
-            reached = run.direction * (run.real[taylor_steps.T] - run.t_end) >= 0.0
-            return Outcome.FINISHED if reached else Outcome.INTERRUPTED
-
-    def _stretches(self, on_progress: Progress | None) -> None:
-        run, stretch = self._run, stepping.FIRST_STRETCH
-        while self.code in (codes.GO_ON, codes.BUFFER_FULL):
-            before = time.perf_counter()
-            self.code = advance_series(run, *self._first, self.t, self.y, stretch)
-            spent = time.perf_counter() - before
-            self.seconds += spent
-            if self.code == codes.BUFFER_FULL:
-                self.t, self.y = stepping.doubled(self.t), stepping.doubled(self.y)
-                continue
-            stretch = int(stretch * min(8.0, stepping.SECONDS_PER_STRETCH / max(spent, 1e-9)))
-            stretch = max(1, min(stretch, stepping.LONGEST_STRETCH))
-            if on_progress is not None:
-                accepted = int(run.counter[taylor_steps.STORED]) - 1
-                on_progress(float(run.real[taylor_steps.T]), run.t_end, accepted)
+    drive = Drive(lambda rounds: advance_lanes(run, rounds), show, longest=LONGEST_STRETCH).to_the_end()
+    if drive.interrupted:
+        taylor_lanes.leave(run)
+    return drive
 
 
 def _explain(
@@ -387,8 +352,7 @@ def _explain(
     which = f"component {component}" if component >= 0 else "the state"
     if outcome is Outcome.NOT_FINITE:
         if run.counter[taylor_steps.UNSOUND] and series.failure:
-            last = f"the last good state is at t = {t:.9g}"
-            return Outcome.CALLBACK_FAILED, f"{series.failure} (at t = {where:.9g}; {last})"
+            return Outcome.CALLBACK_FAILED, reported(series.failure, where, t)
         if code == codes.BAD_START:
             return outcome, f"the Taylor series at the initial state (t = {t:.9g}) is not finite: {which}"
         return outcome, f"{which} is not finite near t = {where:.9g}, however short the step; last good t = {t:.9g}"
@@ -397,14 +361,5 @@ def _explain(
             f"at t = {t:.9g} the slope at the end of a step contradicts the equations, however short the step; "
             "they are not smooth there, or nearly singular"
         )
-    if outcome is Outcome.TOO_MANY_STEPS:
-        return outcome, f"{run.max_attempts} steps were tried; reached t = {t:.9g} of {run.t_end:.9g}"
-    if outcome is Outcome.INTERRUPTED:
-        return outcome, f"reached t = {t:.9g} of {run.t_end:.9g}"
-    if outcome is Outcome.PROJECTION_FAILED:
-        reason = getattr(project.owner, "failure", None) if project else None
-        return (
-            outcome,
-            f"the projection failed at t = {where:.9g}{f': {reason}' if reason else ''}; last good t = {t:.9g}",
-        )
-    return outcome, ""
+    failure = getattr(project.owner, "failure", None) if project else None
+    return outcome, reached_or_failed(outcome, t, run.t_end, run.max_attempts, where, failure)

@@ -1,0 +1,74 @@
+"""Compiled loops in short stretches, so that progress can be shown and an interrupt keeps what was computed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pendula.numerics.steppers.run import BUFFER_FULL, GO_ON
+
+FIRST_STRETCH = 16  # attempts before their speed is known
+LONGEST_STRETCH = 4096
+SECONDS_PER_STRETCH = 0.1
+
+
+@dataclass
+class Drive:
+    """A compiled loop on its way to the end.
+
+    Attributes:
+        advance: makes so many attempts and returns a code of :mod:`pendula.numerics.steppers.run`.
+        show: called after every stretch.
+        make_room: called when the loop answers ``BUFFER_FULL``.
+        longest: attempts in one stretch.
+        code: the last answer of the loop.
+        seconds: wall time of the loop, without compilation.
+        interrupted: whether the user ended it.
+    """
+
+    advance: Callable[[int], int]
+    show: Callable[[], object] | None = None
+    make_room: Callable[[], None] | None = None
+    longest: int = LONGEST_STRETCH
+    code: int = GO_ON
+    seconds: float = 0.0
+    interrupted: bool = False
+
+    def to_the_end(self) -> Drive:
+        """Drives the loop until it ends or the user interrupts; returns itself."""
+        self.advance(0)  # compiles, takes no step
+        try:
+            self._stretches()
+        except KeyboardInterrupt:
+            self.interrupted = True
+        return self
+
+    def _stretches(self) -> None:
+        """Runs in stretches until something ends the run.
+
+        A separate function because Python may raise KeyboardInterrupt on the jump at the end of a loop,
+        which a ``try`` around the loop in the same function does not cover.
+        """
+        stretch = FIRST_STRETCH
+        while self.code in (GO_ON, BUFFER_FULL):
+            before = time.perf_counter()
+            self.code = int(self.advance(stretch))
+            spent = time.perf_counter() - before
+            self.seconds += spent
+            if self.code == BUFFER_FULL and self.make_room is not None:
+                self.make_room()
+                continue
+            stretch = int(stretch * min(8.0, SECONDS_PER_STRETCH / max(spent, 1e-9)))
+            stretch = max(1, min(stretch, self.longest))
+            if self.show is not None:
+                self.show()
+
+
+def doubled(rows: np.ndarray) -> np.ndarray:
+    """The same rows with as many empty ones behind them."""
+    longer = np.empty((2 * len(rows), *rows.shape[1:]))
+    longer[: len(rows)] = rows
+    return longer
