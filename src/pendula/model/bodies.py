@@ -11,18 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from pendula.model.base import (
-    Direction,
-    Element,
-    Inertia,
-    Label,
-    Row,
-    Scalar,
-    Table,
-    Vector,
-    exact,
-    unit_vector,
-)
+from pendula.model.base import Direction, Element, Inertia, Label, Row, Scalar, Table, Vector, exact, unit_vector
 from pendula.model.names import quote
 from pendula.model.problems import shown
 

@@ -9,15 +9,7 @@ import click
 
 from pendula.app.commands.linear import chosen_or_exit, point_data, point_head
 from pendula.app.options import draw, echo_json, file_of, plot_option, read_numbers, with_all
-from pendula.app.point import (
-    Asked,
-    at_option,
-    at_values,
-    mechanism_options,
-    rate_option,
-    read_asked,
-    read_range,
-)
+from pendula.app.point import Asked, at_option, at_values, mechanism_options, rate_option, read_asked, read_range
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.present.words.tables import heading

@@ -21,16 +21,7 @@ from pendula.equations.assemble import Blocks, gather
 from pendula.equations.closures import AngleRow, GapRow, Row, closure_rows, constraint_rows, world_axis
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.formulations.support import Support
-from pendula.equations.mechanism import (
-    WORLD,
-    Mechanism,
-    Pose,
-    Shift,
-    Step,
-    Turn,
-    TurnQuaternion,
-    quaternion_matrix,
-)
+from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Step, Turn, TurnQuaternion, quaternion_matrix
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.model import Model
 

@@ -32,16 +32,7 @@ from pendula.equations.closures import (
 )
 from pendula.equations.equations import PARTS, Equations, Transmitted, acceleration_symbols, multiplier_symbols
 from pendula.equations.formulations.support import Support
-from pendula.equations.mechanism import (
-    WORLD,
-    Mechanism,
-    Pose,
-    Shift,
-    Step,
-    Turn,
-    TurnQuaternion,
-    quaternion_matrix,
-)
+from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Step, Turn, TurnQuaternion, quaternion_matrix
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
 from pendula.model.model import Model

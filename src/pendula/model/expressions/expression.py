@@ -40,15 +40,7 @@ from pendula.model.expressions.nodes import (
     write,
 )
 from pendula.model.expressions.text import read, scan
-from pendula.model.expressions.values import (
-    Failure,
-    Floats,
-    check_node,
-    check_number,
-    finite,
-    measure,
-    value_of,
-)
+from pendula.model.expressions.values import Failure, Floats, check_node, check_number, finite, measure, value_of
 from pendula.model.names import ExpressionError, quote
 
 T = TypeVar("T")
