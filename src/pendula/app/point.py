@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pendula.app.options import (
-    engine_option,
-    formulation_option,
-    input_option,
-    json_option,
-    model_argument,
-    pairs,
-    parameter_option,
-    read_model,
-    read_numbers,
-    read_state,
-    start_option,
-    with_inputs,
-)
+from pendula.app import options as opt
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.model.model import Model
@@ -38,12 +25,12 @@ LISTED = 6
 """degrees of freedom up to which all equilibria are looked for, to say of how many the lowest is"""
 
 _mechanism = (
-    model_argument,
-    parameter_option,
-    start_option,
-    input_option,
-    formulation_option(None, "default: kane, where equations are derived"),
-    engine_option,
+    opt.model_argument,
+    opt.parameter_option,
+    opt.start_option,
+    opt.input_option,
+    opt.formulation_option(None, "default: kane, where equations are derived"),
+    opt.engine_option,
 )
 rate_option = click.option(
     "--rate",
@@ -64,7 +51,7 @@ at_option = click.option(
 
 def mechanism_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """MODEL, -p, --start, --input, --formulation, --engine, --json."""
-    for option in reversed((*_mechanism, json_option)):
+    for option in reversed((*_mechanism, opt.json_option)):
         command = option(command)
     return command
 
@@ -97,11 +84,11 @@ def read_asked(
     from pendula.system.build import compile_system
     from pendula.system.first_use import prepare_linear_models
 
-    found = with_inputs(read_model(model, settings), inputs)
-    begin = read_state(found, start)
+    found = opt.with_inputs(opt.read_model(model, settings), inputs)
+    begin = opt.read_state(found, start)
     if begin:
         found = found.with_changes(initial=dict(found.initial) | begin)
-    turning = read_numbers(found.parameter_values, pairs(rates, "--rate"), "--rate")
+    turning = opt.read_numbers(found.parameter_values, opt.pairs(rates, "--rate"), "--rate")
     progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
     prepare_linear_models(found, formulation, engine)
     return Asked(found, compile_system(found, formulation, engine=engine), turning)
@@ -116,7 +103,7 @@ def read_range(model: Model, text: str, option: str, what: str) -> tuple[str, fl
     if name not in model.parameters:
         known = ", ".join(model.parameters) or "none"
         raise UsageError(f'{option}: there is no parameter "{name}"; known are: {known}')
-    ends = read_numbers(model.parameter_values, {"low": low, "high": high}, f"{option} {name}")
+    ends = opt.read_numbers(model.parameter_values, {"low": low, "high": high}, f"{option} {name}")
     if not ends["low"] < ends["high"] < float("inf"):
         raise UsageError(f'{option} {name}: the range must go from a smaller to a larger number, found "{span}"')
     return name, ends["low"], ends["high"]
@@ -167,7 +154,7 @@ def choose(asked: Asked, at: tuple[str, ...], progress: Progress) -> Chosen:
 
 def at_values(at: tuple[str, ...], option: str = "--at") -> dict[str, str]:
     """Values of an option as texts by name; several may stand in one, separated by commas."""
-    return pairs(tuple(piece for text in at for piece in _pieces(text)), option)
+    return opt.pairs(tuple(piece for text in at for piece in _pieces(text)), option)
 
 
 def _pieces(text: str) -> list[str]:
@@ -223,7 +210,7 @@ def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Ch
     from pendula.analysis.equilibria.equilibrium import equilibrium_at
     from pendula.errors import NotAnEquilibrium
 
-    numbers = read_numbers(asked.values, given, "--at")
+    numbers = opt.read_numbers(asked.values, given, "--at")
     layout = asked.system.in_joints.layout
     for name in numbers:
         layout.position(name)

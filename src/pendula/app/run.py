@@ -9,19 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pendula.app.options import (
-    duration_option,
-    input_option,
-    max_steps_option,
-    model_argument,
-    parameter_option,
-    read_model,
-    read_state,
-    samples_option,
-    start_option,
-    tol_option,
-    with_inputs,
-)
+from pendula.app import options as opt
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.numerics.steppers.stepper import stepper_help
@@ -30,13 +18,13 @@ if TYPE_CHECKING:
     from pendula.simulation.trajectory import Trajectory
 
 _OPTIONS = (
-    model_argument,
-    parameter_option,
-    duration_option,
-    tol_option,
-    start_option,
-    input_option,
-    samples_option(500),
+    opt.model_argument,
+    opt.parameter_option,
+    opt.duration_option,
+    opt.tol_option,
+    opt.start_option,
+    opt.input_option,
+    opt.samples_option(500),
     click.option(
         "--stepper",
         default="dop853",
@@ -51,7 +39,7 @@ _OPTIONS = (
         help="How loops are kept closed: projection, baumgarte, none.",
     ),
     click.option("--baumgarte-rate", type=float, help="Rate of Baumgarte's stabilization, per time unit."),
-    max_steps_option,
+    opt.max_steps_option,
     click.option(
         "--stop", "stops", multiple=True, metavar="EXPR", help='What ends the run, such as "theta1 >= 90deg".'
     ),
@@ -96,8 +84,8 @@ def perform(
     """The run that the options ask for, and the seconds it took with derivation and compilation."""
     if not 0 <= options.duration < float("inf"):
         raise UsageError(f"--for takes a time that is not negative, found {options.duration}")
-    found = with_inputs(read_model(options.model, options.settings), options.inputs)
-    begin = read_state(found, options.start)
+    found = opt.with_inputs(opt.read_model(options.model, options.settings), options.inputs)
+    begin = opt.read_state(found, options.start)
     from pendula.simulation.events import Event, read_events
     from pendula.simulation.simulate import simulate
     from pendula.system.build import compile_system

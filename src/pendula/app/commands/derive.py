@@ -8,16 +8,7 @@ import textwrap
 
 import click
 
-from pendula.app.options import (
-    echo_json,
-    formulation_option,
-    json_option,
-    model_argument,
-    output_option,
-    parameter_option,
-    read_model,
-    writable,
-)
+from pendula.app import options as opt
 from pendula.files import write_text
 from pendula.formats import format_for, formats
 from pendula.model.model import Model
@@ -25,11 +16,11 @@ from pendula.present.words.tables import WIDTH, number, table
 
 
 @click.command("derive")
-@model_argument
-@parameter_option
-@formulation_option("lagrange")
+@opt.model_argument
+@opt.parameter_option
+@opt.formulation_option("lagrange")
 @click.option("--format", "form", help=f"{', '.join(formats('Equations'))}; default: as the name of -o ends, or text.")
-@output_option("File to write; default: print it.")
+@opt.output_option("File to write; default: print it.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def derive_command(
     model: str, settings: tuple[str, ...], formulation: str, form: str | None, output: str | None, as_json: bool
@@ -38,11 +29,11 @@ def derive_command(
     from pendula.equations.derive import derive
     from pendula.equations.printing.formats import print_equations
 
-    path = writable(output, "-o")
+    path = opt.writable(output, "-o")
     by_ending = format_for("Equations", path) if path is not None else None
     form = "json" if as_json else form or by_ending or "text"
     formats("Equations").entry(form)  # says so if there is none, before long work starts
-    text = print_equations(derive(read_model(model, settings), formulation), form)
+    text = print_equations(derive(opt.read_model(model, settings), formulation), form)
     if path is None:
         click.echo(text)
     else:
@@ -51,12 +42,12 @@ def derive_command(
 
 
 @click.command("check")
-@model_argument
-@parameter_option
+@opt.model_argument
+@opt.parameter_option
 @click.option("--against", metavar="FILE", help="Equations of your own (TOML) to compare with those of MODEL.")
 @click.option("--states", default=100, show_default=True, type=click.IntRange(1, 100_000), help="Random states.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31), help="Of the random states.")
-@json_option
+@opt.json_option
 def check_command(
     model: str, settings: tuple[str, ...], against: str | None, states: int, seed: int, as_json: bool
 ) -> None:
@@ -65,7 +56,7 @@ def check_command(
     With --against, compare the equations in FILE with those of MODEL instead: M and f, accelerations, or equations
     that contain the accelerations. Exits with 1 if they disagree, and says where.
     """
-    made = read_model(model, settings)
+    made = opt.read_model(model, settings)
     passed = (
         _formulations(made, states, seed, as_json) if against is None else _own(made, against, states, seed, as_json)
     )
@@ -80,7 +71,7 @@ def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
     certificate = check(model, states=states, seed=seed)
     if as_json:
         found = [{"a": p.a, "b": p.b, "max_difference": p.max_difference, "where": p.where} for p in certificate.pairs]
-        echo_json(
+        opt.echo_json(
             {
                 "model": certificate.model,
                 "formulations": list(certificate.formulations),
@@ -111,7 +102,7 @@ def _own(model: Model, against: str, states: int, seed: int, as_json: bool) -> b
 
     found = check_against(model, against, states=states, seed=seed)
     if as_json:
-        echo_json(
+        opt.echo_json(
             {
                 "model": found.model,
                 "against": found.source,

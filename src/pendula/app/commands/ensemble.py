@@ -8,29 +8,7 @@ from typing import Any
 
 import click
 
-from pendula.app.options import (
-    draw,
-    duration_option,
-    echo_json,
-    engine_option,
-    file_of,
-    formulation_option,
-    json_option,
-    max_steps_option,
-    model_argument,
-    output_option,
-    pairs,
-    parameter_option,
-    picked,
-    plot_option,
-    read_model,
-    read_numbers,
-    read_state,
-    samples_option,
-    start_option,
-    tol_option,
-    write_result,
-)
+from pendula.app import options as opt
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.numerics.steppers.stepper import stepper_help
@@ -41,8 +19,8 @@ LEVELS = (0.05, 0.5, 0.95)
 
 
 @click.command("ensemble")
-@model_argument
-@parameter_option
+@opt.model_argument
+@opt.parameter_option
 @click.option("--runs", default=1000, show_default=True, type=int, help="How many runs.")
 @click.option(
     "--vary",
@@ -54,18 +32,18 @@ LEVELS = (0.05, 0.5, 0.95)
     "--spread", multiple=True, metavar="NAME=SIGMA", help="The same, normally distributed about its value in the model."
 )
 @click.option("--seed", default=1, show_default=True, type=int, help="Seed of the random numbers.")
-@start_option
-@duration_option
-@tol_option
-@samples_option(200, "; 1: the end")
+@opt.start_option
+@opt.duration_option
+@opt.tol_option
+@opt.samples_option(200, "; 1: the end")
 @click.option("--stepper", default="dop853", show_default=True, help=f"{stepper_help(ability='lanes')}.")
-@formulation_option(None, "default: kane, where equations are derived")
-@engine_option
+@opt.formulation_option(None, "default: kane, where equations are derived")
+@opt.engine_option
 @click.option("--workers", type=int, help="Processes; default: as many as there are cores.")
-@max_steps_option
-@output_option("Write all runs as .npz, as they come.")
-@plot_option("Write a picture of the spread")
-@json_option
+@opt.max_steps_option
+@opt.output_option("Write all runs as .npz, as they come.")
+@opt.plot_option("Write a picture of the spread")
+@opt.json_option
 def ensemble_command(
     model: str,
     settings: tuple[str, ...],
@@ -87,7 +65,7 @@ def ensemble_command(
     as_json: bool,
 ) -> None:
     """Many runs of MODEL with random initial states or parameters. Exits with 1 if a run had to stop early."""
-    paths = {"-o": file_of(output, "-o", "Ensemble"), "--plot": file_of(plot_file, "--plot", "Figure")}
+    paths = {"-o": opt.file_of(output, "-o", "Ensemble"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
     streamed = paths["-o"] if paths["-o"] is not None and paths["-o"].suffix.lower() == ".npz" else None
     if not 1 <= runs <= MOST_RUNS:
         raise UsageError(f"--runs takes a whole number from 1 to {MOST_RUNS}, found {runs}")
@@ -95,8 +73,8 @@ def ensemble_command(
         raise UsageError(f"--seed takes a whole number that is not negative, found {seed}")
     if not vary and not spread:
         raise UsageError("all runs would be the same: give --vary NAME=LOW:HIGH or --spread NAME=SIGMA")
-    found = read_model(model, settings)
-    states: dict[str, Any] = dict(read_state(found, start))
+    found = opt.read_model(model, settings)
+    states: dict[str, Any] = dict(opt.read_state(found, start))
     from pendula.simulation.simulate_many import simulate_many
     from pendula.system.build import compile_system
     from pendula.system.first_use import prepare_many_motions
@@ -112,10 +90,10 @@ def ensemble_command(
             system, duration, states, parameters=parameters or None, tol=tol, stepper=stepper, samples=samples,
             max_steps=max_steps, workers=workers, bad_starts="mark", on_progress=progress.done, save=streamed,
         )  # fmt: skip
-    wrote = write_result(ensemble, paths["-o"]) if streamed is None else [f"wrote {streamed}"]
-    wrote += draw(ensemble, paths["--plot"])
+    wrote = opt.write_result(ensemble, paths["-o"]) if streamed is None else [f"wrote {streamed}"]
+    wrote += opt.draw(ensemble, paths["--plot"])
     if as_json:
-        echo_json(_data(ensemble, seed))
+        opt.echo_json(_data(ensemble, seed))
     else:
         click.echo(_report(ensemble, wrote))
     if not ensemble.ok.all():
@@ -128,7 +106,7 @@ def _draw(
     """Random values by name. Every name has numbers of its own: one more does not change the others."""
     import numpy as np
 
-    ranges, widths = pairs(vary, "--vary"), pairs(spread, "--spread")
+    ranges, widths = opt.pairs(vary, "--vary"), opt.pairs(spread, "--spread")
     if both := ranges.keys() & widths.keys():
         raise UsageError(f'"{min(both)}" is given to --vary and to --spread')
     known = {**system.model.parameter_values, **system.in_joints.initial_state().as_dict(), **given}
@@ -138,7 +116,7 @@ def _draw(
             system.in_joints.layout.position(name)  # says so if there is no such name
         rng = np.random.default_rng([seed, *name.encode()])
         if name in widths:
-            width = read_numbers(known, {name: text}, "--spread")[name]
+            width = opt.read_numbers(known, {name: text}, "--spread")[name]
             if not width >= 0:
                 raise UsageError(f"--spread {name} takes a width that is not negative, found {text}")
             drawn[name] = known[name] + width * rng.standard_normal(runs)
@@ -146,7 +124,7 @@ def _draw(
         low, colon, high = text.partition(":")
         if not colon:
             raise UsageError(f'--vary {name} takes LOW:HIGH, found "{text}"')
-        ends = [read_numbers(known, {name: end}, "--vary")[name] for end in (low, high)]
+        ends = [opt.read_numbers(known, {name: end}, "--vary")[name] for end in (low, high)]
         if not ends[0] <= ends[1]:
             raise UsageError(f'--vary {name}: the range must go from a smaller to a larger number, found "{text}"')
         drawn[name] = rng.uniform(ends[0], ends[1], runs)
@@ -213,7 +191,7 @@ def _data(ensemble: Any, seed: int) -> dict[str, Any]:
         },
         "steps": float(ensemble.steps.mean()),
         "rejected": float(ensemble.rejected.mean()),
-        **picked(ensemble, "seconds workers stepper tolerance"),
-        **picked(ensemble.system, "formulation engine"),
+        **opt.picked(ensemble, "seconds workers stepper tolerance"),
+        **opt.picked(ensemble.system, "formulation engine"),
         "seed": seed,
     }

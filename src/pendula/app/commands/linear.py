@@ -9,18 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pendula.app.options import (
-    animate_option,
-    draw,
-    echo_json,
-    file_of,
-    in_options,
-    output_option,
-    picked,
-    plot_option,
-    with_all,
-    write_result,
-)
+from pendula.app import options as opt
 from pendula.app.point import (
     Asked,
     Chosen,
@@ -50,8 +39,8 @@ if TYPE_CHECKING:
 @click.option("--no-geometric", is_flag=True, help="Leave out the stiffness by constraint forces: wrong, to compare.")
 @click.option("--symbolic", is_flag=True, help="Matrices, polynomial and conditions in symbols (values of --at too).")
 @click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
-@output_option("Write all matrices and eigenvalues as .npz.")
-@plot_option("Write the eigenvalues in the complex plane")
+@opt.output_option("Write all matrices and eigenvalues as .npz.")
+@opt.plot_option("Write the eigenvalues in the complex plane")
 def linearize_command(
     at: tuple[str, ...],
     method: str,
@@ -69,7 +58,7 @@ def linearize_command(
     constraint); undetermined (0/0 at a singular chart); artefact (of a method). Exits with 1 if there is no
     equilibrium.
     """
-    paths = {"-o": file_of(output, "-o", "LinearModel"), "--plot": file_of(plot_file, "--plot", "Figure")}
+    paths = {"-o": opt.file_of(output, "-o", "LinearModel"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
     if method not in ("exact", "differences"):
         raise UsageError(f'--method is exact or differences, found "{method}"')
     with Progress(quiet=as_json or latex) as progress:
@@ -88,7 +77,7 @@ def linearize_command(
     if as_json:
         from pendula.present.words.linear import linear_data
 
-        echo_json(point_data(asked, chosen) | linear_data(model, roots) | {"notes": notes})
+        opt.echo_json(point_data(asked, chosen) | linear_data(model, roots) | {"notes": notes})
     elif latex:
         click.echo(model.latex())
     else:
@@ -98,7 +87,7 @@ def linearize_command(
             *point_head(asked, chosen, "small motion"),
             *notes,
             "",
-            with_all(linear_text(model, roots), "--json, or -o FILE.npz"),
+            opt.with_all(linear_text(model, roots), "--json, or -o FILE.npz"),
         ]
         click.echo("\n".join([*lines, *wrote]))
 
@@ -112,7 +101,7 @@ def chosen_or_exit(asked: Asked, at: tuple[str, ...], as_json: bool, progress: P
 
         if as_json:
             reason = {"model": asked.model.name, "at": None, "unbalanced": dict(none.found.unbalanced)}
-            echo_json(reason | {"complete": none.found.complete, "reason": none.found.reason})
+            opt.echo_json(reason | {"complete": none.found.complete, "reason": none.found.reason})
         else:
             click.echo(no_equilibrium_text(none.found))
         sys.exit(1)
@@ -135,7 +124,7 @@ def point_data(asked: Asked, chosen: Chosen) -> dict[str, Any]:
         "model": asked.model.name,
         "at": joint_values(asked.system, chosen.point),
         "equilibrium": equilibrium_data(asked.system, chosen.point) | {"chosen": chosen.why},
-        **picked(asked.system, "formulation engine"),
+        **opt.picked(asked.system, "formulation engine"),
     }
 
 
@@ -156,7 +145,7 @@ def _notes(model: LinearModel, no_geometric: bool) -> list[str]:
 def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -> list[str]:
     wrote = []
     if paths["-o"] is not None and paths["-o"].suffix.lower() != ".npz":
-        wrote = write_result(model, paths["-o"])
+        wrote = opt.write_result(model, paths["-o"])
     elif paths["-o"] is not None:
         import numpy as np
 
@@ -173,7 +162,7 @@ def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -
         }
         write_arrays(paths["-o"], arrays, compressed=False)
         wrote = [f"wrote {paths['-o']}"]
-    return [*wrote, *draw(roots, paths["--plot"])]
+    return [*wrote, *opt.draw(roots, paths["--plot"])]
 
 
 def _symbolic(asked: Asked, at: tuple[str, ...], latex: bool, as_json: bool, progress: Progress) -> None:
@@ -188,7 +177,7 @@ def _symbolic(asked: Asked, at: tuple[str, ...], latex: bool, as_json: bool, pro
         where = _exact(asked, chosen_or_exit(asked, at, as_json, progress))
     found = linearize_symbolic(asked.model, where)
     if as_json:
-        echo_json({"model": asked.model.name, "at": {n: str(x) for n, x in where.items()}} | symbolic_data(found))
+        opt.echo_json({"model": asked.model.name, "at": {n: str(x) for n, x in where.items()}} | symbolic_data(found))
     elif latex:
         click.echo(found.latex())
     else:
@@ -218,11 +207,11 @@ def _exact(asked: Asked, chosen: Chosen) -> dict[str, float]:
 @at_option
 @click.option("--damped", is_flag=True, help="Take damping into account; without it, undamped modes.")
 @click.option("--mode", "chosen_mode", type=int, help="The mode that --animate plays; default 1.")
-@animate_option("Write a page that plays a mode")
-@plot_option("Write the shapes")
+@opt.animate_option("Write a page that plays a mode")
+@opt.plot_option("Write the shapes")
 @click.option("--response", metavar="INPUT", help="Steady response to a harmonic input of this name.")
 @click.option("--amplitude", type=float, default=1.0, show_default=True, help="Of the input of --response.")
-@plot_option("Write the response over frequency", "--plot-response", "response_file")
+@opt.plot_option("Write the response over frequency", "--plot-response", "response_file")
 def modes_command(
     at: tuple[str, ...],
     damped: bool,
@@ -245,8 +234,8 @@ def modes_command(
     if response is None and response_file is not None:
         raise UsageError("--plot-response goes with --response INPUT")
     pictures = {"--plot": plot_file, "--plot-response": response_file}
-    paths = {option: file_of(name, option, "Figure") for option, name in pictures.items()}
-    paths["--animate"] = file_of(animation, "--animate", "Scene")
+    paths = {option: opt.file_of(name, option, "Figure") for option, name in pictures.items()}
+    paths["--animate"] = opt.file_of(animation, "--animate", "Scene")
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, progress=progress)
         chosen = chosen_or_exit(asked, at, as_json, progress)
@@ -263,12 +252,12 @@ def modes_command(
         wrote = _draw(asked, found, answer, paths, 1 if chosen_mode is None else chosen_mode)
     if as_json:
         data = point_data(asked, chosen)
-        echo_json(found.as_dict() | data | ({} if answer is None else {"response": _response_data(answer)}))
+        opt.echo_json(found.as_dict() | data | ({} if answer is None else {"response": _response_data(answer)}))
         return
     from pendula.present.words.linear import modes_text
 
     kind = "modes, damped" if damped else "modes"
-    lines = [*point_head(asked, chosen, kind), "", with_all(in_options(modes_text(found)))]
+    lines = [*point_head(asked, chosen, kind), "", opt.with_all(opt.in_options(modes_text(found)))]
     if answer is not None:
         title = heading(f"response to {answer.input}", level=2)
         lines += ["", title, "", *(textwrap.fill(x, WIDTH, subsequent_indent="  ") for x in str(answer).splitlines())]
@@ -282,15 +271,15 @@ def _draw(asked: Asked, found: Any, answer: Any, paths: dict[str, Path | None], 
         from pendula.present.pictures.modes import animate_mode
 
         animate_mode(found, mode, page)
-    pictures = [*draw(found, paths["--plot"]), *draw(answer, paths["--plot-response"])]
+    pictures = [*opt.draw(found, paths["--plot"]), *opt.draw(answer, paths["--plot-response"])]
     return [*([f"wrote {page}"] if page is not None else []), *pictures]
 
 
 def _response_data(answer: Any) -> dict[str, Any]:
     return {
-        **picked(answer, "input amplitude amplitudes phases"),
+        **opt.picked(answer, "input amplitude amplitudes phases"),
         "frequencies_rad_s": answer.frequencies.tolist(),
         "coordinates": list(answer.linear.coordinates),
-        "resonances": [picked(r, "frequency mode infinite coordinate amplitude") for r in answer.resonances],
+        "resonances": [opt.picked(r, "frequency mode infinite coordinate amplitude") for r in answer.resonances],
         "notes": list(answer.notes),
     }

@@ -7,28 +7,17 @@ from typing import Any
 
 import click
 
-from pendula.app.options import (
-    draw,
-    echo_json,
-    file_of,
-    formulation_option,
-    in_options,
-    json_option,
-    output_option,
-    picked,
-    plot_option,
-    write_result,
-)
+from pendula.app import options as opt
 from pendula.app.run import RunOptions, perform, run_options
 from pendula.present.words.tables import heading
 
 
 @click.command("reactions")
 @run_options
-@formulation_option("newton-euler")
-@output_option("Write forces and torques over time as .npz.")
-@plot_option("Write a plot of forces and torques")
-@json_option
+@opt.formulation_option("newton-euler")
+@opt.output_option("Write forces and torques over time as .npz.")
+@opt.plot_option("Write a plot of forces and torques")
+@opt.json_option
 def reactions_command(
     formulation: str, output: str | None, plot_file: str | None, as_json: bool, **options: Any
 ) -> None:
@@ -37,14 +26,14 @@ def reactions_command(
     Each is what the parent side exerts on the child side, without what springs and friction do along the joint's
     free directions. Exits with 1 if the run had to stop early.
     """
-    paths = {"-o": file_of(output, "-o", "Reactions"), "--plot": file_of(plot_file, "--plot", "Figure")}
+    paths = {"-o": opt.file_of(output, "-o", "Reactions"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
     run, _ = perform(RunOptions(**options), formulation=formulation, engine="symbolic", quiet=as_json)
     from pendula.analysis.reactions.forces import reactions
 
     found = reactions(run)
-    wrote = [*write_result(found, paths["-o"]), *draw(found, paths["--plot"])]
+    wrote = [*opt.write_result(found, paths["-o"]), *opt.draw(found, paths["--plot"])]
     if as_json:
-        echo_json(_data(found, run))
+        opt.echo_json(_data(found, run))
     else:
         click.echo(_report(found, run, wrote))
     if not run.outcome.ok:
@@ -66,14 +55,14 @@ def _data(found: Any, run: Any) -> dict[str, Any]:
     fields = ("force_world", "torque_world", "force_body", "torque_body")
     joints = {n: {f: getattr(found, f)[:, k].tolist() for f in fields} for k, n in enumerate(found.joints)}
     return {
-        **picked(found, "model formulation simulated_by planar t"),
-        **picked(run, "detail energy_drift constraint_violation"),
+        **opt.picked(found, "model formulation simulated_by planar t"),
+        **opt.picked(run, "detail energy_drift constraint_violation"),
         "outcome": str(run.outcome),
         "finished": run.outcome.ok,
-        "units": picked(found.units, "time force torque"),
+        "units": opt.picked(found.units, "time force torque"),
         "joints": joints,
-        "peaks": [picked(peak, "joint force force_at torque torque_at") for peak in found.peaks],
+        "peaks": [opt.picked(peak, "joint force force_at torque torque_at") for peak in found.peaks],
         "motors": {n: {"unit": found.motor_units[n], "values": x.tolist()} for n, x in found.motors.items()},
-        "indeterminate": [picked(x, "joint component why") for x in found.indeterminate],
-        "notes": [in_options(note) for note in run.notes],
+        "indeterminate": [opt.picked(x, "joint component why") for x in found.indeterminate],
+        "notes": [opt.in_options(note) for note in run.notes],
     }

@@ -8,20 +8,7 @@ from typing import Any
 
 import click
 
-from pendula.app.options import (
-    animate_option,
-    draw,
-    echo_json,
-    engine_option,
-    file_of,
-    formulation_option,
-    in_options,
-    json_option,
-    output_option,
-    picked,
-    plot_option,
-    write_result,
-)
+from pendula.app import options as opt
 from pendula.app.run import RunOptions, equations_of, perform, run_options
 from pendula.errors import UsageError
 from pendula.present.words.tables import heading, number, table
@@ -30,17 +17,17 @@ from pendula.words import counted
 
 @click.command("simulate")
 @run_options
-@formulation_option(None, "default: kane, where equations are derived")
-@engine_option
+@opt.formulation_option(None, "default: kane, where equations are derived")
+@opt.engine_option
 @click.option("--event", "events", multiple=True, metavar="EXPR", help='What to look for, such as "theta1 = 0 rising".')
 @click.option("--section", metavar="EXPR", help='A section of the motion, such as "theta1 = 0" (crossed rising).')
 @click.option("--section-of", metavar="NAME", help="The coordinate to draw it with.")
-@plot_option("Write a picture of the section", "--plot-section", "section_file")
+@opt.plot_option("Write a picture of the section", "--plot-section", "section_file")
 @click.option("--horizon", is_flag=True, help="Find up to which time the run can be relied on, by a tighter run.")
-@output_option("Write the run as .npz.")
-@plot_option("Write a plot")
-@animate_option("Write an animation as a self-contained page")
-@json_option
+@opt.output_option("Write the run as .npz.")
+@opt.plot_option("Write a plot")
+@opt.animate_option("Write an animation as a self-contained page")
+@opt.json_option
 def simulate_command(
     formulation: str | None,
     engine: str,
@@ -59,17 +46,17 @@ def simulate_command(
     if section is None and (section_file is not None or section_of is not None):
         raise UsageError('--plot-section and --section-of go with --section, such as --section "theta1 = 0"')
     paths = {
-        "-o": file_of(output, "-o", "Trajectory"),
-        "--plot": file_of(plot_file, "--plot", "Figure"),
-        "--animate": file_of(animation, "--animate", "Scene"),
-        "--plot-section": file_of(section_file, "--plot-section", "Figure"),
+        "-o": opt.file_of(output, "-o", "Trajectory"),
+        "--plot": opt.file_of(plot_file, "--plot", "Figure"),
+        "--animate": opt.file_of(animation, "--animate", "Scene"),
+        "--plot-section": opt.file_of(section_file, "--plot-section", "Figure"),
     }
     asked = RunOptions(**options)
     run, wall = perform(asked, formulation=formulation, engine=engine, events=events, section=section, quiet=as_json)
     wrote = _write(run, paths, section_of)
     found = _horizon(run) if horizon else None
     if as_json:
-        echo_json(_data(run, found))
+        opt.echo_json(_data(run, found))
     else:
         click.echo(report(run, wall, wrote, found))
     if not run.outcome.ok:
@@ -84,18 +71,18 @@ def _horizon(run: Any) -> Any:
 
 def _write(run: Any, paths: dict[str, Any], section_of: str | None = None) -> list[str]:
     """Writes the files that were asked for; a run that kept nothing has nothing to show."""
-    wrote = write_result(run, paths["-o"])
+    wrote = opt.write_result(run, paths["-o"])
     if len(run) < 2 and (paths["--plot"] is not None or paths["--animate"] is not None):
         click.echo("note: no plot or animation was written, since the run kept only one state", err=True)
     if len(run) > 1:
-        wrote += draw(run, paths["--plot"])
+        wrote += opt.draw(run, paths["--plot"])
     if len(run) > 1 and paths["--animate"] is not None:
         from pendula.present.pictures.results import animate
 
         animate(run, paths["--animate"])
         wrote.append(f"wrote {paths['--animate']}")
     if paths["--plot-section"] is not None:
-        wrote += draw(next(iter(run.events.values())), paths["--plot-section"], of=section_of)
+        wrote += opt.draw(next(iter(run.events.values())), paths["--plot-section"], of=section_of)
     return wrote
 
 
@@ -124,7 +111,7 @@ def report(run: Any, wall: float, wrote: list[str], horizon: Any = None) -> str:
     facts.append(("seconds", f"{run.seconds:.4f} integrating, {wall:.2f} in all"))
     width = max(len(name) for name, _ in facts) + 2
     lines += [textwrap.fill(f"{name:<{width}}{text}", 80, subsequent_indent=" " * width) for name, text in facts]
-    lines += [textwrap.fill(f"note: {in_options(note)}", 80, subsequent_indent="  ") for note in run.notes]
+    lines += [textwrap.fill(f"note: {opt.in_options(note)}", 80, subsequent_indent="  ") for note in run.notes]
     if horizon is not None:
         lines.append(
             textwrap.fill(f"{'note' if horizon.reached else 'horizon'}: {horizon}", 80, subsequent_indent="  ")
@@ -151,12 +138,12 @@ def _data(run: Any, horizon: Any = None) -> dict[str, Any]:
         "model": run.system.model.name,
         "outcome": str(run.outcome),
         "finished": run.outcome.ok,
-        **picked(run, "detail t energy_drift jacobi_drift constraint_violation velocity_violation"),
-        **picked(run, "steps rejected rhs_evaluations seconds stepper tolerance step"),
-        **picked(run.system, "formulation engine"),
+        **opt.picked(run, "detail t energy_drift jacobi_drift constraint_violation velocity_violation"),
+        **opt.picked(run, "steps rejected rhs_evaluations seconds stepper tolerance step"),
+        **opt.picked(run.system, "formulation engine"),
         "states": {n: run[n].tolist() for n in names},
         "units": dict(layout.units),
-        "notes": [in_options(note) for note in run.notes],
+        "notes": [opt.in_options(note) for note in run.notes],
         "events": events_data(run.events),
         "horizon": None if horizon is None else _horizon_data(horizon),
     }
@@ -164,8 +151,8 @@ def _data(run: Any, horizon: Any = None) -> dict[str, Any]:
 
 def _horizon_data(found: Any) -> dict[str, Any]:
     return {
-        **picked(found, "time reached threshold"),
-        **picked(found.reference, "stepper tolerance"),
+        **opt.picked(found, "time reached threshold"),
+        **opt.picked(found.reference, "stepper tolerance"),
         "largest_distance": float(found.distance.max()),
         "text": " ".join(str(found).split()),
     }

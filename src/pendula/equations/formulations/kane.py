@@ -16,20 +16,10 @@ from typing import Any, assert_never
 
 import symengine as se
 
+from pendula.equations import closures as cl
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.closures import (
-    AngleRow,
-    Axis,
-    Constraints,
-    GapRow,
-    Point,
-    Row,
-    closure_rows,
-    constraint_rows,
-    world_axis,
-)
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.formulations.support import Support
 from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Turn, TurnQuaternion
@@ -69,10 +59,10 @@ class Kane:
         return _Derivation(Mechanism(model)).equations()
 
 
-def loop_constraints(mechanism: Mechanism) -> Constraints:
+def loop_constraints(mechanism: Mechanism) -> cl.Constraints:
     """The rows of closed loops alone: kinematics of the bodies, without masses and loads."""
     derivation = _Derivation(mechanism)
-    return constraint_rows(mechanism, derivation.rows, derivation._constraint)
+    return cl.constraint_rows(mechanism, derivation.rows, derivation._constraint)
 
 
 class _Derivation:
@@ -80,7 +70,7 @@ class _Derivation:
         self.m = mechanism
         self.tape = mechanism.tape
         self.loads = ld.collect_loads(mechanism)
-        self.rows = closure_rows(mechanism)
+        self.rows = cl.closure_rows(mechanism)
         self.count = len(mechanism.rates)
         self.rate_index = {str(rate): k for k, rate in enumerate(mechanism.rates)}
         # every coordinate with its rate and its acceleration when v' = 0
@@ -326,15 +316,15 @@ class _Derivation:
 
     # -- constraints ----------------------------------------------------------------------------
 
-    def _axis_motion(self, axis: Axis) -> tuple[vec.Vector, Motion]:
-        direction = self.tape.keep_all(world_axis(self.m, axis), "dir__closure")
+    def _axis_motion(self, axis: cl.Axis) -> tuple[vec.Vector, Motion]:
+        direction = self.tape.keep_all(cl.world_axis(self.m, axis), "dir__closure")
         return direction, Motion() if axis.body == GROUND else self.bodies[self.m.index[axis.body]]
 
-    def _constraint(self, row: Row) -> tuple[Expr, list[Expr], Expr]:
+    def _constraint(self, row: cl.Row) -> tuple[Expr, list[Expr], Expr]:
         """Gap, its slope by every rate, and minus its second rate with v' = 0."""
-        if isinstance(row, AngleRow):
+        if isinstance(row, cl.AngleRow):
             return self._angle_row(row)
-        assert isinstance(row, GapRow)
+        assert isinstance(row, cl.GapRow)
         parent, child = self._at(*_of(row.parent)), self._at(*_of(row.child))
         direction, frame = self._axis_motion(row.axis)
         gap = self.tape.keep_all(vec.subtract(child.r, parent.r), "gap__closure")
@@ -350,7 +340,7 @@ class _Derivation:
         bias = bias + vec.dot(gap, vec.add(vec.cross(frame.alpha, direction), vec.cross(frame.w, turning)))
         return vec.dot(gap, direction), slopes, -bias
 
-    def _angle_row(self, row: AngleRow) -> tuple[Expr, list[Expr], Expr]:
+    def _angle_row(self, row: cl.AngleRow) -> tuple[Expr, list[Expr], Expr]:
         (a, first), (b, second) = self._axis_motion(row.a), self._axis_motion(row.b)
         across = self.tape.keep_all(vec.cross(a, b), "cross__closure")
         slopes: list[Expr] = []
@@ -398,7 +388,7 @@ class _Derivation:
             for j in range(k + 1, n):
                 mass[k][j] = mass[j][k]
 
-        constraints = constraint_rows(self.m, self.rows, self._constraint)
+        constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
         blocks = Blocks(
             mass=mass,
             parts={part: [vec.total(terms) for terms in lists] for part, lists in rows.items()},
@@ -452,5 +442,5 @@ class _Products:
         return found
 
 
-def _of(point: Point) -> tuple[str, tuple[Expr, ...]]:
+def _of(point: cl.Point) -> tuple[str, tuple[Expr, ...]]:
     return point.body, point.place

@@ -18,21 +18,11 @@ from typing import Any, assert_never
 
 import symengine as se
 
+from pendula.equations import closures as cl
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
 from pendula.equations.body_coordinates import GROUND_BODY, BodyCoordinates, FreeBody, readable_shifts
-from pendula.equations.closures import (
-    AngleRow,
-    Axis,
-    Constraints,
-    GapRow,
-    Point,
-    Row,
-    closure_rows,
-    closures_transmit,
-    constraint_rows,
-)
 from pendula.equations.equations import PARTS, Equations, Node, Transmitted, multiplier_symbols
 from pendula.equations.formulations.support import Support
 from pendula.equations.matrix import Sparse, entries
@@ -111,7 +101,7 @@ class _Derivation:
         self.m = mechanism
         self.tape = mechanism.tape
         self.loads = ld.collect_loads(mechanism)  # loads and closing joints may prescribe motions of ground points,
-        self.closures = closure_rows(mechanism)  # so they come first
+        self.closures = cl.closure_rows(mechanism)  # so they come first
         self.in_time = mechanism.in_time()
         self.count = len(mechanism.rates)
         self.free = len(mechanism.v)
@@ -286,19 +276,19 @@ class _Derivation:
     def _body(self, name: str) -> FreeBody:
         return GROUND_BODY if name == GROUND else self.m.bodies[self.m.index[name]]
 
-    def _point(self, point: Point, hint: str) -> Spot:
+    def _point(self, point: cl.Point, hint: str) -> Spot:
         return self._spot(self._body(point.body), self.m.point(point.body, point.place), hint)
 
-    def _axis(self, axis: Axis) -> tuple[vec.Vector, Turning]:
+    def _axis(self, axis: cl.Axis) -> tuple[vec.Vector, Turning]:
         body = self._body(axis.body)
         return self.tape.keep_all(vec.times(body.pose.R, axis.direction), "dir__closure"), self._turning(body)
 
-    def _closure(self, row: Row) -> tuple[Expr, list[Expr], Expr]:
-        if isinstance(row, AngleRow):
+    def _closure(self, row: cl.Row) -> tuple[Expr, list[Expr], Expr]:
+        if isinstance(row, cl.AngleRow):
             (a, first), (b, second) = self._axis(row.a), self._axis(row.b)
             found, _ = self._perpendicular(row.name, a, first, b, second)
             return self._spread(found)
-        assert isinstance(row, GapRow)
+        assert isinstance(row, cl.GapRow)
         child, parent = self._point(row.child, "closure"), self._point(row.parent, "closure")
         d, turning = self._axis(row.axis)
         gap = self.tape.keep_all(vec.subtract(child.r, parent.r), "gap__closure")
@@ -357,11 +347,11 @@ class _Derivation:
                 for k, W in self._body(body).W.items():
                     rows["applied"][k].append(vec.dot(torque, W))
             case ld.ForceAt(body, place, vector, axes):
-                spot = self._point(Point(body, place), f"{body}_load")
+                spot = self._point(cl.Point(body, place), f"{body}_load")
                 self._push(rows["applied"], spot, self._world(body, vector, axes))
             case ld.SpinForce(body, place, direction, coefficient, dissipative):
                 across = vec.cross(self._body(body).w, self._world(body, direction, "body"))
-                spot = self._point(Point(body, place), f"{body}_load")
+                spot = self._point(cl.Point(body, place), f"{body}_load")
                 self._push(rows["dissipation" if dissipative else "applied"], spot, vec.scale(coefficient, across))
             case _:
                 assert_never(load)
@@ -395,7 +385,7 @@ class _Derivation:
                 rows[i].append(value * slope)
 
     def _spring(self, load: ld.Between, rows: dict[str, list[list[Expr]]]) -> None:
-        start, end = (self._point(Point(*x), "spring") for x in (load.start, load.end))
+        start, end = (self._point(cl.Point(*x), "spring") for x in (load.start, load.end))
         gap = self.tape.keep_all(vec.subtract(end.r, start.r), "gap__spring")
         square = vec.dot(gap, gap)
         shares = load.shares(
@@ -425,8 +415,8 @@ class _Derivation:
             nodes.append(Node(link.parent, speeds, len(body.v), (len(rows), len(rows) + len(own))))
             rows += own
             lever.append((link.joint.name, forces, torques))
-        closing = constraint_rows(self.m, self.closures, self._closure)
-        constraints = Constraints(
+        closing = cl.constraint_rows(self.m, self.closures, self._closure)
+        constraints = cl.Constraints(
             (*(r.name for r in rows), *closing.names),
             (*(r.gap for r in rows), *closing.g),
             Sparse([*(r.slopes for r in rows), *_sparse_rows(closing)], self.count),
@@ -445,7 +435,7 @@ class _Derivation:
             kinetic=kinetic,
             potential=ld.potential_energy(self.m, self.loads),
             momenta=momenta,
-            transmitted=self._transmitted(nodes, lever, closures_transmit(self.m, self.closures, constraints)),
+            transmitted=self._transmitted(nodes, lever, cl.closures_transmit(self.m, self.closures, constraints)),
             nodes=nodes,
             readings=self.m.readings,
         )
@@ -525,7 +515,7 @@ def _parts(step: Step) -> list[Expr]:
             return list(quaternion)
 
 
-def _sparse_rows(constraints: Constraints) -> list[Slopes]:
+def _sparse_rows(constraints: cl.Constraints) -> list[Slopes]:
     found: list[Slopes] = [{} for _ in constraints.names]
     for i, j, x in entries(constraints.G):
         found[i][j] = x

@@ -16,20 +16,10 @@ from typing import Any, assert_never
 
 import symengine as se
 
+from pendula.equations import closures as cl
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.closures import (
-    AngleRow,
-    Constraints,
-    GapRow,
-    Point,
-    Row,
-    closure_rows,
-    closures_transmit,
-    constraint_rows,
-    world_axis,
-)
 from pendula.equations.equations import PARTS, Equations, Transmitted, acceleration_symbols, multiplier_symbols
 from pendula.equations.formulations.support import Support
 from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Step, Turn, TurnQuaternion, quaternion_matrix
@@ -114,7 +104,7 @@ class _Derivation:
         self.m = mechanism
         self.tape = mechanism.tape
         self.loads = ld.collect_loads(mechanism)
-        self.rows = closure_rows(mechanism)
+        self.rows = cl.closure_rows(mechanism)
         self.count = len(mechanism.rates)
         self.in_time = mechanism.in_time()
         self.virtual = [mechanism.virtual(k) for k in range(self.count)]
@@ -391,13 +381,13 @@ class _Derivation:
 
     # -- closing joints -------------------------------------------------------------------------
 
-    def _constraint(self, row: Row) -> tuple[Expr, list[Expr], Expr]:
+    def _constraint(self, row: cl.Row) -> tuple[Expr, list[Expr], Expr]:
         """Gap, the work of a unit constraint force on every rate, and minus the gap's second rate with v' = 0."""
         own: list[dict[str, Wrench]] = [{} for _ in self.m.links]
         slopes: list[Expr] = [0] * self.count
-        if isinstance(row, GapRow):
+        if isinstance(row, cl.GapRow):
             child, parent = self.m.point(*_of(row.child)), self.m.point(*_of(row.parent))
-            direction = self.tape.keep_all(world_axis(self.m, row.axis), "dir__closure")
+            direction = self.tape.keep_all(cl.world_axis(self.m, row.axis), "dir__closure")
             gap = vec.dot(vec.subtract(child, parent), direction)
             # a direction fixed in the parent turns with it: the reaction acts where the child's point is
             back = child if row.axis.body != GROUND else parent
@@ -410,8 +400,8 @@ class _Derivation:
                     for i, slope in self._slopes(point.place).items():
                         slopes[i] = slopes[i] + sign * vec.dot(slope, direction)
         else:
-            assert isinstance(row, AngleRow)
-            a, b = world_axis(self.m, row.a), world_axis(self.m, row.b)
+            assert isinstance(row, cl.AngleRow)
+            a, b = cl.world_axis(self.m, row.a), cl.world_axis(self.m, row.b)
             gap = vec.dot(a, b)
             torque = self.tape.keep_all(vec.cross(a, b), "cross__closure")
             self._apply(own, "unit", row.a.body, vec.NULL, vec.NULL, torque)
@@ -445,7 +435,7 @@ class _Derivation:
         for part in PARTS[1:]:
             found = rows.get(part, [{} for _ in range(count)])
             parts[part] = [vec.total([form.get(BIAS, 0), *direct[part][i]]) for i, form in enumerate(found)]
-        constraints = constraint_rows(self.m, self.rows, self._constraint)
+        constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
         momenta = [form.get(BIAS, 0) for form in rows["momentum"]]
         kinetic = self._kinetic()
         blocks = Blocks(
@@ -455,7 +445,7 @@ class _Derivation:
             kinetic=kinetic,
             potential=ld.potential_energy(self.m, self.loads),
             momenta=momenta,
-            transmitted=[*self._transmitted(own, constraints), *closures_transmit(self.m, self.rows, constraints)],
+            transmitted=[*self._transmitted(own, constraints), *cl.closures_transmit(self.m, self.rows, constraints)],
         )
         return gather(self.m, NewtonEuler.name, blocks)
 
@@ -474,7 +464,7 @@ class _Derivation:
         )
         return {"wobble": Wrench({}, moment)}
 
-    def _transmitted(self, totals: list[dict[str, Wrench]], constraints: Constraints) -> list[Transmitted]:
+    def _transmitted(self, totals: list[dict[str, Wrench]], constraints: cl.Constraints) -> list[Transmitted]:
         """What each tree joint exerts on its child: rate of momentum of all beyond it less the loads on it."""
         multipliers = multiplier_symbols(len(constraints.names))
         found = []
@@ -524,5 +514,5 @@ class _Derivation:
         return vec.total(terms)
 
 
-def _of(point: Point) -> tuple[str, tuple[Expr, ...]]:
+def _of(point: cl.Point) -> tuple[str, tuple[Expr, ...]]:
     return point.body, point.place

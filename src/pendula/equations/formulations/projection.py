@@ -47,20 +47,10 @@ from typing import assert_never
 
 import symengine as se
 
+from pendula.equations import closures as cl
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.closures import (
-    AngleRow,
-    Constraints,
-    GapRow,
-    Point,
-    Row,
-    closure_rows,
-    closures_transmit,
-    constraint_rows,
-    world_axis,
-)
 from pendula.equations.equations import PARTS, Equations, Transmitted, multiplier_symbols
 from pendula.equations.formulations.support import Support
 from pendula.equations.free_bodies import Columns, FreeBodies, FreeBody, Wrench
@@ -100,7 +90,7 @@ class FreeRow:
     gap: Expr
     wrenches: Wrenches
     direction: vec.Vector = vec.NULL
-    moved: tuple[tuple[int, Point], ...] = ()
+    moved: tuple[tuple[int, cl.Point], ...] = ()
 
 
 class _Derivation:
@@ -108,7 +98,7 @@ class _Derivation:
         self.m = mechanism
         self.tape = mechanism.tape
         self.loads = ld.collect_loads(mechanism)
-        self.rows = closure_rows(mechanism)
+        self.rows = cl.closure_rows(mechanism)
         self.count = len(mechanism.rates)
         free = FreeBodies(mechanism)
         self.bodies, self.passages = free.bodies, free.passages
@@ -302,12 +292,12 @@ class _Derivation:
         """Rows of G_free by name: what a unit multiplier does to the free bodies."""
         found = {}
         for row in self.rows:
-            found[row.name] = self._gap_row(row) if isinstance(row, GapRow) else self._angle_row(row)
+            found[row.name] = self._gap_row(row) if isinstance(row, cl.GapRow) else self._angle_row(row)
         return found
 
-    def _gap_row(self, row: GapRow) -> FreeRow:
+    def _gap_row(self, row: cl.GapRow) -> FreeRow:
         """Gap = (child - parent) . direction; its rate has a part from a direction that turns with a body."""
-        direction = self.tape.keep_all(world_axis(self.m, row.axis), "dir__closure")
+        direction = self.tape.keep_all(cl.world_axis(self.m, row.axis), "dir__closure")
         gap = vec.subtract(self.m.point(*_of(row.child)), self.m.point(*_of(row.parent)))
         gap = self.tape.keep_all(gap, "gap__closure")
         acting: dict[int, list[Wrench]] = {}
@@ -326,9 +316,9 @@ class _Derivation:
         wrenches = {k: self._named(k, _sum(each)) for k, each in acting.items()}
         return FreeRow(vec.dot(gap, direction), wrenches, direction, tuple(moved))
 
-    def _angle_row(self, row: AngleRow) -> FreeRow:
+    def _angle_row(self, row: cl.AngleRow) -> FreeRow:
         """(a . b)' = (omega_a - omega_b) . (a x b)."""
-        a, b = (self.tape.keep_all(world_axis(self.m, axis), "dir__closure") for axis in (row.a, row.b))
+        a, b = (self.tape.keep_all(cl.world_axis(self.m, axis), "dir__closure") for axis in (row.a, row.b))
         torque = self.tape.keep_all(vec.cross(a, b), "cross__closure")
         wrenches: Wrenches = {}
         for axis, sign in ((row.a, 1), (row.b, -1)):
@@ -338,7 +328,7 @@ class _Derivation:
                 wrenches[k] = self._named(k, Wrench(vec.NULL, moment))
         return FreeRow(vec.dot(a, b), wrenches)
 
-    def _constraint(self, row: Row) -> tuple[Expr, list[Expr], Expr]:
+    def _constraint(self, row: cl.Row) -> tuple[Expr, list[Expr], Expr]:
         """Gap, G = G_free L_tau, and c = -(G_free (L_tau' v + driven') + G_free' V)."""
         free = self.free_rows[row.name]
         slopes: list[list[Expr]] = [[] for _ in range(self.count)]
@@ -358,7 +348,7 @@ class _Derivation:
 
     # -- reactions ------------------------------------------------------------------------------
 
-    def _multiplied(self, constraints: Constraints) -> dict[int, list[Wrench]]:
+    def _multiplied(self, constraints: cl.Constraints) -> dict[int, list[Wrench]]:
         """What the multipliers of the closing joints do to the free bodies."""
         found: dict[int, list[Wrench]] = {}
         for name, lam in zip(constraints.names, multiplier_symbols(len(constraints.names)), strict=True):
@@ -388,7 +378,7 @@ class _Derivation:
             found.append((keep(v, f"av__{link.body}"), keep(w, f"aw__{link.body}")))
         return found
 
-    def _tree_joints(self, constraints: Constraints) -> list[Transmitted]:
+    def _tree_joints(self, constraints: cl.Constraints) -> list[Transmitted]:
         """What every tree joint supplies: the free-body equations solved for it, from the tips to ground."""
         supplied: list[list[Wrench]] = []
         multiplied = self._multiplied(constraints)
@@ -423,7 +413,7 @@ class _Derivation:
         moving = {k: self._momentum(k) for k in range(len(self.bodies))}
         self._project(momenta, moving)
         kinetic = [x / 2 for k, body in enumerate(self.bodies) for x in moving[k].work(body.v, body.w)]
-        constraints = constraint_rows(self.m, self.rows, self._constraint)
+        constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
         blocks = Blocks(
             mass=self._mass(),
             parts={part: [vec.total(terms) for terms in lists] for part, lists in rows.items()},
@@ -431,7 +421,7 @@ class _Derivation:
             kinetic=vec.total(kinetic),
             potential=ld.potential_energy(self.m, self.loads),
             momenta=[vec.total(terms) for terms in momenta],
-            transmitted=[*self._tree_joints(constraints), *closures_transmit(self.m, self.rows, constraints)],
+            transmitted=[*self._tree_joints(constraints), *cl.closures_transmit(self.m, self.rows, constraints)],
             solver="complement",
         )
         return gather(self.m, Projection.name, blocks)
@@ -447,5 +437,5 @@ def _sum(wrenches: Sequence[Wrench]) -> Wrench:
     return Wrench(force, vec.add(*(w.moment for w in wrenches)))
 
 
-def _of(point: Point) -> tuple[str, tuple[Expr, ...]]:
+def _of(point: cl.Point) -> tuple[str, tuple[Expr, ...]]:
     return point.body, point.place

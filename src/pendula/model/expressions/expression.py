@@ -21,24 +21,8 @@ from dataclasses import InitVar, dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.algebra import Algebra, combine
-from pendula.model.expressions.nodes import (
-    CONDITIONS,
-    CONSTANTS,
-    MAX_LENGTH,
-    And,
-    Call,
-    Compare,
-    Name,
-    Node,
-    Number,
-    Or,
-    Value,
-    fold,
-    post_order,
-    replaced,
-    write,
-)
 from pendula.model.expressions.text import read, scan
 from pendula.model.expressions.values import Failure, Floats, check_node, check_number, finite, measure, value_of
 from pendula.model.names import ExpressionError, quote
@@ -61,10 +45,10 @@ class Expression:
     """
 
     text: str
-    root: Value
+    root: ex.Value
     as_read: InitVar[bool] = False
     names: frozenset[str] = field(init=False)
-    _order: tuple[Node, ...] = field(init=False)
+    _order: tuple[ex.Node, ...] = field(init=False)
     _canonical: str = field(init=False)
 
     def __post_init__(self, as_read: bool) -> None:
@@ -72,25 +56,25 @@ class Expression:
             raise ExpressionError(f"the text must be plain text, found {type(self.text).__name__}")
         root: Any = self.root
         if not as_read:  # reading has made these checks already
-            raw = post_order(root)
-            fold(raw, check_node)
-            root = fold(raw, replaced)
-        if isinstance(root, CONDITIONS):
+            raw = ex.post_order(root)
+            ex.fold(raw, check_node)
+            root = ex.fold(raw, ex.replaced)
+        if isinstance(root, ex.CONDITIONS):
             raise ExpressionError("a comparison is no number; write a if condition else b")
-        order = post_order(root)
-        canonical = write(order)
+        order = ex.post_order(root)
+        canonical = ex.write(order)
         if len(order) > 1:
-            fold(order, measure)
-            if len(canonical) > MAX_LENGTH:
-                canonical = write(order, gap="")
+            ex.fold(order, measure)
+            if len(canonical) > ex.MAX_LENGTH:
+                canonical = ex.write(order, gap="")
             scan(canonical)
-        names = frozenset(node.id for node in order if isinstance(node, Name)) - CONSTANTS.keys()
+        names = frozenset(node.id for node in order if isinstance(node, ex.Name)) - ex.CONSTANTS.keys()
         made = {"root": root, "names": names, "_order": order, "_canonical": canonical}
         for attribute, value in made.items():
             object.__setattr__(self, attribute, value)
 
     @classmethod
-    def from_node(cls, root: Value) -> Expression:
+    def from_node(cls, root: ex.Value) -> Expression:
         """The expression of a tree built in code; its text is the canonical one.
 
         Example:
@@ -103,14 +87,14 @@ class Expression:
     @property
     def is_number(self) -> bool:
         """Whether this is one plain number, such as 2.5 (but not 5/2)."""
-        return isinstance(self.root, Number)
+        return isinstance(self.root, ex.Number)
 
     @property
     def is_constant(self) -> bool:
         """Whether the value depends on no name: 5/2, 90deg, sqrt(pi)."""
         return not self.names
 
-    def fold(self, handler: Callable[[Node, tuple[T, ...]], T]) -> T:
+    def fold(self, handler: Callable[[ex.Node, tuple[T, ...]], T]) -> T:
         """Combine the tree from its leaves up; the way to translate an expression into something else.
 
         ``handler(node, parts)`` is called once for every node, after its parts, with the results for the
@@ -121,11 +105,11 @@ class Expression:
             >>> parse("a*b + c").fold(lambda node, parts: 1 + sum(parts))  # number of nodes
             5
         """
-        return fold(self._order, handler)
+        return ex.fold(self._order, handler)
 
     def interpret(self, algebra: Algebra[T]) -> T:
         """The meaning of the expression in an algebra: arrays, symbols, or whatever has its methods."""
-        return fold(self._order, lambda node, parts: combine(algebra, node, parts))
+        return ex.fold(self._order, lambda node, parts: combine(algebra, node, parts))
 
     def evaluate(self, values: Mapping[str, float] | None = None) -> float:
         """Value of the expression for given values of its names.
@@ -145,9 +129,9 @@ class Expression:
         floats = Floats(known)
         result = self.fold(lambda node, parts: value_of(node, parts, floats))
         if isinstance(result, Failure):
-            part = write(post_order(result.node))
-            inside = "" if part == write(self._order) else f" (in {quote(self.text)})"
-            used = sorted({n.id for n in post_order(result.node) if isinstance(n, Name)} & known.keys())
+            part = ex.write(ex.post_order(result.node))
+            inside = "" if part == ex.write(self._order) else f" (in {quote(self.text)})"
+            used = sorted({n.id for n in ex.post_order(result.node) if isinstance(n, ex.Name)} & known.keys())
             given = f" with {', '.join(f'{name} = {known[name]!r}' for name in used)}" if used else ""
             raise ExpressionError(f"{quote(part)}{inside} has no finite value{given}: {result.reason}")
         return float(result)
@@ -169,13 +153,13 @@ class Expression:
             '(b + 1)*a'
         """
         for name in mapping:
-            if name in CONSTANTS:
+            if name in ex.CONSTANTS:
                 raise ExpressionError(f"{quote(name)} is a constant and cannot be replaced")
 
-        def replace(node: Node, parts: tuple[Node, ...]) -> Node:
-            if isinstance(node, Name) and node.id in mapping:
+        def replace(node: ex.Node, parts: tuple[ex.Node, ...]) -> ex.Node:
+            if isinstance(node, ex.Name) and node.id in mapping:
                 return mapping[node.id].root
-            return replaced(node, parts)
+            return ex.replaced(node, parts)
 
         root: Any = self.fold(replace)
         return Expression.from_node(root)
@@ -206,16 +190,16 @@ def _restore(text: str, canonical: str) -> Expression:
     return Expression(text, parse(canonical).root)
 
 
-def _label(node: Node) -> tuple[object, ...]:
-    if isinstance(node, Number):
-        return (Number, node.value)
-    if isinstance(node, Name):
-        return (Name, node.id)
-    if isinstance(node, Call):
-        return (Call, node.function, len(node.args))
-    if isinstance(node, Compare):
-        return (Compare, node.op)
-    if isinstance(node, And | Or):
+def _label(node: ex.Node) -> tuple[object, ...]:
+    if isinstance(node, ex.Number):
+        return (ex.Number, node.value)
+    if isinstance(node, ex.Name):
+        return (ex.Name, node.id)
+    if isinstance(node, ex.Call):
+        return (ex.Call, node.function, len(node.args))
+    if isinstance(node, ex.Compare):
+        return (ex.Compare, node.op)
+    if isinstance(node, ex.And | ex.Or):
         return (type(node), len(node.args))
     return (type(node),)
 
@@ -275,7 +259,7 @@ _CACHED = 20_000
 def _parse_number(text: str) -> Expression:
     # The text is the key, because 0.0 and -0.0 are equal.
     number = float(text) if set(text) & set(".en") else int(text)
-    return Expression(text, Number(number), as_read=True)
+    return Expression(text, ex.Number(number), as_read=True)
 
 
 @lru_cache(maxsize=_CACHED)

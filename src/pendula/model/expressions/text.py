@@ -10,29 +10,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias
 
-from pendula.model.expressions.nodes import (
-    COMPARISONS,
-    CONSTANTS,
-    MAX_LENGTH,
-    MAX_NESTING,
-    Add,
-    And,
-    Call,
-    Compare,
-    Condition,
-    Conditional,
-    Divide,
-    Multiply,
-    Name,
-    Negate,
-    Not,
-    Number,
-    Or,
-    Power,
-    Subtract,
-    Value,
-    replaced,
-)
+from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.values import MAX_INTEGER, check_call
 from pendula.model.names import ARITY, ExpressionError, identifier_fault, quote
 
@@ -70,10 +48,10 @@ _REFUSED_SIGNS = (  # longest first
 )
 
 
-def read(text: str) -> Value:
+def read(text: str) -> ex.Value:
     """The tree that a text means."""
     if text.isidentifier() and text.isascii() and text not in ARITY and not identifier_fault(text):
-        return Name(text)  # by far the most frequent text
+        return ex.Name(text)  # by far the most frequent text
     source, angles = scan(text)
     try:
         # In brackets, because leading blanks would count as indentation. The scan has made sure that no
@@ -100,8 +78,8 @@ def scan(text: str) -> tuple[str, dict[int, str]]:
         The text with the units of angles blanked out, in place so that columns stay true, and those units by
         the column of their number. Reading ``90deg`` as one number is what gives it its tight binding.
     """
-    if len(text) > MAX_LENGTH:
-        raise ExpressionError(f"{quote(text)} has {len(text)} characters; the limit is {MAX_LENGTH}")
+    if len(text) > ex.MAX_LENGTH:
+        raise ExpressionError(f"{quote(text)} has {len(text)} characters; the limit is {ex.MAX_LENGTH}")
     if not (text.isascii() and text.isprintable()):
         for offset, letter in enumerate(text):
             if " " <= letter <= "~":
@@ -148,8 +126,8 @@ def scan(text: str) -> tuple[str, dict[int, str]]:
             if not opened:
                 _refuse(text, column, 'found ")" without "("')
             opened.pop()
-        if len(opened) > MAX_NESTING or signs > MAX_NESTING:
-            _refuse(text, column, f"nested more than {MAX_NESTING} levels deep; split it into parameters")
+        if len(opened) > ex.MAX_NESTING or signs > ex.MAX_NESTING:
+            _refuse(text, column, f"nested more than {ex.MAX_NESTING} levels deep; split it into parameters")
         before = token
     if opened:
         _refuse(text, opened[-1], 'found "(" without ")"')
@@ -208,8 +186,8 @@ def _check_word(text: str, column: int, word: str) -> None:
         _refuse(text, column, f"name {quote(word)} {fault}")
 
 
-_BINARY_SIGNS: Mapping[type[ast.operator], type[Value]] = MappingProxyType(
-    {ast.Add: Add, ast.Sub: Subtract, ast.Mult: Multiply, ast.Div: Divide, ast.Pow: Power}
+_BINARY_SIGNS: Mapping[type[ast.operator], type[ex.Value]] = MappingProxyType(
+    {ast.Add: ex.Add, ast.Sub: ex.Subtract, ast.Mult: ex.Multiply, ast.Div: ex.Divide, ast.Pow: ex.Power}
 )
 _COMPARE_SIGNS: Mapping[type[ast.cmpop], str] = MappingProxyType(
     {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
@@ -217,7 +195,7 @@ _COMPARE_SIGNS: Mapping[type[ast.cmpop], str] = MappingProxyType(
 _Build: TypeAlias = Callable[..., Any]
 
 
-def _convert(tree: ast.expr, text: str, angles: dict[int, str]) -> Value:
+def _convert(tree: ast.expr, text: str, angles: dict[int, str]) -> ex.Value:
     """Turn a syntax tree into our nodes, through the list of what is allowed.
 
     Works with a list of things to do instead of recursion: entries are either (syntax node, whether a
@@ -238,7 +216,7 @@ def _convert(tree: ast.expr, text: str, angles: dict[int, str]) -> Value:
         todo.extend(reversed(children))
     if angles:
         raise ExpressionError(f"{quote(text)} has a unit of angle in a place where it has no meaning")
-    root: Value = results[0]
+    root: ex.Value = results[0]
     return root
 
 
@@ -253,17 +231,17 @@ def _plan(
         if not as_condition:
             _refuse(text, column, "a comparison is only allowed as condition in a if condition else b")
         if isinstance(node, ast.BoolOp):
-            join = And if isinstance(node.op, ast.And) else Or
-            return [(part, True) for part in node.values], lambda *parts: replaced(join(parts), parts)
+            join = ex.And if isinstance(node.op, ast.And) else ex.Or
+            return [(part, True) for part in node.values], lambda *parts: ex.replaced(join(parts), parts)
         if isinstance(node, ast.UnaryOp):
-            return [(node.operand, True)], Not
+            return [(node.operand, True)], ex.Not
         signs = [_COMPARE_SIGNS.get(type(op), "") for op in node.ops]
         if "" in signs:
-            _refuse(text, column, f"only the comparisons {' '.join(COMPARISONS)} are allowed")
+            _refuse(text, column, f"only the comparisons {' '.join(ex.COMPARISONS)} are allowed")
 
-        def chain(*parts: Value) -> Condition:
-            links = tuple(Compare(sign, a, b) for sign, a, b in zip(signs, parts, parts[1:], strict=False))
-            return links[0] if len(links) == 1 else And(links)
+        def chain(*parts: ex.Value) -> ex.Condition:
+            links = tuple(ex.Compare(sign, a, b) for sign, a, b in zip(signs, parts, parts[1:], strict=False))
+            return links[0] if len(links) == 1 else ex.And(links)
 
         return [(node.left, False), *((part, False) for part in node.comparators)], chain
     if as_condition:
@@ -271,27 +249,27 @@ def _plan(
 
     # Values.
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        number = Number(node.value)  # type: ignore[arg-type]
+        number = ex.Number(node.value)  # type: ignore[arg-type]
         unit = angles.pop(node.col_offset, "")
-        return [], lambda: Multiply(number, Name(unit)) if unit else number
+        return [], lambda: ex.Multiply(number, ex.Name(unit)) if unit else number
     if isinstance(node, ast.Name):
         name = node.id
         if name in ARITY:
             _refuse(text, column, f"{name} is a function; write {name}(...)")
-        return [], lambda: Name(name)
+        return [], lambda: ex.Name(name)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return [(node.operand, False)], lambda x: replaced(Negate(x), (x,))
+        return [(node.operand, False)], lambda x: ex.replaced(ex.Negate(x), (x,))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd):
         return [(node.operand, False)], lambda x: x
     if isinstance(node, ast.BinOp) and type(node.op) in _BINARY_SIGNS:
         return [(node.left, False), (node.right, False)], _BINARY_SIGNS[type(node.op)]
     if isinstance(node, ast.IfExp):
-        return [(node.test, True), (node.body, False), (node.orelse, False)], Conditional
+        return [(node.test, True), (node.body, False), (node.orelse, False)], ex.Conditional
     if isinstance(node, ast.Call):
         if not isinstance(node.func, ast.Name):
             _refuse(text, column, "only a function name can stand before an opening bracket; is a * missing?")
         function = node.func.id
-        if function in CONSTANTS:
+        if function in ex.CONSTANTS:
             _refuse(text, column, f"{function} is a constant, not a function; is a * missing?")
         if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
             _refuse(text, column, f"arguments of {quote(function)} must be plain expressions")
@@ -299,7 +277,7 @@ def _plan(
             check_call(function, len(node.args))
         except ExpressionError as error:
             _refuse(text, column, str(error))
-        return [(argument, False) for argument in node.args], lambda *parts: Call(function, parts)
+        return [(argument, False) for argument in node.args], lambda *parts: ex.Call(function, parts)
     if isinstance(node, ast.Tuple):
         if not node.elts:
             _refuse(text, column, "found empty brackets")

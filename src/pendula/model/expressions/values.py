@@ -9,25 +9,9 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
 
+from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.algebra import combine
 from pendula.model.expressions.functions import FUNCTIONS
-from pendula.model.expressions.nodes import (
-    COMPARISONS,
-    CONDITIONS,
-    CONSTANTS,
-    MAX_DEPTH,
-    And,
-    Call,
-    Compare,
-    Conditional,
-    Name,
-    Node,
-    Not,
-    Number,
-    Or,
-    Power,
-    quoted,
-)
 from pendula.model.names import ARITY, ExpressionError, identifier_fault, nearest, quote
 
 MAX_INTEGER = 10**300
@@ -40,27 +24,29 @@ _MAX_EXACT_DIGITS = 10_000  # of a constant, were it multiplied out exactly by a
 # --- Checks on the tree -----------------------------------------------------------------------------------
 
 
-def check_node(node: Node, parts: tuple[bool, ...]) -> bool:
+def check_node(node: ex.Node, parts: tuple[bool, ...]) -> bool:
     """Refuse malformed nodes; gives whether the node is a condition, as the results of its parts do."""
-    if isinstance(node, Number):
+    if isinstance(node, ex.Number):
         check_number(node.value)
-    elif isinstance(node, Name):
+    elif isinstance(node, ex.Name):
         fault = "must be plain text" if type(node.id) is not str else identifier_fault(node.id)
         if fault or node.id in ARITY:
             raise ExpressionError(f"name {quote(str(node.id))} {fault or 'is a function'}")
-    elif isinstance(node, Call):
+    elif isinstance(node, ex.Call):
         check_call(node.function, len(node.args))
-    elif isinstance(node, Compare) and node.op not in COMPARISONS:
-        raise ExpressionError(f"comparison {node.op!r} is not one of {' '.join(COMPARISONS)}")
-    elif isinstance(node, And | Or) and len(parts) < 2:
+    elif isinstance(node, ex.Compare) and node.op not in ex.COMPARISONS:
+        raise ExpressionError(f"comparison {node.op!r} is not one of {' '.join(ex.COMPARISONS)}")
+    elif isinstance(node, ex.And | ex.Or) and len(parts) < 2:
         raise ExpressionError(f"{type(node).__name__} needs at least two conditions")
     expected = (
-        (True, False, False) if isinstance(node, Conditional) else (isinstance(node, And | Or | Not),) * len(parts)
+        (True, False, False)
+        if isinstance(node, ex.Conditional)
+        else (isinstance(node, ex.And | ex.Or | ex.Not),) * len(parts)
     )
     if parts != expected:
         kind = type(node).__name__
         raise ExpressionError(f"{kind} has a comparison where a number belongs, or the other way round")
-    return isinstance(node, CONDITIONS)
+    return isinstance(node, ex.CONDITIONS)
 
 
 def check_number(value: int | float) -> None:
@@ -121,28 +107,30 @@ class _Measure(NamedTuple):
     digits: float  # of the exact value, were it multiplied out
 
 
-def measure(node: Node, parts: tuple[_Measure, ...]) -> _Measure:
+def measure(node: ex.Node, parts: tuple[_Measure, ...]) -> _Measure:
     """Refuse trees that are too deep, and constants without a value or huge in exact arithmetic."""
     depth = 1 + max((part.depth for part in parts), default=0)
-    if depth > MAX_DEPTH:
-        raise ExpressionError(f"the expression is more than {MAX_DEPTH} levels deep; split it into parameters")
-    if isinstance(node, Name) and node.id not in CONSTANTS:
+    if depth > ex.MAX_DEPTH:
+        raise ExpressionError(f"the expression is more than {ex.MAX_DEPTH} levels deep; split it into parameters")
+    if isinstance(node, ex.Name) and node.id not in ex.CONSTANTS:
         return _Measure(depth, None, 1.0)
     digits = max(1.0, math.fsum(part.digits for part in parts))
-    if isinstance(node, Number):
+    if isinstance(node, ex.Number):
         digits = float(len(str(abs(node.value)))) if type(node.value) is int else 1.0
-    elif isinstance(node, Power) and parts[1].value is not None:
+    elif isinstance(node, ex.Power) and parts[1].value is not None:
         exponent = parts[1].value
         if isinstance(exponent, float) and abs(exponent) > MAX_EXPONENT:
-            raise ExpressionError(f"exponent {quoted(node.b)} is {exponent:g}; the limit is {MAX_EXPONENT:g} in size")
+            raise ExpressionError(
+                f"exponent {ex.quoted(node.b)} is {exponent:g}; the limit is {MAX_EXPONENT:g} in size"
+            )
         digits = parts[0].digits * max(1.0, abs(exponent) if isinstance(exponent, float) else 1.0)
     if any(part.value is None for part in parts):
         return _Measure(depth, None, 1.0)
     value = value_of(node, tuple(part.value for part in parts), _NO_NAMES)
     if isinstance(value, Failure):
-        raise ExpressionError(f"{quoted(value.node)} has no finite value: {value.reason}")
+        raise ExpressionError(f"{ex.quoted(value.node)} has no finite value: {value.reason}")
     if digits > _MAX_EXACT_DIGITS:
-        raise ExpressionError(f"the constant {quoted(node)} is too large to be kept exact")
+        raise ExpressionError(f"the constant {ex.quoted(node)} is too large to be kept exact")
     return _Measure(depth, value, digits)
 
 
@@ -153,7 +141,7 @@ def measure(node: Node, parts: tuple[_Measure, ...]) -> _Measure:
 class Failure:
     """Result of a part without a value. It only matters if the part is chosen: x/y if y > 0 else 0."""
 
-    node: Node
+    node: ex.Node
     reason: str
 
 
@@ -183,7 +171,7 @@ class Floats:
     negate, opposite = staticmethod(operator.neg), staticmethod(operator.not_)
     power = staticmethod(math.pow)  # never a complex number, and never exact integers that could fill the memory
     constant = float
-    named = CONSTANTS.__getitem__
+    named = ex.CONSTANTS.__getitem__
 
     def __init__(self, names: Mapping[str, float]) -> None:
         self.name = names.__getitem__
@@ -194,7 +182,7 @@ class Floats:
 
     def compare(self, op: str, a: float, b: float) -> bool:
         """a op b."""
-        return COMPARISONS[op](a, b)
+        return ex.COMPARISONS[op](a, b)
 
     def choose(self, condition: bool | Failure, then: Any, otherwise: Any) -> Any:
         """``then`` where the condition holds, else ``otherwise``."""
@@ -210,8 +198,8 @@ class Floats:
 
 
 _NO_NAMES = Floats({})
-_LAZY = frozenset({And, Or, Conditional})
-_TRUTHS = frozenset(CONDITIONS)
+_LAZY = frozenset({ex.And, ex.Or, ex.Conditional})
+_TRUTHS = frozenset(ex.CONDITIONS)
 
 
 def _decided(conditions: tuple[bool | Failure, ...], decisive: bool) -> bool | Failure:
@@ -222,7 +210,7 @@ def _decided(conditions: tuple[bool | Failure, ...], decisive: bool) -> bool | F
     return not decisive
 
 
-def value_of(node: Node, parts: tuple[Any, ...], floats: Floats) -> float | bool | Failure:
+def value_of(node: ex.Node, parts: tuple[Any, ...], floats: Floats) -> float | bool | Failure:
     """Value of one node from the values of its parts."""
     kind = type(node)
     if kind not in _LAZY:
@@ -242,8 +230,8 @@ def value_of(node: Node, parts: tuple[Any, ...], floats: Floats) -> float | bool
     return Failure(node, "the result is too large")
 
 
-def _domain(node: Node, parts: tuple[float, ...]) -> str:
-    if isinstance(node, Power):
+def _domain(node: ex.Node, parts: tuple[float, ...]) -> str:
+    if isinstance(node, ex.Power):
         return "zero to a negative power" if parts[0] == 0.0 else "a negative number to a fractional power"
-    name = node.function if isinstance(node, Call) else type(node).__name__
+    name = node.function if isinstance(node, ex.Call) else type(node).__name__
     return f"{name} is not defined at {', '.join(repr(part) for part in parts)}"
