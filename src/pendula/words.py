@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TypeVar
+from typing import Any, TypeVar
 
 WIDTH = 80
 LONGEST = 110
@@ -63,3 +63,9 @@ def counted(number: int, one: str, many: str = "") -> str:
         ('1 body', '2 bodies')
     """
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def picked(thing: Any, names: str) -> dict[str, Any]:
+    """Some attributes of a result by name; arrays as lists."""
+    found = {name: getattr(thing, name) for name in names.split()}
+    return {name: x.tolist() if hasattr(x, "tolist") else x for name, x in found.items()}

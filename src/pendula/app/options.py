@@ -257,12 +257,6 @@ def draw(result: Any, path: Path | None, **settings: Any) -> list[str]:
     return [f"wrote {path}"]
 
 
-def picked(thing: Any, names: str) -> dict[str, Any]:
-    """Some attributes of a result by name; arrays as lists."""
-    found = {name: getattr(thing, name) for name in names.split()}
-    return {name: x.tolist() if hasattr(x, "tolist") else x for name, x in found.items()}
-
-
 def with_all(text: str, how: str = "--json") -> str:
     """A text with a line that says how to get what was cut off, if something was."""
     cut = re.search(r"(?m)^\.\.\. and \d+ more$|too many entries to show$", text)

@@ -98,6 +98,7 @@ def translate(expression: Expression, names: Mapping[str, Expr]) -> Expr:
     """The SymEngine form of an expression, with each name replaced by ``names[name]``.
 
     Example:
+        >>> from pendula.model.expressions.expression import parse
         >>> translate(parse("m*l**2/12"), {"m": se.Symbol("m"), "l": se.Symbol("l")})
         (1/12)*l**2*m
     """

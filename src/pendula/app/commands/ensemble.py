@@ -13,6 +13,7 @@ from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.numerics.steppers.stepper import stepper_help
 from pendula.present.words.tables import heading, number, table
+from pendula.words import picked
 
 MOST_RUNS = 10_000_000
 LEVELS = (0.05, 0.5, 0.95)
@@ -191,7 +192,7 @@ def _data(ensemble: Any, seed: int) -> dict[str, Any]:
         },
         "steps": float(ensemble.steps.mean()),
         "rejected": float(ensemble.rejected.mean()),
-        **opt.picked(ensemble, "seconds workers stepper tolerance"),
-        **opt.picked(ensemble.system, "formulation engine"),
+        **picked(ensemble, "seconds workers stepper tolerance"),
+        **picked(ensemble.system, "formulation engine"),
         "seed": seed,
     }

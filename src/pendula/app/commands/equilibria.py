@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pendula.app.options import draw, echo_json, file_of, pairs, picked, plot_option, read_numbers, with_all
+from pendula.app.options import draw, echo_json, file_of, pairs, plot_option, read_numbers, with_all
 from pendula.app.point import Asked, mechanism_options, rate_option, read_asked
 from pendula.app.progress import Progress
 from pendula.errors import PendulaError, UsageError
 from pendula.present.words.tables import heading
+from pendula.words import picked
 
 if TYPE_CHECKING:
     from pendula.analysis.equilibria.find import Equilibria

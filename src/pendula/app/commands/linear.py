@@ -25,6 +25,7 @@ from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.files import write_arrays
 from pendula.present.words.tables import WIDTH, heading
+from pendula.words import picked
 
 if TYPE_CHECKING:
     from pendula.analysis.linear.model import LinearModel
@@ -124,7 +125,7 @@ def point_data(asked: Asked, chosen: Chosen) -> dict[str, Any]:
         "model": asked.model.name,
         "at": joint_values(asked.system, chosen.point),
         "equilibrium": equilibrium_data(asked.system, chosen.point) | {"chosen": chosen.why},
-        **opt.picked(asked.system, "formulation engine"),
+        **picked(asked.system, "formulation engine"),
     }
 
 
@@ -277,9 +278,9 @@ def _draw(asked: Asked, found: Any, answer: Any, paths: dict[str, Path | None], 
 
 def _response_data(answer: Any) -> dict[str, Any]:
     return {
-        **opt.picked(answer, "input amplitude amplitudes phases"),
+        **picked(answer, "input amplitude amplitudes phases"),
         "frequencies_rad_s": answer.frequencies.tolist(),
         "coordinates": list(answer.linear.coordinates),
-        "resonances": [opt.picked(r, "frequency mode infinite coordinate amplitude") for r in answer.resonances],
+        "resonances": [picked(r, "frequency mode infinite coordinate amplitude") for r in answer.resonances],
         "notes": list(answer.notes),
     }

@@ -10,6 +10,7 @@ import click
 from pendula.app import options as opt
 from pendula.app.run import RunOptions, perform, run_options
 from pendula.present.words.tables import heading
+from pendula.words import picked
 
 
 @click.command("reactions")
@@ -55,14 +56,14 @@ def _data(found: Any, run: Any) -> dict[str, Any]:
     fields = ("force_world", "torque_world", "force_body", "torque_body")
     joints = {n: {f: getattr(found, f)[:, k].tolist() for f in fields} for k, n in enumerate(found.joints)}
     return {
-        **opt.picked(found, "model formulation simulated_by planar t"),
-        **opt.picked(run, "detail energy_drift constraint_violation"),
+        **picked(found, "model formulation simulated_by planar t"),
+        **picked(run, "detail energy_drift constraint_violation"),
         "outcome": str(run.outcome),
         "finished": run.outcome.ok,
-        "units": opt.picked(found.units, "time force torque"),
+        "units": picked(found.units, "time force torque"),
         "joints": joints,
-        "peaks": [opt.picked(peak, "joint force force_at torque torque_at") for peak in found.peaks],
+        "peaks": [picked(peak, "joint force force_at torque torque_at") for peak in found.peaks],
         "motors": {n: {"unit": found.motor_units[n], "values": x.tolist()} for n, x in found.motors.items()},
-        "indeterminate": [opt.picked(x, "joint component why") for x in found.indeterminate],
+        "indeterminate": [picked(x, "joint component why") for x in found.indeterminate],
         "notes": [opt.in_options(note) for note in run.notes],
     }

@@ -12,7 +12,7 @@ from pendula.app import options as opt
 from pendula.app.run import RunOptions, equations_of, perform, run_options
 from pendula.errors import UsageError
 from pendula.present.words.tables import heading, number, table
-from pendula.words import counted
+from pendula.words import counted, picked
 
 
 @click.command("simulate")
@@ -138,9 +138,9 @@ def _data(run: Any, horizon: Any = None) -> dict[str, Any]:
         "model": run.system.model.name,
         "outcome": str(run.outcome),
         "finished": run.outcome.ok,
-        **opt.picked(run, "detail t energy_drift jacobi_drift constraint_violation velocity_violation"),
-        **opt.picked(run, "steps rejected rhs_evaluations seconds stepper tolerance step"),
-        **opt.picked(run.system, "formulation engine"),
+        **picked(run, "detail t energy_drift jacobi_drift constraint_violation velocity_violation"),
+        **picked(run, "steps rejected rhs_evaluations seconds stepper tolerance step"),
+        **picked(run.system, "formulation engine"),
         "states": {n: run[n].tolist() for n in names},
         "units": dict(layout.units),
         "notes": [opt.in_options(note) for note in run.notes],
@@ -151,8 +151,8 @@ def _data(run: Any, horizon: Any = None) -> dict[str, Any]:
 
 def _horizon_data(found: Any) -> dict[str, Any]:
     return {
-        **opt.picked(found, "time reached threshold"),
-        **opt.picked(found.reference, "stepper tolerance"),
+        **picked(found, "time reached threshold"),
+        **picked(found.reference, "stepper tolerance"),
         "largest_distance": float(found.distance.max()),
         "text": " ".join(str(found).split()),
     }

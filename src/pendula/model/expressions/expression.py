@@ -78,7 +78,7 @@ class Expression:
         """The expression of a tree built in code; its text is the canonical one.
 
         Example:
-            >>> Expression.from_node(Multiply(Number(2), Add(Name("a"), Name("b")))).text
+            >>> Expression.from_node(ex.Multiply(ex.Number(2), ex.Add(ex.Name("a"), ex.Name("b")))).text
             '2*(a + b)'
         """
         draft = cls("", root)

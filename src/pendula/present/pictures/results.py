@@ -15,8 +15,8 @@ from pendula.analysis.chaos.lyapunov import Lyapunov
 from pendula.analysis.modes.motion import ModeMotion
 from pendula.analysis.reactions.forces import ROUNDING, Reactions
 from pendula.errors import UsageError
-from pendula.files import write_bytes, write_figure
-from pendula.formats import format_for, formats
+from pendula.files import write_figure
+from pendula.formats import format_for, formats, write_content
 from pendula.library.lookup import named_model, shown
 from pendula.model.bodies import GROUND
 from pendula.model.bodies import Shape as ModelShape
@@ -80,8 +80,7 @@ def save_figure(figure: Any, path: Path) -> None:
     name = format_for("Figure", path)
     try:
         if name is not None:
-            content = formats("Figure")[name](figure)
-            write_bytes(path, content if isinstance(content, bytes) else content.encode())
+            write_content(formats("Figure")[name](figure), path)
         else:
             write_figure(figure, path)
     except ValueError:
@@ -147,28 +146,9 @@ def plot_crossings(found: Crossings, *, of: str | None = None) -> Any:
 
 def plot_distance(found: Divergence | Horizon) -> Any:
     """A figure of the distance of two runs over time."""
-    return maps.plot_growth(_distance_series(found))
-
-
-def plot_exponent(found: Lyapunov) -> Any:
-    """A figure of the running average of a Lyapunov exponent."""
-    return maps.plot_growth(_rate_series(found))
-
-
-def plot_ensemble(runs: Ensemble) -> Any:
-    """A figure of how the coordinates of many runs spread."""
-    return plot_spread(_spread_series(runs))
-
-
-def plot_reactions(found: Reactions) -> Any:
-    """A figure of the sizes of forces and torques by joint."""
-    return plot_forces(_force_series(found))
-
-
-def _distance_series(found: Divergence | Horizon) -> maps.GrowthSeries:
     first = found.run if isinstance(found, Horizon) else found.first
     what = "horizon" if isinstance(found, Horizon) else "divergence"
-    return maps.GrowthSeries(
+    series = maps.GrowthSeries(
         title=f"{first.system.model.name}: {what}",
         subtitle=str(found),
         t=found.t,
@@ -178,10 +158,12 @@ def _distance_series(found: Divergence | Horizon) -> maps.GrowthSeries:
         mark=found.time,
         time_unit=found.time_unit,
     )
+    return maps.plot_growth(series)
 
 
-def _rate_series(found: Lyapunov) -> maps.GrowthSeries:
-    return maps.GrowthSeries(
+def plot_exponent(found: Lyapunov) -> Any:
+    """A figure of the running average of a Lyapunov exponent."""
+    series = maps.GrowthSeries(
         title="largest Lyapunov exponent",
         subtitle=str(found),
         t=found.t,
@@ -191,13 +173,15 @@ def _rate_series(found: Lyapunov) -> maps.GrowthSeries:
         logarithmic=False,
         time_unit=found.time_unit,
     )
+    return maps.plot_growth(series)
 
 
-def _spread_series(runs: Ensemble) -> SpreadSeries:
+def plot_ensemble(runs: Ensemble) -> Any:
+    """A figure of how the coordinates of many runs spread."""
     layout = runs.system.in_joints.layout
     known = runs.energy_drift[np.isfinite(runs.energy_drift)]
     drift = f", median energy drift {np.median(known):.2g}" if known.size else ""
-    return SpreadSeries(
+    series = SpreadSeries(
         title=f"{runs.system.model.name}: {len(runs)} runs",
         subtitle=f"{runs.stepper} at {runs.tolerance:g}: {int(runs.ok.sum())} finished{drift}",
         t=runs.t,
@@ -206,10 +190,11 @@ def _spread_series(runs: Ensemble) -> SpreadSeries:
         energy_drift=runs.energy_drift,
         time_unit=layout.time_unit,
     )
+    return plot_spread(series)
 
 
-def _force_series(found: Reactions) -> ForceSeries:
-    """Sizes of forces and torques by joint, then what motors need, by unit."""
+def plot_reactions(found: Reactions) -> Any:
+    """A figure of the sizes of forces and torques by joint, then of what motors need, by unit."""
     units = found.units
     joints = [found[name] for name in found.joints]
     floor = ROUNDING * found.largest  # what is rounding beside the largest is drawn as 0
@@ -226,13 +211,14 @@ def _force_series(found: Reactions) -> ForceSeries:
         unit = found.motor_units[name]
         panels.setdefault(f"motor [{unit}]" if unit else "motor", {})[name] = values
     note = f"; {len(found.indeterminate)} components not determined, not drawn" if found.indeterminate else ""
-    return ForceSeries(
+    series = ForceSeries(
         title=f"{found.model}: reactions",
         subtitle=f"forces by {found.formulation}, motion by {found.simulated_by}{note}",
         t=found.t,
         panels=panels,
         time_unit=units.time,
     )
+    return plot_forces(series)
 
 
 def animate(run: Trajectory, path: str | Path) -> Path:
@@ -257,9 +243,7 @@ def animate(run: Trajectory, path: str | Path) -> Path:
     name = format_for("Scene", file)
     if name is None:
         return write_animation(scene, path)
-    content = formats("Scene")[name](scene)
-    write_bytes(file, content if isinstance(content, bytes) else content.encode())
-    return file
+    return write_content(formats("Scene")[name](scene), file)
 
 
 @dataclass(frozen=True)

@@ -110,8 +110,3 @@ def block(text: str) -> str:
 def with_unit(value: float, unit: str, digits: int = 6) -> str:
     """A number with its unit."""
     return f"{_minus(number(value, digits))} {unit}".rstrip()
-
-
-def count(n: int, one: str, many: str = "") -> str:
-    """1 joint, 2 joints."""
-    return f"{n} {one if n == 1 else many or one + 's'}"

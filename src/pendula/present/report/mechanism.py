@@ -16,24 +16,27 @@ from pendula.model.checks.parameter_units import parameter_units
 from pendula.model.expressions.expression import parse
 from pendula.model.forces.base import Force
 from pendula.model.model import Model
-from pendula.present.report.html import Page, Raw, badge, block, count, details, missing, sentence, table, with_unit
+from pendula.present.report.html import Page, Raw, badge, block, details, missing, sentence, table, with_unit
 from pendula.present.report.motion import start_of
 from pendula.present.words.tables import number
 from pendula.system.loops.mobility import mobility
+from pendula.words import counted
 
 
 def facts(found: Study) -> str:
     """The most important results, each in a box."""
     model, boxes = found.model, []
     freedoms = mobility(found.system).by_rank
-    boxes.append((count(freedoms, "degree") + " of freedom", f"{_bodies(model)}, {count(len(model.joints), 'joint')}"))
+    boxes.append(
+        (counted(freedoms, "degree") + " of freedom", f"{_bodies(model)}, {counted(len(model.joints), 'joint')}")
+    )
     if found.certificate is not None:
         worst = max((p.max_difference for p in found.certificate.pairs), default=0.0)
         agree = "formulations agree" if found.certificate.passed else "formulations DISAGREE"
         boxes.append((f"{len(found.certificate.formulations)} {agree}", f"largest difference {number(worst, 2)}"))
     if found.equilibria is not None:
         many = len(found.equilibria)
-        text = f"{count(many, 'equilibrium', 'equilibria')} listed"
+        text = f"{counted(many, 'equilibrium', 'equilibria')} listed"
         boxes.append((text, f"that there are no others is {found.equilibria.complete}"))
     if found.stabilities:
         k = found.number - 1
@@ -53,7 +56,7 @@ def facts(found: Study) -> str:
 
 
 def _bodies(model: Model) -> str:
-    return count(len(model.bodies), "body", "bodies")
+    return counted(len(model.bodies), "body", "bodies")
 
 
 def _time(found: Study, value: float) -> str:
@@ -69,7 +72,7 @@ def description_section(found: Study, page: Page) -> str:
     units = model.unit_names
     gravity = ", ".join(str(x) for x in model.gravity)
     words = [
-        f"{_bodies(model)}, {count(len(model.joints), 'joint')}"
+        f"{_bodies(model)}, {counted(len(model.joints), 'joint')}"
         + (f" ({len(model.closures)} closing a loop)" if model.closures else ""),
         _freedoms(found),
         f"Units {model.units}; gravity ({gravity}) {units.length}/{units.time}^2",
@@ -107,12 +110,12 @@ def _symbol(name: str) -> str:
 
 def _freedoms(found: Study) -> str:
     model, freedoms = found.model, mobility(found.system)
-    speeds = f"{count(len(model.coordinates), 'coordinate')}, {count(len(model.speeds), 'speed')}"
+    speeds = f"{counted(len(model.coordinates), 'coordinate')}, {counted(len(model.speeds), 'speed')}"
     if not model.closures:
-        return f"{count(freedoms.by_rank, 'degree')} of freedom ({speeds})"
+        return f"{counted(freedoms.by_rank, 'degree')} of freedom ({speeds})"
     if freedoms.redundant:
         return f"{speeds}; {freedoms.text}"
-    return f"{freedoms.text} ({speeds}, {count(freedoms.rows, 'constraint row')})"
+    return f"{freedoms.text} ({speeds}, {counted(freedoms.rows, 'constraint row')})"
 
 
 def _body_rows(model: Model) -> list[tuple[Any, ...]]:

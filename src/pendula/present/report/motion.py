@@ -20,10 +20,11 @@ from pendula.analysis.study import Study
 from pendula.present.pictures import svg
 from pendula.present.pictures.modes import mode_scene
 from pendula.present.pictures.results import Pose, scene_of
-from pendula.present.report.html import Page, Raw, badge, cell, count, details, missing, sentence, table, with_unit
+from pendula.present.report.html import Page, Raw, badge, cell, details, missing, sentence, table, with_unit
 from pendula.present.words.equilibria import family_words
 from pendula.present.words.tables import number
 from pendula.simulation.trajectory import Trajectory
+from pendula.words import counted
 
 MOST_COLUMNS = 6
 MOST_EQUILIBRIA = 16
@@ -99,7 +100,7 @@ def _equilibria_table(found: Study, all_of: Equilibria) -> str:
         times = [f"{all_of.found[k]} times"] if all_of.starts else []
         rows.append((one.name, *place, one.potential, _badge(verdict), number(one.residual, 2), *times))
     hidden = len(layout.coordinates) - len(names)
-    note = sentence(f"{count(hidden, 'more coordinate')} not shown", "small") if hidden else ""
+    note = sentence(f"{counted(hidden, 'more coordinate')} not shown", "small") if hidden else ""
     return table(head, rows, most=MOST_EQUILIBRIA) + note
 
 
@@ -236,7 +237,9 @@ def modes_section(found: Study, page: Page) -> str:
     made = found.modes
     damped = "damping taken into account" if made.damped else "without damping, whose effect the eigenvalues show"
     damped = damped if made.linear.C.any() else "undamped"
-    parts = [sentence(f"{count(len(made), 'mode')} of small motion about equilibrium {made.linear.at.name}, {damped}")]
+    parts = [
+        sentence(f"{counted(len(made), 'mode')} of small motion about equilibrium {made.linear.at.name}, {damped}")
+    ]
     parts.append(_modes_table(made))
     parts += [sentence(note, "small") for note in made.notes]
     if not found.motions:

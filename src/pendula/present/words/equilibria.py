@@ -14,6 +14,7 @@ from pendula.analysis.equilibria.find import Equilibria
 from pendula.analysis.linear.frame import displacement_name
 from pendula.present.words.tables import WIDTH, number, table
 from pendula.system.system import System
+from pendula.words import picked
 
 MOST_ROWS = 24
 """equilibria that are shown; files and programs get all"""
@@ -235,15 +236,8 @@ def equilibrium_data(system: System, one: Equilibrium) -> dict[str, Any]:
     values = joint_values(system, one)
     layout = system.in_joints.layout
     return {
-        "name": one.name,
+        **picked(one, "name residual potential unstable_directions condition weak steady multipliers"),
         "q": {n: values[n] for n in layout.coordinates},
         "v": {n: values[n] for n in layout.speeds},
-        "residual": one.residual,
-        "potential": one.potential,
-        "unstable_directions": one.unstable_directions,
         "free_directions": [{displacement_name(n): x for n, x in d.items()} for d in one.free_directions],
-        "condition": one.condition,
-        "weak": one.weak,
-        "steady": one.steady,
-        "multipliers": one.multipliers.tolist(),
     }

@@ -14,6 +14,7 @@ from pendula.analysis.modes.eigenmodes import NEGLIGIBLE
 from pendula.analysis.modes.modes import Modes
 from pendula.analysis.modes.words import named_shape
 from pendula.present.words.tables import WIDTH, heading, number, table
+from pendula.words import picked
 
 if TYPE_CHECKING:
     from pendula.system.layout import Array
@@ -165,19 +166,11 @@ def linear_data(model: LinearModel, roots: Spectrum) -> dict[str, Any]:
         "coordinates": list(model.coordinates),
         "speeds": list(model.speeds),
         "inputs": list(model.inputs),
-        **{name: getattr(model, name).tolist() for name in ("M", "C", "K", "F", "A", "B")},
-        "damping": model.damping.tolist(),
-        "gyroscopic": model.gyroscopic.tolist(),
-        "conservative": model.conservative.tolist(),
-        "circulatory": model.circulatory.tolist(),
+        **picked(model, "M C K F A B damping gyroscopic conservative circulatory residual method error chart"),
         "eigenvalues": [entry for root in roots.eigenvalues for entry in [_root_data(root)] * root.multiplicity],
-        "residual": model.residual,
         "units": {n: model.units.get(n, "") for n in (*model.coordinates, *model.speeds)},
         "time_unit": model.at.layout.time_unit,
-        "method": model.method,
-        "error": model.error,
         "constraint_rows": model.rows,
-        "chart": model.chart,
     }
 
 
@@ -186,9 +179,7 @@ def _root_data(root: Eigenvalue) -> dict[str, Any]:
     return {
         "re": root.value.real if finite else None,
         "im": root.value.imag if finite else None,
-        "label": root.label,
-        "multiplicity": root.multiplicity,
-        "semisimple": root.semisimple,
+        **picked(root, "label multiplicity semisimple"),
         "backward_error": root.backward_error if finite else None,
     }
 

@@ -11,6 +11,7 @@ from pendula.analysis.stability.verdict import Stability
 from pendula.present.words.equilibria import facts_lines, joint_values, place
 from pendula.present.words.tables import number, table
 from pendula.system.system import System
+from pendula.words import picked
 
 MOST_ROOTS = 24
 
@@ -49,10 +50,7 @@ def _root(value: complex) -> str:
 def stability_data(found: Stability) -> dict[str, Any]:
     """The verdict as plain texts; every root with what it does."""
     return {
-        "verdict": found.verdict,
-        "behavior": found.behavior,
-        "applies_to_nonlinear": found.applies_to_nonlinear,
-        "proof": found.proof,
+        **picked(found, "verdict behavior applies_to_nonlinear proof"),
         "stable": found.is_stable,
         "drifts": list(found.drifts),
         "roots": [
@@ -161,14 +159,9 @@ def floquet_over_text(found: FloquetMap) -> str:
 def floquet_over_data(found: FloquetMap) -> dict[str, Any]:
     """The same as plain data."""
     return {
-        "parameter": found.parameter,
-        "values": found.values.tolist(),
-        "radius": found.radius.tolist(),
+        **picked(found, "parameter values radius"),
         "verdicts": list(found.verdicts),
         "ranges": [{"low": low, "high": high, "verdict": verdict} for low, high, verdict in found.ranges],
-        "limits": [
-            {"value": b.value, "width": b.width, "below": b.below, "above": b.above, "how": b.how}
-            for b in found.boundaries
-        ],
+        "limits": [picked(limit, "value width below above how") for limit in found.boundaries],
         "failures": {str(value): why for value, why in found.failures.items()},
     }
