@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import typing
@@ -18,7 +17,7 @@ from pendula.files import check_writable
 from pendula.formats import endings
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
-from pendula.model.names import ExpressionError
+from pendula.model.names import ExpressionError, suggestion
 
 model_argument = click.argument("model", metavar="MODEL")
 parameter_option = click.option(
@@ -119,8 +118,7 @@ def read_model(model: str, settings: tuple[str, ...] = ()) -> Model:
 
         return _with_parameters(load(path), given)
     if model not in library:
-        near = difflib.get_close_matches(model, library, n=1)
-        hint = f'did you mean "{near[0]}"?' if near else f"library mechanisms are: {', '.join(library)}"
+        hint = suggestion(model, library, f"library mechanisms are: {', '.join(library)}")
         raise UsageError(f'there is no library mechanism and no file "{model}"; {hint}')
     entry = library[model]
     hints = typing.get_type_hints(entry.make)
@@ -135,9 +133,7 @@ def read_model(model: str, settings: tuple[str, ...] = ()) -> Model:
     known = (*made.parameters, *entry.arguments)
     for name in rest:
         if name not in made.parameters:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f'did you mean "{near[0]}"?' if near else f"known are: {', '.join(known)}"
-            raise UsageError(f'{model} has no parameter or argument "{name}"; {hint}')
+            raise UsageError(f'{model} has no parameter or argument "{name}"; {suggestion(name, known)}')
     return _with_parameters(made, rest)
 
 

@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter
 from pydantic_core import PydanticCustomError, core_schema
 
 from pendula.model.base import Element
-from pendula.model.names import nearest, quote
+from pendula.model.names import quote, suggestion
 from pendula.registry import Registry
 
 
@@ -27,8 +27,7 @@ class OneOf:
         """An element as it is, or one made from a table with a field ``type``."""
         kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
         if not isinstance(kind, str) or kind not in self.registry:
-            near = nearest(kind, self.registry) if isinstance(kind, str) else None
-            advice = f"did you mean {quote(near)}?" if near else f"known are: {', '.join(self.registry)}"
+            advice = suggestion(str(kind), self.registry)
             cause = f"there is no {self.registry.kind} {quote(str(kind))}; try: {advice}"
             raise PydanticCustomError("unknown_type", "{cause}", {"cause": cause})
         return adapter(self.registry[kind]).validate_python(value)

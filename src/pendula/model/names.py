@@ -176,6 +176,14 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return close[0] if close else ""
 
 
+def suggestion(name: str, known: Iterable[str], listed: str | None = None) -> str:
+    """What to try in place of a name that is not known: the nearest that is, or ``listed`` (default: all of them)."""
+    known = list(known)
+    near = nearest(name, known)
+    otherwise = f"known are: {', '.join(known)}" if listed is None else listed
+    return f"did you mean {quote(near)}?" if near else otherwise
+
+
 def _one_mistake_away(name: str) -> set[str]:
     """Names with one letter too many, missing, wrong, or swapped with the next."""
     cuts = [(name[:k], name[k:]) for k in range(len(name) + 1)]

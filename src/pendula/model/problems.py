@@ -10,7 +10,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from pendula.errors import Problem
-from pendula.model.names import nearest, quote
+from pendula.model.names import quote, suggestion
 
 MOST_SHOWN = 8  # names that a message lists
 _PLAIN_NAME = re.compile("[A-Za-z0-9_ -]{1,64}")
@@ -46,8 +46,7 @@ def listing(names: Iterable[str]) -> str:
 def unknown(kind: str, name: str, known: Iterable[str], *, element: str, place: str = "") -> Problem:
     """The problem that a name is not there, with the nearest one that is."""
     known = sorted({other for other in known if _PLAIN_NAME.fullmatch(other)})
-    near = nearest(name, known)
-    advice = f"did you mean {quote(near)}?" if near else f"known are: {listing(known)}" if known else ""
+    advice = suggestion(name, known, f"known are: {listing(known)}" if known else "")
     return Problem(element, place, f"there is no {kind} {quote(name)}", advice)
 
 
@@ -106,9 +105,8 @@ def _words(finding: Any, path: list[int | str], cls: type | None) -> tuple[str, 
         return _split(field, str(finding["msg"]).removeprefix("Value error, "), _class_at(path, cls))
     if kind == "literal_error":
         choices = re.findall(r"'([^']*)'", context.get("expected", ""))
-        near = nearest(found, choices) if isinstance(found, str) else ""
         cause = f"must be one of {', '.join(choices)}, found {shown(found)}"
-        return field, cause, f"did you mean {quote(near)}?" if near else ""
+        return field, cause, suggestion(found, choices, "") if isinstance(found, str) else ""
     if kind == "string_type":
         return field, f"must be text in quotes, found {shown(found)}", ""
     if kind in ("tuple_type", "list_type"):
@@ -123,9 +121,7 @@ def _type_words(field: str, tag: Any, types: list[str]) -> tuple[str, str, str]:
     place = f"{field}.type" if field else "type"
     if tag is None:
         return place, "is missing", f"add type = ..., one of {', '.join(types)}" if types else "add type = ..."
-    near = nearest(str(tag), types)
-    advice = f"did you mean {quote(near)}?" if near else f"known are: {', '.join(types)}"
-    return place, f"there is no type {quote(str(tag))}", advice
+    return place, f"there is no type {quote(str(tag))}", suggestion(str(tag), types)
 
 
 def _split(field: str, message: str, cls: type | None) -> tuple[str, str, str]:
@@ -142,10 +138,7 @@ def _split(field: str, message: str, cls: type | None) -> tuple[str, str, str]:
 def _spelling(path: list[int | str], cls: type | None) -> str:
     """Advice for a field that is not there: the nearest of those that are."""
     fields = _fields(_class_at(path[:-1], cls))
-    near = nearest(str(path[-1]), fields)
-    if near:
-        return f"did you mean {quote(near)}?"
-    return f"remove it; known are: {', '.join(fields)}" if fields else "remove it"
+    return suggestion(str(path[-1]), fields, f"remove it; known are: {', '.join(fields)}" if fields else "remove it")
 
 
 def _class_at(path: list[int | str], cls: type | None) -> type | None:

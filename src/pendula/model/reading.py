@@ -15,7 +15,7 @@ from pendula.model.bodies import Body
 from pendula.model.forces.registry import FORCES
 from pendula.model.joints import JOINTS, Rotation
 from pendula.model.kinds import adapter as adapter_of
-from pendula.model.names import nearest, quote
+from pendula.model.names import quote, suggestion
 from pendula.model.parts import Parts, Unread
 from pendula.model.problems import field_text, problems_from, shown
 from pendula.model.units import Units
@@ -124,9 +124,8 @@ def read_fields(data: Mapping[str, Any]) -> Reading:
 def _strange_fields(data: Mapping[str, Any]) -> Iterator[Problem]:
     strange = [name for name in data if name not in FIELDS]
     for name in strange[:200]:
-        near = nearest(str(name), FIELDS)
-        advice = f"did you mean {quote(near)}?" if near else f"known are: {', '.join(FIELDS)}"
-        yield Problem("model", field_text([str(name)]) or '""', "is not a field known here", advice)
+        place = field_text([str(name)]) or '""'
+        yield Problem("model", place, "is not a field known here", suggestion(str(name), FIELDS))
 
 
 def too_large(data: Mapping[str, Any], times: int = 1) -> Iterator[Problem]:
@@ -233,9 +232,8 @@ def _has_type(section: str, item: Any, label: str, problems: list[Problem]) -> b
         cause = f"must be text in quotes, found {shown(kind)}"
         problems.append(Problem(label, "type", cause, f"one of {', '.join(types)}"))
     else:
-        near = nearest(kind, types)
-        advice = f"did you mean {quote(near)}?" if near else f"known are: {', '.join(types)}"
-        problems.append(Problem(label, "type", f"there is no {label.split()[0]} type {quote(kind)}", advice))
+        cause = f"there is no {label.split()[0]} type {quote(kind)}"
+        problems.append(Problem(label, "type", cause, suggestion(kind, types)))
     return False
 
 

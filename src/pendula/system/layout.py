@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ import numpy as np
 from pendula.errors import UsageError
 from pendula.model.joints import Coordinate
 from pendula.model.model import Model
+from pendula.model.names import suggestion
 from pendula.words import readable, some
 
 Array = Any  # numpy array of float64
@@ -82,8 +82,7 @@ class Layout:
         if name in self._positions:
             return self._positions[name]
         known = (*self.coordinates, *self.speeds)
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f'did you mean "{near[0]}"?' if near else f"known are {', '.join(known[:10])}"
+        hint = suggestion(name, known, f"known are {', '.join(known[:10])}")
         raise UsageError(f'there is no coordinate or speed "{name}"; {hint}')
 
     def __str__(self) -> str:

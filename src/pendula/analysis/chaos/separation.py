@@ -10,7 +10,7 @@ import numpy as np
 
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
-from pendula.model.names import nearest
+from pendula.model.names import suggestion
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
@@ -98,8 +98,7 @@ def _distances(
 def _chosen(name: str, known: dict[str, Any]) -> str:
     full = name if "." in name else f"{name}.com"
     if full not in known:
-        near = nearest(full, known)
-        hint = f'did you mean "{near}"?' if near else f"known are: {', '.join(list(known)[:12])}"
+        hint = suggestion(full, known, f"known are: {', '.join(list(known)[:12])}")
         raise UsageError(f'there is no point "{name}"; {hint}')
     return full
 

@@ -27,7 +27,7 @@ from pendula.analysis.court.affine import Affine, NotLinear, affine
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import Expression, parse
 from pendula.model.files import read_toml
-from pendula.model.names import ExpressionError, check_name, nearest, quote
+from pendula.model.names import ExpressionError, check_name, quote, suggestion
 from pendula.model.problems import listing, shown
 from pendula.system.layout import Array
 from pendula.system.system import System
@@ -165,8 +165,7 @@ class _Reader:
     def _form(self) -> str:
         for key in self.data:
             if key not in KEYS:
-                near = nearest(str(key), KEYS)
-                hint = f"did you mean {quote(near)}?" if near else f"known are: {', '.join(KEYS)}"
+                hint = suggestion(str(key), KEYS)
                 self.refuse("", f"there is no entry {quote(str(key))}; {hint}")
         forms = [key for key in FORMS if key in self.data]
         if not forms:
@@ -202,8 +201,7 @@ class _Reader:
         if self.parts > MOST_PARTS:
             self.refuse("", f"the expressions have more than {MOST_PARTS} parts together; check fewer links")
         for name in sorted(expression.names - known):
-            near = nearest(name, known)
-            hint = f"did you mean {quote(near)}?" if near else f"known are: {listing(sorted(known))}"
+            hint = suggestion(name, known, f"known are: {listing(sorted(known))}")
             self.refuse(entry, f"there is no {quote(name)} in the model or under define; {hint}")
         return expression
 
@@ -271,8 +269,7 @@ class _Reader:
             order = self._list("order", count, "coordinates")
             for name in order:
                 if not isinstance(name, str) or name not in {*model, *coordinates}:
-                    near = nearest(str(name), {*model, *coordinates})
-                    hint = f"did you mean {quote(near)}?" if near else f"known are: {listing(model)}"
+                    hint = suggestion(str(name), {*model, *coordinates}, f"known are: {listing(model)}")
                     self.refuse("order", f"there is no coordinate {shown(name)}; {hint}")
             if len(set(order)) < count:
                 self.refuse("order", "a coordinate is listed twice")
@@ -302,8 +299,7 @@ class _Reader:
         wanted = self._acceleration_names(order)
         for name in table:
             if name not in wanted:
-                near = nearest(str(name), wanted)
-                hint = f"did you mean {quote(near)}?" if near else f"wanted are: {listing(wanted)}"
+                hint = suggestion(str(name), wanted, f"wanted are: {listing(wanted)}")
                 self.refuse("accelerations", f"there is no acceleration {quote(str(name))}; {hint}")
         rows = []
         for name in wanted:

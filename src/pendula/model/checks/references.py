@@ -9,7 +9,7 @@ from pendula.errors import Problem
 from pendula.model.bodies import GROUND
 from pendula.model.fields import marked_fields
 from pendula.model.joints import Side, TreeJoint
-from pendula.model.names import nearest, quote
+from pendula.model.names import quote, suggestion
 from pendula.model.parts import Parts
 from pendula.model.problems import listing, unknown
 
@@ -57,8 +57,7 @@ def _point(parts: Parts, element: str, place: str, body: str, at: str) -> Iterat
     if body in parts.body:
         points = parts.body[body].named_points()
     if points and at not in points:
-        near = nearest(at, points)
-        advice = f"did you mean {quote(near)}?" if near else f"known are: {listing(sorted(points))}"
+        advice = suggestion(at, points, f"known are: {listing(sorted(points))}")
         if body == GROUND:
             advice = "give its coordinates: position = [x, y, z]"
         yield Problem(element, place, f"there is no point {quote(at)} on {quote(body)}", advice)

@@ -13,7 +13,7 @@ from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.expression import Expression, parse
 from pendula.model.fields import Use, marked_fields
 from pendula.model.joints import Side
-from pendula.model.names import ExpressionError, nearest, quote
+from pendula.model.names import ExpressionError, quote, suggestion
 from pendula.model.parts import Parts
 
 Places = Iterable[tuple[str, Expression]]
@@ -194,6 +194,5 @@ class _Use:
         if name in self.others:
             cause = f"{quote(name)}{where} cannot be used here; it may use {words}"
             return Problem(element, place, cause, "write it with parameters" if name != "t" else "remove t")
-        near = nearest(name, {*self.known, *more})
-        advice = f"did you mean {quote(near)}?" if near else f"add {quote(name)} to [parameters]"
+        advice = suggestion(name, {*self.known, *more}, f"add {quote(name)} to [parameters]")
         return Problem(element, place, f"{quote(name)}{where} is not known; it may use {words}", advice)

@@ -10,7 +10,7 @@ import numpy as np
 from pendula.equations.translate import translate
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import Expression
-from pendula.model.names import nearest
+from pendula.model.names import suggestion
 from pendula.numerics.compiled.native import Callback
 from pendula.system.code.programs import Compiled
 from pendula.system.layout import Array
@@ -33,8 +33,7 @@ def check_names(expression: Expression, known: Mapping[str, Any], where: str) ->
     """
     for name in sorted(expression.names):
         if name not in known:
-            near = nearest(name, known)
-            hint = f'did you mean "{near}"?' if near else f"known are: {', '.join(list(known)[:12])}"
+            hint = suggestion(name, known, f"known are: {', '.join(list(known)[:12])}")
             raise UsageError(f'{where}: there is no "{name}"; {hint}')
 
 
