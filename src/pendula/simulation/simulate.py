@@ -58,20 +58,16 @@ def simulate(
         inputs: values of inputs by name: numbers, or expressions of t and parameters in text.
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
         stepper: a name from :data:`pendula.extend.STEPPERS`: "dop853" (order 8), "rk45" (order 5), "taylor" (Taylor
-            series of an order that follows from the tolerance: for high accuracy with up to 12 speeds; neither loops
-            nor conditions on the motion such as abs), "radau" (implicit, order 5: for stiff mechanisms), "rk4" (order
-            4, steps of a fixed size), or one that you registered.
+            series, for high accuracy with up to 12 speeds; neither loops nor conditions on the motion such as abs),
+            "radau" (implicit, order 5: for stiff mechanisms), "rk4" (order 4, fixed steps), or one that you registered.
         step: size of the steps of a stepper without tolerance, such as "rk4".
-        samples: number of equally spaced times, or the times, at which the trajectory is wanted; default: at
-            every accepted step.
+        samples: number of equally spaced times, or the times, to keep states at; default: every accepted step.
         constraints: "projection" brings every step back onto them; "baumgarte" adds terms to the equations that let
             their errors die out; "none" leaves them alone, to see how far they drift.
-        baumgarte_rate: rate of that [1/time]; default: so that errors die out over a few typical
-            steps; ``notes`` says what was chosen.
+        baumgarte_rate: rate of that [1/time]; default: so that errors die out over a few steps (see ``notes``).
         events: what to look for on the way, as :class:`~pendula.Event` or in text: "theta1 = 0 rising" is recorded in
             ``events``, "stop: theta1 >= 90deg" ends the run exactly there (which is then also the last sample).
-            Each step is looked at on eleven points; an expression that swings faster than that may hide crossings,
-            and ``notes`` says so.
+            An expression that swings several times within a step may hide crossings, and ``notes`` says so.
         on_progress: called as (t, t_end, steps) about ten times a second.
         on_failure: "return" gives the trajectory up to where it stopped, with its outcome; "raise" raises.
 
@@ -80,16 +76,12 @@ def simulate(
 
     Raises:
         LoopNotClosed: the loops cannot be closed at the start.
-        SingularPose: the accelerations are not determined at the start: a singular chart, or a pose from which a
-            linkage can go two ways.
+        SingularPose: accelerations are not determined at the start (singular chart, or a linkage can go two ways).
         UsageError: an argument is out of range.
         NotSupported: the stepper lacks something that is asked for; the message lists those that have it.
 
     Example:
-        >>> import pendula
-        >>> system = pendula.compile_system(pendula.library.pendulum())
-        >>> run = simulate(system, 2.0, tol=1e-9)
-        >>> print(run.outcome)
+        >>> print(simulate("pendulum", 2.0, tol=1e-9).outcome)
         finished: reached the final time
     """
     system = system_of(system, "simulate")

@@ -85,13 +85,8 @@ def simulate_many(
     """
     begun = time.perf_counter()
     system = system_of(system, "simulate_many")
-    table = read_parameters(system, parameters)
-    starts = read_starts(system, initial_states, table)
-    runs = max(len(starts), len(table))
-    if len(starts) not in (1, runs) or len(table) not in (1, runs):
-        raise UsageError(f"there are {len(starts)} initial states, but {len(table)} sets of parameters")
-    if len(starts) < runs:
-        starts = replace(starts, q=np.repeat(starts.q, runs, axis=0), v=np.repeat(starts.v, runs, axis=0))
+    starts, table = _all_starts(system, initial_states, parameters)
+    runs = len(starts)
     settings = _settings(starts.t, duration, tol, atol, stepper, samples, max_steps)
     if bad_starts not in ("raise", "mark"):
         raise UsageError(f'bad_starts is "raise" or "mark", found "{bad_starts}"')
@@ -113,6 +108,18 @@ def simulate_many(
         store.drop()
         raise
     return store.finish(table, count, time.perf_counter() - begun)
+
+
+def _all_starts(system: System, initial_states: Any, parameters: Any) -> tuple[Starts, Array]:
+    """A start for every run, and its parameters: one row if they are the same for all."""
+    table = read_parameters(system, parameters)
+    starts = read_starts(system, initial_states, table)
+    runs = max(len(starts), len(table))
+    if len(starts) not in (1, runs) or len(table) not in (1, runs):
+        raise UsageError(f"there are {len(starts)} initial states, but {len(table)} sets of parameters")
+    if len(starts) < runs:
+        starts = replace(starts, q=np.repeat(starts.q, runs, axis=0), v=np.repeat(starts.v, runs, axis=0))
+    return starts, table
 
 
 def _settings(

@@ -154,9 +154,7 @@ def find_equilibria(
         UsageError: forces depend on time, or an argument names something that is not there.
 
     Example:
-        >>> import pendula
-        >>> system = pendula.compile_system(pendula.library.hoop_bead())
-        >>> found = find_equilibria(system)
+        >>> found = find_equilibria("hoop-bead")
         >>> [round(e["theta"], 4) for e in found], found.complete
         ([-1.0581, 1.0581, 0.0, 3.1416], 'proven')
     """
@@ -173,21 +171,13 @@ def find_equilibria(
     proof: Any = prove_tree(balance, v) if box is None else None
     proof = proof if proof is not None else prove_one(balance, v, domain)
     problem = _problem(balance, v, domain, rng)
-    if isinstance(proof, Proof):
-        states = [domain.wrapped(refine(problem, q)[0]) for q in proof.states]
-        found, met, outside, complete, reason = [0] * len(states), 0, 0, "not proven", proof.reason
-        complete = "proven" if proof.listed else complete
-    else:
-        search = Search(problem, domain, rng, on_progress)
-        search.run(count)
-        states, found = [f.q for f in search.found], [f.times for f in search.found]
-        met, outside, complete = search.starts, len(search.outside), "not proven"
-        reason = f"{met} starts gave {len(states)}" + (f"; {proof}" if proof else "")
-    states = [_tidied(problem, domain, q) for q in states]
-    real = [k for k, q in enumerate(states) if not is_singular(problem, q) or balanced_nearby(problem, q, rng)]
-    if len(real) < len(states):
-        reason += f"; {len(states) - len(real)} left out, where a singular chart only hides a force"
-    described, singular = _described(system, balance, [(states[k], found[k]) for k in real], v)
+    search = Search(problem, domain, rng, on_progress)
+    pairs, complete, reason = _candidates(proof, search, count)
+    pairs = [(_tidied(problem, domain, q), times) for q, times in pairs]
+    real = [x for x in pairs if not is_singular(problem, x[0]) or balanced_nearby(problem, x[0], rng)]
+    if len(real) < len(pairs):
+        reason += f"; {len(pairs) - len(real)} left out, where a singular chart only hides a force"
+    described, singular = _described(system, balance, real, v)
     if singular:
         complete = "not proven"
         reason += f"; {singular} left out, where forces balance but have no finite derivatives"
@@ -198,12 +188,22 @@ def find_equilibria(
         reason=reason,
         box=domain.box,
         circles=tuple(n for n, c in zip(domain.names, domain.circles, strict=True) if c),
-        starts=met,
+        starts=search.starts,
         found=tuple(n for _, n in entries),
         unbalanced={} if entries else _unbalanced(problem, domain, rng),
-        outside=outside,
+        outside=len(search.outside),
         units={**{c: joints.layout.units[c] for c in joints.layout.coordinates}, **force_units(joints)},
     )
+
+
+def _candidates(proof: Any, search: Search, count: int) -> tuple[list[tuple[Array, int]], str, str]:
+    """States with how often each was found, whether these are proven to be all, and why: by a proof or by a search."""
+    if isinstance(proof, Proof):
+        states = [search.domain.wrapped(refine(search.problem, q)[0]) for q in proof.states]
+        return [(q, 0) for q in states], "proven" if proof.listed else "not proven", proof.reason
+    search.run(count)
+    reason = f"{search.starts} starts gave {len(search.found)}" + (f"; {proof}" if proof else "")
+    return [(f.q, f.times) for f in search.found], "not proven", reason
 
 
 def lowest_equilibrium(

@@ -159,12 +159,7 @@ def integrate_many(
     if stepper.series:
         raise NotSupported(f'stepper "{method}" integrates series, not a right-hand side; use integrate_lanes')
     tableau = stepper.native.tableau
-    start = np.ascontiguousarray(y0, dtype=float)
-    if start.ndim != 2 or start.shape[1] == 0:
-        raise ValueError(f"y0 must have the shape (runs, components), got {start.shape}")
-    if not np.all(np.isfinite(start)):
-        run, component = np.argwhere(~np.isfinite(start))[0]
-        raise ValueError(f"y0 must be finite, but component {component} of run {run} is {start[run, component]}")
+    start = _checked_starts(y0)
     t0, t_end = float(t_span[0]), float(t_span[1])
     if not -np.inf < t0 <= t_end < np.inf:
         raise ValueError(f"t_span must be two finite times, the last not before the first, got {t_span!r}")
@@ -180,6 +175,16 @@ def integrate_many(
         controlled=n - quadratures or n, work=work, max_attempts=int(max_steps), max_step=float(max_step),
     )  # fmt: skip
     return _run(batch, on_progress)
+
+
+def _checked_starts(y0: Any) -> np.ndarray:
+    start = np.ascontiguousarray(y0, dtype=float)
+    if start.ndim != 2 or start.shape[1] == 0:
+        raise ValueError(f"y0 must have the shape (runs, components), got {start.shape}")
+    if not np.all(np.isfinite(start)):
+        run, component = np.argwhere(~np.isfinite(start))[0]
+        raise ValueError(f"y0 must be finite, but component {component} of run {run} is {start[run, component]}")
+    return start
 
 
 def _tolerances(atol: float | np.ndarray, runs: int, n: int) -> np.ndarray:

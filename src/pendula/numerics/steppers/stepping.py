@@ -95,9 +95,8 @@ def integrate(
 ) -> Integration:
     """Solve y' = f(t, y) from ``t_span[0]`` to ``t_span[1]``, forwards or backwards.
 
-    Steps are chosen as SciPy's ``solve_ivp`` chooses them (same methods and error norms; same controller for the
-    explicit ones). Values that are not finite are never returned: the step is shortened, unless it is fixed, and
-    if that does not help the run stops.
+    Methods and error norms are those of SciPy's ``solve_ivp``. Values that are not finite are never returned: the
+    step is shortened, unless it is fixed, and if that does not help the run stops.
 
     Args:
         rhs: reads ``[t, y...]``, writes ``dy/dt``; NaN where it cannot be evaluated.
@@ -107,24 +106,20 @@ def integrate(
         atol: absolute tolerance of one step; a number, or one for each component.
         method: name of a stepper (:data:`~pendula.numerics.steppers.stepper.STEPPERS`) other than "taylor".
         sample_times: times inside ``t_span``, in the order of integration, at which states are wanted.
-        project: reads ``[t, y...]``, writes the state brought onto the constraints followed by the
-            violation before, the violation after, and 0 if it succeeded. Applied after every step and to
-            every sample.
+        project: reads ``[t, y...]``, writes the state on the constraints, the violation before and after, and 0 if it
+            succeeded. Applied after every step and to every sample.
         quadratures: the number of components, at the end, that are integrated along without influence on the steps
             (where there are no other components, they do control the steps).
         max_steps: attempted steps, rejected ones included, before the run stops.
         first_step: size of the first step; chosen automatically if None.
         max_step: largest step size.
-        step: size of the steps of a stepper without tolerance; the last one, and those onto breakpoints, may be
-            shorter. Other steppers choose their steps.
-        on_progress: called as ``on_progress(t, t_end, accepted)`` about ten times a second.
-            ``KeyboardInterrupt``, from here or from the keyboard, ends the run as ``INTERRUPTED``.
-        breakpoints: times at which the right-hand side may jump. Steps end exactly there; the right-hand
-            side is evaluated just before on one side and just after on the other. Times outside
-            ``t_span`` are left out.
+        step: size of the steps of a stepper without tolerance; the last and those onto breakpoints may be shorter.
+        on_progress: called as ``on_progress(t, t_end, accepted)`` about ten times a second. ``KeyboardInterrupt``,
+            from here or from the keyboard, ends the run as ``INTERRUPTED``.
+        breakpoints: times at which the right-hand side may jump. Steps end exactly there; it is evaluated just before
+            on one side and just after on the other. Times outside ``t_span`` are left out.
         watched: functions of time and state whose zeros are recorded; some may end the run.
-        coordinates: how many of the first components are positions; the others, but for the ``quadratures``, are
-            speeds. Steppers that treat them differently need it.
+        coordinates: how many of the first components are positions, for steppers that treat them differently.
 
     Returns:
         An :class:`Integration`; ``outcome`` reports failures during the run.
@@ -155,11 +150,15 @@ def integrate(
     span.install(run)
     run.rtol, run.max_step, run.max_attempts = float(rtol), float(max_step), int(max_steps)
     run.first_step, run.fixed = 0.0 if first_step is None else float(first_step), int(stepper.fixed)
-    run.controlled = start.size - quadratures or start.size
-    run.coordinates = coordinates or 0
-    run.speeds = start.size - quadratures - run.coordinates
     run.atol = checks.checked_atol(atol, start.size)
+    _tell_apart(run, quadratures, coordinates or 0)
     return _Running(run, stepper, rhs, project, watched).to_the_end(on_progress)
+
+
+def _tell_apart(run: Memory, quadratures: int, coordinates: int) -> None:
+    """Which components are positions, speeds, and integrals that do not control the steps."""
+    run.controlled = run.n - quadratures or run.n
+    run.coordinates, run.speeds = coordinates, run.n - quadratures - coordinates
 
 
 def _stepper(method: str, coordinates: int | None, watched: Watched | None, project: Callback | None) -> Stepper:

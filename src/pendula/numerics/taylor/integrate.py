@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -136,6 +137,14 @@ def _control(
     return block
 
 
+def _common(series: Series, span: Span, order: int, max_step: float, max_steps: int) -> dict[str, Any]:
+    """What the records of one run and of many share."""
+    functions = {name: getattr(series, name) for name in ("address", "go", "look", "width")}
+    times = {name: getattr(span, name) for name in ("t_end", "direction", "nudge", "breaks")}
+    limits = {"order": order, "max_step": float(max_step), "max_attempts": int(max_steps)}
+    return {**functions, **times, **limits, "sample_t": span.samples}
+
+
 def integrate_series(
     series: Series,
     y0: Sequence[float] | np.ndarray,
@@ -168,21 +177,10 @@ def integrate_series(
     n = start.size
     parameters = np.ascontiguousarray(series.parameters[0])
     run = SeriesRun(
-        address=series.address,
-        go=series.go,
-        look=series.look,
+        **_common(series, span, order, max_step, max_steps),
         parameters=parameters.ctypes.data,
-        order=order,
-        width=series.width,
         project=project.address if project else 0,
         project_context=project.context if project else 0,
-        t_end=span.t_end,
-        direction=span.direction,
-        max_step=float(max_step),
-        nudge=span.nudge,
-        max_attempts=int(max_steps),
-        breaks=span.breaks,
-        sample_t=span.samples,
         sample_y=np.zeros((span.samples.size, n)),
         y=start,
         state=np.zeros(n + 1),
@@ -265,33 +263,15 @@ def integrate_lanes(
     Raises:
         ValueError: an argument is out of range.
     """
-    given = np.array(y0, dtype=float, order="C")
-    if given.ndim != 2 or given.shape[1] != series.components or series.lanes != LANES:
-        wanted = f"(runs, {series.components})"
-        raise ValueError(f"y0 must have the shape {wanted}, got {given.shape}; the series must have {LANES} lanes")
-    checks.require_finite("y0", given.ravel())
+    given, values = _checked_runs(series, y0)
     runs, n = given.shape
-    values = np.ascontiguousarray(series.parameters, dtype=float)
-    if len(values) not in (1, runs):
-        raise ValueError(f"parameters are one row for all runs or one for each of {runs}, got {len(values)}")
     checks.check_settings(rtol, quadratures, n, max_steps, None, max_step)
     order = _checked_order(order, rtol)
     span = Span.checked(t_span, sample_times, breakpoints)
     run = LaneRun(
-        address=series.address,
-        go=series.go,
-        look=series.look,
-        order=order,
-        width=series.width,
+        **_common(series, span, order, max_step, max_steps),
         t0=span.t0,
         first_t=span.earliest,
-        t_end=span.t_end,
-        direction=span.direction,
-        max_step=float(max_step),
-        nudge=span.nudge,
-        max_attempts=int(max_steps),
-        breaks=span.breaks,
-        sample_t=span.samples,
         balls=np.array(balls, dtype=np.int64),
         given=given,
         values=values,
@@ -321,6 +301,19 @@ def integrate_lanes(
         order=order,
         seconds=drive.seconds,
     )
+
+
+def _checked_runs(series: Series, y0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Initial states and parameters of many runs."""
+    given = np.array(y0, dtype=float, order="C")
+    if given.ndim != 2 or given.shape[1] != series.components or series.lanes != LANES:
+        wanted = f"(runs, {series.components})"
+        raise ValueError(f"y0 must have the shape {wanted}, got {given.shape}; the series must have {LANES} lanes")
+    checks.require_finite("y0", given.ravel())
+    values = np.ascontiguousarray(series.parameters, dtype=float)
+    if len(values) not in (1, len(given)):
+        raise ValueError(f"parameters are one row for all runs or one for each of {len(given)}, got {len(values)}")
+    return given, values
 
 
 _LANE_OUTCOMES = {
