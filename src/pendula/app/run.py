@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,46 +45,36 @@ _OPTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class RunOptions:
-    """The options that all commands with a run have, as they were given."""
-
-    model: str
-    settings: tuple[str, ...]
-    duration: float
-    tol: float
-    start: tuple[str, ...]
-    inputs: tuple[str, ...]
-    samples: int
-    stepper: str
-    step: float | None
-    constraints: str
-    baumgarte_rate: float | None
-    max_steps: int
-    stops: tuple[str, ...]
-
-
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """MODEL and all that describes a run; the command takes them as keywords for :class:`RunOptions`."""
+    """MODEL and all that describes a run; the command hands them to :func:`perform`."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def perform(
-    options: RunOptions,
+    model: str,
+    settings: tuple[str, ...],
+    duration: float,
+    start: tuple[str, ...],
+    inputs: tuple[str, ...],
+    stops: tuple[str, ...],
     *,
     formulation: str | None,
     engine: str,
     events: tuple[str, ...] = (),
     section: str | None = None,
     quiet: bool,
+    **how: Any,
 ) -> tuple[Trajectory, float]:
-    """The run that the options ask for, and the seconds it took with derivation and compilation."""
-    if not 0 <= options.duration < float("inf"):
-        raise UsageError(f"--for takes a time that is not negative, found {options.duration}")
-    found = opt.with_inputs(opt.read_model(options.model, options.settings), options.inputs)
-    begin = opt.read_state(found, options.start)
+    """The run that the options ask for, and the seconds it took with derivation and compilation.
+
+    ``how`` are options that ``simulate`` takes by the same names: tol, stepper, step, samples, ...
+    """
+    if not 0 <= duration < float("inf"):
+        raise UsageError(f"--for takes a time that is not negative, found {duration}")
+    found = opt.with_inputs(opt.read_model(model, settings), inputs)
+    begin = opt.read_state(found, start)
     from pendula.simulation.events import Event, read_events
     from pendula.simulation.simulate import simulate
     from pendula.system.build import compile_system
@@ -95,29 +84,16 @@ def perform(
         [
             *([Event.read(section, direction="rising")] if section is not None else []),
             *(Event.read(text) for text in events),
-            *(Event.read(text, terminal=True) for text in options.stops),
+            *(Event.read(text, terminal=True) for text in stops),
         ]
     )
     before = time.perf_counter()
     with Progress(quiet=quiet) as progress:
         progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
-        prepare_motion(options.stepper)
+        prepare_motion(how["stepper"])
         system = compile_system(found, formulation, engine=engine)
         progress.say(f"simulating {found.name}")
-        run = simulate(
-            system,
-            options.duration,
-            initial_state=begin,
-            tol=options.tol,
-            stepper=options.stepper,
-            step=options.step,
-            samples=options.samples,
-            constraints=options.constraints,  # type: ignore[arg-type]
-            baumgarte_rate=options.baumgarte_rate,
-            max_steps=options.max_steps,
-            events=looked_for,
-            on_progress=progress.update,
-        )
+        run = simulate(system, duration, initial_state=begin, events=looked_for, on_progress=progress.update, **how)
     return run, time.perf_counter() - before
 
 

@@ -54,16 +54,12 @@ def ensemble_command(
     seed: int,
     start: tuple[str, ...],
     duration: float,
-    tol: float,
-    samples: int,
-    stepper: str,
     formulation: str | None,
     engine: str,
-    workers: int | None,
-    max_steps: int,
     output: str | None,
     plot_file: str | None,
     as_json: bool,
+    **how: Any,
 ) -> None:
     """Many runs of MODEL with random initial states or parameters. Exits with 1 if a run had to stop early."""
     paths = {"-o": opt.file_of(output, "-o", "Ensemble"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
@@ -81,15 +77,15 @@ def ensemble_command(
     from pendula.system.first_use import prepare_many_motions
 
     with Progress(quiet=as_json, forks=True) as progress:
-        prepare_many_motions(stepper)
+        prepare_many_motions(how["stepper"])
         system = compile_system(found, formulation, engine=engine)
         drawn = _draw(system, vary, spread, states, runs, seed)
         parameters = {n: x for n, x in drawn.items() if n in found.parameters}
         states |= {n: x for n, x in drawn.items() if n not in parameters}
         progress.say("simulating")
         ensemble = simulate_many(
-            system, duration, states, parameters=parameters or None, tol=tol, stepper=stepper, samples=samples,
-            max_steps=max_steps, workers=workers, bad_starts="mark", on_progress=progress.done, save=streamed,
+            system, duration, states, parameters=parameters or None, bad_starts="mark", on_progress=progress.done,
+            save=streamed, **how,
         )  # fmt: skip
     wrote = opt.write_result(ensemble, paths["-o"]) if streamed is None else [f"wrote {streamed}"]
     wrote += opt.draw(ensemble, paths["--plot"])

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pendula.app import options as opt
-from pendula.app.run import RunOptions, perform, run_options
+from pendula.app.run import perform, run_options
 from pendula.present.words.tables import heading
 from pendula.words import picked
 
@@ -19,16 +19,14 @@ from pendula.words import picked
 @opt.output_option("Write forces and torques over time as .npz.")
 @opt.plot_option("Write a plot of forces and torques")
 @opt.json_option
-def reactions_command(
-    formulation: str, output: str | None, plot_file: str | None, as_json: bool, **options: Any
-) -> None:
+def reactions_command(output: str | None, plot_file: str | None, as_json: bool, **options: Any) -> None:
     """Forces and torques at every joint of MODEL along its motion.
 
     Each is what the parent side exerts on the child side, without what springs and friction do along the joint's
     free directions. Exits with 1 if the run had to stop early.
     """
     paths = {"-o": opt.file_of(output, "-o", "Reactions"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
-    run, _ = perform(RunOptions(**options), formulation=formulation, engine="symbolic", quiet=as_json)
+    run, _ = perform(**options, engine="symbolic", quiet=as_json)
     from pendula.analysis.reactions.forces import reactions
 
     found = reactions(run)

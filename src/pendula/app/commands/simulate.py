@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from pendula.app import options as opt
-from pendula.app.run import RunOptions, equations_of, perform, run_options
+from pendula.app.run import equations_of, perform, run_options
 from pendula.errors import UsageError
 from pendula.present.words.tables import heading, number, table
 from pendula.words import counted, picked
@@ -29,9 +29,6 @@ from pendula.words import counted, picked
 @opt.animate_option("Write an animation as a self-contained page")
 @opt.json_option
 def simulate_command(
-    formulation: str | None,
-    engine: str,
-    events: tuple[str, ...],
     section: str | None,
     section_of: str | None,
     section_file: str | None,
@@ -51,8 +48,7 @@ def simulate_command(
         "--animate": opt.file_of(animation, "--animate", "Scene"),
         "--plot-section": opt.file_of(section_file, "--plot-section", "Figure"),
     }
-    asked = RunOptions(**options)
-    run, wall = perform(asked, formulation=formulation, engine=engine, events=events, section=section, quiet=as_json)
+    run, wall = perform(**options, section=section, quiet=as_json)
     wrote = _write(run, paths, section_of)
     found = _horizon(run) if horizon else None
     if as_json:

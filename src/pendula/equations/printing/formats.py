@@ -20,13 +20,14 @@ from pendula.formats import formats
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 
-_WORDS = {
+WORDS = {
     "inertia": "centrifugal and Coriolis terms (and inertia of prescribed motions)",
     "gravity": "gravity",
     "springs": "springs",
     "dissipation": "friction and damping",
     "applied": "applied loads and inputs",
 }
+"""What each part of f is."""
 
 
 def print_equations(equations: Equations | Model | str, format: str = "text") -> str:
@@ -82,7 +83,7 @@ def as_text(eq: Equations) -> str:
         rows = [(v, show(x)) for v, x in zip(eq.v, eq.parts.free[part], strict=True) if not is_zero(x)]
         rows = [(v, text) for v, text in rows if text != "0"]
         if rows:
-            lines += ["", f"f, {_WORDS[part]}:"]
+            lines += ["", f"f, {WORDS[part]}:"]
             lines += [f"  f[{v}] = {text}" for v, text in rows]
     moving = [(q, rate) for q, rate, s in zip(eq.q, eq.qdot, _rates(eq), strict=True) if str(rate) != s]
     if moving:

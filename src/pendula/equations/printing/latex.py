@@ -22,42 +22,12 @@ MOST_OPERATIONS = 20_000
 
 _PARTS = dict(zip(PARTS, ("-h", r"-\gamma", "f_k", "f_c", r"\tau"), strict=True))
 
-_GREEK = frozenset(
-    [
-        "alpha",
-        "beta",
-        "gamma",
-        "delta",
-        "epsilon",
-        "zeta",
-        "eta",
-        "theta",
-        "iota",
-        "kappa",
-        "lambda",
-        "mu",
-        "nu",
-        "xi",
-        "rho",
-        "sigma",
-        "tau",
-        "upsilon",
-        "phi",
-        "chi",
-        "psi",
-        "omega",
-        "Gamma",
-        "Delta",
-        "Theta",
-        "Lambda",
-        "Xi",
-        "Sigma",
-        "Upsilon",
-        "Phi",
-        "Psi",
-        "Omega",
-    ]
-)
+_GREEK_NAMES = """
+    alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega
+    Gamma Delta Theta Lambda Xi Sigma Upsilon Phi Psi Omega
+"""
+GREEK = dict(zip(_GREEK_NAMES.split(), "αβγδϵζηθικλμνξρστυϕχψωΓΔΘΛΞΣΥΦΨΩ", strict=True))
+"""Greek letters by name."""
 
 Show = Callable[[Any], str]
 
@@ -139,17 +109,17 @@ def name_of(eq: Equations, name: str) -> str:
     """A name as LaTeX; coordinates of a body get the body as index: ``upper_x_dot`` is the rate of x of "upper"."""
     if eq.nodes and name not in eq.readings:
         start, _, ending = name.removesuffix("_dot").rpartition("_")
-        if start and ending in _BODY_LETTERS and "__" not in name:
+        if start and ending in BODY_LETTERS and "__" not in name:
             return _body_letter(name.removeprefix(f"{start}_"), _subscript(start))
     return latex_name(name)
 
 
-_BODY_LETTERS = {"x": "x", "y": "y", "z": "z", "theta": r"\theta"}
-_BODY_LETTERS |= {f"q{k}": f"q_{k}" for k in range(4)} | {f"w{axis}": rf"\omega_{axis}" for axis in "xyz"}
+BODY_LETTERS = {"x": "x", "y": "y", "z": "z", "theta": r"\theta"}
+BODY_LETTERS |= {f"q{k}": f"q_{k}" for k in range(4)} | {f"w{axis}": rf"\omega_{axis}" for axis in "xyz"}
 
 
 def _body_letter(rest: str, owner: str) -> str:
-    letter, _, index = _BODY_LETTERS[rest.removesuffix("_dot")].partition("_")
+    letter, _, index = BODY_LETTERS[rest.removesuffix("_dot")].partition("_")
     letter = f"\\dot{{{letter}}}" if rest.endswith("_dot") else letter
     return f"{letter}_{{{owner},{index}}}" if index else f"{letter}_{{{owner}}}"
 
@@ -169,7 +139,7 @@ def latex_name(name: str) -> str:
 
 
 def _letter(stem: str) -> str:
-    return f"\\{stem}" if stem in _GREEK else stem if len(stem) == 1 else f"\\mathrm{{{stem}}}"
+    return f"\\{stem}" if stem in GREEK else stem if len(stem) == 1 else f"\\mathrm{{{stem}}}"
 
 
 def _subscript(text: str) -> str:

@@ -12,8 +12,8 @@ import symengine as se
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.matrix import Matrix, entries
 from pendula.equations.printing.counts import count
-from pendula.equations.printing.formats import is_small, used_intermediates
-from pendula.equations.printing.latex import _BODY_LETTERS, _GREEK, WIDEST
+from pendula.equations.printing.formats import WORDS, is_small, used_intermediates
+from pendula.equations.printing.latex import BODY_LETTERS, GREEK, WIDEST
 from pendula.equations.printing.tidy import tidy
 from pendula.equations.tape import is_zero
 from pendula.errors import NotSupported
@@ -22,21 +22,6 @@ MOST_OPERATIONS = 1500
 """Operations beyond which nobody reads equations on a page."""
 
 _PARTS = dict(zip(PARTS, ("h", "γ", "f_k", "f_c", "τ"), strict=True))
-_WORDS = {
-    "inertia": "centrifugal and Coriolis terms, and inertia of prescribed motions",
-    "gravity": "gravity",
-    "springs": "springs",
-    "dissipation": "friction and damping",
-    "applied": "applied loads and inputs",
-}
-_GREEK_LETTERS = dict(zip(
-    ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
-     "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Sigma",
-     "Upsilon", "Phi", "Psi", "Omega"),
-    "αβγδϵζηθικλμνξρστυϕχψωΓΔΘΛΞΣΥΦΨΩ",
-    strict=True,
-))  # fmt: skip
-assert set(_GREEK_LETTERS) == _GREEK
 
 Show = Callable[[Any], str]
 
@@ -75,7 +60,7 @@ def write_mathml(eq: Equations) -> tuple[Formula, ...]:
     found += _matrix("mass matrix", "<mi>M</mi>", eq.M, show, symmetric=True)
     for part in parts:
         sign = "-" if part in ("inertia", "gravity") else ""
-        found += _column(_WORDS[part], _part(part, sign), eq.parts.free[part], show)
+        found += _column(WORDS[part], _part(part, sign), eq.parts.free[part], show)
     moving = [(q, e) for q, e in zip(eq.q, eq.qdot, strict=True) if str(e) != f"{q}_dot"]
     found += [_equal("rates of coordinates", _name(eq, f"{q}_dot"), show(e)) for q, e in moving]
     found += [_equal("prescribed motions", _name(eq, d.name), show(d.value)) for d in eq.drives if small]
@@ -261,8 +246,8 @@ def _name(eq: Equations, name: str) -> str:
     """A name of the equations; coordinates of a body get the body as index, as in LaTeX."""
     if eq.nodes and name not in eq.readings:
         start, _, ending = name.removesuffix("_dot").rpartition("_")
-        if start and ending in _BODY_LETTERS and "__" not in name:
-            letter, _, index = _BODY_LETTERS[ending].lstrip("\\").partition("_")
+        if start and ending in BODY_LETTERS and "__" not in name:
+            letter, _, index = BODY_LETTERS[ending].lstrip("\\").partition("_")
             return _letter_with(letter, [*start.split("_"), index], name.endswith("_dot"))
     return mathml_name(name)
 
@@ -292,7 +277,7 @@ def _letter_with(stem: str, indices: Sequence[str], dotted: bool) -> str:
 def _word(text: str) -> str:
     if text.isdigit():
         return f"<mn>{text}</mn>"
-    return f"<mi>{escape(_GREEK_LETTERS.get(text, text))}</mi>"
+    return f"<mi>{escape(GREEK.get(text, text))}</mi>"
 
 
 def _dotted(letter: str) -> str:
