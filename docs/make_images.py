@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pendula
+from pendula.files import write_figure
 from pendula.present.pictures.frames import plot_frames
 from pendula.present.pictures.results import scene_of
 
@@ -19,7 +20,7 @@ def main() -> None:
         ("four-bar", pendula.library.four_bar(), 0.7, 8),
     ):
         run = pendula.simulate(pendula.compile_system(model), duration, tol=1e-9, samples=400)
-        plot_frames(scene_of(run), HERE / f"{name}.png", count=frames)
+        write_figure(plot_frames(scene_of(run), count=frames), HERE / f"{name}.png")
 
 
 if __name__ == "__main__":

@@ -71,14 +71,14 @@ def test_plot_of_complex_shapes_and_of_many_coordinates(tmp_path):
     turning = modes(from_matrices(np.eye(2), [[0, -1.0], [1.0, 0]], 4 * np.eye(2)))
     assert len(plot_modes(turning).axes) == 2
     chain = modes(linear_model(pendula.compile_system(library.chain(links=20))))
-    assert len(plot_modes(chain, tmp_path / "shapes.png", numbers=[1, 2, 3]).axes) == 3
+    assert len(pendula.plot(chain, tmp_path / "shapes.png", numbers=[1, 2, 3]).axes) == 3
     assert (tmp_path / "shapes.png").stat().st_size > 10_000
 
 
 def test_plot_of_a_response_has_panels_by_unit_and_marks_resonances(tmp_path):
     linear = linear_model(pendula.compile_system(sliding_bar()))
     found = harmonic_response(linear, "F", np.linspace(1.0, 40.0, 50))
-    figure = plot_response(found, tmp_path / "response.png")
+    figure = pendula.plot(found, tmp_path / "response.png")
     assert [ax.get_ylabel() for ax in figure.axes] == ["amplitude [ft]", "amplitude [rad]", "phase [deg]"]
     marks = sorted({float(line.get_xdata()[0]) for line in figure.axes[0].get_lines()[1:]})
     assert marks == pytest.approx(modes(linear).frequencies)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pendula.errors import UsageError
+from pendula.files import write_figure
 from pendula.present import RunSeries, plot_run
 
 T = np.linspace(0, 10, 400)
@@ -32,7 +33,8 @@ def pixels(path) -> np.ndarray:
 
 @pytest.mark.parametrize("count", [1, 3, 13, 60, 200])
 def test_plots_are_written_and_not_blank(tmp_path, count):
-    figure = plot_run(run(count), tmp_path / "run.png", dpi=80)
+    figure = plot_run(run(count), dpi=80)
+    write_figure(figure, tmp_path / "run.png")
     image = pixels(tmp_path / "run.png")[:, :, :3]
     height = image.shape[0]
     assert len([ax for ax in figure.axes if ax.get_label() != "<colorbar>"]) == 3
@@ -73,7 +75,8 @@ def test_legend_up_to_twelve_colour_bar_beyond():
 
 @pytest.mark.parametrize("count", [2, 20])
 def test_names_are_never_read_as_formulas(tmp_path, count):
-    figure = plot_run(run(count, name="_$\\frac{{{}", title="$x_", subtitle="$\\y$"), tmp_path / "a.png")
+    figure = plot_run(run(count, name="_$\\frac{{{}", title="$x_", subtitle="$\\y$"))
+    write_figure(figure, tmp_path / "a.png")
     if count == 2:
         assert figure.axes[0].get_legend().get_texts()[0].get_text() == "_$\\frac{1"
 

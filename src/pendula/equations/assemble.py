@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pendula.equations import vectors as vec
 from pendula.equations.closures import Constraints, closure_senses
@@ -41,16 +42,30 @@ def free_rows(mechanism: Mechanism, constraints: Constraints) -> tuple[Matrix, M
     return G, driven_G, tuple(-vec.total(terms) for terms in moved)
 
 
-def constraint_names(mechanism: Mechanism, constraints: Constraints) -> tuple[str, ...]:
-    """What each row of g says: those of G, then the lengths of quaternions."""
-    return (*constraints.names, *(f"{at.owner}: unit quaternion" for at in mechanism.quaternions))
+def shared_blocks(mechanism: Mechanism, constraints: Constraints) -> dict[str, Any]:
+    """Symbols and constraints, which do not depend on masses and loads; fields as in ``Equations``.
+
+    The senses of closing joints come first: they may add to the definitions.
+    """
+    senses = tuple(closure_senses(mechanism))
+    return {
+        "definitions": (*drive_definitions(mechanism), *mechanism.tape.definitions.items()),
+        "t": mechanism.t,
+        "q": tuple(mechanism.q),
+        "v": tuple(mechanism.v),
+        "u": tuple(mechanism.inputs),
+        "p": tuple(mechanism.parameters),
+        "g": (*constraints.g, *mechanism.unit_quaternions),
+        "constraint_names": (*constraints.names, *(f"{at.owner}: unit quaternion" for at in mechanism.quaternions)),
+        "senses": senses,
+        "fixed_gaps": tuple(mechanism.fixed_gaps),
+    }
 
 
 def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
     """Splits free from prescribed rows and adds what does not depend on the formulation."""
     n = len(mechanism.v)
     drives = mechanism.drives
-    quaternions = mechanism.unit_quaternions
     G, driven_G, b = free_rows(mechanism, blocks.constraints)
     jacobi: Expr | None = None
     if not (blocks.nodes and drives):  # speeds of bodies hold the prescribed rates: v . dT/dv would be 2 T
@@ -60,29 +75,20 @@ def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
         link.body: (tuple(tuple(row) for row in pose.R), tuple(pose.r))
         for link, pose in zip(mechanism.links, mechanism.poses, strict=True)
     }
-    senses = closure_senses(mechanism)
+    shared = shared_blocks(mechanism, blocks.constraints)
     return Equations(
         model=mechanism.model,
         formulation=formulation,
-        definitions=(*drive_definitions(mechanism), *mechanism.tape.definitions.items()),
-        t=mechanism.t,
-        q=tuple(mechanism.q),
-        v=tuple(mechanism.v),
-        u=tuple(mechanism.inputs),
-        p=tuple(mechanism.parameters),
+        **shared,
         qdot=tuple(mechanism.qdot),
         M=columns(rows(blocks.mass, 0, n), 0, n),
         parts=Rows(
             free={name: tuple(part[:n]) for name, part in blocks.parts.items()},
             driven={name: tuple(part[n:]) for name, part in blocks.parts.items()},
         ),
-        g=(*blocks.constraints.g, *quaternions),
         G=G,
         b=b,
         c=tuple(blocks.constraints.c),
-        constraint_names=constraint_names(mechanism, blocks.constraints),
-        senses=tuple(senses),
-        fixed_gaps=tuple(mechanism.fixed_gaps),
         kinetic=blocks.kinetic,
         potential=blocks.potential,
         jacobi=jacobi,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pendula.equations.assemble import constraint_names, free_rows
-from pendula.equations.closures import Constraints, closure_senses
-from pendula.equations.equations import drive_definitions
+from pendula.equations.assemble import free_rows, shared_blocks
+from pendula.equations.closures import Constraints
 from pendula.equations.formulations.kane import loop_constraints
 from pendula.equations.matrix import Matrix
 from pendula.equations.mechanism import Mechanism
@@ -36,18 +35,4 @@ def derive_loops(mechanism: Mechanism) -> LoopEquations:
     """The equations of the closed loops and quaternions of a mechanism, in the joints' coordinates."""
     constraints = loop_constraints(mechanism) if mechanism.model.closures else Constraints((), (), (), ())
     G, _, b = free_rows(mechanism, constraints)
-    senses = tuple(closure_senses(mechanism))
-    return LoopEquations(
-        definitions=(*drive_definitions(mechanism), *mechanism.tape.definitions.items()),
-        t=mechanism.t,
-        q=tuple(mechanism.q),
-        v=tuple(mechanism.v),
-        u=tuple(mechanism.inputs),
-        p=tuple(mechanism.parameters),
-        g=(*constraints.g, *mechanism.unit_quaternions),
-        G=G,
-        b=b,
-        constraint_names=constraint_names(mechanism, constraints),
-        senses=senses,
-        fixed_gaps=tuple(mechanism.fixed_gaps),
-    )
+    return LoopEquations(G=G, b=b, **shared_blocks(mechanism, constraints))

@@ -35,8 +35,8 @@ def about(axis: tuple[float, ...], angle: float) -> Quaternion:
     return math.cos(angle / 2), axis[0] * s, axis[1] * s, axis[2] * s
 
 
-def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
-    """The product a b: first b in the axes turned by a."""
+def multiply(a: Any, b: Any) -> tuple[Any, Any, Any, Any]:
+    """The product a b: first b in the axes turned by a. Their four components may be arrays."""
     w, x, y, z = a
     p, q, r, s = b
     return (

@@ -16,6 +16,7 @@ from pendula.analysis.equilibria.balance import Balance
 from pendula.system.layout import Array
 from pendula.system.loops.assembly import row_scales
 from pendula.system.parameters import typical_length
+from pendula.system.rotations import multiply
 from pendula.system.system import System
 
 SETTLED = 1e-9
@@ -137,17 +138,7 @@ def _turned(q: Array, turn: Array) -> Array:
     """Quaternions after small turns given in body axes."""
     angle = np.linalg.norm(turn, axis=1, keepdims=True)
     half = np.sinc(angle / (2 * np.pi)) / 2 * turn  # sin(angle/2)/angle times the turn
-    a, (b, c, d) = np.cos(angle[:, 0] / 2), half.T
-    w, x, y, z = q.T
-    return np.stack(
-        [
-            w * a - x * b - y * c - z * d,
-            w * b + x * a + y * d - z * c,
-            w * c + y * a + z * b - x * d,
-            w * d + z * a + x * c - y * b,
-        ],
-        axis=1,
-    )
+    return np.stack(multiply(q.T, (np.cos(angle[:, 0] / 2), *half.T)), axis=1)
 
 
 def close_loops(problem: Stationary, q: Array, passes: int = 40) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pendula.analysis.court.against import Comparison
 from pendula.analysis.court.agreement import TOLERANCE, Certificate
-from pendula.present.pictures.plots import FEW, INK, MUTED, _dress, _sheet, _word
+from pendula.present.pictures.plots import FEW, MUTED, _dress, _sheet, _title, _word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +33,7 @@ def plot_certificate(found: Certificate) -> Figure:
     _dress(ax)
     verdict = "agree" if found.passed else "DISAGREE"
     title = f"{found.model}: formulations {verdict} at {found.states} random states"
-    _word(figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+    _title(figure, title)
     return figure
 
 
@@ -55,5 +55,5 @@ def plot_comparison(found: Comparison) -> Figure:
         ax.set_title(f"largest relative difference {found.max_difference:.2g}", loc="left", fontsize=9.5, color=MUTED)
     )
     title = f"{found.source}: the equations {verdict} {found.model}"
-    _word(figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+    _title(figure, title)
     return figure

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pendula.errors import UsageError
-from pendula.files import write_figure
-from pendula.present.pictures.plots import FEW, FLOOR, INK, MUTED, _dress, _sheet, _short, _word
+from pendula.present.pictures.plots import FEW, FLOOR, MUTED, _dress, _sheet, _short, _title, _word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,14 +39,11 @@ class SpreadSeries:
                 raise UsageError(f'"{name}" must have shape (runs, {len(self.t)}), got {y.shape}')
 
 
-def plot_spread(series: SpreadSeries, path: str | Path | None = None, *, dpi: float = 110) -> Figure:
+def plot_spread(series: SpreadSeries, *, dpi: float = 110) -> Figure:
     """Figure of many runs: for each signal its median, where half and nine tenths of the runs are, and some runs.
 
     The last panel has the energy drift of all runs, in ascending order. With a single sample, histograms stand in
     place of the bands.
-
-    Raises:
-        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
     """
     names = list(series.signals)[:MOST_PANELS]
     figure, axes = _sheet(len(names) + 1, dpi, shared=False)
@@ -62,10 +57,8 @@ def plot_spread(series: SpreadSeries, path: str | Path | None = None, *, dpi: fl
     _draw_drift(axes[-1], series.energy_drift)
     _dress(axes[-1])
     figure.align_ylabels(axes)
-    _word(figure.suptitle(series.title or " ", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+    _title(figure, series.title)
     _word(axes[0].set_title(series.subtitle, loc="left", fontsize=9.5, color=MUTED))
-    if path is not None:
-        write_figure(figure, path, dpi=dpi)
     return figure
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pendula.files import write_figure
 from pendula.present.player import shapes as sh
 from pendula.present.player.scene import Scene, SceneBody
 
 Array = Any
 
 
-def plot_frames(scene: Scene, path: str | Path | None = None, *, count: int = 12, dpi: float = 120) -> Any:
-    """A figure of the mechanism at equally spaced times, older ones paler; written if a path is given.
+def plot_frames(scene: Scene, *, count: int = 12, dpi: float = 120) -> Any:
+    """A figure of the mechanism at equally spaced times, older ones paler.
 
     Spatial mechanisms are shown along y, with ``up`` of the scene upwards.
     """
@@ -44,8 +42,6 @@ def plot_frames(scene: Scene, path: str | Path | None = None, *, count: int = 12
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
-    if path is not None:
-        write_figure(figure, path, dpi=dpi)
     return figure
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.equilibria.find import Equilibria
 from pendula.analysis.equilibria.landscape import Landscape, landscape
 from pendula.errors import NotSupported, UsageError
-from pendula.files import write_figure
 from pendula.present.pictures.plots import FEW, INK, MUTED, _dress, _sheet, _word
 
 if TYPE_CHECKING:
@@ -27,7 +25,6 @@ def plot_landscape(
     drawn: Landscape,
     found: Equilibria,
     verdicts: Sequence[str],
-    path: str | os.PathLike[str] | None = None,
     *,
     dpi: float = 110,
 ) -> Figure:
@@ -37,11 +34,7 @@ def plot_landscape(
         drawn: the potential.
         found: the equilibria.
         verdicts: of each of them.
-        path: file to write, PNG unless its name ends otherwise.
-        dpi: dots per inch of the file.
-
-    Raises:
-        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
+        dpi: dots per inch.
     """
     from matplotlib.ticker import MultipleLocator
 
@@ -66,8 +59,6 @@ def plot_landscape(
             axis.set_major_locator(MultipleLocator(90))
     _mark(ax, drawn, found, verdicts, scale)
     _word(figure.suptitle(f"{what.split(' [')[0]} and equilibria", x=0.012, ha="left", fontsize=13, color=INK))
-    if path is not None:
-        write_figure(figure, path, dpi=dpi)
     return figure
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pendula.files import write_figure
-from pendula.present.pictures.plots import FEW, FLOOR, INK, MUTED, Array, _dress, _sheet, _signal, _thin, _word
+from pendula.present.pictures.plots import FEW, FLOOR, MUTED, Array, _dress, _sheet, _signal, _thin, _title, _word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,12 +64,8 @@ class GrowthSeries:
         object.__setattr__(self, "y", _signal(self.y, self.t.size, "y"))
 
 
-def plot_section(series: SectionSeries, path: str | os.PathLike[str] | None = None, *, dpi: float = 110) -> Figure:
-    """Figure of a section, one dot for each crossing; written as PNG if a path is given.
-
-    Raises:
-        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
-    """
+def plot_section(series: SectionSeries, *, dpi: float = 110) -> Figure:
+    """Figure of a section, one dot for each crossing."""
     figure, (ax,) = _sheet(1, dpi)
     figure.set_size_inches(7.0, 6.0)
     x, unit = series.x, series.x_unit
@@ -81,17 +75,11 @@ def plot_section(series: SectionSeries, path: str | os.PathLike[str] | None = No
     _word(ax.set_xlabel(f"{series.x_name} [{unit}]" if unit else series.x_name))
     _word(ax.set_ylabel(f"{series.y_name} [{series.y_unit}]" if series.y_unit else series.y_name))
     _head(figure, ax, series.title, series.subtitle)
-    if path is not None:
-        write_figure(figure, path, dpi=dpi)
     return figure
 
 
-def plot_growth(series: GrowthSeries, path: str | os.PathLike[str] | None = None, *, dpi: float = 110) -> Figure:
-    """Figure of a quantity over time, with the level and the time that matter; written as PNG if a path is given.
-
-    Raises:
-        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
-    """
+def plot_growth(series: GrowthSeries, *, dpi: float = 110) -> Figure:
+    """Figure of a quantity over time, with the level and the time that matter."""
     figure, (ax,) = _sheet(1, dpi)
     figure.set_size_inches(9.0, 4.5)
     x, y = _thin(series.t, np.maximum(series.y, FLOOR) if series.logarithmic else series.y)
@@ -105,12 +93,10 @@ def plot_growth(series: GrowthSeries, path: str | os.PathLike[str] | None = None
     _word(ax.set_xlabel(f"time [{series.time_unit}]" if series.time_unit else "time"))
     _word(ax.set_ylabel(series.label))
     _head(figure, ax, series.title, series.subtitle)
-    if path is not None:
-        write_figure(figure, path, dpi=dpi)
     return figure
 
 
 def _head(figure: Figure, ax: object, title: str, subtitle: str) -> None:
     _dress(ax)  # type: ignore[arg-type]
-    _word(figure.suptitle(title or " ", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+    _title(figure, title)
     _word(ax.set_title(subtitle, loc="left", fontsize=9.5, color=MUTED))  # type: ignore[attr-defined]

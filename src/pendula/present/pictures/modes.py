@@ -17,9 +17,8 @@ from pendula.analysis.modes.motion import ModeMotion, mode_motion
 from pendula.analysis.modes.response import FreeResponse
 from pendula.analysis.modes.words import named_shape
 from pendula.errors import UsageError
-from pendula.files import write_figure
 from pendula.library.lookup import shown
-from pendula.present.pictures.plots import FEW, INK, LEGEND_LINES, MUTED, _colors, _dress, _sheet, _short, _word
+from pendula.present.pictures.plots import FEW, LEGEND_LINES, MUTED, _colors, _dress, _sheet, _short, _title, _word
 from pendula.present.pictures.results import scene_of
 from pendula.present.player.page import write_animation
 from pendula.present.player.scene import Scene
@@ -80,22 +79,12 @@ def mode_scene(motion: ModeMotion) -> Scene:
     return replace(scene, title=title, t=scene.t * stretch, notes=(*scene.notes, note))
 
 
-def plot_modes(
-    found: Modes,
-    path: str | os.PathLike[str] | None = None,
-    *,
-    numbers: Sequence[int] | None = None,
-    dpi: float = 110,
-) -> Figure:
-    """Figure of mode shapes, one panel for each; written as PNG if a path is given.
+def plot_modes(found: Modes, *, numbers: Sequence[int] | None = None, dpi: float = 110) -> Figure:
+    """Figure of mode shapes, one panel for each.
 
     Args:
         found: the modes.
-        path: file to write.
         numbers: which modes, from 1; default: the first six.
-
-    Raises:
-        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
 
     Example:
         >>> import pendula
@@ -115,9 +104,7 @@ def plot_modes(
         _word(ax.set_title(f"mode {mode.number}: {what}", loc="left", fontsize=9.5, color=MUTED))
         _dress(ax)
     _name_ticks(axes[-1], names)
-    _word(figure.suptitle("mode shapes", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
-    if path is not None:
-        write_figure(figure, path, dpi=dpi)
+    _title(figure, "mode shapes")
     return figure
 
 
@@ -143,13 +130,10 @@ def _name_ticks(ax: Axes, names: Sequence[str]) -> None:
     ax.set_xticks(pick, labels=labels)
 
 
-def plot_response(found: HarmonicResponse, path: str | os.PathLike[str] | None = None, *, dpi: float = 110) -> Figure:
+def plot_response(found: HarmonicResponse, *, dpi: float = 110) -> Figure:
     """Figure of a steady response over the frequency of its input: amplitudes by unit, and phases.
 
     Resonances are marked; a response without bound is not drawn.
-
-    Raises:
-        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
 
     Example:
         >>> import pendula
@@ -181,9 +165,7 @@ def plot_response(found: HarmonicResponse, path: str | os.PathLike[str] | None =
         _dress(ax)
     _word(axes[-1].set_xlabel(f"frequency of the input [{found.unit}]"))
     title = f"steady response to {found.input}, amplitude {found.amplitude:.4g}"
-    _word(figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
-    if path is not None:
-        write_figure(figure, path, dpi=dpi)
+    _title(figure, title)
     return figure
 
 
@@ -200,7 +182,7 @@ def plot_free_response(found: FreeResponse) -> Figure:
         _legend(ax, [names[k] for k in group])
         _dress(ax)
     _word(axes[-1].set_xlabel(f"time [{found.linear.at.layout.time_unit}]"))
-    _word(figure.suptitle("free small motion", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+    _title(figure, "free small motion")
     return figure
 
 
@@ -218,7 +200,7 @@ def plot_linear_range(found: LinearRange) -> Figure:
     ax.set_ylabel("error [%]")
     _dress(ax)
     title = f"how far the linear model holds ({found.start})"
-    _word(figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+    _title(figure, title)
     return figure
 
 

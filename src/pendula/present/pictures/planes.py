@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +14,7 @@ from pendula.analysis.linear.pencil import Pencil
 from pendula.analysis.linear.spectrum import Spectrum, spectrum
 from pendula.analysis.stability.ranges import StabilityRanges
 from pendula.analysis.stability.verdict import Stability
-from pendula.files import write_figure
-from pendula.present.pictures.plots import FEW, INK, MUTED, _dress, _sheet, _word
+from pendula.present.pictures.plots import FEW, MUTED, _dress, _sheet, _title, _word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,12 +23,8 @@ if TYPE_CHECKING:
 MARKS = {"physical": ("o", FEW[0]), "zero": ("s", FEW[4]), "artefact": ("x", FEW[1])}
 
 
-def plot_spectrum(found: Spectrum, path: str | os.PathLike[str] | None = None, *, dpi: float = 110) -> Figure:
-    """Figure of all finite eigenvalues in the complex plane, by label; the unstable half is shaded.
-
-    Raises:
-        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
-    """
+def plot_spectrum(found: Spectrum, *, dpi: float = 110) -> Figure:
+    """Figure of all finite eigenvalues in the complex plane, by label; the unstable half is shaded."""
     figure, (ax,) = _sheet(1, dpi)
     figure.set_size_inches(7.0, 6.0)
     unit = found.model.at.layout.time_unit
@@ -52,8 +46,6 @@ def plot_spectrum(found: Spectrum, path: str | os.PathLike[str] | None = None, *
     if others:
         _word(ax.set_title(f"not drawn: {', '.join(others)}", loc="left", fontsize=9.5, color=MUTED))
     _title(figure, "eigenvalues")
-    if path is not None:
-        write_figure(figure, path, dpi=dpi)
     return figure
 
 
@@ -115,15 +107,9 @@ def _halves(ax: Axes) -> None:
     ax.axhline(0, color=MUTED, lw=0.9)
 
 
-def plot_multipliers(found: Floquet, path: str | os.PathLike[str] | None = None, *, dpi: float = 110) -> Figure:
-    """Figure of Floquet multipliers next to the unit circle.
-
-    Raises:
-        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
-    """
+def plot_multipliers(found: Floquet, *, dpi: float = 110) -> Figure:
+    """Figure of Floquet multipliers next to the unit circle."""
     figure = _on_circle(found.multipliers, found.verdict, "Floquet multipliers", dpi)
-    if path is not None:
-        write_figure(figure, path, dpi=dpi)
     return figure
 
 
@@ -148,12 +134,8 @@ def _on_circle(multipliers: Any, words: str, title: str, dpi: float) -> Figure:
     return figure
 
 
-def plot_floquet_over(found: FloquetMap, path: str | os.PathLike[str] | None = None, *, dpi: float = 110) -> Figure:
-    """Figure of the largest multiplier over a parameter; stable ranges are shaded, their limits marked.
-
-    Raises:
-        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
-    """
+def plot_floquet_over(found: FloquetMap, *, dpi: float = 110) -> Figure:
+    """Figure of the largest multiplier over a parameter; stable ranges are shaded, their limits marked."""
     figure, (ax,) = _sheet(1, dpi)
     figure.set_size_inches(9.0, 4.2)
     x = np.concatenate([found.values, [limit.value for limit in found.boundaries]])
@@ -173,10 +155,4 @@ def plot_floquet_over(found: FloquetMap, path: str | os.PathLike[str] | None = N
     ax.set_ylabel("size of the largest multiplier")
     _dress(ax)
     _title(figure, f"Floquet multipliers over {found.parameter}")
-    if path is not None:
-        write_figure(figure, path, dpi=dpi)
     return figure
-
-
-def _title(figure: Figure, text: str) -> None:
-    _word(figure.suptitle(text, x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))

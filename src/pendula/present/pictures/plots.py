@@ -6,7 +6,6 @@ apart by colour-blind readers: a fixed set for a few lines, a ramp that gets ste
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pendula.errors import UsageError
-from pendula.files import write_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,16 +69,12 @@ class RunSeries:
             object.__setattr__(self, "violation", _signal(self.violation, k, "violation"))
 
 
-def plot_run(run: RunSeries, path: str | os.PathLike[str] | None = None, *, dpi: float = 110) -> Figure:
+def plot_run(run: RunSeries, *, dpi: float = 110) -> Figure:
     """Figure of a run: a panel for each unit of coordinates and of rates, and one for the errors.
 
     Args:
         run: the signals.
-        path: file to write, PNG unless its name ends otherwise; nothing is written by default.
-        dpi: dots per inch of the file.
-
-    Raises:
-        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
+        dpi: dots per inch.
     """
     panels = [*_panels(run.coordinates, run.coordinate_units), *_panels(run.speeds, run.speed_units)]
     figure, axes = _sheet(len(panels) + 1, dpi)
@@ -88,8 +82,6 @@ def plot_run(run: RunSeries, path: str | os.PathLike[str] | None = None, *, dpi:
         _draw_signals(figure, ax, run.t, unit, signals)
     _draw_errors(axes[-1], run)
     _finish(figure, axes, run)
-    if path is not None:
-        write_figure(figure, path, dpi=dpi)
     return figure
 
 
@@ -104,24 +96,18 @@ class ForceSeries:
     time_unit: str = "s"
 
 
-def plot_forces(series: ForceSeries, path: str | os.PathLike[str] | None = None, *, dpi: float = 110) -> Figure:
+def plot_forces(series: ForceSeries, *, dpi: float = 110) -> Figure:
     """Figure of forces: one panel for each kind, one line for each joint or motor.
 
     Args:
         series: the signals.
-        path: file to write, PNG unless its name ends otherwise; nothing is written by default.
-        dpi: dots per inch of the file.
-
-    Raises:
-        ModuleNotFoundError: Matplotlib is not installed (``pip install pendula[plot]``).
+        dpi: dots per inch.
     """
     figure, axes = _sheet(len(series.panels), dpi)
     for ax, (label, signals) in zip(axes, series.panels.items(), strict=True):
         _draw_signals(figure, ax, series.t, "", signals)
         _word(ax.set_ylabel(label))
     _finish(figure, axes, series)
-    if path is not None:
-        write_figure(figure, path, dpi=dpi)
     return figure
 
 
@@ -143,9 +129,13 @@ def _finish(figure: Figure, axes: list[Axes], run: RunSeries | ForceSeries) -> N
     _word(axes[-1].set_xlabel(f"time [{run.time_unit}]" if run.time_unit else "time"))
     if run.t.size > 1:
         axes[-1].set_xlim(float(run.t[0]), float(run.t[-1]))
-    _word(figure.suptitle(run.title or " ", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+    _title(figure, run.title)
     if run.subtitle:
         _word(axes[0].set_title(run.subtitle, loc="left", fontsize=9.5, color=MUTED))
+
+
+def _title(figure: Figure, text: str) -> None:
+    _word(figure.suptitle(text or " ", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
 
 
 def _panels(signals: Mapping[str, Array], units: Mapping[str, str]) -> list[tuple[str, dict[str, Array]]]:

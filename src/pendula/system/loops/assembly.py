@@ -13,6 +13,7 @@ from pendula.model.model import Model
 from pendula.numerics.solvers.newton import solve_least_change
 from pendula.system.layout import Array, State
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
+from pendula.system.rotations import multiply
 from pendula.system.rows import state_rows
 from pendula.system.system import System
 from pendula.words import readable
@@ -214,17 +215,7 @@ def _turned(q: Array, s: Array) -> Array:
     angle = float(np.linalg.norm(s))
     if angle == 0.0:
         return q
-    half = np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * s / angle])
-    w, x, y, z = q
-    a, b, c, d = half
-    return np.array(
-        [
-            w * a - x * b - y * c - z * d,
-            w * b + x * a + y * d - z * c,
-            w * c + y * a + z * b - x * d,
-            w * d + z * a + x * c - y * b,
-        ]
-    )
+    return np.array(multiply(q, (np.cos(angle / 2), *(np.sin(angle / 2) * s / angle))))
 
 
 def _compatible_speeds(
