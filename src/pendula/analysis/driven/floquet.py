@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from pendula.analysis.driven.periods import PERIODIC, depends_on_time, find_period, period_error, symbolic
 from pendula.analysis.equilibria.balance import Balance
@@ -302,6 +301,8 @@ def _closed(
 
 
 def _judged(system: System, start: State, vector: Array, period: float, M: Array, off: float, tol: float) -> Floquet:
+    from scipy import linalg  # slow to load
+
     conservative = bool(system.equations.power_is_zero)
     matrix = M
     n = len(M) // 2

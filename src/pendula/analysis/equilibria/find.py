@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.charts import balanced_nearby, is_singular
@@ -350,6 +349,8 @@ def _ordered(entries: list[Equilibrium], found: list[int]) -> list[tuple[Equilib
 
 def _unbalanced(problem: Stationary, domain: Domain, rng: np.random.Generator) -> dict[str, float]:
     """Forces left at the pose that leaves the least, by speed."""
+    from scipy.optimize import least_squares  # slow to load
+
     q = close_loops(problem, domain.random(200, rng))
     with np.errstate(all="ignore"):
         size = np.abs(problem.residuals(q, problem.multipliers(q))).max(axis=1)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import cumulative_simpson
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.domain import is_cyclic
@@ -111,6 +110,8 @@ def _span(system: System, found: Equilibria, name: str) -> tuple[float, float]:
 
 def _integrated(axes: tuple[Array, ...], forces: Array) -> Array:
     """The potential of forces on a grid; refuses forces that have none."""
+    from scipy.integrate import cumulative_simpson  # slow to load
+
     if len(axes) == 1:
         return -np.asarray(cumulative_simpson(forces[:, 0], x=axes[0], initial=0.0))
     x, y = axes

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.domain import is_cyclic
@@ -208,6 +207,8 @@ class _Trimming:
         return Stationary(balance, v, base.force), extra * base.sizes / base.force
 
     def solve(self) -> Trim:
+        from scipy.optimize import least_squares  # slow to load
+
         base = stationary_at(self.balance, self.q, self.v)
         free, n, m = self.free, len(self.v), self.balance.system.loop_rows
 

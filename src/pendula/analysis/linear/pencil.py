@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eig
 
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.linear.frame import displacement_name
@@ -52,6 +51,8 @@ class Pencil:
     def roots(self) -> tuple[Array, Array]:
         """Numerators and denominators (alpha, beta) of all roots, by the QZ algorithm after scaling rows of
         unknowns."""
+        from scipy.linalg import eig  # slow to load
+
         found = eig(self.A, self.E, right=False, homogeneous_eigvals=True)
         return np.asarray(found[0]), np.asarray(found[1])
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import qr
 
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.linear.model import LinearModel
@@ -130,6 +129,8 @@ def _samples(system: System, point: Equilibrium, null: Array) -> list[tuple[Arra
 
 def _chosen_components(system: System, U: Array, n: int, what: str) -> tuple[tuple[str, ...], Array]:
     """Displacements of bodies that tell all others: their names and rows. Shifts are preferred to turns."""
+    from scipy.linalg import qr  # slow to load
+
     names = [f"{body}_{kind}{axis}" for body in system.layout.bodies for kind in ("turn_", "") for axis in "xyz"]
     length = typical_length(system)
     weight = np.array([0.3 * length if "turn" in name else 1.0 for name in names])

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize
 
 from pendula.analysis.linear.entry import linear_of
 from pendula.analysis.linear.model import LinearModel
@@ -262,6 +261,8 @@ def _peak(linear: LinearModel, mode: Mode, force: Array) -> Resonance | None:
     if abs(s.real) > abs(s) / np.sqrt(2):
         return None  # damped so much that there is no peak
     width = 3 * abs(s.real)
+
+    from scipy import optimize  # slow to load
 
     def height(omega: float) -> float:
         return -float(np.abs(_answer(linear, omega, force)[0][which]))

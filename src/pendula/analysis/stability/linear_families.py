@@ -9,7 +9,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.linear.linearize import chosen_speeds, displaced, linearize
@@ -52,6 +51,8 @@ def family_directions(model: LinearModel, flat: Array) -> tuple[Array, Array]:
 def same_along(model: LinearModel, families: Array) -> bool:
     """Whether small motion is the same at other equilibria of the families, as it is where nothing depends on them."""
     system, at = model.system, model.at
+    from scipy.optimize import linear_sum_assignment  # slow to load
+
     assert system is not None
     inputs = at.inputs if len(at.inputs) else None
     roots = _roots(model, model)

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
 
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, equilibrium_at
 from pendula.analysis.linear.linearize import Point, displaced, independent_directions, linearize, point_of
@@ -246,6 +245,8 @@ class _Study:
 
     def _polished(self, guess: float, low: float, high: float, near: Equilibrium | None) -> float:
         """The same from a smooth function: the smallest stiffness, or the largest real part, passes through zero."""
+        from scipy.optimize import brentq  # slow to load
+
         reach = 1e-3 * (high - low)
         a, b = max(low, guess - reach), min(high, guess + reach)
         for function in (self._smallest_stiffness, self._largest_real_part):
@@ -282,6 +283,8 @@ class _Study:
 
     def meetings(self, grid: Array, points: list[Equilibrium | None]) -> list[float]:
         """Values at which the equilibrium meets another: a stiffness falls to zero and rises again on the other one."""
+        from scipy.optimize import minimize_scalar  # slow to load
+
         sizes = np.array([np.nan if x is None else abs(self._stiffness_at(x)) for x in points])
         found = []
         for k in range(1, len(grid) - 1):
