@@ -91,7 +91,10 @@ def _followed(loose: Stationary, firm: Stationary, share: float, q: Array) -> tu
     ends = q
     for _ in range(10):
         residual, J, _ = _between(loose, firm, np.insert(ends, q.shape[1], share, axis=1))
-        ends = firm.moved(ends, np.clip(newton_steps(J, residual), -0.3, 0.3))
+        step = newton_steps(J, residual)
+        ends = firm.moved(ends, np.clip(step, -0.3, 0.3))
+        if np.abs(step).max(initial=0.0) < 1e-12:
+            break
     residual = _between(loose, firm, np.insert(ends, q.shape[1], share, axis=1))[0]
     settled = np.abs(residual).max(axis=1, initial=0.0) < SETTLED
     good = settled & (np.abs(ends - q).max(axis=1, initial=0.0) < 0.6)
