@@ -41,13 +41,10 @@ def spring_parameters(model: Model) -> list[str]:
 
 def stiffened(problem: Stationary, domain: Domain, rng: np.random.Generator) -> Iterator[Array]:
     """Ends of the branches that start where springs have no stiffness; nothing where that is not possible."""
-    system = problem.system
-    names = spring_parameters(system.model)
-    if not names or system.loop_rows or domain.balls:
+    names = spring_parameters(problem.system.model)
+    if not names or problem.system.loop_rows or domain.balls:
         return
-    parameters = problem.balance.parameters.copy()
-    parameters[[system.layout.parameters.index(name) for name in names]] = 0.0
-    loose = replace(problem, balance=Balance(system, problem.balance.inputs, parameters))
+    loose = loosened(problem, names)
     q = _without_springs(loose, domain, rng)
     turning: list[Array] = []
     for k in range(1, STEPS + 1):
@@ -56,8 +53,15 @@ def stiffened(problem: Stationary, domain: Domain, rng: np.random.Generator) -> 
         if not len(q):
             break
     if turning:
-        yield _round_the_turn(loose, problem, np.array(turning[:LOST]))
+        yield round_the_turn(loose, problem, np.array(turning[:LOST]))
     yield q
+
+
+def loosened(problem: Stationary, names: list[str]) -> Stationary:
+    """The same problem with some parameters at zero."""
+    parameters = problem.balance.parameters.copy()
+    parameters[[problem.system.layout.parameters.index(name) for name in names]] = 0.0
+    return replace(problem, balance=Balance(problem.system, problem.balance.inputs, parameters))
 
 
 def _between(loose: Stationary, firm: Stationary, x: Array) -> tuple[Array, Array, Array]:
@@ -104,7 +108,7 @@ def _followed(loose: Stationary, firm: Stationary, share: float, q: Array) -> tu
 # -- round turning points ------------------------------------------------------------------------------
 
 
-def _round_the_turn(loose: Stationary, firm: Stationary, x: Array) -> Array:
+def round_the_turn(loose: Stationary, firm: Stationary, x: Array) -> Array:
     """Follows branches from x = (coordinates, share) by their arc length; every pose met at the full stiffness."""
     n = x.shape[1] - 1
     found = [np.zeros((0, n))]

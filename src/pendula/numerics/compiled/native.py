@@ -22,7 +22,6 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
 
 
 @dataclass(frozen=True)
@@ -84,6 +83,8 @@ def view_at(element: Any, item_bytes: int) -> Any:
         array = types.Array(element, lengths, "C")
 
         def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+            from numba.np.arrayobj import populate_array  # slow to load
+
             word = target.get_value_type(types.intp)
             given = [arguments[1]] if lengths == 1 and isinstance(shape, types.Integer) else None
             sizes = given or cgutils.unpack_tuple(builder, arguments[1])

@@ -12,7 +12,6 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
 
 from pendula.numerics.compiled.records import Memory, reader, record_dtype
 from pendula.numerics.scalars.eight import LANES
@@ -78,6 +77,8 @@ def row(typingctx: Any, run: Any, index: Any) -> Any:
     array = types.Array(types.float64, 1, "C")
 
     def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        from numba.np.arrayobj import populate_array  # slow to load
+
         word = target.get_value_type(types.intp)
 
         def field(name: str) -> Any:
