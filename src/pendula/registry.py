@@ -79,7 +79,7 @@ class Registry(Generic[T]):
         module = module or _registering_module()
         taken = self._entries.get(name)
         if taken is not None and taken.module != module:
-            raise UsageError(f'{self.kind} "{name}" is registered already, by {taken.module}; choose another name')
+            raise UsageError(f'{self.kind} "{name}" is already registered by {taken.module}; choose another name')
         self._entries[name] = Entry(name, value, summary, module)
 
     def __getitem__(self, name: str) -> T:

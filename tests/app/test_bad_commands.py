@@ -130,7 +130,7 @@ CASES = {
     "range backwards": (["ensemble", "pendulum", "--vary", "theta=1:0"], ["--vary theta", '"1:0"']),
     "negative spread": (["ensemble", "pendulum", "--spread", "theta=-1"], ["--spread theta", "-1"]),
     "model without a name": (["show", ""], ["MODEL is empty", "pendula list"]),
-    "length with a unit": (["show", "pendulum", "-p", "l=3cm"], ['before "cm"', "no units but deg and rad"]),
+    "length with a unit": (["show", "pendulum", "-p", "l=3cm"], ['before "cm"', "the only units allowed are deg and rad"]),
     "start with a unit": (["simulate", "pendulum", "--start", "theta=2 turns"], ['before "turns"', "no units"]),
     "output cannot be written": (["simulate", "pendulum", "--plot", "good.toml/x.png"], ["--plot"]),
     "page cannot be written": (["simulate", "pendulum", "--animate", "good.toml/x.html"], ["--animate"]),

@@ -488,7 +488,7 @@ CALLS: dict[str, tuple[Any, str]] = {
     "body by position": (lambda: Body("b", 1), "body: takes its fields by name, found 2 values without a name"),  # type: ignore[call-arg]
     "body of other fields": (lambda: Body(name="b", mass=1, masse=2), 'body "b": masse: is not a field known here'),  # type: ignore[call-arg]
     "body of lists": (lambda: Body(name=["b"], mass=[1]), "body: 2 problems"),  # type: ignore[arg-type]
-    "body called ground": (lambda: Body(name="ground", mass=1), '"ground" is there already'),
+    "body called ground": (lambda: Body(name="ground", mass=1), '"ground" always exists'),
     "rod": (lambda: Rod(mass="m"), "rod: length: is missing"),  # type: ignore[call-arg]
     "point": (lambda: Point(mass=None), "point: mass: must be a number"),  # type: ignore[arg-type]
     "disc": (lambda: Disc(mass=1, radius="1+"), "disc: radius: "),

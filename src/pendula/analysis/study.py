@@ -177,7 +177,7 @@ def _equations(s: Study) -> Equations:
     speeds = len(s.model.speeds)
     if speeds > MOST_DERIVED:
         raise NotSupported(
-            f"with {speeds} speeds they fill more pages than anyone reads, so they are not written here.\n"
+            f"with {speeds} speeds they are too long to read, so they are not printed here.\n"
             '  Try: print_equations(model, "c") (or "python", "json", "text").'
         )
     return derive(s.model, "lagrange")

@@ -235,7 +235,7 @@ class BodyCoordinates(Mechanism):
         joint = link.joint
         if joint.quaternion():
             raise NotSupported(
-                f'joint "{joint.name}": maximal coordinates cannot keep the quaternion of joint type "{joint.type}" as '
+                f'joint "{joint.name}": maximal coordinates cannot use the quaternion of joint type "{joint.type}" as '
                 "a coordinate; use another formulation, or Euler angles"
             )
         prescribed = joint.prescribed()

@@ -40,5 +40,5 @@ def cannot(formulation: str, ability: str) -> NotSupported:
     """The error that says what a formulation cannot do, and names those that can."""
     able = [name for name, other in formulations().items() if getattr(other.support, ability)]
     return NotSupported(
-        f'the formulation "{formulation}" does not give {ABILITIES[ability]}.\n  Try: {", ".join(able)}.'
+        f'the formulation "{formulation}" does not provide {ABILITIES[ability]}.\n  Try: {", ".join(able)}.'
     )

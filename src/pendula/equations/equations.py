@@ -107,7 +107,7 @@ class Equations:
     potential: Expr
     jacobi: Expr | None
     """v . dT/dv - T + V: kept when prescribed motions enter only through constant rates, and move no constraint;
-    None where bodies have coordinates of their own and motions are prescribed: there it would be the energy"""
+    None where bodies have their own coordinates and motions are prescribed: there it would be the energy"""
     drives: tuple[Drive, ...]
     drive_M: Matrix
     """force a prescribed motion needs = drive_M v' - drive f - drive_G^T lam"""
@@ -134,7 +134,7 @@ class Equations:
         shapes = (len(self.M) == n, _wide(self.M, n), len(self.qdot) == len(self.q))
         rows = (_wide(self.G, n), len(self.b) == m, len(self.c) == m, len(self.g) >= m)
         if not all(shapes + rows):
-            raise PendulaError(f"{self.formulation}: blocks do not fit together (speeds {n}, constraint rows {m})")
+            raise PendulaError(f"{self.formulation}: block sizes do not match (speeds {n}, constraint rows {m})")
         if self.solver not in SOLVERS:
             raise PendulaError(f'{self.formulation}: the solver is one of {", ".join(SOLVERS)}, not "{self.solver}"')
         self._check_order()

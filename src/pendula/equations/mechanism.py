@@ -367,7 +367,7 @@ class Mechanism:
             steps.append(_shift(vec.add(*slides)))
         if len(steps) > 1 and any(isinstance(step, Turn) and step.absolute for step in steps):
             raise NotSupported(
-                f'joint "{joint.name}": in joint type "{joint.type}" a turn measured from ground is not the only step'
+                f'joint "{joint.name}": in joint type "{joint.type}" a turn measured from ground must be the only step'
             )
         return tuple(steps)
 

@@ -78,7 +78,7 @@ class SymbolicModel:
         """
         n = self.M.rows
         if n > 2:
-            raise NotSupported(f"conditions in symbols are given for one and two degrees of freedom, this has {n}")
+            raise NotSupported(f"symbolic conditions exist for one and two degrees of freedom, and this model has {n}")
         coefficients = self.polynomial.all_coeffs()
         if len(coefficients) < 2 * n + 1:
             raise UsageError("the mass matrix is singular at this point, so there are no conditions")
@@ -105,7 +105,7 @@ class SymbolicModel:
         kind = "all roots on the imaginary axis" if self.C.is_zero_matrix else "asymptotically stable"
         found = self.conditions
         if sp.false in found:
-            return f"never {kind}, whatever the parameters"
+            return f"never {kind}, for any parameters"
         return f"{kind} if {' and '.join(map(str, found))}" if found else f"always {kind}"
 
     def latex(self) -> str:
@@ -145,10 +145,10 @@ def linearize_symbolic(model: Model | str, at: Mapping[str, Any] | None = None) 
     eq = derive(model)
     if eq.loop_rows or eq.quaternions:
         what = "closed loops" if eq.loop_rows else "quaternions"
-        raise NotSupported(f"linear models in symbols have no {what}.\n  Try: linearize(...) with numbers.")
+        raise NotSupported(f"symbolic linear models do not support {what}.\n  Try: linearize(...) with numbers.")
     if len(eq.v) > MOST_FREEDOMS:
         raise NotSupported(
-            f"linear models in symbols go up to {MOST_FREEDOMS} degrees of freedom, this has {len(eq.v)}"
+            f"symbolic linear models support up to {MOST_FREEDOMS} degrees of freedom, this one has {len(eq.v)}"
         )
     return _Builder(model, eq).build(at or {})
 

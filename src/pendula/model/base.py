@@ -74,7 +74,7 @@ class Element(BaseModel, metaclass=_PlainErrors):
         raise AttributeError(f'a {class_name(type(self))} cannot be changed: make a new one to set "{name}"')
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f'a {class_name(type(self))} cannot be changed: "{name}" stays')
+        raise AttributeError(f'a {class_name(type(self))} cannot be changed: "{name}" cannot be deleted')
 
 
 class Table(dict[K, V]):

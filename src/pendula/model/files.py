@@ -85,7 +85,7 @@ def loads(text: str, *, source: str = "model text") -> Model:
         Traceback (most recent call last):
         ...
         pendula.errors.ModelError: model text: model: bodies: there are no bodies
-              Try: add at least one body and the joint that holds it
+              Try: add at least one body and the joint that connects it
     """
     if not isinstance(text, str):
         raise ModelError([Problem("model", "", f"must be text, found {shown(text)}")], source=source)

@@ -209,7 +209,7 @@ def _name_fault(name: str, allow_dot: bool) -> str:
     if name in _TAKEN:
         return _TAKEN[name]
     if name.endswith("_dot") and not allow_dot:
-        return 'ends in "_dot", which is kept for the speeds of coordinates'
+        return 'ends in "_dot", which is reserved for the speeds of coordinates'
     return ""
 
 

@@ -68,7 +68,7 @@ def values_and_problems(
     order, circles = _evaluation_order(definitions)
     for circle in circles:
         links = circle if len(circle) <= 12 else [*circle[:6], "...", *circle[-5:]]
-        problems.append((circle[0], f"parameters refer to each other in a circle: {' -> '.join(links)}"))
+        problems.append((circle[0], f"parameters refer to each other circularly: {' -> '.join(links)}"))
     values: dict[str, float] = {}
     for name in order:
         expression = definitions[name]

@@ -116,7 +116,7 @@ def read_fields(data: Mapping[str, Any]) -> Reading:
         _read_list(section, data.get(section, []), reading)
     bodies = data.get("bodies", [])
     if isinstance(bodies, (list, tuple)) and not bodies:
-        advice = "add at least one body and the joint that holds it"
+        advice = "add at least one body and the joint that connects it"
         reading.problems.append(Problem("model", "bodies", "there are no bodies", advice))
     return reading
 
@@ -137,7 +137,7 @@ def too_large(data: Mapping[str, Any], times: int = 1) -> Iterator[Problem]:
     for section, most in limits:
         entries = data.get(section, ())
         if isinstance(entries, (Mapping, list, tuple)) and len(entries) > most:
-            cause = f"{len(entries)} {section} are more than the {most} allowed"
+            cause = f"{len(entries)} {section} exceed the {most} allowed"
             yield Problem("model", section, cause, "split the model")
     count, depth = 0, 0
     texts: set[str] = set()

@@ -163,7 +163,7 @@ def _stabilized(
     rate, chosen = settings.baumgarte_rate, "as given"
     if rate is None:
         rate = stabilization_rate(dynamics, y0, settings.span, **common)
-        chosen = "so that errors die out over a few typical steps"
+        chosen = "so that errors decay over a few typical steps"
     unit = system.layout.time_unit
-    note = f"constraints are stabilized after Baumgarte at a rate of {rate:.4g}/{unit}, {chosen}"
+    note = f"Baumgarte's terms stabilize the constraints at a rate of {rate:.4g}/{unit}, {chosen}"
     return system.dynamics(vector, baumgarte=float(rate)), (note,)

@@ -18,12 +18,12 @@ from pendula.system.layout import Array, Layout
 STATUS = {
     kn.SINGULAR_MASS: ("the mass matrix is not positive definite there: a motion without mass, or a singular chart"),
     kn.SINGULAR_CONSTRAINTS: (
-        "the constraints lose rank there: a singular pose, from which the mechanism can go on in more than one way, "
+        "the constraints lose rank there: a singular pose, from which the mechanism can continue in more than one way, "
         "or at which it locks"
     ),
     kn.MORE_CONSTRAINTS: (
         "constraints that are redundant about the initial state are independent there: the loops are closed in another "
-        "way, in which the mechanism may not be able to move"
+        "configuration, in which the mechanism may not be able to move"
     ),
 }
 """What a status of the kernels means."""

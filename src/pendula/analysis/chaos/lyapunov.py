@@ -93,7 +93,7 @@ def lyapunov(
         Lyapunov, with the exponent, its spread, and the running average.
 
     Raises:
-        NotSupported: closed loops, or bodies with coordinates of their own.
+        NotSupported: closed loops, or maximal coordinates.
         UsageError: an argument is out of range.
         ComputationError: the run could not be finished.
 

@@ -213,7 +213,7 @@ class _Reader:
         except ExpressionError as error:
             self.refuse(entry, str(error))
         if name in taken:
-            self.refuse(entry, f"{quote(name)} has a meaning already; choose another name")
+            self.refuse(entry, f"{quote(name)} already has a meaning; choose another name")
 
     def _coordinates(self) -> dict[str, Expression]:
         """Own coordinates; they may take the name of a coordinate of the model, and then replace it."""
@@ -228,7 +228,7 @@ class _Reader:
                 self.refuse(entry, f"{quote(str(expression))} contains no coordinate of the model")
             if used - self.rates:
                 quaternion = quote(sorted(used - self.rates)[0])
-                self.refuse(entry, f"{quaternion} belongs to a quaternion and has no speed of its own")
+                self.refuse(entry, f"{quaternion} is part of a quaternion and has no speed")
             found[own] = expression
         return found
 
@@ -245,7 +245,7 @@ class _Reader:
         own = {f"{name}{ending}" for name in coordinates for ending in ("", "_dot", "_ddot")}
         model = {*layout.coordinates, *layout.speeds, *layout.parameters, *layout.inputs, "t"}
         for name in sorted((own | set(self.accelerations)) & {*layout.parameters, *layout.inputs}):
-            self.refuse("", f"{quote(name)} is a parameter or input of the model and would be an acceleration here")
+            self.refuse("", f"{quote(name)} is a parameter or input of the model and is also an acceleration here")
         return model | set(self.accelerations) | own | set(unknowns)
 
     def _define(self, known: set[str]) -> dict[str, Expression]:
@@ -260,7 +260,7 @@ class _Reader:
         except graphlib.CycleError as error:
             circle = list(reversed(error.args[1]))
             links = circle if len(circle) <= 8 else [*circle[:4], "...", *circle[-3:]]
-            self.refuse("define", f"abbreviations refer to each other in a circle: {' -> '.join(links)}")
+            self.refuse("define", f"abbreviations refer to each other circularly: {' -> '.join(links)}")
         return {name: found[name] for name in ordered}
 
     def _order(self, coordinates: Mapping[str, Expression], *, needed: bool) -> list[str]:
@@ -281,7 +281,7 @@ class _Reader:
             return model
         if len(coordinates) != count:
             cause = f"{len(coordinates)} are given, the model has {count} ({listing(model)})"
-            self.refuse("coordinates", f'{cause}; give them all, or say with "order" which belongs to which row')
+            self.refuse("coordinates", f'{cause}; give them all, or assign them to rows with "order"')
         return list(coordinates)
 
     def _equations(self, known: set[str], unknowns: int) -> list[Row]:

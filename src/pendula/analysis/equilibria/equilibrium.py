@@ -142,7 +142,7 @@ def equilibrium_at(
         raise NotAnEquilibrium(
             f"this state is not an equilibrium: an unbalanced {kind} of {left[worst]:.6g} {unit} remains on "
             f'"{system.layout.speeds[worst]}" ({100 * share:.2g} % of a typical force).\n'
-            "  Try: find_equilibria(system) for those there are.",
+            "  Try: find_equilibria(system) to find the equilibria.",
             residual=share,
         )
     _refuse_hidden_force(balance, state)

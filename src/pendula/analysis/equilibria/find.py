@@ -85,7 +85,7 @@ class Equilibria:
         if self.all:
             return f"{len(self.all)} equilibri{'um' if len(self.all) == 1 else 'a'}"
         left = ", ".join(f"{x:.6g} {self.units[n]} on {n}" for n, x in self.unbalanced.items())
-        return f"no equilibrium: at best {left or 'nothing'} is left unbalanced"
+        return f"no equilibrium: at best {left or 'nothing'} remains unbalanced"
 
     def _counts(self) -> list[str]:
         return [f", found {n} times" if self.starts else "" for n in self.found]
@@ -97,7 +97,7 @@ class Equilibria:
             parts.append(f"{name} on the circle" if name in self.circles else f"{name} {lo:.4g} to {hi:.4g} {unit}")
         if len(parts) > 8:
             parts = [*parts[:8], "..."]
-        beyond = f" ({self.outside} more met outside)" if self.outside else ""
+        beyond = f" ({self.outside} more found outside)" if self.outside else ""
         return (", ".join(parts) or "all rotations") + beyond
 
 
@@ -110,9 +110,7 @@ def _line(one: Equilibrium, counted: str) -> str:
     )
     if one.unstable_directions == 0 and one.flat_directions:
         falls = "higher terms decide"
-    family = (
-        "; goes on along " + " and ".join(" + ".join(d) for d in one.free_directions) if one.free_directions else ""
-    )
+    family = "; family along " + " and ".join(" + ".join(d) for d in one.free_directions) if one.free_directions else ""
     weak = "; weak" if one.weak else ""
     return f"{one.name}: {place}{', ' + rates if rates else ''}; {falls}{family}{weak}{counted}"
 
@@ -165,7 +163,7 @@ def find_equilibria(
     balance = Balance.of(joints, inputs, parameters)
     v = read_rates(balance, rates, rng)
     if np.any(v):
-        system.in_joints.refuse_others("with coordinates for every body a steady motion moves them: nothing is at rest")
+        system.in_joints.refuse_others("in maximal coordinates a steady motion leaves nothing at rest")
     _refuse_time(system, balance, v)
     domain = domain_of(balance, v, box, rng)
     count = _count(starts, len(joints.layout.speeds))
@@ -185,11 +183,11 @@ def find_equilibria(
     states = [_tidied(problem, domain, q) for q in states]
     real = [k for k, q in enumerate(states) if not is_singular(problem, q) or balanced_nearby(problem, q, rng)]
     if len(real) < len(states):
-        reason += f"; {len(states) - len(real)} left out, where a singular chart only hides a force"
+        reason += f"; {len(states) - len(real)} omitted, where a singular chart merely hides a force"
     described, singular = _described(system, balance, [(states[k], found[k]) for k in real], v)
     if singular:
         complete = "not proven"
-        reason += f"; {singular} left out, where forces balance but have no finite derivatives"
+        reason += f"; {singular} omitted, where forces balance but have no finite derivatives"
     entries = _ordered([e for e, _ in described], [n for _, n in described])
     return Equilibria(
         all=tuple(e for e, _ in entries),
@@ -248,7 +246,7 @@ def read_rates(balance: Balance, rates: Mapping[str, float] | None, rng: np.rand
             raise UsageError(f"rates: the rate of {name} is not finite")
         if value and not is_cyclic(balance, name, rng):
             raise UsageError(
-                f'"{name}" cannot keep a constant rate while all else stands still: forces or masses depend on it.\n'
+                f'"{name}" cannot keep a constant rate while all else is at rest: forces or masses depend on it.\n'
                 "  Try: rates of cyclic coordinates only, or prescribe the motion in the model."
             )
         v[layout.speeds.index(f"{name}_dot")] = float(value)
@@ -258,7 +256,7 @@ def read_rates(balance: Balance, rates: Mapping[str, float] | None, rng: np.rand
 def _refuse_time(system: System, balance: Balance, v: Array) -> None:
     """Refuses forces that depend on time, at a few poses."""
     if system.drives:
-        cause = "with coordinates for every body a prescribed motion moves them: nothing is at rest"
+        cause = "in maximal coordinates a prescribed motion leaves nothing at rest"
         system.in_joints.refuse_others(cause)
     joints = balance.system
     start = joints.initial_state(balance.parameters)

@@ -162,7 +162,7 @@ def _other_inputs(system: System, asked: _Asked, inputs: Any, parameters: Parame
     others = [n for n, _ in system.inputs.in_time if str(n) not in zero and str(n) not in (inputs or {})]
     if others:
         raise UsageError(
-            f'the input "{others[0]}" depends on time, so nothing is held.\n'
+            f'the input "{others[0]}" depends on time, so it cannot be held constant.\n'
             f'  Try: inputs={{"{others[0]}": ...}} with a constant value, or solve for it.'
         )
     return {**(inputs or {}), **zero}
@@ -249,7 +249,7 @@ class _Trimming:
         loose = right[int(np.sum(sizes > 1e-9)) :]
         if loose.size and np.abs(loose[:, first:]).max(initial=0.0) > 1e-6:
             raise UsageError(
-                "more than one answer would hold this: there is more to adjust than is held, or it has no effect.\n"
+                "the solution is not unique: more is adjusted than is held, or an adjustment has no effect.\n"
                 "  Try: fewer names in solve_for, or more in hold."
             )
 
@@ -262,7 +262,7 @@ class _Trimming:
             f'{forces[worst]:.6g} {unit[names[worst]]} is left on "{names[worst]}"' if worst < n else "loops stay open"
         )
         return NoConvergence(
-            f"nothing was found that holds this: at best {what}.\n"
+            f"no solution holds this: at best {what}.\n"
             "  Try: another name in solve_for, or leave one of the held coordinates free.",
             last=q,
             residual=float(np.abs(rest).max()),

@@ -57,7 +57,7 @@ class Pencil:
         return np.asarray(found[0]), np.asarray(found[1])
 
     def __str__(self) -> str:
-        redundant = f", {self.redundant} redundant constraint rows left out" if self.redundant else ""
+        redundant = f", {self.redundant} redundant constraint rows omitted" if self.redundant else ""
         return f"E x' = A x in {counted(len(self.names), 'unknown')}: {some(self.names)}{redundant}"
 
 

@@ -49,7 +49,7 @@ def in_regular_chart(system: System, point: Equilibrium, singular: LinearModel, 
     M, C, K, F = _fitted(system, point, samples, rows, what)
     note = (
         f"the coordinates {', '.join(system.layout.coordinates[:6])} are singular at this point ({what} is 0/0, "
-        f"not determined); the model is given in displacements of bodies instead: {', '.join(labels)}"
+        f"not determined); the linear model uses displacements of bodies instead: {', '.join(labels)}"
     )
     angle, length = (system.model.unit_names.coordinate(kind) for kind in ("angle", "length"))
     units = {label: angle if "turn" in label else length for label in labels}
@@ -143,8 +143,8 @@ def _chosen_components(system: System, U: Array, n: int, what: str) -> tuple[tup
         if np.abs(follow @ U[rows] - U).max() <= FITS * np.abs(U).max():
             return tuple(names[k] for k in rows), rows
     raise SingularPose(
-        f"the coordinates are singular at this point ({what} is not determined), and bodies can move in {rank} ways "
-        f"where there are {n} coordinates: no regular coordinates were found.\n"
+        f"the coordinates are singular at this point ({what} is not determined), and bodies have {rank} free motions "
+        f"for {n} coordinates: no regular coordinates were found.\n"
         "  Try: other coordinates for this mechanism, or a point nearby."
     )
 
@@ -216,7 +216,7 @@ def _compare_nearby(
     if worst > CLOSE * size:
         raise SingularPose(
             f"the coordinates are singular at this point ({what} is not determined), and forces act across "
-            "displacements there, which cannot be told from these coordinates.\n"
+            "displacements there, which these coordinates cannot resolve.\n"
             "  Try: coordinates that are regular there, for example a ball joint by quaternion."
         )
 

@@ -33,7 +33,7 @@ PASSES = 60
 def family_directions(model: LinearModel, flat: Array) -> tuple[Array, Array]:
     """Of the directions without stiffness those along which equilibria go on, and the others; both by columns.
 
-    Several families count only if equilibria go on along all of them at once: where each of x and y may be anything
+    Several families count only if equilibria extend along all of them at once: where each of x and y may be anything
     while the other is zero, neither does.
     """
     if not flat.shape[1]:

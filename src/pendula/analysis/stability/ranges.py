@@ -50,7 +50,7 @@ class CriticalValue:
 
     def __str__(self) -> str:
         if self.meets:
-            return "meets another equilibrium, which is followed from there on"
+            return "meets another equilibrium, which the study follows from there on"
         return self.stability.verdict if self.stability else LOST
 
 
@@ -84,7 +84,7 @@ class StabilityRanges:
         parameter: its name.
         critical: values at which the verdict changes.
         ranges: what holds between them.
-        samples: number of values looked at; a range narrower than their distance may have been missed.
+        samples: number of values looked at; a range narrower than their spacing may have been missed.
         ends: an end of the whole range at which the verdict is not that of the values next to it.
 
     Example:
@@ -115,7 +115,7 @@ class StabilityRanges:
             edge = exact.get(part.high)
             if edge is not None:
                 lines.append(f"{self.parameter} = {edge.value:.10g}: {edge}")
-        lines.append(f"from {self.samples} values; a range narrower than their distance may have been missed")
+        lines.append(f"from {self.samples} values; a range narrower than their spacing may have been missed")
         return "\n".join(lines)
 
 

@@ -49,7 +49,7 @@ def list_command(name: str | None, as_json: bool) -> None:
         width = max(len(e.name) for e in chosen) + 2
         for e in chosen:
             click.echo(f"{e.name:<{width}}{textwrap.shorten(e.summary, 80 - width, placeholder=' ...')}")
-        click.echo("\npendula list NAME tells more, pendula show NAME shows what it is made of")
+        click.echo("\npendula list NAME shows more, pendula show NAME its bodies and joints")
 
 
 def _reflow(text: str) -> str:
@@ -214,7 +214,7 @@ def new_command(model: str, settings: tuple[str, ...], output: str | None, force
     path = writable(output, "-o")
     assert path is not None
     if path.exists() and not force:
-        raise UsageError(f'"{path}" is there already; use --force to overwrite it')
+        raise UsageError(f'"{path}" already exists; use --force to overwrite it')
     save(found, path)
     click.echo(f"wrote {path}: {found.name}. Try: pendula show {path}")
 

@@ -40,7 +40,7 @@ LEVELS = (0.05, 0.5, 0.95)
 @click.command("ensemble")
 @model_argument
 @parameter_option
-@click.option("--runs", default=1000, show_default=True, type=int, help="How many runs.")
+@click.option("--runs", default=1000, show_default=True, type=int, help="Number of runs.")
 @click.option(
     "--vary",
     multiple=True,
@@ -58,7 +58,7 @@ LEVELS = (0.05, 0.5, 0.95)
 @click.option("--stepper", default="dop853", show_default=True, help=f"{stepper_help(ability='lanes')}.")
 @formulation_option(None, "default: kane, where equations are derived")
 @engine_option
-@click.option("--workers", type=int, help="Processes; default: as many as there are cores.")
+@click.option("--workers", type=int, help="Number of processes; default: the number of cores.")
 @max_steps_option
 @output_option("Write all runs as .npz, as they come.")
 @plot_option("Write a picture of the spread")
@@ -91,7 +91,7 @@ def ensemble_command(
     if seed < 0:
         raise UsageError(f"--seed takes a whole number that is not negative, found {seed}")
     if not vary and not spread:
-        raise UsageError("all runs would be the same: give --vary NAME=LOW:HIGH or --spread NAME=SIGMA")
+        raise UsageError("all runs would be identical: give --vary NAME=LOW:HIGH or --spread NAME=SIGMA")
     found = read_model(model, settings)
     states: dict[str, Any] = dict(read_state(found, start))
     from pendula.simulation.simulate_many import simulate_many

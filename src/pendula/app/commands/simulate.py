@@ -29,11 +29,11 @@ from pendula.present.words.tables import heading, number, table
 @run_options
 @formulation_option(None, "default: kane, where equations are derived")
 @engine_option
-@click.option("--event", "events", multiple=True, metavar="EXPR", help='What to look for, such as "theta1 = 0 rising".')
+@click.option("--event", "events", multiple=True, metavar="EXPR", help='Event to locate, such as "theta1 = 0 rising".')
 @click.option("--section", metavar="EXPR", help='A section of the motion, such as "theta1 = 0" (crossed rising).')
-@click.option("--section-of", metavar="NAME", help="The coordinate to draw it with.")
+@click.option("--section-of", metavar="NAME", help="The coordinate to plot against its speed.")
 @plot_option("Write a picture of the section", "--plot-section", "section_file")
-@click.option("--horizon", is_flag=True, help="Find up to which time the run can be relied on, by a tighter run.")
+@click.option("--horizon", is_flag=True, help="Find how long the run is reliable, by comparison with a tighter run.")
 @output_option("Write the run as .npz.")
 @plot_option("Write a plot")
 @animate_option("Write an animation as a self-contained page")
@@ -54,7 +54,7 @@ def simulate_command(
 ) -> None:
     """Motion of MODEL from its initial state. Exits with 1 if the run had to stop early."""
     if section is None and (section_file is not None or section_of is not None):
-        raise UsageError('--plot-section and --section-of go with --section, such as --section "theta1 = 0"')
+        raise UsageError('--plot-section and --section-of require --section, such as --section "theta1 = 0"')
     paths = {
         "-o": file_of(output, "-o", "Trajectory"),
         "--plot": file_of(plot_file, "--plot", "Figure"),
@@ -88,7 +88,7 @@ def _write(run: Any, paths: dict[str, Any], section_of: str | None = None) -> li
         write(run, paths["-o"])
         wrote.append(str(paths["-o"]))
     if len(run) < 2 and (paths["--plot"] is not None or paths["--animate"] is not None):
-        click.echo("note: no plot or animation was written, since the run kept only one state", err=True)
+        click.echo("note: no plot or animation was written, since the run stored only one state", err=True)
     if len(run) > 1 and paths["--plot"] is not None:
         from pendula.present.pictures.results import plot
 

@@ -53,7 +53,7 @@ def write_mathml(eq: Equations) -> tuple[Formula, ...]:
     """The equations of motion as formulas, the law first; with named intermediates unless they are small.
 
     Raises:
-        NotSupported: there is more than can be read on a page.
+        NotSupported: there is too many to read on a page.
 
     Example:
         >>> from pendula import derive, library
@@ -64,7 +64,7 @@ def write_mathml(eq: Equations) -> tuple[Formula, ...]:
     operations = count(eq).operations_shared
     if operations > MOST_OPERATIONS:
         raise NotSupported(
-            f"these equations take {operations} operations, more than can be read on a page.\n"
+            f"these equations take {operations} operations, too many to read on a page.\n"
             "  Try: pendula derive, which writes them as text, Python, C or JSON."
         )
     show = _writer(eq, small)
@@ -84,7 +84,7 @@ def write_mathml(eq: Equations) -> tuple[Formula, ...]:
     if eq.G:
         found += _matrix("their derivatives by the speeds", "<mi>G</mi>", eq.G, show)
         found += [] if all(map(is_zero, eq.b)) else _column("prescribed rates", "<mi>b</mi>", eq.b, show)
-        found += _column("and what is left of their accelerations", "<mi>c</mi>", eq.c, show)
+        found += _column("and the right-hand side for their accelerations", "<mi>c</mi>", eq.c, show)
     return tuple(found)
 
 

@@ -136,7 +136,7 @@ class Expression:
             fold(raw, check_node)
             root = fold(raw, replaced)
         if isinstance(root, CONDITIONS):
-            raise ExpressionError("a comparison is no number; write a if condition else b")
+            raise ExpressionError("a comparison is not a number; write a if condition else b")
         order = post_order(root)
         canonical = write(order)
         if len(order) > 1:
@@ -316,7 +316,7 @@ def _parse(value: object) -> Expression:
         text: str = value  # type: ignore[assignment]
         return _parse_short(text) if len(text) <= 100 else _parse_text(text)
     if kind is bool:
-        raise ExpressionError(f"found {str(value).lower()}, where a number or an expression belongs")
+        raise ExpressionError(f"found {str(value).lower()}where a number or an expression is expected")
     if issubclass(kind, int):
         number: int | float = int.__int__(value)  # type: ignore[arg-type]
     elif issubclass(kind, float):

@@ -80,7 +80,7 @@ def _refuse_open_directory(path: Path) -> None:
     if found.st_uid not in (os.getuid(), 0):
         raise OSError(f"{path} belongs to another user")
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX:
-        raise OSError(f"{path} can be written by other users")
+        raise OSError(f"{path} is writable by other users")
 
 
 def _remove_unused(root: Path, keep: Path) -> None:
@@ -106,7 +106,7 @@ def _prepare_directory() -> str:
         _remove_unused(root, directory)
         return str(directory)
     except (OSError, RuntimeError) as error:  # RuntimeError: no home directory
-        cache_note = f"compiled kernels are not kept on disk: {error}"
+        cache_note = f"compiled kernels are not cached on disk: {error}"
         return ""
 
 
@@ -116,7 +116,7 @@ cache_directory = _prepare_directory()
 def _note(reason: str) -> None:
     """Remember the first reason why something is not kept."""
     global cache_note
-    cache_note = cache_note or f"a compiled kernel is not kept on disk and will be compiled again: {reason}"
+    cache_note = cache_note or f"a compiled kernel is not cached on disk and will be compiled again: {reason}"
 
 
 def _with_files(made: Any, function: Callable[..., Any], settings: dict[str, Any]) -> Any:

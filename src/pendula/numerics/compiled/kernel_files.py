@@ -198,7 +198,7 @@ class KernelFiles(_Cache):
         if not self._enabled or data.lifted:
             return
         if data.library.has_dynamic_globals:
-            self._note(f"{self._function.__name__} holds addresses of this process")
+            self._note(f"{self._function.__name__} contains addresses of this process")
             return
         try:
             key = self._key(sig, data.codegen)

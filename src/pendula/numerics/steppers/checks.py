@@ -150,7 +150,7 @@ def check_step(stepper: Stepper, step: float | None, t0: float, t_end: float, br
             stepper.require("fixed")
         return
     if step is None:
-        raise ValueError(f"{stepper.name} takes steps of a fixed size, and none was given; give step=...")
+        raise ValueError(f"{stepper.name} takes steps of a fixed size; give step=...")
     if not isinstance(step, (int, float, np.floating, np.integer)) or not 0.0 < step < np.inf:
         raise ValueError(f"the step must be positive and finite, got {step!r}")
     span = abs(t_end - t0)

@@ -186,7 +186,7 @@ def _stepper(method: str, coordinates: int | None, watched: Watched | None, proj
     if stepper.series:
         raise NotSupported(f'stepper "{method}" integrates series, not a right-hand side; use integrate_series')
     if stepper.splits and coordinates is None:
-        raise ValueError(f"{method} treats positions and speeds differently; say how many coordinates there are")
+        raise ValueError(f"{method} treats positions and speeds differently; give the number of coordinates")
     if watched is not None:
         stepper.require("events")
     if project is not None:

@@ -391,10 +391,10 @@ def _explain(
             return Outcome.CALLBACK_FAILED, f"{series.failure} (at t = {where:.9g}; {last})"
         if code == codes.BAD_START:
             return outcome, f"the Taylor series at the initial state (t = {t:.9g}) is not finite: {which}"
-        return outcome, f"{which} is not finite near t = {where:.9g}, however short the step; last good t = {t:.9g}"
+        return outcome, f"{which} is not finite near t = {where:.9g}, for any step size; last good t = {t:.9g}"
     if outcome is Outcome.STEP_TOO_SMALL:
         return outcome, (
-            f"at t = {t:.9g} the slope at the end of a step contradicts the equations, however short the step; "
+            f"at t = {t:.9g} the slope at the end of a step contradicts the equations for any step size; "
             "they are not smooth there, or nearly singular"
         )
     if outcome is Outcome.TOO_MANY_STEPS:

@@ -78,7 +78,7 @@ def named_values(values: Mapping[str, float], units: Mapping[str, str]) -> str:
 
 
 def point_lines(system: System, one: Equilibrium, why: str) -> list[str]:
-    """The point of an analysis: how it was chosen, where it is, what is left unbalanced."""
+    """The point of an analysis: how it was chosen, where it is, what remains unbalanced."""
     units = system.model.unit_names
     facts = [("at", why), ("where", place(system, one))]
     if len(one.inputs):
@@ -118,7 +118,7 @@ def equilibria_text(system: System, found: Equilibria, verdicts: Sequence[str]) 
 def no_equilibrium_text(found: Equilibria) -> str:
     """That there is none, and the forces that are left at best."""
     left = ", ".join(f"{number(x)} {found.units[n]} on {n}" for n, x in found.unbalanced.items())
-    said = f"No equilibrium was found: at the best pose {left or 'a force'} is left unbalanced."
+    said = f"No equilibrium was found: at the best pose {left or 'a force'} remains unbalanced."
     return "\n".join([textwrap.fill(said, WIDTH), "", *_completeness(found)])
 
 
@@ -175,15 +175,15 @@ def _notes(system: System, found: Equilibria) -> list[str]:
             groups.setdefault(family_words(one), []).append(one.name)
     for words, names in groups.items():
         each = "is a family" if len(names) == 1 else "are families"
-        notes.append(f"{_listed(names)} {each}: equilibria go on along {words}.")
+        notes.append(f"{_listed(names)} {each}: equilibria form a family along {words}.")
     weak = [one for one in found if one.weak]
     if weak:
         sizes = [one.condition for one in weak if np.isfinite(one.condition)]
         by = f" (stiffness differs by up to {max(sizes):.1e})" if sizes else ""
         each = "is weak" if len(weak) == 1 else "are weak"
         notes.append(
-            f"{_listed([one.name for one in weak])} {each}: hardly held in some direction{by}, so that small errors "
-            "of the model move it far or make it vanish."
+            f"{_listed([one.name for one in weak])} {each}: almost no stiffness in some direction{by}, so small errors "
+            "of the model move it far or remove it."
         )
     return notes
 
@@ -226,7 +226,7 @@ def box_words(found: Equilibria) -> str:
     for name, where in parts:
         groups.setdefault(where, []).append(name)
     texts = [f"{_listed(names)} {where}" for where, names in groups.items()]
-    beyond = f" ({found.outside} more met outside)" if found.outside else ""
+    beyond = f" ({found.outside} more found outside)" if found.outside else ""
     return ("; ".join(texts) or "all rotations") + beyond
 
 

@@ -1,4 +1,4 @@
-"""Compiled callbacks for mechanisms whose bodies have coordinates of their own: right-hand side and projection.
+"""Compiled callbacks for mechanisms whose bodies have their own coordinates: right-hand side and projection.
 
 Like those of ``kernels``, they find everything through a context, which here continues that of ``kernels``.
 """

@@ -1,4 +1,4 @@
-"""Where everything stands in the arrays of a mechanism whose bodies have coordinates of their own.
+"""Where everything stands in the arrays of a mechanism whose bodies have their own coordinates.
 
 The accelerations and multipliers of each node are kept together, y_k = [body speeds, kept speeds, rows], since
 that is the order in which they are solved. Rows that close loops form the border.

@@ -237,7 +237,7 @@ class Programs:
         return self.bind("placement", parameters, build)
 
     def joint_accelerations(self, parameters: Array) -> Compiled:
-        """Rates of the joints' speeds, where bodies have coordinates of their own; v' comes in as an extra."""
+        """Rates of the joints' speeds, where bodies have their own coordinates; v' comes in as an extra."""
 
         def build() -> Native:
             eq = self._equations
