@@ -506,7 +506,7 @@ BAD = {
     "accelerations no table": ({"accelerations": [1]}, ["accelerations", "table"]),
     "abbreviations in a circle": (
         {"equations": [RIGHT], "define": {"a": "b", "b": "a"}},
-        ["define", "circle"],
+        ["define", "circularly"],
     ),
     "abbreviation takes a name": ({"equations": [RIGHT], "define": {"l": "2"}}, ["define: l", "already"]),
     "abbreviation with a bad name": ({"equations": [RIGHT], "define": {"a b": "2"}}, ["define: a b"]),

@@ -253,7 +253,7 @@ def test_faults_of_every_room_are_reported_together() -> None:
         'parameter "worse": "2 +", column 3',
         'joint "elbow": name: its coordinate "elbow" has the same name as parameter "elbow"',
         'joint "shoulder": axis: its length is 0',
-        'joint "again": child: body "lower" is placed by joint "elbow" already',
+        'joint "again": child: body "lower" is already placed by joint "elbow"',
         'body "loose": it is connected to nothing',
         'body "thin": inertia: no body has the principal values',
         'body "upper": points.grip[1]: "-l/zero" has no finite value',

@@ -286,7 +286,7 @@ def test_lines_of_text_are_events(text: str, name: str, expression: str, directi
         (["  "], "an event is an Event or text"),
         ([3], "an event is an Event or text"),
         (["stop: theta >= 0"], "already holds at the start"),
-        (["sqrt(-theta) = 1"], "has no value at the start"),
+        (["sqrt(-theta) = 1"], "has no finite value at the start"),
         (["__import__('os') = 1"], "event"),
     ],
 )
