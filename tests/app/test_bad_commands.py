@@ -130,8 +130,14 @@ CASES = {
     "range backwards": (["ensemble", "pendulum", "--vary", "theta=1:0"], ["--vary theta", '"1:0"']),
     "negative spread": (["ensemble", "pendulum", "--spread", "theta=-1"], ["--spread theta", "-1"]),
     "model without a name": (["show", ""], ["MODEL is empty", "pendula list"]),
-    "length with a unit": (["show", "pendulum", "-p", "l=3cm"], ['before "cm"', "the only units allowed are deg and rad"]),
-    "start with a unit": (["simulate", "pendulum", "--start", "theta=2 turns"], ['before "turns"', "only units allowed"]),
+    "length with a unit": (
+        ["show", "pendulum", "-p", "l=3cm"],
+        ['before "cm"', "the only units allowed are deg and rad"],
+    ),
+    "start with a unit": (
+        ["simulate", "pendulum", "--start", "theta=2 turns"],
+        ['before "turns"', "only units allowed"],
+    ),
     "output cannot be written": (["simulate", "pendulum", "--plot", "good.toml/x.png"], ["--plot"]),
     "page cannot be written": (["simulate", "pendulum", "--animate", "good.toml/x.html"], ["--animate"]),
     "no states": (["check", "pendulum", "--states", "0"], ["--states"]),
