@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def _registering_module() -> str:
-    """The module that asked for a registration, also where it did so through a ``register_...`` function."""
+    """The module that made a registration, also through a ``register_...`` function."""
     frame = sys._getframe(2)
     while frame.f_code.co_name.startswith("register_") and frame.f_back is not None:
         frame = frame.f_back

@@ -179,7 +179,7 @@ def _argument(name: str, text: str, hint: Any) -> Any:
 
 
 def with_inputs(model: Model, inputs: tuple[str, ...]) -> Model:
-    """The model with the settings of ``--input`` in place of its own."""
+    """The model with its inputs replaced by those of ``--input``."""
     if not inputs:
         return model
     given = {n: scalar(v, f"--input {n}") for n, v in pairs(inputs, "--input").items()}

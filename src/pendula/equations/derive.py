@@ -13,7 +13,7 @@ __all__ = ["DEFAULT", "Formulation", "cannot", "derive", "formulations"]
 
 
 DEFAULT = "kane"
-"""The formulation used when none is asked for: the one with the fewest operations."""
+"""The formulation used when none is named: the one with the fewest operations."""
 
 
 def derive(model: Model | str, formulation: str = DEFAULT) -> Equations:

@@ -90,7 +90,7 @@ class Link:
 
 
 class Quaternion(NamedTuple):
-    """Where a quaternion stands: index of its first coordinate and of its first angular speed."""
+    """Position of a quaternion: index of its first coordinate and of its first angular speed."""
 
     owner: str
     first: int
@@ -388,7 +388,7 @@ class Mechanism:
         """The motion of joint k seen from its parent-side frame, absolute angles made relative."""
         link = self.links[k]
         if (turn := link.absolute_turn) is not None:
-            # absolute angle = sign*q in world, so the turn beyond the frame's own angle is what is left
+            # absolute angle = sign*q in world, so the joint's turn is this minus the frame's own angle
             return (Turn(turn.axis, turn.angle - turn.axis[2] * frame.theta),)
         return link.motion
 

@@ -33,7 +33,7 @@ class SymbolicModel:
     Attributes:
         coordinates, inputs: names of the entries of e and u.
         M, C, K, F: matrices.
-        left: what is left of the forces at the point; zero at an equilibrium for all parameters. Where it is not, the
+        left: unbalanced forces at the point; zero at an equilibrium for all parameters. Where it is not, the
             point is an equilibrium only for parameters that make it so.
         assumed: parameters that are taken as positive, because their values in the model are.
 
@@ -71,7 +71,7 @@ class SymbolicModel:
     def conditions(self) -> tuple[Any, ...]:
         """What makes it asymptotically stable (Routh-Hurwitz); without damping, what keeps all roots on the axis.
 
-        For one and two degrees of freedom. Conditions that always hold are left out; one that never does is ``False``.
+        For one and two degrees of freedom. Conditions that always hold are omitted; one that never does is ``False``.
 
         Raises:
             NotSupported: there are more degrees of freedom.

@@ -104,7 +104,7 @@ def translate(expression: ex.Expression, names: Mapping[str, Expr]) -> Expr:
 
 
 def jumps(expression: ex.Expression, names: Mapping[str, Expr]) -> list[Expr]:
-    """Times at which a condition on t inside an expression switches, where that can be told.
+    """Times at which a condition on t inside an expression switches, where this can be determined.
 
     Only comparisons with plain ``t`` on one side count: a model refuses prescribed motions with other conditions.
     """

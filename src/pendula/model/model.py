@@ -71,7 +71,7 @@ class Model(Element):
     @model_validator(mode="wrap")
     @classmethod
     def _checked(cls, data: Any, make: ModelWrapValidatorHandler[Model]) -> Model:
-        """Reads and checks everything by itself first, so that all problems are reported together."""
+        """Reads and checks every part separately first, so that all problems are reported together."""
         if isinstance(data, Model):
             return data
         if not isinstance(data, Mapping):

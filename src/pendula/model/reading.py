@@ -1,4 +1,4 @@
-"""From plain data to the elements of a model, each read by itself so that one bad element hides no other."""
+"""From plain data to the elements of a model, each read separately so that one bad element hides no other."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _KINDS: dict[str, Registry[Any]] = {"joints": JOINTS, "forces": FORCES}
 
 @dataclass
 class Reading:
-    """What was read: values of the fields, what is left for checks across elements, and problems."""
+    """What was read: values of the fields, what remains for checks across elements, and problems."""
 
     values: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -95,7 +95,7 @@ class Reading:
 
 
 def read_fields(data: Mapping[str, Any]) -> Reading:
-    """Reads every field and element of a model by itself."""
+    """Reads every field and element of a model separately."""
     reading = Reading()
     reading.problems += _strange_fields(data)
     large = list(too_large(data, IN_PYTHON))

@@ -36,7 +36,7 @@ class Event:
         expression: text over t, coordinates, speeds, prescribed motions, inputs and parameters.
         direction: "rising" (from below zero, in the order of the run), "falling" or "any".
         terminal: whether the run ends there.
-        count: with ``terminal``, the run ends at this occurrence (default: the first); otherwise only so many are
+        count: with ``terminal``, the run ends at this occurrence (default: the first); otherwise only this number is
             recorded (default: all).
         limit: the expression is a limit that must not be passed: a run that starts exactly on it and passes it has its
             event at once, and one that starts beyond it and would end there is refused.
@@ -84,7 +84,7 @@ class Event:
         """An event from one line of text.
 
         ``"theta1 = 0 rising"`` is a section that is crossed one way, ``"theta1 >= 90deg"`` a limit that is reached,
-        ``"apex: theta1_dot"`` an expression under a name of its own, and ``"stop: theta1 >= 90deg"`` ends the run.
+        ``"apex: theta1_dot"`` an expression with a name, and ``"stop: theta1 >= 90deg"`` ends the run.
 
         Args:
             text: the line.
@@ -169,7 +169,7 @@ class Crossings:
 
     @cached_property
     def joints(self) -> tuple[Array, Array]:
-        """Coordinates and speeds of the joints, whatever was integrated."""
+        """Coordinates and speeds of the joints, in any formulation."""
         return self.system.in_joints.read(self.q, self.v, self.t, parameters=self.parameters)
 
     def __getitem__(self, name: str) -> Array:

@@ -33,7 +33,7 @@ def check_start(system: System, start: State, vector: Array) -> tuple[str, ...]:
     """Notes on redundant constraints.
 
     Raises:
-        SingularPose: the start is a singular pose, from which the mechanism can go on in more than one way.
+        SingularPose: the start is a singular pose, from which the mechanism can continue in more than one way.
     """
     if not system.model.closures:
         return ()

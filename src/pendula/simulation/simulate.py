@@ -83,7 +83,7 @@ def simulate(
         SingularPose: the accelerations are not determined at the start: a singular chart, or a pose from which a
             linkage can go two ways.
         UsageError: an argument is out of range.
-        NotSupported: the stepper lacks something that is asked for; the message lists those that have it.
+        NotSupported: the stepper does not support a request; the message lists those that do.
 
     Example:
         >>> import pendula

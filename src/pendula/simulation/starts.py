@@ -1,4 +1,4 @@
-"""Initial states and parameters of many runs, in whatever form they are given."""
+"""Initial states and parameters of many runs, in all accepted forms."""
 
 from __future__ import annotations
 

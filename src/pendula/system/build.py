@@ -30,9 +30,9 @@ from pendula.system.system import System
 _TRIES = 6
 _SINGULAR = 1e-11
 MOST_SPEEDS, MOST_SPEEDS_CLOSED = 5, 24
-"""Up to so many speeds compiled equations are faster than the recursion."""
+"""Number of speeds up to which compiled equations are faster than the recursion."""
 MOST_DERIVED = 12
-"""Up to so many speeds compiled equations give the terms of linear models, whichever engine gives the motion."""
+"""Number of speeds up to which compiled equations provide the terms of linear models, for either engine."""
 
 
 ENGINES = ("auto", "symbolic", "recursive")
@@ -42,7 +42,7 @@ def compile_system(model: Model | Equations | str, formulation: str | None = Non
     """A compiled system: derives the equations by a formulation and checks that they are well posed.
 
     The engine "recursive" derives nothing and finds accelerations by a recursion over the bodies; "auto" takes it
-    where it is faster and no formulation is asked for. ``system.engine`` tells which it is.
+    if it is faster and no formulation is named. ``system.engine`` names the engine.
 
     Well posed means that every allowed motion has mass: M is positive definite on the null space of G. Constraints
     may be redundant: ``mobility(system)`` reports it, and the motion is found all the same.
@@ -53,7 +53,7 @@ def compile_system(model: Model | Equations | str, formulation: str | None = Non
         engine: "symbolic", "recursive" or "auto".
 
     Raises:
-        ModelError: a motion has no mass, whatever the pose (names the coordinates involved), or nothing can move.
+        ModelError: a motion has no mass at any pose (names the coordinates involved), or nothing can move.
 
     Example:
         >>> from pendula import library

@@ -1,4 +1,4 @@
-"""Right-hand side and projection of a system as callbacks for a stepper, on buffers of their own."""
+"""Right-hand side and projection of a system as callbacks for a stepper, with their own buffers."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def bind_dynamics(
         length: a length typical of the mechanism, by which gaps are judged.
         rank: number of independent constraint rows at regular poses.
         complement: solve by an orthogonal complement; always done where rows are redundant.
-        baumgarte: rate at which errors of the constraints die out [1/time]; None: they are left alone.
+        baumgarte: rate at which errors of the constraints decay [1/time]; None: no stabilization.
     """
     nq, nv, m = sizes.q, sizes.v, sizes.rows
     code = programs.dynamics(parameters)

@@ -276,7 +276,7 @@ class _Check:
             listed = ", ".join(f"{name} ({value:.6g})" for name, value in bound.items())
             remarks.append(
                 f"They agree only for these values of the parameters: {listed}. With another value they differ: a "
-                "factor is missing, or a number stands for a parameter."
+                "factor is missing, or a number replaces a parameter."
             )
         return " ".join(remarks)
 

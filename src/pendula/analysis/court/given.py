@@ -411,7 +411,7 @@ def _mass_form(given: Given, names: Mapping[str, Affine], basis: Array | None, s
 
 
 def _names(given: Given, system: System, at: Points) -> dict[str, Affine]:
-    """What every name stands for, abbreviations excepted."""
+    """The meaning of every name except abbreviations."""
     layout = system.layout
     names = {name: Affine(np.array(x)) for name, x in zip(layout.parameters, at.p, strict=True)}
     names["t"] = Affine(at.t)
@@ -422,7 +422,7 @@ def _names(given: Given, system: System, at: Points) -> dict[str, Affine]:
         model |= {speed: Affine(at.v[:, k]), acceleration_name(speed): Affine(np.array(0.0), unit[k])}
     names |= model
     names |= {name: Affine(np.array(0.0), unit[len(layout.speeds) + k]) for k, name in enumerate(given.unknowns)}
-    for own, expression in given.coordinates.items():  # all of the model's, whatever names they replace
+    for own, expression in given.coordinates.items():  # all of the model's, including replaced names
         names |= _own_names(given, own, expression, system, at)
     return names
 

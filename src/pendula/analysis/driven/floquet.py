@@ -40,9 +40,9 @@ class Floquet:
         multipliers: by how much deviations are multiplied over one period; largest first.
         exponents: log(multiplier)/period [1/time].
         verdict: ``asymptotically stable`` (all inside the unit circle), ``stable (linear)`` (none outside, those on it
-            with as many directions as roots: deviations of the linear equations stay bounded, which does not decide
+            with a full set of eigenvectors: deviations of the linear equations stay bounded, which does not decide
             the nonlinear ones), ``unstable`` (one outside, for the nonlinear equations, too) or ``critical`` (a
-            repeated one on the circle with fewer directions, or too close to tell).
+            repeated one on the circle with too few eigenvectors, or too close to decide).
         reason: why.
         period: of the driving.
         matrix: the monodromy matrix, of deviations (ds, dv) with dq = N ds.

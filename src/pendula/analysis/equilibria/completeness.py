@@ -22,7 +22,7 @@ from pendula.system.system import System
 MOST_LINKS = 10
 """longer chains have more equilibria than anyone reads; only that of least potential is given"""
 ZERO = 1e-9
-"""weights below this share of the largest are not told from zero"""
+"""weights below this share of the largest are indistinguishable from zero"""
 
 
 @dataclass(frozen=True)

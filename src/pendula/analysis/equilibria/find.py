@@ -39,7 +39,7 @@ class Equilibria:
         circles: coordinates that live on the circle.
         starts: how many states the search started from; 0 where a proof made it unnecessary.
         found: how often the search came to each.
-        unbalanced: without any equilibrium: the forces that are left, by speed, at the pose that leaves the least.
+        unbalanced: if there is no equilibrium: the unbalanced forces by speed at the best pose.
         outside: how many others were met outside the box.
         units: of every coordinate, and of the force along every speed.
 
@@ -145,7 +145,7 @@ def find_equilibria(
         on_progress: called as ``on_progress(followed, planned)``.
 
     Returns:
-        ``Equilibria``; empty, with the forces that are left, where there are none.
+        ``Equilibria``; empty, with the unbalanced forces, if there are none.
 
     Raises:
         UsageError: forces depend on time, or an argument names something that is not there.
@@ -314,7 +314,7 @@ def _tidied(problem: Stationary, domain: Domain, q: Array) -> Array:
 def _described(
     system: System, balance: Balance, states: list[tuple[Array, int]], v: Array
 ) -> tuple[list[tuple[Equilibrium, int]], int]:
-    """Equilibria with how often each was found, and how many cannot be told about for want of derivatives."""
+    """Equilibria with how often each was found, and how many are undecided for lack of derivatives."""
     found, refused = [], None
     for q, times in states:
         try:

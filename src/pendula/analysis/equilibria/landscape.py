@@ -44,7 +44,7 @@ class Landscape:
 def landscape(system: System, found: Equilibria, *, rates: Mapping[str, float] | None = None) -> Landscape:
     """The (effective) potential over the coordinates that something depends on, at most two.
 
-    It is the negative integral of the forces that are left at rest (or in the steady motion), inputs included, so that
+    It is the negative integral of the unbalanced forces at rest (or in the steady motion), inputs included, so that
     equilibria are exactly its level points. It is measured from the potential of the first equilibrium.
 
     Args:

@@ -28,7 +28,7 @@ class Trim:
     """What holds a pose or a steady motion.
 
     Attributes:
-        values: what was asked for, by name: inputs, torques or forces of motors, rates.
+        values: the solution by name: inputs, torques or forces of motors, rates.
         units: of the values; inputs have none, since the model does not state it.
         state: the state that is held, with the coordinates that were not given.
         inputs: values of all inputs with which it is held.
@@ -86,7 +86,7 @@ def trim(
 
     Raises:
         UsageError: a name is not known, forces depend on time, or more than one answer would do.
-        NoConvergence: nothing was found that holds it; says which force is left.
+        NoConvergence: there is no solution; the message names the unbalanced force.
 
     Example:
         >>> import pendula
@@ -259,7 +259,7 @@ class _Trimming:
         worst = int(np.argmax(np.abs(rest)))
         unit = force_units(self.balance.system)
         what = (
-            f'{forces[worst]:.6g} {unit[names[worst]]} is left on "{names[worst]}"' if worst < n else "loops stay open"
+            f'{forces[worst]:.6g} {unit[names[worst]]} remains on "{names[worst]}"' if worst < n else "loops stay open"
         )
         return NoConvergence(
             f"no solution holds this: at best {what}.\n"

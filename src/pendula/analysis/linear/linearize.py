@@ -1,4 +1,4 @@
-"""Small motion about an equilibrium: M e'' + C e' + K e = F u in independent coordinates, whatever the formulation."""
+"""Small motion about an equilibrium: M e'' + C e' + K e = F u in independent coordinates, for every formulation."""
 
 from __future__ import annotations
 

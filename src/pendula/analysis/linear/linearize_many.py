@@ -115,7 +115,7 @@ def linearize_many(
         inputs: values of inputs, by name, the same for all.
         parameters: by name, arrays or single values; or an array with one row of all parameters per case.
 
-    Cases that are no equilibria are not refused: ``balanced`` tells them, and their eigenvalues are NaN.
+    Cases that are not equilibria raise no error: ``balanced`` marks them, and their eigenvalues are NaN.
 
     Raises:
         ComputationError: forces have a kink or a jump just at the state of a case; says of which.

@@ -29,7 +29,7 @@ class Pencil:
         E, A: matrices, of size 2 speeds + constraint rows.
         names: of the entries of z: displacements, speeds, multipliers.
         at: the equilibrium.
-        model: the same in independent coordinates, which tells true roots from artefacts; None where there is none.
+        model: the same in independent coordinates, which distinguishes true roots from artefacts, or None.
         system: whose.
         redundant: number of constraint rows that depend on others. Their multipliers are 0/0, which would make every
             number a root; rows are therefore combined into independent ones.

@@ -20,7 +20,7 @@ from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 SAME = 1e-9
-"""bodies that move by less than this along the massless direction (relative to a typical length) stand still"""
+"""bodies that move by less than this along the massless direction (relative to a typical length) are at rest"""
 FITS = 1e-8
 NEAR = 1e-3
 """distance at which the model is compared with accelerations of the system, where its coordinates are regular"""
@@ -128,7 +128,7 @@ def _samples(system: System, point: Equilibrium, null: Array) -> list[tuple[Arra
 
 
 def _chosen_components(system: System, U: Array, n: int, what: str) -> tuple[tuple[str, ...], Array]:
-    """Displacements of bodies that tell all others: their names and rows. Shifts are preferred to turns."""
+    """Displacements of bodies that determine all others: their names and rows. Shifts are preferred to turns."""
     from scipy.linalg import qr  # slow to load
 
     names = [f"{body}_{kind}{axis}" for body in system.layout.bodies for kind in ("turn_", "") for axis in "xyz"]

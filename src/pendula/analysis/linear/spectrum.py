@@ -34,7 +34,7 @@ class Eigenvalue:
         value: the root; infinite or not a number where the label says so.
         multiplicity: as a root of the characteristic polynomial.
         label: starts with ``physical``, ``zero``, ``infinite``, ``undetermined`` or ``artefact``.
-        semisimple: whether it has as many eigenvectors as its multiplicity; if not, motion grows by powers of time.
+        semisimple: whether it has a full set of eigenvectors; if not, motion grows by powers of time.
         vector: an eigenvector in the coordinates e, of largest entry 1; None where there is none.
         backward_error: relative change of M, C, K that makes the pair exact.
 
@@ -99,7 +99,7 @@ class Spectrum:
 
     @cached_property
     def semisimple(self) -> Array:
-        """Whether each has as many eigenvectors as its multiplicity."""
+        """Whether each has a full set of eigenvectors."""
         return self._kept(self.roots.multiplicity == self.roots.vectors_of)
 
     def _kept(self, each: Array) -> Array:
@@ -257,7 +257,7 @@ def stiffness_nearby(model: LinearModel) -> float:
 
 
 def zero_label(model: LinearModel, roots: Roots) -> str:
-    """What makes the zeros: named coordinates along which the equilibrium goes on, or a stiffness that vanishes
+    """The cause of the zeros: named coordinates along which a family extends, or a stiffness that vanishes
     here."""
     flat = roots.zero_vectors
     if model.system is None or model.chart:

@@ -140,7 +140,7 @@ def _plain_bases(squares: Array, E: Array, M: Array) -> Array:
     """The same shapes; where a frequency is repeated, a basis that keeps coordinates apart as far as possible.
 
     Of the subspace, the M-orthogonal projection of a unit vector is taken, that of the coordinate that is represented
-    best; then the same with what is left.
+    best; then the same with the rest.
     """
     E = E.copy()
     for group in _runs(squares, SAME * np.maximum(np.abs(squares), ROUNDING * np.abs(squares).max())):

@@ -128,7 +128,7 @@ def modes(
     """Natural frequencies, damping ratios and shapes of small motions about an equilibrium.
 
     Undamped modes come from the symmetric eigenproblem K e = omega^2 M e. Gyroscopic or circulatory forces, and damping
-    where it is asked for, lead to (s^2 M + s C + K) e = 0 and to shapes with phases. A mode that nothing holds is
+    if requested, lead to (s^2 M + s C + K) e = 0 and to shapes with phases. A mode that nothing holds is
     called a rigid-body mode, and one with negative stiffness unstable: neither is given a frequency.
 
     Args:

@@ -31,7 +31,7 @@ class FreeResponse:
         t: times, shape (k,).
         e, v: changes of the independent coordinates and speeds, shape (k, n).
         q: changes of all coordinates of the system, shape (k, coordinates): N Z e.
-        parts: the part of every mode in e, shape (modes, k, n); empty where modes cannot be told apart.
+        parts: the part of every mode in e, shape (modes, k, n); empty where modes cannot be separated.
         modes: those modes.
         method: ``modes`` or ``matrix exponential`` (fewer shapes than roots, or nearly so).
         linear: the linear model.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pendula.system.layout import Array
 
 LISTED = 6
-"""coordinates up to which every amplitude is told"""
+"""coordinates up to which every amplitude is described"""
 HARDLY = 1e-3
 """a coordinate that moves less than this of the largest of its unit hardly moves"""
 ALIGNED = 1.0
@@ -28,7 +28,7 @@ def sentence(mode: Mode, linear: LinearModel) -> str:
 
 
 def named_shape(mode: Mode, linear: LinearModel) -> tuple[tuple[str, ...], Array, dict[str, str]]:
-    """Names, values and units that a shape is told by: independent coordinates, or all where there are constraints."""
+    """Names, values and units that describe a shape: independent coordinates, or all where there are constraints."""
     layout = linear.at.layout
     if linear.Z.shape[0] == linear.Z.shape[1]:
         return linear.coordinates, mode.scaled, {n: linear.units.get(n, "") for n in linear.coordinates}

@@ -119,7 +119,7 @@ class Reactions:
 
     Forces and torques are those of the parent side on the child side, at the child side's point. What springs,
     friction and other loads do along the free directions of a joint is not part of them; what a motor does that
-    prescribes a motion is, and ``motors`` lists it by itself.
+    prescribes a motion is, and ``motors`` lists it separately.
 
     Example:
         >>> import pendula

@@ -37,7 +37,7 @@ class Finding:
         shape: ``minimum``, ``no minimum``, or ``unknown``.
         reason: in words.
         order: 2, or the order of the terms of the potential that decide.
-        families: directions along which equilibria go on, by columns.
+        families: directions along which families of equilibria extend, by columns.
         damped: whether every direction is damped.
     """
 
@@ -167,7 +167,7 @@ def _higher_order(model: LinearModel, direction: Array, families: Array, damped:
     powers = np.log2(sizes[:, 1:] / sizes[:, :-1])
     usable = clear[:, 1:] & clear[:, :-1]
     if not np.all(np.isfinite(forces)) or not usable.any(axis=1).all():
-        text = f"no force is left along {names} that is distinguishable from rounding"
+        text = f"no force along {names} is distinguishable from rounding"
         return Finding("unknown", text, families=families, damped=damped)
     first = [powers[k][usable[k]][0] for k in range(2)]
     order = round(first[1])

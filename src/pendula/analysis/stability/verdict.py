@@ -21,7 +21,7 @@ from pendula.system.parameters import Parameters
 from pendula.words import readable
 
 ROUNDING = 200 * np.finfo(float).eps
-"""real parts up to this, times the condition of the root and the size of the matrix, cannot be told from zero"""
+"""real parts up to this, times the condition of the root and the size of the matrix, count as zero"""
 
 
 @readable
@@ -35,7 +35,7 @@ class Stability:
         applies_to_nonlinear: whether the verdict holds for the mechanism itself, not only for its linear model.
         proof: the argument.
         roots: for every eigenvalue what it does: over-damped, under-damped, undamped, growing, at rest.
-        drifts: coordinates that may go on at a constant rate after a push.
+        drifts: coordinates that may keep a constant rate after a push.
         spectrum: the eigenvalues.
         at: the equilibrium.
 

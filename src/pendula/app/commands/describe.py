@@ -152,7 +152,7 @@ def freedom(model: Model) -> str:
 
 
 def _by_rank(model: Model) -> str:
-    """What the constraints leave free where loops are closed, or why that cannot be said."""
+    """Degrees of freedom with closed loops, or why they cannot be determined."""
     from pendula.errors import PendulaError
     from pendula.system.build import compile_system
 

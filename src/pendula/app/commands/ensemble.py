@@ -127,7 +127,7 @@ def ensemble_command(
 def _draw(
     system: Any, vary: tuple[str, ...], spread: tuple[str, ...], given: dict[str, Any], runs: int, seed: int
 ) -> dict[str, Any]:
-    """Random values by name. Every name has numbers of its own: one more does not change the others."""
+    """Random values by name. Every name has a separate random stream: one more does not change the others."""
     import numpy as np
 
     ranges, widths = pairs(vary, "--vary"), pairs(spread, "--spread")

@@ -101,7 +101,7 @@ def linearize_command(
 
 
 def chosen_or_exit(asked: Asked, at: tuple[str, ...], as_json: bool, progress: Progress) -> Chosen:
-    """The equilibrium that is meant; where there is none at all, that is said, and the command ends with 1."""
+    """The selected equilibrium; if there is none, the command reports it and exits with 1."""
     try:
         return choose(asked, at, progress)
     except NoEquilibrium as none:
@@ -282,7 +282,7 @@ def modes_command(
 
 
 def _draw(asked: Asked, found: Any, answer: Any, paths: dict[str, Path | None], mode: int) -> list[str]:
-    """Writes the files that were asked for."""
+    """Writes the requested files."""
     from pendula.present.pictures.modes import animate_mode
     from pendula.present.pictures.results import plot
 

@@ -80,7 +80,7 @@ def _horizon(run: Any) -> Any:
 
 
 def _write(run: Any, paths: dict[str, Any], section_of: str | None = None) -> list[str]:
-    """Writes the files that were asked for; a run that kept nothing has nothing to show."""
+    """Writes the requested files; a run without stored states has nothing to show."""
     wrote = []
     if paths["-o"] is not None:
         from pendula.formats import write

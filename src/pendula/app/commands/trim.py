@@ -82,7 +82,7 @@ def _report(asked: Asked, found: Trim) -> str:
 
 
 def _kind(asked: Asked, name: str) -> str:
-    """What a name stands for among those that may be adjusted."""
+    """The kind of adjustment that a name refers to."""
     layout = asked.system.in_joints.layout
     if name in layout.inputs:
         return "input"

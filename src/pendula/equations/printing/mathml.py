@@ -1,4 +1,4 @@
-"""Equations as MathML, which browsers draw by themselves: no script, no font and no network is needed."""
+"""Equations as MathML, which browsers draw natively: no script, no font and no network is needed."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def _name(eq: Equations, name: str) -> str:
 
 
 def mathml_name(name: str) -> str:
-    """theta1_dot as a dotted letter with an index; names of several letters stand upright.
+    """theta1_dot as a dotted letter with an index; names of several letters are upright.
 
     Example:
         >>> mathml_name("m2")

@@ -94,7 +94,7 @@ _MAY_JUMP = ("abs", "sign", "min", "max", "floor", "ceil")
 
 
 def _smooth(element: str, found: Places, *, switches: bool = True) -> Iterator[Problem]:
-    """Prescribed motions may switch only where it can be told: at ``t < ...`` with a fixed time.
+    """Prescribed motions may switch only where this can be determined: at ``t < ...`` with a fixed time.
 
     Inside the pose of a joint (``switches`` false) not even there, since the jump would depend on coordinates.
     """

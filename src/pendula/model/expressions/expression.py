@@ -110,7 +110,7 @@ T = TypeVar("T")
 class Expression:
     """A checked expression: the text it came from and the tree it means.
 
-    Made by :func:`parse`, :meth:`from_node` or :meth:`substitute`. Whatever the way, the tree is checked: it
+    Made by :func:`parse`, :meth:`from_node` or :meth:`substitute`. In every case the tree is checked: it
     is within the size limits, its names and functions are legal, its constant parts have finite values, and
     ``parse(expression.to_text())`` gives an equal expression. Two expressions are equal when their trees are.
 
@@ -184,7 +184,7 @@ class Expression:
         return fold(self._order, handler)
 
     def interpret(self, algebra: Algebra[T]) -> T:
-        """The meaning of the expression in an algebra: arrays, symbols, or whatever has its methods."""
+        """The meaning of the expression in an algebra: arrays, symbols, or any type with its methods."""
         return fold(self._order, lambda node, parts: combine(algebra, node, parts))
 
     def evaluate(self, values: Mapping[str, float] | None = None) -> float:
@@ -308,7 +308,7 @@ def parse(value: int | float | str, *, where: str = "") -> Expression:
 
 
 def _parse(value: object) -> Expression:
-    # The real type is asked, not isinstance: a class can lie about itself, or bring methods of its own.
+    # The real type is asked, not isinstance: a class can lie about itself, or define its own methods.
     kind = type(value)
     if kind is Expression:
         return value  # type: ignore[return-value]

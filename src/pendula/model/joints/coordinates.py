@@ -25,7 +25,7 @@ class JointCoordinates(TreeJoint):
     rotation: Annotated[Rotation | None, Use.COORDINATES] = None
 
     def check_own_fields(self) -> None:
-        """Coordinates are named here, and as many kinds are given."""
+        """Coordinates are named here, with one kind for each."""
         if not self.coordinates_:
             raise ValueError("coordinates: is empty; try: name at least one coordinate")
         if self.names:

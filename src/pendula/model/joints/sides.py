@@ -14,7 +14,7 @@ from pendula.model.problems import shown
 
 
 class Rotation(Element):
-    """A turn: ``axis`` with ``angle``, or ``sequence`` such as "zyz" with as many ``angles``.
+    """A rotation: ``axis`` with ``angle``, or ``sequence`` such as "zyz" with one of ``angles`` for each letter.
 
     A sequence turns about the axes of the frame as the turns before have left it (intrinsic).
     """

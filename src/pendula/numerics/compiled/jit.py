@@ -120,7 +120,7 @@ def _note(reason: str) -> None:
 
 
 def _with_files(made: Any, function: Callable[..., Any], settings: dict[str, Any]) -> Any:
-    """What numba made of a function, with our files in place of its own where there can be any."""
+    """What numba made of a function, with our files in place of its own where possible."""
     if not cache_directory:
         return made
     if not os.path.isfile(function.__code__.co_filename):  # e.g. a function typed at a prompt
@@ -176,7 +176,7 @@ def compiled_part(function: Callable[..., Any] | None = None, /, *, allocates: b
 
 
 class CompiledCallback:
-    """A function ``(out, inp, context)`` of three addresses, compiled when its address is first asked for.
+    """A function ``(out, inp, context)`` of three addresses, compiled when its address is first needed.
 
     Made by :func:`compiled_callback`. ``address`` [int] is the native entry point, and
     :meth:`bind` pairs it with the data it works on.

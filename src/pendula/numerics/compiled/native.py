@@ -31,7 +31,7 @@ class Callback:
     Attributes:
         address: entry point of ``void (*)(double *out, const double *in, void *context)``.
         context: address handed through as the third argument; 0 if there is none.
-        owner: whatever keeps the code and the context alive. If it has an attribute ``failure`` holding
+        owner: the object that keeps the code and the context alive. If it has an attribute ``failure`` holding
             text (or None), a run that stops because of this function reports that text.
     """
 

@@ -1,6 +1,6 @@
 """What a stepper is, and the registry of all steppers: their names and abilities are written here, once.
 
-A stepper from outside the package is a :class:`Stepper` with a ``step`` of its own, see :func:`register_stepper`.
+A stepper from outside the package is a :class:`Stepper` with its own ``step``, see :func:`register_stepper`.
 """
 
 from __future__ import annotations

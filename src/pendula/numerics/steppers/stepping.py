@@ -125,7 +125,7 @@ def integrate(
             ``KeyboardInterrupt``, from here or from the keyboard, ends the run as ``INTERRUPTED``.
         breakpoints: times at which the right-hand side may jump. Steps end exactly there; the right-hand
             side is evaluated just before on one side and just after on the other. Times outside
-            ``t_span`` are left out.
+            ``t_span`` are ignored.
         watched: functions of time and state whose zeros are recorded; some may end the run.
         coordinates: how many of the first components are positions; the others, but for the ``quadratures``, are
             speeds. Steppers that treat them differently need it.
@@ -136,7 +136,7 @@ def integrate(
     Raises:
         ValueError: an argument is out of range; the message says which and what is allowed.
         UsageError: there is no such stepper.
-        NotSupported: the stepper lacks an ability that is asked for.
+        NotSupported: the stepper does not support a requested feature.
 
     Example:
         >>> import numpy as np
@@ -181,7 +181,7 @@ def integrate(
 
 
 def _stepper(method: str, coordinates: int | None, watched: Watched | None, project: Callback | None) -> Stepper:
-    """The stepper of a name, if it can do what is asked for."""
+    """The stepper of a name, if it supports the request."""
     stepper = STEPPERS[method]
     if stepper.series:
         raise NotSupported(f'stepper "{method}" integrates series, not a right-hand side; use integrate_series')
@@ -341,7 +341,7 @@ def _stiff_from(run: Memory) -> float | None:
 
 
 def doubled(rows: np.ndarray) -> np.ndarray:
-    """The same rows with as many empty ones behind them."""
+    """The same rows followed by an equal number of empty ones."""
     longer = np.empty((2 * len(rows), *rows.shape[1:]))
     longer[: len(rows)] = rows
     return longer

@@ -168,7 +168,7 @@ def _driven(found: Floquet) -> str:
 
 
 def spectrum_section(found: Study, page: Page) -> str:
-    """Eigenvalues about the equilibrium asked for: in the complex plane, and with labels."""
+    """Eigenvalues about the chosen equilibrium: in the complex plane, and with labels."""
     if found.spectrum is None or found.linear is None or found.at is None:
         return missing(found.absent.get("linear") or found.absent["spectrum"])
     linear, unit = found.linear, found.linear.at.layout.time_unit

@@ -18,13 +18,13 @@ from pendula.system.system import System
 MOST_ROWS = 24
 """equilibria that are shown; files and programs get all"""
 MOST_COLUMNS = 5
-"""coordinates up to which each has a column of its own, unless they are quaternions"""
+"""number of coordinates up to which each has its own column, unless they are quaternions"""
 NAMED = 6
 """coordinates up to which each is named with its value"""
 
 
 def joint_values(system: System, one: Equilibrium) -> dict[str, float]:
-    """Coordinates and speeds of the joints by name, whatever the coordinates of the equations are."""
+    """Coordinates and speeds of the joints by name, for equations in any coordinates."""
     q, v = system.in_joints.read(one.q, one.v, parameters=one.parameters)
     layout = system.in_joints.layout
     names = (*layout.coordinates, *layout.speeds)
@@ -116,7 +116,7 @@ def equilibria_text(system: System, found: Equilibria, verdicts: Sequence[str]) 
 
 
 def no_equilibrium_text(found: Equilibria) -> str:
-    """That there is none, and the forces that are left at best."""
+    """Report that there is none, with the unbalanced forces at the best pose."""
     left = ", ".join(f"{number(x)} {found.units[n]} on {n}" for n, x in found.unbalanced.items())
     said = f"No equilibrium was found: at the best pose {left or 'a force'} remains unbalanced."
     return "\n".join([textwrap.fill(said, WIDTH), "", *_completeness(found)])
@@ -147,7 +147,7 @@ def _table(system: System, found: Equilibria, verdicts: Sequence[str]) -> str:
 
 
 def short_verdict(verdict: str) -> str:
-    """A verdict for a narrow column: along what something drifts is said below the table."""
+    """A verdict for a narrow column: the text below the table names the drifting coordinate."""
     return "critical: drifts, else stable" if verdict.startswith("critical: drifts") else verdict
 
 
@@ -189,7 +189,7 @@ def _notes(system: System, found: Equilibria) -> list[str]:
 
 
 def family_words(one: Equilibrium) -> str:
-    """The directions in which a family goes on, by coordinates."""
+    """The directions along which a family extends, by coordinates."""
     told = []
     for direction in one.free_directions:
         terms = [

@@ -75,7 +75,7 @@ def assemble(
         near: a State, or changes to the model's initial state by name; default: the initial state.
         parameters: changes of parameters by name, or all values as an array.
         keep: coordinates and speeds to hold. Coordinates are let go where the loops cannot be closed otherwise
-            (``moved`` tells); speeds that contradict each other are refused.
+            (see ``moved``); contradictory speeds raise an error.
         prefer: coordinates and speeds to hold where that is possible.
 
     Raises:
@@ -268,7 +268,7 @@ def _least_change(G: Array, rate: Array, free: Array) -> Array:
 
 
 def _contradiction(system: System, G: Array, rate: Array, v: Array, kept: list[int], nearest: Array) -> str:
-    """Why speeds cannot be as they were asked for."""
+    """Why the requested speeds are impossible."""
     names, units = system.layout.speeds, system.layout.units
     free = np.array([k not in kept for k in range(len(v))])
     worst = int(np.argmax(np.abs(G @ _least_change(G, rate, free) + rate)))
