@@ -36,9 +36,9 @@ Numbers = Annotated[dict[Name, Scalar], AfterValidator(Table)]
 
 
 class Model(Element):
-    """A mechanism, checked when it is made and frozen afterwards.
+    """A mechanism, checked on creation and frozen afterwards.
 
-    Numbers may be expressions of the parameters. Gravity is never implied: say ``[0, 0, 0]`` for none.
+    Numbers may be expressions of the parameters. Gravity has no default: give ``[0, 0, 0]`` for none.
 
     Example:
         >>> model = Model(
