@@ -11,7 +11,7 @@ from pendula.model.forces.law import Law
 
 
 class ForceSpring(ForceBetweenOrAcross):
-    """A spring (with damping) between two points, or across a prismatic joint.
+    """A spring (with damping) between two points, or on a length coordinate of a joint.
 
     Between points the tension is stiffness (distance - length) + damping (rate of distance).
     """

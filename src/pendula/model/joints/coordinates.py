@@ -14,7 +14,7 @@ from pendula.model.joints.steps import Shift, Step
 
 
 class JointCoordinates(TreeJoint):
-    """The child's pose as expressions of the joint's coordinates, parameters and t: a bead on a wire, the (x, y) chart."""
+    """The child's pose as expressions of its coordinates, parameters and t: a bead on a wire, the (x, y) chart."""
 
     type: Literal["coordinates"] = "coordinates"
     coordinates_: tuple[Name, ...] = Field(alias="coordinates")
