@@ -12,9 +12,10 @@ VENV = .venv
 BIN = $(VENV)/bin
 RUN = $(BIN)/python -m
 
-# Settings of the caller that would lead installs or imports away from .venv.
+# Settings of the caller that would lead installs or imports away from .venv, or leave them without bytecode.
 unexport PYTHONPATH PYTHONHOME PYTHONSTARTUP VIRTUAL_ENV CONDA_PREFIX __PYVENV_LAUNCHER__
 unexport PIP_TARGET PIP_PREFIX PIP_ROOT PIP_PYTHON PIP_CONSTRAINT PIP_REQUIRE_VIRTUALENV
+unexport PYTHONDONTWRITEBYTECODE PIP_NO_COMPILE
 unexport UV_PYTHON UV_SYSTEM_PYTHON UV_TARGET UV_PREFIX UV_CONSTRAINT UV_PROJECT_ENVIRONMENT
 export PYTHONNOUSERSITE := 1
 export PIP_USER := 0
@@ -87,7 +88,7 @@ if [ -n "$$index" ]; then export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$index}
 if [ -n "$$cert" ]; then export SSL_CERT_FILE="$${SSL_CERT_FILE:-$$cert}"; fi; \
 install() { \
     if command -v "$$uv" >/dev/null; then \
-        "$$uv" pip install --quiet --python $(BIN)/python --no-deps "$$@" && return; \
+        "$$uv" pip install --quiet --compile-bytecode --python $(BIN)/python --no-deps "$$@" && return; \
         echo "uv could not (see above); once more with pip, which takes longer"; \
     fi; \
     $(RUN) pip --version >/dev/null 2>&1 || $(RUN) ensurepip >/dev/null; \

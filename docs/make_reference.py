@@ -17,6 +17,7 @@ from pendula.files import write_text
 from pendula.model import bodies
 from pendula.model.expressions.functions import FUNCTIONS
 from pendula.model.expressions.nodes import CONSTANTS
+from pendula.model.fields import field_texts
 from pendula.model.forces.registry import FORCES
 from pendula.model.joints import JOINTS, ClosingJoint, TreeJoint
 from pendula.model.model import Model
@@ -71,12 +72,13 @@ def shown(annotation: Any) -> str:
 def fields(kind: Any, skip: tuple[str, ...] = ()) -> list[str]:
     """A table of the fields of an element."""
     rows = ["| field | type | default | meaning |", "|---|---|---|---|"]
+    meanings = field_texts(kind)
     for name, field in kind.model_fields.items():
         if name in skip:
             continue
         default = "required" if field.is_required() else field.get_default(call_default_factory=True)
         default = "" if default in (None, "", {}, ()) else f"`{_plain(default)}`" if default != "required" else default
-        rows.append(f"| `{field.alias or name}` | {shown(field.annotation)} | {default} | {field.description or ''} |")
+        rows.append(f"| `{field.alias or name}` | {shown(field.annotation)} | {default} | {meanings.get(name, '')} |")
     return rows
 
 

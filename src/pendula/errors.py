@@ -89,7 +89,7 @@ class ModelError(PendulaError):
 
 
 class NotSupported(PendulaError):
-    """A formulation or method was asked for something it cannot do.
+    """A formulation or method does not support a request.
 
     Example:
         >>> import pendula

@@ -77,7 +77,7 @@ def _load_file(path: Path) -> ModuleType:
     if known is not None:
         if Path(getattr(known, "__file__", None) or "").resolve() == path:
             return known
-        raise UsageError(f'extension "{path}": a module called "{name}" is loaded already; rename the file')
+        raise UsageError(f'extension "{path}": a module called "{name}" is already loaded; rename the file')
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UsageError(f'extension "{path}": not a Python file')

@@ -132,8 +132,12 @@ def write_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float | None
     named = Path(path)
     if not named.suffix:
         named = named.with_name(f"{named.name}.png")
+    kind = named.suffix[1:].lower()
     with writing(named) as file:
-        figure.savefig(file, dpi=dpi or "figure", format=named.suffix[1:].lower())
+        if kind == "png" and dpi in (None, figure.dpi) and hasattr(figure.canvas, "print_png"):
+            figure.canvas.print_png(file)  # savefig would draw everything twice
+        else:
+            figure.savefig(file, dpi=dpi or "figure", format=kind)
 
 
 def scratch_array(path: Path, kind: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:

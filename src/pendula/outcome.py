@@ -19,7 +19,7 @@ class Outcome(Enum):
     STEP_TOO_SMALL = "stopped: the step size fell below the smallest that changes t"
     NOT_FINITE = "stopped: the right-hand side gave a value that is not finite"
     TOO_MANY_STEPS = "stopped: the allowed number of steps was used up before the final time"
-    INTERRUPTED = "stopped: interrupted by the user, what was computed is kept"
+    INTERRUPTED = "stopped: interrupted by the user, the results so far are kept"
     PROJECTION_FAILED = "stopped: the state could not be brought back onto the constraints"
     EVENT = "stopped: an event ended the run"
     EVENT_FAILED = "stopped: the expression of an event has no finite value"

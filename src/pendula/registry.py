@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def _registering_module() -> str:
-    """The module that asked for a registration, also where it did so through a ``register_...`` function."""
+    """The module that made a registration, also through a ``register_...`` function."""
     frame = sys._getframe(2)
     while frame.f_code.co_name.startswith("register_") and frame.f_back is not None:
         frame = frame.f_back
@@ -79,7 +79,7 @@ class Registry(Generic[T]):
         module = module or _registering_module()
         taken = self._entries.get(name)
         if taken is not None and taken.module != module:
-            raise UsageError(f'{self.kind} "{name}" is registered already, by {taken.module}; choose another name')
+            raise UsageError(f'{self.kind} "{name}" is already registered by {taken.module}; choose another name')
         self._entries[name] = Entry(name, value, summary, module)
 
     def __getitem__(self, name: str) -> T:

@@ -38,7 +38,7 @@ def readable(kind: type[Result]) -> type[Result]:
 
 
 def fitted(text: str) -> str:
-    """Text whose lines are at most 80 columns wide; what is cut off goes on indented."""
+    """Text whose lines are at most 80 columns wide; continuation lines are indented."""
     return "\n".join(_fitted(line) for line in text.splitlines())
 
 

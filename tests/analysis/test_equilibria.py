@@ -16,7 +16,7 @@ from pendula.analysis.equilibria.domain import domain_of
 from pendula.analysis.equilibria.equilibrium import equilibrium_at
 from pendula.analysis.equilibria.find import _problem, find_equilibria
 from pendula.analysis.equilibria.search import Search
-from pendula.analysis.equilibria.stiffening import _round_the_turn, spring_parameters
+from pendula.analysis.equilibria.stiffening import loosened, round_the_turn, spring_parameters
 from pendula.errors import NotAnEquilibrium, NotSupported, UsageError
 from tests.helpers import random_mechanism
 
@@ -250,9 +250,7 @@ def test_branches_are_followed_round_their_turning_point():
     rng = np.random.default_rng(0)
     balance, v = Balance.of(one), np.zeros(1)
     problem = _problem(balance, v, domain_of(balance, v, None, rng), rng)
-    ends = [
-        float(x[0, 0]) for x in _round_the_turn(problem, [one.layout.parameters.index("k")], np.array([np.pi]), 0.0)
-    ]
+    ends = round_the_turn(loosened(problem, ["k"]), problem, np.array([[np.pi, 0.0]]))[:, 0]
 
     def moment(x):
         return k * x + 9.81 / 2 * np.sin(x)

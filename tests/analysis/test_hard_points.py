@@ -71,7 +71,7 @@ def test_equilibria_along_two_lines_that_cross_are_no_family() -> None:
     """V = -x^2 y^2/2: each of x and y may be anything while the other is zero, but x = y = a runs away."""
     found = pendula.stability(masses("x*y**2; x**2*y"), {})
     assert found.verdict == "undecided"
-    assert "vanishes just here" in found.spectrum.labels[0]
+    assert "vanishes just at this point" in found.spectrum.labels[0]
 
 
 @pytest.mark.parametrize("friction", ["", "- y_dot"])

@@ -73,7 +73,7 @@ def test_example_6_of_paper_001():
     assert "out of phase" in found[2].description
     assert "-1.985 deg" in found[2].description
     assert "theta2 moves most" in found[2].description
-    assert any("damping is left out" in note for note in found.notes)
+    assert any("damping is neglected" in note for note in found.notes)
 
 
 def test_example_7_state_matrix_has_the_same_frequencies():

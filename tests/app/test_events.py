@@ -69,9 +69,9 @@ def test_the_horizon_is_a_sentence_and_a_number(pendula):
     ("arguments", "message"),
     [
         (["--event", "thetta = 0"], 'error: event "thetta = 0": there is no "thetta"; did you mean "theta"?'),
-        (["--stop", "theta >= 0"], "holds at the start already"),
+        (["--stop", "theta >= 0"], "already holds at the start"),
         (["--event", "theta == "], 'error: event "theta ==":'),
-        (["--plot-section", "a.png"], "go with --section"),
+        (["--plot-section", "a.png"], "require --section"),
         (["--section", "theta=0", "--plot-section", "a.png", "--section-of", "x"], 'no coordinate "x"'),
     ],
 )

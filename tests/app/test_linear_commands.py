@@ -79,13 +79,13 @@ def test_no_equilibrium_names_the_force_and_exits_with_1(pendula):
     for command in COMMANDS:
         result = pendula(command, "cart-pole", "--input", "F=2")
         assert result.code == 1
-        assert "2 N on x_dot is left unbalanced" in result.out
+        assert "2 N on x_dot remains unbalanced" in result.out
         data = json.loads(pendula(command, "cart-pole", "--input", "F=2", "--json").out)
         assert data["unbalanced"] == {"x_dot": pytest.approx(2.0)}
 
 
 def test_families_and_steady_motions_are_named(pendula):
-    assert "equilibria go on along x" in pendula("equilibria", "cart-pole").out
+    assert "equilibria form a family along x" in pendula("equilibria", "cart-pole").out
     data = read(pendula("equilibria", "spherical-pendulum", "--rate", "phi=4", "--json"))
     swing = math.acos(9.81 / 16)  # cos(theta) = g / (l phi'^2)
     found = [e for e in data["equilibria"] if abs(abs(e["q"]["theta"]) - swing) < 1e-9]

@@ -192,7 +192,7 @@ def test_text_of_maximal_coordinates_names_every_constraint():
 
 def test_text_says_what_names_begin_with():
     text = print_equations(pendula.derive(pendula.library.heavy_top(), "maximal"))
-    assert "(R__ a rotation matrix, w__ an angular velocity, of what follows)" in text
+    assert "(R__ a rotation matrix, w__ an angular velocity, of the following)" in text
     assert "4. top: unit quaternion (no multiplier: q' keeps it)" in text
 
 

@@ -49,7 +49,7 @@ def test_a_file_is_loaded_once_and_remembered(tmp_path: Path) -> None:
 def test_a_file_named_like_a_module_that_is_loaded_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "json.py"
     path.write_text(SHAPE)
-    with pytest.raises(UsageError, match='a module called "json" is loaded already; rename the file'):
+    with pytest.raises(UsageError, match='a module called "json" is already loaded; rename the file'):
         extensions.load_extension(path)
 
 
@@ -110,7 +110,7 @@ def test_another_process_loads_the_same_extensions(tmp_path: Path) -> None:
 def test_a_name_is_taken_once() -> None:
     shapes: Registry[int] = Registry("shape")
     shapes.register("disc", 1)
-    with pytest.raises(UsageError, match='shape "disc" is registered already, by'):
+    with pytest.raises(UsageError, match='shape "disc" is already registered by'):
         exec("shapes.register('disc', 2)", {"shapes": shapes, "__name__": "elsewhere"})
     shapes.register("disc", 3)  # the same module, loaded again
     assert shapes["disc"] == 3

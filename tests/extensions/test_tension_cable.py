@@ -247,8 +247,8 @@ def test_a_law_that_a_quaternion_has_no_meaning_for_is_refused() -> None:
     [
         (Law(elastic="stiffness*x", potential="stiffness*x**2"), "is not the derivative of its potential"),
         (Law(elastic="stiffness*x"), "is not the derivative of its potential"),
-        (Law(drag="stifness*rate"), 'its law uses "stifness", which is no numeric field of it'),
-        (Law(elastic="stiffness*rate", potential="0"), "its elastic pull depends on rate"),
+        (Law(drag="stifness*rate"), 'its law uses "stifness", which is not a numeric field of this type'),
+        (Law(elastic="stiffness*rate", potential="0"), "its elastic force depends on rate"),
         (Law(drag="stiffness*"), "stiffness"),
     ],
 )
@@ -268,5 +268,5 @@ def test_a_name_that_is_taken_is_refused() -> None:
     class ForceSpring(ForceBetween):
         type: Literal["spring"] = "spring"
 
-    with pytest.raises(UsageError, match='force type "spring" is registered already, by pendula'):
+    with pytest.raises(UsageError, match='force type "spring" is already registered by pendula'):
         register_force(ForceSpring)

@@ -128,14 +128,14 @@ GOOD_JOINT = 'name = "j{k}"\ntype = "fixed"\nparent = "ground"\nchild = "b{k}"'
 HEAD = 'name = "x"\ngravity = [0, 0]\n'
 
 LARGE = {
-    "bodies": (HEAD + _bodies(MOST_BODIES + 1), f"{MOST_BODIES + 1} bodies are more than the {MOST_BODIES} allowed"),
+    "bodies": (HEAD + _bodies(MOST_BODIES + 1), f"{MOST_BODIES + 1} bodies exceed the {MOST_BODIES} allowed"),
     "parameters": (
         HEAD + "[parameters]\n" + "\n".join(f"p{k} = {k}" for k in range(MOST_PARAMETERS + 1)),
-        f"parameters are more than the {MOST_PARAMETERS} allowed",
+        f"parameters exceed the {MOST_PARAMETERS} allowed",
     ),
     "initial": (
         HEAD + "[initial]\n" + "\n".join(f"p{k} = {k}" for k in range(110_000)),
-        "initial are more than",
+        "initial exceed",
     ),
     "numbers": (
         HEAD
@@ -161,7 +161,7 @@ LARGE = {
     ),
     "parameter circle": (
         HEAD + "[parameters]\n" + "\n".join(f'p{k} = "p{(k + 1) % 20_000}"' for k in range(20_000)),
-        "in a circle: p0 -> p1 -> p2 -> p3 -> p4 -> p5 -> ... ->",
+        "circularly: p0 -> p1 -> p2 -> p3 -> p4 -> p5 -> ... ->",
     ),
     "unknown bodies": (
         _chain(3000, 'name = "j{k}"\ntype = "fixed"\nparent = "link{k}"\nchild = "body{k}"'),
@@ -249,11 +249,11 @@ def test_faults_of_every_room_are_reported_together() -> None:
         ),
         "model: units: must name length",
         'parameter "bad": "1/zero" has no finite value',
-        'parameter "loop": parameters refer to each other in a circle',
+        'parameter "loop": parameters refer to each other circularly',
         'parameter "worse": "2 +", column 3',
         'joint "elbow": name: its coordinate "elbow" has the same name as parameter "elbow"',
         'joint "shoulder": axis: its length is 0',
-        'joint "again": child: body "lower" is placed by joint "elbow" already',
+        'joint "again": child: body "lower" is already placed by joint "elbow"',
         'body "loose": it is connected to nothing',
         'body "thin": inertia: no body has the principal values',
         'body "upper": points.grip[1]: "-l/zero" has no finite value',
@@ -488,7 +488,7 @@ CALLS: dict[str, tuple[Any, str]] = {
     "body by position": (lambda: Body("b", 1), "body: takes its fields by name, found 2 values without a name"),  # type: ignore[call-arg]
     "body of other fields": (lambda: Body(name="b", mass=1, masse=2), 'body "b": masse: is not a field known here'),  # type: ignore[call-arg]
     "body of lists": (lambda: Body(name=["b"], mass=[1]), "body: 2 problems"),  # type: ignore[arg-type]
-    "body called ground": (lambda: Body(name="ground", mass=1), '"ground" is there already'),
+    "body called ground": (lambda: Body(name="ground", mass=1), '"ground" always exists'),
     "rod": (lambda: Rod(mass="m"), "rod: length: is missing"),  # type: ignore[call-arg]
     "point": (lambda: Point(mass=None), "point: mass: must be a number"),  # type: ignore[arg-type]
     "disc": (lambda: Disc(mass=1, radius="1+"), "disc: radius: "),
@@ -501,7 +501,7 @@ CALLS: dict[str, tuple[Any, str]] = {
     "side": (lambda: Side(body="b", at="tip", position=(0, 0, 0)), "side: at: the point is given twice"),
     "rotation": (lambda: Rotation(), "rotation: axis: is missing"),
     "spring": (lambda: ForceSpring(), "force: joint: is missing"),
-    "damper": (lambda: ForceDamper(name="d", damping=1, joint="j", **{"from": "a", "to": "b"}), 'force "d": joint: it goes'),  # type: ignore[arg-type]
+    "damper": (lambda: ForceDamper(name="d", damping=1, joint="j", **{"from": "a", "to": "b"}), 'force "d": joint: it acts'),  # type: ignore[arg-type]
     "friction": (lambda: ForceFriction(joint=1, coefficient=1), "force: joint: must be text in quotes, found 1"),  # type: ignore[arg-type]
     "model of nothing": (lambda: Model(), "3 problems in the model"),  # type: ignore[call-arg]
     "model by position": (lambda: Model(GOOD), "model: takes its fields by name, found 1 value without a name"),  # type: ignore[call-arg]

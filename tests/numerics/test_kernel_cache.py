@@ -67,7 +67,7 @@ def test_a_directory_that_cannot_be_made_is_noted_and_done_without(tmp_path):
     directory, hits, note = run_probe(PENDULA_CACHE_DIR=str(in_the_way / "cache"))
     assert directory == ""
     assert hits == 0
-    assert note.startswith("compiled kernels are not kept on disk")
+    assert note.startswith("compiled kernels are not cached on disk")
     assert "file" in note
 
 
@@ -78,7 +78,7 @@ def test_a_directory_others_can_write_to_is_refused(tmp_path):
     shared.chmod(0o777)
     directory, _, note = run_probe(PENDULA_CACHE_DIR=str(shared))
     assert directory == ""
-    assert "can be written by other users" in note
+    assert "is writable by other users" in note
 
 
 def test_the_order_of_places_is_own_variable_then_xdg_then_home(monkeypatch, tmp_path):
@@ -296,8 +296,8 @@ def test_loading_does_not_import_what_only_compiling_needs(tmp_path):
 
 
 def test_a_command_says_what_is_not_kept(monkeypatch, capsys):
-    monkeypatch.setattr(jit, "cache_note", "compiled kernels are not kept on disk: no room")
+    monkeypatch.setattr(jit, "cache_note", "compiled kernels are not cached on disk: no room")
     with pytest.raises(SystemExit) as end:
         main(["list"])
     assert end.value.code == 0
-    assert capsys.readouterr().err == "note: compiled kernels are not kept on disk: no room\n"
+    assert capsys.readouterr().err == "note: compiled kernels are not cached on disk: no room\n"

@@ -127,11 +127,11 @@ def test_steps_are_left_alone_where_nothing_is_quick() -> None:
 def test_an_event_that_swings_within_steps_says_that_crossings_may_be_missing() -> None:
     system = pendula.compile_system(cart(initial=1.0, stiffness=4 * MASS))  # x = cos(2 t)
     run = pendula.simulate(system, 10.0, events=["quick: cos(200*x)", "x = 0", "x_dot", "sin(10*x)"])
-    notes = [n for n in run.notes if "swings too quickly" in n]
+    notes = [n for n in run.notes if "oscillates too quickly" in n]
     assert len(notes) == 1
     assert '"quick"' in notes[0]
     stopped = pendula.simulate(system, 10.0, events=["stop: cos(200*x) + x_dot >= 2.95", "x = 0"])
-    assert any("swings too quickly" in n for n in stopped.notes)
+    assert any("oscillates too quickly" in n for n in stopped.notes)
 
 
 def test_an_event_far_from_zero_or_at_rest_is_not_called_quick() -> None:

@@ -262,7 +262,7 @@ def test_what_makes_no_sense_is_refused(double, angles):
         ({"samples": [0.0, 9.0]}, "between"),
         ({"workers": 0}, "workers"),
         ({"save": "runs.txt"}, "npz"),
-        ({"parameters": {double.layout.parameters[0]: [1.0, 2.0]}}, "sets of parameters|values where"),
+        ({"parameters": {double.layout.parameters[0]: [1.0, 2.0]}}, "sets of parameters|values, but"),
     ):
         with pytest.raises(UsageError, match=message):
             run_some(double, angles[:5], **settings)

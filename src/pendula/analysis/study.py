@@ -32,7 +32,7 @@ MOST_DERIVED = 12
 MOST_CHECKED = 24
 """speeds up to which all formulations are held against each other"""
 MOST_JUDGED = 64
-"""equilibria whose stability is asked for"""
+"""largest number of equilibria whose stability is determined"""
 MOST_PLAYED = 6
 """modes that are shown in motion"""
 MOST_FOLLOWED = 6
@@ -53,7 +53,7 @@ class Study:
         certificate: how well all formulations agree.
         equilibria: all that were found.
         stabilities: of each of them; a text says why there is no verdict.
-        number: of the equilibrium asked for; 1 is the one of least potential.
+        number: of the chosen equilibrium; 1 is the one of least potential.
         at: that equilibrium, to which linear, spectrum, modes and motions belong.
         linear, spectrum, modes: small motion about it.
         motions: the mechanism moving in the first modes.
@@ -100,7 +100,7 @@ def study(
 ) -> Study:
     """Derives, checks, balances, linearizes and simulates a mechanism.
 
-    A part that does not apply (equilibria of a driven mechanism, equations of a hundred bodies) is left out, and
+    A part that does not apply (equilibria of a driven mechanism, equations of a hundred bodies) is omitted, and
     ``absent`` says why.
 
     Args:
@@ -177,7 +177,7 @@ def _equations(s: Study) -> Equations:
     speeds = len(s.model.speeds)
     if speeds > MOST_DERIVED:
         raise NotSupported(
-            f"with {speeds} speeds they fill more pages than anyone reads, so they are not written here.\n"
+            f"with {speeds} speeds they are too long to read, so they are not printed here.\n"
             '  Try: print_equations(model, "c") (or "python", "json", "text").'
         )
     return derive(s.model, "lagrange")
@@ -208,7 +208,7 @@ def _stabilities(s: Study) -> tuple[Stability | str, ...]:
 
 
 def _linear(s: Study) -> dict[str, Any]:
-    """The linear model about the equilibrium asked for; in maximal coordinates where others are singular."""
+    """The linear model about the chosen equilibrium; in maximal coordinates where others are singular."""
     found = _needed(s.equilibria, "no equilibrium to linearize about")
     if not found.all:
         raise NotSupported("there is no equilibrium to linearize about")
@@ -235,7 +235,7 @@ def _motions(s: Study) -> dict[str, Any]:
 
 
 def _pose(s: Study) -> dict[str, float]:
-    """Values of the joints at the equilibrium asked for, by name."""
+    """Values of the joints at the chosen equilibrium, by name."""
     at = _needed(s.at, "no equilibrium to oscillate about")
     q, _ = s.system.in_joints.read(at.q, at.v, parameters=at.parameters)
     return dict(zip(s.system.in_joints.layout.coordinates, map(float, q), strict=True))

@@ -75,7 +75,7 @@ def _load(ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -
     is_eager=True,
     expose_value=False,
     callback=_load,
-    help="A Python file, or the name of a module, that adds commands, joints, forces, ... Goes before COMMAND.",
+    help="A Python file, or the name of a module, that adds commands, joints, forces, ... Place it before COMMAND.",
 )
 def cli() -> None:
     """Equations, motion and pictures of mechanisms.

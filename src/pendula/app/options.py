@@ -45,7 +45,7 @@ engine_option = click.option(
     "--engine",
     default="auto",
     show_default=True,
-    help="Where accelerations come from: symbolic equations, recursive (over the bodies), or auto, the faster one.",
+    help="Source of accelerations: symbolic equations, recursive (over the bodies), or auto (the faster one).",
 )
 
 
@@ -60,18 +60,18 @@ input_option = click.option(
     help="An input: a number or an expression of t.",
 )
 duration_option = click.option(
-    "--for", "duration", default=10.0, show_default=True, type=float, help="How long, in time units."
+    "--for", "duration", default=10.0, show_default=True, type=float, help="Duration, in time units."
 )
 tol_option = click.option("--tol", default=1e-8, show_default=True, type=float, help="Tolerance of a step.")
 max_steps_option = click.option(
-    "--max-steps", default=1_000_000, show_default=True, type=int, help="Steps before a run is stopped."
+    "--max-steps", default=1_000_000, show_default=True, type=int, help="Largest number of steps."
 )
 
 
 def samples_option(default: int, more: str = "") -> Callable[[Any], Any]:
     """The option that says how many states to keep."""
     return click.option(
-        "--samples", default=default, show_default=True, type=int, help=f"Equally spaced times to keep{more}."
+        "--samples", default=default, show_default=True, type=int, help=f"Equally spaced times to store{more}."
     )
 
 
@@ -176,7 +176,7 @@ def _argument(name: str, text: str, hint: Any) -> Any:
 
 
 def with_inputs(model: Model, inputs: tuple[str, ...]) -> Model:
-    """The model with the settings of ``--input`` in place of its own."""
+    """The model with its inputs replaced by those of ``--input``."""
     if not inputs:
         return model
     given = {n: scalar(v, f"--input {n}") for n, v in pairs(inputs, "--input").items()}

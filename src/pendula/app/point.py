@@ -153,7 +153,7 @@ def choose(asked: Asked, at: tuple[str, ...], progress: Progress) -> Chosen:
 
 
 def at_values(at: tuple[str, ...], option: str = "--at") -> dict[str, str]:
-    """Values of an option as texts by name; several may stand in one, separated by commas."""
+    """Values of an option as texts by name; several may be in one, separated by commas."""
     return opt.pairs(tuple(piece for text in at for piece in _pieces(text)), option)
 
 

@@ -30,7 +30,7 @@ _OPTIONS = (
         show_default=True,
         help=f"{stepper_help()}.",
     ),
-    click.option("--step", type=float, help="Size of the steps of a stepper without tolerance, in time units."),
+    click.option("--step", type=float, help="Step size of a fixed-step stepper, in time units."),
     click.option(
         "--constraints",
         default="projection",
@@ -40,7 +40,7 @@ _OPTIONS = (
     click.option("--baumgarte-rate", type=float, help="Rate of Baumgarte's stabilization, per time unit."),
     opt.max_steps_option,
     click.option(
-        "--stop", "stops", multiple=True, metavar="EXPR", help='What ends the run, such as "theta1 >= 90deg".'
+        "--stop", "stops", multiple=True, metavar="EXPR", help='Event that ends the run, such as "theta1 >= 90deg".'
     ),
 )
 

@@ -1,7 +1,7 @@
 """The benchmark of paper 000: how exact and how fast is linearization, in several coordinates of one pendulum.
 
 Its matrices are multiples of the identity in good coordinates, which every method gets right; a companion (two unequal
-spherical pendulums in a row, damped, with all eigenvalues distinct) tells methods apart.
+spherical pendulums in a row, damped, with all eigenvalues distinct) distinguishes methods.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def benchmark_linearization(
         executions: how often each case is executed.
         longest: seconds after which a case is not executed any further; ``executions`` of the result says how often.
         cases: names of cases; all if none are given.
-        progress: is told the name of every case before it runs.
+        progress: called with the name of every case before it runs.
 
     Example:
         >>> found = benchmark_linearization(10, cases=("xy",))[0]

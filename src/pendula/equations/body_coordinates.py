@@ -1,4 +1,4 @@
-"""A model in which every body has coordinates of its own: position of its mass centre, and its orientation.
+"""Maximal coordinates: every body has its own coordinates, the position of its mass centre and its orientation.
 
 Bodies that stay in the x-y plane have (x, y, theta); others a position in world axes and a quaternion, with the
 velocity in world axes and the angular velocity in body axes as speeds. Joints hold them together by constraints.
@@ -235,7 +235,7 @@ class BodyCoordinates(Mechanism):
         joint = link.joint
         if joint.quaternion():
             raise NotSupported(
-                f'joint "{joint.name}": maximal coordinates cannot keep the quaternion of joint type "{joint.type}" as '
+                f'joint "{joint.name}": maximal coordinates cannot use the quaternion of joint type "{joint.type}" as '
                 "a coordinate; use another formulation, or Euler angles"
             )
         prescribed = joint.prescribed()
@@ -249,7 +249,7 @@ class BodyCoordinates(Mechanism):
                 self._add_speed(s.name, s.kind, joint.name)
 
     def _read(self, k: int) -> None:
-        """Names of the joint's coordinates and speeds, defined by how its two bodies stand and move."""
+        """Names of the joint's coordinates and speeds, defined by the poses and motions of its two bodies."""
         link, body = self.links[k], self.bodies[k]
         joint = link.joint
         if body.kept_v or not joint.coordinates() or joint.prescribed():
@@ -350,7 +350,7 @@ def _turned_quaternion(start: Sequence[Expr], steps: Sequence[Step]) -> list[Exp
 
 
 def _is_flat(joints: Mechanism, k: int) -> bool:
-    """Whether a body stays in a plane parallel to x-y, so that x, y and an angle tell where it is."""
+    """Whether a body stays in a plane parallel to x-y, so that x, y and an angle determine its pose."""
     pose = joints.poses[k]
     if pose.theta is None:
         return False

@@ -64,7 +64,7 @@ Row = GapRow | AngleRow
 
 
 def closure_rows(mechanism: Mechanism) -> list[Row]:
-    """All rows of all closing joints; rows that hold by themselves in the plane are left out by the formulations."""
+    """All rows of all closing joints; formulations omit rows that always hold in the plane."""
     rows: list[Row] = []
     for joint in mechanism.model.closures:
         rows += _rows_of(mechanism, joint)

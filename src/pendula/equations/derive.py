@@ -10,7 +10,7 @@ from pendula.library.lookup import model_of
 from pendula.model.model import Model
 
 DEFAULT = "kane"
-"""The formulation used when none is asked for: the one with the fewest operations."""
+"""The formulation used when none is named: the one with the fewest operations."""
 
 
 def derive(model: Model | str, formulation: str = DEFAULT) -> Equations:
@@ -37,5 +37,5 @@ def cannot(formulation: str, ability: str) -> NotSupported:
     """The error that says what a formulation cannot do, and names those that can."""
     able = [name for name, other in formulations().items() if getattr(other.support, ability)]
     return NotSupported(
-        f'the formulation "{formulation}" does not give {ABILITIES[ability]}.\n  Try: {", ".join(able)}.'
+        f'the formulation "{formulation}" does not provide {ABILITIES[ability]}.\n  Try: {", ".join(able)}.'
     )

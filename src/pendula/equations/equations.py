@@ -38,7 +38,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Node:
-    """A body with the joint that carries it, where every body has coordinates of its own.
+    """A body with the joint that carries it, in maximal coordinates.
 
     Its unknowns are coupled to those of its parent only through the rows of its joint, which is what lets
     accelerations be found from the tips to ground in time proportional to the number of bodies.
@@ -93,7 +93,7 @@ class Equations:
     M: Matrix
     parts: Rows
     g: tuple[Expr, ...]
-    """loop rows first (as many as G has), then one row for every quaternion"""
+    """loop rows first (one for each row of G), then one row for every quaternion"""
     G: Matrix
     b: tuple[Expr, ...]
     c: tuple[Expr, ...]
@@ -107,7 +107,7 @@ class Equations:
     potential: Expr
     jacobi: Expr | None
     """v . dT/dv - T + V: kept when prescribed motions enter only through constant rates, and move no constraint;
-    None where bodies have coordinates of their own and motions are prescribed: there it would be the energy"""
+    None where bodies have their own coordinates and motions are prescribed: there it would be the energy"""
     drives: tuple[Drive, ...]
     drive_M: Matrix
     """force a prescribed motion needs = drive_M v' - drive f - drive_G^T lam"""
@@ -119,13 +119,13 @@ class Equations:
     speeds: tuple[Coordinate, ...]
     """name and kind of every entry of v"""
     quaternions: tuple[Quaternion, ...]
-    """where quaternions stand in q and v"""
+    """positions of quaternions in q and v"""
     transmitted: tuple[Transmitted, ...] = ()
     """by joint, from formulations that find reactions; empty from the others"""
     nodes: tuple[Node, ...] = ()
-    """the tree of bodies, where each has coordinates of its own; empty where q are the joints' coordinates"""
+    """the tree of bodies in maximal coordinates; empty if q are the joints' coordinates"""
     readings: Mapping[str, Expr] = field(default_factory=dict)
-    """the joints' coordinates and speeds, where each body has coordinates of its own"""
+    """the joints' coordinates and speeds, in maximal coordinates"""
     solver: str = "kkt"
     """how v' and lam are found: "kkt" (together, in one system) or "complement" (v' along the null space of G)"""
 
@@ -134,13 +134,13 @@ class Equations:
         shapes = (len(self.M) == n, _wide(self.M, n), len(self.qdot) == len(self.q))
         rows = (_wide(self.G, n), len(self.b) == m, len(self.c) == m, len(self.g) >= m)
         if not all(shapes + rows):
-            raise PendulaError(f"{self.formulation}: blocks do not fit together (speeds {n}, constraint rows {m})")
+            raise PendulaError(f"{self.formulation}: block sizes do not match (speeds {n}, constraint rows {m})")
         if self.solver not in SOLVERS:
             raise PendulaError(f'{self.formulation}: the solver is one of {", ".join(SOLVERS)}, not "{self.solver}"')
         self._check_order()
 
     def _check_order(self) -> None:
-        """Every name is defined before it is used, and nothing is left that cannot be computed."""
+        """Every name is defined before it is used, so that everything can be computed."""
         known = {self.t, *self.q, *self.v, *self.u, *self.p}
         known |= {*self.acceleration_symbols, *self.multiplier_symbols}  # for what joints transmit
         for symbol, expression in self.definitions:
@@ -182,12 +182,12 @@ class Equations:
 
     @property
     def acceleration_symbols(self) -> tuple[Any, ...]:
-        """Symbols that stand for v' where expressions are linear in it."""
+        """Symbols for v' in expressions that are linear in it."""
         return acceleration_symbols(self.v)
 
     @property
     def multiplier_symbols(self) -> tuple[Any, ...]:
-        """Symbols that stand for lam where expressions are linear in it."""
+        """Symbols for lam in expressions that are linear in it."""
         return multiplier_symbols(self.loop_rows)
 
     @property
@@ -196,7 +196,7 @@ class Equations:
         return len(self.G)
 
     def inline(self, expression: Expr) -> Expr:
-        """An expression with all names replaced by what they stand for: for small systems, to print or compare."""
+        """An expression with all names replaced by their definitions: for small systems, to print or compare."""
         table = self._inlined
         expression = se.sympify(expression)
         return expression.subs({s: table[s] for s in expression.free_symbols if s in table})
@@ -220,12 +220,12 @@ def _wide(matrix: Matrix, n: int) -> bool:
 
 
 def acceleration_symbols(speeds: Sequence[Any]) -> tuple[Any, ...]:
-    """Symbols that stand for the accelerations of the given speeds."""
+    """Symbols for the accelerations of the given speeds."""
     return tuple(se.Symbol(f"{v}'") for v in speeds)
 
 
 def multiplier_symbols(count: int) -> tuple[Any, ...]:
-    """Symbols that stand for the multipliers of that many constraint rows."""
+    """Symbols for the multipliers of a number of constraint rows."""
     return tuple(se.Symbol(f"lam'{r}") for r in range(count))
 
 

@@ -329,7 +329,7 @@ def _on_all_coordinates(mechanism: Mechanism, name: str, pull: Pull) -> list[Loa
         if pull.straight is None or pull.is_elastic:
             raise NotSupported(
                 f'joint "{name}" has a quaternion: there a force can only be a drag proportional to the rate, not '
-                f'elastic pull "{pull.law.elastic}", drag "{pull.law.drag}"'
+                f'elastic force "{pull.law.elastic}", drag "{pull.law.drag}"'
             )
         speeds = [s.name for s in mechanism.model.speeds]
         a, b, c = (speeds.index(s.name) for s in joint.speeds()[-3:])

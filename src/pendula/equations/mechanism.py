@@ -90,7 +90,7 @@ class Link:
 
 
 class Quaternion(NamedTuple):
-    """Where a quaternion stands: index of its first coordinate and of its first angular speed."""
+    """Position of a quaternion: index of its first coordinate and of its first angular speed."""
 
     owner: str
     first: int
@@ -367,7 +367,7 @@ class Mechanism:
             steps.append(_shift(vec.add(*slides)))
         if len(steps) > 1 and any(isinstance(step, Turn) and step.absolute for step in steps):
             raise NotSupported(
-                f'joint "{joint.name}": in joint type "{joint.type}" a turn measured from ground is not the only step'
+                f'joint "{joint.name}": in joint type "{joint.type}" a turn measured from ground must be the only step'
             )
         return tuple(steps)
 
@@ -388,7 +388,7 @@ class Mechanism:
         """The motion of joint k seen from its parent-side frame, absolute angles made relative."""
         link = self.links[k]
         if (turn := link.absolute_turn) is not None:
-            # absolute angle = sign*q in world, so the turn beyond the frame's own angle is what is left
+            # absolute angle = sign*q in world, so the joint's turn is this minus the frame's own angle
             return (Turn(turn.axis, turn.angle - turn.axis[2] * frame.theta),)
         return link.motion
 

@@ -25,7 +25,7 @@ class BodyMotions:
 
     definitions: tuple[tuple[Any, Expr], ...]
     accelerations: tuple[Any, ...]
-    """symbols that stand for v'"""
+    """symbols for v'"""
     motions: Mapping[str, tuple[tuple[Expr, ...], ...]]
 
 

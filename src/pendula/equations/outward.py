@@ -166,7 +166,7 @@ class Outward:
         return Body(after, here.w, u, here.alpha, a), Freedom(own.spins, slides)
 
     def _spun(self, here: Body, own: Freedom, axis: Sequence[Expr], angle: Expr, after: Pose) -> tuple[Body, Freedom]:
-        """A turn about an axis that stands still in the frame before and after it."""
+        """A rotation about an axis that is fixed in the frame before and after it (revolute)."""
         rate = self.in_time(angle)
         spin = vec.scale(rate, axis)
         bias = vec.add(vec.cross(here.w, spin), vec.scale(self.in_time(rate), axis))

@@ -33,7 +33,7 @@ class SymbolicModel:
     Attributes:
         coordinates, inputs: names of the entries of e and u.
         M, C, K, F: matrices.
-        left: what is left of the forces at the point; zero at an equilibrium for all parameters. Where it is not, the
+        left: unbalanced forces at the point; zero at an equilibrium for all parameters. Where it is not, the
             point is an equilibrium only for parameters that make it so.
         assumed: parameters that are taken as positive, because their values in the model are.
 
@@ -71,14 +71,14 @@ class SymbolicModel:
     def conditions(self) -> tuple[Any, ...]:
         """What makes it asymptotically stable (Routh-Hurwitz); without damping, what keeps all roots on the axis.
 
-        For one and two degrees of freedom. Conditions that always hold are left out; one that never does is ``False``.
+        For one and two degrees of freedom. Conditions that always hold are omitted; one that never does is ``False``.
 
         Raises:
             NotSupported: there are more degrees of freedom.
         """
         n = self.M.rows
         if n > 2:
-            raise NotSupported(f"conditions in symbols are given for one and two degrees of freedom, this has {n}")
+            raise NotSupported(f"symbolic conditions exist for one and two degrees of freedom, and this model has {n}")
         coefficients = self.polynomial.all_coeffs()
         if len(coefficients) < 2 * n + 1:
             raise UsageError("the mass matrix is singular at this point, so there are no conditions")
@@ -105,7 +105,7 @@ class SymbolicModel:
         kind = "all roots on the imaginary axis" if self.C.is_zero_matrix else "asymptotically stable"
         found = self.conditions
         if sp.false in found:
-            return f"never {kind}, whatever the parameters"
+            return f"never {kind}, for any parameters"
         return f"{kind} if {' and '.join(map(str, found))}" if found else f"always {kind}"
 
     def latex(self) -> str:
@@ -145,10 +145,10 @@ def linearize_symbolic(model: Model | str, at: Mapping[str, Any] | None = None) 
     eq = derive(model)
     if eq.loop_rows or eq.quaternions:
         what = "closed loops" if eq.loop_rows else "quaternions"
-        raise NotSupported(f"linear models in symbols have no {what}.\n  Try: linearize(...) with numbers.")
+        raise NotSupported(f"symbolic linear models do not support {what}.\n  Try: linearize(...) with numbers.")
     if len(eq.v) > MOST_FREEDOMS:
         raise NotSupported(
-            f"linear models in symbols go up to {MOST_FREEDOMS} degrees of freedom, this has {len(eq.v)}"
+            f"symbolic linear models support up to {MOST_FREEDOMS} degrees of freedom, this one has {len(eq.v)}"
         )
     return _Builder(model, eq).build(at or {})
 

@@ -100,7 +100,7 @@ class Tape:
         return found
 
     def bit(self, symbol: Any) -> int:
-        """The bit that stands for a base symbol."""
+        """The bit of a base symbol."""
         return self._bits.setdefault(symbol, 1 << len(self._bits))
 
     def _gather(self, symbol: Any) -> int:

@@ -106,7 +106,7 @@ def translate(expression: Expression, names: Mapping[str, Expr]) -> Expr:
 
 
 def jumps(expression: Expression, names: Mapping[str, Expr]) -> list[Expr]:
-    """Times at which a condition on t inside an expression switches, where that can be told.
+    """Times at which a condition on t inside an expression switches, where this can be determined.
 
     Only comparisons with plain ``t`` on one side count: a model refuses prescribed motions with other conditions.
     """

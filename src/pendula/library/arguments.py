@@ -39,10 +39,10 @@ class LinkNumbers:
 
 
 def listed(what: str, values: Sequence[Scalar], count: int) -> list[Scalar]:
-    """The values as a list, refused unless there are as many as links."""
+    """The values as a list, one for each link."""
     found = list(values)
     if len(found) != count:
-        raise UsageError(f"{what}: {count} links need as many values, found {len(found)}")
+        raise UsageError(f"{what}: {count} links need one value each, found {len(found)}")
     return found
 
 

@@ -32,7 +32,7 @@ def driven_chain(
     """A chain with a shaken base: paper 003, eq. 47.
 
     The base is at amplitude cos(rate t) (sin direction, cos direction); by default it goes to and fro at the frequency
-    of a standing wave of a rope (section 5.3). The chain starts at rest, hanging straight down unless told otherwise.
+    of a standing wave of a rope (section 5.3). The chain starts at rest, hanging straight down by default.
     The paper gives no amplitude; it is ours.
 
     Closed forms: the default rate is j/2 sqrt(g/L), with j a zero of the Bessel function J0 and L the length of
@@ -89,7 +89,7 @@ def inverted_chain(*, amplitude: Scalar = 0.003, rate: Scalar = 500.0, tilt: Sca
     """Three links, the last kept upright by shaking.
 
     Paper 003, section 5.4, with its data: links of 10, 1 and 0.1 kg and 0.01, 0.1 and 1 m, mass centres at their
-    ends, g = 0.5; the first two hang, the third stands on them. The paper does not say how the base is shaken; here
+    ends, g = 0.5; the first two hang, the third is upright on them. The paper does not say how the base is shaken; here
     it goes up and down, with numbers that hold the last link. With a rate of 200 it falls. The paper starts exactly
     upright, which is an equilibrium however the base goes up and down; a small tilt shows whether the link comes back.
 

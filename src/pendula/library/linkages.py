@@ -84,7 +84,7 @@ def four_bar(
     """Four bars in a loop: crank, coupler, rocker, ground.
 
     Closed forms: the loop closes where two circles meet, so coupler and rocker angles follow from the crank's
-    (they are the initial values here). Which links turn fully is told by their lengths alone (Grashof, see
+    (they are the initial values here). Which links can rotate fully depends on their lengths alone (Grashof, see
     ``library.grashof``), not by the rule of paper 003, section 5.4: (1, 2, 2.2, 4) and (2, 2.5, 4, 1) obey that
     rule, and their cranks do not turn.
 

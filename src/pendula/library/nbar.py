@@ -80,7 +80,7 @@ def driven_linkage(
     the loop there. The paper gives no numbers for the motion; those here are ours. Its end that is stretched along the
     line from the base has pivot (0, 0) and an amplitude near the length of all links.
 
-    Closed forms: the end moves as said above, exactly; the energy changes by the work of the force that moves it.
+    Closed forms: the end moves exactly as above; the energy changes by the work of the force that moves it.
 
     Args:
         bars: number of bars, counting the one from the base to the far end that is left out; 4 or more.

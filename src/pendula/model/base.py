@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, Val
 
 from pendula.errors import ModelError, Problem
 from pendula.model.expressions.expression import Expression, parse
-from pendula.model.fields import Mark
+from pendula.model.fields import Mark, field_texts
 from pendula.model.names import ExpressionError, check_label, check_name, quote
 from pendula.model.problems import class_name, problems_from, shown
 
@@ -43,14 +43,22 @@ class Element(BaseModel, metaclass=_PlainErrors):
     """A frozen, checked part of a model. Unknown fields are refused."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True, use_attribute_docstrings=True
+        frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True, defer_build=True
     )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
+        found = handler(core_schema)
+        properties = handler.resolve_ref_schema(found)["properties"]
+        for name, text in field_texts(cls).items():
+            properties[cls.model_fields[name].alias or name].setdefault("description", text)
+        return found
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f'a {class_name(type(self))} cannot be changed: make a new one to set "{name}"')
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f'a {class_name(type(self))} cannot be changed: "{name}" stays')
+        raise AttributeError(f'a {class_name(type(self))} cannot be changed: "{name}" cannot be deleted')
 
 
 class Table(dict[K, V]):

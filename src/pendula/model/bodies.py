@@ -154,7 +154,7 @@ class Body(Element):
     def _one_description(self) -> Body:
         given = [k for k in SHORTHANDS if getattr(self, k) is not None]
         if self.name == GROUND:
-            raise ValueError('name: "ground" is there already and is not listed among the bodies')
+            raise ValueError('name: "ground" always exists; do not list it among the bodies')
         if self.mass is not None and given:
             raise ValueError(f"mass: is given twice, by mass and by {given[0]}; try: keep one of them")
         if len(given) > 1:
@@ -166,7 +166,7 @@ class Body(Element):
                 raise ValueError(f"{field}: follows from {given[0]}; try: remove it, or give mass instead")
         for name in self.points:
             if name in ("origin", "com") or (self.rod is not None and name in ROD_POINTS):
-                raise ValueError(f"points.{name}: {quote(name)} is a point of this body already; try: use another name")
+                raise ValueError(f"points.{name}: {quote(name)} is already a point of this body; try: use another name")
         return self
 
     def mass_properties(self) -> MassProperties:

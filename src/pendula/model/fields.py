@@ -6,6 +6,10 @@ anywhere. ``Scalar``, ``Vector``, ``Direction`` and their relatives of :mod:`pen
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
+import textwrap
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any, NamedTuple, get_args
@@ -67,3 +71,16 @@ def _marks(annotation: Any) -> Iterator[Any]:
     for part in get_args(annotation):
         if not isinstance(part, (Mark, Use)):
             yield from _marks(part)
+
+
+def field_texts(cls: type[BaseModel]) -> dict[str, str]:
+    """What the sources say below each field of a class; read when asked for, because parsing sources is slow."""
+    found: dict[str, str] = {}
+    for part in reversed(cls.__mro__):
+        if part is not BaseModel and issubclass(part, BaseModel):
+            (definition,) = ast.parse(textwrap.dedent(inspect.getsource(part))).body
+            for field, text in itertools.pairwise(getattr(definition, "body", ())):
+                match field, text:
+                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
+                        found[name] = inspect.cleandoc(words)
+    return {name: text for name, text in found.items() if name in cls.model_fields}

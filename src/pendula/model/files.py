@@ -85,7 +85,7 @@ def loads(text: str, *, source: str = "model text") -> Model:
         Traceback (most recent call last):
         ...
         pendula.errors.ModelError: model text: model: bodies: there are no bodies
-              Try: add at least one body and the joint that holds it
+              Try: add at least one body and the joint that connects it
     """
     if not isinstance(text, str):
         raise ModelError([Problem("model", "", f"must be text, found {shown(text)}")], source=source)
@@ -124,7 +124,7 @@ def from_data(data: Mapping[str, Any], *, source: str = "model data") -> Model:
 
 
 def to_data(model: Model) -> dict[str, Any]:
-    """A model as plain data; what has its default value is left out."""
+    """A model as plain data, without default values."""
     data: dict[str, Any] = _plain(model)
     sections: dict[str, tuple[Any, ...]] = {"joints": model.joints, "forces": model.forces}
     for section, original in sections.items():

@@ -37,9 +37,9 @@ Numbers = Annotated[dict[Name, Scalar], AfterValidator(Table)]
 
 
 class Model(Element):
-    """A mechanism, checked when it is made and frozen afterwards.
+    """A mechanism, checked on creation and frozen afterwards.
 
-    Numbers may be expressions of the parameters. Gravity is never implied: say ``[0, 0, 0]`` for none.
+    Numbers may be expressions of the parameters. Gravity has no default: give ``[0, 0, 0]`` for none.
 
     Example:
         >>> model = Model(
@@ -72,7 +72,7 @@ class Model(Element):
     @model_validator(mode="wrap")
     @classmethod
     def _checked(cls, data: Any, make: ModelWrapValidatorHandler[Model]) -> Model:
-        """Reads and checks everything by itself first, so that all problems are reported together."""
+        """Reads and checks every part separately first, so that all problems are reported together."""
         if isinstance(data, Model):
             return data
         if not isinstance(data, Mapping):

@@ -78,7 +78,7 @@ class ExpressionError(PendulaError, ValueError):
 def check_name(name: str, what: str, *, allow_dot: bool = False) -> None:
     """Refuse a name that could not be an identifier in expressions and generated code.
 
-    A good name starts with an ASCII letter, goes on with letters, digits and single underscores, has at most
+    A good name starts with an ASCII letter, continues with letters, digits and single underscores, has at most
     64 characters, and is not already a word of Python, of C or of the expression language. ``t`` is the time
     and a name ending in ``_dot`` is the speed of a coordinate, so both are kept free.
 
@@ -206,7 +206,7 @@ def _name_fault(name: str, allow_dot: bool) -> str:
     if name in _TAKEN:
         return _TAKEN[name]
     if name.endswith("_dot") and not allow_dot:
-        return 'ends in "_dot", which is kept for the speeds of coordinates'
+        return 'ends in "_dot", which is reserved for the speeds of coordinates'
     return ""
 
 

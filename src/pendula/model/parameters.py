@@ -60,7 +60,7 @@ def values_and_problems(
     Args:
         definitions: an expression for each parameter.
         also: names of parameters whose definition could not be read; what depends on them has no value, and
-            that is no problem of its own.
+            that is not a separate problem.
     """
     problems: list[tuple[str, str]] = []
     for name, expression in definitions.items():
@@ -68,7 +68,7 @@ def values_and_problems(
     order, circles = _evaluation_order(definitions)
     for circle in circles:
         links = circle if len(circle) <= 12 else [*circle[:6], "...", *circle[-5:]]
-        problems.append((circle[0], f"parameters refer to each other in a circle: {' -> '.join(links)}"))
+        problems.append((circle[0], f"parameters refer to each other circularly: {' -> '.join(links)}"))
     values: dict[str, float] = {}
     for name in order:
         expression = definitions[name]
@@ -98,7 +98,7 @@ def _name_problems(
 
 
 def _evaluation_order(definitions: Mapping[str, Expression]) -> tuple[list[str], list[list[str]]]:
-    """Parameters, each after those it needs; and the circles that stand in the way, as a, b, ..., a."""
+    """Parameters, each after those it needs; and the cycles among them, as a, b, ..., a."""
     order: list[str] = []
     circles: list[list[str]] = []
     finished: dict[str, bool] = {}

@@ -109,7 +109,7 @@ class Parts:
         return {}
 
     def meant(self, body: str) -> str:
-        """The body that a name stands for, also when it is misspelt (which is reported as a problem)."""
+        """The body of a name, also when it is misspelt (which is reported as a problem)."""
         if body in self.places:
             return body
         if body not in self._meant:

@@ -1,4 +1,4 @@
-"""From plain data to the elements of a model, each read by itself so that one bad element hides no other."""
+"""From plain data to the elements of a model, each read separately so that one bad element hides no other."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _KINDS: dict[str, Registry[Any]] = {"joints": JOINTS, "forces": FORCES}
 
 @dataclass
 class Reading:
-    """What was read: values of the fields, what is left for checks across elements, and problems."""
+    """What was read: values of the fields, what remains for checks across elements, and problems."""
 
     values: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -95,7 +95,7 @@ class Reading:
 
 
 def read_fields(data: Mapping[str, Any]) -> Reading:
-    """Reads every field and element of a model by itself."""
+    """Reads every field and element of a model separately."""
     reading = Reading()
     reading.problems += _strange_fields(data)
     large = list(too_large(data, IN_PYTHON))
@@ -116,7 +116,7 @@ def read_fields(data: Mapping[str, Any]) -> Reading:
         _read_list(section, data.get(section, []), reading)
     bodies = data.get("bodies", [])
     if isinstance(bodies, (list, tuple)) and not bodies:
-        advice = "add at least one body and the joint that holds it"
+        advice = "add at least one body and the joint that connects it"
         reading.problems.append(Problem("model", "bodies", "there are no bodies", advice))
     return reading
 
@@ -136,7 +136,7 @@ def too_large(data: Mapping[str, Any], times: int = 1) -> Iterator[Problem]:
     for section, most in limits:
         entries = data.get(section, ())
         if isinstance(entries, (Mapping, list, tuple)) and len(entries) > most:
-            cause = f"{len(entries)} {section} are more than the {most} allowed"
+            cause = f"{len(entries)} {section} exceed the {most} allowed"
             yield Problem("model", section, cause, "split the model")
     count, depth = 0, 0
     texts: set[str] = set()

@@ -12,7 +12,7 @@ from pendula.model.joints import Joint, TreeJoint
 def tree_order(joints: Iterable[Joint]) -> tuple[TreeJoint, ...]:
     """Tree joints with parents before children, otherwise in the order given.
 
-    Joints that cannot be reached from ground are left out; the checks report them.
+    Joints that cannot be reached from ground are omitted; the checks report them.
     """
     tree = [j for j in joints if isinstance(j, TreeJoint)]
     hanging: dict[str, list[int]] = {}

@@ -85,7 +85,7 @@ def _energy_notes(account: EnergyAccount, deviation: Array) -> tuple[str, ...]:
     """Warnings about the energy account."""
     notes: tuple[str, ...] = ()
     if not float(max(account.kinetic.max(), np.ptp(account.potential))) > 0:
-        notes += ("nothing moves and no energy changes, so the energy drift is given without scale",)
+        notes += ("nothing moves and no energy changes, so the energy drift is not scaled",)
     worst = max(account.drift, float(np.abs(deviation).max(initial=0.0)))
     if worst > UNTRUSTED:
         notes += (f"energy is off by {worst:.2g} of its scale: do not trust this run (a singular chart, or too loose)",)
@@ -98,7 +98,7 @@ def _stiffness_note(system: System, run: Integration) -> tuple[str, ...]:
         return ()
     at = f"{run.stiff_from:.4g} {system.layout.time_unit}"
     better = " or ".join(name for name in STEPPERS if STEPPERS[name].stiff)
-    return (f"the motion looks stiff from t = {at}: try the stepper {better}, which need not take such short steps",)
+    return (f"the motion looks stiff from t = {at}: try the stepper {better}, which can take longer steps",)
 
 
 def _with_last_sample(run: Integration) -> Integration:

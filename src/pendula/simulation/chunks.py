@@ -200,9 +200,7 @@ class Job:
         y0 = np.concatenate([q, v, np.zeros((len(q), extra))], axis=1)
         breaks = _breaks(system, table, (t0, settings.t_end))
         if breaks is not None and len(breaks) > 1:
-            raise NotSupported(
-                'stepper "taylor" does not support parameters that move the times of switches; try dop853'
-            )
+            raise NotSupported('stepper "taylor" does not support parameters that change switching times; try dop853')
         key = table.tobytes()
         if key not in self._series:
             self._series = {key: system.series(table if len(table) > 1 else table[0], lanes=LANES)}

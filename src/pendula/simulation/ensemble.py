@@ -67,7 +67,7 @@ class Ensemble:
     """
 
     t: Array
-    """sample times; the final time alone if none were asked for"""
+    """sample times; the final time alone if none were requested"""
     q: Array
     """coordinates at the samples, shape (runs, samples, coordinates); NaN where a run did not get that far"""
     v: Array

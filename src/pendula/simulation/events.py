@@ -37,7 +37,7 @@ class Event:
         expression: text over t, coordinates, speeds, prescribed motions, inputs and parameters.
         direction: "rising" (from below zero, in the order of the run), "falling" or "any".
         terminal: whether the run ends there.
-        count: with ``terminal``, the run ends at this occurrence (default: the first); otherwise only so many are
+        count: with ``terminal``, the run ends at this occurrence (default: the first); otherwise only this number is
             recorded (default: all).
         limit: the expression is a limit that must not be passed: a run that starts exactly on it and passes it has its
             event at once, and one that starts beyond it and would end there is refused.
@@ -85,7 +85,7 @@ class Event:
         """An event from one line of text.
 
         ``"theta1 = 0 rising"`` is a section that is crossed one way, ``"theta1 >= 90deg"`` a limit that is reached,
-        ``"apex: theta1_dot"`` an expression under a name of its own, and ``"stop: theta1 >= 90deg"`` ends the run.
+        ``"apex: theta1_dot"`` an expression with a name, and ``"stop: theta1 >= 90deg"`` ends the run.
 
         Args:
             text: the line.
@@ -113,7 +113,7 @@ class Event:
         name = label or (f"{body} {stated}" if stated else body)
         expression, inequality = _difference(body, name)
         if inequality and stated:
-            raise UsageError(f'event "{name}": an inequality has its direction; leave out "{stated}"')
+            raise UsageError(f'event "{name}": an inequality implies its direction; omit "{stated}"')
         chosen = inequality or stated or direction or "any"
         return cls(name, expression, chosen, terminal, limit=bool(inequality))  # type: ignore[arg-type]
 
@@ -170,7 +170,7 @@ class Crossings:
 
     @cached_property
     def joints(self) -> tuple[Array, Array]:
-        """Coordinates and speeds of the joints, whatever was integrated."""
+        """Coordinates and speeds of the joints, in any formulation."""
         return self.system.in_joints.read(self.q, self.v, self.t, parameters=self.parameters)
 
     def __getitem__(self, name: str) -> Array:
@@ -201,7 +201,7 @@ def read_events(events: Sequence[Event | str] | None) -> tuple[Event, ...]:
     names = [e.name for e in found]
     twice = [n for n in names if names.count(n) > 1]
     if twice:
-        raise UsageError(f'two events are called "{twice[0]}"; give one a name of its own: "name: {twice[0]}"')
+        raise UsageError(f'two events are called "{twice[0]}"; give one of them a name: "name: {twice[0]}"')
     return found
 
 
@@ -222,13 +222,13 @@ def watch_events(system: System, events: Sequence[Event], vector: Array, t: floa
         sides = sides_at(program, t, y[:size])
     except ValueError as error:
         name = events[error.args[0]].name
-        raise UsageError(f'event "{name}": its expression has no value at the start (t = {t:g})') from None
+        raise UsageError(f'event "{name}": its expression has no finite value at the start (t = {t:g})') from None
     ways = [DIRECTIONS[e.direction] for e in events]
     for k, event in enumerate(events):
         if not event.limit:
             continue
         if event.terminal and sides[k] == ways[k]:
-            raise UsageError(f'event "{event.name}" would end the run, but it holds at the start already')
+            raise UsageError(f'event "{event.name}" would end the run, but already holds at the start')
         if sides[k] == 0:
             sides[k] = -ways[k]  # so that passing it from here counts
     return Watched(
@@ -256,8 +256,8 @@ def hurry_notes(system: System, events: Sequence[Event], run: Integration) -> tu
     """Says which events swing so quickly that some of their crossings may not have been seen."""
     unit = system.layout.time_unit
     return tuple(
-        f'event "{event.name}" swings too quickly for the steps (from t = {at:.4g} {unit}), so crossings may be '
-        'missing: try stepper="rk4" with a short step=..., or another expression for the same thing'
+        f'event "{event.name}" oscillates too quickly for the steps (from t = {at:.4g} {unit}), so crossings may be '
+        'missing: try stepper="rk4" with a short step=..., or an equivalent smoother expression'
         for event, at in zip(events, run.event_hurried, strict=False)
         if np.isfinite(at)
     )

@@ -33,7 +33,7 @@ def check_start(system: System, start: State, vector: Array) -> tuple[str, ...]:
     """Notes on redundant constraints.
 
     Raises:
-        SingularPose: the start is a singular pose, from which the mechanism can go on in more than one way.
+        SingularPose: the start is a singular pose, from which the mechanism can continue in more than one way.
     """
     if not system.model.closures:
         return ()
@@ -44,9 +44,9 @@ def check_start(system: System, start: State, vector: Array) -> tuple[str, ...]:
     if here < usual.rank:
         values = ", ".join(f"{n} = {start[n]:.6g}" for n in system.layout.coordinates[:6])
         raise SingularPose(
-            f"singular pose: at the start ({values}) only {here} of {usual.rank} independent constraints are left, so "
-            "the mechanism can go two ways from there, and its accelerations are not determined.\n"
-            "  Try: a start a little to one side of it."
+            f"singular pose: at the start ({values}) only {here} of {usual.rank} independent constraints remain, so "
+            "the mechanism can continue in two ways from there, and its accelerations are not determined.\n"
+            "  Try: a start slightly to one side of it."
         )
     return (usual.text,) if usual.redundant else ()
 
@@ -92,8 +92,8 @@ def pose_notes(system: System, t: Array, q: Array, vector: Array, *, stopped: bo
     unit = system.model.unit_names.time
     if stopped and least[-1] < LOCKED * scale:
         return (
-            f"the run ends next to a singular pose (t = {times[-1]:.6g} {unit}): the constraints all but lose rank, so "
-            "the mechanism locks there (a dead point), or could go on in more than one way",
+            f"the run ends near a singular pose (t = {times[-1]:.6g} {unit}): the constraints nearly lose rank, so "
+            "the mechanism locks there (a dead point), or could continue in more than one way",
         )
     crossed = _turned_over(left[..., :rank], right[:, :rank]) if stride == 1 else np.zeros(0, dtype=bool)
     crossed &= np.minimum(least[1:], least[:-1])[: len(crossed)] < 0.5 * scale
@@ -102,14 +102,14 @@ def pose_notes(system: System, t: Array, q: Array, vector: Array, *, stopped: bo
         where = ", ".join(f"{x:.4g}" for x in times[1:][crossed][:4])
         more = " and later" if crossed.sum() > 4 else ""
         notes += (
-            f"the mechanism passed through a singular pose before t = {where}{more} {unit}: it could have gone another "
-            "way from there, and the run went straight on",
+            f"the mechanism passed through a singular pose before t = {where}{more} {unit}: it could take another "
+            "branch there; the run continued straight through it",
         )
     k = int(np.argmin(least))
     if not notes and least[k] < CLOSE_BY * scale:
         notes += (
             f"the mechanism came close to a singular pose at t = {times[k]:.6g} {unit} (least singular value of the "
-            f"constraints {least[k] / scale:.2g} of its largest): from there it could have gone another way",
+            f"constraints {least[k] / scale:.2g} of its largest): there it could have taken another branch",
         )
     return notes
 

@@ -85,6 +85,6 @@ def _check_rate(constraints: str, rate: float | None) -> None:
     if rate is None:
         return
     if constraints != "baumgarte":
-        raise UsageError(f'baumgarte_rate goes with constraints="baumgarte", found constraints="{constraints}"')
+        raise UsageError(f'baumgarte_rate requires constraints="baumgarte", found constraints="{constraints}"')
     if not isinstance(rate, (int, float, np.floating, np.integer)) or not 0 < rate < np.inf:
         raise UsageError(f"baumgarte_rate is a positive number, found {rate!r}")

@@ -78,7 +78,7 @@ def simulate(
         LoopNotClosed: the loops cannot be closed at the start.
         SingularPose: accelerations are not determined at the start (singular chart, or a linkage can go two ways).
         UsageError: an argument is out of range.
-        NotSupported: the stepper lacks something that is asked for; the message lists those that have it.
+        NotSupported: the stepper does not support a request; the message lists those that do.
 
     Example:
         >>> print(simulate("pendulum", 2.0, tol=1e-9).outcome)
@@ -155,7 +155,7 @@ def _stabilized(
     rate, chosen = settings.baumgarte_rate, "as given"
     if rate is None:
         rate = stabilization_rate(dynamics, y0, settings.span, **common)
-        chosen = "so that errors die out over a few typical steps"
+        chosen = "so that errors decay over a few typical steps"
     unit = system.layout.time_unit
-    note = f"constraints are stabilized after Baumgarte at a rate of {rate:.4g}/{unit}, {chosen}"
+    note = f"Baumgarte's terms stabilize the constraints at a rate of {rate:.4g}/{unit}, {chosen}"
     return system.dynamics(vector, baumgarte=float(rate)), (note,)

@@ -47,8 +47,8 @@ def simulate_many(
 ) -> Ensemble:
     """Many runs of one system, from different initial states or with different parameters.
 
-    Eight runs at a time go through the compiled stepper, each with its own step sizes, in as many processes as there
-    are cores. The digits of a run do not depend on the other runs, their order, or the number of processes.
+    Eight runs at a time go through the compiled stepper, each with its own step sizes, in one process for each of the
+    cores. The digits of a run do not depend on the other runs, their order, or the number of processes.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
@@ -60,10 +60,10 @@ def simulate_many(
         stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as of :func:`simulate`; others run one at a time.
         samples: number of equally spaced times, or the times, at which states are kept; default: the end alone.
         max_steps: attempted steps of a run before it is stopped.
-        workers: number of processes; default: as many as there are cores, one if there is little to do. Scripts that
+        workers: number of processes; default: the number of cores, one if there is little to do. Scripts that
             use more than one need ``if __name__ == "__main__":`` where processes cannot be forked.
         bad_starts: "raise" ends everything at an initial state that is not finite or cannot be assembled; "mark" gives
-            that run an outcome of its own.
+            that run a separate outcome.
         on_progress: called as (runs ended, runs) about ten times a second.
         save: an ``.npz`` file the results go to as they come; the arrays of the result are then maps of this file,
             and no more than a few chunks of runs are ever held in memory.

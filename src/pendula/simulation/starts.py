@@ -1,4 +1,4 @@
-"""Initial states and parameters of many runs, in whatever form they are given."""
+"""Initial states and parameters of many runs, in all accepted forms."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def read_starts(system: System, given: Any, parameters: Array) -> Starts:
         return _from_states(system, given)
     if not all(isinstance(x, Mapping) for x in given):
         odd = next(k for k, x in enumerate(given) if not isinstance(x, Mapping))
-        raise UsageError(f"initial_states: entry {odd} is a {type(given[odd]).__name__}, not values by name or a State")
+        raise UsageError(f"initial_states: entry {odd} is a {type(given[odd]).__name__}, not a State or values by name")
     return _from_mappings(system, given, parameters)
 
 
@@ -105,7 +105,7 @@ def _by_name(system: System, given: Mapping[str, Any], parameters: Array) -> Sta
     runs = max([c.size for c in columns.values()] + [len(parameters)])
     for name, column in columns.items():
         if column.size not in (1, runs):
-            raise UsageError(f'initial_states: "{name}" has {column.size} values where there are {runs} runs')
+            raise UsageError(f'initial_states: "{name}" has {column.size} values, but there are {runs} runs')
     q, v = _model_states(system, parameters, runs)
     for name, column in columns.items():
         which, k = layout.position(name)
@@ -159,7 +159,7 @@ def _from_states(system: System, given: Sequence[State]) -> Starts:
         if names not in (own, joints) or names != (given[0].layout.coordinates, given[0].layout.speeds):
             raise UsageError(f"initial_states: state {run} belongs to another system: it has {', '.join(names[0][:6])}")
         if state.t != given[0].t:
-            raise UsageError(f"initial_states: all must be of one time; state {run} is of t = {state.t:g}")
+            raise UsageError(f"initial_states: all must belong to one time; state {run} is of t = {state.t:g}")
     in_joints = (given[0].layout.coordinates, given[0].layout.speeds) == joints
     q, v = np.array([s.q for s in given], dtype=float), np.array([s.v for s in given], dtype=float)
     return Starts(float(given[0].t), q, v, (frozenset(),), in_joints)
@@ -192,7 +192,7 @@ def read_parameters(system: System, given: Any) -> Array:
         runs = max((c.size for c in columns.values()), default=1)
         for name, column in columns.items():
             if column.ndim != 1 or column.size not in (1, runs):
-                raise UsageError(f'parameters: "{name}" has shape {column.shape} where there are {runs} runs')
+                raise UsageError(f'parameters: "{name}" has shape {column.shape}, but there are {runs} runs')
         sets = [{n: float(c[k if c.size > 1 else 0]) for n, c in columns.items()} for k in range(runs)]
         return np.array([parameter_vector(system, values) for values in sets])
     table = _numbers("parameters", given)

@@ -67,8 +67,8 @@ class EnergyAccount:
 class Trajectory:
     """Times, coordinates and speeds, with the account of the run.
 
-    ``trajectory["theta1"]`` is a coordinate or speed over time. ``t``, ``q``, ``v`` are at the samples that were
-    asked for, or at the accepted steps.
+    ``trajectory["theta1"]`` is a coordinate or speed over time. ``t``, ``q``, ``v`` are at the requested
+    samples, or at the accepted steps.
 
     Example:
         >>> import pendula
@@ -121,7 +121,7 @@ class Trajectory:
 
     @cached_property
     def joints(self) -> tuple[Array, Array]:
-        """Coordinates and speeds of the joints over time, whatever was integrated."""
+        """Coordinates and speeds of the joints over time, in any formulation."""
         return self.system.in_joints.read(self.q, self.v, self.t, parameters=self.parameters)
 
     @property

@@ -1,7 +1,7 @@
 """Chunks of work on several processes, in order, with progress, and without losing what is finished.
 
 Where processes can be forked, workers inherit what is compiled; otherwise each loads the same extensions and makes
-its own, once. Workers leave the keyboard's interrupt to the main process, which tells them through a flag.
+its own, once. Workers leave the keyboard's interrupt to the main process, which sets a flag for them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _begin(
 
 
 def _work(chunk: Any) -> Any:
-    """One chunk in a worker. A job is called with the chunk and a function that it tells how many runs have ended."""
+    """One chunk in a worker. A job gets the chunk and a function to report how many runs have ended."""
     told = 0
 
     def tell(ended: int, runs: int) -> None:

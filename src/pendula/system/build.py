@@ -30,9 +30,9 @@ from pendula.system.system import System
 _TRIES = 6
 _SINGULAR = 1e-11
 MOST_SPEEDS, MOST_SPEEDS_CLOSED = 5, 24
-"""Up to so many speeds compiled equations are faster than the recursion."""
+"""Number of speeds up to which compiled equations are faster than the recursion."""
 MOST_DERIVED = 12
-"""Up to so many speeds compiled equations give the terms of linear models, whichever engine gives the motion."""
+"""Number of speeds up to which compiled equations provide the terms of linear models, for either engine."""
 
 
 ENGINES = ("auto", "symbolic", "recursive")
@@ -42,7 +42,7 @@ def compile_system(model: Model | Equations | str, formulation: str | None = Non
     """A compiled system: derives the equations by a formulation and checks that they are well posed.
 
     The engine "recursive" derives nothing and finds accelerations by a recursion over the bodies; "auto" takes it
-    where it is faster and no formulation is asked for. ``system.engine`` tells which it is.
+    if it is faster and no formulation is named. ``system.engine`` names the engine.
 
     Well posed means that every allowed motion has mass: M is positive definite on the null space of G. Constraints
     may be redundant: ``mobility(system)`` reports it, and the motion is found all the same.
@@ -53,7 +53,7 @@ def compile_system(model: Model | Equations | str, formulation: str | None = Non
         engine: "symbolic", "recursive" or "auto".
 
     Raises:
-        ModelError: a motion has no mass, whatever the pose (names the coordinates involved), or nothing can move.
+        ModelError: a motion has no mass at any pose (names the coordinates involved), or nothing can move.
 
     Example:
         >>> from pendula import library
@@ -66,7 +66,7 @@ def compile_system(model: Model | Equations | str, formulation: str | None = Non
         model = model_of(model, "compile_system", also="equations")
     if engine == "recursive":
         if isinstance(model, Equations) or formulation is not None:
-            raise UsageError("the recursive engine takes a model and no formulation: it derives no equations")
+            raise UsageError("the recursive engine accepts no formulation: it derives no equations")
         return _recursive(model)
     if engine == "auto" and formulation is None and isinstance(model, Model) and recursion_is_faster(model):
         with suppress(NotSupported):
@@ -101,7 +101,7 @@ def _recursive(model: Model, *, symbolic_terms: bool = False) -> System:
         return system
     compile_system(model, DEFAULT)  # says what is wrong, if something is
     raise NotSupported(
-        "the recursion finds no accelerations: a body without mass is held by a loop, or a pose is singular.\n"
+        "the recursion finds no accelerations: a loop holds a massless body, or a pose is singular.\n"
         "  Try: the engine symbolic."
     )
 
@@ -142,7 +142,7 @@ def _fault(system: System, pose: Pose) -> PendulaError | None:
     if free.shape[1] == 0 and system.drives:
         return None  # prescribed motions move it all
     if free.shape[1] == 0:
-        return ModelError([Problem("model", "joints", "the closing joints leave no motion: it is a structure")])
+        return ModelError([Problem("model", "joints", "the closing joints allow no motion: this is a structure")])
     scale = np.sqrt(np.where(np.diag(M) > 0, np.diag(M), 1.0))
     reduced = free.T @ (M / np.outer(scale, scale)) @ free
     sizes, modes = np.linalg.eigh(reduced)

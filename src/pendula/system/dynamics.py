@@ -1,4 +1,4 @@
-"""Right-hand side and projection of a system as callbacks for a stepper, on buffers of their own."""
+"""Right-hand side and projection of a system as callbacks for a stepper, with their own buffers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pendula.system.layout import Array, Layout
 STATUS = {
     kn.SINGULAR_MASS: ("the mass matrix is not positive definite there: a motion without mass, or a singular chart"),
     kn.SINGULAR_CONSTRAINTS: (
-        "the constraints lose rank there: a singular pose, from which the mechanism can go on in more than one way, "
+        "the constraints lose rank there: a singular pose, from which the mechanism can continue in more than one way, "
         "or at which it locks"
     ),
     kn.MORE_CONSTRAINTS: (
         "constraints that are redundant about the initial state are independent there: the loops are closed in another "
-        "way, in which the mechanism may not be able to move"
+        "configuration, in which the mechanism may not be able to move"
     ),
 }
 """What a status of the kernels means."""
@@ -138,7 +138,7 @@ def bind_dynamics(
         length: a length typical of the mechanism, by which gaps are judged.
         rank: number of independent constraint rows at regular poses.
         complement: solve by an orthogonal complement; always done where rows are redundant.
-        baumgarte: rate at which errors of the constraints die out [1/time]; None: they are left alone.
+        baumgarte: rate at which errors of the constraints decay [1/time]; None: no stabilization.
     """
     nq, nv, m = sizes.q, sizes.v, sizes.rows
     code = programs.dynamics(parameters)

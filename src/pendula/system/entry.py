@@ -1,4 +1,4 @@
-"""The system that an argument means: whatever takes a compiled system takes a model or a library name as well."""
+"""The system of an argument: functions of a compiled system also accept a model or a library name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pendula.system.parameters import Parameters
 from pendula.system.system import System
 
 AnySystem = System | Model | str
-"""What stands for a system in a call: the system, a model, or the name of a library mechanism."""
+"""What a call accepts as a system: the system, a model, or the name of a library mechanism."""
 
 MOST_KEPT = 8
 """systems that were compiled on the way and are kept, so that the next call with the same model is quick"""

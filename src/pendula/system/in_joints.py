@@ -1,4 +1,4 @@
-"""A system read and set in the coordinates of its joints, whatever the coordinates of its equations are.
+"""A system read and set in the coordinates of its joints, for equations in any coordinates.
 
 Most formulations use the joints' coordinates, and then everything here hands its arguments through. In maximal
 coordinates each body has coordinates instead; all conversion between the two is here.

@@ -1,4 +1,4 @@
-"""What only symbolic equations tell: forces in joints and the Jacobi integral."""
+"""Results that need symbolic equations: forces in joints (constraint wrenches) and the Jacobi integral."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def solve_constrained(ctx, M, G, f, c, a, lam):
             return MORE_CONSTRAINTS
         return FINE if ask[11] == SOLVED else SINGULAR_MASS
     least = doubles_at(ctx[LEAST], 1)[0]
-    for r in range(m):  # the solver scales rows, so a row that is zero but for rounding must be told here
+    for r in range(m):  # the solver scales rows, so a row that is zero up to rounding must be detected here
         largest = 0.0
         for j in range(nv):
             largest = max(largest, abs(G[r, j]))
@@ -94,7 +94,7 @@ def stabilize(ctx, terms):
 
 @compiled_part(allocates=True)
 def total_power(ctx, terms, lam):
-    """Power of loads and of prescribed motions, once the accelerations are known (they stand in place of f)."""
+    """Power of loads and of prescribed motions, once the accelerations are known (they have replaced f)."""
     nv, nq, m, nd = ctx[NV], ctx[NQ], ctx[ROWS], ctx[DRIVES]
     at = nv * nv + nv + nq + m * nv + m
     power = terms[at]

@@ -3,7 +3,7 @@
 Where a mechanism has no constraint rows, one native program does it all: mass matrix, forces, solving, power. Others go
 through the functions for one state, lane by lane, behind the same interface.
 
-What differs from run to run (parameters, or where they are) stands in one column for each lane; the stepper fills it
+What differs from run to run (parameters, or where they are) has one column for each lane; the stepper fills it
 when a run enters the lane.
 """
 
@@ -176,7 +176,7 @@ def _one_by_one(system: System, parameters: Array) -> LaneDynamics:
     dynamics = [system.dynamics(row) for row in parameters]
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     if isinstance(system, RecursiveSystem):
-        energies: list[Any] = [system.dynamics(row) for row in parameters]  # on scratch tables of their own
+        energies: list[Any] = [system.dynamics(row) for row in parameters]  # on separate scratch tables
         code, contexts = rk.energies_of_one.address, [e.rhs.context for e in energies]
     else:
         eq = system.equations

@@ -1,4 +1,4 @@
-"""A system whose numbers come from the recursion over the bodies; equations are derived only if they are asked for."""
+"""A system evaluated by recursion over the bodies; it derives equations only on demand."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class RecursiveSystem(System):
     """Numeric functions of a mechanism by recursion over its bodies, in time proportional to their number.
 
     Forward dynamics is the articulated-body algorithm (Featherstone 2008, table 7.1), inverse dynamics the recursive
-    Newton-Euler algorithm (table 5.1). What only symbolic equations tell (forces in joints, the Jacobi integral, ...)
-    derives them by the usual formulation when it is first asked for.
+    Newton-Euler algorithm (table 5.1). What needs symbolic equations (forces in joints, the Jacobi integral, ...)
+    derives them by the usual formulation on first use.
 
     Args:
         model: the mechanism.
@@ -75,7 +75,7 @@ class RecursiveSystem(System):
         self.constraints = Constraints(derive_loops(Mechanism(model) if model.closures else mechanism))
         self.loop_rows, self.constraint_names = self.constraints.rows, self.constraints.names
 
-    # -- equations, if they are asked for ---------------------------------------------------------
+    # -- equations, on demand ---------------------------------------------------------------------
 
     @property
     def equations(self) -> Equations:
@@ -430,13 +430,13 @@ class RecursiveSystem(System):
 
         By ``q`` every entry of a quaternion moves alone; what that means away from length one is a matter of
         convention, the product with N (of q' = N v) is not. By ``p`` each parameter moves alone: inputs and other
-        parameters that depend on it are held. Closed loops are left to the symbolic equations.
+        parameters that depend on it are held. For closed loops the symbolic equations do this.
         """
         if self.model.closures or self.symbolic_terms:
             return self._symbolic.acceleration_jacobian(by, q, v, t, inputs=inputs, parameters=parameters)
         count, n = self._count(by), len(self.layout.speeds)
         rows, batch = self._rows(q, v, t, inputs, parameter_vector(self, parameters))
-        self._found(q, v, t, inputs, parameters)  # tells where they are not determined
+        self._found(q, v, t, inputs, parameters)  # raises where they are not determined
         out = np.zeros((len(rows), n, count))
         if count:
             bound = self._bound_jacobian(by, parameters)

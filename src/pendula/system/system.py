@@ -1,8 +1,8 @@
 """What a compiled mechanism can evaluate: the one interface that simulation, analysis and presentation are written for.
 
 There are two implementations: :class:`pendula.system.symbolic.SymbolicSystem` evaluates compiled symbolic equations,
-:class:`pendula.system.recursive.RecursiveSystem` runs a recursion over the bodies. Whatever follows from these
-evaluations is a function over a ``System`` in a module of its own: ``parameters.py`` (parameter vectors, typical
+:class:`pendula.system.recursive.RecursiveSystem` runs a recursion over the bodies. What follows from these
+evaluations is a function of a ``System`` in a separate module: ``parameters.py`` (parameter vectors, typical
 lengths), ``mobility.py``, ``assembly.py``, ``joint_forces.py``, ``lanes.py``, ``tangent.py``, ``watching.py``.
 """
 
@@ -115,7 +115,7 @@ class System(ABC):
     @property
     @abstractmethod
     def equations(self) -> Equations:
-        """Symbolic equations of the mechanism; the recursive engine derives them when they are first asked for."""
+        """Symbolic equations of the mechanism; the recursive engine derives them on first use."""
 
     @property
     @abstractmethod

@@ -52,13 +52,13 @@ def deviation_callback(system: System, parameters: Parameters = None) -> Callbac
     """The right-hand side of state and deviation, for one run.
 
     Raises:
-        NotSupported: the mechanism has closed loops, or its bodies have coordinates of their own.
+        NotSupported: the mechanism has closed loops, or its bodies have their own coordinates.
     """
     eq = system.equations
     if eq.loop_rows:
-        why = "bodies have coordinates of their own" if eq.nodes else "the mechanism has closed loops"
+        why = "bodies have their own coordinates" if eq.nodes else "the mechanism has closed loops"
         advice = "" if system.model.closures else '\n  Try: compile_system(model, "kane").'
-        raise NotSupported(f"deviations are followed in independent coordinates only, and {why}.{advice}")
+        raise NotSupported(f"deviations can be integrated in independent coordinates only, and {why}.{advice}")
     vector = parameter_vector(system, parameters)
     dynamics = system.dynamics(vector)
     inner = dynamics.workspace.context

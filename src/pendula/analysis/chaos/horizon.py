@@ -34,7 +34,7 @@ class Horizon(Separation):
 
     @property
     def reached(self) -> bool:
-        """Whether the run goes on beyond its horizon."""
+        """Whether the run continues beyond its horizon."""
         return self.time is not None
 
     def __str__(self) -> str:

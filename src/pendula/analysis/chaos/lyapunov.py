@@ -32,7 +32,7 @@ class Lyapunov:
         exponent: average rate over the run without its beginning [1/time].
         spread: standard error of that, from the averages over tenths of the run [1/time].
         t, running: times, and the average rate up to each of them [1/time].
-        transient: time at the beginning that is left out, in which the deviation turns into its fastest direction.
+        transient: initial time that is discarded, in which the deviation turns into its fastest-growing direction.
         state: the last state of the motion.
         time_unit: name of the unit of time.
 
@@ -93,7 +93,7 @@ def lyapunov(
         Lyapunov, with the exponent, its spread, and the running average.
 
     Raises:
-        NotSupported: closed loops, or bodies with coordinates of their own.
+        NotSupported: closed loops, or maximal coordinates.
         UsageError: an argument is out of range.
         ComputationError: the run could not be finished.
 
@@ -161,7 +161,7 @@ def _tangent(system: System, y: Array, deviation: Array) -> Array:
 
 
 def _renewed(system: System, run: Integration) -> tuple[Array, Array, float]:
-    """State and unit deviation to go on from, and the logarithm of how much the deviation has grown."""
+    """State and unit deviation to continue from, and the logarithm of how much the deviation has grown."""
     if not run.outcome.ok:
         raise ComputationError(f"the exponent was not found: {run.outcome}: {run.detail}")
     n = run.y.shape[1] // 2

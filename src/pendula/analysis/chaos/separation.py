@@ -58,7 +58,7 @@ def separation(
     if not count or not np.allclose(first.t[:count], second.t[:count], rtol=1e-12, atol=0.0):
         raise UsageError("the two runs are not sampled at the same times; give both the same samples")
     if set(first.layout.bodies) != set(second.layout.bodies):
-        raise UsageError("the two runs are of different mechanisms: their bodies have other names")
+        raise UsageError("the two runs belong to different mechanisms: the names of their bodies differ")
     length = typical_length(first.system, first.parameters)
     limit = SMALL_PART * length if threshold is None else _positive(threshold)
     names, distances = _distances(first, second, count, points)
@@ -91,7 +91,7 @@ def _distances(
     if points is None:
         chosen = [p for p in chosen if p in there and not p.endswith((".origin", ".center"))] or list(here)
     if not chosen:
-        raise UsageError("no points were given to compare the runs by")
+        raise UsageError("the list of points to compare is empty")
     return chosen, np.stack([np.linalg.norm(here[p] - there[p], axis=1) for p in chosen], axis=1)
 
 

@@ -48,7 +48,7 @@ def affine(expression: Expression, names: Mapping[str, Affine]) -> Affine:
     """An expression at every state, linear in the unknowns of ``names``.
 
     Raises:
-        NotLinear: unknowns are multiplied with each other, or stand under a function, a power or a fraction.
+        NotLinear: unknowns are multiplied with each other, or occur in a function, a power or a fraction.
 
     Example:
         >>> x = Affine(np.array(0.0), np.array([1.0]))
@@ -82,7 +82,7 @@ def _finite(x: Affine) -> Affine:
 
 
 class _Unknown(Exception):
-    """Unknowns where only a known value may stand."""
+    """Unknowns where only a known value is allowed."""
 
 
 def _known(x: Affine) -> Array:

@@ -247,7 +247,7 @@ class _Check:
             entries = []
             if mine is not None and match is not None:
                 entries = entry_differences(self.given, k, their_rows(numbers)[0, k], mine[0, k], match)
-            label = f"{_labels(self.given)[k]}: left side - right side with our accelerations"
+            label = f"{_labels(self.given)[k]}: left side - right side with the model's accelerations"
             different += [_difference(*entry) for entry in entries] or [Difference(label, 0.0, left)]
         return tuple(different)
 
@@ -269,14 +269,14 @@ class _Check:
         if numbers.M is not None and rows is not None:
             same = matches(numbers, rows)
             ours = all(match is not None and match.is_ours for match in same)
-            how = "are ours entry by entry" if ours else "are not ours entry by entry, but mean the same"
+            how = "equal the model's entry by entry" if ours else "differ from the model's, but are equivalent"
             remarks.append(f"M and f {how}.")
         bound = self.bound_parameters(points, scale)
         if bound:
             listed = ", ".join(f"{name} ({value:.6g})" for name, value in bound.items())
             remarks.append(
                 f"They agree only for these values of the parameters: {listed}. With another value they differ: a "
-                "factor is missing, or a number stands for a parameter."
+                "factor is missing, or a number replaces a parameter."
             )
         return " ".join(remarks)
 

@@ -211,7 +211,7 @@ class _Reader:
         except ExpressionError as error:
             self.refuse(entry, str(error))
         if name in taken:
-            self.refuse(entry, f"{quote(name)} has a meaning already; choose another name")
+            self.refuse(entry, f"{quote(name)} already has a meaning; choose another name")
 
     def _coordinates(self) -> dict[str, Expression]:
         """Own coordinates; they may take the name of a coordinate of the model, and then replace it."""
@@ -226,7 +226,7 @@ class _Reader:
                 self.refuse(entry, f"{quote(str(expression))} contains no coordinate of the model")
             if used - self.rates:
                 quaternion = quote(sorted(used - self.rates)[0])
-                self.refuse(entry, f"{quaternion} belongs to a quaternion and has no speed of its own")
+                self.refuse(entry, f"{quaternion} is part of a quaternion and has no speed")
             found[own] = expression
         return found
 
@@ -243,7 +243,7 @@ class _Reader:
         own = {f"{name}{ending}" for name in coordinates for ending in ("", "_dot", "_ddot")}
         model = {*layout.coordinates, *layout.speeds, *layout.parameters, *layout.inputs, "t"}
         for name in sorted((own | set(self.accelerations)) & {*layout.parameters, *layout.inputs}):
-            self.refuse("", f"{quote(name)} is a parameter or input of the model and would be an acceleration here")
+            self.refuse("", f"{quote(name)} is a parameter or input of the model and is also an acceleration here")
         return model | set(self.accelerations) | own | set(unknowns)
 
     def _define(self, known: set[str]) -> dict[str, Expression]:
@@ -258,7 +258,7 @@ class _Reader:
         except graphlib.CycleError as error:
             circle = list(reversed(error.args[1]))
             links = circle if len(circle) <= 8 else [*circle[:4], "...", *circle[-3:]]
-            self.refuse("define", f"abbreviations refer to each other in a circle: {' -> '.join(links)}")
+            self.refuse("define", f"abbreviations refer to each other circularly: {' -> '.join(links)}")
         return {name: found[name] for name in ordered}
 
     def _order(self, coordinates: Mapping[str, Expression], *, needed: bool) -> list[str]:
@@ -278,7 +278,7 @@ class _Reader:
             return model
         if len(coordinates) != count:
             cause = f"{len(coordinates)} are given, the model has {count} ({listing(model)})"
-            self.refuse("coordinates", f'{cause}; give them all, or say with "order" which belongs to which row')
+            self.refuse("coordinates", f'{cause}; give them all, or assign them to rows with "order"')
         return list(coordinates)
 
     def _equations(self, known: set[str], unknowns: int) -> list[Row]:
@@ -407,7 +407,7 @@ def _mass_form(given: Given, names: Mapping[str, Affine], basis: Array | None, s
 
 
 def _names(given: Given, system: System, at: Points) -> dict[str, Affine]:
-    """What every name stands for, abbreviations excepted."""
+    """The meaning of every name except abbreviations."""
     layout = system.layout
     names = {name: Affine(np.array(x)) for name, x in zip(layout.parameters, at.p, strict=True)}
     names["t"] = Affine(at.t)
@@ -418,7 +418,7 @@ def _names(given: Given, system: System, at: Points) -> dict[str, Affine]:
         model |= {speed: Affine(at.v[:, k]), acceleration_name(speed): Affine(np.array(0.0), unit[k])}
     names |= model
     names |= {name: Affine(np.array(0.0), unit[len(layout.speeds) + k]) for k, name in enumerate(given.unknowns)}
-    for own, expression in given.coordinates.items():  # all of the model's, whatever names they replace
+    for own, expression in given.coordinates.items():  # all of the model's, including replaced names
         names |= _own_names(given, own, expression, system, at)
     return names
 

@@ -27,7 +27,7 @@ class Match:
 
     @property
     def is_ours(self) -> bool:
-        """Whether the row is ours as it stands."""
+        """Whether the row equals the model's."""
         return self.factor == 1.0 and self.column is None and not self.wrong.any()
 
 
@@ -84,7 +84,7 @@ def _same(theirs: Array, ours: Array) -> Array:
 
 
 def unsatisfied(numbers: Numbers, ours: Array, size: Array) -> list[tuple[int, float]]:
-    """Equations that our accelerations do not satisfy at one state, each with what is left.
+    """Equations that the model's accelerations do not satisfy at one state, each with its residual.
 
     Unknowns besides the accelerations are chosen to fit as well as they can.
     """

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from pendula.analysis.driven.periods import PERIODIC, depends_on_time, find_period, period_error, symbolic
 from pendula.analysis.equilibria.balance import Balance
@@ -42,9 +41,9 @@ class Floquet:
         multipliers: by how much deviations are multiplied over one period; largest first.
         exponents: log(multiplier)/period [1/time].
         verdict: ``asymptotically stable`` (all inside the unit circle), ``stable (linear)`` (none outside, those on it
-            with as many directions as roots: deviations of the linear equations stay bounded, which does not decide
+            with a full set of eigenvectors: deviations of the linear equations stay bounded, which does not decide
             the nonlinear ones), ``unstable`` (one outside, for the nonlinear equations, too) or ``critical`` (a
-            repeated one on the circle with fewer directions, or too close to tell).
+            repeated one on the circle with too few eigenvectors, or too close to decide).
         reason: why.
         period: of the driving.
         matrix: the monodromy matrix, of deviations (ds, dv) with dq = N ds.
@@ -148,7 +147,7 @@ def floquet(
         tol: tolerance of the integration.
 
     Raises:
-        NotSupported: closed loops, or bodies with coordinates of their own.
+        NotSupported: closed loops, or maximal coordinates.
         UsageError: no period was found, what is given is none, or the motion does not repeat itself.
         NoConvergence: with ``close``, no motion that repeats itself was found.
         ComputationError: forces have a kink or a jump just where the mechanism rests.
@@ -269,10 +268,10 @@ def _refuse_open(system: System, missed: Array, period: float, end: State) -> No
     k = int(np.argmax(np.abs(np.concatenate([missed[:n], missed[n:] * period]))))
     what = f"position along {names[k]}" if k < n else names[k]
     raise UsageError(
-        f"the motion from this state does not repeat itself: after {period:.6g} {system.layout.time_unit} "
+        f"the motion from this state is not periodic: after {period:.6g} {system.layout.time_unit} "
         f"the {what} is off by {missed[k]:.3g}.\n"
-        "  Try: a state that is an equilibrium at all times, or close=True, which looks for a motion that "
-        "repeats itself."
+        "  Try: a state that is an equilibrium at all times, or close=True, which searches for a periodic "
+        "motion."
     )
 
 
@@ -292,8 +291,8 @@ def _closed(
             q[at : at + 4] /= np.linalg.norm(q[at : at + 4])
         start = State(start.t, q, start.v + step[n:], system.layout)
     raise NoConvergence(
-        f"no motion with period {period:.6g} was found near this state: after {CORRECTIONS} corrections it still "
-        f"misses its start by {off:.2g}.\n  Try: another start, for example the end of a long damped run.",
+        f"no motion with period {period:.6g} was found near this state: after {CORRECTIONS} corrections its end still "
+        f"differs from its start by {off:.2g}.\n  Try: another start, for example the end of a long damped run.",
         last=start,
         residual=off,
     )
@@ -303,6 +302,8 @@ def _closed(
 
 
 def _judged(system: System, start: State, vector: Array, period: float, M: Array, off: float, tol: float) -> Floquet:
+    from scipy import linalg  # slow to load
+
     conservative = bool(system.equations.power_is_zero)
     matrix = M
     n = len(M) // 2
@@ -321,9 +322,7 @@ def _judged(system: System, start: State, vector: Array, period: float, M: Array
     verdict, reason = _verdict(M, values[kept], band[kept], error, period, system.layout.time_unit)
     pairs = _pair_error(values)
     if conservative and max(product, pairs) > 1e-6:
-        notes.append(
-            f"multipliers should come in pairs mu, 1/mu and miss that by {max(product, pairs):.2g}: tighten tol"
-        )
+        notes.append(f"multipliers should come in pairs mu, 1/mu but deviate by {max(product, pairs):.2g}: tighten tol")
     if verdict == STABLE:
         notes.append("the linear equations stay bounded; they do not decide the nonlinear ones")
     with np.errstate(divide="ignore"):
@@ -348,7 +347,7 @@ def _along_motion(
     count = 2 if conservative else 1
     nearest = set(np.argsort(np.abs(values - 1))[:count].tolist())
     others = "one along the motion" + (", one across energies" if conservative else "")
-    return nearest, [f"nothing depends on time: {count} multiplier{'s' * (count > 1)} near 1 left out ({others})"]
+    return nearest, [f"nothing depends on time: {count} multiplier{'s' * (count > 1)} near 1 omitted ({others})"]
 
 
 def _verdict(M: Array, values: Array, band: Array, error: float, period: float, unit: str) -> tuple[str, str]:
@@ -373,8 +372,11 @@ def _verdict(M: Array, values: Array, band: Array, error: float, period: float, 
             gaps = np.linalg.svd(M - values[k] * np.eye(len(M)), compute_uv=False)
             if int(np.sum(gaps <= 10 * np.sqrt(error))) < len(near):
                 value = f"{values[k].real:.6g}" if abs(values[k].imag) < 1e-6 else f"{values[k]:.6g}"
-                return CRITICAL, f"{where} on the unit circle, but {len(near)} meet at {value} with fewer directions"
-    return STABLE, f"{where} on the unit circle, with as many directions as roots"
+                return (
+                    CRITICAL,
+                    f"{where} on the unit circle, but {len(near)} meet at {value} and lack eigenvectors",
+                )
+    return STABLE, f"{where} on the unit circle and have a full set of eigenvectors"
 
 
 def _pair_error(values: Array) -> float:

@@ -1,4 +1,4 @@
-"""What in a mechanism depends on time by itself, and with which period."""
+"""Explicit dependence of a mechanism on time, and its period."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pendula.system.system import System
 PERIODIC = 1e-9
 """forces a period apart may differ by this, relatively"""
 MULTIPLES = 24
-"""common periods are looked for up to so many periods of one part"""
+"""largest number of periods of one part in a common period"""
 _WAVES = ("sin", "cos", "tan")
 _TIMED: WeakKeyDictionary[System, bool] = WeakKeyDictionary()
 
@@ -41,7 +41,7 @@ def symbolic(system: System) -> System:
 def find_period(system: System, parameters: Array) -> float:
     """The period of everything that depends on time.
 
-    Candidates come from the rates of angles in sines and cosines of t, and of motions that go on at a constant rate;
+    Candidates come from the rates of angles in sines and cosines of t, and of motions at a constant rate;
     the first after which all forces, masses and rates are the same again is it.
 
     Raises:
@@ -108,7 +108,7 @@ def _rates(system: System, parameters: Array) -> list[float]:
 
 
 def _rate(expression: Expression, values: dict[str, float]) -> float | None:
-    """d/dt of an expression that is linear in t, whatever the state; None for others."""
+    """d/dt of an expression that is linear in t for every state; None for others."""
     if "t" not in expression.names:
         return None
     states = {name: 0.37 for name in expression.names if name not in values}

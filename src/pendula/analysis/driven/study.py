@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import optimize
 
 from pendula.analysis.driven.floquet import Floquet, floquet
 from pendula.analysis.driven.periods import symbolic
@@ -300,6 +299,8 @@ def _limit(study: _Study, low: float, high: float) -> tuple[float, float, str]:
 
 def _root(study: _Study, low: float, high: float) -> tuple[float, float, str] | None:
     """The root of the smooth function that changes sign in the interval; None if none does, or several."""
+    from scipy import optimize  # slow to load
+
     ends = study(low), study(high)
     functions = _undamped if all(e.conservative for e in ends) else _damped
     changing = []

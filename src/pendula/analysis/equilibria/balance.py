@@ -1,6 +1,6 @@
-"""What is left of the equations at a state that stays as it is, and how that changes with the state.
+"""Unbalanced forces at a state of rest or steady motion, and their derivatives.
 
-With v' = 0 the equations are 0 = f + G^T lam. Multipliers are those that leave the least; what is left is the
+With v' = 0 the equations are 0 = f + G^T lam. Multipliers minimize the remainder, which is the
 unbalanced force on every speed. Changes of position are counted in the speeds' directions: dq = N ds.
 """
 
@@ -125,7 +125,7 @@ class Balance:
     def by_turning(self, q: Array, v: Array | None = None) -> float:
         """A stiffness typical of what turns, in a steady motion or by a drive: mass times the square of a rate.
 
-        Nothing else may tell rounding from a force there: a free gyroscope has neither weight nor stiffness.
+        Nothing else may distinguish rounding from a force there: a free gyroscope has neither weight nor stiffness.
         """
         if not self.system.drives and (v is None or not np.any(v)):
             return 0.0

@@ -25,7 +25,7 @@ def is_singular(problem: Stationary, q: Array) -> bool:
     M = problem.system.mass_matrix(q, 0.0, parameters=problem.balance.parameters)
     M = M * problem.sizes[:, None] * problem.sizes
     rows = problem.rows(np.asarray(q)[None])[0]
-    # A massless part that loops drive has no inertia of its own: count what constraints leave.
+    # A massless part that loops drive has no inertia: count the constrained one.
     free = np.eye(len(M))
     if len(rows):
         _, sizes, right = np.linalg.svd(rows)

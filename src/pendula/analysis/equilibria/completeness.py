@@ -22,7 +22,7 @@ from pendula.system.system import System
 MOST_LINKS = 10
 """longer chains have more equilibria than anyone reads; only that of least potential is given"""
 ZERO = 1e-9
-"""weights below this share of the largest are not told from zero"""
+"""weights below this share of the largest are indistinguishable from zero"""
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ def prove_tree(balance: Balance, v: Array, most: int = MOST_LINKS) -> Proof | No
     # The moment level cos + upright sin falls with the angle there, so that it pulls back.
     least = np.arctan2(-level, upright) + math.pi
     law = (
-        f"each of the {n} bodies' angles enters the potential energy in a term of its own, a cos + b sin, "
-        f"with a weight that is not zero, so each has exactly 2 positions of rest: 2^{n} equilibria"
+        f"each of the {n} bodies' angles enters the potential energy in a separate term, a cos + b sin, "
+        f"with a nonzero weight, so each has exactly 2 equilibrium positions: 2^{n} equilibria"
     ).replace("each of the 1 bodies' angles", "the body's angle")
     if n > most:
         return Proof(((least - offset) @ to_joints.T,), f"{law}; only that of least potential is listed", listed=False)
@@ -146,7 +146,7 @@ def prove_one(balance: Balance, v: Array, domain: Domain) -> Proof | str | None:
         for k in acting:
             value = evaluate(rows[k], known).value if not used[k] else None
             if value is not None and bool(value.excludes_zero):
-                return Proof((), f'the force on "{system.layout.speeds[k]}" is not zero and depends on no coordinate')
+                return Proof((), f'the force on "{system.layout.speeds[k]}" is nonzero and depends on no coordinate')
         depends = [k for k in acting if used[k]]
         if len(acting) != len(depends) or len(depends) != 1 or len(used[depends[0]]) != 1:
             return None
@@ -182,7 +182,7 @@ def _roots_of(row: Any, i: int, system: System, known: dict[Any, Jet], domain: D
     if found.undecided:
         lo, hi = found.undecided[0]
         return (
-            f"bounds leave open how many there are near {name} = {(lo + hi) / 2:.6g}, where the force nearly has a "
+            f"bounds do not decide how many there are near {name} = {(lo + hi) / 2:.6g}, where the force nearly has a "
             "multiple root"
         )
     states = np.zeros((len(found.found), len(domain.names)))
@@ -190,6 +190,6 @@ def _roots_of(row: Any, i: int, system: System, known: dict[Any, Jet], domain: D
     where = "the circle" if circle else f"the box, {ends[0][0]:.6g} to {ends[0][1]:.6g} {system.layout.units[name]}"
     reason = (
         f"by interval arithmetic: the force depends on {name} alone, and {where} was cut into pieces on each of "
-        "which it has no root, or is monotone and changes its sign"
+        "which it has no root, or is monotone and changes sign"
     )
     return Proof(tuple(states), reason)

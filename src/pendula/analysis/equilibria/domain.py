@@ -100,7 +100,7 @@ class Domain:
         return q
 
     def lattice(self, most: int, rng: np.random.Generator, angles: Array) -> Array:
-        """Poses in which every angle is a multiple of pi and other coordinates are 0 or random, at most so many."""
+        """Poses in which every angle is a multiple of pi and other coordinates are 0 or random, up to a limit."""
         choices: list[tuple[float, ...]] = []
         for i, angle in enumerate(angles):
             if angle and self.circles[i]:

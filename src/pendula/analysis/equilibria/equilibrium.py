@@ -43,10 +43,10 @@ class Equilibrium:
         potential: potential energy; in steady motion the effective one, minus the kinetic energy of that motion.
         unstable_directions: number of directions in which the (effective) potential falls; None where it does
             not decide, because forces have no potential, or a kink just there.
-        free_directions: for every family of equilibria it belongs to, the direction in which that goes on, by speeds.
+        free_directions: for every family of equilibria it belongs to, the direction along which it extends, by speeds.
         condition: largest over smallest stiffness, families apart; infinite with flat directions.
         layout: names and units.
-        flat_directions: directions without stiffness in which it does not go on: higher terms decide there.
+        flat_directions: directions without stiffness but without a family: higher-order terms decide there.
         system: whose equilibrium it is.
 
     Example:
@@ -142,7 +142,7 @@ def equilibrium_at(
         raise NotAnEquilibrium(
             f"this state is not an equilibrium: an unbalanced {kind} of {left[worst]:.6g} {unit} remains on "
             f'"{system.layout.speeds[worst]}" ({100 * share:.2g} % of a typical force).\n'
-            "  Try: find_equilibria(system) for those there are.",
+            "  Try: find_equilibria(system) to find the equilibria.",
             residual=share,
         )
     _refuse_hidden_force(balance, state)
@@ -162,7 +162,7 @@ def _refuse_hidden_force(balance: Balance, state: State) -> None:
 
 
 def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -> Equilibrium:
-    """All that an equilibrium tells of itself."""
+    """The properties of an equilibrium."""
     system = balance.system
     lam = balance.multipliers(q, v)
     free = balance.free(q)

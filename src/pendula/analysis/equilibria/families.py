@@ -1,7 +1,7 @@
-"""Equilibria that are not alone: directions in which one goes on as a family, and directions that only look so.
+"""Families of equilibria: directions along which one extends, and directions that only look so.
 
 Where the stiffness vanishes along a direction, either every pose along it is an equilibrium (a cart's x), or higher
-terms decide (a bead on a hoop that turns at just the critical rate). The two are told apart by going a little way.
+terms decide (a bead on a hoop that turns at just the critical rate). A small step along it distinguishes them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Directions:
 
     Attributes:
         family: along them every pose nearby is an equilibrium too.
-        flat: along them the stiffness vanishes, but the equilibrium does not go on.
+        flat: along them the stiffness vanishes, but there is no family of equilibria.
     """
 
     family: Array
@@ -61,7 +61,7 @@ def flat_directions(problem: Stationary, q: Array) -> Array:
     state = np.asarray(q, dtype=float)[None]
     J = problem.jacobians(state, problem.multipliers(state))[0]
     stiffness, rows = J[:n, :n], J[n:, :n]
-    if not np.all(np.isfinite(J)):  # nothing can be said where forces have no derivatives
+    if not np.all(np.isfinite(J)):  # undecided where forces have no derivatives
         return np.zeros((n, 0))
     free = np.eye(n)
     if len(rows):

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.charts import balanced_nearby, is_singular
@@ -40,7 +39,7 @@ class Equilibria:
         circles: coordinates that live on the circle.
         starts: how many states the search started from; 0 where a proof made it unnecessary.
         found: how often the search came to each.
-        unbalanced: without any equilibrium: the forces that are left, by speed, at the pose that leaves the least.
+        unbalanced: if there is no equilibrium: the unbalanced forces by speed at the best pose.
         outside: how many others were met outside the box.
         units: of every coordinate, and of the force along every speed.
 
@@ -86,7 +85,7 @@ class Equilibria:
         if self.all:
             return f"{len(self.all)} equilibri{'um' if len(self.all) == 1 else 'a'}"
         left = ", ".join(f"{x:.6g} {self.units[n]} on {n}" for n, x in self.unbalanced.items())
-        return f"no equilibrium: at best {left or 'nothing'} is left unbalanced"
+        return f"no equilibrium: at best {left or 'nothing'} remains unbalanced"
 
     def _counts(self) -> list[str]:
         return [f", found {n} times" if self.starts else "" for n in self.found]
@@ -98,7 +97,7 @@ class Equilibria:
             parts.append(f"{name} on the circle" if name in self.circles else f"{name} {lo:.4g} to {hi:.4g} {unit}")
         if len(parts) > 8:
             parts = [*parts[:8], "..."]
-        beyond = f" ({self.outside} more met outside)" if self.outside else ""
+        beyond = f" ({self.outside} more found outside)" if self.outside else ""
         return (", ".join(parts) or "all rotations") + beyond
 
 
@@ -111,9 +110,7 @@ def _line(one: Equilibrium, counted: str) -> str:
     )
     if one.unstable_directions == 0 and one.flat_directions:
         falls = "higher terms decide"
-    family = (
-        "; goes on along " + " and ".join(" + ".join(d) for d in one.free_directions) if one.free_directions else ""
-    )
+    family = "; family along " + " and ".join(" + ".join(d) for d in one.free_directions) if one.free_directions else ""
     weak = "; weak" if one.weak else ""
     return f"{one.name}: {place}{', ' + rates if rates else ''}; {falls}{family}{weak}{counted}"
 
@@ -148,7 +145,7 @@ def find_equilibria(
         on_progress: called as ``on_progress(followed, planned)``.
 
     Returns:
-        ``Equilibria``; empty, with the forces that are left, where there are none.
+        ``Equilibria``; empty, with the unbalanced forces, if there are none.
 
     Raises:
         UsageError: forces depend on time, or an argument names something that is not there.
@@ -164,7 +161,7 @@ def find_equilibria(
     balance = Balance.of(joints, inputs, parameters)
     v = read_rates(balance, rates, rng)
     if np.any(v):
-        system.in_joints.refuse_others("with coordinates for every body a steady motion moves them: nothing is at rest")
+        system.in_joints.refuse_others("in maximal coordinates a steady motion leaves nothing at rest")
     _refuse_time(system, balance, v)
     domain = domain_of(balance, v, box, rng)
     count = _count(starts, len(joints.layout.speeds))
@@ -176,11 +173,11 @@ def find_equilibria(
     pairs = [(_tidied(problem, domain, q), times) for q, times in pairs]
     real = [x for x in pairs if not is_singular(problem, x[0]) or balanced_nearby(problem, x[0], rng)]
     if len(real) < len(pairs):
-        reason += f"; {len(pairs) - len(real)} left out, where a singular chart only hides a force"
+        reason += f"; {len(pairs) - len(real)} omitted, where a singular chart merely hides a force"
     described, singular = _described(system, balance, real, v)
     if singular:
         complete = "not proven"
-        reason += f"; {singular} left out, where forces balance but have no finite derivatives"
+        reason += f"; {singular} omitted, where forces balance but have no finite derivatives"
     entries = _ordered([e for e, _ in described], [n for _, n in described])
     return Equilibria(
         all=tuple(e for e, _ in entries),
@@ -249,7 +246,7 @@ def read_rates(balance: Balance, rates: Mapping[str, float] | None, rng: np.rand
             raise UsageError(f"rates: the rate of {name} is not finite")
         if value and not is_cyclic(balance, name, rng):
             raise UsageError(
-                f'"{name}" cannot keep a constant rate while all else stands still: forces or masses depend on it.\n'
+                f'"{name}" cannot keep a constant rate while all else is at rest: forces or masses depend on it.\n'
                 "  Try: rates of cyclic coordinates only, or prescribe the motion in the model."
             )
         v[layout.speeds.index(f"{name}_dot")] = float(value)
@@ -259,7 +256,7 @@ def read_rates(balance: Balance, rates: Mapping[str, float] | None, rng: np.rand
 def _refuse_time(system: System, balance: Balance, v: Array) -> None:
     """Refuses forces that depend on time, at a few poses."""
     if system.drives:
-        cause = "with coordinates for every body a prescribed motion moves them: nothing is at rest"
+        cause = "in maximal coordinates a prescribed motion leaves nothing at rest"
         system.in_joints.refuse_others(cause)
     joints = balance.system
     start = joints.initial_state(balance.parameters)
@@ -317,7 +314,7 @@ def _tidied(problem: Stationary, domain: Domain, q: Array) -> Array:
 def _described(
     system: System, balance: Balance, states: list[tuple[Array, int]], v: Array
 ) -> tuple[list[tuple[Equilibrium, int]], int]:
-    """Equilibria with how often each was found, and how many cannot be told about for want of derivatives."""
+    """Equilibria with how often each was found, and how many are undecided for lack of derivatives."""
     found, refused = [], None
     for q, times in states:
         try:
@@ -350,6 +347,8 @@ def _ordered(entries: list[Equilibrium], found: list[int]) -> list[tuple[Equilib
 
 def _unbalanced(problem: Stationary, domain: Domain, rng: np.random.Generator) -> dict[str, float]:
     """Forces left at the pose that leaves the least, by speed."""
+    from scipy.optimize import least_squares  # slow to load
+
     q = close_loops(problem, domain.random(200, rng))
     with np.errstate(all="ignore"):
         size = np.abs(problem.residuals(q, problem.multipliers(q))).max(axis=1)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import cumulative_simpson
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.domain import is_cyclic
@@ -45,7 +44,7 @@ class Landscape:
 def landscape(system: System, found: Equilibria, *, rates: Mapping[str, float] | None = None) -> Landscape:
     """The (effective) potential over the coordinates that something depends on, at most two.
 
-    It is the negative integral of the forces that are left at rest (or in the steady motion), inputs included, so that
+    It is the negative integral of the unbalanced forces at rest (or in the steady motion), inputs included, so that
     equilibria are exactly its level points. It is measured from the potential of the first equilibrium.
 
     Args:
@@ -111,6 +110,8 @@ def _span(system: System, found: Equilibria, name: str) -> tuple[float, float]:
 
 def _integrated(axes: tuple[Array, ...], forces: Array) -> Array:
     """The potential of forces on a grid; refuses forces that have none."""
+    from scipy.integrate import cumulative_simpson  # slow to load
+
     if len(axes) == 1:
         return -np.asarray(cumulative_simpson(forces[:, 0], x=axes[0], initial=0.0))
     x, y = axes

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
 from pendula.analysis.equilibria.intervals import Interval, Jet
 from pendula.system.layout import Array
@@ -100,6 +99,8 @@ def _sign(bounds: Bounds, x: float) -> int:
 
 
 def _root(bounds: Bounds, piece: _Piece) -> float:
+    from scipy.optimize import brentq  # slow to load
+
     def middle(x: float) -> float:
         value = bounds(Interval.at(np.array([x]))).value
         return float(np.ravel(value.lo + value.hi)[0]) / 2

@@ -16,7 +16,7 @@ from pendula.system.layout import Array
 APART = 1e-5
 """equilibria nearer than this, in radians or typical lengths, are one"""
 APART_FLAT = 2e-3
-"""the same where the stiffness vanishes: there rounding leaves the place open by the cube root of its own size"""
+"""the same where the stiffness vanishes: there rounding moves the point by the cube root of its size"""
 ROUNDS = 4
 """rounds of deflation, at most"""
 SCAN = 1001
@@ -62,7 +62,7 @@ class Search:
     planned: int = 0
 
     def run(self, count: int) -> None:
-        """The whole search with so many random starts."""
+        """The whole search with a number of random starts."""
         angles = np.array([k == "angle" for k in self.problem.system.layout.coordinate_kinds])
         lattice = self.domain.lattice(max(count, 64), self.rng, angles)
         random = self.domain.random(count, self.rng)

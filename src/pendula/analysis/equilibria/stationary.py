@@ -57,7 +57,7 @@ class Stationary:
         return row_scales(self.system, self.balance.parameters) if self.system.loop_rows else np.zeros(0)
 
     def residuals(self, q: Array, lam: Array) -> Array:
-        """What is left of the forces, then the gaps of loops; shape (states, speeds + rows)."""
+        """Unbalanced forces, then the gaps of loops; shape (states, speeds + rows)."""
         forces = self.balance.forces(q, np.broadcast_to(self.v, (len(q), len(self.v))))
         rows = self.rows(q)
         left = forces * self.sizes / self.force + np.einsum("bmn,bm->bn", rows, lam)
@@ -142,7 +142,7 @@ def _turned(q: Array, turn: Array) -> Array:
 
 
 def close_loops(problem: Stationary, q: Array, passes: int = 40) -> Array:
-    """States moved onto the closed loops with the least change; those that do not close are left out."""
+    """States moved onto the closed loops with the least change; those that do not close are dropped."""
     if problem.system.loop_rows == 0 or not len(q):
         return q
     for _ in range(passes):
@@ -191,7 +191,7 @@ class Deflation:
 
 
 def settle(problem: Stationary, q: Array, *, passes: int = 80, deflation: Deflation | None = None) -> Array:
-    """States to which Newton's method comes from the given ones; those that do not settle are left out."""
+    """States to which Newton's method converges from the given ones; the others are dropped."""
     q = close_loops(problem, np.array(q, dtype=float))
     lam = problem.multipliers(q)
     n = len(problem.v)
@@ -232,7 +232,7 @@ def newton_steps(J: Array, residual: Array) -> Array:
 
 
 def refine(problem: Stationary, q: Array, passes: int = 12) -> tuple[Array, Array]:
-    """One state taken to rounding by the shortest Newton steps, and what is left of the forces."""
+    """One state taken to rounding by the shortest Newton steps, and its unbalanced forces."""
     best = np.array(q, dtype=float)[None]
     lam = problem.multipliers(best)
     left = problem.residuals(best, lam)

@@ -1,9 +1,12 @@
-"""Equilibria with torsion springs, followed from the mechanism without them while the springs are stiffened."""
+"""Equilibria with torsion springs, followed from the mechanism without them while the springs are stiffened.
+
+A share s of the stiffness stands for the forces (1 - s) without springs + s with them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +23,7 @@ STEPS = 16
 MOST = 1500
 """branches that are followed"""
 LOST = 24
-"""lost branches that are followed round their turning point, one by one"""
+"""lost branches that are followed round their turning point, all at once"""
 POINTS = 120
 """points of such a branch"""
 
@@ -38,35 +41,42 @@ def spring_parameters(model: Model) -> list[str]:
 
 def stiffened(problem: Stationary, domain: Domain, rng: np.random.Generator) -> Iterator[Array]:
     """Ends of the branches that start where springs have no stiffness; nothing where that is not possible."""
-    system = problem.system
-    names = spring_parameters(system.model)
-    if not names or system.loop_rows or domain.balls:
+    names = spring_parameters(problem.system.model)
+    if not names or problem.system.loop_rows or domain.balls:
         return
-    scaled = [system.layout.parameters.index(name) for name in names]
-    q = _without_springs(problem, domain, scaled, rng)
-    chances = LOST
+    loose = loosened(problem, names)
+    q = _without_springs(loose, domain, rng)
+    turning: list[Array] = []
     for k in range(1, STEPS + 1):
-        q, lost = _followed(_with_share(problem, scaled, k / STEPS), q)
-        for start in lost[:chances]:
-            yield from _round_the_turn(problem, scaled, start, (k - 1) / STEPS)
-        chances -= min(len(lost), chances)
+        q, lost = _followed(loose, problem, k / STEPS, q)
+        turning += [np.append(start, (k - 1) / STEPS) for start in lost]
         if not len(q):
-            return
+            break
+    if turning:
+        yield round_the_turn(loose, problem, np.array(turning[:LOST]))
     yield q
 
 
-def _with_share(problem: Stationary, scaled: list[int], share: float) -> Stationary:
-    """The same problem with a share of the stiffness."""
+def loosened(problem: Stationary, names: list[str]) -> Stationary:
+    """The same problem with some parameters at zero."""
     parameters = problem.balance.parameters.copy()
-    parameters[scaled] *= share
-    balance = Balance(problem.system, problem.balance.inputs, parameters)
-    return replace(problem, balance=balance)
+    parameters[[problem.system.layout.parameters.index(name) for name in names]] = 0.0
+    return replace(problem, balance=Balance(problem.system, problem.balance.inputs, parameters))
 
 
-def _without_springs(problem: Stationary, domain: Domain, scaled: list[int], rng: np.random.Generator) -> Array:
+def _between(loose: Stationary, firm: Stationary, x: Array) -> tuple[Array, Array, Array]:
+    """Residuals at x = (coordinates, share), their derivatives by coordinates, and by the share."""
+    q, share, none = x[:, :-1], x[:, -1:], np.zeros((len(x), 0))
+    without = loose.residuals(q, none)
+    by_share = firm.residuals(q, none) - without
+    J = loose.jacobians(q, none)
+    J += share[:, :, None] * (firm.jacobians(q, none) - J)
+    return without + share * by_share, J, by_share
+
+
+def _without_springs(loose: Stationary, domain: Domain, rng: np.random.Generator) -> Array:
     """Equilibria without springs, with every full turn that fits into the box and one more."""
-    loose = _with_share(problem, scaled, 0.0)
-    angles = np.array([k == "angle" for k in problem.system.layout.coordinate_kinds])
+    angles = np.array([k == "angle" for k in loose.system.layout.coordinate_kinds])
     starts = np.concatenate([domain.lattice(MOST, rng, angles), domain.random(64, rng)])
     found = settle(loose, starts, passes=30)
     found = np.where(angles, found - TURN * np.round(found / TURN), found)
@@ -80,13 +90,17 @@ def _without_springs(problem: Stationary, domain: Domain, scaled: list[int], rng
     return every if len(every) <= MOST else every[rng.choice(len(every), MOST, replace=False)]
 
 
-def _followed(problem: Stationary, q: Array) -> tuple[Array, list[Array]]:
-    """Where branches go when the stiffness changes a little, and the starts of those that were lost."""
-    ends, lam = q.copy(), np.zeros((len(q), 0))
+def _followed(loose: Stationary, firm: Stationary, share: float, q: Array) -> tuple[Array, list[Array]]:
+    """Where branches go when the share changes a little, and the starts of those that were lost."""
+    ends = q
     for _ in range(10):
-        step = newton_steps(problem.jacobians(ends, lam), problem.residuals(ends, lam))
-        ends = problem.moved(ends, np.clip(step, -0.3, 0.3))
-    settled = np.abs(problem.residuals(ends, lam)).max(axis=1, initial=0.0) < SETTLED
+        residual, J, _ = _between(loose, firm, np.insert(ends, q.shape[1], share, axis=1))
+        step = newton_steps(J, residual)
+        ends = firm.moved(ends, np.clip(step, -0.3, 0.3))
+        if np.abs(step).max(initial=0.0) < 1e-12:
+            break
+    residual = _between(loose, firm, np.insert(ends, q.shape[1], share, axis=1))[0]
+    settled = np.abs(residual).max(axis=1, initial=0.0) < SETTLED
     good = settled & (np.abs(ends - q).max(axis=1, initial=0.0) < 0.6)
     return ends[good], list(q[~good])
 
@@ -94,55 +108,42 @@ def _followed(problem: Stationary, q: Array) -> tuple[Array, list[Array]]:
 # -- round turning points ------------------------------------------------------------------------------
 
 
-@dataclass
-class _Branch:
-    """A branch of equilibria over the share of the stiffness, followed by its arc length."""
+def round_the_turn(loose: Stationary, firm: Stationary, x: Array) -> Array:
+    """Follows branches from x = (coordinates, share) by their arc length; every pose met at the full stiffness."""
+    n = x.shape[1] - 1
+    found = [np.zeros((0, n))]
+    along, h = np.eye(n + 1)[np.full(len(x), n)], np.full(len(x), 0.1)
 
-    problem: Stationary
-    scaled: list[int]
+    def matrices(x: Array) -> tuple[Array, Array]:
+        residual, J, by_share = _between(loose, firm, x)
+        return residual, np.concatenate([J / firm.sizes, by_share[:, :, None]], axis=2)
 
-    def at(self, x: Array) -> tuple[Array, Array]:
-        """Residual and its derivatives at x = (coordinates, share)."""
-        soft = _with_share(self.problem, self.scaled, x[-1])
-        q, none = x[None, :-1], np.zeros((1, 0))
-        by_share = soft.balance.changes("p", x[:-1], soft.v, none[0])[:, self.scaled]
-        full = self.problem.balance.parameters[self.scaled]
-        column = -(by_share @ full) * soft.sizes / soft.force
-        J = np.column_stack([soft.jacobians(q, none)[0] @ np.diag(1.0 / soft.sizes), column])
-        return soft.residuals(q, none)[0], J
-
-    def tangent(self, x: Array, along: Array) -> Array:
-        """Unit tangent, in the sense of another vector."""
-        found = np.linalg.svd(self.at(x)[1])[2][-1]
-        return np.asarray(found if found @ along >= 0 else -found)
-
-    def corrected(self, x: Array, tangent: Array) -> Array | None:
-        """The point of the branch across from a guess; None where there is none nearby."""
+    def corrected(x: Array, tangent: Array) -> tuple[Array, Array]:
+        """Points of the branches across from guesses, and which of them are nearby."""
+        x, good = x.copy(), np.zeros(len(x), dtype=bool)
         for _ in range(6):
-            residual, J = self.at(x)
-            step = np.linalg.lstsq(np.vstack([J, tangent]), -np.append(residual, 0.0), rcond=None)[0]
-            x = x + step
-            if np.abs(step).max() < 1e-9:
-                return np.asarray(x)
-        return None
+            open_ = np.flatnonzero(~good)
+            residual, J = matrices(x[open_])
+            square = np.concatenate([J, tangent[open_, None]], axis=1)
+            step = -np.einsum("bij,bj->bi", np.linalg.pinv(square), np.insert(residual, n, 0.0, axis=1))
+            x[open_] += step
+            good[open_] = np.abs(step).max(axis=1) < 1e-9
+            if good.all():
+                break
+        return x, good
 
-
-def _round_the_turn(problem: Stationary, scaled: list[int], q: Array, share: float) -> Iterator[Array]:
-    """Follows one branch by its arc length, round turning points, and gives every pose at the full stiffness."""
-    branch = _Branch(problem, scaled)
-    x, along = np.append(q, share), np.append(np.zeros(len(q)), 1.0)
-    h = 0.1
     for _ in range(POINTS):
-        along = branch.tangent(x, along)
-        after = branch.corrected(x + h * along, along)
-        if after is None or np.linalg.norm(after - x) > 2 * h:
-            h /= 2
-            if h < 1e-3:
-                return
-            continue
-        if (x[-1] - 1.0) * (after[-1] - 1.0) <= 0.0:
-            part = (1.0 - x[-1]) / (after[-1] - x[-1]) if after[-1] != x[-1] else 0.0
-            yield (x + part * (after - x))[None, :-1]
-        x, h = after, min(1.5 * h, 0.4)
-        if not 0.0 <= x[-1] <= 2.0:
-            return
+        tangent = np.linalg.svd(matrices(x)[1])[2][:, -1]
+        along = np.where(np.einsum("bi,bi->b", tangent, along)[:, None] >= 0, tangent, -tangent)
+        after, good = corrected(x + h[:, None] * along, along)
+        good &= np.linalg.norm(after - x, axis=1) <= 2 * h
+        before, beyond = x[:, -1] - 1.0, after[:, -1] - 1.0
+        met = good & (before * beyond <= 0.0)
+        part = np.where(beyond != before, before / np.where(beyond != before, before - beyond, 1.0), 0.0)
+        found.append((x + part[:, None] * (after - x))[met, :-1])
+        x, h = np.where(good[:, None], after, x), np.where(good, np.minimum(1.5 * h, 0.4), h / 2)
+        on = (h >= 1e-3) & (x[:, -1] >= 0.0) & (x[:, -1] <= 2.0)
+        x, along, h = x[on], along[on], h[on]
+        if not len(x):
+            break
+    return np.concatenate(found)

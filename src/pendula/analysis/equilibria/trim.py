@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.domain import is_cyclic
@@ -29,7 +28,7 @@ class Trim:
     """What holds a pose or a steady motion.
 
     Attributes:
-        values: what was asked for, by name: inputs, torques or forces of motors, rates.
+        values: the solution by name: inputs, torques or forces of motors, rates.
         units: of the values; inputs have none, since the model does not state it.
         state: the state that is held, with the coordinates that were not given.
         inputs: values of all inputs with which it is held.
@@ -87,7 +86,7 @@ def trim(
 
     Raises:
         UsageError: a name is not known, forces depend on time, or more than one answer would do.
-        NoConvergence: nothing was found that holds it; says which force is left.
+        NoConvergence: there is no solution; the message names the unbalanced force.
 
     Example:
         >>> import pendula
@@ -163,7 +162,7 @@ def _other_inputs(system: System, asked: _Asked, inputs: Any, parameters: Parame
     others = [n for n, _ in system.inputs.in_time if str(n) not in zero and str(n) not in (inputs or {})]
     if others:
         raise UsageError(
-            f'the input "{others[0]}" depends on time, so nothing is held.\n'
+            f'the input "{others[0]}" depends on time, so it cannot be held constant.\n'
             f'  Try: inputs={{"{others[0]}": ...}} with a constant value, or solve for it.'
         )
     return {**(inputs or {}), **zero}
@@ -208,6 +207,8 @@ class _Trimming:
         return Stationary(balance, v, base.force), extra * base.sizes / base.force
 
     def solve(self) -> Trim:
+        from scipy.optimize import least_squares  # slow to load
+
         base = stationary_at(self.balance, self.q, self.v)
         free, n, m = self.free, len(self.v), self.balance.system.loop_rows
 
@@ -248,7 +249,7 @@ class _Trimming:
         loose = right[int(np.sum(sizes > 1e-9)) :]
         if loose.size and np.abs(loose[:, first:]).max(initial=0.0) > 1e-6:
             raise UsageError(
-                "more than one answer would hold this: there is more to adjust than is held, or it has no effect.\n"
+                "the solution is not unique: more is adjusted than is held, or an adjustment has no effect.\n"
                 "  Try: fewer names in solve_for, or more in hold."
             )
 
@@ -258,10 +259,10 @@ class _Trimming:
         worst = int(np.argmax(np.abs(rest)))
         unit = force_units(self.balance.system)
         what = (
-            f'{forces[worst]:.6g} {unit[names[worst]]} is left on "{names[worst]}"' if worst < n else "loops stay open"
+            f'{forces[worst]:.6g} {unit[names[worst]]} remains on "{names[worst]}"' if worst < n else "loops stay open"
         )
         return NoConvergence(
-            f"nothing was found that holds this: at best {what}.\n"
+            f"no solution holds this: at best {what}.\n"
             "  Try: another name in solve_for, or leave one of the held coordinates free.",
             last=q,
             residual=float(np.abs(rest).max()),

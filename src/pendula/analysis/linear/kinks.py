@@ -1,4 +1,4 @@
-"""States at which forces have a kink or a jump, such as abs(x) or sign(x_dot) at zero: no linear model holds there."""
+"""States at which forces have a kink or a jump, such as abs(x) or sign(x_dot) at zero: no linear model exists there."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def refuse_kinks(balance: Balance, q: Array, v: Array, lam: Array, state: str = 
     found = kink_at(balance, q, v, lam)
     if found:
         raise ComputationError(
-            f"the forces have {found}, just at {state}: no linear model holds there, and eigenvalues mean nothing.\n"
+            f"the forces have {found}, just at {state}: no linear model exists there, nor eigenvalues.\n"
             "  Try: a smooth expression, such as tanh(x/0.01) for sign(x), or simulate the motion."
         )
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize
 
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import OSCILLATION, Mode
@@ -227,6 +226,8 @@ def _within(compare: _Comparison, sizes: Array, errors: Array, share: float) -> 
         return None
     if not np.isfinite(errors[k]):
         return float(sizes[k - 1])
+
+    from scipy import optimize  # slow to load
 
     def excess(log_size: float) -> float:
         return float(np.log(max(compare.error(float(np.exp(log_size))), 1e-300) / share))

@@ -1,4 +1,4 @@
-"""Small motion about an equilibrium: M e'' + C e' + K e = F u in independent coordinates, whatever the formulation."""
+"""Small motion about an equilibrium: M e'' + C e' + K e = F u in independent coordinates, for every formulation."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def point_of(system: System, at: Point, inputs: Any, parameters: Parameters) -> 
 
 
 def _residual(system: System, frame: Frame, point: Equilibrium, terms: Terms) -> float:
-    """What is left unbalanced, as a share of a typical force; too much is refused."""
+    """What remains unbalanced, as a share of a typical force; too much is refused."""
     worst = max(map(abs, terms.left.tolist()), default=0.0)
     if worst == 0.0:
         return 0.0
@@ -133,7 +133,7 @@ def _residual(system: System, frame: Frame, point: Equilibrium, terms: Terms) ->
         raise NotAnEquilibrium(
             f"this state is not an equilibrium: an unbalanced force of {terms.left[at]:.6g} remains on "
             f'"{system.layout.speeds[at]}" ({100 * share:.2g} % of a typical force).\n'
-            "  Try: find_equilibria(system) for those there are.",
+            "  Try: find_equilibria(system) to find the equilibria.",
             residual=share,
         )
     return share
@@ -148,12 +148,12 @@ def independent_directions(system: System, G: Array, point: Equilibrium) -> tupl
     if rank < expected:
         raise SingularPose(
             f"at this pose constraints lose rank ({rank} of {expected} rows are independent): more motions seem "
-            "allowed than there are, and no linear model describes them.\n"
+            "possible than there are, and no linear model describes them.\n"
             "  Try: a pose that is not a dead point or a branch point of the linkage."
         )
     null = right[rank:].T
     if rank == n:
-        raise UsageError("the constraints leave no motion at this pose, so there is nothing to linearize")
+        raise UsageError("the constraints allow no motion at this pose, so there is nothing to linearize")
     lengths = typical_steps(system)
     chosen = np.zeros(n - rank, dtype=int)
     best_rows(null.copy(), lengths, chosen)
@@ -289,9 +289,7 @@ def _by_differences(system: System, exact: LinearModel) -> LinearModel:
         du[k] = h = STEP * max(1.0, abs(float(at.inputs[k])))
         by_u[:, k] = (accelerations(zero, zero, du) - accelerations(zero, zero, -du)) / (2 * h)
     if system.balls and np.any(at.v):
-        raise UsageError(
-            "central differences are not offered for the steady turn of a ball joint.\n  Try: method='exact'."
-        )
+        raise UsageError("central differences do not support steady rotation of a ball joint.\n  Try: method='exact'.")
     K, C, F = -exact.M @ by_e, -exact.M @ by_rate, exact.M @ by_u
     true = np.hstack([exact.A1, exact.A2, exact.B[n:]])
     error = float(np.abs(np.hstack([by_e, by_rate, by_u]) - true).max(initial=0.0) / np.abs(true).max(initial=1e-300))

@@ -115,7 +115,7 @@ def linearize_many(
         inputs: values of inputs, by name, the same for all.
         parameters: by name, arrays or single values; or an array with one row of all parameters per case.
 
-    Cases that are no equilibria are not refused: ``balanced`` tells them, and their eigenvalues are NaN.
+    Cases that are not equilibria raise no error: ``balanced`` marks them, and their eigenvalues are NaN.
 
     Raises:
         ComputationError: forces have a kink or a jump just at the state of a case; says of which.
@@ -134,7 +134,7 @@ def linearize_many(
     v, u = np.broadcast_to(point.v, (len(q), len(point.v))), point.inputs[None]
     count = max(len(q), len(vectors))
     if len(q) not in (1, count) or len(vectors) not in (1, count):
-        raise UsageError(f"{len(q)} states and {len(vectors)} sets of parameters do not go together")
+        raise UsageError(f"{len(q)} states and {len(vectors)} sets of parameters do not match")
     if inputs is None and any(parse(x).names for x in system.model.inputs.values()):
         u = np.array([system.inputs.at(0.0, p) for p in vectors])
     model = linearize(system, point)
@@ -183,7 +183,7 @@ def _reduced(system: System, model: LinearModel, terms: Terms) -> LinearModels:
     """In the independent coordinates of the first case."""
     M, C, K, F = terms.M, terms.C, terms.K, terms.F
     if system.balls and np.any(model.at.v):
-        raise UsageError("the steady turn of a ball joint is linearized one case at a time.\n  Try: linearize(...).")
+        raise UsageError("linearize_many does not support steady rotation of a ball joint.\n  Try: linearize(...).")
     if system.loop_rows:
         Z = _directions(model, terms.G)
         turned = np.swapaxes(Z, 1, 2)

@@ -31,7 +31,7 @@ class Matrices:
 
 @dataclass(frozen=True)
 class Basis:
-    """What the entries of e, e' and u are: names, units, and what is left out; see :class:`LinearModel`."""
+    """What the entries of e, e' and u are: names, units, and what is omitted; see :class:`LinearModel`."""
 
     coordinates: tuple[str, ...]
     speeds: tuple[str, ...]

@@ -74,7 +74,7 @@ def as_text(model: LinearModel) -> str:
     if model.inputs:
         lines.append(f"u = changes of {', '.join(model.inputs)}")
     how = "exact derivatives" if model.method == "exact" else f"central differences, off by {model.error:.1e}"
-    lines.append(f"by {how}; {model.residual:.1e} of a typical force is left unbalanced")
+    lines.append(f"by {how}; {model.residual:.1e} of a typical force remains unbalanced")
     if model.chart:
         lines.append(model.chart)
     return "\n".join(lines)

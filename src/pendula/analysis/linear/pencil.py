@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eig
 
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.linear.frame import displacement_name
@@ -30,7 +29,7 @@ class Pencil:
         E, A: matrices, of size 2 speeds + constraint rows.
         names: of the entries of z: displacements, speeds, multipliers.
         at: the equilibrium.
-        model: the same in independent coordinates, which tells true roots from artefacts; None where there is none.
+        model: the same in independent coordinates, which distinguishes true roots from artefacts, or None.
         system: whose.
         redundant: number of constraint rows that depend on others. Their multipliers are 0/0, which would make every
             number a root; rows are therefore combined into independent ones.
@@ -52,11 +51,13 @@ class Pencil:
     def roots(self) -> tuple[Array, Array]:
         """Numerators and denominators (alpha, beta) of all roots, by the QZ algorithm after scaling rows of
         unknowns."""
+        from scipy.linalg import eig  # slow to load
+
         found = eig(self.A, self.E, right=False, homogeneous_eigvals=True)
         return np.asarray(found[0]), np.asarray(found[1])
 
     def __str__(self) -> str:
-        redundant = f", {self.redundant} redundant constraint rows left out" if self.redundant else ""
+        redundant = f", {self.redundant} redundant constraint rows omitted" if self.redundant else ""
         return f"E x' = A x in {counted(len(self.names), 'unknown')}: {some(self.names)}{redundant}"
 
 

@@ -152,7 +152,7 @@ def _negligible(damp: Array, stiffness: float) -> bool:
 
 
 def _undamped(inverse: Array, stiff: Array, stiffness_scale: float) -> Roots:
-    """Roots +-sqrt(-squares) in pairs; equal squares have as many eigenvectors as copies, but zeros are double."""
+    """Roots +-sqrt(-squares) in pairs; equal squares have a full set of eigenvectors, but zeros are double."""
     squares, Y = eigh(stiff)
     sizes = squares.tolist()
     level = NULL * max(abs(sizes[0]), abs(sizes[-1]), stiffness_scale)
@@ -208,7 +208,7 @@ def _general(inverse: Array, damp: Array, stiff: Array, level: float, *, conserv
     B = np.zeros((2 * n - k, 2 * n - k))  # acts on (p, v / gamma), times gamma
     B[: n - k, n - k :], B[n - k :, : n - k], B[n - k :, n - k :] = P.T, -stiff @ P / gamma**2, -damp / gamma
     Q, drifting = None, 0
-    if k:  # a momentum that nothing changes is a zero of its own
+    if k:  # a conserved momentum is a separate zero
         a, b, _ = svd(Y.T @ damp @ R / gamma)
         kept = a[:, b <= NULL]
         drifting = kept.shape[1]
@@ -220,7 +220,7 @@ def _general(inverse: Array, damp: Array, stiff: Array, level: float, *, conserv
     if conservative:
         values = _on_axis(values, gamma)
     X = states[n - k :]
-    small = norm(X, axis=0) < 1e-3 * norm(states, axis=0)  # slow roots: the displacement tells more than the speed
+    small = norm(X, axis=0) < 1e-3 * norm(states, axis=0)  # slow roots: displacements are more accurate
     X = np.where(small, P @ states[: n - k] if k < n else X, X)
     values, X, multiplicity, count = _clustered(values, X, damp, stiff, gamma)
     if k:

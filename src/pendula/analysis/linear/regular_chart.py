@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import qr
 
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.linear.model import LinearModel
@@ -21,7 +20,7 @@ from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 SAME = 1e-9
-"""bodies that move by less than this along the massless direction (relative to a typical length) stand still"""
+"""bodies that move by less than this along the massless direction (relative to a typical length) are at rest"""
 FITS = 1e-8
 NEAR = 1e-3
 """distance at which the model is compared with accelerations of the system, where its coordinates are regular"""
@@ -50,7 +49,7 @@ def in_regular_chart(system: System, point: Equilibrium, singular: LinearModel, 
     M, C, K, F = _fitted(system, point, samples, rows, what)
     note = (
         f"the coordinates {', '.join(system.layout.coordinates[:6])} are singular at this point ({what} is 0/0, "
-        f"not determined); the model is given in displacements of bodies instead: {', '.join(labels)}"
+        f"not determined); the linear model uses displacements of bodies instead: {', '.join(labels)}"
     )
     angle, length = (system.model.unit_names.coordinate(kind) for kind in ("angle", "length"))
     units = {label: angle if "turn" in label else length for label in labels}
@@ -129,7 +128,9 @@ def _samples(system: System, point: Equilibrium, null: Array) -> list[tuple[Arra
 
 
 def _chosen_components(system: System, U: Array, n: int, what: str) -> tuple[tuple[str, ...], Array]:
-    """Displacements of bodies that tell all others: their names and rows. Shifts are preferred to turns."""
+    """Displacements of bodies that determine all others: their names and rows. Shifts are preferred to turns."""
+    from scipy.linalg import qr  # slow to load
+
     names = [f"{body}_{kind}{axis}" for body in system.layout.bodies for kind in ("turn_", "") for axis in "xyz"]
     length = typical_length(system)
     weight = np.array([0.3 * length if "turn" in name else 1.0 for name in names])
@@ -142,8 +143,8 @@ def _chosen_components(system: System, U: Array, n: int, what: str) -> tuple[tup
         if np.abs(follow @ U[rows] - U).max() <= FITS * np.abs(U).max():
             return tuple(names[k] for k in rows), rows
     raise SingularPose(
-        f"the coordinates are singular at this point ({what} is not determined), and bodies can move in {rank} ways "
-        f"where there are {n} coordinates: no regular coordinates were found.\n"
+        f"the coordinates are singular at this point ({what} is not determined), and bodies have {rank} free motions "
+        f"for {n} coordinates: no regular coordinates were found.\n"
         "  Try: other coordinates for this mechanism, or a point nearby."
     )
 
@@ -215,7 +216,7 @@ def _compare_nearby(
     if worst > CLOSE * size:
         raise SingularPose(
             f"the coordinates are singular at this point ({what} is not determined), and forces act across "
-            "displacements there, which cannot be told from these coordinates.\n"
+            "displacements there, which these coordinates cannot resolve.\n"
             "  Try: coordinates that are regular there, for example a ball joint by quaternion."
         )
 

@@ -35,7 +35,7 @@ class Eigenvalue:
         value: the root; infinite or not a number where the label says so.
         multiplicity: as a root of the characteristic polynomial.
         label: starts with ``physical``, ``zero``, ``infinite``, ``undetermined`` or ``artefact``.
-        semisimple: whether it has as many eigenvectors as its multiplicity; if not, motion grows by powers of time.
+        semisimple: whether it has a full set of eigenvectors; if not, motion grows by powers of time.
         vector: an eigenvector in the coordinates e, of largest entry 1; None where there is none.
         backward_error: relative change of M, C, K that makes the pair exact.
 
@@ -100,7 +100,7 @@ class Spectrum:
 
     @cached_property
     def semisimple(self) -> Array:
-        """Whether each has as many eigenvectors as its multiplicity."""
+        """Whether each has a full set of eigenvectors."""
         return self._kept(self.roots.multiplicity == self.roots.vectors_of)
 
     def _kept(self, each: Array) -> Array:
@@ -170,7 +170,7 @@ def spectrum(
     """Every eigenvalue with its multiplicity and a label that says what it is.
 
     Labels start with ``physical``; ``zero`` (by a cyclic coordinate, a rigid-body freedom, or because a stiffness
-    vanishes just here); ``infinite`` (by a constraint); ``undetermined`` (0/0, where coordinates are singular or
+    vanishes at this point); ``infinite`` (due to a constraint); ``undetermined`` (0/0, if coordinates are singular or
     constraints redundant); ``artefact`` (of the method: what QZ makes of infinite roots of a pencil).
 
     Args:
@@ -258,7 +258,7 @@ def stiffness_nearby(model: LinearModel) -> float:
 
 
 def zero_label(model: LinearModel, roots: Roots) -> str:
-    """What makes the zeros: named coordinates along which the equilibrium goes on, or a stiffness that vanishes
+    """The cause of the zeros: named coordinates along which a family extends, or a stiffness that vanishes
     here."""
     flat = roots.zero_vectors
     if model.system is None or model.chart:
@@ -271,7 +271,7 @@ def zero_label(model: LinearModel, roots: Roots) -> str:
         what = "cyclic coordinate" if single else "rigid-body freedom of"
         parts.append(f"{what}{'s' if single and len(names) > 1 else ''} {', '.join(names)}")
     if rest.shape[1]:
-        parts.append(f"stiffness along {', '.join(_partners(model, rest))} vanishes just here")
+        parts.append(f"stiffness along {', '.join(_partners(model, rest))} vanishes just at this point")
     return "zero: " + "; ".join(parts)
 
 
@@ -285,10 +285,10 @@ def _other_roots(rows: int, undetermined: int) -> tuple[Eigenvalue, ...]:
     """Roots of the full equations that independent coordinates do not have."""
     found = []
     if rows:
-        text = f"infinite: by {rows} constraint row{'s' if rows > 1 else ''}, three for each"
+        text = f"infinite: due to {rows} constraint row{'s' if rows > 1 else ''}, three for each"
         found.append(Eigenvalue(complex(np.inf), 3 * rows, text))
     if undetermined:
-        text = "undetermined: 0/0 by a singular chart; the other roots are from a regular one"
+        text = "undetermined: 0/0 due to a singular chart; the other roots come from a regular one"
         found.append(Eigenvalue(complex(np.nan, np.nan), 2 * undetermined, text))
     return tuple(found)
 
@@ -300,8 +300,8 @@ def _of_pencil(full: Pencil) -> Spectrum:
     """Roots by QZ, each held against the model in independent coordinates."""
     if full.model is None:
         raise UsageError(
-            "the pencil has no counterpart in independent coordinates here, so its roots cannot be told apart.\n"
-            "  Try: linearize(...) at this point, which says why."
+            "the pencil has no counterpart in independent coordinates here, so its roots cannot be distinguished.\n"
+            "  Try: linearize(...) at this point, which explains why."
         )
     true = spectrum(full.model)
     alpha, beta = full.roots()
@@ -313,12 +313,12 @@ def _of_pencil(full: Pencil) -> Spectrum:
     pairs = _matched(true.values, values)
     others: list[Eigenvalue] = []
     if infinite.any():
-        others.append(Eigenvalue(complex(np.inf), int(infinite.sum()), "infinite: by a constraint"))
+        others.append(Eigenvalue(complex(np.inf), int(infinite.sum()), "infinite: due to a constraint"))
     if full.redundant:
-        text = "undetermined: 0/0, the multipliers of redundant constraints"
+        text = "undetermined: 0/0, multipliers of redundant constraints"
         others.append(Eigenvalue(complex(np.nan, np.nan), full.redundant, text))
     if undetermined.any():
-        text = "undetermined: 0/0, by singular coordinates"
+        text = "undetermined: 0/0 due to singular coordinates"
         others.append(Eigenvalue(complex(np.nan, np.nan), int(undetermined.sum()), text))
     found = values[[j for _, j in pairs]]
     for j in sorted(set(range(len(values))) - {j for _, j in pairs}):
@@ -339,8 +339,8 @@ def _of_pencil(full: Pencil) -> Spectrum:
 
 def _artefact(full: Pencil) -> str:
     if full.model is not None and full.model.undetermined:
-        return "artefact: what QZ makes of 0/0 in singular coordinates"
-    return "artefact: an infinite root by a constraint that rounding made finite"
+        return "artefact: a value that QZ returns for 0/0 in singular coordinates"
+    return "artefact: an infinite root due to a constraint, made finite by rounding"
 
 
 def _matched(true: Array, found: Array) -> list[tuple[int, int]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import linalg
 
 from pendula.analysis.linear.model import LinearModel
 from pendula.system.layout import Array
@@ -116,8 +115,10 @@ def negligible(part: Array, whole: Array) -> bool:
 def symmetric_modes(linear: LinearModel) -> tuple[list[Mode], tuple[float, float]]:
     """Modes of K e = lambda M e with symmetric K and M."""
     M, K = (linear.M + linear.M.T) / 2, linear.conservative
-    squares, E = linalg.eigh(K, M)
-    E = _plain_bases(squares, E, M)
+    root = np.linalg.cholesky(M)
+    unit_K = np.linalg.solve(root, np.linalg.solve(root, K).T)
+    squares, turned = np.linalg.eigh((unit_K + unit_K.T) / 2)
+    E = _plain_bases(squares, np.linalg.solve(root.T, turned), M)
     largest = float(np.abs(squares).max())
     terms = np.einsum("ik,ij,jk->k", np.abs(E), np.abs(K), np.abs(E))
     still = np.abs(squares) <= np.maximum(STILL * terms, ROUNDING * largest)
@@ -139,7 +140,7 @@ def _plain_bases(squares: Array, E: Array, M: Array) -> Array:
     """The same shapes; where a frequency is repeated, a basis that keeps coordinates apart as far as possible.
 
     Of the subspace, the M-orthogonal projection of a unit vector is taken, that of the coordinate that is represented
-    best; then the same with what is left.
+    best; then the same with the rest.
     """
     E = E.copy()
     for group in _runs(squares, SAME * np.maximum(np.abs(squares), ROUNDING * np.abs(squares).max())):
@@ -169,7 +170,7 @@ def quadratic_modes(linear: LinearModel, C: Array) -> list[Mode]:
     root = np.linalg.cholesky((linear.M + linear.M.T) / 2)
     unit_C, unit_K = (np.linalg.solve(root, np.linalg.solve(root, X).T).T for X in (C, linear.K))
     roots, vectors = np.linalg.eig(np.block([[np.zeros((n, n)), np.eye(n)], [-unit_K, -unit_C]]))
-    vectors = linalg.solve_triangular(root, vectors[:n], trans="T", lower=True)
+    vectors = np.linalg.solve(root.T, vectors[:n])
     largest = float(np.abs(roots).max())
     found, zero = _held_by_nothing(linear, C, root, unit_C, unit_K, roots)
     for k in np.flatnonzero(~zero):
@@ -203,7 +204,7 @@ def _held_by_nothing(
     # A velocity along a null direction may be resisted: then its zero is a single root, else a double one.
     _, resistance, turn = np.linalg.svd(left[:, null].T @ unit_C @ right[null].T)
     single = resistance > 1e-9 * max(float(np.abs(unit_C).max()), ROUNDING * largest)
-    shapes = linalg.solve_triangular(root, right[null].T @ turn.T, trans="T", lower=True)
+    shapes = np.linalg.solve(root.T, right[null].T @ turn.T)
     counts = np.where(single, 1, 2)
     smallest = np.argsort(np.abs(roots))[: int(counts.sum())]
     zero[smallest[np.abs(roots[smallest]) <= 1e-6 * max(largest, 1e-300)]] = True

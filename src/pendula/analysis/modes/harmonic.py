@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize
 
 from pendula.analysis.linear.entry import linear_of
 from pendula.analysis.linear.model import LinearModel
@@ -120,7 +119,7 @@ class HarmonicResponse:
         for r in self.resonances:
             if r.infinite:
                 lines.append(
-                    f"resonance with mode {r.mode} at {r.frequency:.6g} {self.unit}: unbounded, nothing damps it"
+                    f"resonance with mode {r.mode} at {r.frequency:.6g} {self.unit}: unbounded, without damping"
                 )
             else:
                 size = f"{r.amplitude:.4g} {self.linear.units.get(r.coordinate, '')}".rstrip()
@@ -171,7 +170,7 @@ def harmonic_response(
         rows.append(row)
         left = left or unexcited
     if left:
-        notes.append("at a natural frequency that the input does not excite, free motion of that mode may be added")
+        notes.append("at a natural frequency that the input does not excite, free motion may add to the response")
     response = np.array(rows)
     with np.errstate(invalid="ignore"):
         infinite = ~np.isfinite(response)
@@ -180,7 +179,7 @@ def harmonic_response(
         everywhere = np.where(reached, np.inf + 0j, everywhere)
     turning = [k for k, n in enumerate(model.coordinates) if model.units.get(n, "") == "rad"]
     if np.any(np.abs(response[:, turning]) > SMALL):
-        notes.append(f"angles beyond {SMALL} rad are no small motion: there the linear model says little")
+        notes.append(f"angles beyond {SMALL} rad are not small motion: the linear model is unreliable there")
     unit = f"rad/{model.at.layout.time_unit}"
     peaks = _resonances(model, actual, force * amplitude)
     return HarmonicResponse(
@@ -263,6 +262,8 @@ def _peak(linear: LinearModel, mode: Mode, force: Array) -> Resonance | None:
         return None  # damped so much that there is no peak
     width = 3 * abs(s.real)
 
+    from scipy import optimize  # slow to load
+
     def height(omega: float) -> float:
         return -float(np.abs(_answer(linear, omega, force)[0][which]))
 
@@ -288,7 +289,7 @@ def _notes(actual: Modes, force: Array) -> list[str]:
         notes.append("the input does no work on small motions about this equilibrium: nothing moves")
     growing = [m for m in actual.modes if m.kind not in (OSCILLATION, DECAY, RIGID)]
     if growing:
-        notes.append("the equilibrium is unstable: the steady response exists, but motions leave it")
+        notes.append("the equilibrium is unstable: the steady response exists, but motions diverge from it")
     elif any(m.kind == OSCILLATION and m.eigenvalue.real == 0 for m in actual.modes):
-        notes.append("some modes are not damped: free motion never dies out, and is added to the steady response")
+        notes.append("some modes are not damped: free motion does not decay and adds to the steady response")
     return notes

@@ -128,7 +128,7 @@ def modes(
     """Natural frequencies, damping ratios and shapes of small motions about an equilibrium.
 
     Undamped modes come from the symmetric eigenproblem K e = omega^2 M e. Gyroscopic or circulatory forces, and damping
-    where it is asked for, lead to (s^2 M + s C + K) e = 0 and to shapes with phases. A mode that nothing holds is
+    if requested, lead to (s^2 M + s C + K) e = 0 and to shapes with phases. A mode that nothing holds is
     called a rigid-body mode, and one with negative stiffness unstable: neither is given a frequency.
 
     Args:
@@ -222,20 +222,20 @@ def _check(linear: LinearModel) -> None:
     sizes = np.linalg.eigvalsh((linear.M + linear.M.T) / 2)
     if not sizes[0] > 1e-13 * max(sizes[-1], 0.0):
         cause = f"the mass matrix is not positive definite (eigenvalues from {sizes[0]:.3g} to {sizes[-1]:.3g})"
-        advice = "give every part that moves a mass, or take coordinates that are regular at this point"
+        advice = "give every moving part a mass, or use coordinates that are regular at this point"
         raise ModelError([Problem("linear model", "M", cause, advice)])
 
 
 def _notes(linear: LinearModel, damped: bool, found: tuple[Mode, ...]) -> tuple[str, ...]:
     notes = []
     if not damped and not negligible(linear.damping, linear.M) and np.abs(linear.damping).max(initial=0.0) > 0:
-        notes.append("damping is left out; damped=True takes it into account")
+        notes.append("damping is neglected; damped=True includes it")
     if not negligible(linear.gyroscopic, linear.C):
         notes.append("gyroscopic forces: shapes have phases")
     if not negligible(linear.circulatory, linear.K):
         notes.append("forces without a potential (circulatory): shapes have phases and need not be orthogonal")
     notes += [
-        f"mode {m.number} has a double root with one shape (critical damping): motions go like t exp(s t)"
+        f"mode {m.number} has a double root with one shape (critical damping): motions grow or decay as t exp(s t)"
         for m in found
         if m.defective and not m.repeated
     ]
@@ -247,7 +247,9 @@ def _notes(linear: LinearModel, damped: bool, found: tuple[Mode, ...]) -> tuple[
             if mode.defective:
                 notes.append(f"modes {named} share a root with fewer shapes than roots: motions grow by powers of t")
             elif mode.kind == OSCILLATION:
-                notes.append(f"modes {named} have the same frequency: any combination is a shape, too; this is a basis")
+                notes.append(
+                    f"modes {named} have the same frequency: any combination is a mode shape; these are a basis"
+                )
     unstable = [str(m.number) for m in found if m.kind in (UNSTABLE, FLUTTER)]
     if unstable:
         named = f"mode {unstable[0]} grows" if len(unstable) == 1 else f"modes {', '.join(unstable)} grow"

@@ -67,7 +67,7 @@ def mode_motion(
 ) -> ModeMotion:
     """Frames of one period of a mode, each brought onto the constraints with the least change.
 
-    A mode without a period (rigid body, unstable, decaying) is shown as a slow to and fro along its shape; ``notes``
+    A mode without a period (rigid body, unstable, decaying) is shown as a slow oscillation along its shape; ``notes``
     says so.
 
     Args:
@@ -100,7 +100,7 @@ def mode_motion(
     unit = system.layout.units[name]
     notes = [mode.description, f"shown with {name} going {size:.4g} {unit}".rstrip()]
     if mode.kind != OSCILLATION:
-        notes.append("it has no period: shown as a slow to and fro along its shape")
+        notes.append("it has no period: shown as a slow oscillation along its shape")
     elif mode.damping_ratio:
         notes.append("shown without its decay")
     if linear.at.steady:
@@ -149,7 +149,7 @@ def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[
                 found = assemble(system, start, parameters=at.parameters)
             except LoopNotClosed as error:
                 raise LoopNotClosed(
-                    f"the mode cannot be shown that far out, loops do not close there: {error}\n"
+                    f"the mode cannot be shown at this amplitude, where loops do not close: {error}\n"
                     "  Try: a smaller amplitude.",
                     last=q,
                     residual=error.residual,
@@ -157,7 +157,7 @@ def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[
             q, gap = found.state.q, max(gap, found.gap)
             if k and np.abs(q - rows[-1]).max() > JUMP * np.abs(change - moved[k - 1]).max() + 1e-6:
                 raise LoopNotClosed(
-                    "the mode cannot be shown that far out: closing the loops there throws the mechanism into another "
+                    "the mode cannot be shown at this amplitude: closing the loops moves the mechanism to another "
                     "pose.\n  Try: a smaller amplitude.",
                     last=q,
                     residual=found.gap,
@@ -170,9 +170,9 @@ def system_behind(linear: LinearModel) -> System:
     """The system of a linear model, whose coordinates must be those of the model."""
     if chart := getattr(linear, "chart", ""):
         raise NotSupported(
-            f"the system's own coordinates are singular at this point: {chart}.\n"
+            f"the coordinates of the system are singular at this point: {chart}.\n"
             '  Try: compile_system(model, "maximal"), whose coordinates are regular.'
         )
     if linear.system is None:
-        raise UsageError("this needs the system that the linear model is of; linearize(system, ...) keeps it")
+        raise UsageError("this needs the system of the linear model; linearize(system, ...) keeps it")
     return linear.system

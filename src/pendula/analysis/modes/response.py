@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from pendula.analysis.linear.entry import linear_of
 from pendula.analysis.linear.model import LinearModel
@@ -32,7 +31,7 @@ class FreeResponse:
         t: times, shape (k,).
         e, v: changes of the independent coordinates and speeds, shape (k, n).
         q: changes of all coordinates of the system, shape (k, coordinates): N Z e.
-        parts: the part of every mode in e, shape (modes, k, n); empty where modes cannot be told apart.
+        parts: the part of every mode in e, shape (modes, k, n); empty where modes cannot be separated.
         modes: those modes.
         method: ``modes`` or ``matrix exponential`` (fewer shapes than roots, or nearly so).
         linear: the linear model.
@@ -165,5 +164,7 @@ def _with_phases(found: Modes, e: Array, v: Array, t: Array) -> tuple[Array, Arr
             for (_, _, k), part in zip(pairs, states, strict=True):
                 parts[k] += part.real
             return parts[..., :n], parts[..., n:], "modes"
+    from scipy import linalg  # slow to load
+
     states = (linalg.expm(scaled * t[:, None, None]) @ start) / scale
     return states[None, :, :n], states[None, :, n:], "matrix exponential"

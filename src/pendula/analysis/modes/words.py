@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pendula.system.layout import Array
 
 LISTED = 6
-"""coordinates up to which every amplitude is told"""
+"""coordinates up to which every amplitude is described"""
 HARDLY = 1e-3
 """a coordinate that moves less than this of the largest of its unit hardly moves"""
 ALIGNED = 1.0
@@ -28,7 +28,7 @@ def sentence(mode: Mode, linear: LinearModel) -> str:
 
 
 def named_shape(mode: Mode, linear: LinearModel) -> tuple[tuple[str, ...], Array, dict[str, str]]:
-    """Names, values and units that a shape is told by: independent coordinates, or all where there are constraints."""
+    """Names, values and units that describe a shape: independent coordinates, or all where there are constraints."""
     layout = linear.at.layout
     if linear.Z.shape[0] == linear.Z.shape[1]:
         return linear.coordinates, mode.scaled, {n: linear.units.get(n, "") for n in linear.coordinates}
@@ -45,13 +45,13 @@ def _what(mode: Mode, unit: str) -> str:
             )
             return text if not s.real else f"{text}, damping ratio {mode.damping_ratio:.4g}"
         case "rigid body":
-            return f"{head}, a rigid-body mode: nothing brings it back, it has no frequency"
+            return f"{head}, a rigid-body mode: no restoring force, no frequency"
         case "unstable":
-            return f"{head} is unstable, with no frequency: it leaves, e-fold in {1 / s.real:.4g} {unit}"
+            return f"{head} is unstable, with no frequency: it grows e-fold in {1 / s.real:.4g} {unit}"
         case "growing oscillation":
             growth = f"e-fold in {1 / s.real:.4g} {unit}"
             return f"{head} is an oscillation that grows: {s.imag:.6g} rad/{unit}, {growth}"
-    return f"{head} comes back without oscillating, to 1/e in {-1 / s.real:.4g} {unit}"
+    return f"{head} decays without oscillating, to 1/e in {-1 / s.real:.4g} {unit}"
 
 
 def _cycles(value: float | None, unit: str) -> str:
@@ -84,7 +84,7 @@ def _together(names: list[str], phases: Array, many: bool) -> str:
     """Whether coordinates move with or against each other, or neither."""
     away = np.minimum(np.abs(phases), np.abs(np.abs(phases) - 180))
     if away.max() > NEARLY:
-        return "coordinates pass their extremes at different times"
+        return "coordinates reach their extremes at different times"
     almost = "almost " if away.max() > ALIGNED else ""
     against = np.abs(phases) > 90
     subject = "all coordinates" if many or len(names) > 2 else f"{names[0]} and {names[1]}"

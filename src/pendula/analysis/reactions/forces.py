@@ -119,7 +119,7 @@ class Reactions:
 
     Forces and torques are those of the parent side on the child side, at the child side's point. What springs,
     friction and other loads do along the free directions of a joint is not part of them; what a motor does that
-    prescribes a motion is, and ``motors`` lists it by itself.
+    prescribes a motion is, and ``motors`` lists it separately.
 
     Example:
         >>> import pendula
@@ -243,7 +243,7 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
     t, p = run.t, run.parameters
     q, v = solver.in_joints.place(*run.joints, t, parameters=p)
     if not len(t):
-        raise UsageError("the run kept no states, so there are no reactions")
+        raise UsageError("the run stored no states, so there are no reactions")
     names = tuple(x.joint for x in solver.equations.transmitted)
     carried = joint_wrenches(solver, q, v, t, parameters=p)
     freedoms = Freedoms(solver.in_joints.system, run.joints[0], t, p)
@@ -313,7 +313,7 @@ def _blank(
     if not sets:
         return ()
     held = ", ".join(dict.fromkeys(name for group in takers for name in group))
-    why = f"the joints around the loops closed by {held} can hold forces that balance each other, of any size"
+    why = f"the joints around the loops closed by {held} can carry self-balancing forces of any size"
     notes = []
     for frame in _AXES:
         for which, array in zip(("force", "torque"), in_axes[frame], strict=True):

@@ -1,4 +1,4 @@
-"""Along which directions joints let their two sides move, and which forces a closed loop cannot tell apart.
+"""Free directions (motion subspaces) of joints, and forces that a closed loop cannot distinguish.
 
 Everything is found from poses and body velocities at given states, so it holds for every formulation. Where speeds
 are those of the joints, free directions are the motions they give; else they are read off the frames of the joints.
@@ -203,7 +203,7 @@ class Freedoms:
         if in_plane:
             lost = np.broadcast_to(np.eye(6)[:, [2, 3, 4]], (len(self.t), 6, 3))
             free = orthonormal(np.concatenate([lost, free], axis=-1))
-        # every column of the projector that is left when the free directions are taken away, as a basis
+        # a basis of the projector onto the complement of the free directions
         return _basis(np.eye(6) - free @ np.swapaxes(free, 1, 2))
 
     def _powers(self, carried: dict[str, Array]) -> Array:

@@ -37,7 +37,7 @@ class Finding:
         shape: ``minimum``, ``no minimum``, or ``unknown``.
         reason: in words.
         order: 2, or the order of the terms of the potential that decide.
-        families: directions along which equilibria go on, by columns.
+        families: directions along which families of equilibria extend, by columns.
         damped: whether every direction is damped.
     """
 
@@ -57,7 +57,7 @@ def energy_finding(model: LinearModel, roots: Roots) -> Finding:
         families = np.zeros((len(model.M), 0))
         against = "" if not flat.shape[1] else "stiffness vanishes at a singular chart"
         if system.has_power:
-            against = "applied forces near a singular chart were not looked at"
+            against = "applied forces near a singular chart were not examined"
     else:
         families = family_directions(model, flat)[0]
         against = why_not_conservative(model)
@@ -82,7 +82,7 @@ def energy_finding(model: LinearModel, roots: Roots) -> Finding:
         return Finding("minimum", "its second derivatives are positive definite", families=families, damped=damped)
     if null.size > 1 or families.shape[1] or np.any(model.at.v) or model.chart:
         text = "its second derivatives vanish in several directions, or along a family or in a steady motion"
-        return Finding("unknown", text + ": higher-order terms were not looked at", families=families, damped=damped)
+        return Finding("unknown", text + ": higher-order terms were not examined", families=families, damped=damped)
     direction = P @ np.linalg.solve(lower.T, directions[:, null[0]])
     return _higher_order(model, direction, families, damped)
 
@@ -106,7 +106,7 @@ def why_not_conservative(model: LinearModel) -> str:
         return "forces have no potential: the stiffness is not symmetric"
     damping = model.damping
     if is_damped(model) and np.linalg.eigvalsh(damping)[0] < -1e-10 * np.abs(model.C).max():
-        return "some force puts energy in: the damping is negative in some direction"
+        return "some force adds energy: the damping is negative in some direction"
     system = model.system
     assert system is not None
     if not system.has_power:
@@ -136,7 +136,7 @@ def _power_against(model: LinearModel, system: System) -> str:
         worst, across = max(worst, there + back), max(across, abs(there - back))
         size = max(size, abs(there), abs(back))
     if worst > 1e-10 * size:
-        return "some force puts energy in at states near the equilibrium"
+        return "some force adds energy at states near the equilibrium"
     if across <= 1e-10 * size:
         return ""
     if system.balls or system.loop_rows:
@@ -167,12 +167,12 @@ def _higher_order(model: LinearModel, direction: Array, families: Array, damped:
     powers = np.log2(sizes[:, 1:] / sizes[:, :-1])
     usable = clear[:, 1:] & clear[:, :-1]
     if not np.all(np.isfinite(forces)) or not usable.any(axis=1).all():
-        text = f"no force is left along {names} that could be told from rounding"
+        text = f"no force along {names} is distinguishable from rounding"
         return Finding("unknown", text, families=families, damped=damped)
     first = [powers[k][usable[k]][0] for k in range(2)]
     order = round(first[1])
     if order < 2 or max(abs(x - order) for x in first) > 0.25:
-        text = f"the force along {names} follows no single power of the distance"
+        text = f"the force along {names} is not a single power of the distance"
         return Finding("unknown", text, families=families, damped=damped)
     signs = [np.sign(forces[k][clear[k]][0]) for k in range(2)]
     holds = signs[0] > 0 > signs[1]  # pushes back from both sides

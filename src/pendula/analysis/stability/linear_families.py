@@ -1,6 +1,6 @@
-"""Directions without stiffness along which equilibria go on: a cart's x, a ring of poses about a spring's end.
+"""Directions without stiffness along which families extend: a cart's x, a ring of poses about a spring's end.
 
-They are told from directions in which a stiffness only vanishes at one point by going a finite way along them, with
+A finite step along them distinguishes them from directions in which a stiffness vanishes at one point only, with
 all other coordinates following to where they balance.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.linear.linearize import chosen_speeds, displaced, linearize
@@ -22,7 +21,7 @@ from pendula.system.layout import Array, State
 from pendula.system.parameters import typical_length
 
 FAMILY = 1e-9
-"""forces that stay below this, relative to a typical one, at a finite distance tell a family of equilibria"""
+"""forces that stay below this, relative to a typical one, at a finite distance, indicate a family of equilibria"""
 FAR = ((-0.31, 0.53), (-0.12, 0.2))
 """how far to go along a direction [rad, or typical lengths]; less far where it bends too much"""
 SAME = 1e-5
@@ -32,9 +31,9 @@ PASSES = 60
 
 
 def family_directions(model: LinearModel, flat: Array) -> tuple[Array, Array]:
-    """Of the directions without stiffness those along which equilibria go on, and the others; both by columns.
+    """Of the directions without stiffness those along which families extend, and the others; both by columns.
 
-    Several families count only if equilibria go on along all of them at once: where each of x and y may be anything
+    Several families count only if equilibria extend along all of them at once: where each of x and y may be anything
     while the other is zero, neither does.
     """
     if not flat.shape[1]:
@@ -52,6 +51,8 @@ def family_directions(model: LinearModel, flat: Array) -> tuple[Array, Array]:
 def same_along(model: LinearModel, families: Array) -> bool:
     """Whether small motion is the same at other equilibria of the families, as it is where nothing depends on them."""
     system, at = model.system, model.at
+    from scipy.optimize import linear_sum_assignment  # slow to load
+
     assert system is not None
     inputs = at.inputs if len(at.inputs) else None
     roots = _roots(model, model)
@@ -72,7 +73,7 @@ def _roots(model: LinearModel, scale_of: LinearModel) -> Array:
 
 
 def _plain(flat: Array) -> Array:
-    """The same directions, each of as few coordinates as possible: every one has a coordinate of its own."""
+    """The same directions, each of as few coordinates as possible: every one has its own coordinate."""
     found = np.array(flat, dtype=float)
     for k in range(found.shape[1]):
         left = np.abs(found[:, k]).argmax()
@@ -84,7 +85,7 @@ def _plain(flat: Array) -> Array:
 
 
 def _others(model: LinearModel, direction: Array) -> list[Array]:
-    """Displacements of other equilibria along a direction, to either side; none where they do not go on."""
+    """Displacements of other equilibria along a direction, to either side; none without a family."""
     for distances in FAR:
         found = [e for h in distances if (e := _balanced_along(model, direction, h)) is not None]
         if len(found) == len(distances):

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
 
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, equilibrium_at
 from pendula.analysis.linear.linearize import Point, displaced, independent_directions, linearize, point_of
@@ -51,7 +50,7 @@ class CriticalValue:
 
     def __str__(self) -> str:
         if self.meets:
-            return "meets another equilibrium, which is followed from there on"
+            return "meets another equilibrium, which the study follows from there on"
         return self.stability.verdict if self.stability else LOST
 
 
@@ -85,7 +84,7 @@ class StabilityRanges:
         parameter: its name.
         critical: values at which the verdict changes.
         ranges: what holds between them.
-        samples: number of values looked at; a range narrower than their distance may have been missed.
+        samples: number of values looked at; a range narrower than their spacing may have been missed.
         ends: an end of the whole range at which the verdict is not that of the values next to it.
 
     Example:
@@ -116,7 +115,7 @@ class StabilityRanges:
             edge = exact.get(part.high)
             if edge is not None:
                 lines.append(f"{self.parameter} = {edge.value:.10g}: {edge}")
-        lines.append(f"from {self.samples} values; a range narrower than their distance may have been missed")
+        lines.append(f"from {self.samples} values; a range narrower than their spacing may have been missed")
         return "\n".join(lines)
 
 
@@ -246,6 +245,8 @@ class _Study:
 
     def _polished(self, guess: float, low: float, high: float, near: Equilibrium | None) -> float:
         """The same from a smooth function: the smallest stiffness, or the largest real part, passes through zero."""
+        from scipy.optimize import brentq  # slow to load
+
         reach = 1e-3 * (high - low)
         a, b = max(low, guess - reach), min(high, guess + reach)
         for function in (self._smallest_stiffness, self._largest_real_part):
@@ -282,6 +283,8 @@ class _Study:
 
     def meetings(self, grid: Array, points: list[Equilibrium | None]) -> list[float]:
         """Values at which the equilibrium meets another: a stiffness falls to zero and rises again on the other one."""
+        from scipy.optimize import minimize_scalar  # slow to load
+
         sizes = np.array([np.nan if x is None else abs(self._stiffness_at(x)) for x in points])
         found = []
         for k in range(1, len(grid) - 1):

@@ -21,7 +21,7 @@ from pendula.system.parameters import Parameters
 from pendula.words import readable
 
 ROUNDING = 200 * np.finfo(float).eps
-"""real parts up to this, times the condition of the root and the size of the matrix, cannot be told from zero"""
+"""real parts up to this, times the condition of the root and the size of the matrix, count as zero"""
 
 
 @readable
@@ -35,7 +35,7 @@ class Stability:
         applies_to_nonlinear: whether the verdict holds for the mechanism itself, not only for its linear model.
         proof: the argument.
         roots: for every eigenvalue what it does: over-damped, under-damped, undamped, growing, at rest.
-        drifts: coordinates that may go on at a constant rate after a push.
+        drifts: coordinates that may keep a constant rate after a push.
         spectrum: the eigenvalues.
         at: the equilibrium.
 
@@ -95,7 +95,7 @@ def stability(
     """
     of = linear_of(linear, "stability", at, inputs, parameters)
     if of.system is None:
-        raise UsageError("stability needs the system that the linear model is of: higher-order terms may decide")
+        raise UsageError("stability needs the system of the linear model: higher-order terms may decide")
     found = spectrum(of)
     sides = sides_of_axis(found)
     free = found.roots.kind != "general" or bool((sides > 0).any())
@@ -182,9 +182,7 @@ def _critical(model: LinearModel, found: Spectrum, sides: Array) -> tuple[str, b
         text = f"the potential has no minimum: {energy.reason} (Chetaev){_what_was_tried(model, energy)}"
         return "unstable", True, text, ()
     if only_families and not found.roots.drifting:
-        text = (
-            f"equilibria go on along {', '.join(names)}, and all other roots have negative real parts (Lyapunov-Malkin)"
-        )
+        text = f"equilibria form a family along {', '.join(names)}, all other real parts are negative (Lyapunov-Malkin)"
         return "stable", True, text, ()
     on_axis = (sides == 0) & (found.values != 0)
     flat = found.roots.zero_vectors.shape[1] - (0 if energy.families is None else energy.families.shape[1])
@@ -216,12 +214,12 @@ def _at_minimum(
     text += _what_was_tried(model, energy)
     if names and drifting:
         along = ", ".join(names)
-        text += f"; nothing holds {along}, which after a push goes on"
+        text += f"; nothing restrains {along}, which keeps moving after a push"
         return f"critical: drifts along {along}, stable otherwise", True, text, tuple(names)
     if names:
-        text += f"; along {', '.join(names)} it comes to rest wherever friction stops it"
+        text += f"; along {', '.join(names)} it comes to rest where friction stops it"
     if energy.order > 2 and energy.damped:
-        text += "; every direction is damped, so motion dies out, though more slowly than any exponential"
+        text += "; every direction is damped, so motion decays, though more slowly than any exponential"
     return "stable", True, text, ()
 
 
@@ -229,10 +227,10 @@ def _what_was_tried(model: LinearModel, energy: Finding) -> str:
     """What of the argument rests on numbers at some states, and is not proven."""
     tried = []
     if energy.order > 2:
-        tried.append("the order is read off forces at four distances")
+        tried.append("the order was estimated from forces at four distances")
     if model.system is not None and model.system.has_power:
-        tried.append("that applied forces put no energy in was tried at states nearby")
-    return f"; not proven but tried: {', and '.join(tried)}" if tried else ""
+        tried.append("that applied forces add no energy was tested at nearby states")
+    return f"; tested but not proven: {', and '.join(tried)}" if tried else ""
 
 
 def _turns(model: LinearModel) -> bool:
@@ -260,7 +258,7 @@ def _why_not_symmetric(model: LinearModel, energy: Finding, names: list[str], dr
     if not drifting and not resisted[0] > 1e-10 * float(np.abs(model.C).max()):
         return f"only gyroscopic forces keep {along} from drifting, and at second order they may let it drift"
     if families.shape[1] < len(model.M) and not same_along(model, families):
-        return f"equilibria go on along {along}, but small motion about them is another there"
+        return f"equilibria form a family along {along}, but small motion differs along the family"
     return ""
 
 

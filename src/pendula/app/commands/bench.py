@@ -20,14 +20,14 @@ def bench_command() -> None:
 
 
 @bench_command.command("linearization")
-@click.option("--executions", default=10_000, show_default=True, type=int, help="How often each case is executed.")
+@click.option("--executions", default=10_000, show_default=True, type=int, help="Number of executions of each case.")
 @click.option(
     "--longest",
     default=30.0,
     show_default=True,
     type=float,
     metavar="SECONDS",
-    help="A case that takes longer is executed less often; the table says how often.",
+    help="Slower cases are executed less often; the table shows how often.",
 )
 @click.option("--case", "cases", multiple=True, metavar="NAME", help="Only this case. May be repeated.")
 @click.option("-o", "--output", metavar="FILE", help="Write all eigenvalues, true and spurious, as JSON.")
@@ -38,7 +38,7 @@ def linearization_command(
     """Paper 000: linearization of a simple 3D pendulum, and a harder companion.
 
     Accuracy is the 2-norm of the difference between exact and true eigenvalues; time is that of all executions, each
-    of which gives the terms, the eigenvalues and a label for every one of them.
+    of which computes the terms, the eigenvalues and a label for each.
     """
     path = writable(output, "-o")
     from pendula.bench.linearization import benchmark_linearization
@@ -101,7 +101,7 @@ def _value(root: Any) -> str:
 def _remarks(found: Any, executions: int) -> list[str]:
     """What a reader must know to compare the figures."""
     parts = [
-        "Error: 2-norm of exact less true eigenvalues. CPU: time of all runs as single calls; compiling apart. "
+        "Error: 2-norm of exact minus true eigenvalues. CPU: time of all runs as single calls; compiling apart. "
         "Batch: time of one execution when all are one call of linearize_many, eigenvalues included."
     ]
     short = [x.case.name for x in found if x.executions < executions]
@@ -109,8 +109,8 @@ def _remarks(found: Any, executions: int) -> list[str]:
         parts.append(f"Executed less often than {executions} times because of --longest: {', '.join(short)}.")
     if any(x.case.name == "angles" for x in found):
         parts.append(
-            "At theta = 0 the angles are singular: that is said, and eigenvalues are those of a regular chart, "
-            "which is found anew in every execution."
+            "At theta = 0 the angles are singular: the labels report it, and eigenvalues are those of a regular chart, "
+            "found anew in every execution."
         )
     if any(x.case.problem == "companion" for x in found):
         parts.append(

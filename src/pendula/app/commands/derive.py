@@ -19,7 +19,7 @@ from pendula.present.words.tables import WIDTH, number, table
 @opt.model_argument
 @opt.parameter_option
 @opt.formulation_option("lagrange")
-@click.option("--format", "form", help=f"{', '.join(formats('Equations'))}; default: as the name of -o ends, or text.")
+@click.option("--format", "form", help=f"{', '.join(formats('Equations'))}; default: by the ending of -o, or text.")
 @opt.output_option("File to write; default: print it.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def derive_command(
@@ -44,9 +44,11 @@ def derive_command(
 @click.command("check")
 @opt.model_argument
 @opt.parameter_option
-@click.option("--against", metavar="FILE", help="Equations of your own (TOML) to compare with those of MODEL.")
-@click.option("--states", default=100, show_default=True, type=click.IntRange(1, 100_000), help="Random states.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31), help="Of the random states.")
+@click.option("--against", metavar="FILE", help="File (TOML) of your own equations, to compare with those of MODEL.")
+@click.option(
+    "--states", default=100, show_default=True, type=click.IntRange(1, 100_000), help="How many random states."
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31), help="Seed of the random states.")
 @opt.json_option
 def check_command(
     model: str, settings: tuple[str, ...], against: str | None, states: int, seed: int, as_json: bool
@@ -54,7 +56,7 @@ def check_command(
     """Derive MODEL by every formulation and compare them at random states.
 
     With --against, compare the equations in FILE with those of MODEL instead: M and f, accelerations, or equations
-    that contain the accelerations. Exits with 1 if they disagree, and says where.
+    that contain the accelerations. Exits with 1 if they disagree, and shows where.
     """
     made = opt.read_model(model, settings)
     passed = (

@@ -42,7 +42,7 @@ def list_command(name: str | None, as_json: bool) -> None:
         width = max(len(e.name) for e in chosen) + 2
         for e in chosen:
             click.echo(f"{e.name:<{width}}{textwrap.shorten(e.summary, 80 - width, placeholder=' ...')}")
-        click.echo("\npendula list NAME tells more, pendula show NAME shows what it is made of")
+        click.echo("\npendula list NAME shows more, pendula show NAME its bodies and joints")
 
 
 def _reflow(text: str) -> str:
@@ -142,7 +142,7 @@ def freedom(model: Model) -> str:
 
 
 def _by_rank(model: Model) -> str:
-    """What the constraints leave free where loops are closed, or why that cannot be said."""
+    """Degrees of freedom with closed loops, or why they cannot be determined."""
     from pendula.errors import PendulaError
     from pendula.system.build import compile_system
 
@@ -204,7 +204,7 @@ def new_command(model: str, settings: tuple[str, ...], output: str | None, force
     path = writable(output, "-o")
     assert path is not None
     if path.exists() and not force:
-        raise UsageError(f'"{path}" is there already; use --force to overwrite it')
+        raise UsageError(f'"{path}" already exists; use --force to overwrite it')
     save(found, path)
     click.echo(f"wrote {path}: {found.name}. Try: pendula show {path}")
 

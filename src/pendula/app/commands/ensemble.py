@@ -22,7 +22,7 @@ LEVELS = (0.05, 0.5, 0.95)
 @click.command("ensemble")
 @opt.model_argument
 @opt.parameter_option
-@click.option("--runs", default=1000, show_default=True, type=int, help="How many runs.")
+@click.option("--runs", default=1000, show_default=True, type=int, help="Number of runs.")
 @click.option(
     "--vary",
     multiple=True,
@@ -40,7 +40,7 @@ LEVELS = (0.05, 0.5, 0.95)
 @click.option("--stepper", default="dop853", show_default=True, help=f"{stepper_help(ability='lanes')}.")
 @opt.formulation_option(None, "default: kane, where equations are derived")
 @opt.engine_option
-@click.option("--workers", type=int, help="Processes; default: as many as there are cores.")
+@click.option("--workers", type=int, help="Number of processes; default: the number of cores.")
 @opt.max_steps_option
 @opt.output_option("Write all runs as .npz, as they come.")
 @opt.plot_option("Write a picture of the spread")
@@ -69,7 +69,7 @@ def ensemble_command(
     if seed < 0:
         raise UsageError(f"--seed takes a whole number that is not negative, found {seed}")
     if not vary and not spread:
-        raise UsageError("all runs would be the same: give --vary NAME=LOW:HIGH or --spread NAME=SIGMA")
+        raise UsageError("all runs would be identical: give --vary NAME=LOW:HIGH or --spread NAME=SIGMA")
     found = opt.read_model(model, settings)
     states: dict[str, Any] = dict(opt.read_state(found, start))
     from pendula.simulation.simulate_many import simulate_many
@@ -100,7 +100,7 @@ def ensemble_command(
 def _draw(
     system: Any, vary: tuple[str, ...], spread: tuple[str, ...], given: dict[str, Any], runs: int, seed: int
 ) -> dict[str, Any]:
-    """Random values by name. Every name has numbers of its own: one more does not change the others."""
+    """Random values by name. Every name has a separate random stream: one more does not change the others."""
     import numpy as np
 
     ranges, widths = opt.pairs(vary, "--vary"), opt.pairs(spread, "--spread")

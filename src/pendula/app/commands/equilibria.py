@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     "--box",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Where to look: theta=720deg for both sides, or theta=0:90deg. Default: angles that springs count up to a "
+    help="Search domain: theta=720deg for both sides, or theta=0:90deg. Default: angles with torsion springs up to a "
     "full turn either way, lengths up to ten typical ones.",
 )
 @click.option("--starts", type=int, help="Number of random starts of the search.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31), help="Of the random starts.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31), help="Seed of the random starts.")
 @plot_option("Write the (effective) potential over one or two coordinates, equilibria marked")
 def equilibria_command(
     box: tuple[str, ...], starts: int | None, seed: int, plot_file: str | None, as_json: bool, **options: Any
@@ -38,7 +38,7 @@ def equilibria_command(
 
     Each has its verdict: asymptotically stable, stable, critical, unstable or undecided ("pendula stability MODEL --at
     NUMBER" gives the reason). With --rate, steady motions. Exits with 1 if there is none, and names the force that
-    is left unbalanced.
+    remains unbalanced.
     """
     path = file_of(plot_file, "--plot", "Figure")
     with Progress(quiet=as_json) as progress:

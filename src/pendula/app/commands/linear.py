@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @rate_option
 @at_option
 @click.option("--method", default="exact", show_default=True, help="exact derivatives, or central differences.")
-@click.option("--no-geometric", is_flag=True, help="Leave out the stiffness by constraint forces: wrong, to compare.")
+@click.option("--no-geometric", is_flag=True, help="Omit the geometric stiffness: wrong, for comparison.")
 @click.option("--symbolic", is_flag=True, help="Matrices, polynomial and conditions in symbols (values of --at too).")
 @click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
 @opt.output_option("Write all matrices and eigenvalues as .npz.")
@@ -55,7 +55,7 @@ def linearize_command(
 ) -> None:
     """Small motion of MODEL about an equilibrium: M C K, A B, eigenvalues with labels.
 
-    Labels say what an eigenvalue is: physical; zero (by a cyclic coordinate or a rigid-body freedom); infinite (by a
+    A label classifies each eigenvalue: physical; zero (a cyclic coordinate or a rigid-body freedom); infinite (a
     constraint); undetermined (0/0 at a singular chart); artefact (of a method). Exits with 1 if there is no
     equilibrium.
     """
@@ -94,7 +94,7 @@ def linearize_command(
 
 
 def chosen_or_exit(asked: Asked, at: tuple[str, ...], as_json: bool, progress: Progress) -> Chosen:
-    """The equilibrium that is meant; where there is none at all, that is said, and the command ends with 1."""
+    """The selected equilibrium; if there is none, the command reports it and exits with 1."""
     try:
         return choose(asked, at, progress)
     except NoEquilibrium as none:
@@ -136,7 +136,7 @@ def _notes(model: LinearModel, no_geometric: bool) -> list[str]:
     if no_geometric:
         held = len(model.at.multipliers)
         notes.append(
-            "WRONG ON PURPOSE: without the stiffness by constraint forces (--no-geometric)"
+            "WRONG ON PURPOSE: without the geometric stiffness of constraint forces (--no-geometric)"
             if held
             else "--no-geometric changes nothing here: there are no constraint forces in these coordinates"
         )
@@ -206,12 +206,12 @@ def _exact(asked: Asked, chosen: Chosen) -> dict[str, float]:
 @mechanism_options
 @rate_option
 @at_option
-@click.option("--damped", is_flag=True, help="Take damping into account; without it, undamped modes.")
+@click.option("--damped", is_flag=True, help="Include damping; default: undamped modes.")
 @click.option("--mode", "chosen_mode", type=int, help="The mode that --animate plays; default 1.")
 @opt.animate_option("Write a page that plays a mode")
 @opt.plot_option("Write the shapes")
 @click.option("--response", metavar="INPUT", help="Steady response to a harmonic input of this name.")
-@click.option("--amplitude", type=float, default=1.0, show_default=True, help="Of the input of --response.")
+@click.option("--amplitude", type=float, default=1.0, show_default=True, help="Amplitude of the input of --response.")
 @opt.plot_option("Write the response over frequency", "--plot-response", "response_file")
 def modes_command(
     at: tuple[str, ...],
@@ -225,15 +225,15 @@ def modes_command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Modes of MODEL about an equilibrium: rad/s, Hz, damping, shapes, and what each looks like in words.
+    """Modes of MODEL about an equilibrium: rad/s, Hz, damping, shapes, and a description of each in words.
 
-    A mode that nothing holds is a rigid-body mode, and one that grows is unstable: neither has a frequency.
+    A mode without stiffness is a rigid-body mode, and a growing mode is unstable: neither has a frequency.
     Exits with 1 if there is no equilibrium.
     """
     if chosen_mode is not None and animation is None:
         raise UsageError("--mode chooses what --animate plays; give both")
     if response is None and response_file is not None:
-        raise UsageError("--plot-response goes with --response INPUT")
+        raise UsageError("--plot-response requires --response INPUT")
     pictures = {"--plot": plot_file, "--plot-response": response_file}
     paths = {option: opt.file_of(name, option, "Figure") for option, name in pictures.items()}
     paths["--animate"] = opt.file_of(animation, "--animate", "Scene")
@@ -266,7 +266,7 @@ def modes_command(
 
 
 def _draw(asked: Asked, found: Any, answer: Any, paths: dict[str, Path | None], mode: int) -> list[str]:
-    """Writes the files that were asked for."""
+    """Writes the requested files."""
     page = paths["--animate"]
     if page is not None:
         from pendula.present.pictures.modes import animate_mode

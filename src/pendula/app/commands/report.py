@@ -24,14 +24,14 @@ from pendula.app.options import json_option, model_argument, parameter_option, r
     help='The equilibrium whose eigenvalues and modes are shown: its number in "pendula equilibria". Default: the '
     "one of least potential.",
 )
-@click.option("--tol", default=1e-8, show_default=True, type=float, help="Tolerance of its steps.")
+@click.option("--tol", default=1e-8, show_default=True, type=float, help="Tolerance of the simulation.")
 @json_option
 def report_command(
     model: str, settings: tuple[str, ...], output: str | None, duration: float, at: int, tol: float, as_json: bool
 ) -> None:
     """Everything about MODEL in one self-contained HTML page.
 
-    Description, equations, agreement of all formulations, equilibria with stability, eigenvalues, modes that play, and
+    Description, equations, agreement of all formulations, equilibria with stability, eigenvalues, animated modes, and
     a simulation with its energy. Exits with 1 if formulations disagree or the simulation had to stop early.
     """
     from pendula.analysis.study import study

@@ -19,11 +19,11 @@ from pendula.words import counted, picked
 @run_options
 @opt.formulation_option(None, "default: kane, where equations are derived")
 @opt.engine_option
-@click.option("--event", "events", multiple=True, metavar="EXPR", help='What to look for, such as "theta1 = 0 rising".')
+@click.option("--event", "events", multiple=True, metavar="EXPR", help='Event to locate, such as "theta1 = 0 rising".')
 @click.option("--section", metavar="EXPR", help='A section of the motion, such as "theta1 = 0" (crossed rising).')
-@click.option("--section-of", metavar="NAME", help="The coordinate to draw it with.")
+@click.option("--section-of", metavar="NAME", help="The coordinate to plot against its speed.")
 @opt.plot_option("Write a picture of the section", "--plot-section", "section_file")
-@click.option("--horizon", is_flag=True, help="Find up to which time the run can be relied on, by a tighter run.")
+@click.option("--horizon", is_flag=True, help="Find how long the run is reliable, by comparison with a tighter run.")
 @opt.output_option("Write the run as .npz.")
 @opt.plot_option("Write a plot")
 @opt.animate_option("Write an animation as a self-contained page")
@@ -41,7 +41,7 @@ def simulate_command(
 ) -> None:
     """Motion of MODEL from its initial state. Exits with 1 if the run had to stop early."""
     if section is None and (section_file is not None or section_of is not None):
-        raise UsageError('--plot-section and --section-of go with --section, such as --section "theta1 = 0"')
+        raise UsageError('--plot-section and --section-of require --section, such as --section "theta1 = 0"')
     paths = {
         "-o": opt.file_of(output, "-o", "Trajectory"),
         "--plot": opt.file_of(plot_file, "--plot", "Figure"),
@@ -66,10 +66,10 @@ def _horizon(run: Any) -> Any:
 
 
 def _write(run: Any, paths: dict[str, Any], section_of: str | None = None) -> list[str]:
-    """Writes the files that were asked for; a run that kept nothing has nothing to show."""
+    """Writes the requested files; a run without stored states has nothing to show."""
     wrote = opt.write_result(run, paths["-o"])
     if len(run) < 2 and (paths["--plot"] is not None or paths["--animate"] is not None):
-        click.echo("note: no plot or animation was written, since the run kept only one state", err=True)
+        click.echo("note: no plot or animation was written, since the run stored only one state", err=True)
     if len(run) > 1:
         wrote += opt.draw(run, paths["--plot"])
     if len(run) > 1 and paths["--animate"] is not None:

@@ -24,10 +24,10 @@ from pendula.present.words.tables import heading
 def stability_command(at: tuple[str, ...], over: str | None, samples: int, as_json: bool, **options: Any) -> None:
     """Whether an equilibrium of MODEL is stable, by which argument, and over which range of a parameter.
 
-    The verdict is asymptotically stable, stable, critical (it drifts along a coordinate that nothing holds), unstable,
-    or undecided, and it is said whether it holds for the nonlinear mechanism. Exits with 0 if it is stable or
-    critical, with 1 if it is unstable or undecided, or if there is no equilibrium. With --over, the equilibrium is
-    that of the low end of the range (--at, too), is followed from there, and the exit code is 0 whatever the verdicts.
+    The verdict is asymptotically stable, stable, critical (it drifts along an unrestrained coordinate), unstable,
+    or undecided, with a statement whether it holds for the nonlinear mechanism. Exits with 0 if it is stable or
+    critical, with 1 if it is unstable or undecided, or if there is no equilibrium. --over follows the equilibrium
+    from the low end of the range, to which --at refers; the exit code is then always 0.
     """
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, progress=progress)
@@ -83,8 +83,8 @@ def _at_low_end(asked: Asked, span: tuple[str, float, float], progress: Progress
 @click.option(
     "--at", "at", multiple=True, metavar="NAME=VALUE", help="The state at time 0, such as theta=180deg; others zero."
 )
-@click.option("--period", help="Of the driving: a number or an expression of parameters; default: from the model.")
-@click.option("--close", is_flag=True, help="Correct the state so that the motion repeats itself.")
+@click.option("--period", help="Period of the driving: a number or an expression; default: from the model.")
+@click.option("--close", is_flag=True, help="Correct the state so that the motion becomes periodic.")
 @click.option("--over", metavar="NAME=LOW:HIGH", help="Ranges of a parameter and their limits, such as omega=20:1000.")
 @click.option("--samples", default=50, show_default=True, type=click.IntRange(2, 100_000), help="Values for --over.")
 @click.option("--tol", default=1e-13, show_default=True, type=float, help="Tolerance of the integration.")
@@ -102,9 +102,9 @@ def floquet_command(
 ) -> None:
     """Stability of a periodically driven MODEL: its Floquet multipliers.
 
-    They say by how much small deviations from a motion that repeats itself (or from an equilibrium that is one at all
-    times) grow over a period. Exits with 0 if none is outside the unit circle and deviations stay bounded, else with
-    1; with --over it exits with 0 whatever the verdicts.
+    They measure the growth, over one period, of small deviations from a periodic motion (or from an equilibrium that
+    holds at all times). Exits with 0 if none is outside the unit circle and deviations stay bounded, otherwise with
+    1; with --over always with 0.
     """
     path = file_of(plot_file, "--plot", "Figure")
     if any("=" not in text for text in at):

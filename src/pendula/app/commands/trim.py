@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     "--hold",
     multiple=True,
     metavar="NAME=VALUE",
-    help="What is held: coordinates, such as theta=30deg, and constant rates of cyclic ones, such as phi_dot=3. "
-    "Coordinates that are not named are found.",
+    help="Held values: coordinates, such as theta=30deg, and constant rates of cyclic ones, such as phi_dot=3. "
+    "The others are solved for.",
 )
 @click.option(
     "--solve",
@@ -32,20 +32,19 @@ if TYPE_CHECKING:
     multiple=True,
     required=True,
     metavar="NAME",
-    help="What may be adjusted (several times for several): an input; a coordinate, for a motor along it; a rate, "
-    "such as phi_dot.",
+    help="What to solve for (may be repeated): an input; a coordinate, for a motor along it; a rate, such as phi_dot.",
 )
 def trim_command(hold: tuple[str, ...], wanted: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """The inputs, motor torques or rates that hold a pose or a steady motion of MODEL.
 
-    Exits with 1 if nothing holds it, and names the force that is left.
+    Exits with 1 if there is no solution, and names the unbalanced force.
     """
     from pendula.analysis.equilibria.trim import trim
 
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, rates=(), progress=progress)
         held = read_numbers(asked.values, at_values(hold, "--hold"), "--hold")
-        progress.say("looking for what holds it")
+        progress.say("solving for what holds it")
         try:
             found = trim(asked.system, held, wanted)
         except NoConvergence as error:
@@ -83,7 +82,7 @@ def _report(asked: Asked, found: Trim) -> str:
 
 
 def _kind(asked: Asked, name: str) -> str:
-    """What a name stands for among those that may be adjusted."""
+    """The kind of adjustment that a name refers to."""
     layout = asked.system.in_joints.layout
     if name in layout.inputs:
         return "input"

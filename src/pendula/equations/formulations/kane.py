@@ -209,7 +209,7 @@ class _Derivation:
         return turned
 
     def _absolute_turn(self, motion: Motion, pose: Pose, step: Turn, own: Turn, hint: str) -> tuple[Motion, Pose]:
-        """An angle measured from ground: the body's rate about z is the speed itself, whatever the parent does."""
+        """An angle measured from ground: the body's rate about z is the speed, for any motion of the parent."""
         after = self.m.follow(pose, (step,), hint)
         k, speed, acceleration = self.rate_of[own.angle]
         axis = own.axis

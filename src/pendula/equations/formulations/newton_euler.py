@@ -1,7 +1,7 @@
 """Newton-Euler: for every joint, the balance of momentum of all that hangs on it, along its free directions.
 
 Outward, from ground to the tips, accelerations are found as linear forms of v'. Inward, from the tips to
-ground, each body's rate of momentum less the loads on it is added to what its children need, as a force and
+ground, each body's rate of momentum minus the loads on it is added to what its children need, as a force and
 a moment about the body's origin. What the joint must supply along its free directions is zero (ideal joints),
 which gives one equation per freedom; across them it is the joint's reaction.
 
@@ -306,7 +306,7 @@ class _Derivation:
         return {"wobble": Wrench({}, moment)}
 
     def _transmitted(self, totals: list[dict[str, Wrench]], constraints: cl.Constraints) -> list[Transmitted]:
-        """What each tree joint exerts on its child: rate of momentum of all beyond it less the loads on it."""
+        """Wrench of each tree joint on its child: rate of momentum of all beyond it minus the loads there."""
         multipliers = multiplier_symbols(len(constraints.names))
         found = []
         grounded: list[Expr] = [0] * len(self.m.links)  # torque about z that acts from ground on all beyond a joint

@@ -36,7 +36,7 @@ class Formulation(Protocol):
 FORMULATIONS: Registry[type[Formulation] | Formulation] = Registry("formulation")
 """By name: an instance, or a class that is made without arguments."""
 
-# A run by recursion over the bodies needs none of them, so each is imported when first asked for.
+# A run by recursion over the bodies needs none of them, so each is imported when first needed.
 for _name, _class in (
     ("lagrange", "Lagrange"),
     ("kane", "Kane"),

@@ -87,7 +87,7 @@ def as_text(eq: Equations) -> str:
             lines += [f"  f[{v}] = {text}" for v, text in rows]
     moving = [(q, rate) for q, rate, s in zip(eq.q, eq.qdot, _rates(eq), strict=True) if str(rate) != s]
     if moving:
-        lines += ["", "q' where it is not a speed itself:"]
+        lines += ["", "q' where it is not a speed:"]
         lines += [f"  {q}' = {rate}" for q, rate in moving]
     if eq.drives:
         lines += ["", "prescribed motions:"]
@@ -95,7 +95,7 @@ def as_text(eq: Equations) -> str:
     lines += _constraint_lines(eq, show)
     own = [(name, text) for name, text in ((n, show(e)) for n, e in eq.readings.items()) if name != text]
     if own:
-        lines += ["", "the joints' coordinates and speeds, read from those of the bodies:"]
+        lines += ["", "the joints' coordinates and speeds, from those of the bodies:"]
         lines += [f"  {name} = {text}" for name, text in own]
     lines += ["", *_sizes(eq)]
     return "\n".join(_wrapped(line) for line in lines)
@@ -133,7 +133,7 @@ def _legend(used: Sequence[tuple[Any, Any]]) -> list[str]:
     """What names begin with, for those in use."""
     found = {str(symbol).partition("__")[0] for symbol, _ in used if "__" in str(symbol)}
     known = [f"{letter}__ {word}" for letter, word in _PREFIXES.items() if letter in found]
-    return [f"  ({', '.join(known)}, of what follows)"] if known else []
+    return [f"  ({', '.join(known)}, of the following)"] if known else []
 
 
 def _wrapped(line: str) -> str:
@@ -148,7 +148,7 @@ def _wrapped(line: str) -> str:
 def _sizes(eq: Equations) -> list[str]:
     sizes = count(eq)
     return [
-        f"size: {sizes.terms} terms; {sizes.operations_written_out} operations written out,",
+        f"size: {sizes.terms} terms; {sizes.operations_written_out} operations when expanded,",
         f"      {sizes.operations_shared} with shared parts computed once ({sizes.names} named intermediates)",
     ]
 

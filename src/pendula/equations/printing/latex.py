@@ -125,7 +125,7 @@ def _body_letter(rest: str, owner: str) -> str:
 
 
 def latex_name(name: str) -> str:
-    """theta1_dot -> \\dot{\\theta}_{1}; names of several letters stand upright."""
+    """theta1_dot -> \\dot{\\theta}_{1}; names of several letters are upright."""
     dotted = name.endswith("_dot")
     head, _, rest = name.removesuffix("_dot").partition("_")
     stem = head.rstrip("0123456789")

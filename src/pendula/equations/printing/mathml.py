@@ -1,4 +1,4 @@
-"""Equations as MathML, which browsers draw by themselves: no script, no font and no network is needed."""
+"""Equations as MathML, which browsers draw natively: no script, no font and no network is needed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def write_mathml(eq: Equations) -> tuple[Formula, ...]:
     """The equations of motion as formulas, the law first; with named intermediates unless they are small.
 
     Raises:
-        NotSupported: there is more than can be read on a page.
+        NotSupported: there is too many to read on a page.
 
     Example:
         >>> from pendula import derive, library
@@ -49,7 +49,7 @@ def write_mathml(eq: Equations) -> tuple[Formula, ...]:
     operations = count(eq).operations_shared
     if operations > MOST_OPERATIONS:
         raise NotSupported(
-            f"these equations take {operations} operations, more than can be read on a page.\n"
+            f"these equations take {operations} operations, too many to read on a page.\n"
             "  Try: pendula derive, which writes them as text, Python, C or JSON."
         )
     show = _writer(eq, small)
@@ -69,7 +69,7 @@ def write_mathml(eq: Equations) -> tuple[Formula, ...]:
     if eq.G:
         found += _matrix("their derivatives by the speeds", "<mi>G</mi>", eq.G, show)
         found += [] if all(map(is_zero, eq.b)) else _column("prescribed rates", "<mi>b</mi>", eq.b, show)
-        found += _column("and what is left of their accelerations", "<mi>c</mi>", eq.c, show)
+        found += _column("and the right-hand side for their accelerations", "<mi>c</mi>", eq.c, show)
     return tuple(found)
 
 
@@ -253,7 +253,7 @@ def _name(eq: Equations, name: str) -> str:
 
 
 def mathml_name(name: str) -> str:
-    """theta1_dot as a dotted letter with an index; names of several letters stand upright.
+    """theta1_dot as a dotted letter with an index; names of several letters are upright.
 
     Example:
         >>> mathml_name("m2")

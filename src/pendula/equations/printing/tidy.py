@@ -29,22 +29,21 @@ def _shortest(expression: Any, rates: tuple[Any, ...]) -> Any:
     original = expression._sympy_()
     if original.count_ops() > LARGEST:
         return original
-    found = [original]
     expanded = sympy.expand(original)
-    found.append(expanded)
-    for rewrite in (lambda e: TR8(e), lambda e: TR10i(e), lambda e: sympy.expand(TR8(sympy.expand(e)))):
-        try:
-            found.append(rewrite(expanded))
-        except Exception:  # a rewriting that fails is only one candidate less
-            continue
+    found = [original, expanded]
+    if expanded.has(sympy.sin, sympy.cos):
+        for rewrite in (TR8, TR10i, lambda e: sympy.expand(TR8(e))):
+            try:
+                found.append(rewrite(expanded))
+            except Exception:  # a rewriting that fails is only one candidate less
+                continue
     symbols = [sympy.Symbol(str(r)) for r in rates]
-    candidates = []
-    for e in found:
-        for form in (e, sympy.collect(sympy.expand(e), symbols) if symbols else e, sympy.factor_terms(e)):
-            candidates.append(form)
-    candidates.sort(key=lambda e: (e.count_ops(), len(str(e))))
-    for form in candidates:
-        if _same(original, form):
+    candidates: dict[Any, None] = {}  # in order, each once
+    for e in dict.fromkeys(found):
+        collected = sympy.collect(sympy.expand(e), symbols) if symbols else e
+        candidates |= dict.fromkeys((e, collected, sympy.factor_terms(e)))
+    for form in sorted(candidates, key=lambda e: (e.count_ops(), len(str(e)))):
+        if form == original or _same(expression, se.sympify(form)):
             return form
     return original
 
@@ -55,7 +54,7 @@ def _same(a: Any, b: Any) -> bool:
     symbols = sorted(a.free_symbols | b.free_symbols, key=str)
     for _ in range(3):
         point = {s: rng.uniform(0.2, 1.2) for s in symbols}
-        x, y = complex(a.evalf(subs=point)), complex(b.evalf(subs=point))
+        x, y = complex(a.subs(point).n()), complex(b.subs(point).n())
         if not abs(x - y) <= 1e-9 * (1 + abs(x)):
             return False
     return True

@@ -1,4 +1,4 @@
-"""Units of parameters, as far as the places where they are used tell them."""
+"""Units of parameters, where the fields that use them determine them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _LENGTHS = ("length", "com", "diameter", "radius", "thickness", "size", "positio
 def parameter_units(model: Model) -> dict[str, str]:
     """Unit of every parameter that some field holds as it is, or adds to something; others are left out.
 
-    Parameters have no units of their own: numbers are used as they are. A field such as a mass does have one, so a
-    parameter that stands there has it, too. Multiples tell nothing, since a number may hide a unit. Where two fields
+    Parameters have no units: numbers are used as they are. A field such as a mass does have one, so a
+    parameter used there has it, too. Multiples determine nothing, since a number may hide a unit. Where two fields
     disagree, the parameter is left out.
 
     Example:
@@ -39,7 +39,7 @@ def parameter_units(model: Model) -> dict[str, str]:
 
 
 def _is_term(expression: Expression, name: str) -> bool:
-    """Whether an expression is a name, or a sum in which it stands, with either sign."""
+    """Whether an expression is a name, or a sum that contains it, with either sign."""
     slopes = set()
     for others in (0.7, 1.9):
         values = dict.fromkeys(expression.names, others)

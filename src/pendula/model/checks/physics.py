@@ -76,7 +76,7 @@ def _absolute_angles(parts: Parts) -> Iterator[Problem]:
         flat = planar[joint.parent.body] and steps is not None and _turns_about_z(joint, steps)
         planar[joint.child.body] = flat
         if any(isinstance(step, Turn) and step.absolute for step in steps or ()) and not flat:
-            cause = "an angle can be measured from ground only where all turns before it are about z"
+            cause = "an angle can be measured from ground only if all rotations before it are about z"
             yield Problem(f"joint {quote(joint.name)}", "measured_from", cause, 'use measured_from = "parent"')
 
 
@@ -134,7 +134,7 @@ def _initial_rotation(
         if parts.may_exist(name):
             return
         if name in parts.state or name in parts.joint:
-            cause = "a rotation is for a joint with a quaternion, which this is not"
+            cause = "a rotation needs a joint with a quaternion, and this joint has none"
             yield Problem(element, "", cause, f"those are: {listing(balls)}" if balls else "give a number")
         else:
             yield unknown("joint with a quaternion", name, balls, element=element)
@@ -155,7 +155,7 @@ def _initial_quaternion(parts: Parts, joint: TreeJoint) -> Iterator[Problem]:
     values = _values(parts, entries)
     if values is not None and not any(values):
         first = next(name for name in names if name in parts.initial)
-        cause = f"the quaternion {', '.join(names)} is zero, which is no rotation"
+        cause = f"the quaternion {', '.join(names)} is zero, which is not a rotation"
         yield Problem(f"initial {quote(first)}", "", cause, f"give {joint.name} = {{ axis = ..., angle = ... }}")
 
 
@@ -189,7 +189,7 @@ def _turning_point(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
     values = _values(parts, point) if point is not None else None
     if values is not None and not any(values):
         field = "position" if position is not None else "at" if at is not None else "body"
-        cause = f"the point it acts at is the origin of {quote(body.name)}, so there is no line to turn about"
+        cause = f"the point it acts at is the origin of {quote(body.name)}, so theta_hat is not defined"
         advice = "name a body whose mass centre is elsewhere"
         yield Problem(element, field, cause, 'name another point, such as at = "tip"' if at or position else advice)
 
@@ -230,7 +230,7 @@ def _sizes(parts: Parts, element: str, body: Body, shorthand: str) -> Iterator[P
         both = _values(parts, (body.rod.com, body.rod.length))
         if both is not None and not 0 <= both[0] <= both[1] and both[1] > 0:
             cause = f"must lie between 0 and the length {both[1]:g}, found {both[0]:g}"
-            yield Problem(element, "rod.com", cause, "give the inertia as well if this is meant")
+            yield Problem(element, "rod.com", cause, "if this is intended, give the inertia as well")
 
 
 def _inertia(parts: Parts, element: str, place: str, properties: Any, mass: float) -> Iterator[Problem]:
@@ -256,7 +256,7 @@ def _inertia(parts: Parts, element: str, place: str, properties: Any, mass: floa
     if small < -_SLACK:
         yield Problem(element, place, f"must not have a negative principal value, found {listed}")
     elif small + middle < large - _SLACK:
-        cause = f"no body has the principal values {listed}: the two smaller ones must add up to the largest"
+        cause = f"no body has the principal values {listed}: the two smaller ones must add up to at least the largest"
         advice = "check units, and that it is taken about the centre of mass; a flat body has Ixx + Iyy = Izz"
         yield Problem(element, place, cause, advice)
     elif mass == 0:

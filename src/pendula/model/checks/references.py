@@ -68,7 +68,7 @@ def _acted_on(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
     if force.body not in parts.places:
         yield unknown("body", force.body, parts.places, element=element, place="body")
     elif force.body == GROUND:
-        yield Problem(element, "body", "a force on ground does nothing", "name a body")
+        yield Problem(element, "body", "a force on ground has no effect", "name a body")
     elif at is not None:
         yield from _point(parts, element, "at", force.body, at)
     if at is not None and getattr(force, "position", None) is not None:
@@ -82,7 +82,7 @@ def _generalized(parts: Parts, element: str, name: str) -> Iterator[Problem]:
         yield unknown("coordinate", name, known, element=element, place="coordinate")
     elif found is not None and found.kind == "quaternion":
         speeds = [c.name for c in parts.joint[found.joint].speeds()[-3:]]
-        cause = f"{quote(name)} is part of a quaternion, on which no force can act"
+        cause = f"{quote(name)} is part of a quaternion, on which no generalized force can act"
         yield Problem(element, "coordinate", cause, f"name one of {', '.join(speeds)}: the value is then a torque")
 
 
@@ -109,7 +109,7 @@ def _coordinate_choice(force: Any, joint: TreeJoint, element: str) -> Iterator[P
         yield Problem(element, "joint", f"joint {name} cannot move: it has no coordinate", "name another joint")
     elif not kinds:
         advice = 'give the joint euler = "zyz", or put a spring between two points'
-        yield Problem(element, "joint", f"joint {name} has a quaternion, no angle to act on", advice)
+        yield Problem(element, "joint", f"joint {name} has a quaternion and no angle to act on", advice)
     elif force.coordinate is None and len(kinds) != 1:
         advice = f"add coordinate = ..., one of {', '.join(kinds)}"
         yield Problem(element, "coordinate", f"is missing: joint {name} has {len(kinds)} of them", advice)
@@ -139,7 +139,7 @@ def check_connection(parts: Parts) -> Iterator[Problem]:
             yield Problem(element, "child", cause, "swap parent and child")
         elif child in placed_by:
             other = quote(placed_by[child].name)
-            cause = f"body {quote(child)} is placed by joint {other} already, so this joint closes a loop"
+            cause = f"body {quote(child)} is already placed by joint {other}, so this joint closes a loop"
             advice = 'use a closing joint: type = "coincident", "point-on-line" or "loop"'
             yield Problem(element, "child", cause, advice)
         else:
@@ -155,7 +155,7 @@ def check_connection(parts: Parts) -> Iterator[Problem]:
     tied = {side.body for _, j in parts.joints if not isinstance(j, TreeJoint) for _, side in sides(j)}
     for element, body in parts.bodies:
         if body.name not in parent_of and not vague:
-            cause = "only closing joints hold it, and these do not place a body" if body.name in tied else ""
+            cause = "only closing joints connect it, and these do not place a body" if body.name in tied else ""
             advice = 'add a joint with this body as child; type = "free" lets it fly'
             yield Problem(element, "", cause or "it is connected to nothing", advice)
 
@@ -173,6 +173,6 @@ def _circles(parent_of: dict[str, str], placed_by: dict[str, TreeJoint]) -> Iter
         circle = names[names.index(body) :] if body in path else []
         joints = [placed_by[name].name for name in circle if name in placed_by]
         if len(circle) > 1 and joints:
-            cause = f"joints {listing(joints)} place their bodies in a circle that is not connected to ground"
+            cause = f"joints {listing(joints)} form a cycle that is not connected to ground"
             yield Problem(f"joint {quote(joints[0])}", "parent", cause, "connect one of these bodies to ground")
         finished.update(path)

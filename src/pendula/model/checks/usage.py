@@ -94,7 +94,7 @@ _MAY_JUMP = ("abs", "sign", "min", "max", "floor", "ceil")
 
 
 def _smooth(element: str, found: Places, *, switches: bool = True) -> Iterator[Problem]:
-    """Prescribed motions may switch only where it can be told: at ``t < ...`` with a fixed time.
+    """Prescribed motions may switch only where this can be determined: at ``t < ...`` with a fixed time.
 
     Inside the pose of a joint (``switches`` false) not even there, since the jump would depend on coordinates.
     """
@@ -106,8 +106,8 @@ def _smooth(element: str, found: Places, *, switches: bool = True) -> Iterator[P
             if fault:
                 advice = "write the pieces with conditions on t, such as a*cos(w*t) if t < pi/w else -a"
                 if not switches:
-                    advice = "prescribe the coordinate of a joint of its own instead (motion = ...)"
-                yield Problem(element, place, f"{fault}, so it may jump where that cannot be told", advice)
+                    advice = "prescribe the coordinate of a separate joint instead (motion = ...)"
+                yield Problem(element, place, f"{fault}, so it may jump where this cannot be determined", advice)
 
 
 def _fault_in_time(node: ex.Node, parts: tuple[tuple[bool, str], ...]) -> tuple[bool, str]:

@@ -19,7 +19,7 @@ V = TypeVar("V")
 
 
 class Algebra(Arithmetic[V], Protocol[V]):
-    """Arithmetic with names, powers and conditions; conditions are values too, of whatever kind suits."""
+    """Arithmetic with names, powers and conditions; conditions are values of any type."""
 
     def named(self, name: str, /) -> V:
         """One of the constants pi, deg, rad."""

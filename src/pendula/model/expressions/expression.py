@@ -34,7 +34,7 @@ T = TypeVar("T")
 class Expression:
     """A checked expression: the text it came from and the tree it means.
 
-    Made by :func:`parse`, :meth:`from_node` or :meth:`substitute`. Whatever the way, the tree is checked: it
+    Made by :func:`parse`, :meth:`from_node` or :meth:`substitute`. In every case the tree is checked: it
     is within the size limits, its names and functions are legal, its constant parts have finite values, and
     ``parse(expression.to_text())`` gives an equal expression. Two expressions are equal when their trees are.
 
@@ -60,7 +60,7 @@ class Expression:
             ex.fold(raw, check_node)
             root = ex.fold(raw, ex.replaced)
         if isinstance(root, ex.CONDITIONS):
-            raise ExpressionError("a comparison is no number; write a if condition else b")
+            raise ExpressionError("a comparison is not a number; ex.write a if condition else b")
         order = ex.post_order(root)
         canonical = ex.write(order)
         if len(order) > 1:
@@ -108,7 +108,7 @@ class Expression:
         return ex.fold(self._order, handler)
 
     def interpret(self, algebra: Algebra[T]) -> T:
-        """The meaning of the expression in an algebra: arrays, symbols, or whatever has its methods."""
+        """The meaning of the expression in an algebra: arrays, symbols, or any type with its methods."""
         return ex.fold(self._order, lambda node, parts: combine(algebra, node, parts))
 
     def evaluate(self, values: Mapping[str, float] | None = None) -> float:
@@ -232,7 +232,7 @@ def parse(value: int | float | str, *, where: str = "") -> Expression:
 
 
 def _parse(value: object) -> Expression:
-    # The real type is asked, not isinstance: a class can lie about itself, or bring methods of its own.
+    # The real type is asked, not isinstance: a class can lie about itself, or define its own methods.
     kind = type(value)
     if kind is Expression:
         return value  # type: ignore[return-value]
@@ -240,7 +240,7 @@ def _parse(value: object) -> Expression:
         text: str = value  # type: ignore[assignment]
         return _parse_short(text) if len(text) <= 100 else _parse_text(text)
     if kind is bool:
-        raise ExpressionError(f"found {str(value).lower()}, where a number or an expression belongs")
+        raise ExpressionError(f"found {str(value).lower()}where a number or an expression is expected")
     if issubclass(kind, int):
         number: int | float = int.__int__(value)  # type: ignore[arg-type]
     elif issubclass(kind, float):

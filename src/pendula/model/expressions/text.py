@@ -30,7 +30,7 @@ _WORDS = frozenset({"if", "else", "and", "or", "not"})
 _REFUSED_SIGNS = (  # longest first
     ("->", "arrows have no meaning here"),
     (":=", "assignments have no meaning here"),
-    ("==", "compare with <, <=, >, >= (equality of measured numbers is a matter of chance)"),
+    ("==", "compare with <, <=, >, >= (floating-point numbers are rarely equal)"),
     ("!=", "compare with <, <=, >, >="),
     ("<>", "compare with <, <=, >, >="),
     ("//", "use floor(a/b)"),
@@ -117,7 +117,7 @@ def scan(text: str) -> tuple[str, dict[int, str]]:
         if _ends_operand(before) and _starts_operand(token) and not (token == "(" and _is_name(before)):
             hint = "; write x*deg" if token in ("deg", "rad") else ""
             if not hint and _is_name(token) and not _is_name(before):
-                hint = "; numbers carry no units but deg and rad: they are in the units of the model"
+                hint = "; the only units allowed are deg and rad: numbers are in the units of the model"
             _refuse(text, column, f"an operator such as * is missing before {quote(token.strip())}{hint}")
         signs = signs + 1 if token in ("+", "-", "not") else 0
         if token == "(":
@@ -215,7 +215,7 @@ def _convert(tree: ast.expr, text: str, angles: dict[int, str]) -> ex.Value:
         todo.append((build, len(children)))
         todo.extend(reversed(children))
     if angles:
-        raise ExpressionError(f"{quote(text)} has a unit of angle in a place where it has no meaning")
+        raise ExpressionError(f"{quote(text)} has a unit of angle where none is allowed")
     root: ex.Value = results[0]
     return root
 
@@ -267,7 +267,7 @@ def _plan(
         return [(node.test, True), (node.body, False), (node.orelse, False)], ex.Conditional
     if isinstance(node, ast.Call):
         if not isinstance(node.func, ast.Name):
-            _refuse(text, column, "only a function name can stand before an opening bracket; is a * missing?")
+            _refuse(text, column, "only a function name may precede an opening bracket; is a * missing?")
         function = node.func.id
         if function in ex.CONSTANTS:
             _refuse(text, column, f"{function} is a constant, not a function; is a * missing?")

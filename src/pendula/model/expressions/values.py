@@ -45,7 +45,7 @@ def check_node(node: ex.Node, parts: tuple[bool, ...]) -> bool:
     )
     if parts != expected:
         kind = type(node).__name__
-        raise ExpressionError(f"{kind} has a comparison where a number belongs, or the other way round")
+        raise ExpressionError(f"{kind} has a comparison in place of a number, or a number in place of a comparison")
     return isinstance(node, ex.CONDITIONS)
 
 
@@ -130,7 +130,7 @@ def measure(node: ex.Node, parts: tuple[_Measure, ...]) -> _Measure:
     if isinstance(value, Failure):
         raise ExpressionError(f"{ex.quoted(value.node)} has no finite value: {value.reason}")
     if digits > _MAX_EXACT_DIGITS:
-        raise ExpressionError(f"the constant {ex.quoted(node)} is too large to be kept exact")
+        raise ExpressionError(f"the constant {ex.quoted(node)} is too large to be stored exactly")
     return _Measure(depth, value, digits)
 
 

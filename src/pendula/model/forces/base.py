@@ -35,7 +35,7 @@ class Force(Element):
 
     def actions(self) -> tuple[Action, ...]:
         """Where and how the force acts."""
-        raise NotSupported(f'force type "{self.type}" does not say where it acts: its class has no actions()')
+        raise NotSupported(f'force type "{self.type}" does not state where it acts: its class has no actions()')
 
     def where(self) -> str:
         """In words, on what the force acts."""
@@ -103,14 +103,14 @@ class ForceBetweenOrAcross(Force):
     def _one_place(self) -> ForceBetweenOrAcross:
         ends = [self.start is not None, self.end is not None]
         if any(ends) and self.joint is not None:
-            raise ValueError("joint: it goes between two points or across a joint, not both; try: keep one of them")
+            raise ValueError("joint: it acts between two points or across a joint, not both; try: keep one of them")
         if any(ends) and not all(ends):
             missing = "to" if ends[0] else "from"
             raise ValueError(f"{missing}: is missing; try: {missing} = {{ body = ..., at = ... }}")
         if self.joint is None and not any(ends):
             raise ValueError("joint: is missing; try: joint = ..., or two points from = ... and to = ...")
         if self.joint is None and self.coordinate is not None:
-            raise ValueError("coordinate: belongs to a joint, but this goes between points; try: remove it")
+            raise ValueError("coordinate: belongs to a joint, but this force acts between points; try: remove it")
         return self
 
     def actions(self) -> tuple[Action, ...]:

@@ -10,7 +10,7 @@ from pendula.model.names import ExpressionError, quote
 
 MEASURED = ("x", "rate")
 """What a law measures: the distance of two points or the coordinate of a joint, and its rate."""
-_STEP = 1e-5  # of the difference quotient that compares the potential with the elastic pull
+_STEP = 1e-5  # of the difference quotient that compares the potential with the elastic force
 _CLOSE = 1e-6
 
 
@@ -64,17 +64,17 @@ class Law:
             return str(error)
         for name in MEASURED:
             if name in fields:
-                return f"a field is called {quote(name)}, which is what laws measure; choose another name"
+                return f"a field is called {quote(name)}, which is reserved for what the law measures; rename it"
         for name in sorted(self.fields - fields):
-            return f"its law uses {quote(name)}, which is no numeric field of it"
-        for what, expression in (("elastic pull", elastic), ("potential", potential)):
+            return f"its law uses {quote(name)}, which is not a numeric field of this type"
+        for what, expression in (("elastic force", elastic), ("potential", potential)):
             if "rate" in expression.names:
-                return f"its {what} depends on rate: what does so belongs to drag"
+                return f"its {what} depends on rate: put such terms into drag"
         return _disagreement(elastic, potential)
 
 
 def _disagreement(elastic: Expression, potential: Expression) -> str:
-    """Compares the slope of the potential with the elastic pull at some random places."""
+    """Compares the slope of the potential with the elastic force at some random places."""
     rng = random.Random(0)
     names = sorted((elastic.names | potential.names) - {"x"})
     compared = 0
@@ -91,7 +91,7 @@ def _disagreement(elastic: Expression, potential: Expression) -> str:
         if abs(slope - pull) > _CLOSE * max(1.0, abs(slope), abs(pull), abs(high)):
             given = ", ".join(f"{name} = {value:.3g}" for name, value in {"x": x, **values}.items())
             return (
-                f"its elastic pull {quote(elastic.text)} is not the derivative of its potential "
+                f"its elastic force {quote(elastic.text)} is not the derivative of its potential "
                 f"{quote(potential.text)} by x: {pull:.6g} and {slope:.6g} at {given}"
             )
-    return "" if compared else "its elastic pull or its potential has no value at any of 40 random places"
+    return "" if compared else "its elastic force or its potential has no value at any of 40 random places"

@@ -30,7 +30,7 @@ def register_force(cls: type[F]) -> type[F]:
 
     Raises:
         UsageError: the class has no such field, the name is taken, or its law is wrong: it uses names that are no
-            fields, or its elastic pull is not the derivative of its potential.
+            fields, or its elastic force is not the derivative of its potential.
 
     Example:
         >>> from typing import Literal

@@ -11,7 +11,7 @@ from pendula.model.forces.base import ForceAtPoint
 
 
 class ForceSpinDrive(ForceAtPoint):
-    """Driving force of paper 003, eq. 58 with its sign corrected: +coefficient theta_dot theta_hat at a point."""
+    """Driving force of paper 003, eq. 58 (sign corrected): +coefficient theta_dot theta_hat at a point."""
 
     type: Literal["spin-drive"] = "spin-drive"
     coefficient: Scalar

@@ -11,9 +11,9 @@ from pendula.model.forces.law import Law
 
 
 class ForceSpring(ForceBetweenOrAcross):
-    """A spring (with damping) between two points, or across a joint that slides.
+    """A spring (with damping) between two points, or on a length coordinate of a joint.
 
-    Between points the pull is stiffness (distance - length) + damping (rate of distance).
+    Between points the tension is stiffness (distance - length) + damping (rate of distance).
     """
 
     type: Literal["spring"] = "spring"

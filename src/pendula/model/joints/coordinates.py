@@ -14,7 +14,7 @@ from pendula.model.joints.steps import Shift, Step
 
 
 class JointCoordinates(TreeJoint):
-    """The child's pose as expressions of own coordinates, parameters and t: a bead on a wire, the (x, y) chart."""
+    """The child's pose as expressions of its coordinates, parameters and t: a bead on a wire, the (x, y) chart."""
 
     type: Literal["coordinates"] = "coordinates"
     coordinates_: tuple[Name, ...] = Field(alias="coordinates")
@@ -25,7 +25,7 @@ class JointCoordinates(TreeJoint):
     rotation: Annotated[Rotation | None, Use.COORDINATES] = None
 
     def check_own_fields(self) -> None:
-        """Coordinates are named here, and as many kinds are given."""
+        """Coordinates are named here, with one kind for each."""
         if not self.coordinates_:
             raise ValueError("coordinates: is empty; try: name at least one coordinate")
         if self.names:

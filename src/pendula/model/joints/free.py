@@ -9,7 +9,7 @@ from pendula.model.joints.steps import AXES, Slide, Step
 
 
 class JointFree(Orientation):
-    """Six freedoms: x, y, z in the parent frame, then an orientation as in a ball joint."""
+    """Six degrees of freedom: x, y, z in the parent frame, then an orientation as in a ball joint."""
 
     type: Literal["free"] = "free"
     freedoms = (("_x", "length"), ("_y", "length"), ("_z", "length"))

@@ -9,7 +9,7 @@ from pendula.model.joints.steps import AXES, Slide, Step, Turn
 
 
 class JointPlanar(TreeJoint):
-    """Shifts x, y in the joint frame, then a turn about its z axis."""
+    """Translations x, y in the joint frame, then a rotation about its z axis."""
 
     type: Literal["planar"] = "planar"
     freedoms = (("_x", "length"), ("_y", "length"), ("_angle", "angle"))

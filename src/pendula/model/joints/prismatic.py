@@ -10,7 +10,7 @@ from pendula.model.joints.steps import Slide, Step
 
 
 class JointPrismatic(TreeJoint):
-    """A shift by one length along ``axis`` (in the joint frame)."""
+    """Translation by one length along ``axis`` (in the joint frame)."""
 
     type: Literal["prismatic"] = "prismatic"
     axis: Direction = (1, 0, 0)

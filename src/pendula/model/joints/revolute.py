@@ -10,7 +10,7 @@ from pendula.model.joints.steps import Step, Turn
 
 
 class JointRevolute(TreeJoint):
-    """A turn by one angle [rad] about ``axis`` (in the joint frame)."""
+    """Rotation by one angle [rad] about ``axis`` (in the joint frame)."""
 
     type: Literal["revolute"] = "revolute"
     axis: Direction = (0, 0, 1)

@@ -14,7 +14,7 @@ from pendula.model.problems import shown
 
 
 class Rotation(Element):
-    """A turn: ``axis`` with ``angle``, or ``sequence`` such as "zyz" with as many ``angles``.
+    """A rotation: ``axis`` with ``angle``, or ``sequence`` such as "zyz" with one of ``angles`` for each letter.
 
     A sequence turns about the axes of the frame as the turns before have left it (intrinsic).
     """
@@ -57,7 +57,7 @@ def _turns(value: Any, counts: tuple[int, ...] = (1, 2, 3)) -> Any:
         many = {(1, 2, 3): "one to three", (2,): "two", (3,): "three"}[counts]
         raise ValueError(f"must be {many} of the letters x, y, z, found {quote(value)}")
     if any(a == b for a, b in pairwise(value)):
-        raise ValueError(f"{quote(value)} turns twice about the same axis in a row")
+        raise ValueError(f"{quote(value)} rotates about the same axis twice in succession")
     return value
 
 

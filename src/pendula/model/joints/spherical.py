@@ -15,7 +15,7 @@ class Orientation(TreeJoint):
     """Shared by spherical and free: a quaternion with body angular velocity, or Euler angles on request."""
 
     euler: ThreeTurns | None = None
-    """three turns such as "zyz" (intrinsic); default: a quaternion with angular velocity in child axes"""
+    """three rotations such as "zyz" (intrinsic); default: a quaternion with angular velocity in child axes"""
 
     def own_freedoms(self) -> tuple[tuple[str, Kind], ...]:
         """The freedoms of the type, then three angles or a quaternion."""

@@ -10,7 +10,7 @@ from pendula.model.joints.steps import Step, turns
 
 
 class JointUniversal(TreeJoint):
-    """Two turns about the axes named by ``sequence``, the first fixed in the parent, the second in the child."""
+    """Two rotations about the axes named by ``sequence``, the first fixed in the parent, the second in the child."""
 
     type: Literal["universal"] = "universal"
     sequence: TwoTurns = "xy"

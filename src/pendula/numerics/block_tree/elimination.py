@@ -1,6 +1,6 @@
 """Solving large systems whose blocks hang together like a tree, in time proportional to the number of blocks.
 
-Block k has a matrix of its own, is coupled to its parent by some rows, and comes after its parent. Blocks are
+Block k has its own matrix, is coupled to its parent by some rows, and comes after its parent. Blocks are
 eliminated from the last to the first (leaf to root), each with row pivoting, then filled in from the first to the
 last. Rows that couple blocks across the tree form a border that is solved at the end:
 
@@ -77,7 +77,7 @@ def eliminate(at, n, lead, width, size):
                 swap_four(top + j, other + j)
             size[pivot] = size[k]
         inverse = 1.0 / get(top + 8 * k)
-        start = (k + 1) // LANES * BYTES  # what stands left of the diagonal is not used again
+        start = (k + 1) // LANES * BYTES  # entries left of the diagonal are not used again
         for i in range(k + 1, n):
             this = at + row * i
             factor = get(this + 8 * k)
@@ -104,7 +104,7 @@ def eliminate(at, n, lead, width, size):
 def solve_tree(nodes, blocks, border, r, s, z, work, size, small, nu, rest):
     """Solve the bordered tree; the solution is column 0 of z, the border's own unknowns are nu.
 
-    Where the tree by itself is nearly singular and only its border holds it, digits are lost on the way: what is
+    Where the tree alone is nearly singular and only its border makes it regular, digits are lost on the way: what is
     left of the equations tells, and is then solved for once more.
 
     Args:
@@ -115,7 +115,7 @@ def solve_tree(nodes, blocks, border, r, s, z, work, size, small, nu, rest):
         s: right-hand side of the border.
         z: one column for the solution and one for every row of the border.
         work: as long as blocks.
-        size: scratch for as many numbers as the largest block has rows, or the border.
+        size: scratch of the size of the largest block or of the border.
         small: scratch for a block of the border's size, see ``block_shape(rows, 0, 0)``.
         nu: unknowns of the border.
         rest: scratch for three numbers per unknown, those of the border included; not used without a border.
@@ -147,7 +147,7 @@ def solve_tree(nodes, blocks, border, r, s, z, work, size, small, nu, rest):
 
 @compiled_part(allocates=False)
 def _what_is_left(nodes, blocks, border, r, s, z, nu, left, terms):
-    """Right-hand sides less the equations' left sides, and the sum of the sizes of the terms in each."""
+    """Residuals: right-hand sides minus left sides of the equations, and the sum of the sizes of the terms in each."""
     n, m = z.shape[0], border.shape[0]
     for i in range(n):
         left[i] = r[i]

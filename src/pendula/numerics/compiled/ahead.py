@@ -125,7 +125,7 @@ def name_of(function: Callable[..., Any]) -> str:
 def compile_ahead(*kernels: Ahead | str) -> None:
     """Starts compiling kernels in other processes, unless their machine code is on disk; returns at once.
 
-    They are compiled in the order given, by as many processes as there are cores to spare. Those that this process
+    They are compiled in the order given, by one process for each spare core. Those that this process
     will use first should be left out: it compiles them meanwhile.
     """
     if not _possible():

@@ -80,7 +80,7 @@ def _refuse_open_directory(path: Path) -> None:
     if found.st_uid not in (os.getuid(), 0):
         raise OSError(f"{path} belongs to another user")
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX:
-        raise OSError(f"{path} can be written by other users")
+        raise OSError(f"{path} is writable by other users")
 
 
 def _remove_unused(root: Path, keep: Path) -> None:
@@ -106,7 +106,7 @@ def _prepare_directory() -> str:
         _remove_unused(root, directory)
         return str(directory)
     except (OSError, RuntimeError) as error:  # RuntimeError: no home directory
-        cache_note = f"compiled kernels are not kept on disk: {error}"
+        cache_note = f"compiled kernels are not cached on disk: {error}"
         return ""
 
 
@@ -116,11 +116,11 @@ cache_directory = _prepare_directory()
 def _note(reason: str) -> None:
     """Remember the first reason why something is not kept."""
     global cache_note
-    cache_note = cache_note or f"a compiled kernel is not kept on disk and will be compiled again: {reason}"
+    cache_note = cache_note or f"a compiled kernel is not cached on disk and will be compiled again: {reason}"
 
 
 def _with_files(made: Any, function: Callable[..., Any], settings: dict[str, Any]) -> Any:
-    """What numba made of a function, with our files in place of its own where there can be any."""
+    """What numba made of a function, with our files in place of its own where possible."""
     if not cache_directory:
         return made
     if not os.path.isfile(function.__code__.co_filename):  # e.g. a function typed at a prompt
@@ -176,7 +176,7 @@ def compiled_part(function: Callable[..., Any] | None = None, /, *, allocates: b
 
 
 class CompiledCallback:
-    """A function ``(out, inp, context)`` of three addresses, compiled when its address is first asked for.
+    """A function ``(out, inp, context)`` of three addresses, compiled when its address is first needed.
 
     Made by :func:`compiled_callback`. ``address`` [int] is the native entry point, and
     :meth:`bind` pairs it with the data it works on.

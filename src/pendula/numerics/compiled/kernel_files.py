@@ -1,6 +1,6 @@
 """Machine code of one compiled function on disk: one file for each signature, checked before it is used.
 
-Numba has files of its own for this. These differ in three ways. A file starts with a checksum, so a damaged one is
+Numba has its own files for this. These differ in three ways. A file starts with a checksum, so a damaged one is
 noticed and compiled anew (bad machine code would end the process without a word). Every signature has its own file,
 which names what it was made from, so two processes that write at the same time cannot mix up their code. And loading
 does not make numba import everything it could need to compile, which would take longer than all the rest.
@@ -153,7 +153,7 @@ class KernelFiles(_Cache):
         return self._directory / f"{_named(self._function)}-{key[2:18]}-{whole[:24]}.kernel"
 
     def any_kept(self) -> bool:
-        """Whether there is a file of this function as it is now, for whatever signature."""
+        """Whether there is a file of this function as it is now, for any signature."""
         made_of = code_digest(self._function, self._settings)
         return any(self._directory.glob(f"{_named(self._function)}-{made_of[:16]}-*.kernel"))
 
@@ -178,7 +178,7 @@ class KernelFiles(_Cache):
             return None
         try:
             return self._rebuilt(key, signature, content, target)
-        except Exception:  # whatever made it, a file that cannot be used must not stop the work: compile anew
+        except Exception:  # for any cause, a file that cannot be used must not stop the work: compile anew
             return None
 
     def _rebuilt(self, key: str, signature: object, content: bytes, target: Any) -> Any:
@@ -198,7 +198,7 @@ class KernelFiles(_Cache):
         if not self._enabled or data.lifted:
             return
         if data.library.has_dynamic_globals:
-            self._note(f"{self._function.__name__} holds addresses of this process")
+            self._note(f"{self._function.__name__} contains addresses of this process")
             return
         try:
             key = self._key(sig, data.codegen)

@@ -85,7 +85,7 @@ def _names(code: types.CodeType) -> Iterable[str]:
 
 @lru_cache(maxsize=256)
 def _module_text(path: str, changed: int, size: int) -> str:
-    """What a source file does. The time and the size of the file tell one state of it from the next."""
+    """What a source file does. The time and the size of the file identify its state."""
     name = f"_{Path(path).stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     loader: Any = spec and spec.loader
@@ -189,7 +189,7 @@ class _Walk:
                 self.visit(value)
 
     def _module(self, module: types.ModuleType, names: list[str]) -> None:
-        """What a function may take from a module: whatever there has one of the names that the function looks up."""
+        """What a function may take from a module: everything there with a name that the function looks up."""
         self.found.append(module.__name__)
         if _settled(module.__name__):
             return

@@ -22,7 +22,6 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Callback:
     Attributes:
         address: entry point of ``void (*)(double *out, const double *in, void *context)``.
         context: address handed through as the third argument; 0 if there is none.
-        owner: whatever keeps the code and the context alive. If it has an attribute ``failure`` holding
+        owner: the object that keeps the code and the context alive. If it has an attribute ``failure`` holding
             text (or None), a run that stops because of this function reports that text.
     """
 
@@ -84,6 +83,8 @@ def view_at(element: Any, item_bytes: int) -> Any:
         array = types.Array(element, lengths, "C")
 
         def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+            from numba.np.arrayobj import populate_array  # slow to load
+
             word = target.get_value_type(types.intp)
             given = [arguments[1]] if lengths == 1 and isinstance(shape, types.Integer) else None
             sizes = given or cgutils.unpack_tuple(builder, arguments[1])

@@ -292,7 +292,7 @@ def _store_samples_inside(batch):
 
 @compiled_part
 def _on_break(batch, l):
-    """Whether the step of a lane ends on a breakpoint after which the run goes on."""
+    """Whether the step of a lane ends on a breakpoint after which the run continues."""
     lanes = each_lane_at(batch.lanes)
     return lanes.cut[l] == 1.0 and lanes.on_break[l] == 1.0 and lanes.t_new[l] < batch.t_end
 
@@ -337,7 +337,7 @@ def _correct(batch):
 
 @compiled_part
 def _commit(batch, derivative):
-    """Accepted lanes go on to their new states."""
+    """Accepted lanes advance to their new states."""
     lanes, n, width = all_lanes_at(batch.lanes), batch.n, (batch.n + 1) * BYTES
     y, first, new = (
         eights_at(batch.y, n),

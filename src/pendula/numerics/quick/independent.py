@@ -9,7 +9,7 @@ from pendula.numerics.compiled.native import address_of, doubles_at
 from pendula.numerics.quick.small_quadratic import has_mass
 
 NONE = 1e-13
-"""what is left of the rows, relative to the first, and counts as nothing"""
+"""size of the remaining rows, relative to the first, that counts as zero"""
 CLEAR = 1e-6
 """rows of which less than this is independent are not decided here"""
 TIE = 1e-9

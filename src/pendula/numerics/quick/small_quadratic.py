@@ -1,8 +1,8 @@
 """Roots of (s^2 M + K) x = 0 for a few unknowns, and the terms they come from, in compiled code.
 
 For matrices this small, calls into NumPy and LAPACK take longer than the arithmetic. Eigenvalues are found by Jacobi
-rotations, which lose nothing against LAPACK: small ones come out at least as well. Whatever is not plain (damping, an
-unsymmetric K, roots at zero, M that is not positive) is not solved here, and the caller is told so.
+rotations, which lose nothing against LAPACK: small ones come out at least as well. Other cases (damping, an
+unsymmetric K, roots at zero, M that is not positive) is not solved here, and the return code reports it.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def undamped_roots_of_many(M, C, K, symmetric, null, repeated, out, values, solv
 
 @compiled(allocates=False)
 def shares_of_many(left, K, lengths, shares):
-    """What is left in every case, as a share of the largest change of it over a typical length, at most 1."""
+    """Unbalanced force in every case, as a share of the largest change of it over a typical length, at most 1."""
     n = left.shape[1]
     for k in range(left.shape[0]):
         worst, largest = 0.0, 1e-300

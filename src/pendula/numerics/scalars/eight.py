@@ -26,7 +26,6 @@ from numba.core import cgutils
 from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
-from numba.np.arrayobj import populate_array
 
 from pendula.numerics.compiled.jit import compiled_part
 from pendula.numerics.compiled.native import address_of
@@ -359,6 +358,8 @@ def _reciprocal_of_eight(x):
 
 def _make_array(target: Any, builder: Any, kind: Any, pointer: Any, shape: list[Any], meminfo: Any) -> Any:
     """An array of eights on given memory, row by row."""
+    from numba.np.arrayobj import populate_array  # slow to load
+
     result = target.make_array(kind)(target, builder)
     size = ir.Constant(ir.IntType(64), BYTES)
     strides: list[Any] = []

@@ -62,7 +62,7 @@ def reciprocal(x):
 
 
 def near(x):
-    """Number of the quarter turn nearest to x, and sine and cosine of what is left; any type with ``np.floor``."""
+    """Number of the quarter turn nearest to x, and sine and cosine of the remainder; any type with ``np.floor``."""
     k = np.floor(x * PER_QUARTER + 0.5)
     r = x - k * _Q0
     r = r - k * _Q1

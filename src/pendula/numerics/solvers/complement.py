@@ -48,7 +48,7 @@ def solve_complement(M, G, f, c, n, m, most, least, work, a, lam):
 
     Returns:
         Status and rank: ``SOLVED``, ``SINGULAR`` (a motion without mass, or rows clearly independent beyond ``most``:
-        then the rank told is ``most + 1``), or ``NOT_FINITE``. Unless it is ``SOLVED``, ``a`` and ``lam`` are filled
+        the rank is then ``most + 1``), or ``NOT_FINITE``. Unless it is ``SOLVED``, ``a`` and ``lam`` are filled
         with NaN.
     """
     rows, mirrors, tall = work[:m], work[m : 3 * m + 1], work[3 * m + 1 : 4 * m + 1]
@@ -229,7 +229,7 @@ def _left_over(rows, n, m, rank):
 def _orthogonalize_columns(rows, rank, m, tall):
     """QR of the first columns of the rows: column k's mirror is kept in row k of ``tall``, above it R.
 
-    Entries of tall[k]: R[j, k] for j < k, then the mirror from k on; the diagonal of R stands in column m.
+    Entries of tall[k]: R[j, k] for j < k, then the mirror from k on; the diagonal of R is in column m.
     """
     for k in range(rank):
         for r in range(m):

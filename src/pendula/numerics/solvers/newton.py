@@ -55,7 +55,7 @@ def solve_least_change(
         weights: cost of moving each component, positive; ``inf`` holds it fixed. All 1 if None.
 
     Returns:
-        A :class:`LeastChange`; failing to converge is told by ``converged``, never raised. Residuals that
+        A :class:`LeastChange`; ``converged`` reports failure, which is never raised. Residuals that
         are not finite count as infinitely bad.
 
     Example:

@@ -1,4 +1,4 @@
-"""Checks of what integrations are asked for; the messages state what is allowed."""
+"""Checks of the arguments of integrations; the messages state what is allowed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_max_steps(max_steps: Any) -> int:
 
 
 def check_stepper(name: Any, **asked_for: bool) -> Stepper:
-    """The stepper of a name, which must have the abilities that are asked for.
+    """The stepper of a name, which must have the requested abilities.
 
     Raises:
         UsageError: there is no such stepper.
@@ -111,7 +111,7 @@ def checked_atol(atol: float | Sequence[float] | np.ndarray, n: int) -> np.ndarr
     values = np.array(atol, dtype=float)
     if values.ndim > 0 and values.shape != (n,):
         raise ValueError(f"atol must be a number or one for each of {n} components, got shape {values.shape}")
-    values = np.array(np.broadcast_to(values, (n,)))  # a copy: a view that cannot be written has a type of its own
+    values = np.array(np.broadcast_to(values, (n,)))  # a copy: a read-only view has another type
     if not np.all((values > 0.0) & np.isfinite(values)):
         raise ValueError(f"atol must be positive and finite, got {atol!r}")
     return values
@@ -159,7 +159,7 @@ def check_step(stepper: Stepper, step: float | None, t0: float, t_end: float, br
             stepper.require("fixed")
         return
     if step is None:
-        raise ValueError(f"{stepper.name} takes steps of a fixed size, and none was given; give step=...")
+        raise ValueError(f"{stepper.name} takes steps of a fixed size; give step=...")
     if not isinstance(step, (int, float, np.floating, np.integer)) or not 0.0 < step < np.inf:
         raise ValueError(f"the step must be positive and finite, got {step!r}")
     span = abs(t_end - t0)

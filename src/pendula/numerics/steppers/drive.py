@@ -68,7 +68,7 @@ class Drive:
 
 
 def doubled(rows: np.ndarray) -> np.ndarray:
-    """The same rows with as many empty ones behind them."""
+    """The same rows followed by an equal number of empty ones."""
     longer = np.empty((2 * len(rows), *rows.shape[1:]))
     longer[: len(rows)] = rows
     return longer

@@ -53,13 +53,13 @@ def explain(
     if code == codes.BAD_START:
         return outcome, f"the derivative at the initial state (t = {t:.9g}) is not finite: {which}"
     if outcome is Outcome.NOT_FINITE:
-        tried = "with this step" if run.fixed else "however short the step"
+        tried = "with this step" if run.fixed else "for any step size"
         return outcome, f"{which} is not finite near t = {where:.9g}, {tried}; last good t = {t:.9g}"
     if code == codes.NO_SOLUTION:
-        return outcome, f"at t = {t:.9g} the equations of the implicit step could not be solved, however short the step"
+        return outcome, f"at t = {t:.9g} the equations of the implicit step could not be solved with any step size"
     if outcome is Outcome.STEP_TOO_SMALL:
         h = run.h_abs
-        return outcome, f"at t = {t:.9g} the tolerance would need steps of {h:.3g}; a singularity is likely there"
+        return outcome, f"at t = {t:.9g} the tolerance would require steps of {h:.3g}; a singularity is likely there"
     return outcome, reached_or_failed(outcome, t, run.t_end, run.max_attempts, where, failure)
 
 

@@ -1,6 +1,6 @@
 """The record of one integration, which the step loop and every stepper work on.
 
-All that must survive between calls is here, so that the loop can stop after any number of attempts and go on later.
+All that must survive between calls is here, so that the loop can stop after any number of attempts and resume later.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
 
 from pendula.numerics.compiled.records import Memory, reader, record_dtype
 from pendula.numerics.scalars.eight import LANES
@@ -45,7 +44,7 @@ Where the run is: ``t``, ``h_abs`` (size of the next step), ``earliest`` (the ri
 ``last_error`` (of the accepted step before), ``stiff_from``, ``drift`` and ``violation`` (of the constraints),
 ``where`` (time of the last trouble). The step under way: ``h``, ``t_new``, ``latest`` (the right-hand side is not
 evaluated after), ``wanted``, and what the stepper answers: ``error``, ``factor`` and ``code``; ``jumps`` is 1 if the
-step ends on a breakpoint after which the run goes on; ``events`` were found so far.
+step ends on a breakpoint after which the run continues; ``events`` were found so far.
 
 Settings: ``t_end``, ``direction`` (1 or -1), ``rtol``, ``max_step``, ``nudge`` (distance from a breakpoint at which
 the right-hand side is evaluated), ``first_step`` (0: chosen), ``t_first``; ``n`` components, of which the first
@@ -78,6 +77,8 @@ def row(typingctx: Any, run: Any, index: Any) -> Any:
     array = types.Array(types.float64, 1, "C")
 
     def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        from numba.np.arrayobj import populate_array  # slow to load
+
         word = target.get_value_type(types.intp)
 
         def field(name: str) -> Any:

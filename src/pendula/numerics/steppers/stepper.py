@@ -1,6 +1,6 @@
 """What a stepper is, and the registry of all steppers: their names and abilities are written here, once.
 
-A stepper from outside the package is a :class:`Stepper` with a ``step`` of its own, see :func:`register_stepper`.
+A stepper from outside the package is a :class:`Stepper` with its own ``step``, see :func:`register_stepper`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ABILITIES = {
     "events": "finding events",
     "constraints": "keeping loops closed by projection",
     "lanes": "many runs side by side",
-    "tolerance": "steps chosen by a tolerance",
+    "tolerance": "step size control by tolerance",
     "fixed": "steps of a fixed size",
     "stiff": "stiff mechanisms",
 }
@@ -120,7 +120,7 @@ def register_stepper(stepper: Stepper) -> Stepper:
         raise UsageError(f"register_stepper takes a Stepper with a step function, found {stepper!r}")
     if stepper.lanes or stepper.series:
         raise UsageError(
-            f'stepper "{stepper.name}": steppers from outside the package run one at a time; leave out lanes'
+            f'stepper "{stepper.name}": steppers from outside the package integrate one run at a time; omit lanes'
         )
     if stepper.name in STEPPERS and STEPPERS[stepper.name].step is None:
         raise UsageError(f'stepper "{stepper.name}" is part of the package; choose another name')

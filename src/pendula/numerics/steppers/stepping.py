@@ -117,7 +117,7 @@ def integrate(
         on_progress: called as ``on_progress(t, t_end, accepted)`` about ten times a second. ``KeyboardInterrupt``,
             from here or from the keyboard, ends the run as ``INTERRUPTED``.
         breakpoints: times at which the right-hand side may jump. Steps end exactly there; it is evaluated just before
-            on one side and just after on the other. Times outside ``t_span`` are left out.
+            on one side and just after on the other. Times outside ``t_span`` are ignored.
         watched: functions of time and state whose zeros are recorded; some may end the run.
         coordinates: how many of the first components are positions, for steppers that treat them differently.
 
@@ -127,7 +127,7 @@ def integrate(
     Raises:
         ValueError: an argument is out of range; the message says which and what is allowed.
         UsageError: there is no such stepper.
-        NotSupported: the stepper lacks an ability that is asked for.
+        NotSupported: the stepper does not support a requested feature.
 
     Example:
         >>> from pendula.numerics.compiled.jit import compiled_callback
@@ -162,12 +162,12 @@ def _tell_apart(run: Memory, quadratures: int, coordinates: int) -> None:
 
 
 def _stepper(method: str, coordinates: int | None, watched: Watched | None, project: Callback | None) -> Stepper:
-    """The stepper of a name, if it can do what is asked for."""
+    """The stepper of a name, if it supports the request."""
     stepper = STEPPERS[method]
     if stepper.series:
         raise NotSupported(f'stepper "{method}" integrates series, not a right-hand side; use integrate_series')
     if stepper.splits and coordinates is None:
-        raise ValueError(f"{method} treats positions and speeds differently; say how many coordinates there are")
+        raise ValueError(f"{method} treats positions and speeds differently; give the number of coordinates")
     if watched is not None:
         stepper.require("events")
     if project is not None:

@@ -35,7 +35,7 @@ GROUP = 4  # rows are padded with zero coefficients to a multiple of this, for u
 
 
 class Tableau(NamedTuple):
-    """One method as arrays. Row ``r`` stands for the sum over c of ``weights[r, c] * K[sources[r, c]]``.
+    """One method as arrays. Row ``r`` means the sum over c of ``weights[r, c] * K[sources[r, c]]``.
 
     Rows come in this order: stages 0 .. stages-1, the solution (row ``stages``), the extra stages for dense
     output, then from row ``error_row`` on the error estimate, the second error estimate, the dense rows.

@@ -23,7 +23,7 @@ from pendula.numerics.steppers.dense import interpolate
 from pendula.numerics.steppers.equations import copy_state, project_row
 from pendula.numerics.steppers.run import AT_EVENT, BAD_EVENT, GO_ON, NO_PROJECTION, row, run_at
 
-# Points of a step that are looked at: those next to the ends tell which way a function leaves and reaches them.
+# Points of a step that are looked at: those next to the ends show how a function leaves and reaches them.
 NEXT_TO = 2.0**-16
 POINTS = np.array([0.0, NEXT_TO, 1 / 8, 2 / 8, 3 / 8, 4 / 8, 5 / 8, 6 / 8, 7 / 8, 1.0 - NEXT_TO, 1.0])
 LAST = len(POINTS) - 1
@@ -150,7 +150,7 @@ def turns_often(values):
 
 @compiled_part
 def _state_at(run, x, onto):
-    """State at a fraction of the step in row ``stage``, on the constraints if asked for; False if that fails."""
+    """State at a fraction of the step in row ``stage``, on the constraints if requested; False if that fails."""
     interpolate(run, run.t_new if x == 1.0 else run.t + x * run.h, x)
     return not onto or run.project == 0 or project_row(run, run.stage)
 

@@ -48,7 +48,7 @@ class Series:
         spare: rows at the end; the first is 0 where the equations could not be solved, else 1.
         parameters: parameters and what depends on them alone, shape (runs or 1, count).
         failure: what it means when the equations could not be solved.
-        owner: whatever keeps the code alive.
+        owner: the object that keeps the code alive.
     """
 
     address: int
@@ -243,7 +243,7 @@ def integrate_lanes(
     """Solve y' = f(t, y) for many initial states over the same time, eight at a time.
 
     Every lane has its own time and step size, and takes the next run when its run ends. A run gives the same bits
-    whatever its place among the others.
+    and does not depend on its place among the others.
 
     Args:
         series: of eight lanes; its ``parameters`` have one row for all runs, or one for each.
@@ -252,7 +252,7 @@ def integrate_lanes(
         rtol, atol, order, max_steps, max_step: as of :func:`integrate_series`, for each run.
         sample_times: times in the order of integration at which the states of all runs are wanted.
         balls: first components of unit quaternions, which are brought to length one after every step.
-        quadratures: the last so many components are integrated along without influence on the steps.
+        quadratures: number of last components, which are integrated without influence on the steps.
         on_progress: called as ``on_progress(finished runs, all runs)`` about ten times a second. ``KeyboardInterrupt``
             ends the runs that are not finished as ``INTERRUPTED``, each where it is.
         breakpoints: times at which the equations switch, the same for all runs.
@@ -348,10 +348,10 @@ def _explain(
             return Outcome.CALLBACK_FAILED, reported(series.failure, where, t)
         if code == codes.BAD_START:
             return outcome, f"the Taylor series at the initial state (t = {t:.9g}) is not finite: {which}"
-        return outcome, f"{which} is not finite near t = {where:.9g}, however short the step; last good t = {t:.9g}"
+        return outcome, f"{which} is not finite near t = {where:.9g}, for any step size; last good t = {t:.9g}"
     if outcome is Outcome.STEP_TOO_SMALL:
         return outcome, (
-            f"at t = {t:.9g} the slope at the end of a step contradicts the equations, however short the step; "
+            f"at t = {t:.9g} the slope at the end of a step contradicts the equations for any step size; "
             "they are not smooth there, or nearly singular"
         )
     failure = getattr(project.owner, "failure", None) if project else None

@@ -240,7 +240,7 @@ def _round(run):
 
 @compiled(allocates=False)
 def advance_lanes(run, rounds):
-    """Go on for at most so many rounds, each one step of every lane; DONE when all runs have ended, else GO_ON."""
+    """Continue for a limited number of rounds of one step per lane; DONE when all runs have ended, else GO_ON."""
     for _ in range(rounds):
         if run.counter[FINISHED] >= run.given.shape[0]:
             return DONE

@@ -49,7 +49,7 @@ H, FINITE, EXCESS, LARGEST, LAST, LAST_BUT_ONE, EARLIER, EARLIEST, STAY, TIME, R
 
 @dataclass(frozen=True)
 class Control:
-    """Where things stand in the control block of so many components; every row has one number per lane.
+    """Offsets in the control block of a given number of components; every row has one number per lane.
 
     The loop gives the step H, the TIME at its end and whether to STAY (1 or 0); ``go`` then saves the state and the
     time from ``before`` on and writes ``slope``. The loop also gives RTOL and ``atol``; ``look`` then writes FINITE (0
@@ -243,7 +243,7 @@ def _samples_here(run):
 
 @compiled_part
 def _attempt(run, h, t_new, at_break):
-    """One step of size h; GO_ON if it stands the check, otherwise what was wrong. The state is then in the table."""
+    """One step of size h; GO_ON if it passes the check, otherwise what was wrong. The state is then in the table."""
     n, table, control = run.y.size, run.table, run.control
     run.real[WHERE], run.counter[COMPONENT] = t_new, -1
     code = _samples_inside(run, t_new)
@@ -321,7 +321,7 @@ def advance_series(run, first_t, first_step, t_out, y_out, attempts):
         t, smallest = real[T], smallest_step(real[T])
         if counter[RETRYING] == 0:
             wanted = step_size(control, run.order)
-            if real[H_ABS] > 0.0:  # a step size that was asked for
+            if real[H_ABS] > 0.0:  # a requested step size
                 wanted, real[H_ABS] = min(wanted, real[H_ABS]), 0.0
             wanted = max(min(wanted, run.max_step), smallest)
         else:

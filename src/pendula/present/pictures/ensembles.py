@@ -42,7 +42,7 @@ class SpreadSeries:
 def plot_spread(series: SpreadSeries, *, dpi: float = 110) -> Figure:
     """Figure of many runs: for each signal its median, where half and nine tenths of the runs are, and some runs.
 
-    The last panel has the energy drift of all runs, in ascending order. With a single sample, histograms stand in
+    The last panel has the energy drift of all runs, in ascending order. With a single sample, histograms take the
     place of the bands.
     """
     names = list(series.signals)[:MOST_PANELS]

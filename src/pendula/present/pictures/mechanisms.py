@@ -1,4 +1,4 @@
-"""Pictures of a mechanism that stands still: at its initial state, with its loops closed, at rest."""
+"""Pictures of a mechanism at one pose: at its initial state, with its loops closed, at rest."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Plots over one time axis: coordinates, rates and errors of a run; forces in joints.
 
-Figures are made without pyplot, so they leave no global state behind and need no display. Colours can be told
+Figures are made without pyplot, so they leave no global state behind and need no display. Colours can be distinguished
 apart by colour-blind readers: a fixed set for a few lines, a ramp that gets steadily lighter for many.
 """
 

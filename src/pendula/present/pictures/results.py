@@ -248,7 +248,7 @@ def animate(run: Trajectory, path: str | Path) -> Path:
 
 @dataclass(frozen=True)
 class Pose:
-    """A mechanism that stands still, to be drawn like a motion."""
+    """A mechanism at rest, to be drawn like a motion."""
 
     system: System
     q: Array
@@ -340,7 +340,7 @@ class _Stage:
                 assert_never(kind)
 
     def _ground(self) -> list[SceneBody]:
-        """Pivots and rails; a pivot that is shaken is a body of its own."""
+        """Pivots and rails; a shaken pivot is a separate body."""
         count = len(self.t)
         still: list[sh.Shape] = []
         moving: list[SceneBody] = []

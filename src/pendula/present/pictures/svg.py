@@ -114,7 +114,7 @@ def _axes(
 
 
 def ticks(low: float, high: float, wanted: int) -> list[float]:
-    """Round numbers between two values, about as many as wanted.
+    """Round numbers between two values, about the number wanted.
 
     Example:
         >>> ticks(0.0, 10.0, 5)

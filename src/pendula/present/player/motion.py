@@ -47,7 +47,7 @@ class Motion:
         attitude: one entry per body; empty for planar scenes.
         links: (n, links, 6) start and end points [length].
         resampled: whether frames differ from the samples given.
-        coarse: names of bodies that turn too far between two samples to tell which way.
+        coarse: names of bodies that rotate too far between two samples to determine the sense.
     """
 
     t: Array

@@ -254,7 +254,7 @@ def _box(scene: Scene, shown: Motion) -> tuple[Array, Array, float, float]:
 
 
 def _trace(scene: Scene, shown: Motion) -> tuple[int, Vector] | None:
-    """The traced point: the one asked for, or the point of the last moving body with the widest path."""
+    """The traced point: the requested one, or the point of the last moving body with the widest path."""
     if scene.trace is not None:
         return [body.name for body in scene.bodies].index(scene.trace[0]), scene.trace[1]
     for i in range(len(scene.bodies) - 1, -1, -1):
@@ -274,7 +274,7 @@ def _notes(scene: Scene, shown: Motion, size: float) -> tuple[str, ...]:
     if shown.coarse:
         names = ", ".join(f'"{name}"' for name in shown.coarse[:3])
         names += f" and {len(shown.coarse) - 3} more" if shown.coarse[3:] else ""
-        notes.append(f"Too few samples to tell the sense of rotation, which may be shown wrongly: {names}.")
+        notes.append(f"Too few samples to determine the sense of rotation, which may be shown wrongly: {names}.")
     if shown.resampled:
         far = {}
         for i, body in enumerate(scene.bodies):

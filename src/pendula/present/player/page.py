@@ -136,7 +136,7 @@ def _rounded(value: Any, digits: int) -> Any:
 
 
 def in_script(record: Any) -> str:
-    """JSON that may stand inside a script element: only ASCII, and none of < > &."""
+    """JSON that is safe inside a script element: only ASCII, and none of < > &."""
     text = json.dumps(record, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

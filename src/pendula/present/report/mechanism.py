@@ -94,7 +94,7 @@ def description_section(found: Study, page: Page) -> str:
         ]
         parts.append(table(["Parameter", "Value", "Unit", "Given by"], listed, most=40))
         if any(n not in known for n in model.parameters):
-            text = f"Where the place of a parameter does not tell its unit, it is in consistent units ({model.units})"
+            text = f"A parameter whose use does not determine its unit is in consistent units ({model.units})"
             parts.append(sentence(text, "small"))
     if model.inputs:
         parts.append(table(["Input", "Value"], [(n, str(x)) for n, x in model.inputs.items()]))

@@ -132,7 +132,7 @@ def _because(one: Equilibrium, verdict: Stability | str) -> str:
     if chart:
         text += f"; {chart}"
     elif one.free_directions:
-        text += f"; it goes on as a family along {family_words(one)}"
+        text += f"; it belongs to a family along {family_words(one)}"
     if one.weak:
         text += "; it is weak: small errors in the model move it far"
     return sentence(text)
@@ -169,7 +169,7 @@ def _driven(found: Floquet) -> str:
 
 
 def spectrum_section(found: Study, page: Page) -> str:
-    """Eigenvalues about the equilibrium asked for: in the complex plane, and with labels."""
+    """Eigenvalues about the chosen equilibrium: in the complex plane, and with labels."""
     if found.spectrum is None or found.linear is None or found.at is None:
         return missing(found.absent.get("linear") or found.absent["spectrum"])
     linear, unit = found.linear, found.linear.at.layout.time_unit
@@ -235,7 +235,7 @@ def modes_section(found: Study, page: Page) -> str:
     if found.modes is None:
         return missing(found.absent["modes"])
     made = found.modes
-    damped = "damping taken into account" if made.damped else "without damping, whose effect the eigenvalues show"
+    damped = "with damping" if made.damped else "without damping (the eigenvalues include it)"
     damped = damped if made.linear.C.any() else "undamped"
     parts = [
         sentence(f"{counted(len(made), 'mode')} of small motion about equilibrium {made.linear.at.name}, {damped}")
@@ -313,7 +313,7 @@ def _energy_chart(run: Trajectory, unit: str) -> str:
     energy = run.energy
     series = {"kinetic": energy.kinetic, "potential": energy.potential, "total": energy.total}
     if np.abs(energy.work).max() > 1e-9 * energy.scale:
-        series["total less work done"] = energy.total - energy.work
+        series["total minus work done"] = energy.total - energy.work
     across = f"time [{run.layout.time_unit}]"
     return svg.lines(energy.t, series, across=across, up=f"energy [{unit}]", title="energies over time")
 

@@ -46,7 +46,7 @@ def report(
     """Writes everything about a mechanism into one self-contained HTML page, and returns its path.
 
     The page shows the description, equations of motion, agreement of all formulations, equilibria with their
-    stability, eigenvalues, modes that play, and a simulation with its energy. A part that does not apply says why.
+    stability, eigenvalues, animated modes, and a simulation with its energy. A part that does not apply says why.
 
     Args:
         model: a model, the name of a library mechanism, or a system, whose model is taken.

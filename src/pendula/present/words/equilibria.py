@@ -19,13 +19,13 @@ from pendula.words import picked
 MOST_ROWS = 24
 """equilibria that are shown; files and programs get all"""
 MOST_COLUMNS = 5
-"""coordinates up to which each has a column of its own, unless they are quaternions"""
+"""number of coordinates up to which each has its own column, unless they are quaternions"""
 NAMED = 6
 """coordinates up to which each is named with its value"""
 
 
 def joint_values(system: System, one: Equilibrium) -> dict[str, float]:
-    """Coordinates and speeds of the joints by name, whatever the coordinates of the equations are."""
+    """Coordinates and speeds of the joints by name, for equations in any coordinates."""
     q, v = system.in_joints.read(one.q, one.v, parameters=one.parameters)
     layout = system.in_joints.layout
     names = (*layout.coordinates, *layout.speeds)
@@ -79,7 +79,7 @@ def named_values(values: Mapping[str, float], units: Mapping[str, str]) -> str:
 
 
 def point_lines(system: System, one: Equilibrium, why: str) -> list[str]:
-    """The point of an analysis: how it was chosen, where it is, what is left unbalanced."""
+    """The point of an analysis: how it was chosen, where it is, what remains unbalanced."""
     units = system.model.unit_names
     facts = [("at", why), ("where", place(system, one))]
     if len(one.inputs):
@@ -117,9 +117,9 @@ def equilibria_text(system: System, found: Equilibria, verdicts: Sequence[str]) 
 
 
 def no_equilibrium_text(found: Equilibria) -> str:
-    """That there is none, and the forces that are left at best."""
+    """Report that there is none, with the unbalanced forces at the best pose."""
     left = ", ".join(f"{number(x)} {found.units[n]} on {n}" for n, x in found.unbalanced.items())
-    said = f"No equilibrium was found: at the best pose {left or 'a force'} is left unbalanced."
+    said = f"No equilibrium was found: at the best pose {left or 'a force'} remains unbalanced."
     return "\n".join([textwrap.fill(said, WIDTH), "", *_completeness(found)])
 
 
@@ -148,7 +148,7 @@ def _table(system: System, found: Equilibria, verdicts: Sequence[str]) -> str:
 
 
 def short_verdict(verdict: str) -> str:
-    """A verdict for a narrow column: along what something drifts is said below the table."""
+    """A verdict for a narrow column: the text below the table names the drifting coordinate."""
     return "critical: drifts, else stable" if verdict.startswith("critical: drifts") else verdict
 
 
@@ -176,21 +176,21 @@ def _notes(system: System, found: Equilibria) -> list[str]:
             groups.setdefault(family_words(one), []).append(one.name)
     for words, names in groups.items():
         each = "is a family" if len(names) == 1 else "are families"
-        notes.append(f"{_listed(names)} {each}: equilibria go on along {words}.")
+        notes.append(f"{_listed(names)} {each}: equilibria form a family along {words}.")
     weak = [one for one in found if one.weak]
     if weak:
         sizes = [one.condition for one in weak if np.isfinite(one.condition)]
         by = f" (stiffness differs by up to {max(sizes):.1e})" if sizes else ""
         each = "is weak" if len(weak) == 1 else "are weak"
         notes.append(
-            f"{_listed([one.name for one in weak])} {each}: hardly held in some direction{by}, so that small errors "
-            "of the model move it far or make it vanish."
+            f"{_listed([one.name for one in weak])} {each}: almost no stiffness in some direction{by}, so small errors "
+            "of the model move it far or remove it."
         )
     return notes
 
 
 def family_words(one: Equilibrium) -> str:
-    """The directions in which a family goes on, by coordinates."""
+    """The directions along which a family extends, by coordinates."""
     told = []
     for direction in one.free_directions:
         terms = [
@@ -227,7 +227,7 @@ def box_words(found: Equilibria) -> str:
     for name, where in parts:
         groups.setdefault(where, []).append(name)
     texts = [f"{_listed(names)} {where}" for where, names in groups.items()]
-    beyond = f" ({found.outside} more met outside)" if found.outside else ""
+    beyond = f" ({found.outside} more found outside)" if found.outside else ""
     return ("; ".join(texts) or "all rotations") + beyond
 
 

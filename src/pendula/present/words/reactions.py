@@ -43,7 +43,7 @@ def _peaks(found: Reactions, what: str, unit: str, floor: float) -> str:
     heads = ["joint", f"largest {what} [{unit}]", f"at [{found.units.time}]"]
     heads += [f"{letter}{'xyz'[i]} then" for i in shown]
     if all(row[1] == 0 for row in rows):
-        return f"No joint holds a {what}: all are 0 {unit}."
+        return f"No joint transmits a {what}: all are 0 {unit}."
     return table(rows, heads, align="l" + "r" * (len(heads) - 1))
 
 

@@ -146,7 +146,7 @@ def _clean(text: str) -> str:
 
 
 def _blocks(least: Sequence[int], width: int) -> list[list[int]]:
-    """Columns side by side, in as many blocks as needed; the first column leads each if there is room."""
+    """Columns side by side, in several blocks if needed; the first column leads each if there is room."""
     blocks: list[list[int]] = []
     current: list[int] = []
     for c, w in enumerate(least):

@@ -66,7 +66,7 @@ def ranges_text(system: System, found: StabilityRanges) -> str:
     rows = [[_where(part), part["verdict"], part["place"]] for part in parts]
     width = max(len(str(row[0])) for row in rows) + 2
     reasons = facts_lines([(_where(part), part["proof"]) for part in parts], width)
-    note = f"from {found.samples} values; a range narrower than their distance may have been missed"
+    note = f"from {found.samples} values; a range narrower than their spacing may have been missed"
     verdicts = table(rows, [found.parameter, "verdict", "equilibrium (in the middle of a range)"])
     return "\n".join([verdicts, "", "because", *reasons, "", note])
 
@@ -96,7 +96,7 @@ def _parts(system: System, found: StabilityRanges) -> list[dict[str, Any]]:
 
 _MEETING = {
     "verdict": "meets another equilibrium",
-    "proof": "a stiffness falls to zero there and rises again; the other one is followed from there on",
+    "proof": "a stiffness falls to zero there and rises again; from there on the table follows the other one",
     "place": "-",
     "at": None,
 }
@@ -129,7 +129,7 @@ def floquet_text(found: Floquet) -> str:
         ("verdict", found.verdict),
         ("because", found.reason),
         ("period", f"{number(found.period, 8)} {unit}"),
-        ("motion", f"comes back to its start to {found.closing_error:.1e}"),
+        ("motion", f"returns to its start within {found.closing_error:.1e}"),
         ("checks", pairs if found.conservative else "work is done on it, so multipliers need not come in pairs"),
         *(("note", note) for note in found.notes),
     ]
@@ -152,7 +152,7 @@ def floquet_over_text(found: FloquetMap) -> str:
     if found.failures:
         first, why = next(iter(found.failures.items()))
         parts.append("\n".join(facts_lines([("failed", f"at {len(found.failures)} values, first {first:g}: {why}")])))
-    parts.append(f"from {len(found.values)} values; a change and back between two of them is not seen")
+    parts.append(f"from {len(found.values)} values; a change and back between two of them goes unnoticed")
     return "\n\n".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""Right-hand side and projection of a mechanism whose bodies have coordinates of their own."""
+"""Right-hand side and projection of a mechanism whose bodies have their own coordinates."""
 
 from __future__ import annotations
 

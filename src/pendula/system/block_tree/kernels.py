@@ -1,4 +1,4 @@
-"""Compiled callbacks for mechanisms whose bodies have coordinates of their own: right-hand side and projection.
+"""Compiled callbacks for mechanisms whose bodies have their own coordinates: right-hand side and projection.
 
 Like those of ``kernels``, they find everything through a context, which here continues that of ``kernels``.
 """
@@ -15,12 +15,12 @@ from pendula.system import kernels as kn
     NODES, NODE_COUNT, BLOCKS, MATRIX, UNKNOWNS, BORDER, LARGEST, SPEED_AT, ROW_AT, Z, BLOCKS_WORK, SIZES, SMALL,
     SMALL_WIDTH, NU, REST, SIZE,
 ) = range(kn.SIZE, kn.SIZE + 17)  # fmt: skip
-"""``MATRIX``: length of blocks and border together, after which the right-hand side stands."""
+"""``MATRIX``: length of blocks and border together, after which comes the right-hand side."""
 
 
 @compiled_part(allocates=True)
 def solve(ctx, terms, right):
-    """Solve the tree whose matrix stands at ``terms`` for the unknowns whose right-hand side stands at ``right``.
+    """Solve the tree with the matrix at ``terms`` for the unknowns with the right-hand side at ``right``.
 
     Addresses are given; the result is in column 0 of z and in nu. Returns SOLVED or why not.
     """
@@ -62,7 +62,7 @@ def stabilize(ctx, right):
     at = ctx[kn.GAPS] + 8 * ctx[MATRIX]
     gaps, slips, rows = doubles_at(at, ny + m), doubles_at(at + 8 * (ny + m), ny + m), doubles_at(right, ny + m)
     rate = doubles_at(ctx[kn.RATE], 1)[0]
-    for i in range(ny + m):  # gaps are -g and slips b - G v; both are zero where speeds stand
+    for i in range(ny + m):  # gaps are -g and slips b - G v; both are zero in the places of speeds
         rows[i] += 2.0 * rate * slips[i] + rate * rate * gaps[i]
 
 

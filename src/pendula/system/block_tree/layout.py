@@ -1,4 +1,4 @@
-"""Where everything stands in the arrays of a mechanism whose bodies have coordinates of their own.
+"""Layout of the arrays of a mechanism in maximal coordinates.
 
 The accelerations and multipliers of each node are kept together, y_k = [body speeds, kept speeds, rows], since
 that is the order in which they are solved. Rows that close loops form the border.
@@ -35,9 +35,9 @@ class TreeLayout:
     largest: int
     """rows of the largest block"""
     speed_at: Array
-    """where each speed stands among the unknowns"""
+    """index of each speed among the unknowns"""
     row_at: Array
-    """where the multiplier of each row stands among the unknowns; loop rows are not among them"""
+    """index of the multiplier of each row among the unknowns, which exclude loop rows"""
 
     @classmethod
     def of(cls, equations: Equations) -> TreeLayout:

@@ -61,7 +61,7 @@ def compile_program(
 ) -> Native:
     """Machine code for some outputs of a program.
 
-    With ``lanes``, ``evaluate`` reads and writes rows of so many numbers, its context too: parameters, then prepared
+    With ``lanes``, ``evaluate`` reads and writes rows of that length, its context too: parameters, then prepared
     values, a row each; a product may then be fused with the sum that uses it. ``prepare`` is always for one set of
     parameters; its results go into the column of the lane that uses them.
 

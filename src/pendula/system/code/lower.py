@@ -37,7 +37,7 @@ class Lowering:
     def _extra(self, symbol: Any) -> int:
         if symbol not in self._values:
             if symbol in self._definitions:
-                raise ValueError(f"{symbol} is a name of the equations and cannot be an input")
+                raise ValueError(f"{symbol} is defined by the equations and cannot be an input")
             self._values[symbol] = self.program.new_input()
         return self._values[symbol]
 

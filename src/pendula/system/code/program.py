@@ -52,7 +52,7 @@ class Program:
         ops: the operations.
         level: what each value depends on: :data:`CONSTANT`, :data:`PARAMETER` or :data:`STATE`.
         rank: order of operands in sums and products. It follows from what a value is, not from when it was made, so
-            the same expression becomes the same operations whatever the program held before.
+            the same expression becomes the same operations in any program.
         inputs, parameters: values of the inputs and parameters.
     """
 

@@ -1,4 +1,4 @@
-"""The native programs of a system, each built from the equations when it is first asked for."""
+"""The native programs of a system, each built from the equations on first use."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class Programs:
         return compile_program(low.program, values, places, inputs=low.inputs())
 
     def series(self, lanes: int, *, power: bool) -> NativeSeries:
-        """Taylor coefficients of q, v and, with ``power``, of the work, for so many states at a time."""
+        """Taylor coefficients of q, v and, with ``power``, of the work, for ``lanes`` states at a time."""
         if lanes not in self._series:
             rates = derive_rates(self._equations, self._all_inputs, power=power)
             self._series[lanes] = compile_series(find_recurrences(rates), lanes)
@@ -237,7 +237,7 @@ class Programs:
         return self.bind("placement", parameters, build)
 
     def joint_accelerations(self, parameters: Array) -> Compiled:
-        """Rates of the joints' speeds, where bodies have coordinates of their own; v' comes in as an extra."""
+        """Rates of the joints' speeds, where bodies have their own coordinates; v' comes in as an extra."""
 
         def build() -> Native:
             eq = self._equations

@@ -76,7 +76,7 @@ def assemble(
         near: a State, or changes to the model's initial state by name; default: the initial state.
         parameters: changes of parameters by name, or all values as an array.
         keep: coordinates and speeds to hold. Coordinates are let go where the loops cannot be closed otherwise
-            (``moved`` tells); speeds that contradict each other are refused.
+            (see ``moved``); contradictory speeds raise an error.
         prefer: coordinates and speeds to hold where that is possible.
 
     Raises:
@@ -118,7 +118,7 @@ def _assemble(
         v = _compatible_speeds(system, q, v, state.t, parameters, [{*keep, *prefer}, {*keep}])
     if wrong := _turned_over(system, q, state.t, parameters):
         raise LoopNotClosed(
-            f'joint "{wrong[0]}" closes from this start only with its two sides turned over against each other.\n'
+            f'joint "{wrong[0]}" closes from this start only with its two sides pointing in opposite directions.\n'
             "  Try: a pose in which they point the same way, or another initial state.",
             last=q,
             residual=gap,
@@ -141,7 +141,7 @@ def _with_unit_quaternions(q: Array, balls: Sequence[int], names: Sequence[str])
     for at in balls:
         length = np.linalg.norm(q[at : at + 4])
         if not length > 0:
-            raise LoopNotClosed(f'the quaternion of "{names[at]}" is zero, so it is no rotation')
+            raise LoopNotClosed(f'the quaternion of "{names[at]}" is zero, so it is not a rotation')
         q[at : at + 4] /= length
     return q
 
@@ -259,7 +259,7 @@ def _least_change(G: Array, rate: Array, free: Array) -> Array:
 
 
 def _contradiction(system: System, G: Array, rate: Array, v: Array, kept: list[int], nearest: Array) -> str:
-    """Why speeds cannot be as they were asked for."""
+    """Why the requested speeds are impossible."""
     names, units = system.layout.speeds, system.layout.units
     free = np.array([k not in kept for k in range(len(v))])
     worst = int(np.argmax(np.abs(G @ _least_change(G, rate, free) + rate)))
@@ -275,7 +275,7 @@ def _contradiction(system: System, G: Array, rate: Array, v: Array, kept: list[i
     return (
         f'{what}: joint "{joint}" would not stay closed.\n'
         f"  Nearest to them is {listed(nearest)}.\n"
-        "  Try: give fewer speeds, and the others follow from the loops; or another pose."
+        "  Try: give fewer speeds, so that the others follow from the loops; or another pose."
     )
 
 
@@ -290,7 +290,7 @@ def _gap_message(system: System, q: Array, t: float, parameters: Parameters) -> 
     rank = int(np.linalg.matrix_rank(G, rtol=1e-6)) if np.all(np.isfinite(G)) else m
     # where loops almost close, rows that depend on each other cannot all be met unless the parts fit exactly
     twice = (
-        f"  The constraints depend on each other there ({m} rows, {rank} independent), and they contradict.\n"
+        f"  The constraints depend on each other there ({m} rows, {rank} independent) and are inconsistent.\n"
         if rank < m
         else ""
     )

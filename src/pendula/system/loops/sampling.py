@@ -79,7 +79,7 @@ def _draw(system: System, start: State, rng: np.random.Generator, width: float) 
 
 
 def _nearly_singular(system: System, state: State) -> bool:
-    """Whether the constraints are about to lose rank, so that the mechanism could go on in more than one way."""
+    """Whether the constraints are about to lose rank, so that the mechanism could continue in more than one way."""
     rank = independent_rows(system)
     sizes = singular_values(system, state.q[None], np.array([state.t]))[0]
     return bool(rank and sizes[rank - 1] < LEAST_SINGULAR * sizes[0])

@@ -28,7 +28,7 @@ class Loops:
         names: of their rows.
         rank: number of independent rows at regular poses.
         length: a length typical of the mechanism, against which gaps are judged.
-        baumgarte: rate at which errors of the constraints die out [1/time]; None: they are left alone.
+        baumgarte: rate at which errors of the constraints decay [1/time]; None: no stabilization.
     """
 
     names: Sequence[str]

@@ -89,7 +89,7 @@ class LoadRows:
                 assert_never(load)
 
     def _law(self, load: ld.Across | ld.Between) -> int:
-        """Index of the first of the expressions of a law: elastic pull, drag, potential; they are written later."""
+        """Index of the first of the expressions of a law: elastic force, drag, potential; they are written later."""
         at = len(self.expressions)
         self.expressions += [0, 0, 0]
         self._laws.append((at, load))

@@ -171,7 +171,7 @@ def spring_between(load, c, values, y, z, s0, s1, s2):
 
 @compiled_part(fastmath=sp.FUSED)
 def pull_between(load, c, values, y, z, s0, s1, s2):
-    """The same for a law whose elastic pull and drag are expressions."""
+    """The same for a law whose elastic force and drag are expressions."""
     g0, g1, g2, e0, e1, e2 = gap_between(c, y, z, s0, s1, s2)
     distance = np.sqrt(g0 * g0 + g1 * g1 + g2 * g2)
     a0, a1, a2 = moving(y, s0, s1, s2)

@@ -72,7 +72,7 @@ class Seat:
 
 @dataclass
 class Skeleton:
-    """Hinges and seats of a mechanism. ``place_of`` tells hinge and number within it of a coordinate."""
+    """Hinges (joints) and seats (body frames) of a mechanism. ``place_of`` gives hinge and index of a coordinate."""
 
     mechanism: Mechanism
     hinges: list[Hinge] = field(default_factory=list)

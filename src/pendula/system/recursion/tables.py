@@ -61,7 +61,7 @@ class Numbers:
 class Gradient:
     """Program of the derivatives of expressions: one row per symbol, one number for each of the ``places``.
 
-    ``far`` tells for every symbol whether more than the hinge of its own depends on it.
+    ``far`` states for every symbol whether more than its own hinge depends on it.
     """
 
     native: Native

@@ -26,7 +26,7 @@ from pendula.system.layout import Array
 
 LOOKS = 8192  # points of a time span that are looked at
 MOST_SWITCHES = LOOKS // 8  # of one condition; more are too close for such a grid, and left to the step control
-SHORTEST = 1 / 4096  # of the time span: what changes still quicker is left to the step control
+SHORTEST = 1 / 4096  # of the time span: faster changes are left to the step control
 _LEVELS, _FINER = 8, 33  # of the search for an extremum that may hide two switches
 _EXTREMA = 1000
 _HALVINGS = 64

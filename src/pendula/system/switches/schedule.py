@@ -17,7 +17,7 @@ _JUMP = 1e-9  # a prescribed motion may jump by this much (relative) before it i
 
 
 def can_switch(system: System) -> bool:
-    """Whether a prescribed motion, an input or a load may switch at some time, whatever the parameters."""
+    """Whether a prescribed motion, an input or a load may switch at some time, for any parameters."""
     if any(drive.jumps for drive in system.drives):
         return True
     known = frozenset(system.layout.parameters)
@@ -45,7 +45,7 @@ def breakpoints(system: System, vector: Array, span: tuple[float, float]) -> lis
 
 
 def _inside(times: set[float], low: float, high: float) -> list[float]:
-    """Times between two others in order, without those that only rounding tells from another."""
+    """Times between two others in order, without those that differ from another only by rounding."""
     least = 16 * float(np.spacing(max(abs(low), abs(high))))
     kept = [low]
     for at in sorted(times):

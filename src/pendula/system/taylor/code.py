@@ -7,7 +7,7 @@ code does not depend on how many there are.
 
 At order k all sums over j = 1..k-1 need lower orders only. They are computed first, in loops that take several sums at
 a time, chosen so that they share what they read; then the rules follow as straight-line code. One row of eight lanes is
-eight numbers; each lane is computed by the same operations wherever it stands.
+eight numbers; each lane is computed by the same operations in any place.
 """
 
 from __future__ import annotations

@@ -72,13 +72,13 @@ def derive_rates(equations: Equations, inputs: Sequence[tuple[Any, Any]], *, pow
     """
     n = len(equations.v)
     if equations.loop_rows:
-        what = "bodies with coordinates of their own" if equations.nodes else "closed loops"
+        what = "maximal coordinates" if equations.nodes else "closed loops"
         raise NotSupported(
-            f"the Taylor stepper takes equations without constraint rows, and this system has "
+            f"the Taylor stepper supports only equations without constraint rows, and this system has "
             f"{equations.loop_rows} ({what}); {INSTEAD}"
         )
     if n > MOST_SPEEDS:
-        raise NotSupported(f"the Taylor stepper takes up to {MOST_SPEEDS} speeds, and this system has {n}; {INSTEAD}")
+        raise NotSupported(f"the Taylor stepper supports up to {MOST_SPEEDS} speeds, this system has {n}; {INSTEAD}")
     found = []
     for rewrite in (True, False):
         low = Lowering([equations.t, *equations.q, *equations.v], equations.p, (*inputs, *equations.definitions))
@@ -250,14 +250,16 @@ def _refuse(program: Program, k: int) -> None:
     """Raises where an operation has no series."""
     op = program.ops[k]
     if op.kind == "call" and op.name in _STEPS:
-        raise NotSupported(f"the Taylor stepper cannot take {_STEPS[op.name]}(...): it has no Taylor series; {INSTEAD}")
+        raise NotSupported(
+            f"the Taylor stepper does not support {_STEPS[op.name]}(...), which has no Taylor series; {INSTEAD}"
+        )
     if op.kind != "cond" or op.name not in ("lt", "le"):
         return
     time, sides = program.inputs[0], program.parts(k)
     if any(program.level[x] == STATE and x != time for x in sides) or sides == (time, time):
         raise NotSupported(
-            "the Taylor stepper cannot take a condition on the motion (abs, sign, min, max, if): it has no Taylor "
-            f"series where it switches. Conditions of the form t < number are possible; {INSTEAD}"
+            "the Taylor stepper does not support a condition on the motion (abs, sign, min, max, if): it has no Taylor "
+            f"series where it switches. Conditions of the form t < number are supported; {INSTEAD}"
         )
 
 

@@ -3,7 +3,7 @@
 Formulations write sin a sin b + cos a cos b where a series is better off with cos(a - b): a product of series costs
 far more than a sum, and a sine with its cosine costs two products. So every entry is expanded into terms (number) x
 (parameters) x (coordinates and speeds) x (sine or cosine of a whole combination of angles), where products of sines
-and cosines are turned into sums, and like terms are collected. What gets too long is left as it is.
+and cosines are turned into sums, and like terms are collected. Products that get too long are kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Matrices and roots that the quick way leaves in the results of native calls until they are asked for."""
+"""Matrices and roots that the fast path leaves in the results of native calls until they are needed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def root_limits(weight_rate: float) -> Array:
 
 
 class CutMatrices:
-    """M, C, K, F, Z and N of one linear model, each cut out of the results when it is first asked for.
+    """M, C, K, F, Z and N of one linear model, each extracted from the results on first use.
 
     Args:
         shape: where they are.
@@ -111,7 +111,7 @@ class CutMatrices:
 
 
 class CutRoots:
-    """Roots as :func:`undamped_roots` wrote them; ``values`` at once, the rest when it is first asked for."""
+    """Roots as :func:`undamped_roots` wrote them; ``values`` at once, the rest on first use."""
 
     def __init__(self, shape: Shape, made: Array) -> None:
         self.values = made[: shape.values].view(complex)

@@ -2,7 +2,7 @@
 
 Everything that depends on the system alone is prepared once. Terms and their checks are one native call, what
 constraints leave of them another, roots a third; matrices, multiplicities and eigenvectors are cut out of the results
-when they are first asked for. Where anything is not plain (a steady motion, forces that do not balance, a vanishing
+on first use. In other cases (a steady motion, forces that do not balance, a vanishing
 mass or stiffness, constraints near a dead point) nothing is given here, and the thorough way is taken: it decides and
 explains.
 """
