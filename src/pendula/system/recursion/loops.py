@@ -102,7 +102,7 @@ def angle_row(c, y, x, out):
 
 @compiled_part
 def answer(ints, charts, w, row, pull, z, change):
-    """Unit response of the tree to one constraint row: v' in ``change``, motion of all hinges in z; w holds what articulate left."""
+    """Unit response to one row: v' in ``change``, motion of all hinges in z; w holds what articulate left."""
     for i in range(z.shape[0]):
         for k in range(ANSWER):
             z[i, k] = 0.0
