@@ -212,7 +212,7 @@ def test_forced_orbit_is_found_and_is_the_one_a_damped_run_settles_on():
     assert found.closing_error < 1e-9
     settled = pendula.simulate(system, 20 * found.period, tol=1e-12).state()
     assert found.state.q == pytest.approx(settled.q, abs=1e-8)
-    with pytest.raises(UsageError, match="does not repeat itself"):
+    with pytest.raises(UsageError, match="is not periodic"):
         floquet(system)
 
 
@@ -296,7 +296,7 @@ def test_period_is_checked(point):
 
 
 def test_refusals(point):
-    with pytest.raises(UsageError, match="does not repeat itself"):
+    with pytest.raises(UsageError, match="is not periodic"):
         floquet(point, at={"theta1": 0.3})
     with pytest.raises(UsageError, match="no limit is bracketed"):
         floquet_boundary(point, "omega", 95.0, 100.0, at=UP)

@@ -206,7 +206,7 @@ def test_redundant_constraints_that_contradict_each_other_are_refused() -> None:
         pendula.assemble(system, parameters={"misfit": 0.02})
     assert 'joint "pin"' in str(error.value)
     assert "5 rows" in str(error.value)
-    assert "contradict" in str(error.value)
+    assert "inconsistent" in str(error.value)
 
 
 def test_a_structure_is_refused_even_with_redundant_constraints() -> None:

@@ -376,7 +376,7 @@ def change_batch(ctx, batch, first, own, last):
 
 @compiled_part(fastmath=sp.FUSED)
 def solve(ints, charts, w, b, z, last):
-    """M x = b in place, less the forces on hinges that z holds: moment and force, for every hinge.
+    """M x = b in place, minus the forces on hinges in z: moment and force, for every hinge.
 
     b and z may be of any scalar type. What stands after the ``last`` hinge in b must be zero.
     """

@@ -173,7 +173,7 @@ def pull(ctx, w):
 
 @compiled_part
 def find_multipliers(ctx, right, lam):
-    """Multipliers for which the tree answers as wanted on every row; returns a status of kernels."""
+    """Multipliers for which the response of the tree satisfies every constraint row; returns a status of kernels."""
     m, n, nv, nd = ctx[kn.ROWS], ctx[HINGES], ctx[kn.NV], ctx[kn.DRIVES]
     matrix, scratch = doubles_at(ctx[MATRIX], (m, m)), doubles_at(ctx[RIGHT] + 8 * m, m)
     lp.answers(
@@ -232,7 +232,7 @@ def closed_right_hand_side(out, inp, context):
 
 @compiled_part
 def factored(ctx, q, v):
-    """Brings the tree to a state and factors its inertia, so that it can answer to rows; fills their table."""
+    """Brings the tree to a state and factors its articulated inertias for unit responses; fills the table of rows."""
     nq, nv, nd = ctx[kn.NQ], ctx[kn.NV], ctx[kn.DRIVES]
     x = doubles_at(ctx[kn.X], 1 + nq + nv)
     for k in range(nq):

@@ -1,7 +1,7 @@
 """Loads in a recursion: springs, dampers, friction and forces given by expressions.
 
-What acts between the two sides of a hinge goes into its effort; everything else is a force and a moment on a hinge's
-frame. The power of what is not a spring is added up on the way.
+A load between the two sides of a hinge adds to its effort (the generalized force of the joint); every other load is a
+wrench, a force and a moment on the frame of a hinge. The power of all loads except springs is summed along the way.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Closed loops on top of the recursion: forces that close them, found in the space of the constraints.
 
-Every row of a closing joint is known by what a unit of its multiplier exerts: forces and moments on at most three
-hinges. How the tree answers to them follows from the inertias that the recursion has left behind, in time proportional
-to the number of hinges, and gives the matrix G M^-1 G^T column by column. It is small, and may be singular where
-constraints are redundant: it is factored with the largest pivot first, as far as its rank goes.
+Every row of a closing joint is described by its constraint wrench per unit multiplier: forces and moments on at most
+three hinges. The unit response of the tree to it follows from the articulated inertias of the recursion, in time
+proportional to the number of hinges, and gives one column of the matrix G M^-1 G^T. This matrix is small, and singular
+if constraints are redundant: it is factored with the largest pivot first, up to its rank.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def angle_row(c, y, x, out):
 
 @compiled_part
 def answer(ints, charts, w, row, pull, z, change):
-    """How the tree answers to one row: v' in ``change``, motion of all hinges in z; w holds what articulate left."""
+    """Unit response to one row: v' in ``change``, motion of all hinges in z; w holds what articulate left."""
     for i in range(z.shape[0]):
         for k in range(ANSWER):
             z[i, k] = 0.0
@@ -212,7 +212,7 @@ def move_on(row, charts, y, x, z, change):
 
 @compiled_part
 def effort_change(ints, charts, w, z, efforts):
-    """What an answer of the tree changes in the efforts of prescribed motions."""
+    """Change of the efforts of prescribed motions due to a response of the tree."""
     for i in range(1, ints.shape[0] + 1):
         row, y, x = ints[i - 1], w[i], z[i]
         drive = row[sp.DRIVE]

@@ -1,12 +1,12 @@
 """Dynamics of trees that move in a plane, for any scalar type: the same recursion with a third of the numbers.
 
-Turns about z and slides in x-y only. A frame is known by its absolute angle; inertia with all that hangs on it is
+Revolute joints about z and prismatic joints in x-y only. A frame has an absolute angle; its articulated inertia is
 
     [n]   [a   b^T] [alpha]   [n0]
     [f] = [b    C ] [  a  ] + [f0]      C symmetric, 2 x 2
 
-Loads are springs and dampers in hinges, and efforts or torques that come in from outside; where there is more, the
-spatial recursion takes over. For chains of links whose angles are measured from ground there is a shorter way still.
+with the bias force (n0, f0). Loads are springs and dampers in hinges, and efforts (generalized forces) or torques from
+outside; all others need the spatial recursion. Chains of links with absolute angles have a still shorter algorithm.
 """
 
 from __future__ import annotations

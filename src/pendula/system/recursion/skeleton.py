@@ -1,9 +1,9 @@
 """What a recursion runs over: a model taken apart into hinges of a few kinds, and numbers for each.
 
-Joints with several freedoms become hinges in a row with nothing between them (a planar joint: two slides and a
-turn); a ball stays whole, and so does a joint whose motion is a set of expressions (a chart). The kinds of hinges
-follow from the template of the joint's motion. Prescribed coordinates are hinges whose motion is known. Bodies sit on
-hinges: a fixed joint only adds its body to the hinge it is fixed to.
+Joints with several degrees of freedom become hinges in series without bodies between them (a planar joint: two slides,
+i.e. prismatic, and a turn, i.e. revolute). A ball (spherical joint) stays whole, and so does a joint whose motion is a
+set of expressions (a chart). The template of the joint's motion determines the kinds of hinges. Prescribed coordinates
+are hinges whose motion is known. A seat is a body frame on a hinge: a fixed joint only adds its body to a hinge.
 
 The structure is found once per model; the numbers follow from it for every set of parameters.
 """

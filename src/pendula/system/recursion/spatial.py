@@ -1,14 +1,14 @@
-"""Dynamics of trees in space by articulated bodies, for any scalar type.
+"""Dynamics of trees in space by the articulated-body algorithm (Featherstone 2008, chapter 7), for any scalar type.
 
 Everything is in world axes, at the origin of each hinge; gravity enters as an acceleration of ground. A hinge turns
 about or slides along its own z axis (``tables`` sees to that), or is a ball, or a chart with its own axes. The
-inertia of a hinge with all that hangs on it is kept as
+articulated inertia of a hinge, with all that hangs on it, and its bias force (n0, f0) are stored as
 
     [n]   [A   B] [alpha]   [n0]
     [f] = [B^T C] [  a  ] + [f0]      A and C symmetric
 
-and freedoms are taken out of it one hinge after the other, from the tips to ground. A ball takes out all of A and B,
-which then are exactly zero: what rounding would leave there grows along chains.
+and the motion subspaces are eliminated one hinge after the other, from the tips to ground. A ball eliminates all of A
+and B, which are then set to exactly zero: rounding left there would grow along chains.
 
 ``w`` is a table of scratch numbers with one row per hinge, row 0 being ground; the columns are named below.
 """
@@ -534,7 +534,7 @@ def accelerate(ints, drives, charts, w, out):
                 more = drives[3 * row[DRIVE] + 2]
                 a0, a1, a2 = y[2] * more, y[5] * more, y[8] * more
         elif kind == BALL:
-            c0 = y[48] - (y[B] * b0 + y[B + 1] * b1 + y[B + 2] * b2)  # alpha less its bias
+            c0 = y[48] - (y[B] * b0 + y[B + 1] * b1 + y[B + 2] * b2)  # alpha minus its bias
             c1 = y[49] - (y[B + 3] * b0 + y[B + 4] * b1 + y[B + 5] * b2)
             c2 = y[50] - (y[B + 6] * b0 + y[B + 7] * b1 + y[B + 8] * b2)
             d0, d1, d2 = c0 - a0, c1 - a1, c2 - a2
