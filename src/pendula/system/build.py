@@ -23,7 +23,6 @@ from pendula.model.model import Model
 from pendula.system.layout import State
 from pendula.system.loops import assembly
 from pendula.system.loops.mobility import Pose, independent_rows, mobility, regular_poses
-from pendula.system.recursive import RecursiveSystem
 from pendula.system.symbolic import SymbolicSystem
 from pendula.system.system import System
 
@@ -87,6 +86,8 @@ def recursion_is_faster(model: Model) -> bool:
 
 def compile_alike(system: System, model: Model) -> System:
     """The system of a changed model, by the same engine and formulation."""
+    from pendula.system.recursive import RecursiveSystem  # slow to load
+
     if isinstance(system, RecursiveSystem):
         return _recursive(model, symbolic_terms=system.symbolic_terms)
     return compile_system(model, system.formulation)
@@ -94,6 +95,8 @@ def compile_alike(system: System, model: Model) -> System:
 
 def _recursive(model: Model, *, symbolic_terms: bool = False) -> System:
     """The recursion over the bodies, tried at some poses."""
+    from pendula.system.recursive import RecursiveSystem  # slow to load
+
     system = RecursiveSystem(model, symbolic_terms=symbolic_terms)
     if model.closures:
         _check_well_posed(system)

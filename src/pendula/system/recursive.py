@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from pendula.equations.loops import derive_loops
 from pendula.equations.mechanism import Mechanism
 from pendula.errors import ComputationError, NotSupported, SingularPose, UsageError
 from pendula.model.model import Model
-from pendula.numerics.taylor.integrate import Series
 from pendula.system import kernels as kn
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
@@ -36,6 +35,9 @@ from pendula.system.recursion.tables import Gradient, Numbers, Tables
 from pendula.system.rows import state_rows
 from pendula.system.symbolic import SymbolicSystem, series_of
 from pendula.system.system import BodyMotion, Energies, Solution, System
+
+if TYPE_CHECKING:
+    from pendula.numerics.taylor.integrate import Series
 
 
 @final

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.errors import ComputationError, SingularPose, UsageError
-from pendula.numerics.taylor.integrate import Series
 from pendula.system import kernels as kn
 from pendula.system.block_tree import kernels as tk
 from pendula.system.block_tree.dynamics import bind_tree
@@ -26,7 +25,9 @@ from pendula.system.loops.mobility import independent_rows
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
 from pendula.system.rows import state_rows
 from pendula.system.system import BodyMotion, Energies, Solution, System
-from pendula.system.taylor.code import bind_series
+
+if TYPE_CHECKING:
+    from pendula.numerics.taylor.integrate import Series
 
 
 @final
@@ -307,6 +308,8 @@ class SymbolicSystem(System):
 
 def series_of(system: System, parameters: Parameters, lanes: int) -> Series:
     """Taylor series of a system from its symbolic equations; see :meth:`System.series`."""
+    from pendula.system.taylor.code import bind_series  # slow to load
+
     native = system.programs.series(lanes, power=system.has_power)
     if isinstance(parameters, np.ndarray) and parameters.ndim == 2:
         vectors = np.array([parameter_vector(system, row) for row in parameters])

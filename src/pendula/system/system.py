@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pendula.equations.equations import Equations
 from pendula.equations.mechanism import Drive
 from pendula.model.model import Model
-from pendula.numerics.taylor.integrate import Series
 from pendula.system.code.programs import Compiled, Programs
 from pendula.system.constraints import Constraints
 from pendula.system.dynamics import Dynamics
@@ -23,6 +22,9 @@ from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs
 from pendula.system.layout import Array, Layout, State
 from pendula.system.parameters import Parameters
+
+if TYPE_CHECKING:
+    from pendula.numerics.taylor.integrate import Series
 
 
 class Solution(NamedTuple):

@@ -15,7 +15,6 @@ from pendula.analysis.modes.motion import system_behind, unit_direction
 from pendula.analysis.modes.response import free_response
 from pendula.errors import ComputationError, NotSupported, PendulaError, UsageError
 from pendula.library.lookup import shown
-from pendula.simulation.simulate import simulate
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import typical_length
@@ -155,6 +154,8 @@ class _Comparison:
 
     def error(self, size: float) -> float:
         """Largest distance of the two, as a share of the largest displacement of the linear one."""
+        from pendula.simulation.simulate import simulate  # slow to load
+
         system, linear, at = self.system, self.linear, self.linear.at
         t = np.linspace(0.0, self.duration, SAMPLES)
         expected = free_response(linear, size * self.e, size * self.v, t).e @ linear.Z.T

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import symengine as se
@@ -24,8 +24,9 @@ from pendula.system.block_tree.layout import TreeLayout
 from pendula.system.code.llvm import Native, compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Array
-from pendula.system.taylor.code import NativeSeries, compile_series
-from pendula.system.taylor.recurrences import derive_rates, find_recurrences
+
+if TYPE_CHECKING:
+    from pendula.system.taylor.code import NativeSeries
 
 MOST_KEPT = 200_000  # operations; a larger program is not kept for the next block
 MANY_BODIES = 20  # beyond, thorough compilation takes seconds and gains a few percent
@@ -173,6 +174,9 @@ class Programs:
 
     def series(self, lanes: int, *, power: bool) -> NativeSeries:
         """Taylor coefficients of q, v and, with ``power``, of the work, for ``lanes`` states at a time."""
+        from pendula.system.taylor.code import compile_series  # slow to load
+        from pendula.system.taylor.recurrences import derive_rates, find_recurrences
+
         if lanes not in self._series:
             rates = derive_rates(self._equations, self._all_inputs, power=power)
             self._series[lanes] = compile_series(find_recurrences(rates), lanes)
