@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from pendula.numerics.compiled.native import Callback
-from pendula.numerics.solvers.complement import ARGUMENTS, complement_by_address, complement_work_shape
+from pendula.numerics.compiled.records import Memory
+from pendula.numerics.solvers.complement import complement_by_address, complement_work_shape
 from pendula.numerics.solvers.linear import kkt_work_shape
 from pendula.system import kernels as kn
 from pendula.system.code.programs import Programs
@@ -35,18 +36,16 @@ MOST_PASSES = 12  # Newton steps of a projection
 class Workspace:
     """What callbacks work on: the context, and everything it points to. One per run, so that runs do not meet."""
 
-    context: Array
-    status: Array
-    keep: tuple[Any, ...]
+    context: Memory
 
     @property
     def failure(self) -> str | None:
         """Why the right-hand side could not be solved, if it could not."""
-        return STATUS.get(int(self.status[0]))
+        return STATUS.get(self.context.status)
 
     def callback(self, address: int) -> Callback:
         """A native function on this workspace."""
-        return Callback(address, self.context.ctypes.data, self)
+        return Callback(address, self.context.address, self)
 
 
 @dataclass(frozen=True)
@@ -114,6 +113,28 @@ class Sizes:
         return n * n + n + self.q + m * n + m + 1 + 2 * d + d * n + m * d
 
 
+def shared_fields(
+    sizes: Sizes,
+    inputs: Array,
+    balls: Sequence[tuple[int, int]],
+    speed_of: Sequence[int],
+    has_power: bool,
+    length: float,
+    rank: int,
+    baumgarte: float | None,
+) -> dict[str, Any]:
+    """The fields that every context has; arguments as for :func:`bind_dynamics`."""
+    x = np.zeros(1 + sizes.q + sizes.v + sizes.u)
+    x[1 + sizes.q + sizes.v :] = inputs
+    return {
+        "length": length, "rate": baumgarte or 0.0, "baumgarte": sizes.rows > 0 and baumgarte is not None,
+        "nq": sizes.q, "nv": sizes.v, "nu": sizes.u, "rows": sizes.rows, "drives": sizes.drives, "rank": rank,
+        "quadratures": has_power, "balls": len(balls), "max_passes": MOST_PASSES, "x": x, "work": np.zeros(sizes.v),
+        "multipliers": np.zeros(sizes.rows + 1), "ball_at": np.array(balls, dtype=np.int64).reshape(-1, 2),
+        "speed_of": np.array(speed_of, dtype=np.int64),
+    }  # fmt: skip
+
+
 def bind_dynamics(
     programs: Programs,
     sizes: Sizes,
@@ -140,39 +161,21 @@ def bind_dynamics(
         complement: solve by an orthogonal complement; always done where rows are redundant.
         baumgarte: rate at which errors of the constraints decay [1/time]; None: no stabilization.
     """
-    nq, nv, m = sizes.q, sizes.v, sizes.rows
+    nv, m = sizes.v, sizes.rows
     code = programs.dynamics(parameters)
-    x = np.zeros(1 + nq + nv + sizes.u)
-    x[1 + nq + nv :] = inputs
     complement = m > 0 and (complement or rank < m)
     rows, columns = complement_work_shape(nv, m) if complement else kkt_work_shape(nv, m)
-    arrays = {
-        kn.X: x,
-        kn.TERMS: np.zeros(sizes.terms),
-        kn.WORK: np.zeros(nv + rows * columns),
-        kn.MULTIPLIERS: np.zeros(m + 1),
-        kn.STATUS: np.zeros(1, dtype=np.int64),
-        kn.BALL_AT: np.array(balls, dtype=np.int64).reshape(-1, 2),
-        kn.SPEED_OF: np.array(speed_of, dtype=np.int64),
-        kn.LENGTH: np.array([length]),
-        kn.ASK: np.zeros(ARGUMENTS + 2, dtype=np.int64),
-        kn.LEAST: np.array([kn.NEGLIGIBLE * length]),
-        kn.RATE: np.array([baumgarte or 0.0]),
-    }
-    context = np.zeros(kn.SIZE, dtype=np.int64)
-    context[kn.CODE], context[kn.PARAMETERS] = code.native.evaluate, code.context
-    context[[kn.NQ, kn.NV, kn.NU, kn.ROWS, kn.DRIVES]] = nq, nv, sizes.u, m, sizes.drives
-    context[[kn.QUADRATURES, kn.BALLS, kn.MAX_PASSES]] = int(has_power), len(balls), MOST_PASSES
-    context[kn.COMPLEMENT] = complement_by_address.address if complement else 0
-    context[[kn.RANK, kn.BAUMGARTE]] = rank, m > 0 and baumgarte is not None
-    keep: list[Any] = [code]
+    fields = shared_fields(sizes, inputs, balls, speed_of, has_power, length, rank, baumgarte)
+    fields |= {"terms": np.zeros(sizes.terms), "work": np.zeros(nv + rows * columns), "ask": np.zeros(1, dtype=kn.ASK)}
+    context = Memory(kn.CONTEXT, **fields, code=code.native.evaluate, parameters=code.context)
+    context.complement = complement_by_address.address if complement else 0
+    context.least = np.array([kn.NEGLIGIBLE * length])
+    context.keep(code)
     if m:
         gaps = programs.gaps(parameters)
-        context[kn.GAPS_CODE], context[kn.GAPS_PARAMETERS] = gaps.native.evaluate, gaps.context
-        arrays[kn.GAPS] = np.zeros(2 * m + m * nv + nv * nv + nv)
-        keep.append(gaps)
-    for entry, array in arrays.items():
-        context[entry] = array.ctypes.data
-    workspace = Workspace(context, arrays[kn.STATUS], (*keep, *arrays.values()))
+        context.gaps_code, context.gaps_parameters = gaps.native.evaluate, gaps.context
+        context.gaps = np.zeros(2 * m + m * nv + nv * nv + nv)
+        context.keep(gaps)
+    workspace = Workspace(context)
     project = workspace.callback(kn.project.address) if m or balls else None
     return Dynamics(workspace.callback(kn.right_hand_side.address), project, int(has_power), workspace)

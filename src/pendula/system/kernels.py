@@ -1,6 +1,6 @@
 """Compiled callbacks shared by all models: right-hand side and projection on the constraints.
 
-They find everything through a context, an array of addresses and sizes, so that one compilation serves
+They find everything through a context, a record of addresses and sizes, so that one compilation serves
 every mechanism. Buffers are views on memory that the owner of the context keeps alive.
 """
 
@@ -10,14 +10,25 @@ import numpy as np
 
 from pendula.numerics.compiled.jit import compiled, compiled_callback, compiled_part
 from pendula.numerics.compiled.native import address_of, call_native, doubles_at, integers_at
+from pendula.numerics.compiled.records import reader, record_dtype
+from pendula.numerics.solvers.complement import ARGUMENTS
 from pendula.numerics.solvers.linear import SOLVED, cholesky_factor, cholesky_solve, solve_kkt
 
-# Entries of the context
-(
-    CODE, PARAMETERS, NQ, NV, NU, ROWS, DRIVES, QUADRATURES, BALLS,
-    X, TERMS, WORK, MULTIPLIERS, STATUS, BALL_AT, SPEED_OF, GAPS_CODE, GAPS_PARAMETERS, GAPS, MAX_PASSES, LENGTH,
-    COMPLEMENT, RANK, ASK, LEAST, BAUMGARTE, RATE, SIZE,
-) = range(28)  # fmt: skip
+REALS = "length rate"
+WHOLE = """
+    code parameters nq nv nu rows drives quadratures balls x terms work multipliers status ball_at speed_of
+    gaps_code gaps_parameters gaps max_passes complement rank ask least baumgarte
+"""
+CONTEXT = record_dtype(REALS, WHOLE)
+"""Fields of the context: ``length`` typical of the mechanism, by which gaps are judged, ``rate`` of Baumgarte's terms;
+``code`` and ``parameters`` of the program of terms; numbers ``nq nv nu`` of coordinates, speeds and inputs, of
+constraint ``rows`` (of which ``rank`` are independent), ``drives`` (prescribed motions), ``quadratures`` and ``balls``.
+Other contexts continue it with whole fields, so that its kernels work on them, too."""
+context_at = reader(CONTEXT)
+
+ASK = record_dtype(whole="n m most least M G f c work a lam status found")
+"""What ``complement_by_address`` reads, and the two numbers that it answers"""
+ask_at = reader(ASK)
 
 FINE, SINGULAR_MASS, SINGULAR_CONSTRAINTS, MORE_CONSTRAINTS = range(4)
 
@@ -29,7 +40,7 @@ NEGLIGIBLE = 1e-13  # a row of G smaller than this times that size constrains no
 @compiled_part(allocates=True)
 def solve_terms(ctx, terms, lam):
     """Accelerations and multipliers from M, f, G, c; the accelerations replace f. Returns a status."""
-    nv, nq, m = ctx[NV], ctx[NQ], ctx[ROWS]
+    nv, nq, m = ctx.nv, ctx.nq, ctx.rows
     at = address_of(terms)
     M = doubles_at(at, (nv, nv))
     f = terms[nv * nv : nv * nv + nv]
@@ -41,7 +52,7 @@ def solve_terms(ctx, terms, lam):
     start = nv * nv + nv + nq
     G = doubles_at(at + 8 * start, (m, nv))
     c = terms[start + m * nv : start + m * nv + m]
-    a = doubles_at(ctx[WORK], nv)
+    a = doubles_at(ctx.work, nv)
     status = solve_constrained(ctx, M, G, f, c, a, lam)
     if status == FINE:
         for i in range(nv):
@@ -52,20 +63,20 @@ def solve_terms(ctx, terms, lam):
 @compiled_part(allocates=True)
 def solve_constrained(ctx, M, G, f, c, a, lam):
     """M a = f + G^T lam, G a = c, in the way the context says. Returns a status."""
-    nv, m = ctx[NV], ctx[ROWS]
-    at = ctx[WORK] + 8 * nv  # the first entries hold the solution
-    if ctx[COMPLEMENT] != 0:
-        ask = integers_at(ctx[ASK], 13)  # as complement_by_address wants it; its answer comes last
-        ask[0], ask[1], ask[2], ask[3] = nv, m, ctx[RANK], ctx[LEAST]
-        ask[4], ask[5], ask[6], ask[7] = address_of(M), address_of(G), address_of(f), address_of(c)
-        ask[8], ask[9], ask[10] = at, address_of(a), address_of(lam)
-        call_native(ctx[COMPLEMENT], ctx[ASK] + 8 * 11, ctx[ASK], 0)
-        if ask[12] < ctx[RANK]:
+    nv, m = ctx.nv, ctx.rows
+    at = ctx.work + 8 * nv  # the first entries hold the solution
+    if ctx.complement != 0:
+        ask = ask_at(ctx.ask)
+        ask.n, ask.m, ask.most, ask.least = nv, m, ctx.rank, ctx.least
+        ask.M, ask.G, ask.f, ask.c = address_of(M), address_of(G), address_of(f), address_of(c)
+        ask.work, ask.a, ask.lam = at, address_of(a), address_of(lam)
+        call_native(ctx.complement, ctx.ask + 8 * ARGUMENTS, ctx.ask, 0)
+        if ask.found < ctx.rank:
             return SINGULAR_CONSTRAINTS
-        if ask[12] > ctx[RANK]:
+        if ask.found > ctx.rank:
             return MORE_CONSTRAINTS
-        return FINE if ask[11] == SOLVED else SINGULAR_MASS
-    least = doubles_at(ctx[LEAST], 1)[0]
+        return FINE if ask.status == SOLVED else SINGULAR_MASS
+    least = doubles_at(ctx.least, 1)[0]
     for r in range(m):  # the solver scales rows, so a row that is zero up to rounding must be detected here
         largest = 0.0
         for j in range(nv):
@@ -79,11 +90,11 @@ def solve_constrained(ctx, M, G, f, c, a, lam):
 @compiled_part(allocates=True)
 def stabilize(ctx, terms):
     """Baumgarte: c - 2 rate (G v - b) - rate^2 g in place of c, so that errors of the constraints die out."""
-    nv, nq, m = ctx[NV], ctx[NQ], ctx[ROWS]
-    rate = doubles_at(ctx[RATE], 1)[0]
-    call_native(ctx[GAPS_CODE], ctx[GAPS], ctx[X], ctx[GAPS_PARAMETERS])
-    gaps = doubles_at(ctx[GAPS], m + m * nv + m)
-    x = doubles_at(ctx[X], 1 + nq + nv)
+    nv, nq, m = ctx.nv, ctx.nq, ctx.rows
+    rate = ctx.rate
+    call_native(ctx.gaps_code, ctx.gaps, ctx.x, ctx.gaps_parameters)
+    gaps = doubles_at(ctx.gaps, m + m * nv + m)
+    x = doubles_at(ctx.x, 1 + nq + nv)
     at = nv * nv + nv + nq + m * nv
     for r in range(m):
         opening = -gaps[m + m * nv + r]
@@ -94,8 +105,8 @@ def stabilize(ctx, terms):
 
 @compiled_part(allocates=True)
 def total_power(ctx, terms, lam):
-    """Power of loads and of prescribed motions, once the accelerations are known (they have replaced f)."""
-    nv, nq, m, nd = ctx[NV], ctx[NQ], ctx[ROWS], ctx[DRIVES]
+    """Power of loads and of prescribed motions, once the accelerations are known (they stand in place of f)."""
+    nv, nq, m, nd = ctx.nv, ctx.nq, ctx.rows, ctx.drives
     at = nv * nv + nv + nq + m * nv + m
     power = terms[at]
     rates, forces = at + 1, at + 1 + nd
@@ -114,23 +125,23 @@ def total_power(ctx, terms, lam):
 @compiled_callback
 def right_hand_side(out, inp, context):
     """[t, q, v, (work)] -> [q', v', (power)]; NaN and a status in the context when it cannot be solved."""
-    ctx = integers_at(context, SIZE)
-    nq, nv, nu = ctx[NQ], ctx[NV], ctx[NU]
+    ctx = context_at(context)
+    nq, nv, nu = ctx.nq, ctx.nv, ctx.nu
     given = doubles_at(inp, 1 + nq + nv)
     rates = doubles_at(out, nq + nv + 1)
-    x = doubles_at(ctx[X], 1 + nq + nv + nu)
+    x = doubles_at(ctx.x, 1 + nq + nv + nu)
     for i in range(1 + nq + nv):
         x[i] = given[i]
-    call_native(ctx[CODE], ctx[TERMS], ctx[X], ctx[PARAMETERS])
-    m, nd = ctx[ROWS], ctx[DRIVES]
+    call_native(ctx.code, ctx.terms, ctx.x, ctx.parameters)
+    m, nd = ctx.rows, ctx.drives
     size = nv * nv + nv + nq + m * nv + m + 1 + 2 * nd + nd * nv + m * nd
-    terms = doubles_at(ctx[TERMS], size)
-    lam = doubles_at(ctx[MULTIPLIERS], m + 1)
-    if ctx[BAUMGARTE] == 1:
+    terms = doubles_at(ctx.terms, size)
+    lam = doubles_at(ctx.multipliers, m + 1)
+    if ctx.baumgarte == 1:
         stabilize(ctx, terms)
     status = solve_terms(ctx, terms, lam)
     if status != FINE:
-        integers_at(ctx[STATUS], 1)[0] = status
+        ctx.status = status
         for i in range(nq + nv):
             rates[i] = np.nan
         return
@@ -138,26 +149,33 @@ def right_hand_side(out, inp, context):
         rates[i] = terms[nv * nv + nv + i]
     for i in range(nv):
         rates[nq + i] = terms[nv * nv + i]
-    if ctx[QUADRATURES] == 1:
+    if ctx.quadratures == 1:
         rates[nq + nv] = total_power(ctx, terms, lam)
+
+
+@compiled_part
+def quaternion_rate(q, omega):
+    """q' = q (0, omega) / 2 of a quaternion, scalar first, for an angular velocity in the turned axes."""
+    w, x, y, z = q
+    a, b, c = 0.5 * omega[0], 0.5 * omega[1], 0.5 * omega[2]
+    return -x * a - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a
 
 
 @compiled_part(allocates=True)
 def move(ctx, q, shift):
     """q + N shift; quaternions stay of length one."""
-    speed_of = integers_at(ctx[SPEED_OF], ctx[NQ])
-    for i in range(ctx[NQ]):
+    speed_of = integers_at(ctx.speed_of, ctx.nq)
+    for i in range(ctx.nq):
         if speed_of[i] >= 0:
             q[i] += shift[speed_of[i]]
-    balls = integers_at(ctx[BALL_AT], (ctx[BALLS], 2))
-    for k in range(ctx[BALLS]):
-        at, sp = balls[k, 0], balls[k, 1]
-        w, x, y, z = q[at], q[at + 1], q[at + 2], q[at + 3]
-        a, b, c = shift[sp] / 2, shift[sp + 1] / 2, shift[sp + 2] / 2
-        q[at] = w - x * a - y * b - z * c
-        q[at + 1] = x + w * a + y * c - z * b
-        q[at + 2] = y + w * b + z * a - x * c
-        q[at + 3] = z + w * c + x * b - y * a
+    balls = integers_at(ctx.ball_at, (ctx.balls, 2))
+    for k in range(ctx.balls):
+        at, first = balls[k, 0], balls[k, 1]
+        shifts = quaternion_rate(
+            (q[at], q[at + 1], q[at + 2], q[at + 3]), (shift[first], shift[first + 1], shift[first + 2])
+        )
+        for i in range(4):
+            q[at + i] += shifts[i]
     return normalize(ctx, q)
 
 
@@ -165,8 +183,8 @@ def move(ctx, q, shift):
 def normalize(ctx, q):
     """Brings quaternions to length one; returns the largest | |q|^2 - 1 | before."""
     worst = 0.0
-    balls = integers_at(ctx[BALL_AT], (ctx[BALLS], 2))
-    for k in range(ctx[BALLS]):
+    balls = integers_at(ctx.ball_at, (ctx.balls, 2))
+    for k in range(ctx.balls):
         at = balls[k, 0]
         square = 0.0
         for i in range(4):
@@ -185,8 +203,8 @@ def project(out, inp, context):
     Positions by Newton steps, speeds by one linear solve, both with the least change in the sense of the
     mass matrix, so that the result does not depend on units.
     """
-    ctx = integers_at(context, SIZE)
-    nq, nv, m, extra = ctx[NQ], ctx[NV], ctx[ROWS], ctx[QUADRATURES]
+    ctx = context_at(context)
+    nq, nv, m, extra = ctx.nq, ctx.nv, ctx.rows, ctx.quadratures
     n = nq + nv + extra
     given, result = doubles_at(inp, 1 + n), doubles_at(out, n + 3)
     for i in range(n):
@@ -195,21 +213,21 @@ def project(out, inp, context):
     before = normalize(ctx, q)
     after, status = 0.0, 0.0
     if m > 0:
-        x = doubles_at(ctx[X], 1 + nq + nv + ctx[NU])
+        x = doubles_at(ctx.x, 1 + nq + nv + ctx.nu)
         x[0] = given[0]
-        at = ctx[GAPS]
+        at = ctx.gaps
         gaps = doubles_at(at, m + m * nv + m + nv * nv + nv)
         M, G = doubles_at(at + 8 * (2 * m + m * nv), (nv, nv)), doubles_at(at + 8 * m, (m, nv))
         zeros = gaps[2 * m + m * nv + nv * nv :]
-        shift, lam = doubles_at(ctx[WORK], nv), doubles_at(ctx[MULTIPLIERS], m + 1)
-        length = doubles_at(ctx[LENGTH], 1)[0]
+        shift, lam = doubles_at(ctx.work, nv), doubles_at(ctx.multipliers, m + 1)
+        length = ctx.length
         best = np.inf
-        for step in range(ctx[MAX_PASSES]):
+        for step in range(ctx.max_passes):
             for i in range(nq):
                 x[1 + i] = q[i]
             for i in range(nv):
                 x[1 + nq + i] = v[i]
-            call_native(ctx[GAPS_CODE], at, ctx[X], ctx[GAPS_PARAMETERS])
+            call_native(ctx.gaps_code, at, ctx.x, ctx.gaps_parameters)
             after = 0.0
             for r in range(m):
                 after = max(after, abs(gaps[r]))
@@ -252,14 +270,14 @@ def evaluate_rows(code, parameters, x, out):
 @compiled
 def solve_rows(context, x, accelerations, multipliers, status):
     """Accelerations and multipliers for every row [t, q, v, u] of x."""
-    ctx = integers_at(context, SIZE)
-    nq, nv, m, nd = ctx[NQ], ctx[NV], ctx[ROWS], ctx[DRIVES]
+    ctx = context_at(context)
+    nq, nv, m, nd = ctx.nq, ctx.nv, ctx.rows, ctx.drives
     size = nv * nv + nv + nq + m * nv + m + 1 + 2 * nd + nd * nv + m * nd
-    terms = doubles_at(ctx[TERMS], size)
-    lam = doubles_at(ctx[MULTIPLIERS], m + 1)
+    terms = doubles_at(ctx.terms, size)
+    lam = doubles_at(ctx.multipliers, m + 1)
     width = x.shape[1]
     for k in range(x.shape[0]):
-        call_native(ctx[CODE], ctx[TERMS], address_of(x) + 8 * k * width, ctx[PARAMETERS])
+        call_native(ctx.code, ctx.terms, address_of(x) + 8 * k * width, ctx.parameters)
         status[k] = solve_terms(ctx, terms, lam)
         for i in range(nv):
             accelerations[k, i] = terms[nv * nv + i] if status[k] == FINE else np.nan

@@ -27,8 +27,17 @@ from pendula.system.loops.mobility import independent_rows
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
 from pendula.system.recursion import derivatives as dk
 from pendula.system.recursion import kernels as rk
-from pendula.system.recursion import loads as lk
 from pendula.system.recursion.binding import Loops, bind_recursion, in_lanes
+from pendula.system.recursion.columns import (
+    MOTION,
+    MOTION_ACC,
+    MOTION_ALPHA,
+    MOTION_OMEGA,
+    MOTION_POSITION,
+    MOTION_VELOCITY,
+    REST,
+    STIFFNESS,
+)
 from pendula.system.recursion.jacobians import Batches, BoundJacobian, symbols_of
 from pendula.system.recursion.plane_motion import PlaneMotion
 from pendula.system.recursion.tables import Gradient, Numbers, Tables
@@ -280,11 +289,7 @@ class RecursiveSystem(System):
         speed_of = np.array(self.layout.speed_of)
         out[:, speed_of >= 0] = v[:, speed_of[speed_of >= 0]]
         for at, k in self.balls:
-            w, x, y, z = q[:, at : at + 4].T
-            a, b, c = v[:, k : k + 3].T / 2
-            out[:, at : at + 4] = np.stack(
-                [-x * a - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a], axis=1
-            )
+            out[:, at : at + 4] = np.stack(kn.quaternion_rate.py_func(q[:, at : at + 4].T, v[:, k : k + 3].T), axis=1)
         return out.reshape(*batch, nq)
 
     def energies(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Energies:
@@ -294,7 +299,7 @@ class RecursiveSystem(System):
         if numbers.plane is not None and numbers.gravity[2] == 0.0:
             motion = self._plane_motion(rows, np.zeros((len(rows), len(self.layout.speeds))), parameters)
             kinetic, potential = motion.energies(numbers.plane, numbers.gravity)
-            slack = 0.5 * float(numbers.springs[:, lk.STIFFNESS] @ numbers.springs[:, lk.REST] ** 2)
+            slack = 0.5 * float(numbers.springs[:, STIFFNESS] @ numbers.springs[:, REST] ** 2)
             return Energies(kinetic.reshape(batch), potential.reshape(batch) + slack + numbers.resting)
         out = np.empty((len(rows), 2))
         dynamics = self.dynamics(parameters)  # keeps what the context points to
@@ -311,7 +316,7 @@ class RecursiveSystem(System):
             prepared = prepared_parameters(native, parameter_vector(self, parameters))
             kn.evaluate_rows(native.evaluate, prepared.ctypes.data, rows, aside)
         q, v = rows[:, 1 : 1 + tables.nq], rows[:, 1 + tables.nq : 1 + tables.nq + tables.nv]
-        return PlaneMotion.of(tables.ints, numbers.plane, q, v, a, aside[:, : 3 * tables.drives])
+        return PlaneMotion.of(tables.hinges, numbers.plane, q, v, a, aside[:, : 3 * tables.drives])
 
     def gaps(self, q: Any, v: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
         """How far constraints are violated: g (loops, then quaternions) and G v - b."""
@@ -339,11 +344,11 @@ class RecursiveSystem(System):
         if numbers.plane is not None:
             out = self._plane_motion(given, a, parameters).rows()[:, seats]
             R = out[..., :9].reshape(*out.shape[:2], 3, 3) @ numbers.turns[seats]
-            out[..., :9], out[..., 11] = R.reshape(*out.shape[:2], 9), numbers.heights[seats]
+            out[..., :9], out[..., MOTION_POSITION + 2] = R.reshape(*out.shape[:2], 9), numbers.heights[seats]
             return out, batch
-        out = np.zeros((len(rows), 1 + len(self.tables.ints), 24))
+        out = np.zeros((len(rows), 1 + len(self.tables.hinges), MOTION))
         out[:, 0, [0, 4, 8]] = 1.0
-        found = np.zeros((len(rows), len(self.tables.ints), 24))
+        found = np.zeros((len(rows), len(self.tables.hinges), MOTION))
         dynamics = self.dynamics(parameters)  # keeps what the context points to
         rk.motion_rows(dynamics.rhs.context, given, a, found)
         out[:, 1:] = found
@@ -354,7 +359,7 @@ class RecursiveSystem(System):
         found, batch = self._hinge_motion(q, None, None, t, parameters)
         R = found[..., :9].reshape(*found.shape[:2], 3, 3)
         turn, shift = self.numbers(parameters).seats
-        origin = found[..., 9:12] + np.einsum("kbij,bj->kbi", R, shift)
+        origin = found[..., MOTION_POSITION : MOTION_POSITION + 3] + np.einsum("kbij,bj->kbi", R, shift)
         count = len(self.layout.bodies)
         return (R @ turn).reshape(*batch, count, 3, 3), origin.reshape(*batch, count, 3)
 
@@ -363,7 +368,7 @@ class RecursiveSystem(System):
         found, batch = self._hinge_motion(q, v, a, t, parameters)
         R = found[..., :9].reshape(*found.shape[:2], 3, 3)
         arm = np.einsum("kbij,bj->kbi", R, self._centers(parameters))
-        u, w, b, alpha = (found[..., k : k + 3] for k in (12, 15, 18, 21))
+        u, w, b, alpha = (found[..., k : k + 3] for k in (MOTION_VELOCITY, MOTION_OMEGA, MOTION_ACC, MOTION_ALPHA))
         swing = np.cross(w, arm)
         velocity, acceleration = u + swing, b + np.cross(alpha, arm) + np.cross(w, swing)
         count = len(self.layout.bodies)
@@ -420,7 +425,7 @@ class RecursiveSystem(System):
         out = np.zeros((len(rows), n, count))
         if count:
             bound = self._bound_jacobian(by, parameters, solves=False)
-            dk.residual_rows(bound.context, given, a, out)
+            dk.residual_rows(bound.context.address, given, a, out)
         if not np.all(np.isfinite(out)):
             raise ComputationError(f"derivatives by {by} are not finite: check the state and the parameters")
         return out.reshape(*batch, n, count), np.zeros((*batch, 0, count))
@@ -442,7 +447,7 @@ class RecursiveSystem(System):
         out = np.zeros((len(rows), n, count))
         if count:
             bound = self._bound_jacobian(by, parameters)
-            dk.acceleration_rows(bound.context, rows, out)
+            dk.acceleration_rows(bound.context.address, rows, out)
         if not np.all(np.isfinite(out)):
             raise ComputationError(f"derivatives by {by} are not finite: check the state and the parameters")
         return out.reshape(*batch, n, count)
@@ -469,7 +474,7 @@ class RecursiveSystem(System):
         nq, nv = len(self.layout.coordinates), len(self.layout.speeds)
         bound = self._bound_jacobian("qv", parameters)
         x = bound.state
-        context, evaluate, empty = bound.context, dk.evaluate, np.empty
+        context, evaluate, empty = bound.context.address, dk.evaluate, np.empty
         x[0], x[1 + nq + nv :] = t, self.inputs.at(t, parameter_vector(self, parameters))
 
         known: Any = None

@@ -8,14 +8,20 @@ import numpy as np
 from pendula.numerics.block_tree.elimination import COLUMNS, SOLVED, solve_tree
 from pendula.numerics.compiled.jit import compiled, compiled_callback, compiled_part
 from pendula.numerics.compiled.native import address_of, call_native, doubles_at, integers_at
+from pendula.numerics.compiled.records import reader, record_dtype
 from pendula.system import kernels as kn
 
-# Entries of the context after those of kernels
-(
-    NODES, NODE_COUNT, BLOCKS, MATRIX, UNKNOWNS, BORDER, LARGEST, SPEED_AT, ROW_AT, Z, BLOCKS_WORK, SIZES, SMALL,
-    SMALL_WIDTH, NU, REST, SIZE,
-) = range(kn.SIZE, kn.SIZE + 17)  # fmt: skip
-"""``MATRIX``: length of blocks and border together, after which comes the right-hand side."""
+TREE = record_dtype(
+    kn.REALS,
+    kn.WHOLE
+    + """
+    nodes node_count blocks matrix unknowns border largest speed_at row_at z blocks_work sizes small small_width
+    nu_border rest
+    """,
+)
+"""Fields of the context, after those of ``kernels``; ``matrix``: length of blocks and border together, after which comes
+the right-hand side."""
+tree_at = reader(TREE)
 
 
 @compiled_part(allocates=True)
@@ -24,27 +30,27 @@ def solve(ctx, terms, right):
 
     Addresses are given; the result is in column 0 of z and in nu. Returns SOLVED or why not.
     """
-    ny, m, count = ctx[UNKNOWNS], ctx[BORDER], ctx[NODE_COUNT]
-    border = doubles_at(terms + 8 * ctx[BLOCKS], (m, ny))
-    z = doubles_at(ctx[Z], (ny, 1 + m))
+    ny, m, count = ctx.unknowns, ctx.border, ctx.node_count
+    border = doubles_at(terms + 8 * ctx.blocks, (m, ny))
+    z = doubles_at(ctx.z, (ny, 1 + m))
     given = doubles_at(right, ny + m)
     return solve_tree(
-        integers_at(ctx[NODES], (count, COLUMNS)), doubles_at(terms, ctx[BLOCKS]), border, given[:ny], given[ny:], z,
-        doubles_at(ctx[BLOCKS_WORK], ctx[BLOCKS]), doubles_at(ctx[SIZES], ctx[LARGEST]),
-        doubles_at(ctx[SMALL], (m, ctx[SMALL_WIDTH])), doubles_at(ctx[NU], m),
-        doubles_at(ctx[REST], 3 * (ny + m)),
+        integers_at(ctx.nodes, (count, COLUMNS)), doubles_at(terms, ctx.blocks), border, given[:ny], given[ny:], z,
+        doubles_at(ctx.blocks_work, ctx.blocks), doubles_at(ctx.sizes, ctx.largest),
+        doubles_at(ctx.small, (m, ctx.small_width)), doubles_at(ctx.nu_border, m),
+        doubles_at(ctx.rest, 3 * (ny + m)),
     )  # fmt: skip
 
 
 @compiled_part(allocates=True)
 def read_solution(ctx, a, lam):
     """Accelerations and multipliers from the solved unknowns."""
-    ny, m = ctx[UNKNOWNS], ctx[BORDER]
-    z, nu = doubles_at(ctx[Z], (ny, 1 + m)), doubles_at(ctx[NU], m)
-    held = ctx[kn.ROWS] - m
-    speed_at, row_at = integers_at(ctx[SPEED_AT], ctx[kn.NV]), integers_at(ctx[ROW_AT], held)
+    ny, m = ctx.unknowns, ctx.border
+    z, nu = doubles_at(ctx.z, (ny, 1 + m)), doubles_at(ctx.nu_border, m)
+    held = ctx.rows - m
+    speed_at, row_at = integers_at(ctx.speed_at, ctx.nv), integers_at(ctx.row_at, held)
     finite = True
-    for i in range(ctx[kn.NV]):
+    for i in range(ctx.nv):
         a[i] = z[speed_at[i], 0]
         finite = finite and np.isfinite(a[i])
     for r in range(held):
@@ -57,11 +63,11 @@ def read_solution(ctx, a, lam):
 @compiled_part(allocates=True)
 def stabilize(ctx, right):
     """Adds to the rows what lets errors of the constraints die out: c - 2 rate (G v - b) - rate^2 g (Baumgarte)."""
-    ny, m = ctx[UNKNOWNS], ctx[BORDER]
-    call_native(ctx[kn.GAPS_CODE], ctx[kn.GAPS], ctx[kn.X], ctx[kn.GAPS_PARAMETERS])
-    at = ctx[kn.GAPS] + 8 * ctx[MATRIX]
+    ny, m = ctx.unknowns, ctx.border
+    call_native(ctx.gaps_code, ctx.gaps, ctx.x, ctx.gaps_parameters)
+    at = ctx.gaps + 8 * ctx.matrix
     gaps, slips, rows = doubles_at(at, ny + m), doubles_at(at + 8 * (ny + m), ny + m), doubles_at(right, ny + m)
-    rate = doubles_at(ctx[kn.RATE], 1)[0]
+    rate = ctx.rate
     for i in range(ny + m):  # gaps are -g and slips b - G v; both are zero in the places of speeds
         rows[i] += 2.0 * rate * slips[i] + rate * rate * gaps[i]
 
@@ -69,9 +75,9 @@ def stabilize(ctx, right):
 @compiled_part(allocates=True)
 def drive_power(ctx, lam):
     """Power of loads and of prescribed motions, from the terms that follow the unknowns."""
-    ny, m, nq, nd, rows = ctx[UNKNOWNS], ctx[BORDER], ctx[kn.NQ], ctx[kn.DRIVES], ctx[kn.ROWS]
-    start = ctx[MATRIX] + ny + m + nq
-    rest = doubles_at(ctx[kn.TERMS] + 8 * start, 1 + 2 * nd + rows * nd)
+    ny, m, nq, nd, rows = ctx.unknowns, ctx.border, ctx.nq, ctx.drives, ctx.rows
+    start = ctx.matrix + ny + m + nq
+    rest = doubles_at(ctx.terms + 8 * start, 1 + 2 * nd + rows * nd)
     power = rest[0]
     for d in range(nd):
         effort = -rest[1 + nd + d]
@@ -84,57 +90,57 @@ def drive_power(ctx, lam):
 @compiled_callback
 def right_hand_side(out, inp, context):
     """[t, q, v, (work)] -> [q', v', (power)]; NaN and a status in the context when it cannot be solved."""
-    ctx = integers_at(context, SIZE)
-    nq, nv, ny, m = ctx[kn.NQ], ctx[kn.NV], ctx[UNKNOWNS], ctx[BORDER]
+    ctx = tree_at(context)
+    nq, nv, ny, m = ctx.nq, ctx.nv, ctx.unknowns, ctx.border
     given, rates = doubles_at(inp, 1 + nq + nv), doubles_at(out, nq + nv + 1)
-    x = doubles_at(ctx[kn.X], 1 + nq + nv + ctx[kn.NU])
+    x = doubles_at(ctx.x, 1 + nq + nv + ctx.nu)
     for i in range(1 + nq + nv):
         x[i] = given[i]
-    call_native(ctx[kn.CODE], ctx[kn.TERMS], ctx[kn.X], ctx[kn.PARAMETERS])
-    right = ctx[kn.TERMS] + 8 * ctx[MATRIX]
-    lam = doubles_at(ctx[kn.MULTIPLIERS], ctx[kn.ROWS] + 1)
-    if ctx[kn.BAUMGARTE] == 1:
+    call_native(ctx.code, ctx.terms, ctx.x, ctx.parameters)
+    right = ctx.terms + 8 * ctx.matrix
+    lam = doubles_at(ctx.multipliers, ctx.rows + 1)
+    if ctx.baumgarte == 1:
         stabilize(ctx, right)
-    if solve(ctx, ctx[kn.TERMS], right) != SOLVED or not read_solution(ctx, rates[nq:], lam):
-        integers_at(ctx[kn.STATUS], 1)[0] = kn.SINGULAR_CONSTRAINTS
+    if solve(ctx, ctx.terms, right) != SOLVED or not read_solution(ctx, rates[nq:], lam):
+        ctx.status = kn.SINGULAR_CONSTRAINTS
         for i in range(nq + nv):
             rates[i] = np.nan
         return
     qdot = doubles_at(right + 8 * (ny + m), nq)
     for i in range(nq):
         rates[i] = qdot[i]
-    if ctx[kn.QUADRATURES] == 1:
+    if ctx.quadratures == 1:
         rates[nq + nv] = drive_power(ctx, lam)
 
 
 @compiled_callback
 def project(out, inp, context):
     """[t, q, v, (work)] -> the nearest state on the constraints, violation before and after, status."""
-    ctx = integers_at(context, SIZE)
-    nq, nv, ny, m = ctx[kn.NQ], ctx[kn.NV], ctx[UNKNOWNS], ctx[BORDER]
-    n = nq + nv + ctx[kn.QUADRATURES]
+    ctx = tree_at(context)
+    nq, nv, ny, m = ctx.nq, ctx.nv, ctx.unknowns, ctx.border
+    n = nq + nv + ctx.quadratures
     given, result = doubles_at(inp, 1 + n), doubles_at(out, n + 3)
     for i in range(n):
         result[i] = given[1 + i]
     q, v = result[:nq], result[nq : nq + nv]
-    before = kn.normalize(ctx, q)
+    before = kn.normalize(kn.context_at(context), q)
     after, status = 0.0, 0.0
-    if ctx[kn.ROWS] > 0:
-        x = doubles_at(ctx[kn.X], 1 + nq + nv + ctx[kn.NU])
+    if ctx.rows > 0:
+        x = doubles_at(ctx.x, 1 + nq + nv + ctx.nu)
         x[0] = given[0]
-        at = ctx[kn.GAPS]
-        right = at + 8 * ctx[MATRIX]
+        at = ctx.gaps
+        right = at + 8 * ctx.matrix
         gaps = doubles_at(right, ny + m)
-        shift = doubles_at(ctx[kn.WORK], nv)
-        lam = doubles_at(ctx[kn.MULTIPLIERS], ctx[kn.ROWS] + 1)
-        length = doubles_at(ctx[kn.LENGTH], 1)[0]
+        shift = doubles_at(ctx.work, nv)
+        lam = doubles_at(ctx.multipliers, ctx.rows + 1)
+        length = ctx.length
         best = np.inf
-        for step in range(ctx[kn.MAX_PASSES]):
+        for step in range(ctx.max_passes):
             for i in range(nq):
                 x[1 + i] = q[i]
             for i in range(nv):
                 x[1 + nq + i] = v[i]
-            call_native(ctx[kn.GAPS_CODE], at, ctx[kn.X], ctx[kn.GAPS_PARAMETERS])
+            call_native(ctx.gaps_code, at, ctx.x, ctx.gaps_parameters)
             after = 0.0
             for r in range(ny + m):
                 after = max(after, abs(gaps[r]))
@@ -149,7 +155,7 @@ def project(out, inp, context):
             if solve(ctx, at, right) != SOLVED or not read_solution(ctx, shift, lam):
                 status = 1.0
                 break
-            kn.move(ctx, q, shift)
+            kn.move(kn.context_at(context), q, shift)
         if status == 0.0 and after > kn.CLOSED_ENOUGH * length:
             status = 1.0
         if status == 0.0:  # speeds: G (v + shift) = b at the projected position
@@ -164,11 +170,11 @@ def project(out, inp, context):
 @compiled
 def solve_rows(context, x, accelerations, multipliers, status):
     """Accelerations and multipliers for every row [t, q, v, u] of x."""
-    ctx = integers_at(context, SIZE)
-    right = ctx[kn.TERMS] + 8 * ctx[MATRIX]
+    ctx = tree_at(context)
+    right = ctx.terms + 8 * ctx.matrix
     width = x.shape[1]
     for k in range(x.shape[0]):
-        call_native(ctx[kn.CODE], ctx[kn.TERMS], address_of(x) + 8 * k * width, ctx[kn.PARAMETERS])
-        fine = solve(ctx, ctx[kn.TERMS], right) == SOLVED
+        call_native(ctx.code, ctx.terms, address_of(x) + 8 * k * width, ctx.parameters)
+        fine = solve(ctx, ctx.terms, right) == SOLVED
         fine = read_solution(ctx, accelerations[k], multipliers[k]) and fine
         status[k] = kn.FINE if fine else kn.SINGULAR_CONSTRAINTS

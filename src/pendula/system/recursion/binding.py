@@ -8,15 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from pendula.numerics.compiled.records import Memory
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.system import kernels as kn
 from pendula.system.code.programs import prepared_parameters
-from pendula.system.dynamics import MOST_PASSES, Dynamics, Workspace
+from pendula.system.dynamics import Dynamics, Sizes, Workspace, shared_fields
 from pendula.system.layout import Array
+from pendula.system.recursion import closed as ck
 from pendula.system.recursion import kernels as rk
 from pendula.system.recursion import loops as lp
 from pendula.system.recursion import planar as pl
-from pendula.system.recursion import spatial as sp
+from pendula.system.recursion import plane_and_lanes as pk
+from pendula.system.recursion.columns import WIDTH
+from pendula.system.recursion.memory import RECURSION
 from pendula.system.recursion.tables import Numbers, Tables
 
 
@@ -58,89 +62,64 @@ def bind_recursion(
         balls, speed_of, has_power: as for ``bind_dynamics``.
         loops: None if there are none.
     """
-    n, nq, nv, nd = len(tables.ints), tables.nq, tables.nv, tables.drives
-    x = np.zeros(1 + nq + nv + len(inputs))
-    x[1 + nq + nv :] = inputs
+    n, nq, nv, nd, m = len(tables.hinges), tables.nq, tables.nv, tables.drives, len(loops.names) if loops else 0
     aside = np.zeros(tables.aside + 1)
     tables.charts.fill_drives(aside[3 * nd + len(tables.expressions) :])
-    arrays = {
-        kn.X: x,
-        kn.STATUS: np.zeros(1, dtype=np.int64),
-        kn.MULTIPLIERS: np.zeros(1),
-        kn.BALL_AT: np.array(balls, dtype=np.int64).reshape(-1, 2),
-        rk.INTS: tables.ints,
-        rk.REAL: numbers.hinges,
-        rk.SPRINGS_AT: tables.springs,
-        rk.SPRING_NUMBERS_AT: numbers.springs,
-        rk.LOADS_AT: tables.loads,
-        rk.LOAD_NUMBERS_AT: numbers.loads,
-        rk.GRAVITY: numbers.gravity,
-        rk.ASIDE: aside,
-        rk.TAU: np.zeros(nv + nd + 1),
-        rk.RATES: np.zeros(nv + nd + 1),
-        rk.W: aligned_zeros(n + 1, sp.WIDTH),
-        rk.OUTSIDE: np.zeros(2 * n + 1),
-        rk.LOAD_HINGES: tables.rows.load_hinges,
-        rk.EFFORTS: np.zeros(nd + 1),  # and the power of loads
-        rk.OUT: np.zeros(nq + nv + 1),
-    }
-    context = np.zeros(rk.SIZE, dtype=np.int64)
-    keep: list[Any] = [numbers]
+    length, rank, baumgarte = (loops.length, loops.rank, loops.baumgarte) if loops else (0.0, 0, None)
+    sizes = Sizes(nq, nv, len(inputs), m, nd)
+    context = Memory(
+        RECURSION, **shared_fields(sizes, inputs, balls, speed_of, has_power, length, rank, baumgarte),
+        hinge_count=n, hinges=tables.hinges, numbers=numbers.hinges, spring_count=len(tables.springs),
+        springs=tables.springs, spring_numbers=numbers.springs, load_count=len(tables.loads), loads=tables.loads,
+        load_numbers=numbers.loads, load_hinges=tables.rows.load_hinges, gravity=numbers.gravity, aside=aside,
+        values=len(tables.expressions), charts=tables.charts.size, tau=np.zeros(nv + nd + 1),
+        speeds=np.zeros(nv + nd + 1), w=aligned_zeros(n + 1, WIDTH), outside=np.zeros(2 * n + 1),
+        efforts=np.zeros(nd + 1), out=np.zeros(nq + nv + 1),
+    )  # fmt: skip
+    context.keep(numbers)
     if program is not None:
         code = prepared_parameters(program, vector)
-        context[kn.CODE], context[kn.PARAMETERS] = program.evaluate, code.ctypes.data
-        keep += [program, code]
-    context[[kn.NQ, kn.NV, kn.NU, kn.DRIVES]] = nq, nv, len(inputs), nd
-    context[[kn.QUADRATURES, kn.BALLS, kn.MAX_PASSES]] = int(has_power), len(balls), MOST_PASSES
-    context[[rk.HINGES, rk.SPRINGS, rk.LOADS]] = n, len(tables.springs), len(tables.loads)
-    context[[rk.VALUES, rk.CHARTS]] = len(tables.expressions), tables.charts.size
+        context.code, context.parameters = program.evaluate, code
+        context.keep(program)
     rhs, project = rk.right_hand_side, kn.project
     if numbers.plane is not None:
-        arrays[rk.PLANE] = numbers.plane
-        context[rk.SPRUNG] = bool(np.any(numbers.plane[:, pl.STIFFNESS :]))
-        rhs = rk.chain_right_hand_side if tables.is_chain else rk.planar_right_hand_side
+        context.plane, context.sprung = numbers.plane, bool(np.any(numbers.plane[:, pl.STIFFNESS :]))
+        rhs = pk.chain_right_hand_side if tables.is_chain else pk.planar_right_hand_side
     if loops is not None:
-        arrays |= _loop_arrays(tables, numbers, vector, loops)
-        arrays[kn.SPEED_OF] = np.array(speed_of, dtype=np.int64)
-        context[[kn.ROWS, kn.RANK, kn.BAUMGARTE]] = len(loops.names), loops.rank, loops.baumgarte is not None
-        rhs, project = rk.closed_right_hand_side, rk.project_closed
-    for entry, array in arrays.items():
-        context[entry] = array.ctypes.data
-    context[rk.RHS] = rhs.address
-    workspace = Workspace(context, arrays[kn.STATUS], (*keep, *arrays.values()))
+        _close_loops(context, tables, numbers, vector, loops)
+        rhs, project = ck.closed_right_hand_side, ck.project_closed
+    context.rhs = rhs.address
+    workspace = Workspace(context)
     projection = workspace.callback(project.address) if balls or loops is not None else None
     return Dynamics(workspace.callback(rhs.address), projection, int(has_power), workspace)
 
 
-def _loop_arrays(tables: Tables, numbers: Numbers, vector: Array, loops: Loops) -> dict[int, Array]:
+def _close_loops(context: Memory, tables: Tables, numbers: Numbers, vector: Array, loops: Loops) -> None:
     """Tables and scratch of closed loops."""
-    n, nv, m = len(tables.ints), tables.nv, len(loops.names)
-    return {
-        kn.WORK: np.zeros(nv),
-        kn.MULTIPLIERS: np.zeros(m),
-        kn.LENGTH: np.array([loops.length]),
-        kn.RATE: np.array([loops.baumgarte or 0.0]),
-        rk.ROWS_AT: tables.closing(loops.names),
-        rk.ROW_NUMBERS_AT: tables.closing_numbers(loops.names, numbers, vector),
-        rk.PULLS: np.zeros((m, lp.PULLS)),
-        rk.ANSWERS: np.zeros((n + 1, lp.ANSWER)),
-        rk.CHANGES: np.zeros((m, nv)),
-        rk.EFFORT_CHANGES: np.zeros((m, tables.drives + 1)),
-        rk.MATRIX: np.zeros((m, m)),
-        rk.RIGHT: np.zeros(2 * m),
-        rk.ORDER: np.zeros(m, dtype=np.int64),
-    }
+    n, m = len(tables.hinges), len(loops.names)
+    context.closings = tables.closing(loops.names)
+    context.closing_numbers = tables.closing_numbers(loops.names, numbers, vector)
+    context.pulls, context.changes = np.zeros((m, lp.PULLS)), np.zeros((m, tables.nv))
+    context.wrenches, context.motions = np.zeros((n + 1, 6)), np.zeros((n + 1, 6))
+    context.effort_changes, context.matrix = np.zeros((m, tables.drives + 1)), np.zeros((m, m))
+    context.right, context.order = np.zeros(2 * m), np.zeros(m, dtype=np.int64)
 
 
 def in_lanes(dynamics: Dynamics, tables: Tables, numbers: Numbers) -> Dynamics:
     """The same for eight states at once, on wider scratch tables."""
     if numbers.plane is None:
-        eight = rk.spatial_eight
+        eight = pk.spatial_eight
     else:
-        eight = rk.chain_eight if tables.is_chain else rk.planar_eight
-    work = aligned_zeros(len(tables.ints) + 1, sp.WIDTH, LANES)
-    tau = aligned_zeros(tables.nv + 1, LANES)
-    context = dynamics.workspace.context.copy()
-    context[[rk.W, rk.TAU]] = work.ctypes.data, tau.ctypes.data
-    workspace = Workspace(context, dynamics.workspace.status, (*dynamics.workspace.keep, work, tau))
+        eight = pk.chain_eight if tables.is_chain else pk.planar_eight
+    context = extended(dynamics.workspace.context, RECURSION)
+    context.w = aligned_zeros(len(tables.hinges) + 1, WIDTH, LANES)
+    context.tau = aligned_zeros(tables.nv + 1, LANES)
+    workspace = Workspace(context)
     return Dynamics(workspace.callback(eight.address), None, dynamics.quadratures, workspace)
+
+
+def extended(context: Memory, kind: Any) -> Memory:
+    """A copy of a recursion's context, as a record that may have more fields."""
+    made = Memory(kind, **{name: getattr(context, name) for name in RECURSION.names or ()})
+    made.keep(context)
+    return made

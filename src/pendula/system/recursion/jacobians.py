@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pendula.numerics.compiled.records import Memory
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.numerics.scalars.tangents import FIRST, WIDTH
-from pendula.system import kernels as kn
 from pendula.system.code.programs import prepared_parameters
 from pendula.system.layout import Array
+from pendula.system.recursion import columns as co
 from pendula.system.recursion import derivatives as dk
-from pendula.system.recursion import kernels as rk
-from pendula.system.recursion import loads as lk
-from pendula.system.recursion import spatial as sp
-from pendula.system.recursion.spatial import BALL, CHART
-from pendula.system.recursion.tables import Gradient, Tables
+from pendula.system.recursion.binding import extended
+from pendula.system.recursion.carried import CHANGES_WIDTH, FROZEN_WIDTH
+from pendula.system.recursion.columns import BALL, BETWEEN, CHART, PULL
+from pendula.system.recursion.tables import Gradient, Tables, has_straight_springs
 
 if TYPE_CHECKING:
     from pendula.system.dynamics import Dynamics
@@ -89,21 +89,20 @@ class _Reach:
     """What a coordinate or speed moves, by its index in [t, q, v, u]: first, last own and last hinge; all for 0."""
 
     def __init__(self, tables: Tables) -> None:
-        ints, count = tables.ints, len(tables.ints)
+        hinges, count = tables.hinges, len(tables.hinges)
         last = list(range(count + 1))
         for i in range(count, 0, -1):
-            up = int(ints[i - 1, sp.PARENT])
+            up = int(hinges["parent"][i - 1])
             last[up] = max(last[up], last[i])
         # a spring between two points may lead to any hinge
-        everywhere = bool(np.any(np.isin(tables.loads[:, lk.KIND], (lk.BETWEEN, lk.PULL))))
+        everywhere = bool(np.any(np.isin(tables.loads["kind"], (BETWEEN, PULL))))
         carries = carries_along(tables)
         self._of, self._hinges = {0: (1, count, count)}, {0: 0}
-        for i, row in enumerate(ints, start=1):
-            kind, q, v = (int(row[at]) for at in (sp.KIND, sp.Q, sp.V))
+        for i, hinge in enumerate(hinges, start=1):
+            q, v, free = (int(hinge[name]) for name in ("q", "v", "free"))
             if v < 0:
                 continue
-            free = int(row[sp.FREE]) if kind == CHART else 3 if kind == BALL else 1
-            places = [1 + q + k for k in range(4 if kind == BALL else free)]
+            places = [1 + q + k for k in range(4 if hinge["kind"] == BALL else free)]
             places += [1 + tables.nq + v + k for k in range(free)]
             reached = (1, count, count) if everywhere else (i, i if carries else last[i], last[i])
             self._of |= dict.fromkeys(places, reached)
@@ -122,14 +121,14 @@ def carries_along(tables: Tables) -> bool:
 
     Not with quaternions, whose entries also stretch.
     """
-    ints = tables.ints
-    return not (len(tables.loads) or np.any(ints[:, sp.ABSOLUTE] == 1) or np.any(ints[:, sp.KIND] == BALL))
+    hinges = tables.hinges
+    return not (len(tables.loads) or np.any(hinges["absolute"] == 1) or np.any(hinges["kind"] == BALL))
 
 
 def is_direct(tables: Tables) -> bool:
     """Whether besides there are only turns, slides and constant springs, whose derivatives are known."""
-    constant = not np.any(tables.springs[:, [lk.DAMPING_AT, lk.LAW_AT]] >= 0)
-    return bool(carries_along(tables) and constant and not np.any(tables.ints[:, sp.KIND] == CHART))
+    constant = has_straight_springs(tables.springs)
+    return bool(carries_along(tables) and constant and not np.any(tables.hinges["kind"] == CHART))
 
 
 class BoundJacobian:
@@ -156,73 +155,48 @@ class BoundJacobian:
         *,
         solves: bool,
     ) -> None:
-        n, nq, nv = len(tables.ints), tables.nq, tables.nv
+        n, nq, nv = len(tables.hinges), tables.nq, tables.nv
         self.count = len(columns_of(tables, by))
         moved = 0 if gradient is None else len(gradient.places)
-        arrays = {
-            dk.RANGES: batches.ranges,
-            dk.SEEDS: batches.seeds,
-            dk.TARGETS: batches.targets,
-            dk.SLOPES: np.zeros((self.count, moved + 1)),
-            dk.MOVED_AT: np.zeros(1, dtype=np.int64) if gradient is None else gradient.places,
-            dk.WORK: aligned_zeros(n + 1, sp.WIDTH, WIDTH),
-            dk.QS: aligned_zeros(nq + 1, WIDTH),
-            dk.VS: aligned_zeros(nv + tables.drives + 1, WIDTH),
-            dk.ASIDES: aligned_zeros(tables.aside + 1, WIDTH),
-            dk.EFFORTS: aligned_zeros(nv + tables.drives + 1, WIDTH),
-            dk.LEFT_OVER: aligned_zeros(nv + 1, WIDTH),
-            dk.RIGHT: aligned_zeros(nv + 1, LANES),
-            dk.WRENCHES: aligned_zeros(n + 1, 6, LANES),
-            dk.GIVEN: np.zeros(nv + 1),
-            dk.ORDER: np.zeros(4, dtype=np.int64),
-        }
+        context = self.context = extended(dynamics.workspace.context, dk.DERIVATIVES)
+        context.columns, context.batches, context.moved = self.count, len(batches.ranges), moved
+        context.ranges, context.seeds, context.targets = batches.ranges, batches.seeds, batches.targets
+        context.slopes = np.zeros((self.count, moved + 1))
+        context.d_w, context.d_q = aligned_zeros(n + 1, co.WIDTH, WIDTH), aligned_zeros(nq + 1, WIDTH)
+        context.d_v, context.d_tau = (aligned_zeros(nv + tables.drives + 1, WIDTH) for _ in range(2))
+        context.d_aside, context.d_left = aligned_zeros(tables.aside + 1, WIDTH), aligned_zeros(nv + 1, WIDTH)
+        context.d_right, context.d_wrenches = aligned_zeros(nv + 1, LANES), aligned_zeros(n + 1, 6, LANES)
+        context.given, context.request = np.zeros(nv + 1), np.zeros(1, dtype=dk.REQUEST)
         if by != "p" and carries_along(tables):
-            arrays[dk.FROZEN] = aligned_zeros(n + 1, dk.FROZEN_WIDTH)
-            arrays[dk.CHANGES] = aligned_zeros(n + 1, dk.CHANGES_WIDTH, LANES)
-            arrays[dk.LANE_HINGES] = batches.hinges
-        self.state = np.zeros(1 + nq + nv + len(tables.mechanism.inputs))
+            context.frozen = aligned_zeros(n + 1, FROZEN_WIDTH)
+            context.d_changes, context.lane_hinges = aligned_zeros(n + 1, CHANGES_WIDTH, LANES), batches.hinges
+        self.state = context.x = np.zeros(1 + nq + nv + len(tables.mechanism.inputs))
         """[t, q, v, u] of single evaluations"""
         if by == "p":
-            arrays |= parameter_tables(tables, vector, batches)
-        self.context = np.zeros(dk.SIZE, dtype=np.int64)
-        self.context[: rk.SIZE] = dynamics.workspace.context
-        self.context[kn.X] = self.state.ctypes.data
-        self.context[[dk.COLUMNS, dk.BATCHES, dk.MOVED]] = self.count, len(batches.ranges), moved
-        self.context[dk.DIRECT] = by in ("q", "v", "qv") and is_direct(tables)
-        self.context[dk.PASS] = (dk.by_parameters if by == "p" else dk.by_state).address
-        self.context[dk.WHOLE] = dk.of_accelerations.address if solves else 0
-        self.context[dk.SELF] = self.context.ctypes.data
-        for entry, array in arrays.items():
-            self.context[entry] = array.ctypes.data
-        self._keep: tuple[Any, ...] = (dynamics, *arrays.values())
+            fill_parameter_tables(context, tables, vector, batches)
+        context.direct = by in ("q", "v", "qv") and is_direct(tables)
+        context.pass_code = (dk.by_parameters if by == "p" else dk.by_state).address
+        context.whole_code = dk.of_accelerations.address if solves else 0
         if gradient is not None:
-            code = prepared_parameters(gradient.native, vector)
-            self.context[dk.SLOPES_CODE], self.context[dk.SLOPES_PARAMETERS] = (
-                gradient.native.evaluate,
-                code.ctypes.data,
-            )
-            self._keep += (gradient, code)
+            context.moved_at, context.slopes_code = gradient.places, gradient.native.evaluate
+            context.slopes_parameters = prepared_parameters(gradient.native, vector)
+            context.keep(gradient)
 
 
-def parameter_tables(tables: Tables, vector: Array, batches: Batches) -> dict[int, Array]:
+def fill_parameter_tables(context: Memory, tables: Tables, vector: Array, batches: Batches) -> None:
     """All numbers that follow from parameters with their tangents, batch by batch, by imaginary changes."""
     base, count = tables.numbers(vector), len(batches.ranges)
-    found: dict[tuple[int, str], Array] = {}
-    for entry, name in (
-        (dk.HINGE_NUMBERS, "hinges"),
-        (dk.SPRING_NUMBERS, "springs"),
-        (dk.LOAD_NUMBERS, "loads"),
-        (dk.GRAVITIES, "gravity"),
-    ):
+    fields = {"hinges": "d_numbers", "springs": "d_spring_numbers", "loads": "d_load_numbers", "gravity": "d_gravity"}
+    found: dict[str, Array] = {}
+    for name, entry in fields.items():
         values = getattr(base, name)
         memory = aligned_zeros(count * values.size + 1, WIDTH)
-        memory[:-1].reshape(count, values.size, WIDTH)[:, :, 0] = values.ravel()
-        found[entry, name] = memory
+        setattr(context, entry, memory)
+        found[name] = memory[:-1].reshape(count, values.size, WIDTH)
+        found[name][:, :, 0] = values.ravel()
     for batch, lane in zip(*np.nonzero(batches.targets >= 0), strict=True):
         changed = vector.astype(complex)
         changed[batches.targets[batch, lane]] += 1j * STEP
         numbers = tables.numbers(changed)
-        for (_, name), memory in found.items():
-            slopes = getattr(numbers, name).imag.ravel() / STEP
-            memory[:-1].reshape(count, slopes.size, WIDTH)[batch, :, FIRST + lane] = slopes
-    return {entry: memory for (entry, _), memory in found.items()}
+        for name, memory in found.items():
+            memory[batch, :, FIRST + lane] = getattr(numbers, name).imag.ravel() / STEP

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
@@ -15,8 +16,7 @@ from pendula.equations.tape import Expr, is_zero
 from pendula.errors import NotSupported
 from pendula.model.bodies import GROUND as GROUND_NAME
 from pendula.system.layout import Array
-from pendula.system.recursion import loads as lk
-from pendula.system.recursion import spatial as sp
+from pendula.system.recursion import columns as co
 from pendula.system.recursion.skeleton import GROUND, Skeleton, is_constant
 
 
@@ -27,6 +27,11 @@ class Point:
     link: int
     place: tuple[Expr, ...]
     hinge: int = GROUND
+
+
+SpringRow = namedtuple("SpringRow", "hinge coordinate effort damping law")
+LoadRow = namedtuple("LoadRow", "kind first second value in_body")
+"""records of ``columns.SPRING`` and ``columns.LOAD``"""
 
 
 class LoadRows:
@@ -44,8 +49,8 @@ class LoadRows:
     def __init__(self, skeleton: Skeleton) -> None:
         self.skeleton, self.mechanism = skeleton, skeleton.mechanism
         self.expressions: list[Expr] = []
-        self.springs: list[tuple[list[int], list[Expr]]] = []
-        self.others: list[tuple[list[int], dict[int, Any]]] = []
+        self.springs: list[tuple[SpringRow, list[Expr]]] = []
+        self.others: list[tuple[LoadRow, dict[int, Any]]] = []
         self._laws: list[tuple[int, ld.Across | ld.Between]] = []
         self._known, self._nv = set(self.mechanism.parameters), len(self.mechanism.v)
         for load in ld.collect_loads(self.mechanism):
@@ -63,28 +68,28 @@ class LoadRows:
                     self._spring(hinge, k, line.stiffness, line.length, line.damping)
             case ld.BallFriction(speeds, coefficient):
                 hinge = next(
-                    i + 1 for i, h in enumerate(self.skeleton.hinges) if h.v == speeds[0] and h.kind == sp.BALL
+                    i + 1 for i, h in enumerate(self.skeleton.hinges) if h.v == speeds[0] and h.kind == co.BALL
                 )
                 for k in range(3):
                     self._spring(hinge, k, 0, 0, coefficient)
             case ld.OnCoordinate(rate, value):
                 self._on_coordinate(rate, value)
             case ld.ForceAt(body, place, vector, axes):
-                self._load(lk.FORCE, Point(m.index[body], tuple(place)), vector=vector, axes=axes)
+                self._load(co.FORCE, Point(m.index[body], tuple(place)), vector=vector, axes=axes)
             case ld.TorqueOn(body, vector, axes):
-                self._load(lk.TORQUE, Point(m.index[body], (0, 0, 0)), vector=vector, axes=axes)
+                self._load(co.TORQUE, Point(m.index[body], (0, 0, 0)), vector=vector, axes=axes)
             case ld.SpinForce(body, place, direction, coefficient, _):
                 at, more = self._either(coefficient)
                 point = Point(m.index[body], tuple(place))
-                self._load(lk.SPIN, point, at=at, factor=more, direction=tuple(direction))
+                self._load(co.SPIN, point, at=at, factor=more, direction=tuple(direction))
             case ld.Between():
                 line = load.pull.straight
                 start, end = self.end(*load.start), self.end(*load.end)
                 if line is None:
-                    self._load(lk.PULL, start, end, at=self._law(load))
+                    self._load(co.PULL, start, end, at=self._law(load))
                     return
                 at, more = self._either(line.damping)
-                self._load(lk.BETWEEN, start, end, at=at, factor=more, spring=line.stiffness, length=line.length)
+                self._load(co.BETWEEN, start, end, at=at, factor=more, spring=line.stiffness, length=line.length)
             case _:
                 assert_never(load)
 
@@ -105,11 +110,14 @@ class LoadRows:
         m = self.mechanism
         in_time = m.in_time()
         for at, load in self._laws:
-            if isinstance(load, ld.Across):
-                x = load.measured(m.tape)
-            else:
-                gap = m.tape.keep_all(vec.subtract(m.point(*load.end), m.point(*load.start)), "gap__law")
-                x = m.tape.name(se.sqrt(vec.dot(gap, gap)), "length__law")
+            match load:
+                case ld.Across():
+                    x = load.measured(m.tape)
+                case ld.Between():
+                    gap = m.tape.keep_all(vec.subtract(m.point(*load.end), m.point(*load.start)), "gap__law")
+                    x = m.tape.name(se.sqrt(vec.dot(gap, gap)), "length__law")
+                case _:
+                    assert_never(load)
             rate = m.tape.name(se.sympify(in_time(x)), "rate__law")
             pull = load.pull
             self.expressions[at : at + 3] = pull.elastic(x), pull.drag(x, rate), pull.potential(x)
@@ -137,7 +145,7 @@ class LoadRows:
         own = self.skeleton.hinges[hinge - 1]
         effort = own.v + k if own.v >= 0 else self._nv + own.drive
         at, constant = self._either(damping)
-        self.springs.append(([hinge, k, effort, at, law], [stiffness, rest, constant]))
+        self.springs.append((SpringRow(hinge, k, effort, at, law), [stiffness, rest, constant]))
 
     def _on_coordinate(self, rate: int, value: Expr) -> None:
         m = self.mechanism
@@ -150,9 +158,9 @@ class LoadRows:
             turn = m.links[link].absolute_turn
             assert turn is not None
             sense = turn.axis[2]
-            self._load(lk.TORQUE, Point(link, (0, 0, 0)), vector=(0, 0, sense * value), axes="world")
+            self._load(co.TORQUE, Point(link, (0, 0, 0)), vector=(0, 0, sense * value), axes="world")
             return
-        self.others.append(([lk.EFFORT_GIVEN, rate, 0, self._expression(value), 0], {}))
+        self.others.append((LoadRow(co.EFFORT_GIVEN, rate, 0, self._expression(value), 0), {}))
 
     def _load(
         self,
@@ -170,12 +178,12 @@ class LoadRows:
     ) -> None:
         if vector:
             at, *_ = [self._expression(x) for x in vector]
-        hinges = [0 if p is None else p.hinge or self.hinge_of(p.link) for p in (first, second)]
-        constants: dict[int, Any] = {lk.PLACE: first, lk.SPRING: spring, lk.LENGTH: length, lk.FACTOR: factor}
-        constants |= {lk.DIRECTION: (first.link, direction), lk.AXES: first.link}
+        on, other = (0 if p is None else p.hinge or self.hinge_of(p.link) for p in (first, second))
+        constants: dict[int, Any] = {co.PLACE: first, co.SPRING_RATE: spring, co.LENGTH: length, co.FACTOR: factor}
+        constants |= {co.DIRECTION: (first.link, direction), co.AXES: first.link}
         if second is not None:
-            constants[lk.OTHER] = second
-        self.others.append(([kind, *hinges, at, int(axes == "body")], constants))
+            constants[co.OTHER] = second
+        self.others.append((LoadRow(kind, on, other, at, {"world": 0, "body": 1}[axes]), constants))
 
     def hinge_of(self, link: int) -> int:
         """The hinge that carries a body; -1 means ground."""
@@ -186,16 +194,16 @@ class LoadRows:
         """The hinge that each load acts on."""
         of_rate = {h.v: k + 1 for k, h in enumerate(self.skeleton.hinges) if h.v >= 0}
         of_rate |= {self._nv + h.drive: k + 1 for k, h in enumerate(self.skeleton.hinges) if h.drive >= 0}
-        found = [of_rate.get(r[lk.FIRST], 0) if r[lk.KIND] == lk.EFFORT_GIVEN else r[lk.FIRST] for r, _ in self.others]
+        found = [of_rate.get(r.first, 0) if r.kind == co.EFFORT_GIVEN else r.first for r, _ in self.others]
         return np.array(found, dtype=np.int64)
 
     @property
     def has_damping(self) -> bool:
         """Whether a damper or friction is in a hinge."""
         return any(
-            not is_zero(constants[lk.DAMPING])
-            or row[lk.DAMPING_AT] >= 0
-            or (row[lk.LAW_AT] >= 0 and not is_zero(self.expressions[row[lk.LAW_AT] + lk.LAW_DRAG]))
+            not is_zero(constants[co.DAMPING])
+            or row.damping >= 0
+            or (row.law >= 0 and not is_zero(self.expressions[row.law + co.LAW_DRAG]))
             for row, constants in self.springs
         )
 
@@ -204,42 +212,42 @@ class LoadRows:
         """Whether a load is anything but a spring."""
         return any(self._is_more_than_spring(*row) for row in self.others)
 
-    def _is_more_than_spring(self, row: list[int], entries: dict[int, Any]) -> bool:
-        if row[lk.KIND] == lk.PULL:
-            return not is_zero(self.expressions[row[lk.VALUE] + lk.LAW_DRAG])
-        return row[lk.KIND] != lk.BETWEEN or row[lk.VALUE] >= 0 or not is_zero(entries[lk.FACTOR])
+    def _is_more_than_spring(self, row: LoadRow, entries: dict[int, Any]) -> bool:
+        if row.kind == co.PULL:
+            return not is_zero(self.expressions[row.value + co.LAW_DRAG])
+        return row.kind != co.BETWEEN or row.value >= 0 or not is_zero(entries[co.FACTOR])
 
     def constants(self) -> Iterator[Expr]:
         """Every expression of parameters in the rows."""
         for _, expressions in self.springs:
             yield from expressions
         for _, entries in self.others:
-            for key in (lk.SPRING, lk.LENGTH, lk.FACTOR):
+            for key in (co.SPRING_RATE, co.LENGTH, co.FACTOR):
                 yield entries.get(key, 0)
-            points = [entries[k].place for k in (lk.PLACE, lk.OTHER) if k in entries]
-            for vector in (*points, entries.get(lk.DIRECTION, (0, ()))[1]):
+            points = [entries[k].place for k in (co.PLACE, co.OTHER) if k in entries]
+            for vector in (*points, entries.get(co.DIRECTION, (0, ()))[1]):
                 yield from vector
 
     def numbers(self, value: Callable[[Expr], Any], R: Array, r: Array, kind: Any) -> tuple[Array, Array]:
         """The numbers of springs and of other loads; ``R`` and ``r`` lead from bodies to their hinges."""
         springs = np.array([[value(x) for x in row] for _, row in self.springs], dtype=kind)
-        others = np.zeros((len(self.others), lk.LOAD_NUMBERS), dtype=kind)
+        others = np.zeros((len(self.others), co.LOAD_NUMBERS), dtype=kind)
         for row, (_, entries) in zip(others, self.others, strict=True):
             self._fill(row, entries, R, r, value)
-        return springs.reshape(-1, lk.SPRING_NUMBERS), others
+        return springs.reshape(-1, co.SPRING_NUMBERS), others
 
     @staticmethod
     def _fill(row: Array, entries: dict[int, Any], R: Array, r: Array, value: Any) -> None:
         if not entries:
             return
-        for at in (lk.SPRING, lk.LENGTH, lk.FACTOR):
+        for at in (co.SPRING_RATE, co.LENGTH, co.FACTOR):
             row[at] = value(entries[at])
-        for at in (lk.PLACE, lk.OTHER):
+        for at in (co.PLACE, co.OTHER):
             if at in entries:
                 point = entries[at]
                 place = np.array([value(x) for x in point.place])
                 row[at : at + 3] = place if point.link < 0 else r[point.link] + R[point.link] @ place
-        link, direction = entries[lk.DIRECTION]
+        link, direction = entries[co.DIRECTION]
         if link >= 0:
-            row[lk.DIRECTION : lk.DIRECTION + 3] = R[link] @ np.array([value(x) for x in direction])
-            row[lk.AXES : lk.AXES + 9] = R[link].ravel()
+            row[co.DIRECTION : co.DIRECTION + 3] = R[link] @ np.array([value(x) for x in direction])
+            row[co.AXES : co.AXES + 9] = R[link].ravel()

@@ -9,276 +9,194 @@ from __future__ import annotations
 import numpy as np
 
 from pendula.numerics.compiled.jit import compiled_part
-from pendula.system.recursion import spatial as sp
-from pendula.system.recursion.spatial import BALL, CHART
+from pendula.numerics.compiled.native import doubles_at
+from pendula.system.recursion import columns as co
+from pendula.system.recursion import memory as mem
+from pendula.system.recursion.algebra import (
+    FUSED,
+    add,
+    cross,
+    dot,
+    increase,
+    inlined,
+    matrix,
+    negative,
+    scaled,
+    subtract,
+    symmetric,
+    symmetric_times,
+    times,
+    transposed_times,
+    vector,
+)
 
-# Columns of the tables of springs across hinges
-HINGE, COORDINATE, EFFORT, DAMPING_AT, LAW_AT, SPRING_INTEGERS = range(6)
-"""which hinge, number within it, place in the efforts, index of the expression for its damping (-1: constant), of the
-first of those of its law (-1: straight lines)"""
-STIFFNESS, REST, DAMPING, SPRING_NUMBERS = range(4)
 
-# Columns of the tables of other loads
-KIND, FIRST, SECOND, VALUE, IN_BODY, LOAD_INTEGERS = range(6)
-"""what it is, the hinges it acts on, index of the first expression (-1: constant), whether vectors are in body axes"""
-BETWEEN, FORCE, TORQUE, SPIN, EFFORT_GIVEN, PULL = range(6)
-"""``BETWEEN``: a linear spring and damper between two points, ``PULL``: the same with a law given by expressions"""
-LAW_ELASTIC, LAW_DRAG, LAW_POTENTIAL = range(3)
-"""expressions of a law, one after the other"""
-PLACE, OTHER, SPRING, LENGTH, FACTOR, DIRECTION, AXES, LOAD_NUMBERS = 0, 3, 6, 7, 8, 9, 12, 21
-
-
-@compiled_part(fastmath=sp.FUSED)
-def stretch_and_rate(row, T, x, y, j, q, v, drives, zero):
-    """Coordinate j of a hinge as its two sides see it, and its rate."""
-    kind = row[sp.KIND]
-    if kind == BALL:
-        return zero, v[row[sp.V] + j] + 0.0
-    if kind == CHART:
-        if j < row[sp.FREE]:
-            return q[row[sp.Q] + j] + 0.0, v[row[sp.V] + j] + 0.0
+@compiled_part(fastmath=FUSED)
+def stretch_and_rate(hinge, body, x, y, j, q, v, drives, zero):
+    """Coordinate j of a hinge y on x as its two sides see it, and its rate."""
+    if hinge.kind == co.BALL:
+        return zero, v[hinge.v + j] + 0.0
+    if hinge.kind == co.CHART:
+        if j < hinge.free:
+            return q[hinge.q + j] + 0.0, v[hinge.v + j] + 0.0
         return zero, zero
-    if row[sp.ABSOLUTE] == 1:
-        return T[sp.SENSE] * (y[sp.THETA] - (x[sp.THETA] + T[sp.TURN])), y[sp.RATE]
-    if row[sp.DRIVE] >= 0:
-        return zero + drives[3 * row[sp.DRIVE]], y[sp.RATE]
-    return q[row[sp.Q]] + 0.0, y[sp.RATE]
+    if hinge.absolute == 1:
+        return body[co.SENSE] * (y[co.THETA] - (x[co.THETA] + body[co.TURN])), y[co.RATE]
+    if hinge.drive >= 0:
+        return zero + drives[3 * hinge.drive], y[co.RATE]
+    return q[hinge.q] + 0.0, y[co.RATE]
 
 
-@compiled_part(fastmath=sp.FUSED)
-def push(y, s0, s1, s2, f0, f1, f2):
-    """A force on a hinge's frame at an offset from its origin, in world axes."""
-    n0, n1, n2 = sp.cross(s0, s1, s2, f0, f1, f2)
-    y[sp.P] -= n0
-    y[sp.P + 1] -= n1
-    y[sp.P + 2] -= n2
-    y[sp.P + 3] -= f0
-    y[sp.P + 4] -= f1
-    y[sp.P + 5] -= f2
-
-
-@compiled_part(fastmath=sp.FUSED)
-def moving(y, s0, s1, s2):
+@inlined
+def moving(y, offset):
     """Velocity of the point at an offset from a hinge's origin."""
-    h0, h1, h2 = sp.cross(y[sp.OMEGA], y[sp.OMEGA + 1], y[sp.OMEGA + 2], s0, s1, s2)
-    return y[sp.VELOCITY] + h0, y[sp.VELOCITY + 1] + h1, y[sp.VELOCITY + 2] + h2
+    return add(vector(y, co.VELOCITY), cross(vector(y, co.OMEGA), offset))
 
 
-@compiled_part(fastmath=sp.FUSED)
-def load_hinges(springs, constants, ints, real, q, v, drives, values, tau, w):
+@compiled_part(fastmath=FUSED)
+def load_hinges(springs, constants, hinges, numbers, q, v, drives, values, tau, w):
     """Springs and dampers between the two sides of hinges, into the efforts; returns the power of the dampers."""
-    power = w[0, sp.ZERO]
+    power = w[0, co.ZERO]
     for k in range(springs.shape[0]):
-        load = springs[k]
-        i = load[HINGE]
-        row = ints[i - 1]
+        load, c = springs[k], constants[k]
+        i = load.hinge
+        hinge = hinges[i - 1]
         at, rate = stretch_and_rate(
-            row, real[i - 1], w[row[sp.PARENT]], w[i], load[COORDINATE], q, v, drives, w[0, sp.ZERO]
+            hinge, numbers[i - 1], w[hinge.parent], w[i], load.coordinate, q, v, drives, w[0, co.ZERO]
         )
-        damping = constants[k, DAMPING]
-        if load[DAMPING_AT] >= 0:
-            damping += values[load[DAMPING_AT]]
+        damping = c[co.DAMPING]
+        if load.damping >= 0:
+            damping += values[load.damping]
         drag = damping * rate
-        if load[LAW_AT] >= 0:
-            drag += values[load[LAW_AT] + LAW_DRAG]
-            tau[load[EFFORT]] -= values[load[LAW_AT] + LAW_ELASTIC]
-        tau[load[EFFORT]] -= constants[k, STIFFNESS] * (at - constants[k, REST]) + drag
+        if load.law >= 0:
+            drag += values[load.law + co.LAW_DRAG]
+            tau[load.effort] -= values[load.law + co.LAW_ELASTIC]
+        tau[load.effort] -= c[co.STIFFNESS] * (at - c[co.REST]) + drag
         power -= drag * rate
     return power
 
 
-@compiled_part(fastmath=sp.FUSED)
+@compiled_part(fastmath=FUSED)
 def load_bodies(loads, constants, values, rates, tau, w):
     """Forces and moments on bodies, and efforts given by expressions; returns the power of all but springs.
 
     ``rates`` are the speeds, then the rates of the prescribed motions.
     """
-    power = w[0, sp.ZERO]
+    power = w[0, co.ZERO]
     for k in range(loads.shape[0]):
         load, c = loads[k], constants[k]
-        kind, at = load[KIND], load[VALUE]
-        if kind == EFFORT_GIVEN:
-            tau[load[FIRST]] += values[at]
-            power += values[at] * rates[load[FIRST]]
+        kind, at = load.kind, load.value
+        if kind == co.EFFORT_GIVEN:
+            tau[load.first] += values[at]
+            power += values[at] * rates[load.first]
             continue
-        y = w[load[FIRST]]
-        s0, s1, s2 = sp.turned(y, sp.R, c[PLACE], c[PLACE + 1], c[PLACE + 2])
-        if kind == BETWEEN:
-            power += spring_between(load, c, values, y, w[load[SECOND]], s0, s1, s2)
+        y = w[load.first]
+        turned = matrix(y, co.R)
+        offset = times(turned, vector(c, co.PLACE))
+        if kind == co.BETWEEN:
+            power += spring_between(load, c, values, y, w[load.second], offset)
             continue
-        if kind == PULL:
-            power += pull_between(load, c, values, y, w[load[SECOND]], s0, s1, s2)
+        if kind == co.PULL:
+            power += pull_between(load, c, values, y, w[load.second], offset)
             continue
-        u0, u1, u2 = moving(y, s0, s1, s2)
-        if kind == SPIN:
-            factor = c[FACTOR] + (values[at] if at >= 0 else 0.0)
-            d0, d1, d2 = sp.turned(y, sp.R, c[DIRECTION], c[DIRECTION + 1], c[DIRECTION + 2])
-            f0, f1, f2 = sp.cross(y[sp.OMEGA], y[sp.OMEGA + 1], y[sp.OMEGA + 2], d0, d1, d2)
-            f0, f1, f2 = factor * f0, factor * f1, factor * f2
+        if kind == co.SPIN:
+            factor = c[co.FACTOR] + (values[at] if at >= 0 else 0.0)
+            force = scaled(factor, cross(vector(y, co.OMEGA), times(turned, vector(c, co.DIRECTION))))
         else:
-            zero = w[0, sp.ZERO]
-            f0, f1, f2 = zero + values[at], zero + values[at + 1], zero + values[at + 2]
-            if load[IN_BODY] == 1:
-                g0, g1, g2 = sp.turned(c, AXES, values[at], values[at + 1], values[at + 2])
-                f0, f1, f2 = sp.turned(y, sp.R, g0, g1, g2)
-        if kind == TORQUE:
-            y[sp.P] -= f0
-            y[sp.P + 1] -= f1
-            y[sp.P + 2] -= f2
-            power += f0 * y[sp.OMEGA] + f1 * y[sp.OMEGA + 1] + f2 * y[sp.OMEGA + 2]
+            zero, force = w[0, co.ZERO], vector(values, at)
+            force = (zero + force[0], zero + force[1], zero + force[2])
+            if load.in_body == 1:
+                force = times(turned, times(matrix(c, co.AXES), force))
+        if kind == co.TORQUE:
+            increase(y, co.P, negative(force))
+            power += dot(force, vector(y, co.OMEGA))
         else:
-            push(y, s0, s1, s2, f0, f1, f2)
-            power += f0 * u0 + f1 * u1 + f2 * u2
+            push(y, offset, force)
+            power += dot(force, moving(y, offset))
     return power
 
 
-@compiled_part(fastmath=sp.FUSED)
-def gap_between(c, y, z, s0, s1, s2):
+@inlined
+def push(y, offset, force):
+    """A force on a hinge's frame at an offset from its origin, in world axes."""
+    back = negative(force)
+    increase(y, co.P, cross(offset, back))
+    increase(y, co.P + 3, back)
+
+
+@inlined
+def gap_between(c, y, z, offset):
     """From the first end of a spring to the second, and the offset of the second, in world axes."""
-    e0, e1, e2 = sp.turned(z, sp.R, c[OTHER], c[OTHER + 1], c[OTHER + 2])
-    g0 = (z[sp.POSITION] + e0) - (y[sp.POSITION] + s0)
-    g1 = (z[sp.POSITION + 1] + e1) - (y[sp.POSITION + 1] + s1)
-    g2 = (z[sp.POSITION + 2] + e2) - (y[sp.POSITION + 2] + s2)
-    return g0, g1, g2, e0, e1, e2
+    other = times(matrix(z, co.R), vector(c, co.OTHER))
+    return subtract(add(vector(z, co.POSITION), other), add(vector(y, co.POSITION), offset)), other
 
 
-@compiled_part(fastmath=sp.FUSED)
-def spring_between(load, c, values, y, z, s0, s1, s2):
+@compiled_part(fastmath=FUSED)
+def spring_between(load, c, values, y, z, offset):
     """Equal and opposite forces along the line between two points; returns the power of the damper."""
-    g0, g1, g2, e0, e1, e2 = gap_between(c, y, z, s0, s1, s2)
-    square = g0 * g0 + g1 * g1 + g2 * g2
-    pull = c[SPRING] + 0.0 * square
-    if c[LENGTH] != 0.0:
-        pull = c[SPRING] * (1.0 - c[LENGTH] / np.sqrt(square))
-    damping = c[FACTOR]
-    if load[VALUE] >= 0:
-        damping += values[load[VALUE]]
-    drag = 0.0 * square
+    gap, other = gap_between(c, y, z, offset)
+    square = dot(gap, gap)
+    pull = c[co.SPRING_RATE] + 0.0 * square
+    if c[co.LENGTH] != 0.0:
+        pull = c[co.SPRING_RATE] * (1.0 - c[co.LENGTH] / np.sqrt(square))
+    damping = c[co.FACTOR]
+    if load.value >= 0:
+        damping += values[load.value]
+    drag = power = 0.0 * square
     if damping != 0.0:
-        a0, a1, a2 = moving(y, s0, s1, s2)
-        b0, b1, b2 = moving(z, e0, e1, e2)
-        opening = (b0 - a0) * g0 + (b1 - a1) * g1 + (b2 - a2) * g2
-        rate = opening / square
-        drag = damping * rate
+        opening = dot(subtract(moving(z, other), moving(y, offset)), gap)
+        drag = damping * (opening / square)
         power = -(drag * opening)
-    else:
-        power = drag
-    f = pull + drag
-    push(y, s0, s1, s2, f * g0, f * g1, f * g2)
-    push(z, e0, e1, e2, -(f * g0), -(f * g1), -(f * g2))
+    force = scaled(pull + drag, gap)
+    push(y, offset, force)
+    push(z, other, negative(force))
     return power
 
 
-@compiled_part(fastmath=sp.FUSED)
-def pull_between(load, c, values, y, z, s0, s1, s2):
+@compiled_part(fastmath=FUSED)
+def pull_between(load, c, values, y, z, offset):
     """The same for a law whose elastic force and drag are expressions."""
-    g0, g1, g2, e0, e1, e2 = gap_between(c, y, z, s0, s1, s2)
-    distance = np.sqrt(g0 * g0 + g1 * g1 + g2 * g2)
-    a0, a1, a2 = moving(y, s0, s1, s2)
-    b0, b1, b2 = moving(z, e0, e1, e2)
-    rate = ((b0 - a0) * g0 + (b1 - a1) * g1 + (b2 - a2) * g2) / distance
-    drag = values[load[VALUE] + LAW_DRAG]
-    f = (values[load[VALUE] + LAW_ELASTIC] + drag) / distance
-    push(y, s0, s1, s2, f * g0, f * g1, f * g2)
-    push(z, e0, e1, e2, -(f * g0), -(f * g1), -(f * g2))
+    gap, other = gap_between(c, y, z, offset)
+    distance = np.sqrt(dot(gap, gap))
+    rate = dot(subtract(moving(z, other), moving(y, offset)), gap) / distance
+    drag = values[load.value + co.LAW_DRAG]
+    force = scaled((values[load.value + co.LAW_ELASTIC] + drag) / distance, gap)
+    push(y, offset, force)
+    push(z, other, negative(force))
     return -(drag * rate)
 
 
-@compiled_part(fastmath=sp.FUSED)
-def drive_efforts(ints, tau, nv, charts, w, efforts):
-    """Force or torque that every prescribed motion needs, once all accelerations are known."""
-    for i in range(1, ints.shape[0] + 1):
-        row = ints[i - 1]
-        drive, y = row[sp.DRIVE], w[i]
-        if row[sp.KIND] == CHART:
-            if drive > 0:
-                chart_efforts(row, tau, nv, charts[row[sp.AT_CHART] :], w[row[sp.PARENT]], y, efforts)
-            continue
-        if drive < 0:
-            continue
-        a0, a1, a2 = y[sp.ALPHA], y[sp.ALPHA + 1], y[sp.ALPHA + 2]
-        b0, b1, b2 = y[sp.ACC], y[sp.ACC + 1], y[sp.ACC + 2]
-        if row[sp.KIND] == sp.REVOLUTE:
-            n0, n1, n2 = sp.symmetric(y, sp.A, a0, a1, a2)
-            m0, m1, m2 = sp.turned(y, sp.B, b0, b1, b2)
-            at = sp.P
-        else:
-            n0, n1, n2 = sp.symmetric(y, sp.C, b0, b1, b2)
-            m0 = y[sp.B] * a0 + y[sp.B + 3] * a1 + y[sp.B + 6] * a2
-            m1 = y[sp.B + 1] * a0 + y[sp.B + 4] * a1 + y[sp.B + 7] * a2
-            m2 = y[sp.B + 2] * a0 + y[sp.B + 5] * a1 + y[sp.B + 8] * a2
-            at = sp.P + 3
-        total = y[2] * (n0 + m0 + y[at]) + y[5] * (n1 + m1 + y[at + 1]) + y[8] * (n2 + m2 + y[at + 2])
-        efforts[drive] = total - tau[nv + drive]
-
-
-@compiled_part
-def chart_efforts(row, tau, nv, chart, x, y, efforts):
-    """The same for the prescribed motions of a chart, whose indices follow its scratch."""
-    free, driven = row[sp.FREE], row[sp.DRIVE]
-    a0, a1, a2 = x[sp.ALPHA], x[sp.ALPHA + 1], x[sp.ALPHA + 2]
-    b0, b1, b2 = sp.cross(a0, a1, a2, y[sp.ARM], y[sp.ARM + 1], y[sp.ARM + 2])
-    b0, b1, b2 = x[sp.ACC] + b0, x[sp.ACC + 1] + b1, x[sp.ACC + 2] + b2
-    n0, n1, n2 = sp.symmetric(y, sp.A, a0, a1, a2)
-    m0, m1, m2 = sp.turned(y, sp.B, b0, b1, b2)
-    f0, f1, f2 = sp.symmetric(y, sp.C, b0, b1, b2)
-    f0 += y[sp.B] * a0 + y[sp.B + 3] * a1 + y[sp.B + 6] * a2
-    f1 += y[sp.B + 1] * a0 + y[sp.B + 4] * a1 + y[sp.B + 7] * a2
-    f2 += y[sp.B + 2] * a0 + y[sp.B + 5] * a1 + y[sp.B + 8] * a2
-    n0, n1, n2 = n0 + m0 + y[48], n1 + m1 + y[49], n2 + m2 + y[50]
-    f0, f1, f2 = f0 + y[51], f1 + y[52], f2 + y[53]
-    axes = sp.CHART_AXES + 6 * (free + driven)
-    numbers = chart_size(free, driven) - driven
-    for j in range(driven):
-        s, drive = axes + 6 * (free + j), int(chart[numbers + j])
-        total = chart[s] * n0 + chart[s + 1] * n1 + chart[s + 2] * n2
-        total += chart[s + 3] * f0 + chart[s + 4] * f1 + chart[s + 5] * f2
-        efforts[drive] = total - tau[nv + drive]
-
-
-@compiled_part
-def chart_size(free, driven):
-    """Numbers a chart keeps: pose and motion, its axes twice, U, L, u and a scratch column, shares, its drives."""
-    return sp.CHART_AXES + 12 * (free + driven) + 6 * free + free * free + 2 * free + 6 * free + driven
-
-
-@compiled_part(fastmath=sp.FUSED)
-def energies(springs, hinge_constants, loads, constants, ints, real, q, v, drives, values, gravity, w):
-    """Kinetic and potential energy of what :func:`spatial.place` has placed."""
-    kinetic = potential = w[0, sp.ZERO]
-    for i in range(1, ints.shape[0] + 1):
-        y, T = w[i], real[i - 1]
-        o0, o1, o2 = y[sp.OMEGA], y[sp.OMEGA + 1], y[sp.OMEGA + 2]
-        # in the axes of the hinge
-        a = y[0] * o0 + y[3] * o1 + y[6] * o2
-        b = y[1] * o0 + y[4] * o1 + y[7] * o2
-        c = y[2] * o0 + y[5] * o1 + y[8] * o2
-        h0, h1, h2 = sp.symmetric(T, sp.INERTIA, a, b, c)
-        g0, g1, g2 = sp.turned(y, sp.R, T[sp.MOMENT], T[sp.MOMENT + 1], T[sp.MOMENT + 2])
-        u0, u1, u2 = y[sp.VELOCITY], y[sp.VELOCITY + 1], y[sp.VELOCITY + 2]
-        s0, s1, s2 = sp.cross(o0, o1, o2, g0, g1, g2)
-        kinetic += 0.5 * (a * h0 + b * h1 + c * h2) + (u0 * s0 + u1 * s1 + u2 * s2)
-        kinetic += 0.5 * T[sp.MASS] * (u0 * u0 + u1 * u1 + u2 * u2)
-        potential -= gravity[0] * (T[sp.MASS] * y[sp.POSITION] + g0)
-        potential -= gravity[1] * (T[sp.MASS] * y[sp.POSITION + 1] + g1)
-        potential -= gravity[2] * (T[sp.MASS] * y[sp.POSITION + 2] + g2)
+@compiled_part(fastmath=FUSED)
+def energies(ctx, hinges, numbers, q, v, drives, w):
+    """Kinetic and potential energy of what :func:`spatial.place` has placed, for any scalar type."""
+    springs, spring_numbers = mem.springs_of(ctx)
+    loads, load_numbers = mem.loads_of(ctx)
+    values, down, zero = mem.values_of(ctx), vector(doubles_at(ctx.gravity, 3), 0), w[0, co.ZERO]
+    kinetic = potential = zero
+    for i in range(1, hinges.shape[0] + 1):
+        y, body = w[i], numbers[i - 1]
+        turned, omega, u, m = matrix(y, co.R), vector(y, co.OMEGA), vector(y, co.VELOCITY), body[co.MASS]
+        own = transposed_times(turned, omega)  # in the axes of the hinge
+        g = times(turned, vector(body, co.MOMENT))
+        kinetic += 0.5 * dot(own, symmetric_times(symmetric(body, co.INERTIA), own)) + dot(u, cross(omega, g))
+        kinetic += 0.5 * m * dot(u, u)
+        potential -= dot(down, add(scaled(m, vector(y, co.POSITION)), g))
     for k in range(springs.shape[0]):
-        i = springs[k, HINGE]
-        row = ints[i - 1]
-        at, _ = stretch_and_rate(
-            row, real[i - 1], w[row[sp.PARENT]], w[i], springs[k, COORDINATE], q, v, drives, w[0, sp.ZERO]
-        )
-        stretch = at - hinge_constants[k, REST]
-        potential += 0.5 * hinge_constants[k, STIFFNESS] * (stretch * stretch)
-        if springs[k, LAW_AT] >= 0:
-            potential += values[springs[k, LAW_AT] + LAW_POTENTIAL]
+        spring, c = springs[k], spring_numbers[k]
+        i = spring.hinge
+        hinge = hinges[i - 1]
+        at, _ = stretch_and_rate(hinge, numbers[i - 1], w[hinge.parent], w[i], spring.coordinate, q, v, drives, zero)
+        stretch = at - c[co.REST]
+        potential += 0.5 * c[co.STIFFNESS] * (stretch * stretch)
+        if spring.law >= 0:
+            potential += values[spring.law + co.LAW_POTENTIAL]
     for k in range(loads.shape[0]):
-        if loads[k, KIND] == BETWEEN and constants[k, SPRING] != 0.0:
-            c, y = constants[k], w[loads[k, FIRST]]
-            s0, s1, s2 = sp.turned(y, sp.R, c[PLACE], c[PLACE + 1], c[PLACE + 2])
-            g0, g1, g2, _, _, _ = gap_between(c, y, w[loads[k, SECOND]], s0, s1, s2)
-            stretch = np.sqrt(g0 * g0 + g1 * g1 + g2 * g2) - c[LENGTH]
-            potential += 0.5 * c[SPRING] * (stretch * stretch)
-        elif loads[k, KIND] == PULL:
-            potential += values[loads[k, VALUE] + LAW_POTENTIAL]
+        load, c = loads[k], load_numbers[k]
+        if load.kind == co.BETWEEN and c[co.SPRING_RATE] != 0.0:
+            y = w[load.first]
+            gap, _ = gap_between(c, y, w[load.second], times(matrix(y, co.R), vector(c, co.PLACE)))
+            stretch = np.sqrt(dot(gap, gap)) - c[co.LENGTH]
+            potential += 0.5 * c[co.SPRING_RATE] * (stretch * stretch)
+        elif load.kind == co.PULL:
+            potential += values[load.value + co.LAW_POTENTIAL]
     return kinetic, potential

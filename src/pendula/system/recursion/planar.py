@@ -16,8 +16,8 @@ import numpy as np
 from pendula.numerics.compiled.jit import compiled_part
 from pendula.numerics.scalars.eight import LANES, choose
 from pendula.numerics.scalars.trig import reciprocal, sincos, sincos_all
-from pendula.system.recursion.guard import guarded
-from pendula.system.recursion.spatial import ABSOLUTE, DRIVE, FUSED, KIND, PARENT, REVOLUTE, Q, V
+from pendula.system.recursion.algebra import FUSED, guarded
+from pendula.system.recursion.columns import REVOLUTE
 
 # Columns of the table of numbers
 SX, SY, TURN, SENSE, AX, AY, MASS, HX, HY, INERTIA, STIFFNESS, PULL, DAMPING, NUMBERS = range(14)
@@ -32,21 +32,21 @@ the origin, then of all springs in the hinge: stiffness, stiffness times rest, d
 
 
 @compiled_part(fastmath=FUSED)
-def forward(ints, real, gx, gy, q, v, drives, efforts, torques, w, out):
+def forward(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w, out):
     """v' of a tree in the plane; returns the power of the dampers.
 
     Args:
         drives: position, rate and acceleration of every prescribed motion.
         efforts, torques: from outside, in every hinge and on its frame; float64 numbers for all scalar types.
     """
-    power = place(ints, real, gx, gy, q, v, drives, efforts, torques, w)
-    articulate(ints, w)
-    accelerate(ints, w, out)
+    power = place(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w)
+    articulate(hinges, w)
+    accelerate(hinges, w, out)
     return power
 
 
 @compiled_part(fastmath=FUSED)
-def place(ints, real, gx, gy, q, v, drives, efforts, torques, w):
+def place(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w):
     """Poses, motion, own inertia and loads of all hinges."""
     o = w[0]
     for k in range(WIDTH):
@@ -54,20 +54,20 @@ def place(ints, real, gx, gy, q, v, drives, efforts, torques, w):
     o[C], o[ACX], o[ACY] = 1.0, -gx, -gy
     zero = o[S]
     power = zero
-    for i in range(1, ints.shape[0] + 1):
-        row, p = ints[i - 1], real[i - 1]
-        x, z = w[row[PARENT]], w[i]
-        sp, cp, omp, drive = x[S], x[C], x[OMEGA], row[DRIVE]
+    for i in range(1, hinges.shape[0] + 1):
+        hinge, p = hinges[i - 1], numbers[i - 1]
+        x, z = w[hinge.parent], w[i]
+        sp, cp, omp, drive = x[S], x[C], x[OMEGA], hinge.drive
         rx, ry = cp * p[SX] - sp * p[SY], sp * p[SX] + cp * p[SY]
         if drive >= 0:
             at, rate, more = zero + drives[3 * drive], zero + drives[3 * drive + 1], zero + drives[3 * drive + 2]
         else:
-            at, rate, more = q[row[Q]] + 0.0, v[row[V]] + 0.0, zero
+            at, rate, more = q[hinge.q] + 0.0, v[hinge.v] + 0.0, zero
         square = omp * omp
         before = x[THETA] + p[TURN]
         given = efforts[i - 1] + p[PULL]
-        if row[KIND] == REVOLUTE:
-            if row[ABSOLUTE] == 1:
+        if hinge.kind == REVOLUTE:
+            if hinge.absolute == 1:
                 th = p[SENSE] * at
                 om = p[SENSE] * rate
                 at, rate = p[SENSE] * (th - before), p[SENSE] * (om - omp)
@@ -99,17 +99,17 @@ def place(ints, real, gx, gy, q, v, drives, efforts, torques, w):
 
 
 @compiled_part(fastmath=FUSED)
-def articulate(ints, w):
+def articulate(hinges, w):
     """Takes the freedoms out, from the tips to ground."""
     zero = w[0, S]
-    for i in range(ints.shape[0], 0, -1):
-        row = ints[i - 1]
-        up, drive = row[PARENT], row[DRIVE]
+    for i in range(hinges.shape[0], 0, -1):
+        hinge = hinges[i - 1]
+        up, drive = hinge.parent, hinge.drive
         z, x = w[i], w[up]
         t, rx, ry, cx, cy = z[EFFORT], z[RX], z[RY], z[CX], z[CY]
         a, bx, by, c0, c1, c2 = z[A], z[BX], z[BY], z[CXX], z[CXY], z[CYY]
         n, fx, fy = z[N] + (bx * cx + by * cy), z[FX] + (c0 * cx + c1 * cy), z[FY] + (c1 * cx + c2 * cy)
-        if row[KIND] == REVOLUTE:
+        if hinge.kind == REVOLUTE:
             if drive < 0:
                 d = reciprocal(guarded(a, zero))
                 u, vx, vy = (t - n) * d, bx * d, by * d
@@ -117,7 +117,7 @@ def articulate(ints, w):
                 c0, c1, c2 = c0 - bx * vx, c1 - bx * vy, c2 - by * vy
                 fx, fy, n = fx + bx * u, fy + by * u, t
                 a, bx, by = zero, zero, zero
-            elif row[ABSOLUTE] == 1:  # its motor holds it from ground: only forces and the spring go through
+            elif hinge.absolute == 1:  # its motor holds it from ground: only forces and the spring go through
                 more = z[DX]
                 fx, fy, n = fx + bx * more, fy + by * more, t
                 a, bx, by = zero, zero, zero
@@ -148,20 +148,20 @@ def articulate(ints, w):
 
 
 @compiled_part(fastmath=FUSED)
-def accelerate(ints, w, out):
+def accelerate(hinges, w, out):
     """The freedoms' accelerations, from ground to the tips."""
-    for i in range(1, ints.shape[0] + 1):
-        row = ints[i - 1]
-        x, z = w[row[PARENT]], w[i]
-        k, drive = row[V], row[DRIVE]
+    for i in range(1, hinges.shape[0] + 1):
+        hinge = hinges[i - 1]
+        x, z = w[hinge.parent], w[i]
+        k, drive = hinge.v, hinge.drive
         al = x[ALPHA]
         ax, ay = x[ACX] - al * z[RY], x[ACY] + al * z[RX]
-        if row[KIND] == REVOLUTE:
+        if hinge.kind == REVOLUTE:
             if drive < 0:
                 an = z[OWN] - z[V1] * ax - z[V2] * ay
-                out[k] = z[DY] * an if row[ABSOLUTE] == 1 else z[DY] * (an - al)
+                out[k] = z[DY] * an if hinge.absolute == 1 else z[DY] * (an - al)
                 al = an
-            elif row[ABSOLUTE] == 1:
+            elif hinge.absolute == 1:
                 al = z[DX] + 0.0
             else:
                 al = al + z[DX]
@@ -173,14 +173,15 @@ def accelerate(ints, w, out):
 
 
 @compiled_part(fastmath=FUSED)
-def drive_efforts(ints, w, found):
+def drive_efforts(hinges, w, found):
     """Force or torque that every prescribed motion needs, once all accelerations are known."""
-    for i in range(1, ints.shape[0] + 1):
-        drive, z = ints[i - 1, DRIVE], w[i]
+    for i in range(1, hinges.shape[0] + 1):
+        hinge, z = hinges[i - 1], w[i]
+        drive = hinge.drive
         if drive < 0:
             continue
         al, ax, ay = z[ALPHA], z[ACX], z[ACY]
-        if ints[i - 1, KIND] == REVOLUTE:
+        if hinge.kind == REVOLUTE:
             found[drive] = z[DY] * (z[A] * al + z[BX] * ax + z[BY] * ay + z[N] - z[EFFORT])
         else:
             fx = z[BX] * al + z[CXX] * ax + z[CXY] * ay + z[FX]
@@ -189,7 +190,7 @@ def drive_efforts(ints, w, found):
 
 
 @compiled_part(fastmath=FUSED)
-def energies(ints, real, gx, gy, q, v, w):
+def energies(hinges, numbers, gx, gy, q, v, w):
     """Kinetic and potential energy of a tree in the plane without prescribed motions.
 
     Springs in hinges are counted up to a constant; ``w`` is scratch as for :func:`forward`.
@@ -199,16 +200,16 @@ def energies(ints, real, gx, gy, q, v, w):
         o[k] = 0.0
     o[C] = 1.0
     kinetic = potential = o[S]
-    for i in range(1, ints.shape[0] + 1):
-        row, p = ints[i - 1], real[i - 1]
-        x, z = w[row[PARENT]], w[i]
+    for i in range(1, hinges.shape[0] + 1):
+        hinge, p = hinges[i - 1], numbers[i - 1]
+        x, z = w[hinge.parent], w[i]
         s, c, omp = x[S], x[C], x[OMEGA]
         rx, ry = c * p[SX] - s * p[SY], s * p[SX] + c * p[SY]
-        at, rate = q[row[Q]], v[row[V]]
+        at, rate = q[hinge.q], v[hinge.v]
         before = x[THETA] + p[TURN]
         vx, vy = x[ACX], x[ACY]  # velocities stand where accelerations do otherwise
-        if row[KIND] == REVOLUTE:
-            if row[ABSOLUTE] == 1:
+        if hinge.kind == REVOLUTE:
+            if hinge.absolute == 1:
                 th, om = p[SENSE] * at, p[SENSE] * rate
                 at = p[SENSE] * (th - before)
             else:
@@ -239,31 +240,31 @@ hinge and in the angular acceleration of the link before, arm"""
 
 @compiled_part(forceinline=True)
 def room(links):
-    """Length of a row of numbers for so many links, where states are computed one at a time."""
+    """Length of a hinge of numbers for so many links, where states are computed one at a time."""
     return (links + LANES - 1) // LANES * LANES
 
 
 @compiled_part(fastmath=FUSED)
-def chain(real, sprung, gx, gy, q, v, w, out):
+def chain(numbers, sprung, gx, gy, q, v, w, out):
     """v' of a chain of links one after the other, angles measured from ground; returns the power of the dampers.
 
     Written so that only a division and a product stand between one link's inertia and the next one's: all else
     is ready before the division is.
     """
-    n = real.shape[0]
+    n = numbers.shape[0]
     sine, cosine, turn, share_x, share_y, share, arm_x, arm_y = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]
     zero = 0.0 * v[0]
     for i in range(n):
         sine[i] = q[i]
     sincos_all(sine, cosine)
-    p = real[n - 1]
+    p = numbers[n - 1]
     hx, hy, fx, fy = first_moment(p, sine[n - 1], cosine[n - 1], v[n - 1])
     a, bx, by, c0, c1, c2, nn = zero + p[INERTIA], -hy, hx, zero + p[MASS], zero, zero + p[MASS], zero
     power, smallest = zero, a
     for i in range(n - 1, 0, -1):
-        p, up = real[i], real[i - 1]
+        p, up = numbers[i], numbers[i - 1]
         if sprung:
-            t, spent = effort(real, q, v, i)
+            t, spent = effort(numbers, q, v, i)
             power -= spent
             nn -= t
         smallest = min(smallest, a)
@@ -284,19 +285,19 @@ def chain(real, sprung, gx, gy, q, v, w, out):
         c0, c1, c2 = (up[MASS] + c0) - (bx * bx) * d, c1 - (bx * by) * d, (up[MASS] + c2) - (by * by) * d
         bx, by = (ex - hy) - (bx * cross) * d, (ey + hx) - (by * cross) * d
     if sprung:
-        t, spent = effort(real, q, v, 0)
+        t, spent = effort(numbers, q, v, 0)
         power -= spent
         nn -= t
     d = choose(min(smallest, a) > 0.0, reciprocal(a), np.nan)
     al = (bx * gx + by * gy - nn) * d
     ax, ay = zero - gx, zero - gy
-    out[0] = real[0, SENSE] * al
+    out[0] = numbers[0, SENSE] * al
     for i in range(1, n):
         rx, ry, square = arm_x[i], arm_y[i], v[i - 1] * v[i - 1]
         more = (turn[i] - share_x[i] * ax - share_y[i] * ay) - share[i] * al
         ax, ay = (ax - square * rx) - al * ry, (ay - square * ry) + al * rx
         al = more
-        out[i] = real[i, SENSE] * al
+        out[i] = numbers[i, SENSE] * al
     return power
 
 
@@ -309,13 +310,13 @@ def first_moment(p, s, c, om):
 
 
 @compiled_part(fastmath=FUSED)
-def effort(real, q, v, i):
+def effort(numbers, q, v, i):
     """Torque of the springs and dampers before link i, and the power that the dampers take."""
-    p = real[i]
+    p = numbers[i]
     before, omp = p[TURN] + 0.0 * q[i], 0.0 * v[i]
     if i > 0:
-        before += real[i - 1, SENSE] * q[i - 1]
-        omp = real[i - 1, SENSE] * v[i - 1]
+        before += numbers[i - 1, SENSE] * q[i - 1]
+        omp = numbers[i - 1, SENSE] * v[i - 1]
     at, rate = q[i] - p[SENSE] * before, v[i] - p[SENSE] * omp
     drag = p[DAMPING] * rate
     return p[SENSE] * (p[PULL] - p[STIFFNESS] * at - drag), drag * rate

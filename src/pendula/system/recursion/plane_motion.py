@@ -12,7 +12,7 @@ import numpy as np
 
 from pendula.system.layout import Array
 from pendula.system.recursion import planar as pl
-from pendula.system.recursion import spatial as sp
+from pendula.system.recursion.columns import REVOLUTE
 
 
 @dataclass(frozen=True)
@@ -32,23 +32,23 @@ class PlaneMotion:
     """coordinate of each hinge as its two sides see it"""
 
     @classmethod
-    def of(cls, ints: Array, plane: Array, q: Array, v: Array, a: Array, drives: Array) -> PlaneMotion:
+    def of(cls, hinges: Array, plane: Array, q: Array, v: Array, a: Array, drives: Array) -> PlaneMotion:
         """For rows of coordinates, speeds and v'; ``drives``: position, rate, acceleration of prescribed motions."""
-        found = cls(*(np.zeros((len(q), len(ints) + 1)) for _ in range(10)))
-        for i, (row, p) in enumerate(zip(ints, plane, strict=True), start=1):
-            k = row[sp.DRIVE]
-            own = (q[:, row[sp.Q]], v[:, row[sp.V]], a[:, row[sp.V]]) if k < 0 else drives[:, 3 * k : 3 * k + 3].T
-            found._place(i, row, p, *own)
+        found = cls(*(np.zeros((len(q), len(hinges) + 1)) for _ in range(10)))
+        for i, (hinge, p) in enumerate(zip(hinges, plane, strict=True), start=1):
+            k = hinge["drive"]
+            own = (q[:, hinge["q"]], v[:, hinge["v"]], a[:, hinge["v"]]) if k < 0 else drives[:, 3 * k : 3 * k + 3].T
+            found._place(i, hinge, p, *own)
         return found
 
-    def _place(self, i: int, row: Array, p: Array, at: Array, rate: Array, more: Array) -> None:
-        up = row[sp.PARENT]
+    def _place(self, i: int, hinge: Array, p: Array, at: Array, rate: Array, more: Array) -> None:
+        up = hinge["parent"]
         before, omega, alpha = self.theta[:, up] + p[pl.TURN], self.omega[:, up], self.alpha[:, up]
         s, c = np.sin(self.theta[:, up]), np.cos(self.theta[:, up])
         rx, ry = c * p[pl.SX] - s * p[pl.SY], s * p[pl.SX] + c * p[pl.SY]
         slide, slide_rate = np.zeros((2, len(at))), np.zeros((2, len(at)))
-        if row[sp.KIND] == sp.REVOLUTE:
-            base = (0.0, 0.0, 0.0) if row[sp.ABSOLUTE] == 1 else (before, omega, alpha)
+        if hinge["kind"] == REVOLUTE:
+            base = (0.0, 0.0, 0.0) if hinge["absolute"] == 1 else (before, omega, alpha)
             sense = p[pl.SENSE]
             turned = [b + sense * x for b, x in zip(base, (at, rate, more), strict=True)]
             self.stretch[:, i] = sense * (turned[0] - before)
@@ -79,7 +79,7 @@ class PlaneMotion:
         return kinetic.sum(axis=1), potential.sum(axis=1)
 
     def rows(self) -> Array:
-        """As the compiled kernel of spatial motion gives them: rotation (9), position, velocities, accelerations."""
+        """As the compiled kernel of spatial motion gives them (``columns.MOTION_R`` and on)."""
         zero = np.zeros_like(self.x)
         s, c, one = np.sin(self.theta), np.cos(self.theta), zero + 1.0
         columns = [c, -s, zero, s, c, zero, zero, zero, one, self.x, self.y, zero, self.vx, self.vy, zero]

@@ -26,9 +26,11 @@ from pendula.model.expressions.expression import parse
 from pendula.model.joints import steps as template
 from pendula.model.joints.steps import AXES
 from pendula.system.layout import Array
-from pendula.system.recursion.spatial import BALL, CHART, PRISMATIC, REVOLUTE
+from pendula.system.recursion.columns import BALL, CHART, PRISMATIC, REVOLUTE
 
 T = TypeVar("T")
+Constant = Shift | Turn
+"""steps before and after the motion of a joint"""
 
 GROUND = 0  # number of ground among the hinges; real ones count from 1
 
@@ -52,7 +54,7 @@ class Hinge:
 
     kind: int
     parent: int
-    steps: tuple[Step, ...]
+    steps: tuple[Constant, ...]
     axis: tuple[Expr, ...] = (0, 0, 1)
     q: int = -1
     v: int = -1
@@ -67,7 +69,7 @@ class Seat:
     """Where a body sits: the hinge that carries it, and constant steps from there to its own axes."""
 
     hinge: int
-    steps: tuple[Step, ...]
+    steps: tuple[Constant, ...]
 
 
 @dataclass
@@ -113,7 +115,7 @@ class _Builder:
         self.q = {c.name: k for k, c in enumerate(m.model.coordinates)}
         self.v = {s.name: k for k, s in enumerate(m.model.speeds)}
         self.drives = {d.position: k for k, d in enumerate(m.drives)}
-        self.hinge, self.steps = GROUND, ()  # type: int, tuple[Step, ...]
+        self.hinge, self.steps = GROUND, ()  # type: int, tuple[Constant, ...]
 
     def add(self, link: Link) -> None:
         """All hinges of a link's joint, and the seat of its body."""
@@ -121,15 +123,15 @@ class _Builder:
         parent = seats[link.parent] if link.parent >= 0 else Seat(GROUND, ())
         self.hinge, self.steps = parent.hinge, parent.steps
         for step in link.before:
-            self._before(step)
+            self._before(_constant(step, link))
         self._move(link)
-        seats.append(Seat(self.hinge, (*self.steps, *link.after)))
+        seats.append(Seat(self.hinge, (*self.steps, *(_constant(step, link) for step in link.after))))
 
     def move_point(self, place: Sequence[Expr]) -> None:
         """Hinges from ground to a point that moves."""
         self._before(Shift((place[0], place[1], place[2])))
 
-    def _before(self, step: Step) -> None:
+    def _before(self, step: Constant) -> None:
         """A constant step, or a point of ground that moves: slides along x, y, z."""
         driven = [x in self.drives for x in step.vector] if isinstance(step, Shift) else [False]
         if not any(driven):
@@ -220,6 +222,12 @@ class _Builder:
         self._append(Hinge(CHART, self.hinge, self.steps, q=first_q, v=first_v, motion=motion, names=(*free,)))
 
 
+def _constant(step: Step, link: Link) -> Constant:
+    if isinstance(step, TurnQuaternion):
+        raise NotSupported(f'joint "{link.joint.name}": the recursion has no quaternion before or after the motion')
+    return step
+
+
 def _runs(steps: Sequence[T], ball: type) -> list[tuple[T, ...]]:
     """The steps up to a quaternion, the quaternion alone, the steps after it, and so on; empty runs are left out."""
     runs: list[tuple[T, ...]] = []
@@ -296,16 +304,15 @@ class Constants:
         return out
 
 
-def step_matrix(step: Step, value: Any) -> tuple[Array, Array]:
+def step_matrix(step: Constant, value: Any) -> tuple[Array, Array]:
     """Rotation and shift of a constant step; ``value`` gives numbers for expressions."""
     if isinstance(step, Shift):
         return np.eye(3), np.array([value(x) for x in step.vector])
-    assert isinstance(step, Turn)
     angle = value(step.angle)
     return np.array(vec.turn_matrix([value(x) for x in step.axis], np.cos(angle), np.sin(angle))), np.zeros(3)
 
 
-def follow_steps(steps: Sequence[Step], value: Any) -> tuple[Array, Array, Any]:
+def follow_steps(steps: Sequence[Constant], value: Any) -> tuple[Array, Array, Any]:
     """Rotation, shift and turn about z [rad] after some constant steps."""
     R, r, angle = np.eye(3), np.zeros(3), 0.0
     for step in steps:

@@ -20,19 +20,12 @@ from pendula.model.model import Model
 from pendula.system.code.llvm import Native, compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Array
-from pendula.system.recursion import loads as lk
-from pendula.system.recursion import loops as lp
+from pendula.system.recursion import columns as co
 from pendula.system.recursion import planar as pl
-from pendula.system.recursion import spatial as sp
+from pendula.system.recursion.charts import chart_places
+from pendula.system.recursion.columns import BALL, CHART, PRISMATIC, REVOLUTE
 from pendula.system.recursion.load_rows import LoadRows, Point
-from pendula.system.recursion.skeleton import (
-    GROUND,
-    Constants,
-    Hinge,
-    Skeleton,
-    follow_steps,
-    upright,
-)
+from pendula.system.recursion.skeleton import GROUND, Constant, Constants, Hinge, Skeleton, follow_steps, upright
 
 
 @dataclass(frozen=True)
@@ -88,43 +81,41 @@ class Tables:
         self.expressions = self.rows.expressions
         self.drives = len(m.drives)  # those of moving points of ground came last
         self.charts = _Charts(self.skeleton)
-        self.ints = np.array([self._integers(h) for h in self.skeleton.hinges], dtype=np.int64).reshape(-1, sp.INTEGERS)
-        self.springs = self._whole([r for r, _ in self.rows.springs], lk.SPRING_INTEGERS)
-        self.loads = self._whole([r for r, _ in self.rows.others], lk.LOAD_INTEGERS)
+        self.hinges = table(co.HINGE, [self._integers(h) for h in self.skeleton.hinges])
+        self.springs = table(co.SPRING, [r for r, _ in self.rows.springs])
+        self.loads = table(co.LOAD, [r for r, _ in self.rows.others])
         self._note_constants()
 
-    @staticmethod
-    def _whole(rows: list[list[int]], width: int) -> Array:
-        return np.array(rows, dtype=np.int64).reshape(-1, width)
-
-    def _integers(self, hinge: Hinge) -> list[int]:
-        if hinge.kind != sp.CHART:
-            return [hinge.parent, hinge.kind, hinge.q, hinge.v, hinge.drive, int(hinge.absolute), 0, 1]
-        at, free, driven = self.charts.place(hinge)
-        return [hinge.parent, hinge.kind, hinge.q, hinge.v, driven, 0, at, free]
+    def _integers(self, hinge: Hinge) -> tuple[int, ...]:
+        free: int = 3 if hinge.kind == BALL else int(hinge.drive < 0)
+        chart: tuple[int, ...] = (0,) * 8
+        if hinge.kind == CHART:
+            at, free, driven = self.charts.place(hinge)
+            chart = (at, driven, *chart_places(free, driven)[:-1])
+        return hinge.parent, hinge.kind, hinge.q, hinge.v, hinge.drive, int(hinge.absolute), free, *chart
 
     @property
     def is_chain(self) -> bool:
         """Whether it is links one after the other, with angles measured from ground and no loads but springs."""
-        ints = self.ints
-        in_row = np.array_equal(ints[:, sp.PARENT], np.arange(len(ints)))
-        turns = np.all(ints[:, sp.KIND] == sp.REVOLUTE) and np.all(ints[:, sp.ABSOLUTE] == 1)
-        free = np.all(ints[:, sp.DRIVE] < 0) and np.array_equal(ints[:, sp.V], np.arange(len(ints)))
-        return bool(in_row and turns and free and not len(self.loads))
+        hinges, order = self.hinges, np.arange(len(self.hinges))
+        in_row = np.array_equal(hinges["parent"], order) and np.array_equal(hinges["v"], order)
+        turns = np.all(hinges["kind"] == REVOLUTE) and np.all(hinges["absolute"] == 1)
+        return bool(in_row and turns and np.all(hinges["drive"] < 0) and not len(self.loads))
 
     # -- closed loops ---------------------------------------------------------------------------
 
-    def _closing_row(self, row: GapRow | AngleRow) -> tuple[str, list[int], list[tuple[int, Point]]]:
+    def _closing_row(self, row: GapRow | AngleRow) -> tuple[str, tuple[int, ...], list[tuple[int, Point]]]:
         """Name of a row, its whole numbers, and what stands at which of its columns."""
         if isinstance(row, GapRow):
             child, parent = (self.rows.end(p.body, p.place) for p in (row.child, row.parent))
             frame = self._direction(row.axis)
             hinges = [p.hinge or self.rows.hinge_of(p.link) for p in (child, parent, frame)]
-            places = [(lp.CHILD_AT, child), (lp.PARENT_AT, parent), (lp.DIRECTION, frame)]
-            return row.name, [lp.GAP, *hinges], places
+            places = [(co.CHILD_AT, child), (co.PARENT_AT, parent), (co.NORMAL, frame)]
+            return row.name, (co.GAP, *hinges), places
+        assert isinstance(row, AngleRow), f"no row of a loop for {row}"
         a, b = self._direction(row.a), self._direction(row.b)
         hinges = [self.rows.hinge_of(a.link), self.rows.hinge_of(b.link), GROUND]
-        return row.name, [lp.ANGLE, *hinges], [(lp.DIRECTION, a), (lp.OTHER, b)]
+        return row.name, (co.ANGLE, *hinges), [(co.NORMAL, a), (co.OTHER_NORMAL, b)]
 
     def _direction(self, axis: Axis) -> Point:
         return Point(-1 if axis.body == GROUND_NAME else self.mechanism.index[axis.body], tuple(axis.direction))
@@ -132,19 +123,19 @@ class Tables:
     def closing(self, names: Sequence[str]) -> Array:
         """The table of the rows with these names."""
         known = {name: ints for name, ints, _ in self._closing}
-        return self._whole([known[name] for name in names], lp.ROW_INTEGERS)
+        return table(co.CLOSING, [known[name] for name in names])
 
     def closing_numbers(self, names: Sequence[str], numbers: Numbers, parameters: Array) -> Array:
         """The numbers of the rows with these names."""
         values = self.constants.values(parameters)
         known = {name: places for name, _, places in self._closing}
-        out = np.zeros((len(names), lp.ROW_NUMBERS))
+        out = np.zeros((len(names), co.CLOSING_NUMBERS))
         R, r = numbers.seats
         for row, name in zip(out, names, strict=True):
             for at, point in known[name]:
                 place = np.array([values[self.constants.index(x)] for x in point.place])
                 if point.link >= 0:
-                    shift = 0.0 if at in (lp.DIRECTION, lp.OTHER) else r[point.link]
+                    shift = 0.0 if at in (co.NORMAL, co.OTHER_NORMAL) else r[point.link]
                     place = shift + R[point.link] @ place
                 row[at : at + 3] = place
         return out
@@ -169,7 +160,7 @@ class Tables:
         for x in self.mechanism.model.gravity:
             note(self.mechanism.constant(x))
 
-    def _note_steps(self, steps: Sequence[Any]) -> None:
+    def _note_steps(self, steps: Sequence[Constant]) -> None:
         for step in steps:
             for x in step.vector if isinstance(step, Shift) else (*step.axis, step.angle):
                 self.constants.index(x)
@@ -183,29 +174,29 @@ class Tables:
 
         kind = values.dtype
         turns = [np.eye(3)]  # from each hinge's own axes, z along its axis, to its joint's
-        hinges = np.zeros((len(self.skeleton.hinges), sp.NUMBERS), dtype=kind)
+        hinges = np.zeros((len(self.skeleton.hinges), co.NUMBERS), dtype=kind)
         for k, hinge in enumerate(self.skeleton.hinges):
-            Q = upright(np.array([value(x) for x in hinge.axis])) if hinge.kind < 2 else np.eye(3)
+            Q = upright(np.array([value(x) for x in hinge.axis])) if hinge.kind in (REVOLUTE, PRISMATIC) else np.eye(3)
             turns.append(Q)
             R, r, angle = follow_steps(hinge.steps, value)
             above = turns[hinge.parent].T
-            hinges[k, :9] = (Q if hinge.absolute else above @ R @ Q).ravel()
-            hinges[k, 9:12] = above @ r
-            hinges[k, sp.TURN], hinges[k, sp.SENSE] = angle, value(hinge.axis[2])
+            hinges[k, ROTATION] = (Q if hinge.absolute else above @ R @ Q).ravel()
+            hinges[k, SHIFT] = above @ r
+            hinges[k, co.TURN], hinges[k, co.SENSE] = angle, value(hinge.axis[2])
         seats = [follow_steps(seat.steps, value) for seat in self.skeleton.seats]
         R_seat = np.array([turns[s.hinge].T @ found[0] for s, found in zip(self.skeleton.seats, seats, strict=True)])
         r_seat = np.array([turns[s.hinge].T @ found[1] for s, found in zip(self.skeleton.seats, seats, strict=True)])
         gravity = np.array([value(self.mechanism.constant(x)) for x in self.model.gravity])
-        on_ground = np.zeros(sp.NUMBERS, dtype=kind)
+        on_ground = np.zeros(co.NUMBERS, dtype=kind)
         for k, (seat, link) in enumerate(zip(self.skeleton.seats, self.mechanism.links, strict=True)):
             row = on_ground if seat.hinge == GROUND else hinges[seat.hinge - 1]
             self._add_mass(row, link, R_seat[k], r_seat[k], value)
         springs, loads = self.rows.numbers(value, R_seat, r_seat, kind)
-        resting = -float(np.real(gravity @ on_ground[sp.MOMENT : sp.MOMENT + 3]))
+        resting = -float(np.real(gravity @ on_ground[MOMENT]))
         plane = planar_numbers(self, hinges, springs, np.array(turns))
         heights = np.zeros(len(turns), dtype=kind)
         for k, hinge in enumerate(self.skeleton.hinges):
-            heights[k + 1] = heights[hinge.parent] + (turns[hinge.parent] @ hinges[k, 9:12])[2]
+            heights[k + 1] = heights[hinge.parent] + (turns[hinge.parent] @ hinges[k, SHIFT])[2]
         return Numbers(hinges, springs, loads, gravity, (R_seat, r_seat), resting, plane, np.array(turns), heights)
 
     @staticmethod
@@ -215,9 +206,9 @@ class Tables:
         com = r + R @ np.array([value(x) for x in link.com])
         inertia = R @ np.array([[value(x) for x in line] for line in link.inertia]) @ R.T
         about = inertia + mass * ((com @ com) * np.eye(3) - np.outer(com, com))
-        row[sp.MASS] += mass
-        row[sp.MOMENT : sp.MOMENT + 3] += mass * com
-        row[sp.INERTIA : sp.INERTIA + 6] += about[np.triu_indices(3)]
+        row[co.MASS] += mass
+        row[MOMENT] += mass * com
+        row[INERTIA] += about[np.triu_indices(3)]
 
     # -- expressions ----------------------------------------------------------------------------
 
@@ -275,43 +266,54 @@ class Tables:
         return Gradient(native, np.array([places[k] for k in moved], dtype=np.int64), tuple(far))
 
 
+ROTATION, SHIFT = slice(co.ROTATION, co.ROTATION + 9), slice(co.SHIFT, co.SHIFT + 3)
+MOMENT, INERTIA = slice(co.MOMENT, co.MOMENT + 3), slice(co.INERTIA, co.INERTIA + 6)
+
+
+def table(kind: Any, rows: Sequence[tuple[int, ...]]) -> Array:
+    """An array of records."""
+    return np.array([tuple(row) for row in rows], dtype=kind)
+
+
+def has_straight_springs(springs: Array) -> bool:
+    """Whether all springs across hinges have constant stiffness and damping."""
+    return not (np.any(springs["damping"] >= 0) or np.any(springs["law"] >= 0))
+
+
 def planar_numbers(tables: Tables, hinges: Array, springs: Array, turns: Array) -> Array | None:
     """Numbers of the same hinges for the planar recursion; None if something leaves the plane or is not known there.
 
     ``turns`` lead from each hinge's own axes to those of its joint, ground's first.
     """
-    ints = tables.ints
-    if (
-        not len(ints)
-        or np.any(ints[:, sp.KIND] > sp.PRISMATIC)
-        or np.any(tables.springs[:, [lk.DAMPING_AT, lk.LAW_AT]] >= 0)
-    ):
+    table = tables.hinges
+    if not len(table) or np.any(table["kind"] > PRISMATIC) or not has_straight_springs(tables.springs):
         return None
-    known = tables.loads[:, lk.KIND] == lk.EFFORT_GIVEN
-    known |= (tables.loads[:, lk.KIND] == lk.TORQUE) & (tables.loads[:, lk.IN_BODY] == 0)
+    loads = tables.loads
+    known = loads["kind"] == co.EFFORT_GIVEN
+    known |= (loads["kind"] == co.TORQUE) & (loads["in_body"] == 0)
     if not np.all(known):
         return None
-    own, parent = turns[1:], ints[:, sp.PARENT]
+    own, parent = turns[1:], table["parent"]
     axis = own[:, :, 2]  # of the hinge, in the axes of its joint
-    is_turn = np.asarray(ints[:, sp.KIND] == sp.REVOLUTE)
-    placed = turns[parent] @ hinges[:, :9].reshape(-1, 3, 3) @ np.swapaxes(own, 1, 2)
-    upright_placed = np.where((ints[:, sp.ABSOLUTE] == 1)[:, None], [0.0, 0.0, 1.0], placed[:, :, 2])
+    is_turn = np.asarray(table["kind"] == REVOLUTE)
+    placed = turns[parent] @ hinges[:, ROTATION].reshape(-1, 3, 3) @ np.swapaxes(own, 1, 2)
+    upright_placed = np.where((table["absolute"] == 1)[:, None], [0.0, 0.0, 1.0], placed[:, :, 2])
     flat = np.where(is_turn[:, None], axis[:, :2], axis[:, 2:])
     if np.any(np.abs(flat) > 0) or np.any(np.abs(upright_placed - [0.0, 0.0, 1.0]) > 0):
         return None
-    plane = np.zeros((len(ints), pl.NUMBERS), dtype=hinges.dtype)
-    plane[:, [pl.SX, pl.SY]] = np.einsum("kij,kj->ki", turns[parent], hinges[:, 9:12])[:, :2]
-    plane[:, pl.TURN], plane[:, pl.SENSE] = hinges[:, sp.TURN], np.where(is_turn, hinges[:, sp.SENSE], 1.0)
+    plane = np.zeros((len(table), pl.NUMBERS), dtype=hinges.dtype)
+    plane[:, [pl.SX, pl.SY]] = np.einsum("kij,kj->ki", turns[parent], hinges[:, SHIFT])[:, :2]
+    plane[:, pl.TURN], plane[:, pl.SENSE] = hinges[:, co.TURN], np.where(is_turn, hinges[:, co.SENSE], 1.0)
     plane[:, [pl.AX, pl.AY]] = np.where(is_turn[:, None], 0.0, axis[:, :2])
-    plane[:, pl.MASS] = hinges[:, sp.MASS]
-    moment = np.einsum("kij,kj->ki", own, hinges[:, sp.MOMENT : sp.MOMENT + 3])
+    plane[:, pl.MASS] = hinges[:, co.MASS]
+    moment = np.einsum("kij,kj->ki", own, hinges[:, MOMENT])
     plane[:, [pl.HX, pl.HY]] = moment[:, :2]
-    inertia = hinges[:, [16, 17, 18, 17, 19, 20, 18, 20, 21]].reshape(-1, 3, 3)
+    inertia = hinges[:, INERTIA][:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)  # from xx xy xz yy yz zz
     plane[:, pl.INERTIA] = np.einsum("ki,kij,kj->k", own[:, 2], inertia, own[:, 2])
-    at = tables.springs[:, lk.HINGE] - 1
-    np.add.at(plane[:, pl.STIFFNESS], at, springs[:, lk.STIFFNESS])
-    np.add.at(plane[:, pl.PULL], at, springs[:, lk.STIFFNESS] * springs[:, lk.REST])
-    np.add.at(plane[:, pl.DAMPING], at, springs[:, lk.DAMPING])
+    at = tables.springs["hinge"] - 1
+    np.add.at(plane[:, pl.STIFFNESS], at, springs[:, co.STIFFNESS])
+    np.add.at(plane[:, pl.PULL], at, springs[:, co.STIFFNESS] * springs[:, co.REST])
+    np.add.at(plane[:, pl.DAMPING], at, springs[:, co.DAMPING])
     return plane
 
 
@@ -325,7 +327,7 @@ class _Charts:
         self._drives: list[tuple[int, list[int]]] = []
         self.size = 0
         for hinge in skeleton.hinges:
-            if hinge.kind == sp.CHART:
+            if hinge.kind == CHART:
                 self._add(hinge)
 
     def place(self, hinge: Hinge) -> tuple[int, int, int]:
@@ -369,7 +371,7 @@ class _Charts:
         flat.append(sum(upright * angle for _, angle, upright in turned))
         for spin, slide in zip(spins, slides, strict=True):
             flat += [*spin, *slide]
-        length = int(lk.chart_size.py_func(len(free), len(moved)))
+        length = chart_places(len(free), len(moved))[-1]
         self._places[id(hinge)] = (self.size, len(free), len(moved))
         self._drives.append((self.size + length - len(moved), numbers))
         self._found.append((self.size, [se.sympify(e) for e in flat]))

@@ -1,0 +1,150 @@
+"""Compiled callbacks of the recursion with closed loops: right-hand side and projection."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pendula.numerics.compiled.jit import compiled_callback, compiled_part
+from pendula.numerics.compiled.native import doubles_at, integers_at
+from pendula.system import kernels as kn
+from pendula.system.recursion import columns as co
+from pendula.system.recursion import loops as lp
+from pendula.system.recursion import memory as mem
+from pendula.system.recursion import spatial as sp
+from pendula.system.recursion.kernels import copied, finish, forward, lay_out, write_aside, write_state
+
+
+@compiled_part
+def pull(ctx, w):
+    """What the rows of the loops exert at the state that stands in w, into their table."""
+    m = ctx.rows
+    numbers = doubles_at(ctx.closing_numbers, (m, co.CLOSING_NUMBERS))
+    lp.pull_rows(co.closings_at(ctx.closings, m), numbers, w, doubles_at(ctx.pulls, (m, lp.PULLS)))
+
+
+@compiled_part
+def find_multipliers(ctx, right, lam):
+    """Multipliers for which the response of the tree satisfies every constraint row; returns a status of kernels."""
+    m, n = ctx.rows, ctx.hinge_count
+    matrix, scratch = doubles_at(ctx.matrix, (m, m)), doubles_at(ctx.right + 8 * m, m)
+    lp.answers(
+        mem.hinges_of(ctx), co.closings_at(ctx.closings, m), mem.charts_of(ctx), mem.scratch_of(ctx),
+        doubles_at(ctx.pulls, (m, lp.PULLS)), doubles_at(ctx.wrenches, (n + 1, 6)),
+        doubles_at(ctx.motions, (n + 1, 6)), doubles_at(ctx.changes, (m, ctx.nv)),
+        doubles_at(ctx.effort_changes, (m, ctx.drives)), matrix,
+    )  # fmt: skip
+    found = lp.solve_semidefinite(matrix, right, ctx.rank, integers_at(ctx.order, m), scratch, lam)
+    if found == lp.TOO_FEW:
+        return kn.SINGULAR_CONSTRAINTS
+    return kn.MORE_CONSTRAINTS if found == lp.TOO_MANY else kn.FINE
+
+
+@compiled_part
+def forward_closed(ctx, x, out, lam):
+    """v' and multipliers with closed loops; returns the status and the power of loads that are not springs."""
+    m, nv, nd = ctx.rows, ctx.nv, ctx.drives
+    power = forward(ctx, x, out)
+    pull(ctx, mem.scratch_of(ctx))
+    pulls = doubles_at(ctx.pulls, (m, lp.PULLS))
+    right = doubles_at(ctx.right, m)
+    rate = ctx.rate if ctx.baumgarte == 1 else 0.0
+    for r in range(m):
+        right[r] = -(pulls[r, lp.SECOND] + 2.0 * rate * pulls[r, lp.RATE] + rate * rate * pulls[r, lp.OPENING])
+    status = find_multipliers(ctx, right, lam)
+    changes, more = doubles_at(ctx.changes, (m, nv)), doubles_at(ctx.effort_changes, (m, nd))
+    efforts = doubles_at(ctx.efforts, nd)
+    for r in range(m):
+        for k in range(nv):
+            out[k] += lam[r] * changes[r, k]
+        for k in range(nd):
+            efforts[k] += lam[r] * more[r, k]
+    return status, power
+
+
+@compiled_callback(allocates=False)
+def closed_right_hand_side(out, inp, context):
+    """Like :func:`kernels.right_hand_side`, with closed loops."""
+    ctx = mem.recursion_at(context)
+    nq, nv = ctx.nq, ctx.nv
+    x, rates = copied(ctx, inp), doubles_at(out, nq + nv + 1)
+    status, power = forward_closed(ctx, x, rates[nq : nq + nv], doubles_at(ctx.multipliers, ctx.rows))
+    finish(ctx, x, power, rates)
+    if status != kn.FINE:
+        ctx.status = status
+        for k in range(nq + nv):
+            rates[k] = np.nan
+
+
+@compiled_part
+def factored(ctx, q, v):
+    """Brings the tree to a state and factors its articulated inertias for unit responses; fills the table of rows."""
+    nv, nd = ctx.nv, ctx.drives
+    write_state(ctx.x, q, v, ctx.nq, nv)
+    write_aside(ctx, ctx.x)
+    _, _, hinges, numbers, drives, charts, w = lay_out(ctx, ctx.x)
+    tau = doubles_at(ctx.tau, nv + nd)
+    for k in range(nv + nd):
+        tau[k] = 0.0
+    sp.start_inertia(numbers, w)
+    sp.articulate(hinges, tau, nv, drives, charts, w)
+    pull(ctx, w)
+
+
+@compiled_part
+def answer_with(ctx, right, lam, shift):
+    """The least change of the speeds, in the sense of the mass matrix, that changes the rows as wanted."""
+    m, nv = ctx.rows, ctx.nv
+    status = find_multipliers(ctx, right, lam)
+    changes = doubles_at(ctx.changes, (m, nv))
+    for k in range(nv):
+        shift[k] = 0.0
+        for r in range(m):
+            shift[k] += lam[r] * changes[r, k]
+    return status
+
+
+@compiled_callback
+def project_closed(out, inp, context):
+    """[t, q, v, (work)] -> the nearest state on the constraints, violation before and after, status."""
+    ctx = mem.recursion_at(context)
+    nq, nv, m = ctx.nq, ctx.nv, ctx.rows
+    n = nq + nv + ctx.quadratures
+    given, result = doubles_at(inp, 1 + n), doubles_at(out, n + 3)
+    for k in range(n):
+        result[k] = given[1 + k]
+    doubles_at(ctx.x, 1)[0] = given[0]
+    q, v = result[:nq], result[nq : nq + nv]
+    right, lam = doubles_at(ctx.right, m), doubles_at(ctx.multipliers, m)
+    shift, length = doubles_at(ctx.work, nv), ctx.length
+    before = kn.normalize(kn.context_at(context), q)
+    pulls = doubles_at(ctx.pulls, (m, lp.PULLS))
+    after, status, best = 0.0, 0.0, np.inf
+    for step in range(ctx.max_passes):
+        factored(ctx, q, v)
+        after = 0.0
+        for r in range(m):
+            right[r] = -pulls[r, lp.OPENING]
+            after = max(after, abs(right[r]))
+        if step == 0:
+            before = max(before, after)
+        if not after < 1e300:
+            status = 1.0
+            break
+        if after <= kn.CLOSED * length or (step > 1 and after >= 0.5 * best):
+            break
+        best = min(best, after)
+        if answer_with(ctx, right, lam, shift) != kn.FINE:
+            status = 1.0
+            break
+        kn.move(kn.context_at(context), q, shift)
+    if status == 0.0 and after > kn.CLOSED_ENOUGH * length:
+        status = 1.0
+    if status == 0.0:
+        for r in range(m):
+            right[r] = -pulls[r, lp.RATE]
+        if answer_with(ctx, right, lam, shift) != kn.FINE:
+            status = 1.0
+        else:
+            for k in range(nv):
+                v[k] += shift[k]
+    result[n], result[n + 1], result[n + 2] = before, after, status
