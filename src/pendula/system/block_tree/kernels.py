@@ -19,7 +19,7 @@ TREE = record_dtype(
     nu_border rest
     """,
 )
-"""Fields of the context, after those of ``kernels``; ``matrix``: length of blocks and border together, after which comes
+"""Fields of the context, after those of ``kernels``; ``matrix``: length of blocks and border, after which comes
 the right-hand side."""
 tree_at = reader(TREE)
 
