@@ -7,6 +7,7 @@ import math
 import pickle
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -550,6 +551,7 @@ def test_written_files_read_well() -> None:
 # --- Schema -----------------------------------------------------------------------------------------------
 
 
+@cache
 def _validator() -> Any:
     jsonschema = pytest.importorskip("jsonschema")
     found = schema()
