@@ -26,7 +26,7 @@ def test_planar_tables_leave_out_what_is_zero(pendula):
     lines = [line.split() for line in result.out.splitlines()]
     assert ["theta1", "19.62", "0", "0", "19.62"] in lines  # largest, when, Fx, Fy
     assert ["theta2", "9.81", "0", "0", "9.81"] in lines
-    assert "No joint holds a torque: all are 0 N m." in result.out
+    assert "No joint transmits a torque: all are 0 N m." in result.out
     assert "Fz" not in result.out
 
 

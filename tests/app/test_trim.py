@@ -27,7 +27,7 @@ def test_nothing_holds_it(pendula):
     words = ("trim", "cart-pole", "--hold", "theta=10deg", "--solve", "x")  # a force on the cart holds no pole aside
     result = pendula(*words)
     assert result.code == 1
-    assert 'is left on "theta_dot"' in result.out
+    assert 'remains on "theta_dot"' in result.out
     assert "--solve" in result.out
     result = pendula(*words, "--json")
     assert result.code == 1

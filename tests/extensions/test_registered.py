@@ -222,13 +222,13 @@ def test_names_of_the_package_are_taken() -> None:
     def other() -> None:
         """Another one."""
 
-    with pytest.raises(UsageError, match='command "simulate" is registered already'):
+    with pytest.raises(UsageError, match='command "simulate" is already registered'):
         register_command(other)
-    with pytest.raises(UsageError, match='format "text" is registered already'):
+    with pytest.raises(UsageError, match='format "text" is already registered'):
         register_format("text", str, of="Equations")
     with pytest.raises(UsageError, match=r'end in \.txt are already written in the format "text"'):
         register_format("words", str, of="Equations", ending=".txt")
-    with pytest.raises(UsageError, match='plot "Modes" is registered already'):
+    with pytest.raises(UsageError, match='plot "Modes" is already registered'):
         register_plot("Modes", print)
     assert "simulate" in COMMANDS
     register_format("words", str, of="Equations", ending=".words")

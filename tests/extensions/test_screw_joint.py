@@ -282,7 +282,7 @@ def test_what_is_no_joint_type_is_refused() -> None:
     class JointTwin(TreeJoint):
         type: Literal["revolute"] = "revolute"
 
-    with pytest.raises(UsageError, match='"revolute" is registered already'):
+    with pytest.raises(UsageError, match='"revolute" is already registered'):
         register_joint(JointTwin)
 
 

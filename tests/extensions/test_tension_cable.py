@@ -219,7 +219,7 @@ def test_files_and_schema_know_the_type() -> None:
 @pytest.mark.parametrize("name", FORMULATIONS)
 def test_a_type_that_only_the_model_knows_is_refused_by_every_formulation(name: str) -> None:
     model = weight({"type": "ghost"})
-    with pytest.raises(NotSupported, match='force type "ghost" does not say where it acts'):
+    with pytest.raises(NotSupported, match='force type "ghost" does not state where it acts'):
         pendula.derive(model, name)
     with pytest.raises(NotSupported, match='force type "ghost"'):
         pendula.compile_system(model, name)

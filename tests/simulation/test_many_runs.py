@@ -259,7 +259,7 @@ def test_what_makes_no_sense_is_refused(double, angles):
         ({"tol": 0.0}, "tolerance"),
         ({"stepper": "euler"}, "stepper"),
         ({"samples": [2.0, 1.0]}, "in the order of integration"),
-        ({"samples": [0.0, 9.0]}, "between"),
+        ({"samples": [0.0, 9.0]}, "must lie in"),
         ({"workers": 0}, "workers"),
         ({"save": "runs.txt"}, "npz"),
         ({"parameters": {double.layout.parameters[0]: [1.0, 2.0]}}, "sets of parameters|values, but"),
