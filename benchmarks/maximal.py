@@ -16,8 +16,7 @@ from benchmarks.derivation import compile_dynamics
 from benchmarks.measure import Goal, Side, Timing, difference, duration, interleave, number, ratio
 from benchmarks.report import Report, Table
 from pendula.model.model import Model
-from pendula.numerics.compiled.native import call_native, integers_at
-from pendula.system import kernels as kn
+from pendula.numerics.compiled.native import call_native
 from pendula.system.block_tree import kernels as tk
 from pendula.system.symbolic import SymbolicSystem
 from pendula.system.system import System
@@ -37,10 +36,10 @@ ORDERS = ("COLAMD", "MMD_AT_PLUS_A")
 @numba.njit
 def repeat_solve(context: int, count: int) -> int:
     """Solve for the accelerations again and again, from terms that are there already; number of failures."""
-    ctx = integers_at(context, tk.SIZE)
+    ctx = tk.tree_at(context)
     failed = 0
     for _ in range(count):
-        if tk.solve(ctx, ctx[kn.TERMS], ctx[kn.TERMS] + 8 * ctx[tk.MATRIX]) != tk.SOLVED:
+        if tk.solve(ctx, ctx.terms, ctx.terms + 8 * ctx.matrix) != tk.SOLVED:
             failed += 1
     return failed
 
@@ -48,9 +47,9 @@ def repeat_solve(context: int, count: int) -> int:
 @numba.njit
 def repeat_program(context: int, count: int) -> None:
     """Compute the entries of all matrices and vectors again and again, at the state of the last call."""
-    ctx = integers_at(context, tk.SIZE)
+    ctx = tk.tree_at(context)
     for _ in range(count):
-        call_native(ctx[kn.CODE], ctx[kn.TERMS], ctx[kn.X], ctx[kn.PARAMETERS])
+        call_native(ctx.code, ctx.terms, ctx.x, ctx.parameters)
 
 
 @numba.njit

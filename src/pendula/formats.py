@@ -54,7 +54,7 @@ def register_format(name: str, write: Writer | str, *, of: str, ending: str = ""
     ending = ending.lower()
     taken = _ENDINGS.get((of, ending), name)
     if taken != name:
-        raise UsageError(f'files of a {of} that end in {ending} already use the format "{taken}"')
+        raise UsageError(f'files of {of} that end in {ending} already use the format "{taken}"')
     known.register(name, write, summary=summary)
     if ending:
         _ENDINGS[of, ending] = name

@@ -210,7 +210,7 @@ def joint_wrenches(system: pendula.results.System, q: Array, v: Array, t: Array)
     lam = system.multipliers(q, v, t) if eq.loop_rows else np.zeros((len(q), 0))
     found = []
     for k, time in enumerate(t):
-        row = [time, *q[k], *v[k], *system.inputs.at(time), *a[k], *lam[k]]
+        row = [time, *q[k], *v[k], *system.inputs.at(time, system.parameters), *a[k], *lam[k]]
         values = code(row, system.parameters).reshape(-1, 6)
         found.append({item.joint: x for item, x in zip(eq.transmitted, values, strict=True)})
     return found

@@ -226,7 +226,7 @@ def test_names_of_the_package_are_taken() -> None:
         register_command(other)
     with pytest.raises(UsageError, match='format "text" is already registered'):
         register_format("text", str, of="Equations")
-    with pytest.raises(UsageError, match=r'end in \.txt are already written in the format "text"'):
+    with pytest.raises(UsageError, match=r'end in \.txt already use the format "text"'):
         register_format("words", str, of="Equations", ending=".txt")
     with pytest.raises(UsageError, match='plot "Modes" is already registered'):
         register_plot("Modes", print)

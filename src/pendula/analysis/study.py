@@ -22,6 +22,7 @@ from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.errors import LoopNotClosed, NotSupported, PendulaError, UsageError
 from pendula.model.model import Model
+from pendula.simulation.defaults import TOLERANCE
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.build import compile_system
@@ -95,7 +96,7 @@ def study(
     *,
     at: int = 1,
     duration: float = 10.0,
-    tol: float = 1e-8,
+    tol: float = TOLERANCE,
     on_progress: Callable[[str], None] | None = None,
 ) -> Study:
     """Derives, checks, balances, linearizes and simulates a mechanism.

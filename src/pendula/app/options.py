@@ -18,6 +18,7 @@ from pendula.formats import endings
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
 from pendula.model.names import ExpressionError, suggestion
+from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 
 model_argument = click.argument("model", metavar="MODEL")
 parameter_option = click.option(
@@ -62,9 +63,9 @@ input_option = click.option(
 duration_option = click.option(
     "--for", "duration", default=10.0, show_default=True, type=float, help="Duration, in time units."
 )
-tol_option = click.option("--tol", default=1e-8, show_default=True, type=float, help="Tolerance of a step.")
+tol_option = click.option("--tol", default=TOLERANCE, show_default=True, type=float, help="Tolerance of a step.")
 max_steps_option = click.option(
-    "--max-steps", default=1_000_000, show_default=True, type=int, help="Largest number of steps."
+    "--max-steps", default=MAX_STEPS, show_default=True, type=int, help="Largest number of steps."
 )
 
 

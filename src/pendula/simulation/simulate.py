@@ -12,6 +12,7 @@ from pendula.numerics.steppers.stepping import Integration, integrate
 from pendula.numerics.taylor.integrate import integrate_series
 from pendula.simulation.account import trajectory_of
 from pendula.simulation.beginning import energy_size, start_state, with_inputs
+from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.events import Event, read_events, watch_events
 from pendula.simulation.loops import check_start, stabilization_rate
 from pendula.simulation.settings import Settings
@@ -32,14 +33,14 @@ def simulate(
     initial_state: State | Mapping[str, float] | None = None,
     parameters: Parameters = None,
     inputs: Mapping[str, float | str] | None = None,
-    tol: float = 1e-8,
+    tol: float = TOLERANCE,
     atol: float | None = None,
     stepper: str = "dop853",
     step: float | None = None,
     samples: int | Sequence[float] | Array | None = None,
     constraints: Literal["projection", "baumgarte", "none"] = "projection",
     baumgarte_rate: float | None = None,
-    max_steps: int = 1_000_000,
+    max_steps: int = MAX_STEPS,
     events: Sequence[Event | str] | None = None,
     on_progress: Callable[[float, float, int], object] | None = None,
     on_failure: Literal["return", "raise"] = "return",

@@ -13,6 +13,7 @@ import numpy as np
 from pendula.errors import UsageError
 from pendula.numerics.steppers import checks
 from pendula.simulation.chunks import Chunk, Found, Job, ManySettings
+from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.starts import Starts, read_parameters, read_starts
 from pendula.simulation.store import CHUNK_BYTES, Store
@@ -35,11 +36,11 @@ def simulate_many(
     initial_states: Mapping[str, Any] | Sequence[Mapping[str, float] | State] | tuple[Array, Array],
     *,
     parameters: Mapping[str, Any] | Sequence[float] | Array | None = None,
-    tol: float = 1e-8,
+    tol: float = TOLERANCE,
     atol: float | None = None,
     stepper: str = "dop853",
     samples: int | Sequence[float] | Array | None = None,
-    max_steps: int = 1_000_000,
+    max_steps: int = MAX_STEPS,
     workers: int | None = None,
     bad_starts: Literal["raise", "mark"] = "raise",
     on_progress: Callable[[int, int], object] | None = None,

@@ -23,7 +23,7 @@ from pendula.system.code.llvm import Native, compile_program
 from pendula.system.code.solve import solve_symmetric
 from pendula.system.layout import Array
 from pendula.system.recursion import kernels as rk
-from pendula.system.recursion import plane_and_lanes as pk
+from pendula.system.recursion.plane import plane_and_lanes as pk
 from pendula.system.recursive import RecursiveSystem
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from pendula.system.recursion.columns import (
     STIFFNESS,
 )
 from pendula.system.recursion.jacobians import Batches, BoundJacobian, symbols_of
-from pendula.system.recursion.plane_motion import PlaneMotion
+from pendula.system.recursion.plane.plane_motion import PlaneMotion
 from pendula.system.recursion.tables import Gradient, Numbers, Tables
 from pendula.system.rows import state_rows
 from pendula.system.symbolic import SymbolicSystem, series_of

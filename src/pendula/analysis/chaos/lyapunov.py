@@ -10,6 +10,7 @@ import numpy as np
 from pendula.analysis.driven.periods import symbolic
 from pendula.errors import ComputationError, UsageError
 from pendula.numerics.steppers.stepping import Integration, integrate
+from pendula.simulation.defaults import MAX_STEPS
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble
@@ -70,7 +71,7 @@ def lyapunov(
     stepper: str = "dop853",
     segments: int = 200,
     seed: int = 0,
-    max_steps: int = 1_000_000,
+    max_steps: int = MAX_STEPS,
 ) -> Lyapunov:
     """The largest Lyapunov exponent of the motion from a state.
 

@@ -51,6 +51,7 @@ def affine(expression: Expression, names: Mapping[str, Affine]) -> Affine:
         NotLinear: unknowns are multiplied with each other, or occur in a function, a power or a fraction.
 
     Example:
+        >>> from pendula.model.expressions.expression import parse
         >>> x = Affine(np.array(0.0), np.array([1.0]))
         >>> affine(parse("2*(x + y)/4"), {"x": x, "y": Affine(np.array([1.0, 3.0]))}).constant
         array([0.5, 1.5])

@@ -7,6 +7,7 @@ import sys
 import click
 
 from pendula.app.options import json_option, model_argument, parameter_option, read_model, writable
+from pendula.simulation.defaults import TOLERANCE
 
 
 @click.command("report")
@@ -24,7 +25,7 @@ from pendula.app.options import json_option, model_argument, parameter_option, r
     help='The equilibrium whose eigenvalues and modes are shown: its number in "pendula equilibria". Default: the '
     "one of least potential.",
 )
-@click.option("--tol", default=1e-8, show_default=True, type=float, help="Tolerance of the simulation.")
+@click.option("--tol", default=TOLERANCE, show_default=True, type=float, help="Tolerance of the simulation.")
 @json_option
 def report_command(
     model: str, settings: tuple[str, ...], output: str | None, duration: float, at: int, tol: float, as_json: bool

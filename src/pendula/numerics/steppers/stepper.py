@@ -124,8 +124,6 @@ def register_stepper(stepper: Stepper) -> Stepper:
         )
     if stepper.name in STEPPERS and STEPPERS[stepper.name].step is None:
         raise UsageError(f'stepper "{stepper.name}" is part of the package; choose another name')
-    if stepper.name in STEPPERS:
-        STEPPERS.remove(stepper.name)  # its module was loaded again
     STEPPERS.register(stepper.name, stepper, summary=stepper.summary)
     return stepper
 

@@ -23,6 +23,7 @@ from pendula.present.player.page import in_script, player_page, read_template
 from pendula.present.report.html import Page
 from pendula.present.report.mechanism import certificate_section, description_section, equations_section, facts
 from pendula.present.report.motion import equilibria_section, modes_section, simulation_section, spectrum_section
+from pendula.simulation.defaults import TOLERANCE
 
 SECTIONS = (
     ("description", "Description", description_section),
@@ -40,7 +41,7 @@ def report(
     path: str | os.PathLike[str],
     *,
     duration: float = 10.0,
-    tol: float = 1e-8,
+    tol: float = TOLERANCE,
     on_progress: Callable[[str], None] | None = None,
 ) -> Path:
     """Writes everything about a mechanism into one self-contained HTML page, and returns its path.

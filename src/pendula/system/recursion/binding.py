@@ -17,10 +17,10 @@ from pendula.system.layout import Array
 from pendula.system.recursion import closed as ck
 from pendula.system.recursion import kernels as rk
 from pendula.system.recursion import loops as lp
-from pendula.system.recursion import planar as pl
-from pendula.system.recursion import plane_and_lanes as pk
 from pendula.system.recursion.columns import WIDTH
 from pendula.system.recursion.memory import RECURSION
+from pendula.system.recursion.plane import planar as pl
+from pendula.system.recursion.plane import plane_and_lanes as pk
 from pendula.system.recursion.tables import Numbers, Tables
 
 

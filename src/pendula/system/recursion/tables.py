@@ -21,10 +21,10 @@ from pendula.system.code.llvm import Native, compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Array
 from pendula.system.recursion import columns as co
-from pendula.system.recursion import planar as pl
 from pendula.system.recursion.charts import chart_places
 from pendula.system.recursion.columns import BALL, CHART, PRISMATIC, REVOLUTE
 from pendula.system.recursion.load_rows import LoadRows, Point
+from pendula.system.recursion.plane import planar as pl
 from pendula.system.recursion.skeleton import GROUND, Constant, Constants, Hinge, Skeleton, follow_steps, upright
 
 

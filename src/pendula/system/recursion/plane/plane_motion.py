@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pendula.system.layout import Array
-from pendula.system.recursion import planar as pl
 from pendula.system.recursion.columns import REVOLUTE
+from pendula.system.recursion.plane import planar as pl
 
 
 @dataclass(frozen=True)

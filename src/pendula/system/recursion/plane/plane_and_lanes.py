@@ -8,9 +8,9 @@ from pendula.numerics.scalars.eight import BYTES, eights_at
 from pendula.system.recursion import columns as co
 from pendula.system.recursion import loads as lk
 from pendula.system.recursion import memory as mem
-from pendula.system.recursion import planar as pl
 from pendula.system.recursion import spatial as sp
 from pendula.system.recursion.kernels import apply_loads, copied, note_failure, total_power, write_aside
+from pendula.system.recursion.plane import planar as pl
 
 
 @compiled_part
