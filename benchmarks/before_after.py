@@ -55,8 +55,8 @@ def _works() -> dict[str, Callable[[], Any]]:
     def ensemble() -> None:
         import inspect
 
-        names = list(inspect.signature(pendula.simulate_many).parameters)
-        given = (starts, 2.0) if names[1] == "initial_states" else (2.0, starts)
+        names, states = list(inspect.signature(pendula.simulate_many).parameters), (starts[:, :2], starts[:, 2:])
+        given = (states, 2.0) if names[1] == "initial_states" else (2.0, states)
         pendula.simulate_many(double, *given, tol=1e-8, workers=1)
 
     kamman = system_of(pendula.library.double_pendulum())
@@ -125,9 +125,8 @@ def main() -> None:
                 side.stdin.flush()
                 best[k] = min(best[k], float(side.stdout.readline()))
         speed = best[0] / best[1]
-        print(
-            f"{name:26} before {best[0]:.6f} s   after {best[1]:.6f} s   speed {speed:.3f} {'' if speed >= LEAST else '<- slower'}"
-        )
+        slower = "" if speed >= LEAST else "  <- slower"
+        print(f"{name:26} before {best[0]:.6f} s   after {best[1]:.6f} s   speed {speed:.3f}{slower}", flush=True)
     for side in sides:
         assert side.stdin is not None
         side.stdin.close()
