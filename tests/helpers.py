@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
@@ -504,12 +505,21 @@ CLOSING = ("coincident", "point-on-line", "revolute", "prismatic", "universal", 
 """Every way to close a loop in space."""
 
 
+def slow_too(quick: Sequence[int], more: Sequence[int]) -> list[Any]:
+    """Seeds for every run, and more for those of all tests."""
+    return [*quick, *(pytest.param(seed, marks=pytest.mark.slow) for seed in more)]
+
+
 def closed_chain(kind: str) -> Model:
-    """Three bodies on ball joints, one of them in Euler angles, tied back to ground by a closing joint."""
+    """Bodies on ball joints, one of them in Euler angles, tied back to ground by a closing joint.
+
+    There are two bodies, or three where two could not move.
+    """
+    balls = ("spherical", "euler", "spherical")[: 3 if kind == "fixed" else 2]
     builder = _Builder(77, driven=False, closed=False)
     builder.flat = False
-    builder.bodies = [builder._solid(f"body {i + 1}") for i in range(3)]
-    for i, ball in enumerate(("spherical", "euler", "spherical")):
+    builder.bodies = [builder._solid(f"body {i + 1}") for i in range(len(balls))]
+    for i, ball in enumerate(balls):
         parent = "ground" if i == 0 else f"body {i}"
         builder._joint(f"j{i + 1}", ball, builder._side(parent), builder._side(f"body {i + 1}"))
     joints = [{k: x for k, x in j.items() if k != "_free"} for j in builder.joints]

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.usefixtures("quick_code")
 
 CLOSE = 1e-10  # relative: rounding, where M is well conditioned
 STATES = 20
-SEEDS = range(60)
-MORE_SEEDS = range(60, 360)
+SEEDS = range(24)
+MORE_SEEDS = range(24, 360)
 
 
 def _both(model: Model) -> tuple[System, RecursiveSystem]:

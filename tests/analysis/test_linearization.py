@@ -16,7 +16,7 @@ from pendula.analysis.equilibria.equilibrium import equilibrium_at
 from pendula.analysis.linear.linearize import displaced
 from pendula.errors import ModelError, NotAnEquilibrium, NotSupported, PendulaError, SingularPose, UsageError
 from pendula.results import System
-from tests.helpers import Array, random_mechanism
+from tests.helpers import Array, random_mechanism, slow_too
 
 pytestmark = pytest.mark.usefixtures("quick_code")
 
@@ -236,9 +236,9 @@ def by_differences(system: System, model: pendula.results.LinearModel, h: float 
     return np.array(columns).T
 
 
-@pytest.mark.parametrize("block", range(11))
+@pytest.mark.parametrize("block", slow_too(range(4), range(4, 11)))
 def test_random_damped_and_gyroscopic_systems(block: int) -> None:
-    """110 systems: A against differences of order 6, and the residual of every eigenpair."""
+    """40 systems, 110 with the slow ones: A against differences of order 6, and the residual of every eigenpair."""
     for seed in range(10 * block, 10 * block + 10):
         system, rates = rotor_chain(seed)
         model = pendula.linearize(system, rates)

@@ -17,7 +17,7 @@ from pendula.extensions import load_extension
 from pendula.model.base import Scalar
 from pendula.model.files import schema
 from pendula.model.forces import FORCES, Force, ForceAcross, ForceBetween, ForceInJoint, Law, register_force
-from tests.helpers import random_mechanism, states
+from tests.helpers import random_mechanism, slow_too, states
 
 CLOSE = 1e-10
 """Agreement of formulations; relative to the largest value."""
@@ -105,7 +105,7 @@ def difference(expected: Any, found: Any) -> float:
 
 
 @pytest.mark.parametrize("length", [0.1, 50.0], ids=["taut", "slack"])
-@pytest.mark.parametrize("seed", [1, 5, 8, 11, 17])
+@pytest.mark.parametrize("seed", slow_too([1, 8, 11], [5, 17]))
 def test_all_formulations_and_the_recursion_agree(seed: int, length: float) -> None:
     model = with_forces(seed, length)
     for pair in pendula.check(model, states=6).pairs:

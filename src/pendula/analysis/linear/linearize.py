@@ -12,7 +12,7 @@ from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, equil
 from pendula.analysis.linear.frame import MASSLESS, VANISHING, Frame, frame_of
 from pendula.analysis.linear.kinks import refuse_kinks
 from pendula.analysis.linear.model import Basis, LinearModel, Matrices
-from pendula.analysis.linear.quick.linear_models import quick_model
+from pendula.analysis.linear.quick.linear_models import quick_again, quick_model
 from pendula.analysis.linear.terms import Terms, terms_at
 from pendula.errors import NotAnEquilibrium, SingularPose, UsageError
 from pendula.numerics.quick.independent import best_rows
@@ -74,12 +74,15 @@ def linearize(
         >>> found.K.round(6).tolist()
         [[1315.0, -300.0], [-300.0, 305.0]]
     """
+    plain = method == "exact" and geometric
+    if plain and inputs is None and parameters is None and (again := quick_again(system, at)) is not None:
+        return again
     if method not in METHODS:
         raise UsageError(f'method is "exact" or "differences", found "{method}"')
     if not isinstance(system, System):
         system = system_of(system, "linearize")
     point = point_of(system, at, inputs, parameters)
-    if method == "exact" and geometric:
+    if plain:
         quick = quick_model(system, point)
         if quick is not None:
             return quick

@@ -189,6 +189,8 @@ def spectrum(
     """
     if isinstance(linear, Pencil):
         return _of_pencil(linear)
+    if isinstance(linear, LinearModel) and at is None and inputs is None and parameters is None:
+        return _of_model(linear)
     return _of_model(linear_of(linear, "spectrum", at, inputs, parameters, also="a linear model, a pencil"))
 
 

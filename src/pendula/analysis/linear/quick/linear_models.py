@@ -69,14 +69,13 @@ class Quick:
         self.bound = Bound(b"", 0, np.zeros(0), 0, None, None)
 
     def bind(self, system: System, parameters: Array) -> Bound:
-        """Parameters prepared, if they are not those of the last call."""
-        bound, key = self.bound, parameters.tobytes()
-        if bound.key != key:
-            compiled = bind_terms(system, parameters)
-            limits = root_limits(weight_rate(system, parameters))
-            rows = independent_rows(system, parameters) if self.m else 0
-            bound = self.bound = Bound(key, compiled.context, limits, rows, self.shape(self.n - rows), compiled)
-        return bound
+        """Prepares parameters and keeps them for the next call."""
+        compiled = bind_terms(system, parameters)
+        limits = root_limits(weight_rate(system, parameters))
+        rows = independent_rows(system, parameters) if self.m else 0
+        shape = self.shape(self.n - rows)
+        self.bound = Bound(parameters.tobytes(), compiled.context, limits, rows, shape, compiled)
+        return self.bound
 
     def shape(self, freedoms: int) -> Shape | None:
         """Where things are for a number of freedoms, if that is not too large."""
@@ -97,7 +96,9 @@ class Quick:
         """The linear model, or None where the thorough way must be taken."""
         if at.layout is not self.layout:
             return None
-        bound = self.bind(system, at.parameters)
+        bound = self.bound
+        if bound.key != at.parameters.tobytes():
+            bound = self.bind(system, at.parameters)
         shape = bound.shape
         if shape is None:
             return None
@@ -148,6 +149,14 @@ def quick_model(system: System, at: Equilibrium) -> LinearModel | None:
         quick = _KNOWN[system]
         _last = ref(system), quick
     return None if quick is None else quick.model(system, at)
+
+
+def quick_again(system: Any, at: Any) -> LinearModel | None:
+    """The same for one more equilibrium of the system of the last call, whose kind need not be looked at again."""
+    alive, quick = _last
+    if quick is None or alive() is not system or type(at) is not Equilibrium:
+        return None
+    return quick.model(system, at)
 
 
 def _is_plain(system: System) -> bool:
