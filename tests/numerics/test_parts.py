@@ -35,7 +35,11 @@ def test_parts_run_inside_their_callers() -> None:
 
 
 def test_parts_get_no_machine_code() -> None:
-    _outer(3.0)
+    @numba.njit
+    def caller(x):  # compiled in any case: `_outer` may come from disk
+        return _twice(x)
+
+    caller(3.0)
     (signature,) = [s for s in _twice.overloads if s[0] == types.float64]
     library = _twice.overloads[signature].library
     assert library._final_module is not None
