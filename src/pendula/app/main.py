@@ -106,6 +106,9 @@ def main(arguments: list[str] | None = None) -> None:
     except (_NobodyReads, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except OSError as error:  # such as a full disk behind the output
+        click.echo(f"error: {error.strerror}{f': {error.filename}' if error.filename else ''}", err=True)
+        code = 2
     except Exception as error:
         if os.environ.get("PENDULA_DEBUG"):
             raise
@@ -121,7 +124,3 @@ def _tell_what_was_not_kept() -> None:
     kernels = sys.modules.get("pendula.numerics.compiled.jit")  # None: the command needed no machine code
     if kernels is not None and kernels.cache_note:
         click.echo(f"note: {kernels.cache_note}", err=True)
-
-
-if __name__ == "__main__":
-    main()
