@@ -166,7 +166,8 @@ lint: .venv/.ready
 	$(BIN)/lint-imports --no-logo
 
 # loadgroup: tests that share compiled systems run in one process (tests/conftest.py says which).
-TESTS = $(RUN) pytest -q -n 2 --dist loadgroup
+# Two processes with two BLAS threads each would wait for each other on two cores.
+TESTS = OPENBLAS_NUM_THREADS=1 $(RUN) pytest -q -n 2 --dist loadgroup
 
 test: lint
 	@echo "Tests: all but the slow ones and those against other engines (make test-all)"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
 
 from pendula.system.code import programs
 from tests.helpers import VARIANTS
+
+gc.set_threshold(100_000, 20, 20)  # expressions by the million: the default looks for cycles among them all the time
 
 
 @pytest.fixture(scope="module")
