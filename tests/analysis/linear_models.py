@@ -1,5 +1,7 @@
 """Linear models made in a few lines from the balance of forces, for tests of what follows from them."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import pendula
@@ -25,7 +27,7 @@ def linear_model(system, at=None, *, parameters=None, inputs=None):
     units = {n: layout.units.get(n, "") for n in names}
     basis = Basis(names, tuple(f"{n}_dot" for n in names), layout.inputs, units)
     N = balance.directions(point.q)
-    return LinearModel(point, basis, Matrices(Z.T @ M @ Z, Z.T @ C @ Z, Z.T @ K @ Z, Z.T @ F, Z, N), system=system)
+    return LinearModel(point, basis, Matrices(Z.T @ M @ Z, Z.T @ C @ Z, Z.T @ K @ Z, Z.T @ F, Z, N))
 
 
 def from_matrices(M, C, K, F=None):
@@ -36,4 +38,4 @@ def from_matrices(M, C, K, F=None):
     F = np.zeros((n, 0)) if F is None else np.asarray(F, dtype=float)
     basis = Basis(base.coordinates, base.speeds, tuple(f"u{k + 1}" for k in range(F.shape[1])), base.units)
     M, C, K = (np.asarray(x, float) for x in (M, C, K))
-    return LinearModel(base.at, basis, Matrices(M, C, K, F, np.eye(n), np.eye(n)))
+    return LinearModel(replace(base.at, system=None), basis, Matrices(M, C, K, F, np.eye(n), np.eye(n)))

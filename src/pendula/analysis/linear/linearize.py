@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,7 @@ def point_of(system: System, at: Point, inputs: Any, parameters: Parameters) -> 
             mine, its = ", ".join(system.layout.coordinates[:6]), ", ".join(at.layout.coordinates[:6])
             raise UsageError(f"the equilibrium is of another system: its coordinates are {its}, this one has {mine}")
         if inputs is None and parameters is None:
-            return at
+            return at if at.system is system else replace(at, system=system)
         held = at.inputs if inputs is None else inputs
         given = at.parameters if parameters is None else parameters
         return equilibrium_at(system, at.state, inputs=held if len(at.inputs) else None, parameters=given, name=at.name)
@@ -190,7 +191,7 @@ def _assembled(
         chosen = chosen_speeds(Z)
         names, speeds = tuple(names[k] for k in chosen), tuple(speeds[k] for k in chosen)
     basis = Basis(names, speeds, system.layout.inputs, frame.units, rows)
-    return LinearModel(point, basis, Matrices(M, C, K, F, Z, terms.N), residual, system)
+    return LinearModel(point, basis, Matrices(M, C, K, F, Z, terms.N), residual)
 
 
 def chosen_speeds(Z: Array) -> list[int]:

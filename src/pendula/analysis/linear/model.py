@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -55,7 +55,6 @@ class LinearModel:
         basis: names and units of the entries of e, e' and u.
         matrices: holds M, C, K, F, Z and N.
         residual: largest force left unbalanced at the point, as a share of a typical force.
-        system: whose model it is.
 
     Of ``matrices``: M, C, K, F (mass, damping and gyroscopic, stiffness matrix, and what inputs do; paper 001, eqs 13
     and 40), Z (independent directions, shape (speeds of the system, freedoms)) and N (dq = N ds, shape (coordinates of
@@ -79,12 +78,16 @@ class LinearModel:
     basis: Basis
     matrices: Matrices | CutMatrices
     residual: float = 0.0
-    system: System | None = field(default=None, repr=False, compare=False)
 
     def with_matrices(self, **changes: Any) -> LinearModel:
         """The same model with some fields of its matrices changed, by name."""
         names = [f.name for f in fields(Matrices)]
         return replace(self, matrices=Matrices(**{name: getattr(self, name) for name in names} | changes))
+
+    @property
+    def system(self) -> System | None:
+        """Whose model it is; None if only its matrices are known."""
+        return self.at.system
 
     @property
     def coordinates(self) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ def plot_run(run: RunSeries, *, dpi: float = 110) -> Figure:
         dpi: dots per inch.
     """
     panels = [*_panels(run.coordinates, run.coordinate_units), *_panels(run.speeds, run.speed_units)]
-    figure, axes = _sheet(len(panels) + 1, dpi, layout="none")
+    figure, axes = _sheet(len(panels) + 1, dpi, layout=None)
     for ax, (unit, signals) in zip(axes, panels, strict=False):
         _draw_signals(figure, ax, run.t, unit, signals)
     _draw_errors(axes[-1], run)
@@ -105,7 +105,7 @@ def plot_forces(series: ForceSeries, *, dpi: float = 110) -> Figure:
         series: the signals.
         dpi: dots per inch.
     """
-    figure, axes = _sheet(len(series.panels), dpi, layout="none")
+    figure, axes = _sheet(len(series.panels), dpi, layout=None)
     for ax, (label, signals) in zip(axes, series.panels.items(), strict=True):
         _draw_signals(figure, ax, series.t, "", signals)
         _word(ax.set_ylabel(label))
@@ -115,7 +115,7 @@ def plot_forces(series: ForceSeries, *, dpi: float = 110) -> Figure:
 
 
 def _sheet(
-    count: int, dpi: float, *, shared: bool = True, layout: Literal["constrained", "none"] = "constrained"
+    count: int, dpi: float, *, shared: bool = True, layout: Literal["constrained"] | None = "constrained"
 ) -> tuple[Figure, list[Axes]]:
     """An empty figure with panels below each other, by default along the same axis."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -94,7 +94,7 @@ class Quick:
 
     def model(self, system: System, at: Equilibrium) -> LinearModel | None:
         """The linear model, or None where the thorough way must be taken."""
-        if at.layout is not self.layout:
+        if at.system is not system:
             return None
         bound = self.bound
         if bound.key != at.parameters.tobytes():
@@ -109,12 +109,12 @@ class Quick:
         if residual < 0.0:
             return None
         if not self.m:
-            return LinearModel(at, self.basis, CutMatrices(shape, bound.limits, full, full), residual, system)
+            return LinearModel(at, self.basis, CutMatrices(shape, bound.limits, full, full), residual)
         terms = self.reduced(full, shape)
         if terms is None:
             return None
         basis = self.reduced_basis(terms, shape, bound.rows)
-        return LinearModel(at, basis, CutMatrices(shape, bound.limits, terms, full), residual, system)
+        return LinearModel(at, basis, CutMatrices(shape, bound.limits, terms, full), residual)
 
     def reduced(self, terms: Array, shape: Shape) -> Array | None:
         """The terms in independent coordinates; None where these are not clear."""

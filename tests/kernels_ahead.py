@@ -1,0 +1,55 @@
+"""Compiles the kernels that most tests need, in two processes that share the work, before tests start.
+
+On an empty cache both processes of the tests would otherwise compile the same kernels at the same time.
+"""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+import pendula
+from pendula import library
+
+
+def recursion() -> None:
+    """Recursion over the bodies of trees: terms and derivatives, in the plane and in space."""
+    for model in (library.chain(links=12), library.spatial_rod(joint="quaternion")):
+        system = pendula.compile_system(model, engine="recursive")
+        state = system.initial_state()
+        q, v = (np.repeat(x[None], 9, 0) for x in (state.q, state.v))
+        system.accelerations(q, v)
+        system.energies(q, v)
+        system.mass_matrix(q)
+        system.body_motion(q, v)
+        for by in "qvp":
+            system.acceleration_jacobian(by, q, v)
+            system.residual_jacobian(by, q, v, v)
+
+
+def runs() -> None:
+    """Runs by every kind of equations, and linear models."""
+    pendula.simulate(pendula.compile_system(library.four_bar(), engine="recursive"), 0.1)
+    two, bars = library.double_pendulum(), library.four_bar()
+    pendula.simulate(two, 0.1)
+    pendula.simulate(bars, 0.1)
+    pendula.simulate(pendula.compile_system(bars, "maximal"), 0.1)
+    pendula.simulate(two, 0.1, stepper="radau")
+    pendula.simulate(two, 0.1, stepper="taylor")
+    pendula.simulate_many(two, 0.1, {"theta1": np.linspace(0.1, 0.2, 9)}, workers=1)
+    for model in (two, bars):
+        pendula.modes(model, pendula.find_equilibria(model)[0])
+
+
+def compile_ahead() -> None:
+    """Runs both lists at once and waits for them; what fails here fails again, and is told, in a test."""
+    environment = {**os.environ, "PENDULA_COMPILE_AHEAD": "0"}
+    command = [sys.executable, "-m", "tests.kernels_ahead"]
+    started = [subprocess.Popen([*command, name], env=environment) for name in ("recursion", "runs")]
+    for process in started:
+        process.wait()
+
+
+if __name__ == "__main__":
+    {"recursion": recursion, "runs": runs}[sys.argv[1]]()
