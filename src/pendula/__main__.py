@@ -9,7 +9,7 @@ import sys
 
 
 def run() -> None:
-    """Runs the command line as a process of its own, which starts and ends quickly.
+    """Runs the command line in this process, with a quick start and a quick end.
 
     A command is short and its matrices are small, so three defaults of Python cost more than they bring (measured:
     a quarter of the processor time of ``pendula simulate``): threads for linear algebra (set ``OPENBLAS_NUM_THREADS``

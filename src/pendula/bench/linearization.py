@@ -91,7 +91,7 @@ class Measured:
         spectrum: the last result, with its labels.
         true: eigenvalues of the mechanism, each as often as it occurs [1/s].
         spurious: zeros of a free coordinate, infinite, undetermined roots and artefacts, each with its label.
-        error: 2-norm of exact less true eigenvalues [1/s], the accuracy of paper 000; infinite if their number differs.
+        error: 2-norm of exact minus true eigenvalues [1/s], accuracy of paper 000; infinite if their numbers differ.
         executions: how often it was executed as single calls.
         seconds, cpu_seconds: time of all those single calls together, wall and CPU.
         batch_executions: number of executions in one call of ``linearize_many``.

@@ -147,7 +147,7 @@ def _plan(
 
 
 def _default_pivot(plan: _Plan, moved: Place = ("", "")) -> Place:
-    """The end of the default arc, with a last link like the one before; less the place to which it is moved."""
+    """The end of the default arc, with a last link like the one before, minus the place to which it is moved."""
     ends = []
     lengths = [*plan.l, "last" if plan.last is not None else plan.l[-1]]
     for axis, turn, shift in zip("xy", ("sin", "-cos"), moved, strict=True):

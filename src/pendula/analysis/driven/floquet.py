@@ -245,7 +245,7 @@ def _once_around(system: System, start: State, period: float, vector: Array, tol
 
 
 def _missed(system: System, start: State, end: State, into: Array) -> Array:
-    """End less start as (ds, dv); whole turns, and the sign of quaternions, do not count."""
+    """End minus start as (ds, dv); whole turns, and the sign of quaternions, do not count."""
     dq = end.q - start.q
     for k, kind in enumerate(system.layout.coordinate_kinds):
         if kind == "angle":

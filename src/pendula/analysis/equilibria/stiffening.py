@@ -1,6 +1,6 @@
 """Equilibria with torsion springs, followed from the mechanism without them while the springs are stiffened.
 
-A share s of the stiffness stands for the forces (1 - s) without springs + s with them.
+At a share s of the stiffness the forces are (1 - s) times those without springs plus s times those with them.
 """
 
 from __future__ import annotations

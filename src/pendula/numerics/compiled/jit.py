@@ -120,7 +120,7 @@ def _note(reason: str) -> None:
 
 
 def _with_files(made: Any, function: Callable[..., Any], settings: dict[str, Any]) -> Any:
-    """What numba made of a function, with our files in place of its own where possible."""
+    """The function that numba made, with its machine code kept in our files where possible."""
     if not cache_directory:
         return made
     if not os.path.isfile(function.__code__.co_filename):  # e.g. a function typed at a prompt

@@ -97,7 +97,7 @@ def _all_known(symbols: list[str]) -> bool:
 
 
 def with_files(made: Any, files: KernelFiles) -> Any:
-    """A function of numba's with our files in place of its own."""
+    """A function that numba made, with its machine code kept in our files."""
     made._cache = files
     return made
 
@@ -109,7 +109,7 @@ def files_of(made: Any) -> KernelFiles | None:
 
 
 class KernelFiles(_Cache):
-    """What numba asks for the machine code of a function, and gives it to, in place of its own cache.
+    """Replaces numba's cache: numba asks it for the machine code of a function, and hands new code to it.
 
     Args:
         function: the Python function that is compiled.

@@ -20,7 +20,7 @@ class Drive:
     """A compiled loop on its way to the end.
 
     Attributes:
-        advance: makes so many attempts and returns a code of :mod:`pendula.numerics.steppers.run`.
+        advance: makes the given number of attempts and returns a code of :mod:`pendula.numerics.steppers.run`.
         show: called after every stretch.
         make_room: called when the loop answers ``BUFFER_FULL``.
         longest: attempts in one stretch.

@@ -62,7 +62,7 @@ def inertia_at(i, j):
 
 @compiled_part
 def articulate_chart(hinge, tau, chart, y, n, f):
-    """Takes the freedoms of a chart out of the inertia in y; what the parent gets stands in A, B, C and PASSED."""
+    """Takes the freedoms of a chart out of the inertia in y; what the parent gets is left in A, B, C and PASSED."""
     free, axes, U, L, u = hinge.free, hinge.axes, hinge.forces, hinge.factor, hinge.own
     put(y, co.PASSED, n)
     put(y, co.PASSED + 3, f)

@@ -16,7 +16,7 @@ from pendula.system.recursion.kernels import copied, finish, forward, lay_out, w
 
 @compiled_part
 def pull(ctx, w):
-    """What the rows of the loops exert at the state that stands in w, into their table."""
+    """Writes into their table what the rows of the loops exert at the state in w."""
     m = ctx.rows
     numbers = doubles_at(ctx.closing_numbers, (m, co.CLOSING_NUMBERS))
     lp.pull_rows(co.closings_at(ctx.closings, m), numbers, w, doubles_at(ctx.pulls, (m, lp.PULLS)))

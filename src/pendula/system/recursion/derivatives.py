@@ -122,7 +122,7 @@ def copy_carriers(tree, w, work, first, last):
 
 @compiled_part
 def differentiate(ctx, numbers, spring_numbers, load_numbers, first, own, last):
-    """M v' - f with tangents, for a range of hinges; what they hand to the hinges before stands there as forces.
+    """M v' - f with tangents, for a range of hinges; what they pass to the hinges before is stored there as forces.
 
     Hinges after the last ``own`` one are carried along; their part of the change is left to the solve.
     """
@@ -151,7 +151,7 @@ def differentiate(ctx, numbers, spring_numbers, load_numbers, first, own, last):
 
 @compiled_part
 def carry(ctx, tree, work, first, own, last):
-    """Forces on what is carried along by the hinges from the first to the last of its own; the solve takes them."""
+    """Forces on what the hinges from the first to the last carry along; the solve takes them."""
     n = ctx.hinge_count
     w, frozen = mem.scratch_of(ctx), doubles_at(ctx.frozen, (n + 1, ca.FROZEN_WIDTH))
     changes, z = eights_at(ctx.d_changes, (n + 1, ca.CHANGES_WIDTH)), eights_at(ctx.d_wrenches, (n + 1, 6))

@@ -73,7 +73,7 @@ def need_forces(numbers, w, first=1):
 
 @compiled_part(fastmath=FUSED)
 def accelerate_forces(w):
-    """The same where the own inertia of hinges stands in w, in world axes: I a is added to the bias forces v x* I v."""
+    """The same where w holds the inertia of each hinge alone, in world axes: adds I a to the bias forces v x* I v."""
     for i in range(1, w.shape[0]):
         y = w[i]
         n, f = inertia_times(

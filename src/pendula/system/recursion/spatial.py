@@ -353,7 +353,7 @@ def solve(hinges, charts, w, b, forces, motions, last):
     """M x = b in place, minus the forces (moment, force) on every hinge; accelerations of the hinges go to ``motions``.
 
     The second and third pass of table 7.1 in Featherstone 2008, with inertias known and without velocities. b, forces
-    and motions may be of any scalar type, and ``motions`` may be ``forces``. What stands after the ``last`` hinge in b
+    and motions may be of any scalar type, and ``motions`` may be ``forces``. What follows the ``last`` hinge in b
     must be zero.
     """
     for i in range(last, 0, -1):

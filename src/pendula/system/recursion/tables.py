@@ -105,7 +105,7 @@ class Tables:
     # -- closed loops ---------------------------------------------------------------------------
 
     def _closing_row(self, row: GapRow | AngleRow) -> tuple[str, tuple[int, ...], list[tuple[int, Point]]]:
-        """Name of a row, its whole numbers, and what stands at which of its columns."""
+        """Name of a row, its whole numbers, and the meaning of each of its columns."""
         if isinstance(row, GapRow):
             child, parent = (self.rows.end(p.body, p.place) for p in (row.child, row.parent))
             frame = self._direction(row.axis)
@@ -261,7 +261,7 @@ class Tables:
             if column[k] != program.zero
         ]
         native = compile_program(program, [x for _, x in found], [at for at, _ in found], quick=len(found) > 400)
-        shared = 3 * self.drives + len(self.expressions)  # what stands before the charts can act anywhere
+        shared = 3 * self.drives + len(self.expressions)  # what comes before the charts can act anywhere
         far = [any(places[k] < shared and column[k] != program.zero for k in moved) for column in columns]
         return Gradient(native, np.array([places[k] for k in moved], dtype=np.int64), tuple(far))
 

@@ -240,7 +240,7 @@ hinge and in the angular acceleration of the link before, arm"""
 
 @compiled_part(forceinline=True)
 def room(links):
-    """Length of a hinge of numbers for so many links, where states are computed one at a time."""
+    """Count of numbers per hinge for a given number of links, where states are computed one at a time."""
     return (links + LANES - 1) // LANES * LANES
 
 
