@@ -7,7 +7,7 @@ every joint, force and expression the model language has; parameters are named a
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -508,6 +508,20 @@ CLOSING = ("coincident", "point-on-line", "revolute", "prismatic", "universal", 
 def slow_too(quick: Sequence[int], more: Sequence[int]) -> list[Any]:
     """Seeds for every run, and more for those of all tests."""
     return [*quick, *(pytest.param(seed, marks=pytest.mark.slow) for seed in more)]
+
+
+def in_turn(names: Iterable[Any], ways: Iterable[Any], *, whole: Container[Any] = ()) -> list[Any]:
+    """Pairs of a name and a way, those of every run and those of all tests.
+
+    In every run each name meets one way, taken in turn, and those in ``whole`` meet them all; all tests are all pairs.
+    """
+    ways = list(ways)
+    found = []
+    for k, name in enumerate(names):
+        for j, way in enumerate(ways):
+            quick = name in whole or j == k % len(ways)
+            found.append(pytest.param(name, way, marks=() if quick else pytest.mark.slow, id=f"{name}-{way}"))
+    return found
 
 
 def closed_chain(kind: str) -> Model:

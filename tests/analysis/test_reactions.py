@@ -19,7 +19,7 @@ from pendula.model.expressions.expression import parse
 from pendula.results import System
 from pendula.system.joint_forces import joint_wrenches
 from pendula.system.symbolic import SymbolicSystem
-from tests.helpers import CLOSING, VARIANTS, Array, closed_chain, random_mechanism, regular, states
+from tests.helpers import CLOSING, VARIANTS, Array, closed_chain, in_turn, random_mechanism, regular, slow_too, states
 
 pytestmark = pytest.mark.usefixtures("quick_code")
 
@@ -253,7 +253,8 @@ def unbalanced(system: System, t: Array, q: Array, v: Array) -> Array:
 
 
 QUICK = (1, 3, 7, 9, 16, 18)  # these have every kind of joint among them, and loops
-RANDOM = [*QUICK, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(24) if seed not in QUICK)]
+MORE = [seed for seed in range(24) if seed not in QUICK]
+EVERY_OTHER = [pytest.param(seed, name, marks=pytest.mark.slow) for seed in MORE for name in FINDERS]
 
 
 def test_the_quick_mechanisms_have_every_kind_of_joint_that_the_others_have() -> None:
@@ -261,16 +262,14 @@ def test_the_quick_mechanisms_have_every_kind_of_joint_that_the_others_have() ->
     assert set().union(*(kinds[seed] for seed in QUICK)) == set().union(*kinds.values())
 
 
-@pytest.mark.parametrize("formulation", FINDERS)
-@pytest.mark.parametrize("seed", RANDOM)
+@pytest.mark.parametrize(("seed", "formulation"), in_turn(QUICK, FINDERS) + EVERY_OTHER)
 def test_every_body_of_a_random_mechanism_balances(seed: int, formulation: str) -> None:
     system = pendula.compile_system(random_mechanism(seed, forces=False), formulation)
     t, q, v = regular(system, *states(system, 8, seed))
     assert unbalanced(system, t, q, v).max(initial=0.0) < 1e-9
 
 
-@pytest.mark.parametrize("formulation", FINDERS)
-@pytest.mark.parametrize("kind", CLOSING)
+@pytest.mark.parametrize(("kind", "formulation"), in_turn(CLOSING, FINDERS, whole=("revolute",)))
 def test_every_body_of_a_closed_chain_balances(kind: str, formulation: str) -> None:
     system = pendula.compile_system(closed_chain(kind), formulation)
     t, q, v = regular(system, *states(system, 5))
@@ -278,7 +277,7 @@ def test_every_body_of_a_closed_chain_balances(kind: str, formulation: str) -> N
     assert unbalanced(system, t, q, v).max() < 1e-9
 
 
-@pytest.mark.parametrize("seed", RANDOM)
+@pytest.mark.parametrize("seed", slow_too(QUICK, MORE))
 def test_ideal_joints_do_no_work(seed: int) -> None:
     """The power of what each joint transmits over the relative velocity of its sides, joint by joint."""
     system = pendula.compile_system(random_mechanism(seed, forces=False, driven=False), "newton-euler")

@@ -13,6 +13,7 @@ import pytest
 
 import pendula as package
 from pendula.library import mechanisms
+from tests.helpers import in_turn
 
 WIDTH = 80
 LIBRARY = sorted(mechanisms())
@@ -152,8 +153,7 @@ def test_derive_prints_the_equations_of_a_pendulum(pendula):
     assert "lagrange" in text
 
 
-@pytest.mark.parametrize("name", LIBRARY)
-@pytest.mark.parametrize("form", ["text", "latex", "python", "c", "json"])
+@pytest.mark.parametrize(("name", "form"), in_turn(LIBRARY, ["text", "latex", "python", "c", "json"]))
 def test_derive_writes_every_format(pendula, tmp_path, name, form):
     result = pendula("derive", name, "--format", form, "-o", f"out.{form}", "--formulation", "kane")
     assert result.code == 0, result.err

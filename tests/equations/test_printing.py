@@ -17,6 +17,7 @@ from pendula.equations.printing.counts import count
 from pendula.equations.printing.formats import code, print_equations
 from pendula.library import mechanisms
 from pendula.system.loops.sampling import random_states
+from tests.helpers import in_turn
 
 ROUNDING = 1e-11  # same arithmetic in another order, at states that are not near a singular chart
 NAMES = sorted(mechanisms())
@@ -59,10 +60,13 @@ PIECEWISE = pendula.Model(
 )
 
 
-CASES = [(name, formulation) for name in (*NAMES, "piecewise") for formulation in FORMULATIONS]
+THOROUGH = ("four-bar", "heavy-top", "hoop-bead", "driven-linkage", "piecewise")
+"""printed by every formulation in every run of the tests, the others by one"""
+PAIRS = in_turn((*NAMES, "piecewise"), FORMULATIONS, whole=THOROUGH)
+CASES = [pytest.param(p.values, marks=p.marks, id=p.id) for p in PAIRS]
 
 
-@pytest.fixture(scope="module", params=CASES, ids="-".join)
+@pytest.fixture(scope="module", params=CASES)
 def case(request):
     name, formulation = request.param
     model = PIECEWISE if name == "piecewise" else mechanisms()[name].make()
@@ -160,8 +164,9 @@ def test_text_of_the_double_pendulum_is_that_of_the_paper():
         assert line in text
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n != "spatial-rod"])
-@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize(
+    ("name", "formulation"), in_turn([n for n in NAMES if n != "spatial-rod"], FORMULATIONS, whole=THOROUGH)
+)
 def test_text_fits_80_columns_where_it_can(name, formulation):
     for line in print_equations(pendula.derive(mechanisms()[name].make(), formulation)).splitlines():
         assert len(line) <= 80 or " " not in line.strip()

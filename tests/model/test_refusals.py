@@ -26,6 +26,7 @@ from pendula.model.forces import ForceDamper, ForceFriction, ForceSpring
 from pendula.model.joints import JointRevolute, JointSpherical, Rotation, Side
 from pendula.model.model import Model
 from pendula.model.reading import MOST_BODIES, MOST_PARAMETERS
+from tests.helpers import in_turn
 from tests.model import kitchen_sink
 from tests.model.test_bad_models import BASE, LONGEST, added, changed, refused
 
@@ -379,8 +380,7 @@ def _reads_well(error: ModelError) -> None:
     assert all(problem.element and problem.cause for problem in error.problems)
 
 
-@pytest.mark.parametrize("name", kitchen_sink.ALL)
-@pytest.mark.parametrize("index", range(len(HOSTILE)), ids=lambda k: f"{k}-{type(HOSTILE[k]).__name__}")
+@pytest.mark.parametrize(("index", "name"), in_turn(range(len(HOSTILE)), kitchen_sink.ALL))
 def test_hostile_values_in_every_place_raise_nothing_but_model_errors(name: str, index: int) -> None:
     data = tomllib.loads(kitchen_sink.ALL[name])
     for number, path in enumerate(_paths(data)):

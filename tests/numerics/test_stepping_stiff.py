@@ -41,7 +41,7 @@ def _reference(name: str) -> np.ndarray:
     return solve_ivp(python, (0.0, t_end), y0, method="Radau", rtol=1e-10, atol=1e-13).y[:, -1]
 
 
-@pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8])
+@pytest.mark.parametrize("tolerance", [1e-4, pytest.param(1e-6, marks=pytest.mark.slow), 1e-8])
 @pytest.mark.parametrize("name", STIFF)
 def test_stiff_problems_are_solved_as_by_scipys_radau(name, tolerance):
     callback, python, y0, t_end = STIFF[name]
