@@ -190,6 +190,11 @@ class CompiledCallback:
         self._native: Any = None
 
     @property
+    def ready(self) -> bool:
+        """Whether its machine code is in memory."""
+        return self._native is not None
+
+    @property
     def address(self) -> int:
         """Entry point of the machine code; the first use compiles or loads it."""
         with _lock:

@@ -34,7 +34,7 @@ DERIVATIVES = record_dtype(
     mem.WHOLE
     + """
     columns batches ranges seeds targets lane_hinges slopes_code slopes_parameters slopes moved moved_at
-    given request pass_code whole_code direct frozen d_changes d_wrenches d_right
+    given rates inputs forward_code request pass_code whole_code direct frozen d_changes d_wrenches d_right
     d_w d_q d_v d_aside d_tau d_left d_numbers d_spring_numbers d_load_numbers d_gravity
     """,
 )
@@ -42,10 +42,11 @@ DERIVATIVES = record_dtype(
 eight: ``ranges`` first hinge, last that moves by itself, last that is carried along; ``seeds`` what has a tangent
 (index in [t, q, v, u], 0 for nothing), ``targets`` columns of the result (-1: none), ``lane_hinges`` the hinges;
 ``slopes`` derivatives of expressions, ``moved`` how many expressions have some, ``moved_at`` where they stand;
-``given`` v'; ``pass_code`` the callback for one batch, ``request`` its input, ``whole_code`` that for v'; ``direct``
-whether all hinges are revolute or prismatic; ``frozen`` numbers of hinges that are carried along, 0 where none ever
-is. From ``d_`` on scratch: ``d_changes`` how carriers change, ``d_wrenches`` and ``d_right`` what the solve starts
-from, and what the recursion works on, with tangents; the last four by parameters, batch by batch."""
+``given`` v', the end of ``rates``, which the callback ``forward_code`` finds; ``inputs`` the number of entries of u;
+``pass_code`` the callback for one batch, ``request`` its input, ``whole_code`` that for the derivatives of v';
+``direct`` whether all hinges are revolute or prismatic; ``frozen`` numbers of hinges that are carried along, 0 where
+none ever is. From ``d_`` on scratch: ``d_changes`` how carriers change, ``d_wrenches`` and ``d_right`` what the solve
+starts from, and what the recursion works on, with tangents; the last four by parameters, batch by batch."""
 derivatives_at = reader(DERIVATIVES)
 
 REQUEST = record_dtype(whole="batch first own last")
@@ -304,7 +305,10 @@ def of_accelerations(out, inp, context):
     ctx = derivatives_at(context)
     n, nv = ctx.hinge_count, ctx.nv
     ranges, found = integers_at(ctx.ranges, (ctx.batches, 3)), doubles_at(out, (nv, ctx.columns))
-    rk.forward(mem.recursion_at(context), inp, doubles_at(ctx.given, nv))
+    x, place = doubles_at(inp, 1 + ctx.nq + nv + ctx.inputs), doubles_at(ctx.x, 1 + ctx.nq + nv + ctx.inputs)
+    for k in range(1 + ctx.nq + nv, 1 + ctx.nq + nv + ctx.inputs):  # steppers leave inputs to the buffer
+        place[k] = x[k]
+    call_native(ctx.forward_code, ctx.rates, inp, context)
     tree, w = mem.hinges_of(ctx), mem.scratch_of(ctx)
     if ctx.frozen != 0:
         ca.freeze(tree, mem.numbers_of(ctx), w, doubles_at(ctx.frozen, (n + 1, ca.FROZEN_WIDTH)))

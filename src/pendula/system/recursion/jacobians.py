@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pendula.numerics.compiled.ahead import compile_ahead, name_of
 from pendula.numerics.compiled.records import Memory
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.numerics.scalars.tangents import FIRST, WIDTH
@@ -14,6 +15,7 @@ from pendula.system.code.programs import prepared_parameters
 from pendula.system.layout import Array
 from pendula.system.recursion import columns as co
 from pendula.system.recursion import derivatives as dk
+from pendula.system.recursion import kernels as rk
 from pendula.system.recursion.binding import extended
 from pendula.system.recursion.carried import CHANGES_WIDTH, FROZEN_WIDTH
 from pendula.system.recursion.columns import BALL, BETWEEN, CHART, PULL
@@ -166,17 +168,26 @@ class BoundJacobian:
         context.d_v, context.d_tau = (aligned_zeros(nv + tables.drives + 1, WIDTH) for _ in range(2))
         context.d_aside, context.d_left = aligned_zeros(tables.aside + 1, WIDTH), aligned_zeros(nv + 1, WIDTH)
         context.d_right, context.d_wrenches = aligned_zeros(nv + 1, LANES), aligned_zeros(n + 1, 6, LANES)
-        context.given, context.request = np.zeros(nv + 1), np.zeros(1, dtype=dk.REQUEST)
+        rates = context.rates = np.zeros(nq + nv + 1)
+        context.given, context.request = rates[nq:], np.zeros(1, dtype=dk.REQUEST)
         if by != "p" and carries_along(tables):
             context.frozen = aligned_zeros(n + 1, FROZEN_WIDTH)
             context.d_changes, context.lane_hinges = aligned_zeros(n + 1, CHANGES_WIDTH, LANES), batches.hinges
+        context.inputs = len(tables.mechanism.inputs)
         self.state = context.x = np.zeros(1 + nq + nv + len(tables.mechanism.inputs))
         """[t, q, v, u] of single evaluations"""
         if by == "p":
             fill_parameter_tables(context, tables, vector, batches)
         context.direct = by in ("q", "v", "qv") and is_direct(tables)
-        context.pass_code = (dk.by_parameters if by == "p" else dk.by_state).address
-        context.whole_code = dk.of_accelerations.address if solves else 0
+        one_batch = dk.by_parameters if by == "p" else dk.by_state
+        codes = {"forward_code": rk.right_hand_side, "whole_code": dk.of_accelerations} if solves else {}
+        if not (solves and context.direct):
+            codes["pass_code"] = one_batch
+        new = [code for code in codes.values() if not code.ready]
+        if len(new) > 1:
+            compile_ahead(*(name_of(code.__wrapped__) for code in new[1:]))
+        for name, code in codes.items():
+            setattr(context, name, code.address)
         if gradient is not None:
             context.moved_at, context.slopes_code = gradient.places, gradient.native.evaluate
             context.slopes_parameters = prepared_parameters(gradient.native, vector)
