@@ -30,7 +30,7 @@ def compile_dynamics(equations: Equations) -> Native:
 
 def program_of(dynamics: Any) -> Native:
     """The program behind a right-hand side."""
-    return next(part.native for part in dynamics.workspace.keep if hasattr(part, "native"))
+    return next(part.native for part in dynamics.workspace.context.kept if hasattr(part, "native"))
 
 
 def derive_and_compile(formulation: str, model: Model) -> Native:

@@ -67,6 +67,11 @@ class Memory:
         """Keeps something alive as long as this memory."""
         self._kept.append(owner)
 
+    @property
+    def kept(self) -> tuple[object, ...]:
+        """What is kept alive."""
+        return tuple(self._kept)
+
     def __getattr__(self, name: str) -> Any:
         if name in self._arrays:
             return self._arrays[name]
