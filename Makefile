@@ -5,7 +5,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-all bench docs lint format lock clean moved
+.PHONY: help setup demo test test-all ready-to-test kernels bench docs lint format lock clean moved
 
 # Recursive on purpose: the targets of .venv-bench set VENV for themselves.
 VENV = .venv
@@ -169,11 +169,18 @@ lint: .venv/.ready
 # Two processes with two BLAS threads each would wait for each other on two cores.
 TESTS = OPENBLAS_NUM_THREADS=1 $(RUN) pytest -q -n 2 --dist loadgroup
 
-test: lint
+# Lint keeps one core busy; the other compiles the kernels of the tests meanwhile.
+ready-to-test:
+	@$(MAKE) --no-print-directory -j 2 lint kernels
+
+kernels: .venv/.ready
+	@$(RUN) tests.kernels_ahead
+
+test: ready-to-test
 	@echo "Tests: all but the slow ones and those against other engines (make test-all)"
 	$(TESTS) -m "not slow and not peer"
 
-test-all: lint .venv/.ready-peers
+test-all: .venv/.ready-peers ready-to-test
 	@echo "Tests: all of them"
 	$(TESTS)
 	$(BIN)/python docs/check_examples.py

@@ -9,7 +9,6 @@ import pytest
 
 from pendula.system.code import programs
 from tests.helpers import VARIANTS
-from tests.kernels_ahead import compile_ahead
 
 gc.set_threshold(100_000, 20, 20)  # expressions by the million: the default looks for cycles among them all the time
 
@@ -21,12 +20,6 @@ def quick_code() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(programs, "compile_program", lambda *given, **rest: thorough(*given, **(rest | {"quick": True})))
         yield
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Where several processes are about to run all tests, kernels are compiled once, not once in each of them."""
-    if not hasattr(session.config, "workerinput") and (session.config.getoption("numprocesses", None) or 0) > 1:
-        compile_ahead()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,11 +1,7 @@
-"""Compiles the kernels that most tests need, in two processes that share the work, before tests start.
+"""Compiles the kernels that most tests need: ``python -m tests.kernels_ahead``, before two processes run the tests.
 
-On an empty cache both processes of the tests would otherwise compile the same kernels at the same time.
+On an empty cache both of them would otherwise compile the same kernels at the same time.
 """
-
-import os
-import subprocess
-import sys
 
 import numpy as np
 
@@ -42,14 +38,6 @@ def runs() -> None:
         pendula.modes(model, pendula.find_equilibria(model)[0])
 
 
-def compile_ahead() -> None:
-    """Runs both lists at once and waits for them; what fails here fails again, and is told, in a test."""
-    environment = {**os.environ, "PENDULA_COMPILE_AHEAD": "0"}
-    command = [sys.executable, "-m", "tests.kernels_ahead"]
-    started = [subprocess.Popen([*command, name], env=environment) for name in ("recursion", "runs")]
-    for process in started:
-        process.wait()
-
-
 if __name__ == "__main__":
-    {"recursion": recursion, "runs": runs}[sys.argv[1]]()
+    recursion()
+    runs()

@@ -178,10 +178,11 @@ class BoundJacobian:
         """[t, q, v, u] of single evaluations"""
         if by == "p":
             fill_parameter_tables(context, tables, vector, batches)
-        context.direct = by in ("q", "v", "qv") and is_direct(tables)
+        direct = solves and by in ("q", "v", "qv") and is_direct(tables)
         one_batch = dk.by_parameters if by == "p" else dk.by_state
-        codes = {"forward_code": rk.right_hand_side, "whole_code": dk.of_accelerations} if solves else {}
-        if not (solves and context.direct):
+        whole = dk.of_turns_and_slides if direct else dk.of_accelerations
+        codes = {"forward_code": rk.right_hand_side, "whole_code": whole} if solves else {}
+        if not direct:
             codes["pass_code"] = one_batch
         new = [code for code in codes.values() if not code.ready]
         if len(new) > 1:
