@@ -159,7 +159,7 @@ def test_search_finds_what_is_proven():
     chain = system(library.chain(links=3, mass=[1, 2, 3], coordinates="relative"))
     rng = np.random.default_rng(3)
     balance, v = Balance.of(chain), np.zeros(3)
-    domain = domain_of(balance, v, None, rng)
+    domain = domain_of(balance, None)
     assert domain.circles.all()
     search = Search(_problem(balance, v, domain, rng), domain, rng)
     search.run(200)
@@ -249,7 +249,7 @@ def test_branches_are_followed_round_their_turning_point():
     one = system(model)
     rng = np.random.default_rng(0)
     balance, v = Balance.of(one), np.zeros(1)
-    problem = _problem(balance, v, domain_of(balance, v, None, rng), rng)
+    problem = _problem(balance, v, domain_of(balance, None), rng)
     ends = round_the_turn(loosened(problem, ["k"]), problem, np.array([[np.pi, 0.0]]))[:, 0]
 
     def moment(x):

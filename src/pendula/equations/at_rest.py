@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import symengine as se
@@ -14,12 +14,24 @@ from pendula.equations.tape import Expr
 def forces_at_rest(eq: Equations, zeros: Collection[Any]) -> list[Expr]:
     """f with some symbols (speeds, inputs, parameters, time) put to zero; for small systems.
 
-    Coordinates that are written in a force without having an effect on it (sin^2 + cos^2) are taken out.
+    Coordinates, and time, that are written in a force without an effect on it (sin^2 + cos^2) are taken out.
     """
+    table = _table(eq, zeros)
+    return [_without_idle(se.expand(_put_in(row, table)), (*eq.q, eq.t)) for row in eq.f]
+
+
+def at_rest(eq: Equations, zeros: Collection[Any], rows: Iterable[Any]) -> list[Expr]:
+    """Other expressions of the same state, such as gaps and rows of G."""
+    table = _table(eq, zeros)
+    return [se.expand(_put_in(row, table)) for row in rows]
+
+
+def _table(eq: Equations, zeros: Collection[Any]) -> dict[Any, Any]:
+    """What takes the place of symbols that are zero, and of named intermediates."""
     table: dict[Any, Any] = {symbol: se.Integer(0) for symbol in zeros}
     for symbol, expression in eq.definitions:
         table[symbol] = _put_in(expression, table)
-    return [_without_idle(se.expand(_put_in(row, table)), eq.q) for row in eq.f]
+    return table
 
 
 def _put_in(expression: Expr, table: dict[Any, Any]) -> Any:
@@ -27,8 +39,8 @@ def _put_in(expression: Expr, table: dict[Any, Any]) -> Any:
     return expression.subs({s: table[s] for s in expression.free_symbols if s in table})
 
 
-def _without_idle(row: Any, q: tuple[Any, ...]) -> Any:
-    for symbol in q:
+def _without_idle(row: Any, symbols: tuple[Any, ...]) -> Any:
+    for symbol in symbols:
         if symbol in row.free_symbols and se.expand(row.diff(symbol)) == 0:
             row = se.expand(row.subs({symbol: se.Integer(0)}))
     return row

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.domain import Domain
+from pendula.analysis.equilibria.equations_at_rest import numbers_at_rest, refuse_time
 from pendula.analysis.equilibria.intervals import Interval, Jet, Undecidable, evaluate
 from pendula.analysis.equilibria.roots import Roots, isolate_roots
 from pendula.equations.at_rest import forces_at_rest
@@ -27,11 +29,23 @@ ZERO = 1e-9
 
 @dataclass(frozen=True)
 class Proof:
-    """All equilibria there are, and why there are no others; ``listed`` is False where they are too many to list."""
+    """All equilibria there are, and why there are no others.
+
+    Attributes:
+        states: the equilibria.
+        reason: in a sentence.
+        listed: False where they are too many to list, or some places are undecided.
+        enclosures: bounds of every coordinate of each that forces depend on; empty if there are none.
+        undecided: boxes that may hold any number of equilibria.
+        box: where the proof holds, where that is not the domain of the search.
+    """
 
     states: tuple[Array, ...]
     reason: str
     listed: bool = True
+    enclosures: tuple[Mapping[str, tuple[float, float]], ...] = ()
+    undecided: tuple[Mapping[str, tuple[float, float]], ...] = ()
+    box: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 # -- open chains and trees of pinned bodies under gravity ---------------------------------------------
@@ -136,13 +150,14 @@ def prove_one(balance: Balance, v: Array, domain: Domain) -> Proof | str | None:
     system = balance.system
     if system.loop_rows or system.balls or len(system.layout.speeds) > 4:
         return None
-    numbers = _numbers(system, balance, v)
+    numbers = numbers_at_rest(balance, v)
     rows = forces_at_rest(system.equations, [s for s, x in numbers.items() if x == 0.0])
     names = {symbol: i for i, symbol in enumerate(system.equations.q)}
     used = [sorted(names[s] for s in row.free_symbols if s in names) for row in rows]
     acting = [k for k, row in enumerate(rows) if row != 0]
     known = {s: Jet.constant(x) for s, x in numbers.items()}
     try:
+        refuse_time(balance, rows)
         for k in acting:
             value = evaluate(rows[k], known).value if not used[k] else None
             if value is not None and bool(value.excludes_zero):
@@ -153,14 +168,6 @@ def prove_one(balance: Balance, v: Array, domain: Domain) -> Proof | str | None:
         return _roots_of(rows[depends[0]], used[depends[0]][0], system, known, domain)
     except Undecidable as reason:
         return f"there are no bounds for {reason}"
-
-
-def _numbers(system: System, balance: Balance, v: Array) -> dict[Any, float]:
-    """Values of time, speeds, inputs and parameters by symbol."""
-    eq = system.equations
-    inputs = system.inputs.at(0.0, balance.parameters) if balance.inputs is None else balance.inputs
-    symbols = (eq.t, *eq.v, *eq.u, *eq.p)
-    return dict(zip(symbols, (0.0, *v.tolist(), *inputs.tolist(), *balance.parameters.tolist()), strict=True))
 
 
 def _roots_of(row: Any, i: int, system: System, known: dict[Any, Jet], domain: Domain) -> Proof | str:

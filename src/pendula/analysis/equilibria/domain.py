@@ -12,11 +12,14 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.errors import UsageError
+from pendula.model.periodic import repeats
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 TURN = 2.0 * math.pi
+BEYOND = 0.01
+"""angles whose turns are counted are looked for a little beyond a full turn: there are often equilibria just at it"""
 LENGTHS = 10.0
 """lengths are looked for up to this many typical lengths"""
 ALIKE = 1e-9
@@ -126,27 +129,31 @@ def _on_circle(angle: Array) -> Array:
     return np.where(np.abs(angle) <= math.pi - 1e-6, angle, turned)
 
 
-def domain_of(balance: Balance, v: Array, box: Mapping[str, Any] | None, rng: np.random.Generator) -> Domain:
-    """The domain of a system in the joints' coordinates: circles found by trying, bounds as given or by default."""
+def domain_of(balance: Balance, box: Mapping[str, Any] | None) -> Domain:
+    """The domain in the joints' coordinates: circles where expressions show it, bounds as given or by default."""
     system = balance.system
     names, kinds = system.layout.coordinates, system.layout.coordinate_kinds
     angles = np.array([k == "angle" for k in kinds])
     length = typical_length(system, balance.parameters)
     given = _read_box(system, box)
     balls = tuple(at for at, _ in system.balls)
-    half = np.where(angles, TURN, LENGTHS * length)
+    half = np.where(angles, TURN + BEYOND, LENGTHS * length)
     lo, hi = -half, half
     for name, (low, high) in given.items():
         lo[names.index(name)], hi[names.index(name)] = low, high
     circles = np.zeros(len(names), dtype=bool)
     rough = Domain(names, lo, hi, circles.copy(), balls, np.where(angles, 1.0, length), ~angles)
-    probes = rough.random(PROBES, rng)
+    values = system.layout.parameter_values(balance.parameters)
     for i, name in enumerate(names):
-        if angles[i] and name not in given and _periodic(balance, v, probes, [i]):
+        if angles[i] and name not in given and repeats(system.model, [name], values):
             circles[i], lo[i], hi[i] = True, -math.pi, math.pi
+
+    def all_repeat(group: list[int]) -> bool:
+        return repeats(system.model, [names[i] for i in group], values)
+
     groups = []
     for group in _turning_together(system):
-        if not circles[group[0]] and not any(names[i] in given for i in group) and _periodic(balance, v, probes, group):
+        if not circles[group[0]] and not any(names[i] in given for i in group) and all_repeat(group):
             groups.append(tuple(group))
             lo[group[0]], hi[group[0]] = -math.pi, math.pi
     return Domain(names, lo, hi, circles, balls, rough.sizes, ~angles, tuple(groups))
@@ -187,24 +194,6 @@ def _read_box(system: System, box: Mapping[str, Any] | None) -> dict[str, tuple[
             raise UsageError(f"box: {name} needs lowest < highest, found {low:g} to {high:g}")
         found[name] = (low, high)
     return found
-
-
-def _periodic(balance: Balance, v: Array, probes: Array, turned: list[int]) -> bool:
-    """Whether nothing changes when some coordinates are a full turn further."""
-    further = probes.copy()
-    further[:, turned] += TURN
-    here, there = (_looks(balance, v, q) for q in (probes, further))
-    good = np.all(np.isfinite(here), axis=1)
-    size = np.abs(here[good]).max(initial=1e-300)
-    return bool(np.any(good)) and bool(np.abs(here[good] - there[good]).max(initial=0.0) <= ALIKE * size)
-
-
-def _looks(balance: Balance, v: Array, q: Array) -> Array:
-    """Forces and gaps at some states."""
-    with np.errstate(all="ignore"):
-        forces = balance.forces(q, np.broadcast_to(v, (len(q), len(v))))
-        gaps = balance.system.gaps(q, None, 0.0, parameters=balance.parameters)[0]
-    return np.concatenate([forces, gaps], axis=1)
 
 
 def is_cyclic(balance: Balance, name: str, rng: np.random.Generator) -> bool:

@@ -47,6 +47,8 @@ class Equilibrium:
         condition: largest over smallest stiffness, families apart; infinite with flat directions.
         layout: names and units.
         flat_directions: directions without stiffness but without a family: higher-order terms decide there.
+        enclosure: bounds by coordinate within which interval arithmetic proved exactly one equilibrium; None where
+            nothing was proven, or not in this way.
         system: whose equilibrium it is.
 
     Example:
@@ -69,6 +71,7 @@ class Equilibrium:
     condition: float
     layout: Layout
     flat_directions: tuple[Mapping[str, float], ...] = ()
+    enclosure: Mapping[str, tuple[float, float]] | None = None
     system: System | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.boxes import prove_in_boxes
 from pendula.analysis.equilibria.charts import balanced_nearby, is_singular
 from pendula.analysis.equilibria.completeness import Proof, prove_one, prove_tree
 from pendula.analysis.equilibria.domain import Domain, domain_of, is_cyclic
@@ -41,6 +42,7 @@ class Equilibria:
         found: how often the search came to each.
         unbalanced: if there is no equilibrium: the unbalanced forces by speed at the best pose.
         outside: how many others were met outside the box.
+        undecided: boxes by coordinate that a proof could not decide: there may be any number of equilibria in them.
         units: of every coordinate, and of the force along every speed.
 
     Example:
@@ -61,6 +63,7 @@ class Equilibria:
     unbalanced: Mapping[str, float]
     outside: int
     units: Mapping[str, str]
+    undecided: tuple[Mapping[str, tuple[float, float]], ...] = ()
 
     def __len__(self) -> int:
         return len(self.all)
@@ -124,6 +127,7 @@ def find_equilibria(
     starts: int | None = None,
     seed: int = 0,
     rates: Mapping[str, float] | None = None,
+    prove: float | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Equilibria:
     """All equilibria of a mechanism that can be found, or its steady motions.
@@ -142,6 +146,8 @@ def find_equilibria(
         starts: number of random starts.
         seed: of the random starts; the same seed gives the same result.
         rates: constant rates of cyclic coordinates, by coordinate: looks for steady motions.
+        prove: seconds to spend on a proof, by interval arithmetic, that there are no others in the box. Each
+            equilibrium then has an ``enclosure``, and ``undecided`` lists what could not be decided.
         on_progress: called as ``on_progress(followed, planned)``.
 
     Returns:
@@ -163,14 +169,20 @@ def find_equilibria(
     if np.any(v):
         system.in_joints.refuse_others("in maximal coordinates a steady motion leaves nothing at rest")
     _refuse_time(system, balance, v)
-    domain = domain_of(balance, v, box, rng)
+    domain = domain_of(balance, box)
+    if prove is not None and not (isinstance(prove, (int, float)) and prove > 0.0):
+        raise UsageError(f"prove: a number of seconds above 0, found {prove!r}")
     count = _count(starts, len(joints.layout.speeds))
     proof: Any = prove_tree(balance, v) if box is None else None
     proof = proof if proof is not None else prove_one(balance, v, domain)
+    if prove is not None and not (isinstance(proof, Proof) and proof.listed and proof.enclosures):
+        boxed = prove_in_boxes(balance, v, domain, prove, on_progress)
+        if isinstance(boxed, Proof) or not isinstance(proof, Proof):
+            proof = boxed
     problem = _problem(balance, v, domain, rng)
     search = Search(problem, domain, rng, on_progress)
     pairs, complete, reason = _candidates(proof, search, count)
-    pairs = [(_tidied(problem, domain, q), times) for q, times in pairs]
+    pairs = [(_tidied(problem, domain, q), times, bounds) for q, times, bounds in pairs]
     real = [x for x in pairs if not is_singular(problem, x[0]) or balanced_nearby(problem, x[0], rng)]
     if len(real) < len(pairs):
         reason += f"; {len(pairs) - len(real)} omitted, where a singular chart merely hides a force"
@@ -183,24 +195,49 @@ def find_equilibria(
         all=tuple(e for e, _ in entries),
         complete=complete,
         reason=reason,
-        box=domain.box,
+        box=domain.box | dict(proof.box) if isinstance(proof, Proof) else domain.box,
         circles=tuple(n for n, c in zip(domain.names, domain.circles, strict=True) if c),
         starts=search.starts,
         found=tuple(n for _, n in entries),
         unbalanced={} if entries else _unbalanced(problem, domain, rng),
         outside=len(search.outside),
         units={**{c: joints.layout.units[c] for c in joints.layout.coordinates}, **force_units(joints)},
+        undecided=proof.undecided if isinstance(proof, Proof) else (),
     )
 
 
-def _candidates(proof: Any, search: Search, count: int) -> tuple[list[tuple[Array, int]], str, str]:
-    """States with how often each was found, whether these are proven to be all, and why: by a proof or by a search."""
+Bounds = Mapping[str, tuple[float, float]]
+
+
+def _candidates(proof: Any, search: Search, count: int) -> tuple[list[tuple[Array, int, Bounds | None]], str, str]:
+    """States with how often each was found and their bounds, whether these are proven to be all, and why."""
+    states: list[tuple[Array, int, Bounds | None]] = []
     if isinstance(proof, Proof):
-        states = [search.domain.wrapped(refine(search.problem, q)[0]) for q in proof.states]
-        return [(q, 0) for q in states], "proven" if proof.listed else "not proven", proof.reason
+        domain = replace(search.domain, groups=()) if proof.box else search.domain
+        bounds = proof.enclosures or (None,) * len(proof.states)
+        refined = [domain.wrapped(refine(search.problem, q)[0]) for q in proof.states]
+        states = [(q, 0, b) for q, b in zip(refined, bounds, strict=True)]
+        if not proof.undecided:
+            return states, "proven" if proof.listed else "not proven", proof.reason
     search.run(count)
-    reason = f"{search.starts} starts gave {len(search.found)}" + (f"; {proof}" if proof else "")
-    return [(f.q, f.times) for f in search.found], "not proven", reason
+    reason = f"{search.starts} starts gave {len(search.found)}"
+    reason += f"; {proof.reason if isinstance(proof, Proof) else proof}" if proof else ""
+    verified = search.domain.features(np.array([q for q, _, _ in states])) if states else None
+    for found in search.found:
+        same = _nearest(verified, search.domain.features(found.q))
+        if same is None:
+            states.append((found.q, found.times, None))
+        else:
+            states[same] = (states[same][0], found.times, states[same][2])
+    return states, "not proven", reason
+
+
+def _nearest(known: Array | None, one: Array) -> int | None:
+    """Which of some poses is the same as one."""
+    if known is None:
+        return None
+    gaps = np.abs(known - one).max(axis=1)
+    return int(np.argmin(gaps)) if gaps.min() < 1e-7 else None
 
 
 def lowest_equilibrium(
@@ -312,13 +349,13 @@ def _tidied(problem: Stationary, domain: Domain, q: Array) -> Array:
 
 
 def _described(
-    system: System, balance: Balance, states: list[tuple[Array, int]], v: Array
+    system: System, balance: Balance, states: list[tuple[Array, int, Bounds | None]], v: Array
 ) -> tuple[list[tuple[Equilibrium, int]], int]:
     """Equilibria with how often each was found, and how many are undecided for lack of derivatives."""
     found, refused = [], None
-    for q, times in states:
+    for q, times, bounds in states:
         try:
-            found.append((_describe(system, balance, q, v), times))
+            found.append((replace(_describe(system, balance, q, v), enclosure=bounds), times))
         except ComputationError as error:
             refused = error
     if refused is not None and not found:

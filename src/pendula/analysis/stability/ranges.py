@@ -385,4 +385,4 @@ def _balanced(system: System, q: Array, v: Array, u: Array, lam: Array, paramete
 
 
 def _as_equilibrium(system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array) -> Equilibrium:
-    return Equilibrium("trial", q, v, u, parameters, lam, BALANCED, 0.0, None, (), 1.0, system.layout, (), system)
+    return Equilibrium("trial", q, v, u, parameters, lam, BALANCED, 0.0, None, (), 1.0, system.layout, (), None, system)

@@ -30,9 +30,21 @@ if TYPE_CHECKING:
 )
 @click.option("--starts", type=int, help="Number of random starts of the search.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31), help="Seed of the random starts.")
+@click.option(
+    "--prove",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Time for a proof, by interval arithmetic, that there are no others in the box.",
+)
 @plot_option("Write the (effective) potential over one or two coordinates, equilibria marked")
 def equilibria_command(
-    box: tuple[str, ...], starts: int | None, seed: int, plot_file: str | None, as_json: bool, **options: Any
+    box: tuple[str, ...],
+    starts: int | None,
+    seed: int,
+    prove: float | None,
+    plot_file: str | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """All equilibria of MODEL that can be found, and whether it is proven that there are no others.
 
@@ -54,6 +66,7 @@ def equilibria_command(
             starts=starts,
             seed=seed,
             rates=asked.rates,
+            prove=prove,
             on_progress=progress.done,
         )
         verdicts = _verdicts(asked, found, progress)
@@ -121,6 +134,7 @@ def _data(asked: Asked, found: Equilibria, verdicts: list[tuple[str, str]]) -> d
         **picked(found, "complete reason starts outside"),
         "box": {name: list(ends) for name, ends in found.box.items()},
         "circles": list(found.circles),
+        "undecided": [{name: list(ends) for name, ends in box.items()} for box in found.undecided],
         "unbalanced": dict(found.unbalanced),
         "units": dict(found.units) | {"potential": asked.model.unit_names.energy},
         **picked(asked.system, "formulation engine"),

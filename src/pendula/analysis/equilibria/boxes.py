@@ -1,0 +1,108 @@
+"""All equilibria of a general mechanism in a box, proven by interval arithmetic, each with an enclosure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.completeness import Proof
+from pendula.analysis.equilibria.domain import TURN, Domain
+from pendula.analysis.equilibria.equations_at_rest import AtRest, equations_at_rest
+from pendula.analysis.equilibria.intervals import Undecidable
+from pendula.numerics.intervals.solve import Roots, all_roots, distinct, values_over
+from pendula.system.layout import Array
+
+CUT = 0.1234
+"""where a circle is cut open: equilibria are often at multiples of 90 degrees, and a face between boxes costs time"""
+OVERLAP = 1e-9
+"""the two ends of a circle overlap by this, which is more than the rounding of a full turn"""
+
+
+def prove_in_boxes(
+    balance: Balance, v: Array, domain: Domain, seconds: float, on_progress: Callable[[int, int], None] | None = None
+) -> Proof | str:
+    """All equilibria in the domain, with proof; or a sentence that says why there is none.
+
+    Args:
+        balance: the forces.
+        v: constant rates of a steady motion; zero at rest.
+        domain: where to look. Angles that repeat are looked at over a full turn.
+        seconds: time limit.
+        on_progress: called as ``on_progress(boxes, roots)``.
+    """
+    try:
+        equations = equations_at_rest(balance, v)
+    except Undecidable as reason:
+        return f"there are no bounds for {reason}"
+    lo, hi, periods = _box(domain, equations)
+    found = all_roots(equations.tape, equations.rows, lo, hi, seconds=seconds, on_progress=on_progress)
+    found = _moving(distinct(found, lo, hi, periods), equations)
+    names = [domain.names[i] for i in equations.unknowns]
+    boxes = tuple(_by_name(names, box) for box in _joined(found.undecided))
+    states = np.zeros((len(found.enclosures), len(domain.names)))
+    states[:, list(equations.unknowns)] = found.enclosures.mean(axis=2)
+    enclosures = tuple(_by_name(names, box) for box in found.enclosures)
+    box = {name: (float(a), float(b)) for name, a, b, p in zip(names, lo, hi, periods, strict=True) if not p}
+    return Proof(tuple(states), _reason(found, equations, boxes), found.proven, enclosures, boxes, box)
+
+
+def _box(domain: Domain, equations: AtRest) -> tuple[Array, Array, Array]:
+    """Corners of the box, and after how much each unknown repeats."""
+    at = list(equations.unknowns)
+    circles = domain.circles[at]
+    first = np.array([any(i == group[0] for group in domain.groups) for i in at], dtype=bool)
+    lo = np.where(circles | first, -math.pi - CUT, domain.lo[at])
+    hi = np.where(circles | first, math.pi - CUT + OVERLAP, domain.hi[at])
+    return lo, hi, np.where(circles, TURN, 0.0)
+
+
+def _moving(found: Roots, equations: AtRest) -> Roots:
+    """Without the roots at which a closed loop may have lost rank: these become undecided."""
+    if not equations.motion:
+        return found
+    bounds = [values_over(equations.tape, list(equations.motion), box) for box in found.enclosures]
+    moves = np.array([bool(np.any((b[:, 0] > 0.0) | (b[:, 1] < 0.0))) for b in bounds], dtype=bool)
+    rest = np.concatenate([found.undecided, found.enclosures[~moves]])
+    return replace(found, enclosures=found.enclosures[moves], regions=found.regions[moves], undecided=rest)
+
+
+def _by_name(names: list[str], box: Array) -> dict[str, tuple[float, float]]:
+    return {name: (float(a), float(b)) for name, (a, b) in zip(names, box, strict=True)}
+
+
+def _joined(boxes: Array) -> list[Array]:
+    """Boxes that touch as one box around them, largest first."""
+    left = [box for box in boxes]
+    found: list[Array] = []
+    while left:
+        one = left.pop()
+        grown = True
+        while grown:
+            touching = [k for k, b in enumerate(left) if np.all((b[:, 0] <= one[:, 1]) & (b[:, 1] >= one[:, 0]))]
+            grown = bool(touching)
+            for k in reversed(touching):
+                b = left.pop(k)
+                one = np.stack([np.minimum(one[:, 0], b[:, 0]), np.maximum(one[:, 1], b[:, 1])], axis=1)
+        found.append(one)
+    return sorted(found, key=lambda box: -float((box[:, 1] - box[:, 0]).max()))
+
+
+def _reason(found: Roots, equations: AtRest, undecided: tuple[dict[str, tuple[float, float]], ...]) -> str:
+    """What was proven, in a sentence."""
+    work = f"{found.boxes} boxes in {found.seconds:.3g} s"
+    if found.proven:
+        return (
+            "by interval arithmetic: the box was cut into pieces, each of which has no equilibrium, or exactly one "
+            f"({work})"
+        )
+    place = ", ".join(f"{name} {a:.6g} to {b:.6g}" for name, (a, b) in undecided[0].items())
+    left = (
+        f"{len(undecided)} places are undecided, the largest {place}" if len(undecided) > 1 else f"{place} is undecided"
+    )
+    cause = "" if found.finished else "; the time was too short"
+    singular = "; where the constraints lose rank nothing is decided" if equations.motion else ""
+    return f"interval arithmetic verified {len(found.enclosures)}, but {left} ({work}){cause}{singular}"

@@ -1,0 +1,164 @@
+"""The equations of rest of a mechanism as steps for interval arithmetic: as many as there are unknown coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import symengine as se
+
+from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.intervals import Undecidable
+from pendula.equations.at_rest import at_rest, forces_at_rest
+from pendula.equations.translate import function_name
+from pendula.model.expressions.expression import parse
+from pendula.numerics.intervals.tape import FUNCTIONS, Tape
+from pendula.system.layout import Array
+
+MOST_SPEEDS = 8
+"""with more, boxes are too many to look at in any time"""
+EXACT = ("Integer", "Zero", "One", "NegativeOne", "RealDouble")
+
+
+@dataclass(frozen=True)
+class AtRest:
+    """Equations whose roots are the equilibria.
+
+    Attributes:
+        tape, rows: the equations.
+        unknowns: indices of the coordinates that they depend on; the others may have any value.
+        motion: of a closed loop, the steps that say how it can move. Where all of them vanish the constraints lose
+            rank: the equations hold there, but it need not be an equilibrium.
+    """
+
+    tape: Tape
+    rows: list[int]
+    unknowns: tuple[int, ...]
+    motion: tuple[int, ...] = ()
+
+
+def equations_at_rest(balance: Balance, v: Array) -> AtRest:
+    """The equations of rest, or of a steady motion with constant rates v.
+
+    Raises:
+        Undecidable: there are no bounds for a function in them, or they are more or fewer than the unknowns.
+    """
+    system = balance.system
+    n, m = len(system.layout.speeds), system.loop_rows
+    if system.balls:
+        raise Undecidable("rotations given by quaternions")
+    if n > MOST_SPEEDS:
+        raise Undecidable(f"more than {MOST_SPEEDS} speeds")
+    numbers = numbers_at_rest(balance, v)
+    zeros = [symbol for symbol, x in numbers.items() if x == 0.0]
+    eq = system.equations
+    forces = forces_at_rest(eq, zeros)
+    motion: list[Any] = []
+    if m:
+        gaps, G = at_rest(eq, zeros, eq.g[:m]), [at_rest(eq, zeros, row) for row in eq.G]
+        if n - m != 1:
+            raise Undecidable(f"{n - m} freedoms of a closed loop")
+        motion = _null_vector(G, n)
+        forces = [se.expand(sum(x * f for x, f in zip(motion, forces, strict=True))), *gaps]
+    acting = [row for row in forces if row != 0]
+    refuse_time(balance, acting)
+    unknowns = sorted({i for row in acting for i, symbol in enumerate(eq.q) if symbol in row.free_symbols})
+    if len(acting) != len(unknowns):
+        raise Undecidable(
+            f"{len(acting)} equations for {len(unknowns)} coordinates, which leave families of equilibria"
+        )
+    tape = Tape(len(unknowns))
+    known: dict[Any, int] = {eq.q[i]: k for k, i in enumerate(unknowns)}
+    known |= {symbol: tape.constant(x) for symbol, x in numbers.items()}
+    rows, moves = ([step_of(row, tape, known) for row in part] for part in (acting, motion))
+    return AtRest(tape, rows, tuple(unknowns), tuple(moves))
+
+
+def refuse_time(balance: Balance, rows: list[Any]) -> None:
+    """Raises Undecidable where forces depend on time, by their expressions or by those of inputs that are not held."""
+    eq = balance.system.equations
+    symbols = set().union(*(row.free_symbols for row in rows))
+    if eq.t in symbols or symbols & _varying(balance):
+        raise Undecidable("forces that depend on time")
+
+
+def _varying(balance: Balance) -> set[Any]:
+    """Symbols of inputs that follow time."""
+    if balance.inputs is not None:
+        return set()
+    system = balance.system
+    given = zip(system.layout.inputs, system.equations.u, strict=True)
+    return {symbol for name, symbol in given if "t" in parse(system.model.inputs[name]).names}
+
+
+def numbers_at_rest(balance: Balance, v: Array) -> dict[Any, float]:
+    """Values of speeds, inputs that do not follow time, and parameters, by symbol."""
+    system, eq = balance.system, balance.system.equations
+    inputs = system.inputs.at(0.0, balance.parameters) if balance.inputs is None else balance.inputs
+    values = zip((*eq.v, *eq.u, *eq.p), (*v.tolist(), *inputs.tolist(), *balance.parameters.tolist()), strict=True)
+    varying = _varying(balance)
+    return {symbol: x for symbol, x in values if symbol not in varying}
+
+
+def _null_vector(G: list[list[Any]], n: int) -> list[Any]:
+    """What a mechanism of one freedom does: entry i is, up to its sign, the determinant of G without column i."""
+    found = []
+    for i, kept in enumerate(reversed(list(combinations(range(n), n - 1)))):
+        minor = se.DenseMatrix([[row[k] for k in kept] for row in G])
+        found.append((-1) ** i * (minor.det() if n > 1 else se.Integer(1)))
+    return found
+
+
+def step_of(e: Any, tape: Tape, known: Mapping[Any, int], seen: dict[Any, int] | None = None) -> int:
+    """The step of a tape that is an expression.
+
+    Raises:
+        Undecidable: it holds a function or a symbol there are no bounds for.
+    """
+    seen = {} if seen is None else seen
+    if e in known:
+        return known[e]
+    if e not in seen:
+        seen[e] = _step(e, tape, known, seen)
+    return seen[e]
+
+
+def _step(e: Any, tape: Tape, known: Mapping[Any, int], seen: dict[Any, int]) -> int:
+    if e.is_Number or not (e.args or e.free_symbols):
+        value = float(e)
+        if type(e).__name__ in EXACT:
+            return tape.constant(value)
+        return tape.constant(np.nextafter(value, -np.inf), np.nextafter(value, np.inf))
+    kind = type(e).__name__
+    if kind == "Pow":
+        base, exponent = e.args
+        if str(base) == "E":
+            return tape.call("exp", step_of(exponent, tape, known, seen))
+        return _power(step_of(base, tape, known, seen), exponent, tape)
+    if kind in ("Add", "Mul"):
+        total, *rest = (step_of(x, tape, known, seen) for x in e.args)
+        for one in rest:
+            total = tape.add(total, one) if kind == "Add" else tape.multiply(total, one)
+        return total
+    name = function_name(e)
+    if name == "tan":
+        x = step_of(e.args[0], tape, known, seen)
+        return tape.multiply(tape.call("sin", x), tape.inverse(tape.call("cos", x)))
+    if name in FUNCTIONS:
+        return tape.call(name, step_of(e.args[0], tape, known, seen))
+    raise Undecidable(f"{kind} in the forces" if e.args else f"the symbol {e}")
+
+
+def _power(base: int, exponent: Any, tape: Tape) -> int:
+    if not exponent.is_Number:
+        raise Undecidable(f"the exponent {exponent}")
+    e = float(exponent)
+    if 2 * e != int(2 * e) or abs(e) > 64:
+        raise Undecidable(f"the exponent {exponent}")
+    if e != int(e):
+        base, e = tape.call("sqrt", base), 2 * e
+    found = tape.power(base, abs(int(e)))
+    return tape.inverse(found) if e < 0 else found

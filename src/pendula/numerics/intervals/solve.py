@@ -1,0 +1,412 @@
+"""All roots of n equations in n unknowns within a box, with proof: branch, prune and verify.
+
+A box is discarded where bounds exclude a root, made smaller by the interval method of Gauss and Seidel on the equations
+multiplied by an approximate inverse of their Jacobian, and halved where that does not help (Neumaier 1990, chapter 5).
+A root is verified where the operator of Krawczyk maps a box into its interior: then that box holds exactly one. Every
+bound is rounded outward, so what is found is proven for the numbers as the computer holds them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pendula.numerics.compiled.jit import compiled, compiled_part
+from pendula.numerics.intervals.bounds import UNIT, down, inverse, product, up
+from pendula.numerics.intervals.tape import Array, Tape, evaluate
+
+DEEPEST = 4096
+"""boxes that wait at the same time: their number grows with the depth alone"""
+MOST_FOUND = 20_000
+MOST_UNDECIDED = 20_000
+SLICE = 2_000
+"""boxes between two looks at the clock"""
+SMALLEST = 1e-7
+"""a box whose sides are all below this share of the whole is left undecided"""
+SHRINKS = 0.7
+"""a box is tried again without halving where its longest side gets shorter than this share of it"""
+INFLATED = 1.6
+"""roots on the face between two boxes are verified on a box that is larger by this factor"""
+
+
+@dataclass(frozen=True)
+class Roots:
+    """What is proven of the roots in a box.
+
+    Attributes:
+        enclosures: of each root, lowest and highest value of every unknown, shape (roots, unknowns, 2).
+        regions: boxes around them, in each of which this root is the only one; same shape.
+        undecided: boxes that may hold any number of roots; there are none outside these and the regions.
+        boxes: how many boxes were looked at.
+        seconds: how long it took.
+        finished: whether all boxes were looked at; if not, ``undecided`` includes those that were not.
+    """
+
+    enclosures: Array
+    regions: Array
+    undecided: Array
+    boxes: int
+    seconds: float
+    finished: bool
+
+    @property
+    def proven(self) -> bool:
+        """Whether the roots are all there are."""
+        return self.finished and not len(self.undecided)
+
+
+def all_roots(
+    tape: Tape,
+    rows: list[int],
+    lo: Array,
+    hi: Array,
+    *,
+    seconds: float = math.inf,
+    smallest: float = SMALLEST,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Roots:
+    """All roots of the results ``rows`` of a tape in the box from ``lo`` to ``hi``.
+
+    Args:
+        tape: the functions; as many rows as unknowns.
+        rows: steps that are to be zero.
+        lo, hi: corners of the box.
+        seconds: time limit; what is not looked at by then is undecided.
+        smallest: sides below this share of the box are not halved.
+        on_progress: called as ``on_progress(boxes, roots)`` about every tenth of a second.
+    """
+    begin = time.perf_counter()
+    n = tape.variables
+    steps, constants, results = tape.compiled(rows)
+    lo, hi = np.asarray(lo, dtype=float), np.asarray(hi, dtype=float)
+    waiting = np.zeros((DEEPEST, n, 2))
+    waiting[0] = np.stack([lo, hi], axis=1)
+    found, undecided = np.zeros((MOST_FOUND, 2, n, 2)), np.zeros((MOST_UNDECIDED, n, 2))
+    counts = np.array([1, 0, 0, 0])
+    scratch = np.zeros((len(steps), n + 1, 2)), np.zeros((len(steps), n + 1, 2)), np.zeros((3 * n + 6, n, 2))
+    least = smallest * (hi - lo)
+    told = begin
+    while counts[0]:
+        work_off(steps, constants, results, waiting, found, undecided, counts, least, *scratch, SLICE)
+        now = time.perf_counter()
+        full = counts[0] > DEEPEST - 8 or counts[1] > MOST_FOUND - 8 or counts[2] > MOST_UNDECIDED - 8
+        if now - begin > seconds or full:
+            break
+        if on_progress is not None and now - told > 0.1:
+            told = now
+            on_progress(int(counts[3]), int(counts[1]))
+    rest = np.concatenate([undecided[: counts[2]], waiting[: counts[0]]])
+    enclosures, regions = found[: counts[1], 0].copy(), found[: counts[1], 1].copy()
+    spent = time.perf_counter() - begin
+    return Roots(enclosures, regions, rest.copy(), int(counts[3]), spent, not counts[0])
+
+
+def values_over(tape: Tape, steps: list[int], box: Array) -> Array:
+    """Bounds of some steps of a tape over a box, shape (steps, 2)."""
+    codes, constants, _ = tape.compiled([])
+    out = np.zeros((len(codes), tape.variables + 1, 2))
+    bounds_over(codes, constants, np.ascontiguousarray(box), out)
+    found: Array = out[steps, 0]
+    return found
+
+
+def distinct(found: Roots, lo: Array, hi: Array, periods: Array) -> Roots:
+    """The same roots, each once, and only those in the box.
+
+    Args:
+        found: what :func:`all_roots` gave for this box.
+        lo, hi: its corners. A root that may lie on a face becomes an undecided box.
+        periods: by unknown, after how much the equations repeat; 0 if they do not. Faces do not count there.
+    """
+    kept: list[int] = []
+    unclear: list[Array] = []
+    bounded = periods == 0.0
+    for k, enclosure in enumerate(found.enclosures):
+        outside = ((enclosure[:, 1] < lo) | (enclosure[:, 0] > hi)) & bounded
+        crossing = ((enclosure[:, 0] < lo) | (enclosure[:, 1] > hi)) & bounded
+        if np.any(outside):
+            continue
+        if np.any(crossing):
+            unclear.append(enclosure)
+            continue
+        relation = [_relation(enclosure, found.enclosures[j], found.regions[j], periods) for j in kept]
+        if "same" in relation:
+            continue
+        if "unclear" in relation:
+            unclear.append(enclosure)
+            continue
+        kept.append(k)
+    rest = np.concatenate([found.undecided, np.array(unclear)]) if unclear else found.undecided
+    return replace(found, enclosures=found.enclosures[kept], regions=found.regions[kept], undecided=rest)
+
+
+def _relation(one: Array, other: Array, region: Array, periods: Array) -> str:
+    """Whether two enclosures are of the same root: by the box in which the other one is the only root."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        turns = np.where(periods > 0.0, np.round((one.mean(axis=1) - other.mean(axis=1)) / periods), 0.0)
+    shift = turns * periods
+    slack = 4.0 * UNIT * (np.abs(one).max(axis=1) + np.abs(shift)) * (turns != 0.0)
+    low, high = one[:, 0] - shift - slack, one[:, 1] - shift + slack
+    if np.all((low > region[:, 0]) & (high < region[:, 1])):
+        return "same"
+    return "other" if np.any((high < other[:, 0]) | (low > other[:, 1])) else "unclear"
+
+
+# -- kernels ---------------------------------------------------------------------------------------------------
+
+
+@compiled(allocates=False)
+def bounds_over(steps, constants, box, out):
+    """Bounds of all steps over one box."""
+    evaluate(steps, constants, box[:, 0], box[:, 1], False, out)
+
+
+@compiled(allocates=False)
+def work_off(steps, constants, rows, waiting, found, undecided, counts, least, box, middle, room, most):
+    """Takes boxes from those that wait until there are none, or ``most`` of them are done.
+
+    ``counts``: boxes that wait, roots found, boxes left undecided, boxes looked at. ``box`` and ``middle`` hold value
+    and slopes of every step, ``room`` matrices.
+    """
+    for _ in range(most):
+        if counts[0] == 0 or counts[0] > DEEPEST - 8:
+            return
+        if counts[1] > MOST_FOUND - 8 or counts[2] > MOST_UNDECIDED - 8:
+            return
+        counts[0] -= 1
+        counts[3] += 1
+        _look(steps, constants, rows, waiting, found, undecided, counts, least, box, middle, room)
+
+
+@compiled_part
+def _look(steps, constants, rows, waiting, found, undecided, counts, least, box, middle, room):
+    """One box: discarded, verified, left undecided, or back among those that wait in two halves."""
+    n = least.shape[0]
+    x, tried = room[3 * n], room[3 * n + 1]
+    for l in range(n):
+        x[l, 0], x[l, 1] = waiting[counts[0], l, 0], waiting[counts[0], l, 1]
+    for _ in range(20):
+        widest = _copied(x, tried)
+        code = _contract(steps, constants, rows, x, box, middle, room)
+        if code == EMPTY:
+            return
+        if code == UNIQUE:
+            _keep(steps, constants, rows, found, counts, tried, box, middle, room)
+            return
+        shorter = 0.0
+        for l in range(n):
+            shorter = max(shorter, (x[l, 1] - x[l, 0]) / max(widest, 1e-300))
+        if shorter > SHRINKS:
+            break
+    if code == REGULAR and _inflate(steps, constants, rows, found, counts, x, tried, least, box, middle, room):
+        return
+    small = True
+    for l in range(n):
+        small = small and x[l, 1] - x[l, 0] <= least[l]
+    if small:
+        for l in range(n):
+            undecided[counts[2], l, 0], undecided[counts[2], l, 1] = x[l, 0], x[l, 1]
+        counts[2] += 1
+        return
+    _halve(x, waiting, counts, least, rows, box)
+
+
+EMPTY, UNIQUE, REGULAR, UNCLEAR = range(4)
+
+
+@compiled_part
+def _copied(x, to):
+    """Copies a box; returns its longest side."""
+    widest = 0.0
+    for l in range(x.shape[0]):
+        to[l, 0], to[l, 1] = x[l, 0], x[l, 1]
+        widest = max(widest, x[l, 1] - x[l, 0])
+    return widest
+
+
+@compiled_part
+def _halve(x, waiting, counts, least, rows, box):
+    """Splits a box across the unknown whose extent makes the equations vary most."""
+    n = least.shape[0]
+    chosen, largest = 0, -1.0
+    for l in range(n):
+        width = x[l, 1] - x[l, 0]
+        if width <= least[l]:
+            continue
+        varies = 0.0
+        for i in range(n):
+            slope = max(abs(box[rows[i], 1 + l, 0]), abs(box[rows[i], 1 + l, 1]))
+            size = 0.0
+            for j in range(n):
+                size = max(size, max(abs(box[rows[i], 1 + j, 0]), abs(box[rows[i], 1 + j, 1])) * (x[j, 1] - x[j, 0]))
+            varies = (
+                max(varies, slope * width / size) if 0.0 < size < math.inf else max(varies, width / least[l] * 1e-12)
+            )
+        if varies > largest:
+            chosen, largest = l, varies
+    middle = 0.5 * (x[chosen, 0] + x[chosen, 1])
+    for half in range(2):
+        for l in range(n):
+            waiting[counts[0], l, 0], waiting[counts[0], l, 1] = x[l, 0], x[l, 1]
+        waiting[counts[0], chosen, 1 - half] = middle
+        counts[0] += 1
+
+
+@compiled_part
+def _contract(steps, constants, rows, x, box, middle, room):
+    """Makes a box smaller; says whether it is empty, holds exactly one root, or whether its Jacobian is regular."""
+    n = x.shape[0]
+    A, inverse_of, K = room[:n], room[n : 2 * n], room[3 * n + 2]
+    evaluate(steps, constants, x[:, 0], x[:, 1], True, box)
+    for i in range(n):
+        if box[rows[i], 0, 0] > 0.0 or box[rows[i], 0, 1] < 0.0:
+            return EMPTY
+    m = room[3 * n + 3]
+    for l in range(n):
+        m[l, 0] = 0.5 * (x[l, 0] + x[l, 1])
+        m[l, 1] = up(max(x[l, 1] - m[l, 0], m[l, 0] - x[l, 0]))
+    evaluate(steps, constants, m[:, 0], m[:, 0], False, middle)
+    for i in range(n):
+        lo, hi = middle[rows[i], 0, 0], middle[rows[i], 0, 1]
+        for l in range(n):
+            size = up(max(abs(box[rows[i], 1 + l, 0]), abs(box[rows[i], 1 + l, 1])) * m[l, 1])
+            lo, hi = down(lo - size), up(hi + size)
+        if lo > 0.0 or hi < 0.0:
+            return EMPTY
+    if not _invert(rows, box, inverse_of, room[2 * n : 3 * n]):
+        return UNCLEAR
+    b = room[3 * n + 4]
+    for i in range(n):
+        b[i, 0], b[i, 1] = 0.0, 0.0
+        for k in range(n):
+            y = inverse_of[i, k, 0]
+            p = product(y, y, middle[rows[k], 0, 0], middle[rows[k], 0, 1])
+            b[i, 0], b[i, 1] = down(b[i, 0] + p[0]), up(b[i, 1] + p[1])
+        for l in range(n):
+            lo, hi = 0.0, 0.0
+            for k in range(n):
+                y = inverse_of[i, k, 0]
+                p = product(y, y, box[rows[k], 1 + l, 0], box[rows[k], 1 + l, 1])
+                lo, hi = down(lo + p[0]), up(hi + p[1])
+            A[i, l, 0], A[i, l, 1] = lo, hi
+    inside, regular = True, True
+    for i in range(n):
+        lo, hi = down(m[i, 0] - b[i, 1]), up(m[i, 0] - b[i, 0])
+        total = 0.0
+        for l in range(n):
+            one = 1.0 if l == i else 0.0
+            size = max(abs(down(one - A[i, l, 1])), abs(up(one - A[i, l, 0])))
+            total = up(total + size)
+            size = up(size * m[l, 1])
+            lo, hi = down(lo - size), up(hi + size)
+        K[i, 0], K[i, 1] = lo, hi
+        inside = inside and x[i, 0] < lo and hi < x[i, 1]
+        regular = regular and total < 0.95
+        if lo > x[i, 1] or hi < x[i, 0]:
+            return EMPTY
+    for i in range(n):  # Gauss and Seidel
+        if A[i, i, 0] <= 0.0 <= A[i, i, 1]:
+            continue
+        lo, hi = b[i, 0], b[i, 1]
+        for l in range(n):
+            if l != i:
+                p = product(A[i, l, 0], A[i, l, 1], down(x[l, 0] - m[l, 0]), up(x[l, 1] - m[l, 0]))
+                lo, hi = down(lo + p[0]), up(hi + p[1])
+        d = inverse(A[i, i, 0], A[i, i, 1])
+        p = product(lo, hi, d[0], d[1])
+        lo, hi = down(m[i, 0] - p[1]), up(m[i, 0] - p[0])
+        if lo > x[i, 1] or hi < x[i, 0]:
+            return EMPTY
+        if lo > x[i, 0]:
+            x[i, 0] = lo
+        if hi < x[i, 1]:
+            x[i, 1] = hi
+    if inside:
+        return UNIQUE
+    return REGULAR if regular else UNCLEAR
+
+
+@compiled_part
+def _invert(rows, box, inverse_of, work):
+    """An approximate inverse of the Jacobian in the middle of its bounds; False where it is singular."""
+    n = rows.shape[0]
+    largest = 0.0
+    for i in range(n):
+        for l in range(n):
+            value = 0.5 * (box[rows[i], 1 + l, 0] + box[rows[i], 1 + l, 1])
+            if not abs(value) < math.inf:
+                return False
+            work[i, l, 0] = value
+            largest = max(largest, abs(value))
+            inverse_of[i, l, 0] = 1.0 if i == l else 0.0
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(work[i, k, 0]) > abs(work[pivot, k, 0]):
+                pivot = i
+        if abs(work[pivot, k, 0]) <= 1e-13 * largest:
+            return False
+        if pivot != k:
+            for l in range(n):
+                work[k, l, 0], work[pivot, l, 0] = work[pivot, l, 0], work[k, l, 0]
+                inverse_of[k, l, 0], inverse_of[pivot, l, 0] = inverse_of[pivot, l, 0], inverse_of[k, l, 0]
+        over = 1.0 / work[k, k, 0]
+        for l in range(n):
+            work[k, l, 0] *= over
+            inverse_of[k, l, 0] *= over
+        for i in range(n):
+            if i != k and work[i, k, 0] != 0.0:
+                factor = work[i, k, 0]
+                for l in range(n):
+                    work[i, l, 0] -= factor * work[k, l, 0]
+                    inverse_of[i, l, 0] -= factor * inverse_of[k, l, 0]
+    return True
+
+
+@compiled_part
+def _inflate(steps, constants, rows, found, counts, x, tried, least, box, middle, room):
+    """Whether a larger box around this one holds exactly one root: then nothing is left to be found here.
+
+    That root may lie outside this box: then another box finds it, too.
+    """
+    n = x.shape[0]
+    larger, extra = room[3 * n + 5], 1e-3
+    for _ in range(3):  # a box may have shrunk to what rounding leaves of it
+        for l in range(n):
+            centre, radius = 0.5 * (x[l, 0] + x[l, 1]), 0.5 * (x[l, 1] - x[l, 0])
+            radius = INFLATED * radius + extra * least[l]
+            larger[l, 0] = tried[l, 0] = centre - radius
+            larger[l, 1] = tried[l, 1] = centre + radius
+        if _contract(steps, constants, rows, larger, box, middle, room) == UNIQUE:
+            _keep(steps, constants, rows, found, counts, tried, box, middle, room)
+            return True
+        extra *= 100.0
+    _contract(steps, constants, rows, x, box, middle, room)  # slopes of the box itself, which is halved by them
+    return False
+
+
+@compiled_part
+def _keep(steps, constants, rows, found, counts, region, box, middle, room):
+    """Writes a verified root: its region, and an enclosure that is as small as rounding allows."""
+    n = region.shape[0]
+    x = room[3 * n + 5]
+    for l in range(n):
+        found[counts[1], 1, l, 0], found[counts[1], 1, l, 1] = region[l, 0], region[l, 1]
+        x[l, 0], x[l, 1] = region[l, 0], region[l, 1]
+    last = math.inf
+    for _ in range(30):
+        if _contract(steps, constants, rows, x, box, middle, room) == EMPTY:
+            break  # cannot be: the region holds a root
+        widest = 0.0
+        for l in range(n):
+            widest = max(widest, x[l, 1] - x[l, 0])
+        if not widest < 0.9 * last:
+            break
+        last = widest
+    for l in range(n):
+        found[counts[1], 0, l, 0], found[counts[1], 0, l, 1] = x[l, 0], x[l, 1]
+    counts[1] += 1

@@ -1,0 +1,159 @@
+"""Sets of equilibria that are called proven: compared with searches written here, and never wrong."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import pendula
+from pendula import library
+from pendula.errors import UsageError
+from tests.helpers import slow_too
+
+G = 9.81
+TURN = 2 * math.pi
+
+
+def chain_by_newton(stiffness: tuple[float, ...], half: float, starts: int, weights: tuple[float, ...]) -> np.ndarray:
+    """Equilibria of a chain in angles from ground: weights sin(angle) and springs between neighbours, by many starts."""
+    n, k, w = len(stiffness), np.array(stiffness), np.array(weights)
+    spring = np.diag(k) + np.diag(np.append(k[1:], 0.0)) - np.diag(k[1:], 1) - np.diag(k[1:], -1)
+    x = np.random.default_rng(1).uniform(-half, half, size=(starts, n))
+    for _ in range(60):
+        left = w * np.sin(x) + x @ spring
+        slope = spring + np.einsum("ki,ij->kij", w * np.cos(x), np.eye(n))
+        x = x - np.clip(np.linalg.solve(slope + 1e-14 * np.eye(n), left[..., None])[..., 0], -1.0, 1.0)
+    left = np.abs(w * np.sin(x) + x @ spring).max(axis=1)
+    x = x[(left < 1e-9) & np.all(np.abs(x) <= half, axis=1)]
+    return np.unique(np.round(x, 6) + 0.0, axis=0)
+
+
+PAIRS = [(1.0, 1.0), (0.3, 2.0), (4.0, 0.2), (0.1, 0.1), (2.0, 5.0)]
+
+
+@pytest.mark.parametrize("pair", range(len(PAIRS)))
+def test_double_pendulum_with_torsion_springs(pair: int) -> None:
+    """As many as 100,000 starts of Newton's method find, and each in the bounds given for it."""
+    found = pendula.find_equilibria(library.chain(links=2, stiffness=list(PAIRS[pair])), box=box(2, TURN), prove=60)
+    known = chain_by_newton(PAIRS[pair], TURN, 100_000, (1.5 * G, 0.5 * G))
+    assert found.complete == "proven" and "interval" in found.reason
+    assert len(found) == len(known)
+    for one in found:
+        assert np.abs(known - one.q).max(axis=1).min() < 2e-6
+        assert one.enclosure is not None
+        assert all(high - low < 1e-11 for low, high in one.enclosure.values())
+
+
+def box(links: int, half: float) -> dict[str, float]:
+    return {f"theta{k + 1}": half for k in range(links)}
+
+
+def test_three_links_on_weak_springs_have_125() -> None:
+    found = pendula.find_equilibria(library.chain(links=3, stiffness=0.02 * G), box=box(3, TURN), prove=120)
+    assert (len(found), found.complete) == (125, "proven")
+
+
+@pytest.mark.parametrize("branch", ["open", "crossed"])
+def test_four_bar(branch: str) -> None:
+    """Both branches of the linkage have two each; the crank stands where the height of the mass centre is stationary."""
+    found = pendula.find_equilibria(library.four_bar(branch=branch), prove=60)
+    assert found.complete == "proven"
+    searched = pendula.find_equilibria(library.four_bar(branch=branch), starts=2000)
+    assert len(found) == len(searched) == 4
+    for one in searched:
+        assert min(np.abs(np.exp(1j * other.q) - np.exp(1j * one.q)).max() for other in found) < 1e-8
+
+
+def test_slider_crank_with_a_spring() -> None:
+    model = library.slider_crank()
+    joint = next(j.name for j in model.joints if j.type == "prismatic")
+    model = model.with_changes(forces=[{"type": "spring", "joint": joint, "stiffness": 40.0, "length": 0.3}])
+    found = pendula.find_equilibria(model, prove=60)
+    searched = pendula.find_equilibria(model, starts=2000)
+    assert found.complete == "proven"
+    assert len(found) == len(searched) >= 2
+
+
+@pytest.mark.parametrize("share", [*np.linspace(0.3, 0.95, 8), *np.linspace(1.05, 3.0, 12)])
+def test_bead_on_a_hoop_at_20_speeds(share: float) -> None:
+    """Two below the speed sqrt(g/r), four above it."""
+    model = library.hoop_bead()
+    values = model.parameter_values
+    radius = next(values[name] for name in ("r", "R") if name in values)
+    speed = share * math.sqrt(values["g"] / radius)
+    found = pendula.find_equilibria(model, parameters={"Omega": speed}, prove=30)
+    assert (len(found), found.complete) == (2 if share < 1 else 4, "proven")
+
+
+def test_at_the_bifurcation_of_the_hoop_nothing_is_proven() -> None:
+    model = library.hoop_bead()
+    values = model.parameter_values
+    radius = next(values[name] for name in ("r", "R") if name in values)
+    found = pendula.find_equilibria(model, parameters={"Omega": math.sqrt(values["g"] / radius)}, prove=30)
+    assert found.complete == "not proven"
+    assert any(low <= 1e-3 and high >= -1e-3 for place in found.undecided for low, high in place.values())
+
+
+BUMPS = [(place, width) for place in (1.0, 2.5, 4.0, 4.5, 5.0, -2.0) for width in (20.0, 500.0, 5e4)]
+
+
+@pytest.mark.parametrize(("place", "width"), BUMPS)
+def test_narrow_bumps_are_not_missed_by_a_proof(place: float, width: float) -> None:
+    """A pendulum of 1 kg at 1 m, and a force that acts near one angle only."""
+
+    def moment(x):
+        return -G * np.sin(x) - 60 * np.exp(-width * (x - place) ** 2)
+
+    value = f"-60*exp(-{width}*(theta - {place})**2)"
+    bump = {"type": "generalized", "coordinate": "theta", "value": value}
+    model = library.pendulum(kind="point").with_changes(forces=[bump], parameters={"m": 1.0, "l": 1.0, "g": G})
+    found = pendula.find_equilibria(model, prove=30)
+    low, high = found.box["theta"]
+    x = np.unique(np.concatenate([np.linspace(low, high, 20001), np.linspace(place - 0.5, place + 0.5, 40001)]))
+    x = x[(x >= low) & (x <= high)]
+    y = moment(x)
+    roots = [brentq(moment, a, b, xtol=1e-14) for a, b, s in zip(x[:-1], x[1:], y[:-1] * y[1:], strict=True) if s < 0.0]
+    roots += x[y == 0.0].tolist()
+    assert found.complete == "proven"
+    assert "theta" not in found.circles
+    np.testing.assert_allclose(np.sort([one["theta"] for one in found]), np.sort(roots), atol=1e-8)
+
+
+@pytest.mark.parametrize("where", ["force", "input"])
+def test_what_happens_later_is_not_proven_away(where: str) -> None:
+    late, push = "0 if t < 300 else 5", {"type": "generalized", "coordinate": "theta", "value": "F"}
+    if where == "force":
+        model = library.pendulum().with_changes(forces=[push | {"value": late}])
+    else:
+        model = library.pendulum().with_changes(inputs={"F": late}, forces=[push])
+    assert pendula.find_equilibria(model, prove=5).complete == "not proven"
+    if where == "input":
+        assert pendula.find_equilibria(model, inputs={"F": 0.0}, prove=5).complete == "proven"
+
+
+@pytest.mark.parametrize("block", slow_too(range(4), range(4, 20)))
+def test_proven_sets_are_never_short(block: int) -> None:
+    """10 random chains in each block: masses, lengths and springs at random; a search from 4000 starts finds no other."""
+    rng = np.random.default_rng(block)
+    for _ in range(10):
+        n = int(rng.integers(1, 3))
+        mass, length = rng.uniform(0.5, 2.0, size=n), rng.uniform(0.5, 1.5, size=n)
+        stiffness = 10.0 ** rng.uniform(-1.0, 1.3, size=n)
+        above = np.array([mass[k] / 2 + mass[k + 1 :].sum() for k in range(n)])
+        half = float(rng.uniform(3.3, 7.0))
+        model = library.chain(links=n, mass=mass.tolist(), length=length.tolist(), stiffness=stiffness.tolist())
+        found = pendula.find_equilibria(model, box=box(n, half), prove=30)
+        known = chain_by_newton(tuple(stiffness), half, 4000, tuple(above * length * G))
+        if found.complete == "proven":
+            assert len(found) == len(known)
+        else:
+            assert found.undecided
+
+
+def test_time_and_arguments_are_checked() -> None:
+    with pytest.raises(UsageError, match="prove: a number of seconds"):
+        pendula.find_equilibria("pendulum", prove=-1)
+    assert pendula.find_equilibria("heavy-top", prove=1).complete == "not proven"

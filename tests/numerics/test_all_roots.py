@@ -1,0 +1,166 @@
+"""All roots with proof: bounds that hold, roots counted right, nothing lost, problems that others have published."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pendula.numerics.intervals.solve import all_roots, distinct, values_over
+from pendula.numerics.intervals.tape import FUNCTIONS, Tape
+
+
+def solved(tape: Tape, rows: list[int], lo, hi, periods=None, **options):
+    lo, hi = np.asarray(lo, dtype=float), np.asarray(hi, dtype=float)
+    found = all_roots(tape, rows, lo, hi, **options)
+    return distinct(found, lo, hi, np.zeros(len(lo)) if periods is None else np.asarray(periods, dtype=float))
+
+
+def minus(tape: Tape, a: int, b: int) -> int:
+    return tape.add(a, tape.multiply(tape.constant(-1.0), b))
+
+
+DOMAIN = {"log": (0.01, 5.0), "sqrt": (0.01, 5.0), "tanh": (-3.0, 3.0), "exp": (-3.0, 3.0)}
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, "power 2", "power 3", "power 5", "inverse"])
+def test_bounds_hold_for_numbers_in_the_box(name: str) -> None:
+    """20 random intervals each: values at 200 places inside lie within, and ends are not far beyond."""
+    rng = np.random.default_rng(5)
+    low, high = DOMAIN.get(name, (-7.0, 7.0))
+    for _ in range(20):
+        a, b = np.sort(rng.uniform(low, high, size=2))
+        if name == "inverse" and a < 0.1:
+            a, b = 0.1 + abs(a), 0.2 + abs(a) + abs(b)
+        tape = Tape(1)
+        if name == "inverse":
+            step, function = tape.inverse(0), lambda x: 1.0 / x
+        elif name.startswith("power"):
+            e = int(name.split()[1])
+            step, function = tape.power(0, e), lambda x, e=e: x**e
+        else:
+            step, function = tape.call(name, 0), {"abs": abs, "atan": math.atan}.get(name) or getattr(math, name)
+        lo, hi = values_over(tape, [step], np.array([[a, b]]))[0]
+        values = [function(float(x)) for x in np.linspace(a, b, 200)]
+        assert lo <= min(values) and max(values) <= hi
+        assert max(hi - max(values), min(values) - lo) <= 0.02 * (hi - lo) + 1e-12
+
+
+def test_products_and_sums_contain_what_exact_arithmetic_gives() -> None:
+    from fractions import Fraction
+
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        a, b, c, d = (float(x) for x in rng.normal(size=4) * 10.0 ** rng.integers(-8, 8, size=4))
+        tape = Tape(2)
+        total, product = tape.add(0, 1), tape.multiply(0, 1)
+        box = np.array([sorted((a, b)), sorted((c, d))])
+        for step, exact in (
+            (total, [Fraction(x) + Fraction(y) for x in box[0] for y in box[1]]),
+            (product, [Fraction(x) * Fraction(y) for x in box[0] for y in box[1]]),
+        ):
+            lo, hi = values_over(tape, [step], box)[0]
+            assert Fraction(float(lo)) <= min(exact) and max(exact) <= Fraction(float(hi))
+
+
+def test_roots_of_a_polynomial_are_all_found() -> None:
+    """(x - 1)(x - 2)(x - 2.001)(x + 3): four, of which two are close."""
+    tape = Tape(1)
+    row = None
+    for root in (1.0, 2.0, 2.001, -3.0):
+        factor = tape.add(0, tape.constant(-root))
+        row = factor if row is None else tape.multiply(row, factor)
+    found = solved(tape, [row], [-10.0], [10.0])
+    assert found.proven
+    assert np.sort(found.enclosures.mean(axis=2).ravel()) == pytest.approx([-3.0, 1.0, 2.0, 2.001], abs=1e-12)
+    assert all(
+        a <= r <= b for (a, b), r in zip(np.sort(found.enclosures[:, 0], axis=0), (-3, 1, 2, 2.001), strict=True)
+    )
+
+
+def test_a_double_root_is_undecided_and_none_is_excluded() -> None:
+    tape = Tape(1)
+    double = solved(tape, [tape.power(0, 2)], [-1.0], [2.0])
+    assert not double.proven and len(double.undecided)
+    assert all(box[0, 0] <= 0.0 <= box[0, 1] + 1e-6 for box in double.undecided)
+    none = solved(tape, [tape.add(tape.power(0, 2), tape.constant(1e-9))], [-1.0], [2.0])
+    assert none.proven and not len(none.enclosures)
+
+
+def test_roots_on_faces_between_boxes_count_once() -> None:
+    """x^3 = x and y^3 = y from -2 to 2: nine, of which five lie on the first faces between boxes."""
+    tape = Tape(2)
+    rows = [minus(tape, tape.power(k, 3), k) for k in range(2)]
+    found = solved(tape, rows, [-2.0, -2.0], [2.0, 2.0])
+    assert found.proven and len(found.enclosures) == 9
+
+
+def test_a_root_on_the_edge_of_the_box_is_undecided_and_one_outside_does_not_count() -> None:
+    tape = Tape(1)
+    row = tape.add(tape.power(0, 2), tape.constant(-1.0))
+    edge = solved(tape, [row], [-3.0], [1.0])
+    assert len(edge.enclosures) == 1 and len(edge.undecided) == 1
+    assert len(solved(tape, [row], [-3.0], [1.0 - 1e-6]).enclosures) == 1
+    assert len(solved(tape, [row], [-3.0], [1.0 + 1e-6]).enclosures) == 2
+
+
+def test_circles_have_no_edge() -> None:
+    """cos(x) = 0 on the circle, cut open just there."""
+    tape = Tape(1)
+    cut = math.pi / 2
+    found = solved(tape, [tape.call("cos", 0)], [cut], [cut + 2 * math.pi + 1e-9], periods=[2 * math.pi])
+    assert found.proven and len(found.enclosures) == 2
+
+
+def test_what_time_was_too_short_for_is_undecided() -> None:
+    tape, rows = maps_of_period_two()
+    found = all_roots(tape, rows, -WIDTHS, WIDTHS, seconds=1e-9)
+    assert not found.finished and not found.proven and len(found.undecided)
+
+
+# -- a problem from elsewhere ------------------------------------------------------------------------------------
+
+WIDTHS = np.array([1.02, 1.02, 0.5, 0.5]) * math.pi
+
+
+def maps_of_period_two() -> tuple[Tape, list[int]]:
+    """Points of period 2 of two coupled pendulums under impulses (Hsu and Guttalu 1983; Smiley and Chun 2001, 5.5)."""
+    tape = Tape(4)
+    turn = tape.constant(np.nextafter(math.pi, 0.0), np.nextafter(math.pi, 4.0))
+    damping = [tape.multiply(turn, tape.inverse(tape.constant(x))) for x in (10.0, 5.0)]
+    kept = [tape.call("exp", tape.multiply(tape.constant(-2.0), mu)) for mu in damping]
+    moved = [
+        tape.multiply(minus(tape, tape.constant(1.0), d), tape.inverse(tape.multiply(tape.constant(2.0), mu)))
+        for d, mu in zip(kept, damping, strict=True)
+    ]
+
+    def after(x: list[int]) -> list[int]:
+        kicks = [tape.multiply(tape.call(a, x[0]), tape.call(b, x[1])) for a, b in (("sin", "cos"), ("cos", "sin"))]
+        rates = [tape.add(x[2 + k], tape.multiply(tape.constant(-5.0), kicks[k])) for k in range(2)]
+        places = [tape.add(tape.multiply(moved[k], rates[k]), x[k]) for k in range(2)]
+        return places + [tape.multiply(kept[k], rates[k]) for k in range(2)]
+
+    twice = after(after([0, 1, 2, 3]))
+    return tape, [minus(tape, twice[k], k) for k in range(4)]
+
+
+def test_all_41_roots_of_example_5_5_of_smiley_and_chun_are_proven() -> None:
+    tape, rows = maps_of_period_two()
+    found = solved(tape, rows, -WIDTHS, WIDTHS)
+    assert found.proven and len(found.enclosures) == 41
+    centres = found.enclosures.mean(axis=2)
+    known = [(a * math.pi, b * math.pi, 0.0, 0.0) for a in (-1, 0, 1) for b in (-1, 0, 1)]
+    known += [(a * math.pi / 2, b * math.pi / 2, 0.0, 0.0) for a in (-1, 1) for b in (-1, 1)]
+    for root in known:  # fixed points, which are points of period 2, too
+        assert np.abs(centres - np.array(root)).max(axis=1).min() < 1e-12
+
+    def after(x):
+        mu, kicks = (
+            np.array([math.pi / 10, math.pi / 5]),
+            5 * np.array([np.sin(x[0]) * np.cos(x[1]), np.cos(x[0]) * np.sin(x[1])]),
+        )
+        rates, kept = x[2:] - kicks, np.exp(-2 * mu)
+        return np.concatenate([(1 - kept) / (2 * mu) * rates + x[:2], kept * rates])
+
+    assert max(np.abs(after(after(x)) - x).max() for x in centres) < 1e-10
