@@ -43,7 +43,8 @@ def test_bounds_hold_for_numbers_in_the_box(name: str) -> None:
             step, function = tape.call(name, 0), {"abs": abs, "atan": math.atan}.get(name) or getattr(math, name)
         lo, hi = values_over(tape, [step], np.array([[a, b]]))[0]
         values = [function(float(x)) for x in np.linspace(a, b, 200)]
-        assert lo <= min(values) and max(values) <= hi
+        assert lo <= min(values)
+        assert max(values) <= hi
         assert max(hi - max(values), min(values) - lo) <= 0.02 * (hi - lo) + 1e-12
 
 
@@ -61,7 +62,8 @@ def test_products_and_sums_contain_what_exact_arithmetic_gives() -> None:
             (product, [Fraction(x) * Fraction(y) for x in box[0] for y in box[1]]),
         ):
             lo, hi = values_over(tape, [step], box)[0]
-            assert Fraction(float(lo)) <= min(exact) and max(exact) <= Fraction(float(hi))
+            assert Fraction(float(lo)) <= min(exact)
+            assert max(exact) <= Fraction(float(hi))
 
 
 def test_roots_of_a_polynomial_are_all_found() -> None:
@@ -82,10 +84,12 @@ def test_roots_of_a_polynomial_are_all_found() -> None:
 def test_a_double_root_is_undecided_and_none_is_excluded() -> None:
     tape = Tape(1)
     double = solved(tape, [tape.power(0, 2)], [-1.0], [2.0])
-    assert not double.proven and len(double.undecided)
+    assert not double.proven
+    assert len(double.undecided)
     assert all(box[0, 0] <= 0.0 <= box[0, 1] + 1e-6 for box in double.undecided)
     none = solved(tape, [tape.add(tape.power(0, 2), tape.constant(1e-9))], [-1.0], [2.0])
-    assert none.proven and not len(none.enclosures)
+    assert none.proven
+    assert not len(none.enclosures)
 
 
 def test_roots_on_faces_between_boxes_count_once() -> None:
@@ -93,14 +97,16 @@ def test_roots_on_faces_between_boxes_count_once() -> None:
     tape = Tape(2)
     rows = [minus(tape, tape.power(k, 3), k) for k in range(2)]
     found = solved(tape, rows, [-2.0, -2.0], [2.0, 2.0])
-    assert found.proven and len(found.enclosures) == 9
+    assert found.proven
+    assert len(found.enclosures) == 9
 
 
 def test_a_root_on_the_edge_of_the_box_is_undecided_and_one_outside_does_not_count() -> None:
     tape = Tape(1)
     row = tape.add(tape.power(0, 2), tape.constant(-1.0))
     edge = solved(tape, [row], [-3.0], [1.0])
-    assert len(edge.enclosures) == 1 and len(edge.undecided) == 1
+    assert len(edge.enclosures) == 1
+    assert len(edge.undecided) == 1
     assert len(solved(tape, [row], [-3.0], [1.0 - 1e-6]).enclosures) == 1
     assert len(solved(tape, [row], [-3.0], [1.0 + 1e-6]).enclosures) == 2
 
@@ -110,13 +116,16 @@ def test_circles_have_no_edge() -> None:
     tape = Tape(1)
     cut = math.pi / 2
     found = solved(tape, [tape.call("cos", 0)], [cut], [cut + 2 * math.pi + 1e-9], periods=[2 * math.pi])
-    assert found.proven and len(found.enclosures) == 2
+    assert found.proven
+    assert len(found.enclosures) == 2
 
 
 def test_what_time_was_too_short_for_is_undecided() -> None:
     tape, rows = maps_of_period_two()
     found = all_roots(tape, rows, -WIDTHS, WIDTHS, seconds=1e-9)
-    assert not found.finished and not found.proven and len(found.undecided)
+    assert not found.finished
+    assert not found.proven
+    assert len(found.undecided)
 
 
 # -- a problem from elsewhere ------------------------------------------------------------------------------------
@@ -148,7 +157,8 @@ def maps_of_period_two() -> tuple[Tape, list[int]]:
 def test_all_41_roots_of_example_5_5_of_smiley_and_chun_are_proven() -> None:
     tape, rows = maps_of_period_two()
     found = solved(tape, rows, -WIDTHS, WIDTHS)
-    assert found.proven and len(found.enclosures) == 41
+    assert found.proven
+    assert len(found.enclosures) == 41
     centres = found.enclosures.mean(axis=2)
     known = [(a * math.pi, b * math.pi, 0.0, 0.0) for a in (-1, 0, 1) for b in (-1, 0, 1)]
     known += [(a * math.pi / 2, b * math.pi / 2, 0.0, 0.0) for a in (-1, 1) for b in (-1, 1)]
