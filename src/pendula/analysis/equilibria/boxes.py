@@ -15,6 +15,7 @@ from pendula.analysis.equilibria.equations_at_rest import AtRest, equations_at_r
 from pendula.analysis.equilibria.intervals import Undecidable
 from pendula.numerics.intervals.solve import Roots, all_roots, distinct, values_over
 from pendula.system.layout import Array
+from pendula.words import counted
 
 CUT = 0.1234
 """where a circle is cut open: equilibria are often at multiples of 90 degrees, and a face between boxes costs time"""
@@ -93,7 +94,7 @@ def _joined(boxes: Array) -> list[Array]:
 
 def _reason(found: Roots, equations: AtRest, undecided: tuple[dict[str, tuple[float, float]], ...]) -> str:
     """What was proven, in a sentence."""
-    work = f"{found.boxes} boxes in {found.seconds:.3g} s"
+    work = f"{counted(found.boxes, 'box', 'boxes')} in {found.seconds:.3g} s"
     if found.proven:
         return (
             "by interval arithmetic: the box was cut into pieces, each of which has no equilibrium, or exactly one "

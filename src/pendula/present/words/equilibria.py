@@ -239,5 +239,6 @@ def equilibrium_data(system: System, one: Equilibrium) -> dict[str, Any]:
         **picked(one, "name residual potential unstable_directions condition weak steady multipliers"),
         "q": {n: values[n] for n in layout.coordinates},
         "v": {n: values[n] for n in layout.speeds},
+        "enclosure": {n: list(ends) for n, ends in one.enclosure.items()} if one.enclosure else None,
         "free_directions": [{displacement_name(n): x for n, x in d.items()} for d in one.free_directions],
     }
