@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
 import symengine as se
@@ -20,10 +20,21 @@ def forces_at_rest(eq: Equations, zeros: Collection[Any]) -> list[Expr]:
     return [_without_idle(se.expand(_put_in(row, table)), (*eq.q, eq.t)) for row in eq.f]
 
 
-def at_rest(eq: Equations, zeros: Collection[Any], rows: Iterable[Any]) -> list[Expr]:
-    """Other expressions of the same state, such as gaps and rows of G."""
-    table = _table(eq, zeros)
-    return [se.expand(_put_in(row, table)) for row in rows]
+def loop_at_rest(eq: Equations, zeros: Collection[Any]) -> tuple[list[Expr], list[Expr]]:
+    """Equations of rest of a closed loop with one freedom: the force along its motion, and the gaps; and that motion.
+
+    The motion is the null vector of G: entry i is, up to its sign, the determinant of G without column i. It vanishes
+    where the constraints lose rank.
+    """
+    table, n = _table(eq, zeros), len(eq.v)
+    G = [[_put_in(x, table) for x in row] for row in eq.G]
+    motion = []
+    for i in range(n):
+        minor = [[x for k, x in enumerate(row) if k != i] for row in G]
+        motion.append((-1) ** i * (se.DenseMatrix(minor).det() if n > 1 else se.Integer(1)))
+    force = sum(x * f for x, f in zip(motion, forces_at_rest(eq, zeros), strict=True))
+    gaps = [se.expand(_put_in(row, table)) for row in eq.g[: len(G)]]
+    return [se.expand(force), *gaps], motion
 
 
 def _table(eq: Equations, zeros: Collection[Any]) -> dict[Any, Any]:

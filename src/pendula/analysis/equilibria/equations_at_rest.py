@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-import symengine as se
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.intervals import Undecidable
-from pendula.equations.at_rest import at_rest, forces_at_rest
+from pendula.equations.at_rest import forces_at_rest, loop_at_rest
 from pendula.equations.translate import function_name
 from pendula.model.expressions.expression import parse
 from pendula.numerics.intervals.tape import FUNCTIONS, Tape
@@ -55,15 +53,10 @@ def equations_at_rest(balance: Balance, v: Array) -> AtRest:
     numbers = numbers_at_rest(balance, v)
     zeros = [symbol for symbol, x in numbers.items() if x == 0.0]
     eq = system.equations
-    forces = forces_at_rest(eq, zeros)
-    motion: list[Any] = []
-    if m:
-        gaps, G = at_rest(eq, zeros, eq.g[:m]), [at_rest(eq, zeros, row) for row in eq.G]
-        if n - m != 1:
-            raise Undecidable(f"{n - m} freedoms of a closed loop")
-        motion = _null_vector(G, n)
-        forces = [se.expand(sum(x * f for x, f in zip(motion, forces, strict=True))), *gaps]
-    acting = [row for row in forces if row != 0]
+    if m and n - m != 1:
+        raise Undecidable(f"{n - m} freedoms of a closed loop")
+    rows, motion = loop_at_rest(eq, zeros) if m else (forces_at_rest(eq, zeros), [])
+    acting = [row for row in rows if row != 0]
     refuse_time(balance, acting)
     unknowns = sorted({i for row in acting for i, symbol in enumerate(eq.q) if symbol in row.free_symbols})
     if len(acting) != len(unknowns):
@@ -73,8 +66,8 @@ def equations_at_rest(balance: Balance, v: Array) -> AtRest:
     tape = Tape(len(unknowns))
     known: dict[Any, int] = {eq.q[i]: k for k, i in enumerate(unknowns)}
     known |= {symbol: tape.constant(x) for symbol, x in numbers.items()}
-    rows, moves = ([step_of(row, tape, known) for row in part] for part in (acting, motion))
-    return AtRest(tape, rows, tuple(unknowns), tuple(moves))
+    steps, moves = ([step_of(row, tape, known) for row in part] for part in (acting, motion))
+    return AtRest(tape, steps, tuple(unknowns), tuple(moves))
 
 
 def refuse_time(balance: Balance, rows: list[Any]) -> None:
@@ -101,15 +94,6 @@ def numbers_at_rest(balance: Balance, v: Array) -> dict[Any, float]:
     values = zip((*eq.v, *eq.u, *eq.p), (*v.tolist(), *inputs.tolist(), *balance.parameters.tolist()), strict=True)
     varying = _varying(balance)
     return {symbol: x for symbol, x in values if symbol not in varying}
-
-
-def _null_vector(G: list[list[Any]], n: int) -> list[Any]:
-    """What a mechanism of one freedom does: entry i is, up to its sign, the determinant of G without column i."""
-    found = []
-    for i, kept in enumerate(reversed(list(combinations(range(n), n - 1)))):
-        minor = se.DenseMatrix([[row[k] for k in kept] for row in G])
-        found.append((-1) ** i * (minor.det() if n > 1 else se.Integer(1)))
-    return found
 
 
 def step_of(e: Any, tape: Tape, known: Mapping[Any, int], seen: dict[Any, int] | None = None) -> int:
