@@ -170,15 +170,8 @@ def find_equilibria(
         system.in_joints.refuse_others("in maximal coordinates a steady motion leaves nothing at rest")
     _refuse_time(system, balance, v)
     domain = domain_of(balance, box)
-    if prove is not None and not (isinstance(prove, (int, float)) and prove > 0.0):
-        raise UsageError(f"prove: a number of seconds above 0, found {prove!r}")
     count = _count(starts, len(joints.layout.speeds))
-    proof: Any = prove_tree(balance, v) if box is None else None
-    proof = proof if proof is not None else prove_one(balance, v, domain)
-    if prove is not None and not (isinstance(proof, Proof) and proof.listed and proof.enclosures):
-        boxed = prove_in_boxes(balance, v, domain, prove, on_progress)
-        if isinstance(boxed, Proof) or not isinstance(proof, Proof):
-            proof = boxed
+    proof = _proof(balance, v, domain, box is None, prove, on_progress)
     problem = _problem(balance, v, domain, rng)
     search = Search(problem, domain, rng, on_progress)
     pairs, complete, reason = _candidates(proof, search, count)
@@ -204,6 +197,25 @@ def find_equilibria(
         units={**{c: joints.layout.units[c] for c in joints.layout.coordinates}, **force_units(joints)},
         undecided=proof.undecided if isinstance(proof, Proof) else (),
     )
+
+
+def _proof(
+    balance: Balance,
+    v: Array,
+    domain: Domain,
+    everywhere: bool,
+    seconds: float | None,
+    on_progress: Callable[[int, int], None] | None,
+) -> Proof | str | None:
+    """By structure, by one coordinate, or within some seconds by boxes; a sentence or None where there is none."""
+    if seconds is not None and not (isinstance(seconds, (int, float)) and seconds > 0.0):
+        raise UsageError(f"prove: a number of seconds above 0, found {seconds!r}")
+    proof = prove_tree(balance, v) if everywhere else None
+    found = proof if proof is not None else prove_one(balance, v, domain)
+    if seconds is None:
+        return found
+    boxed = prove_in_boxes(balance, v, domain, seconds, on_progress)
+    return boxed if isinstance(boxed, Proof) or not isinstance(found, Proof) else found
 
 
 Bounds = Mapping[str, tuple[float, float]]
