@@ -70,6 +70,24 @@ def equations_at_rest(balance: Balance, v: Array) -> AtRest:
     return AtRest(tape, steps, tuple(unknowns), tuple(moves))
 
 
+def forces_on_speeds(balance: Balance, v: Array) -> tuple[Tape, list[int]]:
+    """The forces at rest, one for each speed, as steps of all coordinates; for open mechanisms without quaternions.
+
+    Raises:
+        Undecidable: the mechanism is another, or a function in the forces is not known to the steps.
+    """
+    system, eq = balance.system, balance.system.equations
+    if system.balls or system.loop_rows or len(eq.v) > MOST_SPEEDS or len(eq.q) != len(eq.v):
+        raise Undecidable("closed loops, quaternions or many speeds")
+    numbers = numbers_at_rest(balance, v)
+    rows = forces_at_rest(eq, [symbol for symbol, x in numbers.items() if x == 0.0])
+    refuse_time(balance, rows)
+    tape = Tape(len(eq.q))
+    known: dict[Any, int] = {symbol: k for k, symbol in enumerate(eq.q)}
+    known |= {symbol: tape.constant(x) for symbol, x in numbers.items()}
+    return tape, [step_of(row, tape, known) for row in rows]
+
+
 def refuse_time(balance: Balance, rows: list[Any]) -> None:
     """Raises Undecidable where forces depend on time, by their expressions or by those of inputs that are not held."""
     eq = balance.system.equations

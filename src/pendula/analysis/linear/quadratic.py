@@ -21,7 +21,9 @@ SYMMETRIC = 1e-13
 REPEATED = 1e-10
 """squares of undamped roots that differ by less than this, relative to themselves, are equal"""
 NULL = 1e-13
-"""stiffness up to this, relative to its scale, is none"""
+"""stiffness along a direction up to this, relative to all that was added to make it, is none"""
+GRADED = 1e-6
+"""squares of roots below this share of the largest are found again, by the direction they belong to"""
 CLUSTER = 1e-7
 """roots nearer than this, relative to their scale, may be one repeated root: rounding splits a defective pair by
 1e-8"""
@@ -70,12 +72,14 @@ class Roots:
         return _largest_one(self.zero_shapes)
 
 
-def solve_quadratic(M: Array, C: Array, K: Array, stiffness_scale: float = 0.0) -> Roots:
+def solve_quadratic(M: Array, C: Array, K: Array, nearby: Array | float = 0.0) -> Roots:
     """Eigenvalues and eigenvectors.
 
     Args:
         M, C, K: M symmetric and positive definite.
-        stiffness_scale: size of M^-1 K [1/time^2] by which a stiffness is judged to be none; at least its largest.
+        nearby: sizes of the entries of K not far from here, or one size of M^-1 K [1/time^2]. A stiffness that is
+            small beside these may be none apart from rounding; it is judged along its own direction, so that a stiff
+            spring elsewhere does not hide it.
 
     Raises:
         LinAlgError: M is not positive definite.
@@ -90,24 +94,38 @@ def solve_quadratic(M: Array, C: Array, K: Array, stiffness_scale: float = 0.0) 
     else:
         inverse = inv(cholesky(M))
     stiff = inverse @ K @ inverse.T
+    scale = np.maximum(np.abs(K), nearby if isinstance(nearby, np.ndarray) else nearby * _of_masses(M))
     if not np.count_nonzero(C) and not np.count_nonzero(stiff != stiff.T):
-        return _undamped(inverse, stiff, stiffness_scale)
+        return _undamped(inverse, stiff, K, scale)
     size = float(np.abs(stiff).max(initial=0.0))
+    stiffness = max(size, float((scale / _of_masses(M)).max(initial=0.0)))
     symmetric = bool((stiff == stiff.T).all()) or np.abs(stiff - stiff.T).max(initial=0.0) <= SYMMETRIC * size
-    level = NULL * max(size, stiffness_scale)
     damp = inverse @ C @ inverse.T if C.any() else None
-    undamped = damp is None or _negligible(damp, max(size, stiffness_scale))
+    undamped = damp is None or _negligible(damp, stiffness)
     if undamped and symmetric:
-        return _undamped(inverse, (stiff + stiff.T) / 2, stiffness_scale)
+        return _undamped(inverse, (stiff + stiff.T) / 2, K, scale)
     damp = np.zeros_like(stiff) if damp is None else damp
     skew = bool(np.abs(damp + damp.T).max(initial=0.0) <= SYMMETRIC * np.abs(damp).max(initial=1e-300))
     if symmetric:
         stiff = (stiff + stiff.T) / 2
     if skew and symmetric:
         damp = (damp - damp.T) / 2
-        if eigh(stiff)[0][0] > level:
+        sizes, Y = eigh(stiff)
+        if sizes[0] > 0.0 and np.all(sizes > rounding_along(inverse.T @ Y, scale)):
             return _gyroscopic(inverse, damp, stiff)
-    return _general(inverse, damp, stiff, level, conservative=skew and symmetric)
+    return _general(inverse, damp, stiff, scale, conservative=skew and symmetric)
+
+
+def _of_masses(M: Array) -> Array:
+    """What entries of K are to be compared with: products of the roots of the masses."""
+    root = np.sqrt(M.diagonal())
+    return np.outer(root, root)
+
+
+def rounding_along(X: Array, scale: Array, Y: Array | None = None) -> Array:
+    """Stiffness along directions, by columns, that is none apart from rounding, where entries of K have this scale."""
+    left, right = np.abs(X), np.abs(X if Y is None else Y)
+    return np.asarray(NULL * np.sum(left * (scale @ right), axis=0))
 
 
 def undamped_of_many(M: Array, C: Array, K: Array) -> tuple[Array, Array]:
@@ -151,12 +169,21 @@ def _negligible(damp: Array, stiffness: float) -> bool:
     return bool(np.abs(damp).max() <= 1e-15 * stiffness**0.5)
 
 
-def _undamped(inverse: Array, stiff: Array, stiffness_scale: float) -> Roots:
+def _undamped(inverse: Array, stiff: Array, K: Array, scale: Array) -> Roots:
     """Roots +-sqrt(-squares) in pairs; equal squares have a full set of eigenvectors, but zeros are double."""
     squares, Y = eigh(stiff)
+    X = inverse.T @ Y
+    largest = float(np.abs(squares).max(initial=0.0))
+    small = np.abs(squares) < GRADED * largest
+    if small.any():  # their errors go with the largest; along their own directions they are known better
+        squares = np.where(small, np.sum(X * (K @ X), axis=0), squares)
+        ascending = np.argsort(squares, kind="stable")
+        squares, X = squares[ascending], X[:, ascending]
     sizes = squares.tolist()
-    level = NULL * max(abs(sizes[0]), abs(sizes[-1]), stiffness_scale)
-    roots = [0.0 if abs(x) <= level else (-x) ** 0.5 if x < 0 else complex(0.0, x**0.5) for x in sizes]
+    none = (np.abs(squares) <= rounding_along(X, scale)).tolist()
+    roots = [
+        0.0 if zero else (-x) ** 0.5 if x < 0 else complex(0.0, x**0.5) for x, zero in zip(sizes, none, strict=True)
+    ]
     counts = [1] * len(sizes)
     start = 0
     for k in range(1, len(sizes) + 1):  # runs of equal squares; they are in order
@@ -168,7 +195,6 @@ def _undamped(inverse: Array, stiff: Array, stiffness_scale: float) -> Roots:
     values = np.array([x for k in order for x in (roots[k], 0.0 - roots[k])], dtype=complex) + 0.0
     flat = [k for k in order if roots[k] == 0]
     twice = [k for k in order for _ in range(2)]
-    X = inverse.T @ Y
     return Roots(
         values,
         X,
@@ -197,10 +223,10 @@ def _gyroscopic(inverse: Array, damp: Array, stiff: Array) -> Roots:
     return Roots(values[order], X[:, order], count, count, none, 0, "gyroscopic")
 
 
-def _general(inverse: Array, damp: Array, stiff: Array, level: float, *, conservative: bool) -> Roots:
+def _general(inverse: Array, damp: Array, stiff: Array, scale: Array, *, conservative: bool) -> Roots:
     n = len(stiff)
     left, sizes, right = svd(stiff)
-    k = int(np.sum(sizes <= level))
+    k = int(np.sum(sizes <= rounding_along(inverse.T @ left, scale, inverse.T @ right.T)))
     R, P, Y = right[n - k :].T, right[: n - k].T, left[:, n - k :]
     stiff = stiff if k == 0 else (left[:, : n - k] * sizes[: n - k]) @ right[: n - k]
     gamma = float(np.sqrt(max(sizes[0] if k < n else 0.0, 1e-300)))
@@ -284,6 +310,27 @@ def _largest_one(X: Array) -> Array:
         return X
     at = np.abs(X).argmax(axis=0)
     return X / X[at, np.arange(X.shape[1])]
+
+
+def longest_chain(M: Array, C: Array, K: Array) -> int:
+    """Size of the largest Jordan block of the root zero: 0 without one, 1 at rest, 2 drift, more: powers of time.
+
+    Null spaces are taken out one after the other (a staircase), each judged by singular values.
+    """
+    n = len(M)
+    inverse = inv(cholesky(M))
+    stiff, damp = inverse @ K @ inverse.T, inverse @ C @ inverse.T
+    gamma = max(float(norm(stiff, 2)) ** 0.5, float(norm(damp, 2)), 1e-150)
+    B = np.block([[np.zeros((n, n)), np.eye(n)], [-stiff / gamma**2, -damp / gamma]])
+    size, found = float(norm(B, 2)), 0
+    while len(B):
+        _, sizes, right = svd(B)
+        rank = int(np.sum(sizes > 1e-11 * size))
+        if rank == len(B):
+            break
+        found += 1
+        B = right[:rank] @ B @ right[:rank].T
+    return found
 
 
 def backward_errors(M: Array, C: Array, K: Array, values: Array, X: Array) -> Array:

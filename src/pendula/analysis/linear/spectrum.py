@@ -236,14 +236,15 @@ MOST_LOOKS = 24
 """directions in which the stiffness nearby is looked at"""
 
 
-def stiffness_nearby(model: LinearModel) -> float:
-    """Largest stiffness over mass at the point and at some distance from it [1/time^2]; a scale, so some will do."""
+def stiffness_nearby(model: LinearModel) -> Array:
+    """Largest entries of the stiffness at the point and at some distance from it; a scale, so some points will do."""
     system = model.system
     assert system is not None
+    largest = np.abs(model.K)
     if model.chart:
-        return 0.0
-    largest = rate_of_turning(model) ** 2
+        return largest
     scale = np.sqrt(model.M.diagonal())
+    largest = np.maximum(largest, rate_of_turning(model) ** 2 * np.outer(scale, scale))
     Z = model.Z
     for k in np.unique(np.linspace(0, Z.shape[1] - 1, MOST_LOOKS).astype(int)):
         for h in (-0.7, 0.4):
@@ -252,7 +253,7 @@ def stiffness_nearby(model: LinearModel) -> float:
             with suppress(ComputationError, LinAlgError):  # too far for a chart or a loop: the other points will do
                 q, v = displaced(system, model.at, Z, e, 0.0 * e)
                 terms = terms_at(system, q, v, model.at.inputs, model.at.multipliers, model.at.parameters)
-                largest = max(largest, float((np.abs(Z.T @ terms.K @ Z) / np.outer(scale, scale)).max()))
+                largest = np.maximum(largest, np.abs(Z.T @ terms.K @ Z))
     return largest
 
 

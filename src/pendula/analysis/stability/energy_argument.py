@@ -12,16 +12,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.equations_at_rest import forces_on_speeds
+from pendula.analysis.equilibria.intervals import Undecidable
 from pendula.analysis.linear.linearize import displaced
 from pendula.analysis.linear.model import LinearModel
-from pendula.analysis.linear.quadratic import NULL, Roots
+from pendula.analysis.linear.quadratic import Roots, rounding_along
 from pendula.analysis.linear.spectrum import stiffness_nearby
 from pendula.analysis.linear.terms import terms_at
 from pendula.analysis.stability.linear_families import family_directions, forces_at, is_angle
+from pendula.numerics.intervals.series import taylor
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
+HIGHEST = 12
+"""terms of the potential are looked at up to this order"""
+VANISHING = 1e-12
+"""Taylor coefficients up to this share of all that was added to make them are rounding"""
 RADII = (0.02, 0.04, 0.08, 0.16)
 """distances along a direction without stiffness at which forces are looked at [rad, or typical lengths]"""
 SAMPLES = 24
@@ -39,6 +47,7 @@ class Finding:
         order: 2, or the order of the terms of the potential that decide.
         families: directions along which families of equilibria extend, by columns.
         damped: whether every direction is damped.
+        tested: what of it rests on numbers at some states, and is not proven.
     """
 
     shape: str
@@ -46,6 +55,7 @@ class Finding:
     order: int = 2
     families: Array = None
     damped: bool = False
+    tested: tuple[str, ...] = ()
 
 
 def energy_finding(model: LinearModel, roots: Roots) -> Finding:
@@ -72,19 +82,21 @@ def energy_finding(model: LinearModel, roots: Roots) -> Finding:
     lower = np.linalg.cholesky(mass)
     scaled = np.linalg.solve(lower, np.linalg.solve(lower, stiffness).T)
     sizes, directions = np.linalg.eigh((scaled + scaled.T) / 2)
-    level = NULL * max(float(np.abs(sizes).max()), stiffness_nearby(model) if not model.chart else 0.0)
-    if sizes[0] < -level:
+    along = P @ np.linalg.solve(lower.T, directions)
+    levels = rounding_along(along, stiffness_nearby(model))
+    if np.any(sizes < -levels):
         return Finding(
             "no minimum", "its second derivative is negative in some direction", families=families, damped=damped
         )
-    null = np.flatnonzero(np.abs(sizes) <= level)
+    null = np.flatnonzero(np.abs(sizes) <= levels)
     if not null.size:
         return Finding("minimum", "its second derivatives are positive definite", families=families, damped=damped)
     if null.size > 1 or families.shape[1] or np.any(model.at.v) or model.chart:
         text = "its second derivatives vanish in several directions, or along a family or in a steady motion"
         return Finding("unknown", text + ": higher-order terms were not examined", families=families, damped=damped)
-    direction = P @ np.linalg.solve(lower.T, directions[:, null[0]])
-    return _higher_order(model, direction, families, damped)
+    direction = along[:, null[0]]
+    found = _by_taylor(model, direction, families, damped)
+    return found if found is not None else _higher_order(model, direction, families, damped)
 
 
 def reduced_stiffness(model: LinearModel, families: Array) -> tuple[Array, Array]:
@@ -116,7 +128,7 @@ def why_not_conservative(model: LinearModel) -> str:
 
 def is_damped(model: LinearModel) -> bool:
     """Whether damping is more than rounding."""
-    stiffness = max(float(np.abs(model.K).max()), float(np.abs(model.M).max()) * stiffness_nearby(model))
+    stiffness = float(stiffness_nearby(model).max(initial=0.0))
     return bool(np.abs(model.damping).max() > 1e-14 * np.sqrt(np.abs(model.M).max() * stiffness))
 
 
@@ -127,17 +139,20 @@ def _power_against(model: LinearModel, system: System) -> str:
     length = typical_length(system, at.parameters)
     reach = np.array([1.0 if is_angle(model, k) else length for k in range(n)])
     inputs = at.inputs if len(at.inputs) else None
-    worst, across, size = 0.0, 0.0, 1e-300
-    for k in range(SAMPLES):
-        h = NEARBY * 2.0 ** -(k % 5)
-        e, rate = (h * reach * rng.uniform(-1, 1, size=n) for _ in range(2))
-        q, v = displaced(system, at, model.Z, e, rate)
-        there, back = (float(system.power(q, x, inputs=inputs, parameters=at.parameters)) for x in (v, 2 * at.v - v))
-        worst, across = max(worst, there + back), max(across, abs(there - back))
-        size = max(size, abs(there), abs(back))
-    if worst > 1e-10 * size:
-        return "some force adds energy at states near the equilibrium"
-    if across <= 1e-10 * size:
+    one_way = False
+    for directions in _rates_to_try(model, reach, rng):
+        worst, across, size = 0.0, 0.0, 1e-300
+        for k, direction in enumerate(directions):
+            h = NEARBY * 2.0 ** -(k % 5)
+            q, v = displaced(system, at, model.Z, h * reach * rng.uniform(-1, 1, size=n), h * direction)
+            given = {"inputs": inputs, "parameters": at.parameters}
+            there, back = (float(system.power(q, x, **given)) for x in (v, 2 * at.v - v))
+            worst, across = max(worst, there + back), max(across, abs(there - back))
+            size = max(size, abs(there), abs(back))
+        if worst > 1e-10 * size:
+            return "some force adds energy at states near the equilibrium"
+        one_way = one_way or across > 1e-10 * size
+    if not one_way:
         return ""
     if system.balls or system.loop_rows:
         return "applied forces that depend on the position were not found to have a potential"
@@ -149,7 +164,65 @@ def _power_against(model: LinearModel, system: System) -> str:
     return ""
 
 
+def _rates_to_try(model: LinearModel, reach: Array, rng: np.random.Generator) -> list[Array]:
+    """Rates at which power is looked at, in groups that are judged each by itself.
+
+    All at random; each coordinate alone; and what linear damping leaves alone, where a force that adds a little energy
+    would otherwise be hidden behind those that take much.
+    """
+    n = len(reach)
+    groups = [reach * rng.uniform(-1, 1, size=(SAMPLES, n))]
+    groups += [np.repeat((reach * unit)[None], 10, axis=0) for unit in np.eye(n)]
+    scaled = reach[:, None] * model.damping * reach
+    sizes, directions = np.linalg.eigh(scaled)
+    free = directions[:, np.abs(sizes) <= 1e-9 * np.abs(sizes).max(initial=1e-300)]
+    if 0 < free.shape[1] < n:
+        groups.append(reach * (rng.uniform(-1, 1, size=(SAMPLES, free.shape[1])) @ free.T))
+        groups += [np.repeat((reach * unit)[None], 10, axis=0) for unit in free.T]
+    return groups
+
+
 # --- directions without stiffness ---------------------------------------------------------------------------
+
+
+def _by_taylor(model: LinearModel, direction: Array, families: Array, damped: bool) -> Finding | None:
+    """The leading term along one direction without stiffness, by exact Taylor coefficients; None where there are none.
+
+    All other coordinates follow to where they balance (the reduction of Lyapunov and Schmidt), order by order: so the
+    force along the direction is that of the reduced potential, and its first coefficient that does not vanish decides.
+    """
+    system, at = model.system, model.at
+    assert system is not None
+    n = len(direction)
+    if system.in_joints.system is not system or not np.array_equal(model.N, np.eye(n)):
+        return None
+    try:
+        tape, rows = forces_on_speeds(Balance(system, at.inputs if len(at.inputs) else None, at.parameters), at.v)
+    except Undecidable:
+        return None
+    length = typical_length(system, at.parameters)
+    reach = np.array([1.0 if is_angle(model, k) else length for k in range(n)])
+    direction = direction / np.abs(direction / reach).max()
+    names = ", ".join(name for name, x in zip(model.coordinates, direction / reach, strict=True) if abs(x) > 1e-6)
+    P = np.linalg.svd(direction[:, None])[0][:, 1:]
+    hold = P.T @ model.K @ P
+    curve = np.zeros((n, HIGHEST))
+    curve[:, 0], curve[:, 1] = at.q, direction
+    for order in range(2, HIGHEST):
+        try:
+            forces, sizes = taylor(tape, rows, curve[:, : order + 1])
+        except (ZeroDivisionError, ValueError, OverflowError):
+            return None
+        along, size = float(direction @ forces[:, order]), float(np.abs(direction) @ sizes[:, order])
+        if abs(along) > VANISHING * size:
+            holds = order % 2 == 1 and along < 0.0
+            sense = "rises" if holds else "falls"
+            text = f"stiffness along {names} vanishes, and its term of order {order + 1} {sense}"
+            return Finding("minimum" if holds else "no minimum", text, order + 1, families, damped)
+        if P.size:
+            curve[:, order] = P @ np.linalg.solve(hold, P.T @ forces[:, order])
+    text = f"along {names} all terms up to order {HIGHEST} vanish"
+    return Finding("unknown", text, families=families, damped=damped)
 
 
 def _higher_order(model: LinearModel, direction: Array, families: Array, damped: bool) -> Finding:
@@ -161,7 +234,7 @@ def _higher_order(model: LinearModel, direction: Array, families: Array, damped:
     direction = direction / np.abs(direction / reach).max()
     forces = np.array([[_force_along(model, direction, s * h) for h in RADII] for s in (-1.0, 1.0)])
     names = ", ".join(n for n, x in zip(model.coordinates, direction / reach, strict=True) if abs(x) > 1e-6)
-    noise = 1e-12 * stiffness_nearby(model) * float(np.abs(direction @ model.M @ direction))
+    noise = 1e-12 * float(np.abs(direction) @ stiffness_nearby(model) @ np.abs(direction))
     clear = np.abs(forces) > 1e2 * noise
     sizes = np.maximum(np.abs(forces), 1e-300)
     powers = np.log2(sizes[:, 1:] / sizes[:, :-1])
@@ -178,7 +251,8 @@ def _higher_order(model: LinearModel, direction: Array, families: Array, damped:
     holds = signs[0] > 0 > signs[1]  # pushes back from both sides
     sense = "rises" if holds else "falls"
     text = f"stiffness along {names} vanishes, and its term of order {order + 1} {sense}"
-    return Finding("minimum" if holds else "no minimum", text, order + 1, families, damped)
+    tested = ("the order was estimated from forces at four distances",)
+    return Finding("minimum" if holds else "no minimum", text, order + 1, families, damped, tested)
 
 
 def _force_along(model: LinearModel, direction: Array, distance: float) -> float:

@@ -11,6 +11,7 @@ from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.linear.entry import linear_of
 from pendula.analysis.linear.linearize import Point
 from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.quadratic import longest_chain
 from pendula.analysis.linear.spectrum import Spectrum, spectrum
 from pendula.analysis.stability.energy_argument import Finding, energy_finding, is_damped
 from pendula.analysis.stability.linear_families import same_along
@@ -186,13 +187,15 @@ def _critical(model: LinearModel, found: Spectrum, sides: Array) -> tuple[str, b
         return "stable", True, text, ()
     on_axis = (sides == 0) & (found.values != 0)
     flat = found.roots.zero_vectors.shape[1] - (0 if energy.families is None else energy.families.shape[1])
-    bounded = bool(found.semisimple[on_axis].all()) and not (flat and found.roots.drifting)
+    chain = longest_chain(model.M, model.C, model.K) if (sides == 0).any() else 0
+    bounded = bool(found.semisimple[on_axis].all()) and not (flat and found.roots.drifting) and chain <= 2
     apart = f"apart from drift along {', '.join(names)} " if drifting else ""
-    linear = (
-        f"{apart}the linear model stays bounded (roots on the axis are semisimple)"
-        if bounded
-        else "the linear model grows in proportion to time (a repeated root on the axis lacks eigenvectors)"
-    )
+    if bounded:
+        linear = f"{apart}the linear model stays bounded (roots on the axis are semisimple)"
+    elif chain > 2:
+        linear = f"the linear model grows like t^{chain - 1} (the root zero has a Jordan block of size {chain})"
+    else:
+        linear = "the linear model grows in proportion to time (a repeated root on the axis lacks eigenvectors)"
     if conservative:
         holds = "gyroscopic forces hold" if _has_gyroscopes(model) else "damping does not reach all of"
         reason = f"{holds} a potential that has no minimum ({energy.reason}), so energy does not decide"
@@ -225,9 +228,7 @@ def _at_minimum(
 
 def _what_was_tried(model: LinearModel, energy: Finding) -> str:
     """What of the argument rests on numbers at some states, and is not proven."""
-    tried = []
-    if energy.order > 2:
-        tried.append("the order was estimated from forces at four distances")
+    tried = list(energy.tested)
     if model.system is not None and model.system.has_power:
         tried.append("that applied forces add no energy was tested at nearby states")
     return f"; tested but not proven: {', and '.join(tried)}" if tried else ""

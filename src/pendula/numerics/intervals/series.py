@@ -25,7 +25,8 @@ def taylor(tape: Tape, rows: list[int], curve: Array) -> tuple[Array, Array]:
     Raises:
         ZeroDivisionError: a function has no Taylor series there.
     """
-    values, sizes = [], []
+    values: list[Array] = []
+    sizes: list[Array] = []
     for k, (kind, i, j) in enumerate(tape.steps):
         number = sum(tape.bounds[k]) / 2
         values.append(_step(kind, i, j, number, values, curve, 1.0))
@@ -34,7 +35,14 @@ def taylor(tape: Tape, rows: list[int], curve: Array) -> tuple[Array, Array]:
 
 
 def _step(
-    kind: int, i: int, j: int, number: float, done: list[Array], curve: Array, sign: float, true: list[Array] | None = None
+    kind: int,
+    i: int,
+    j: int,
+    number: float,
+    done: list[Array],
+    curve: Array,
+    sign: float,
+    true: list[Array] | None = None,
 ) -> Array:
     """One step. With ``sign`` -1 differences become sums, which bound the sizes; values at the start are ``true``."""
     count = curve.shape[1]

@@ -1,0 +1,104 @@
+"""Verdicts that once were wrong: stiff springs beside soft ones, hidden energy, higher-order terms, Jordan blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pendula
+from pendula.analysis.linear.quadratic import longest_chain
+
+
+def masses(*forces: str) -> pendula.Model:
+    """Unit masses on rails of their own; a force on each, as an expression of x0, x1, ... and their rates."""
+    count = range(len(forces))
+    return pendula.Model(
+        name="masses on rails",
+        gravity=[0, 0, 0],
+        bodies=[{"name": f"mass {k}", "mass": 1.0} for k in count],
+        joints=[
+            {"name": f"x{k}", "type": "prismatic", "axis": [1, 0, 0], "parent": "ground", "child": f"mass {k}"}
+            for k in count
+        ],
+        forces=[{"type": "generalized", "coordinate": f"x{k}", "value": f} for k, f in enumerate(forces)],
+    )
+
+
+def judged(*forces: str) -> pendula.results.Stability:
+    return pendula.stability(masses(*forces), {})
+
+
+@pytest.mark.parametrize("stiffness", [1e6, 1e10, 1e12, 1e13, 1e15])
+def test_a_stiff_neighbour_does_not_hide_what_grows(stiffness: float) -> None:
+    """x0'' = x0 grows like exp(t), however stiff x1 is."""
+    found = judged("x0", f"-{stiffness}*x1")
+    assert found.verdict == "unstable"
+    assert found.spectrum.values.real.max() == pytest.approx(1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("stiffness", [1e6, 1e10, 1e13])
+def test_a_stiff_neighbour_does_not_hide_what_swings(stiffness: float) -> None:
+    found = judged("-4*x0", f"-{stiffness}*x1")
+    assert found.verdict == "stable"
+    assert np.abs(found.spectrum.values.imag).min() == pytest.approx(2.0, rel=1e-9)
+
+
+def test_a_damped_neighbour_does_not_hide_energy_that_comes_in() -> None:
+    """x0'' = -x0 + 0.05 x0'^3 grows; x1 loses more energy than that at most states."""
+    found = judged("-x0 + 0.05*x0_dot**3", "-x1 - x1_dot")
+    assert found.verdict == "undecided"
+    assert "adds energy" in found.proof
+    assert judged("-x0 - 0.05*x0_dot**3", "-x1 - x1_dot").verdict == "stable"
+
+
+@pytest.mark.parametrize("small", [1e-1, 1e-3, 1e-4, 1e-6, 1e-8])
+def test_small_terms_of_low_order_decide(small: float) -> None:
+    """V = x^6 - small x^4 has no minimum at 0; V = x^6 + small x^4 has one."""
+    falls, rises = judged(f"-6*x0**5 + 4*{small}*x0**3"), judged(f"-6*x0**5 - 4*{small}*x0**3")
+    assert (falls.verdict, rises.verdict) == ("unstable", "stable")
+    assert "order 4 falls" in falls.proof
+    assert "order 4 rises" in rises.proof
+
+
+@pytest.mark.parametrize(
+    ("order", "verdict"), [(3, "unstable"), (4, "stable"), (5, "unstable"), (6, "stable"), (8, "stable"), (12, "stable")]
+)
+def test_the_first_term_decides(order: int, verdict: str) -> None:
+    found = judged(f"-{order}*x0**{order - 1}")
+    assert found.verdict == verdict
+    assert f"order {order} " in found.proof
+
+
+def test_beyond_the_highest_order_nothing_is_said() -> None:
+    found = judged("-14*x0**13")
+    assert found.verdict == "undecided"
+    assert "up to order 12 vanish" in found.proof
+
+
+def test_couplings_are_reduced_out() -> None:
+    """V = x^4 + (y - 2 x^2)^2/2 - 2 x^2 y + ... : along x, with y where it balances, the fourth order decides.
+
+    V = y^2/2 - a x^2 y + x^4 has, with y = a x^2, the reduced potential (1 - a^2/2) x^4.
+    """
+    for a, verdict in ((1.0, "stable"), (1.3, "stable"), (1.5, "unstable"), (2.0, "unstable")):
+        found = judged(f"2*{a}*x0*x1 - 4*x0**3", f"{a}*x0**2 - x1")
+        assert found.verdict == verdict, a
+        assert "order 4" in found.proof
+
+
+@pytest.mark.parametrize("forces", [("2*x1_dot", "-2*x0_dot + 4*x1"), ("-x1", "0*x0")])
+def test_jordan_blocks_are_not_called_bounded(forces: tuple[str, str]) -> None:
+    """Both have the characteristic polynomial s^4 and one eigenvector: motion grows like t^3."""
+    found = judged(*forces)
+    assert found.verdict == "undecided"
+    assert "Jordan block of size 4" in found.proof
+    assert "bounded" not in found.proof
+
+
+def test_sizes_of_jordan_blocks() -> None:
+    one, none = np.eye(1), np.zeros((1, 1))
+    assert longest_chain(one, none, one) == 0
+    assert longest_chain(one, none, none) == 2  # a free mass drifts
+    assert longest_chain(one, one, none) == 1  # a damped one stops somewhere
+    coupled = np.array([[0.0, 1.0], [0.0, 0.0]])
+    assert longest_chain(np.eye(2), np.zeros((2, 2)), coupled) == 4
