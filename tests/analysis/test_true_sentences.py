@@ -61,7 +61,8 @@ def test_small_terms_of_low_order_decide(small: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "verdict"), [(3, "unstable"), (4, "stable"), (5, "unstable"), (6, "stable"), (8, "stable"), (12, "stable")]
+    ("order", "verdict"),
+    [(3, "unstable"), (4, "stable"), (5, "unstable"), (6, "stable"), (8, "stable"), (12, "stable")],
 )
 def test_the_first_term_decides(order: int, verdict: str) -> None:
     found = judged(f"-{order}*x0**{order - 1}")
@@ -102,3 +103,16 @@ def test_sizes_of_jordan_blocks() -> None:
     assert longest_chain(one, one, none) == 1  # a damped one stops somewhere
     coupled = np.array([[0.0, 1.0], [0.0, 0.0]])
     assert longest_chain(np.eye(2), np.zeros((2, 2)), coupled) == 4
+
+
+@pytest.mark.parametrize("stiffness", [1e6, 1e8, 1e9, 1e10, 1e12])
+def test_a_stiff_spring_on_the_cart_leaves_its_pendulum_two_equilibria(stiffness: float) -> None:
+    """Whether searched or proven: hanging, with the potential least, and upright, where it falls in one direction."""
+    spring = {"type": "spring", "joint": "x", "stiffness": stiffness, "length": 0.0}
+    cart = pendula.library.cart_pole().with_changes(
+        forces=[spring], parameters={"M": 1.0, "m": 1.0, "l": 1.0, "g": 9.81}
+    )
+    for found in (pendula.find_equilibria(cart), pendula.find_equilibria(cart, prove=30)):
+        assert [(round(one["theta"], 6), one.unstable_directions) for one in found] == [(0.0, 0), (3.141593, 1)]
+        assert not any(one.free_directions or one.flat_directions for one in found)
+    assert [pendula.stability(cart, one).verdict for one in found] == ["stable", "unstable"]

@@ -24,7 +24,9 @@ from pendula.words import counted, readable, some
 BALANCED = 1e-8
 """unbalanced forces up to this, relative to :meth:`Balance.scale`, are rounding"""
 NEUTRAL = 1e-8
-"""eigenvalues of the stiffness up to this, relative to its largest entry, count as zero"""
+"""stiffness along a direction up to this, relative to all that was added to make it, counts as zero"""
+GRADED = 1e-6
+"""entries of the stiffness below this share of the largest count as that much: they may be rounding of it"""
 WEAK = 1e-5
 """a stiffness whose smallest eigenvalue is less than this of its largest belongs to a weak equilibrium"""
 
@@ -171,13 +173,14 @@ def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -
     free = balance.free(q)
     stiffness = free.T @ balance.changes("s", q, v, lam) @ free
     symmetric = (stiffness + stiffness.T) / 2
-    sizes = np.linalg.eigvalsh(symmetric) if symmetric.size else np.zeros(0)
+    sizes, directions = np.linalg.eigh(symmetric) if symmetric.size else (np.zeros(0), symmetric)
     largest = max(float(np.abs(stiffness).max(initial=0.0)), 1e-300)
-    flat = np.abs(sizes) <= NEUTRAL * largest
+    added = np.maximum(np.abs(stiffness), GRADED * largest)
+    flat = np.abs(sizes) <= NEUTRAL * np.sum(np.abs(directions) * (added @ np.abs(directions)), axis=0)
     has_potential = float(np.abs(stiffness - stiffness.T).max(initial=0.0)) <= NEUTRAL * largest
     has_potential = has_potential and not kink_at(balance, np.asarray(q), np.asarray(v), lam)
     held = np.abs(sizes[~flat])
-    directions = find_directions(stationary_at(balance, q, v), q)
+    along = find_directions(stationary_at(balance, q, v), q)
     condition = float(held.max() / held.min()) if held.size else 1.0
     energies = system.energies(q, v, parameters=balance.parameters)
     return Equilibrium(
@@ -190,10 +193,10 @@ def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -
         residual=residual,
         potential=float(energies.potential - energies.kinetic),
         unstable_directions=int(np.sum(sizes[~flat] < 0.0)) if has_potential else None,
-        free_directions=_by_speeds(balance, directions.family),
-        condition=np.inf if directions.flat.size else condition,
+        free_directions=_by_speeds(balance, along.family),
+        condition=np.inf if along.flat.size else condition,
         layout=system.layout,
-        flat_directions=_by_speeds(balance, directions.flat),
+        flat_directions=_by_speeds(balance, along.flat),
         system=system,
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.domain import Domain
-from pendula.analysis.equilibria.stationary import SETTLED, Stationary, refine, speed_sizes
+from pendula.analysis.equilibria.stationary import SETTLED, Stationary, refine, shares_of, speed_sizes
 from pendula.system.layout import Array
 
 FLAT = 1e-8
@@ -37,10 +37,10 @@ class Directions:
 def stationary_at(balance: Balance, q: Array, v: Array) -> Stationary:
     """The equations of equilibrium, judged by the forces and the stiffness at a state."""
     sizes = speed_sizes(balance)
-    stiffness = np.abs(balance.changes("s", q, v) * sizes[:, None] * sizes).max(initial=0.0)
-    weight = np.abs(balance.forces(q, v) * sizes).max(initial=0.0)
-    typical = max(float(stiffness), float(weight), balance.by_turning(q, v))
-    return Stationary(balance, np.asarray(v, dtype=float), typical or 1.0)
+    stiffness = np.abs(balance.changes("s", q, v) * sizes[:, None] * sizes).max(axis=1, initial=0.0)
+    rows = np.maximum(stiffness, np.abs(balance.forces(q, v) * sizes))
+    typical = max(float(rows.max(initial=0.0)), balance.by_turning(q, v)) or 1.0
+    return Stationary(balance, np.asarray(v, dtype=float), typical, shares_of(rows, typical))
 
 
 def find_directions(problem: Stationary, q: Array) -> Directions:

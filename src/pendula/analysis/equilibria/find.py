@@ -16,7 +16,7 @@ from pendula.analysis.equilibria.completeness import Proof, prove_one, prove_tre
 from pendula.analysis.equilibria.domain import Domain, domain_of, is_cyclic
 from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, refuse_unsteady
 from pendula.analysis.equilibria.search import Search
-from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, speed_sizes
+from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, shares_of, speed_sizes
 from pendula.errors import ComputationError, LoopNotClosed, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
@@ -337,15 +337,17 @@ def _problem(balance: Balance, v: Array, domain: Domain, rng: np.random.Generato
         )
     sizes = speed_sizes(balance)
     with np.errstate(all="ignore"):
-        weight = np.abs(balance.forces(q, np.broadcast_to(v, (len(q), len(v)))) * sizes).max(axis=1)
-        stiffness = np.abs(rough.jacobians(q, rough.multipliers(q))[:, : len(v), : len(v)]).max(axis=(1, 2))
-    both = np.maximum(weight, stiffness)
-    both = both[np.isfinite(both)]
+        weight = np.abs(balance.forces(q, np.broadcast_to(v, (len(q), len(v)))) * sizes)
+        stiffness = np.abs(rough.jacobians(q, rough.multipliers(q))[:, : len(v), : len(v)]).max(axis=2)
+    rows = np.maximum(weight, stiffness)
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    both = rows.max(axis=1, initial=0.0)
     if not len(both):
         raise ComputationError(
             "the forces are not finite at any of the poses tried.\n  Try: a box within which the mechanism is defined."
         )
-    return Stationary(balance, v, float(np.median(both)) or 1.0)
+    typical = float(np.median(both)) or 1.0
+    return Stationary(balance, v, typical, shares_of(np.median(rows, axis=0), typical))
 
 
 def _tidied(problem: Stationary, domain: Domain, q: Array) -> Array:
@@ -417,7 +419,7 @@ def _unbalanced(problem: Stationary, domain: Domain, rng: np.random.Generator) -
     found = least_squares(
         left, np.zeros(n + len(lam0)), bounds=(low, high), xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=200
     ).x
-    rest = left(found)[:n] * problem.force / problem.sizes
+    rest = left(found)[:n] * problem.force / problem.sizes * (1.0 if problem.shares is None else problem.shares)
     largest = float(np.abs(rest).max(initial=0.0))
     names = problem.system.layout.speeds
     return {name: float(x) for name, x in zip(names, rest, strict=True) if abs(x) > 1e-6 * largest}

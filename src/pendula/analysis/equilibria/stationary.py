@@ -23,6 +23,8 @@ SETTLED = 1e-9
 """residuals below this, as a share of a typical force, belong to an equilibrium"""
 LONGEST = 0.7
 """the longest step, in radians or typical lengths"""
+SMALL, NOTHING = 1e-4, 1e-12
+"""a row whose forces are below the first share of what is typical is judged by itself, below the second it has none"""
 SINGULAR = 1e-9
 """singular values below this share of the largest count as zero when a state is refined"""
 
@@ -35,11 +37,14 @@ class Stationary:
         balance: forces for fixed inputs and parameters.
         v: speeds that are held: zero, or the constant rates of cyclic coordinates.
         force: a typical force (as a torque), by which residuals are judged.
+        shares: by speed, what is typical of its own row as a share of that, where it is far less: the weight of a
+            pendulum is judged by itself, not by a stiff spring beside it. None: all are alike.
     """
 
     balance: Balance
     v: Array
     force: float
+    shares: Array | None = None
 
     @property
     def system(self) -> System:
@@ -61,6 +66,7 @@ class Stationary:
         forces = self.balance.forces(q, np.broadcast_to(self.v, (len(q), len(self.v))))
         rows = self.rows(q)
         left = forces * self.sizes / self.force + np.einsum("bmn,bm->bn", rows, lam)
+        left = left if self.shares is None else left / self.shares
         return np.concatenate([left, self.gaps(q)], axis=1)
 
     def gaps(self, q: Array) -> Array:
@@ -93,6 +99,8 @@ class Stationary:
             rows = self.rows(q)
             found[:, n:, :n] = rows
             found[:, :n, n:] = np.swapaxes(rows, 1, 2)
+        if self.shares is not None:
+            found[:, :n] /= self.shares[:, None]
         return found
 
     def directions(self, q: Array) -> Array:
@@ -126,6 +134,13 @@ class Stationary:
         forces = self.balance.forces(q, np.broadcast_to(self.v, (len(q), len(self.v)))) * self.sizes / self.force
         inverse = np.linalg.pinv(np.swapaxes(self.rows(q), 1, 2), rcond=1e-8)
         return np.asarray(-np.einsum("bmn,bn->bm", inverse, forces))
+
+
+def shares_of(typical: Array, force: float) -> Array | None:
+    """What is typical of each row as a share of a typical force; None where no row that has forces is far smaller."""
+    share = typical / force
+    far = (share < SMALL) & (share > NOTHING)
+    return np.where(far, share, 1.0) if far.any() else None
 
 
 def speed_sizes(balance: Balance) -> Array:
