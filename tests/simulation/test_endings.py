@@ -263,3 +263,14 @@ def test_a_tolerance_may_be_any_kind_of_number() -> None:
     run = pendula.simulate(library_system("chain"), 0.1, tol=np.float32(1e-6))
     assert run.outcome.ok
     assert run.tolerance == pytest.approx(1e-6)
+
+
+def test_a_run_that_stops_keeps_where_among_its_samples() -> None:
+    """A force that grows without bound ends the run between two samples; the last state is where it stopped."""
+    runaway = {"type": "generalized", "coordinate": "theta", "value": "50*theta**3"}
+    model = library.pendulum().with_changes(forces=[runaway])
+    sampled, stepped = (pendula.simulate(model, 10.0, samples=s) for s in ([0.0, 5.0, 9.0], None))
+    assert not sampled.outcome.ok
+    assert sampled.t[-1] == stepped.t[-1]
+    assert 0.0 < sampled.t[-1] < 5.0
+    assert np.array_equal(sampled.q[-1], stepped.q[-1])

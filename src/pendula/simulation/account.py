@@ -41,7 +41,7 @@ def trajectory_of(
     energies = system.energies(step_q, step_v, run.t, parameters=vector)
     account = EnergyAccount(run.t, energies.kinetic, energies.potential, work)
     sampled = settings.samples is not None
-    if sampled and run.outcome is Outcome.EVENT:
+    if sampled and run.outcome is not Outcome.FINISHED:
         run = _with_last_sample(run)
     q, v = (run.sample_y[:, :nq], run.sample_y[:, nq : nq + nv]) if sampled else (step_q, step_v)
     position, velocity = _violations(system, run.t, step_q, step_v, vector)
@@ -102,7 +102,7 @@ def _stiffness_note(system: System, run: Integration) -> tuple[str, ...]:
 
 
 def _with_last_sample(run: Integration) -> Integration:
-    """The state at which an event ended the run as the last sample, if it is none already."""
+    """The state at which a run ended early, by an event or because it had to stop, as its last sample."""
     if run.sample_t.size and run.sample_t[-1] == run.t[-1]:
         return run
     t, y = np.append(run.sample_t, run.t[-1]), np.vstack([run.sample_y, run.y[-1:]])
