@@ -88,6 +88,11 @@ class Mode:
         return self.eigenvalue.imag if self.kind == OSCILLATION else None
 
     @property
+    def damped_hertz(self) -> float | None:
+        """The same in cycles per unit of time."""
+        return None if self.damped_frequency is None else self.damped_frequency / (2 * np.pi)
+
+    @property
     def period(self) -> float | None:
         """Time of one oscillation, damping included."""
         return None if self.damped_frequency is None else 2 * np.pi / self.damped_frequency

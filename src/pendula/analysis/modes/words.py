@@ -40,10 +40,11 @@ def _what(mode: Mode, unit: str) -> str:
     head = f"mode {mode.number}"
     match mode.kind:
         case "oscillation":
-            text = (
-                f"{head}, {mode.frequency:.6g} rad/{unit}, {_cycles(mode.hertz, unit)}, period {mode.period:.4g} {unit}"
-            )
-            return text if not s.real else f"{text}, damping ratio {mode.damping_ratio:.4g}"
+            period = f"period {mode.period:.4g} {unit}"
+            if not s.real:
+                return f"{head}, {mode.frequency:.6g} rad/{unit}, {_cycles(mode.hertz, unit)}, {period}"
+            damped = f"{mode.damped_frequency:.6g} rad/{unit} damped, {_cycles(mode.damped_hertz, unit)}, {period}"
+            return f"{head}, {damped}; {mode.frequency:.6g} rad/{unit} undamped, damping ratio {mode.damping_ratio:.4g}"
         case "rigid body":
             return f"{head}, a rigid-body mode: no restoring force, no frequency"
         case "unstable":
@@ -141,18 +142,35 @@ def _listed(items: list[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
+def columns_of(found: Modes) -> dict[str, list[float | None]]:
+    """Numbers of each mode by the heading of their column; damped modes have two frequencies, with their names."""
+    unit = found.time_unit
+    cycles = "Hz" if unit == "s" else f"cycles/{unit}"
+    if found.damped:
+        names = {
+            f"damped rad/{unit}": "damped_frequency",
+            f"damped {cycles}": "damped_hertz",
+            f"period [{unit}]": "period",
+            f"undamped rad/{unit}": "frequency",
+        }
+    else:
+        names = {f"rad/{unit}": "frequency", cycles: "hertz", f"period [{unit}]": "period"}
+    return {
+        head: [getattr(m, name) for m in found.modes]
+        for head, name in {**names, "damping ratio": "damping_ratio"}.items()
+    }
+
+
 def table_of(found: Modes) -> str:
     """A table of all modes, with a sentence for each of the first few."""
-    unit = found.time_unit
     at = ", ".join(f"{n} = {x:.6g}" for n, x in _point(found).items())
     title = f"{len(found)} mode{'s' if len(found) != 1 else ''}, {'damped' if found.damped else 'undamped'}, about {at}"
-    cycles = "Hz" if unit == "s" else f"1/{unit}"
-    rows: list[tuple[str, ...]] = [("mode", f"rad/{unit}", cycles, f"period [{unit}]", "damping ratio", "")]
-    for m in found.modes:
-        numbers = (m.frequency, m.hertz, m.period, m.damping_ratio)
+    columns = columns_of(found)
+    rows: list[tuple[str, ...]] = [("mode", *columns, "")]
+    for m, numbers in zip(found.modes, zip(*columns.values(), strict=True), strict=True):
         cells = [f"{x:.6g}" if x is not None else "-" for x in numbers]
         rows.append((str(m.number), *cells, "" if m.kind == "oscillation" else m.kind))
-    widths = [max(len(row[k]) for row in rows) for k in range(6)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     told = [m.description for m in found.modes[:20]]
     if len(found) > len(told):

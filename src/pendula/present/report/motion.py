@@ -15,6 +15,7 @@ from pendula.analysis.equilibria.find import Equilibria
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import Mode
 from pendula.analysis.modes.modes import Modes
+from pendula.analysis.modes.words import columns_of
 from pendula.analysis.stability.verdict import Stability
 from pendula.analysis.study import Study
 from pendula.present.pictures import svg
@@ -264,11 +265,18 @@ def _in_short(mode: Mode, unit: str) -> str:
     return mode.kind if mode.frequency is None else f"{mode.frequency:.6g} rad/{unit}"
 
 
+def _headed(name: str) -> str:
+    """The heading of a column; one that is named by its unit alone is a frequency."""
+    *words, last = name.split(" ")
+    full = name if last.endswith(("]", "ratio")) else " ".join([*words, "frequency", f"[{last}]"])
+    return full[0].upper() + full[1:]
+
+
 def _modes_table(made: Modes) -> str:
-    unit = made.time_unit
-    cycles = "Hz" if unit == "s" else f"cycles/{unit}"
-    head = ["Mode", f"Frequency [rad/{unit}]", f"Frequency [{cycles}]", f"Period [{unit}]", "Damping ratio", "Kind"]
-    rows = [(str(m.number), m.frequency, m.hertz, m.period, m.damping_ratio, m.kind) for m in made.modes]
+    columns = columns_of(made)
+    head = ["Mode", *map(_headed, columns), "Kind"]
+    numbers = zip(*columns.values(), strict=True)
+    rows = [(str(m.number), *row, m.kind) for m, row in zip(made.modes, numbers, strict=True)]
     return table(head, rows, most=MOST_MODES)
 
 

@@ -12,7 +12,7 @@ from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.spectrum import Eigenvalue, Spectrum
 from pendula.analysis.modes.eigenmodes import NEGLIGIBLE
 from pendula.analysis.modes.modes import Modes
-from pendula.analysis.modes.words import named_shape
+from pendula.analysis.modes.words import columns_of, named_shape
 from pendula.present.words.tables import WIDTH, heading, number, table
 from pendula.words import picked
 
@@ -189,16 +189,14 @@ def _root_data(root: Eigenvalue) -> dict[str, Any]:
 
 def modes_text(found: Modes) -> str:
     """Frequencies, shapes and a sentence for each mode."""
-    unit = found.time_unit
-    cycles = "Hz" if unit == "s" else f"1/{unit}"
+    columns = columns_of(found)
     rows = []
-    for mode in found.modes[:MOST_ROOTS]:
-        kind = "" if mode.kind == "oscillation" else mode.kind
-        rows.append([mode.number, mode.frequency, mode.hertz, mode.period, mode.damping_ratio, kind])
-    heads = ["mode", f"rad/{unit}", cycles, f"period [{unit}]", "damping ratio", "kind"]
+    for mode, numbers in zip(found.modes[:MOST_ROOTS], zip(*columns.values(), strict=True), strict=False):
+        rows.append([mode.number, *numbers, "" if mode.kind == "oscillation" else mode.kind])
+    heads, count = ["mode", *columns, "kind"], 1 + len(columns)
     if not any(row[-1] for row in rows):
         rows, heads = [row[:-1] for row in rows], heads[:-1]
-    parts = [table(rows, heads, align="r" * 5 + "l" * (len(heads) - 5))]
+    parts = [table(rows, heads, align="r" * count + "l" * (len(heads) - count))]
     if len(found) > MOST_ROOTS:
         parts.append(f"... and {len(found) - MOST_ROOTS} more")
     if len(found) <= MOST_SHAPES:
