@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 import pendula
 from pendula import library
 from pendula.errors import UsageError
-from tests.helpers import slow_too
+from tests.helpers import closed_chain, slow_too
 
 G = 9.81
 TURN = 2 * math.pi
@@ -158,3 +158,15 @@ def test_time_and_arguments_are_checked() -> None:
     with pytest.raises(UsageError, match="prove: a number of seconds"):
         pendula.find_equilibria("pendulum", prove=-1)
     assert pendula.find_equilibria("heavy-top", prove=1).complete == "not proven"
+
+
+@pytest.mark.parametrize("kind", ["revolute", "fixed", "spherical"])
+def test_loops_in_space_are_not_called_proven(kind: str) -> None:
+    """They may close in two ways of which one counts, or have more than one freedom: nothing is claimed."""
+    from pendula.analysis.equilibria.balance import Balance
+    from pendula.analysis.equilibria.equations_at_rest import equations_at_rest
+    from pendula.analysis.equilibria.intervals import Undecidable
+
+    system = pendula.compile_system(closed_chain(kind), "kane")
+    with pytest.raises(Undecidable):
+        equations_at_rest(Balance.of(system), np.zeros(len(system.layout.speeds)))

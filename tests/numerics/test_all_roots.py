@@ -66,6 +66,19 @@ def test_products_and_sums_contain_what_exact_arithmetic_gives() -> None:
             assert max(exact) <= Fraction(float(hi))
 
 
+def test_bounds_hold_after_an_overflow() -> None:
+    """exp(800) is no double, but a number: its lower bound is not infinite, and what follows from it holds."""
+    tape = Tape(1)
+    first = tape.call("exp", 0)
+    second = tape.call("exp", tape.multiply(tape.constant(2.0), 0))
+    lo, hi = values_over(tape, [first], np.array([[800.0, 900.0]]))[0]
+    assert math.isfinite(lo)
+    assert hi == math.inf
+    found = solved(tape, [minus(tape, first, second)], [-5.0], [300.0])  # exp(x) = exp(2 x) at 0 alone
+    assert found.proven
+    assert found.enclosures.mean(axis=2).ravel() == pytest.approx([0.0], abs=1e-12)
+
+
 def test_roots_of_a_polynomial_are_all_found() -> None:
     """(x - 1)(x - 2)(x - 2.001)(x + 3): four, of which two are close."""
     tape = Tape(1)

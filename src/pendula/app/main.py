@@ -107,7 +107,7 @@ def main(arguments: list[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except OSError as error:  # such as a full disk behind the output
-        click.echo(f"error: {error.strerror}{f': {error.filename}' if error.filename else ''}", err=True)
+        click.echo(f"error: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", err=True)
         code = 2
     except Exception as error:
         if os.environ.get("PENDULA_DEBUG"):

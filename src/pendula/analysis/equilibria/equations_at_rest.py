@@ -13,11 +13,21 @@ from pendula.analysis.equilibria.intervals import Undecidable
 from pendula.equations.at_rest import forces_at_rest, loop_at_rest
 from pendula.equations.translate import function_name
 from pendula.model.expressions.expression import parse
+from pendula.model.expressions.functions import Column
 from pendula.numerics.intervals.tape import FUNCTIONS, Tape
 from pendula.system.layout import Array
 
 MOST_SPEEDS = 8
 """with more, boxes are too many to look at in any time"""
+STEPS: Column[str] = Column(
+    "steps of interval arithmetic",
+    {name: name for name in FUNCTIONS},
+    without=(
+        *("tan", "asin", "acos", "sinh", "cosh", "asinh", "acosh", "atanh", "erf"),
+        *("sign", "floor", "ceil", "atan2", "hypot", "min", "max"),
+    ),
+)
+"""functions of the expression language that a tape has; tan is written by sine and cosine"""
 EXACT = ("Integer", "Zero", "One", "NegativeOne", "RealDouble")
 
 
@@ -53,6 +63,8 @@ def equations_at_rest(balance: Balance, v: Array) -> AtRest:
     numbers = numbers_at_rest(balance, v)
     zeros = [symbol for symbol, x in numbers.items() if x == 0.0]
     eq = system.equations
+    if system.equations.senses:
+        raise Undecidable("loops that close in two ways, of which one counts")
     if m and n - m != 1:
         raise Undecidable(f"{n - m} freedoms of a closed loop")
     rows, motion = loop_at_rest(eq, zeros) if m else (forces_at_rest(eq, zeros), [])
@@ -149,8 +161,8 @@ def _step(e: Any, tape: Tape, known: Mapping[Any, int], seen: dict[Any, int]) ->
     if name == "tan":
         x = step_of(e.args[0], tape, known, seen)
         return tape.multiply(tape.call("sin", x), tape.inverse(tape.call("cos", x)))
-    if name in FUNCTIONS:
-        return tape.call(name, step_of(e.args[0], tape, known, seen))
+    if name in STEPS:
+        return tape.call(STEPS[name], step_of(e.args[0], tape, known, seen))
     raise Undecidable(f"{kind} in the forces" if e.args else f"the symbol {e}")
 
 

@@ -37,8 +37,8 @@ class Stationary:
         balance: forces for fixed inputs and parameters.
         v: speeds that are held: zero, or the constant rates of cyclic coordinates.
         force: a typical force (as a torque), by which residuals are judged.
-        shares: by speed, what is typical of its own row as a share of that, where it is far less: the weight of a
-            pendulum is judged by itself, not by a stiff spring beside it. None: all are alike.
+        shares: for each speed, its typical force divided by ``force``, so that the weight of a pendulum is not judged
+            by a stiff spring beside it. None if all are similar.
     """
 
     balance: Balance

@@ -14,6 +14,8 @@ from pendula.numerics.intervals.bounds import SLACK, UNIT, cosine, down, inverse
 Array = npt.NDArray[np.float64]
 
 VARIABLE, CONSTANT, ADD, MULTIPLY, POWER, INVERSE, SIN, COS, EXP, LOG, SQRT, ATAN, TANH, ABS = range(14)
+LARGEST = 1.7976931348623157e308
+"""the largest double"""
 FUNCTIONS = {"sin": SIN, "cos": COS, "exp": EXP, "log": LOG, "sqrt": SQRT, "atan": ATAN, "tanh": TANH, "abs": ABS}
 
 
@@ -93,8 +95,7 @@ def evaluate(steps, constants, lo, hi, slopes, out):
             value[k, 0], value[k, 1] = product(value[i, 0], value[i, 1], value[j, 0], value[j, 1])
         else:
             value[k, 0], value[k, 1] = apply(kind, value[i, 0], value[i, 1], j)
-        if value[k, 0] != value[k, 0] or value[k, 1] != value[k, 1]:
-            value[k, 0], value[k, 1] = -math.inf, math.inf
+        value[k, 0], value[k, 1] = held(value[k, 0], value[k, 1])
         if not slopes:
             continue
         if kind <= CONSTANT:
@@ -113,6 +114,16 @@ def evaluate(steps, constants, lo, hi, slopes, out):
             a, b = derivative(kind, value[i, 0], value[i, 1], value[k, 0], value[k, 1], j)
             for l in range(n):
                 slope[k, l, 0], slope[k, l, 1] = product(a, b, slope[i, l, 0], slope[i, l, 1])
+        for l in range(n):
+            slope[k, l, 0], slope[k, l, 1] = held(slope[k, l, 0], slope[k, l, 1])
+
+
+@compiled_part
+def held(lo, hi):
+    """Bounds that hold after an overflow: no number is above infinity; everything, where a bound is not a number."""
+    if lo != lo or hi != hi:
+        return -math.inf, math.inf
+    return min(lo, LARGEST), max(hi, -LARGEST)
 
 
 @compiled_part
