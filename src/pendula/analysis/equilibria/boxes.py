@@ -11,9 +11,9 @@ import numpy as np
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.completeness import Proof
 from pendula.analysis.equilibria.domain import TURN, Domain
-from pendula.analysis.equilibria.equations_at_rest import AtRest, equations_at_rest
-from pendula.analysis.equilibria.intervals import Undecidable
+from pendula.analysis.equilibria.equations_at_rest import MOST_SPEEDS, AtRest, Unsuited, equations_at_rest
 from pendula.numerics.intervals.solve import Roots, all_roots, distinct, values_over
+from pendula.numerics.intervals.tape import Undecidable
 from pendula.system.layout import Array
 from pendula.words import counted
 
@@ -24,23 +24,40 @@ OVERLAP = 1e-9
 
 
 def prove_in_boxes(
-    balance: Balance, v: Array, domain: Domain, seconds: float, on_progress: Callable[[int, int], None] | None = None
-) -> Proof | str:
+    balance: Balance,
+    v: Array,
+    domain: Domain,
+    seconds: float | None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Proof | str | None:
     """All equilibria in the domain, with proof; or a sentence that says why there is none.
 
     Args:
         balance: the forces.
         v: constant rates of a steady motion; zero at rest.
         domain: where to look. Angles that repeat are looked at over a full turn.
-        seconds: time limit.
+        seconds: time limit; None to prove only what takes no time: one open mechanism's force that depends on one
+            coordinate, or on none. The result is None where the mechanism is another.
         on_progress: called as ``on_progress(boxes, roots)``.
     """
+    quick = seconds is None
+    if quick and (balance.system.loop_rows or len(balance.system.layout.speeds) > 4):
+        return None
     try:
-        equations = equations_at_rest(balance, v)
+        equations = equations_at_rest(balance, v, most=1 if quick else MOST_SPEEDS)
     except Undecidable as reason:
-        return f"there are no bounds for {reason}"
+        return None if quick and isinstance(reason, Unsuited) else f"there are no bounds for {reason}"
+    if equations.steady:
+        return _never(equations)
     lo, hi, periods = _box(domain, equations)
-    found = all_roots(equations.tape, equations.rows, lo, hi, seconds=seconds, on_progress=on_progress)
+    found = all_roots(
+        equations.tape,
+        equations.rows,
+        lo,
+        hi,
+        seconds=math.inf if seconds is None else seconds,
+        on_progress=on_progress,
+    )
     found = _moving(distinct(found, lo, hi, periods), equations)
     names = [domain.names[i] for i in equations.unknowns]
     boxes = tuple(_by_name(names, box) for box in _joined(found.undecided))
@@ -49,6 +66,17 @@ def prove_in_boxes(
     enclosures = tuple(_by_name(names, box) for box in found.enclosures)
     box = {name: (float(a), float(b)) for name, a, b, p in zip(names, lo, hi, periods, strict=True) if not p}
     return Proof(tuple(states), _reason(found, equations, boxes), found.proven, enclosures, boxes, box)
+
+
+def _never(equations: AtRest) -> Proof | None:
+    """No equilibrium, where a force that depends on no coordinate is nonzero."""
+    places = np.zeros((equations.tape.variables, 2))
+    for (lo, hi), speed in zip(
+        values_over(equations.tape, list(equations.steady.values()), places), equations.steady, strict=True
+    ):
+        if lo > 0.0 or hi < 0.0:
+            return Proof((), f'the force on "{speed}" is nonzero and depends on no coordinate')
+    return None
 
 
 def _box(domain: Domain, equations: AtRest) -> tuple[Array, Array, Array]:
@@ -94,7 +122,7 @@ def _joined(boxes: Array) -> list[Array]:
 
 def _reason(found: Roots, equations: AtRest, undecided: tuple[dict[str, tuple[float, float]], ...]) -> str:
     """What was proven, in a sentence."""
-    work = f"{counted(found.boxes, 'box', 'boxes')} in {found.seconds:.3g} s"
+    work = counted(found.boxes, "box", "boxes") + (f" in {found.seconds:.3g} s" if found.seconds > 0.1 else "")
     if found.proven:
         return (
             "by interval arithmetic: the box was cut into pieces, each of which has no equilibrium, or exactly one "

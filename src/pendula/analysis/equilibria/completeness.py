@@ -11,15 +11,9 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.equilibria.domain import Domain
-from pendula.analysis.equilibria.equations_at_rest import numbers_at_rest, refuse_time
-from pendula.analysis.equilibria.intervals import Interval, Jet, Undecidable, evaluate
-from pendula.analysis.equilibria.roots import Roots, isolate_roots
-from pendula.equations.at_rest import forces_at_rest
 from pendula.model.expressions.expression import parse
 from pendula.model.forces import ForceTorsionSpring
 from pendula.system.layout import Array
-from pendula.system.system import System
 
 MOST_LINKS = 10
 """longer chains have more equilibria than anyone reads; only that of least potential is given"""
@@ -46,9 +40,6 @@ class Proof:
     enclosures: tuple[Mapping[str, tuple[float, float]], ...] = ()
     undecided: tuple[Mapping[str, tuple[float, float]], ...] = ()
     box: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-
-
-# -- open chains and trees of pinned bodies under gravity ---------------------------------------------
 
 
 def prove_tree(balance: Balance, v: Array, most: int = MOST_LINKS) -> Proof | None:
@@ -137,66 +128,3 @@ def _angles_of_bodies(balance: Balance) -> tuple[Any, Array]:
         return None, np.zeros(n)
     bodies = list(chosen.values())
     return np.array(list(chosen)), np.arctan2(R[bodies, 1, 0], R[bodies, 0, 0])
-
-
-# -- one coordinate ------------------------------------------------------------------------------------
-
-
-def prove_one(balance: Balance, v: Array, domain: Domain) -> Proof | str | None:
-    """All equilibria where a single force depends on a single coordinate.
-
-    Returns the proof, a sentence that says why it failed, or None where the case is another.
-    """
-    system = balance.system
-    if system.loop_rows or system.balls or len(system.layout.speeds) > 4:
-        return None
-    numbers = numbers_at_rest(balance, v)
-    rows = forces_at_rest(system.equations, [s for s, x in numbers.items() if x == 0.0])
-    names = {symbol: i for i, symbol in enumerate(system.equations.q)}
-    used = [sorted(names[s] for s in row.free_symbols if s in names) for row in rows]
-    acting = [k for k, row in enumerate(rows) if row != 0]
-    known = {s: Jet.constant(x) for s, x in numbers.items()}
-    try:
-        refuse_time(balance, rows)
-        for k in acting:
-            value = evaluate(rows[k], known).value if not used[k] else None
-            if value is not None and bool(value.excludes_zero):
-                return Proof((), f'the force on "{system.layout.speeds[k]}" is nonzero and depends on no coordinate')
-        depends = [k for k in acting if used[k]]
-        if len(acting) != len(depends) or len(depends) != 1 or len(used[depends[0]]) != 1:
-            return None
-        return _roots_of(rows[depends[0]], used[depends[0]][0], system, known, domain)
-    except Undecidable as reason:
-        return f"there are no bounds for {reason}"
-
-
-def _roots_of(row: Any, i: int, system: System, known: dict[Any, Jet], domain: Domain) -> Proof | str:
-    symbol = system.equations.q[i]
-
-    def bounds(x: Interval) -> Jet:
-        return evaluate(row, {**known, symbol: Jet(x, Interval.at(1.0))})
-
-    circle = bool(domain.circles[i])
-    ends = (
-        [(-math.pi - cut, math.pi - cut) for cut in (0.1234, 0.777, 1.8)] if circle else [(domain.lo[i], domain.hi[i])]
-    )
-    found = Roots((), ())
-    for lo, hi in ends:
-        found = isolate_roots(bounds, float(lo), float(hi))
-        if not found.undecided:
-            break
-    name = system.layout.coordinates[i]
-    if found.undecided:
-        lo, hi = found.undecided[0]
-        return (
-            f"bounds do not decide how many there are near {name} = {(lo + hi) / 2:.6g}, where the force nearly has a "
-            "multiple root"
-        )
-    states = np.zeros((len(found.found), len(domain.names)))
-    states[:, i] = found.found
-    where = "the circle" if circle else f"the box, {ends[0][0]:.6g} to {ends[0][1]:.6g} {system.layout.units[name]}"
-    reason = (
-        f"by interval arithmetic: the force depends on {name} alone, and {where} was cut into pieces on each of "
-        "which it has no root, or is monotone and changes sign"
-    )
-    return Proof(tuple(states), reason)

@@ -2,33 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.equilibria.intervals import Undecidable
 from pendula.equations.at_rest import forces_at_rest, loop_at_rest
 from pendula.equations.translate import function_name
 from pendula.model.expressions.expression import parse
 from pendula.model.expressions.functions import Column
-from pendula.numerics.intervals.tape import FUNCTIONS, Tape
+from pendula.numerics.intervals.tape import FUNCTIONS, Tape, Undecidable
 from pendula.system.layout import Array
 
 MOST_SPEEDS = 8
 """with more, boxes are too many to look at in any time"""
-STEPS: Column[str] = Column(
-    "steps of interval arithmetic",
-    {name: name for name in FUNCTIONS},
-    without=(
-        *("tan", "asin", "acos", "sinh", "cosh", "asinh", "acosh", "atanh", "erf"),
-        *("sign", "floor", "ceil", "atan2", "hypot", "min", "max"),
-    ),
+
+
+def _called(name: str, tape: Tape, x: int) -> int:
+    return tape.call(name, x)
+
+
+def _quotient(tape: Tape, a: int, b: int) -> int:
+    return tape.multiply(a, tape.inverse(b))
+
+
+def _half_sum(tape: Tape, a: int, b: int) -> int:
+    return tape.multiply(tape.constant(0.5), tape.add(a, b))
+
+
+def _negative(tape: Tape, a: int) -> int:
+    return tape.multiply(tape.constant(-1.0), a)
+
+
+def _one_plus(tape: Tape, a: int) -> int:
+    return tape.add(tape.constant(1.0), a)
+
+
+def _hyperbolic(sign: float, tape: Tape, x: int) -> int:
+    """The hyperbolic cosine, or with ``sign`` -1 the sine."""
+    minus = tape.multiply(tape.constant(sign), tape.call("exp", _negative(tape, x)))
+    return _half_sum(tape, tape.call("exp", x), minus)
+
+
+def _arcosh(tape: Tape, x: int) -> int:
+    root = tape.call("sqrt", tape.add(tape.power(x, 2), tape.constant(-1.0)))
+    return tape.call("log", tape.add(x, root))
+
+
+def _half_tangent(sign: float, tape: Tape, x: int) -> int:
+    """x / (1 + sqrt(1 + sign x^2)): the tangent of half the angle whose sine is x, or hyperbolic with ``sign`` 1."""
+    root = tape.call("sqrt", _one_plus(tape, tape.multiply(tape.constant(sign), tape.power(x, 2))))
+    return _quotient(tape, x, _one_plus(tape, root))
+
+
+def _twice(tape: Tape, x: int) -> int:
+    return tape.multiply(tape.constant(2.0), x)
+
+
+def _arcsine(tape: Tape, x: int) -> int:
+    return _twice(tape, tape.call("atan", _half_tangent(-1.0, tape, x)))
+
+
+def _arccosine(tape: Tape, x: int) -> int:
+    quarter = tape.constant(np.nextafter(np.pi / 2, 0.0), np.nextafter(np.pi / 2, 2.0))
+    return tape.add(quarter, _negative(tape, _arcsine(tape, x)))
+
+
+def _artanh(tape: Tape, x: int) -> int:
+    ratio = _quotient(tape, _one_plus(tape, x), _one_plus(tape, _negative(tape, x)))
+    return tape.multiply(tape.constant(0.5), tape.call("log", ratio))
+
+
+STEPS: Column[Callable[[Tape, int], int]] = Column(
+    "bounds over intervals",
+    {
+        **{name: partial(_called, name) for name in FUNCTIONS},
+        "tan": lambda tape, x: _quotient(tape, tape.call("sin", x), tape.call("cos", x)),
+        "sinh": partial(_hyperbolic, -1.0),
+        "cosh": partial(_hyperbolic, 1.0),
+        "asin": _arcsine,
+        "acos": _arccosine,
+        "asinh": lambda tape, x: _twice(tape, _artanh(tape, _half_tangent(1.0, tape, x))),
+        "acosh": _arcosh,
+        "atanh": _artanh,
+    },
+    without=("sign", "floor", "ceil", "atan2", "hypot", "min", "max"),
 )
-"""functions of the expression language that a tape has; tan is written by sine and cosine"""
+"""functions of the expression language as steps of a tape; equations write min, max and hypot by others"""
 EXACT = ("Integer", "Zero", "One", "NegativeOne", "RealDouble")
+
+
+class Unsuited(Undecidable):
+    """The equations of rest are not one for each unknown coordinate, or too many."""
 
 
 @dataclass(frozen=True)
@@ -40,44 +108,51 @@ class AtRest:
         unknowns: indices of the coordinates that they depend on; the others may have any value.
         motion: of a closed loop, the steps that say how it can move. Where all of them vanish the constraints lose
             rank: the equations hold there, but it need not be an equilibrium.
+        steady: by speed, steps of forces that depend on no coordinate. If there are any, nothing else is given.
     """
 
     tape: Tape
     rows: list[int]
     unknowns: tuple[int, ...]
     motion: tuple[int, ...] = ()
+    steady: Mapping[str, int] = field(default_factory=dict)
 
 
-def equations_at_rest(balance: Balance, v: Array) -> AtRest:
-    """The equations of rest, or of a steady motion with constant rates v.
+def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS) -> AtRest:
+    """The equations of rest, or of a steady motion with constant rates v, in at most so many unknowns.
 
     Raises:
-        Undecidable: there are no bounds for a function in them, or they are more or fewer than the unknowns.
+        Unsuited: they are more or fewer than the unknowns, or too many.
+        Undecidable: there are no bounds for a function in them.
     """
-    system = balance.system
+    system, eq = balance.system, balance.system.equations
     n, m = len(system.layout.speeds), system.loop_rows
     if system.balls:
-        raise Undecidable("rotations given by quaternions")
+        raise Unsuited("rotations given by quaternions")
     if n > MOST_SPEEDS:
-        raise Undecidable(f"more than {MOST_SPEEDS} speeds")
+        raise Unsuited(f"more than {MOST_SPEEDS} speeds")
+    if eq.senses:
+        raise Unsuited("loops that close in two ways, of which one counts")
+    if m and n - m != 1:
+        raise Unsuited(f"{n - m} freedoms of a closed loop")
     numbers = numbers_at_rest(balance, v)
     zeros = [symbol for symbol, x in numbers.items() if x == 0.0]
-    eq = system.equations
-    if system.equations.senses:
-        raise Undecidable("loops that close in two ways, of which one counts")
-    if m and n - m != 1:
-        raise Undecidable(f"{n - m} freedoms of a closed loop")
     rows, motion = loop_at_rest(eq, zeros) if m else (forces_at_rest(eq, zeros), [])
     acting = [row for row in rows if row != 0]
+    places = {symbol: i for i, symbol in enumerate(eq.q)}
     refuse_time(balance, acting)
-    unknowns = sorted({i for row in acting for i, symbol in enumerate(eq.q) if symbol in row.free_symbols})
-    if len(acting) != len(unknowns):
-        raise Undecidable(
-            f"{len(acting)} equations for {len(unknowns)} coordinates, which leave families of equilibria"
-        )
+    unknowns = sorted({places[symbol] for row in acting for symbol in row.free_symbols if symbol in places})
     tape = Tape(len(unknowns))
     known: dict[Any, int] = {eq.q[i]: k for k, i in enumerate(unknowns)}
     known |= {symbol: tape.constant(x) for symbol, x in numbers.items()}
+    named = zip(system.layout.speeds, rows, strict=False) if not m else ()
+    steady = {speed: row for speed, row in named if row != 0 and not row.free_symbols & places.keys()}
+    if steady:
+        return AtRest(tape, [], (), steady={speed: step_of(row, tape, known) for speed, row in steady.items()})
+    if len(acting) != len(unknowns):
+        raise Unsuited(f"{len(acting)} equations for {len(unknowns)} coordinates, which leave families of equilibria")
+    if len(unknowns) > most:
+        raise Unsuited(f"{len(unknowns)} coordinates")
     steps, moves = ([step_of(row, tape, known) for row in part] for part in (acting, motion))
     return AtRest(tape, steps, tuple(unknowns), tuple(moves))
 
@@ -158,11 +233,8 @@ def _step(e: Any, tape: Tape, known: Mapping[Any, int], seen: dict[Any, int]) ->
             total = tape.add(total, one) if kind == "Add" else tape.multiply(total, one)
         return total
     name = function_name(e)
-    if name == "tan":
-        x = step_of(e.args[0], tape, known, seen)
-        return tape.multiply(tape.call("sin", x), tape.inverse(tape.call("cos", x)))
     if name in STEPS:
-        return tape.call(STEPS[name], step_of(e.args[0], tape, known, seen))
+        return STEPS[name](tape, step_of(e.args[0], tape, known, seen))
     raise Undecidable(f"{kind} in the forces" if e.args else f"the symbol {e}")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.boxes import prove_in_boxes
 from pendula.analysis.equilibria.charts import balanced_nearby, is_singular
-from pendula.analysis.equilibria.completeness import Proof, prove_one, prove_tree
+from pendula.analysis.equilibria.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.domain import Domain, domain_of, is_cyclic
 from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, refuse_unsteady
 from pendula.analysis.equilibria.search import Search
@@ -211,11 +211,10 @@ def _proof(
     if seconds is not None and not (isinstance(seconds, (int, float)) and seconds > 0.0):
         raise UsageError(f"prove: a number of seconds above 0, found {seconds!r}")
     proof = prove_tree(balance, v) if everywhere else None
-    found = proof if proof is not None else prove_one(balance, v, domain)
-    if seconds is None:
-        return found
+    if proof is not None and seconds is None:
+        return proof
     boxed = prove_in_boxes(balance, v, domain, seconds, on_progress)
-    return boxed if isinstance(boxed, Proof) or not isinstance(found, Proof) else found
+    return boxed if isinstance(boxed, Proof) or proof is None else proof
 
 
 Bounds = Mapping[str, tuple[float, float]]

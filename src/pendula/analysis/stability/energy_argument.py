@@ -14,7 +14,6 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.equations_at_rest import forces_on_speeds
-from pendula.analysis.equilibria.intervals import Undecidable
 from pendula.analysis.linear.linearize import displaced
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.quadratic import Roots, rounding_along
@@ -22,6 +21,7 @@ from pendula.analysis.linear.spectrum import stiffness_nearby
 from pendula.analysis.linear.terms import terms_at
 from pendula.analysis.stability.linear_families import family_directions, forces_at, is_angle
 from pendula.numerics.intervals.series import taylor
+from pendula.numerics.intervals.tape import Undecidable
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
 from pendula.system.system import System

@@ -108,6 +108,9 @@ def _function(kind: int, a: Array, start: float, sign: float) -> Array:
             rest = -sign * product(found, found)
             rest[0] += 1.0
             found[k] = _convolved(a, rest, k)
+    elif kind == tp.ERF:
+        slope = _function(tp.EXP, -sign * product(a, a), -start * start, sign) * tp.ERF_SLOPE
+        found = _integrated(a, slope, math.erf(start), sign)
     else:
         raise AssertionError(f"step {kind} has no Taylor series")
     return found

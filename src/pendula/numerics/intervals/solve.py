@@ -107,11 +107,21 @@ def all_roots(
 
 def values_over(tape: Tape, steps: list[int], box: Array) -> Array:
     """Bounds of some steps of a tape over a box, shape (steps, 2)."""
+    found: Array = _over(tape, box, False)[steps, 0]
+    return found
+
+
+def slopes_over(tape: Tape, steps: list[int], box: Array) -> Array:
+    """Bounds of the derivatives of some steps by all unknowns over a box, shape (steps, unknowns, 2)."""
+    found: Array = _over(tape, box, True)[steps, 1:]
+    return found
+
+
+def _over(tape: Tape, box: Array, slopes: bool) -> Array:
     codes, constants, _ = tape.compiled([])
     out = np.zeros((len(codes), tape.variables + 1, 2))
-    bounds_over(codes, constants, np.ascontiguousarray(box), out)
-    found: Array = out[steps, 0]
-    return found
+    bounds_over(codes, constants, np.ascontiguousarray(box), slopes, out)
+    return out
 
 
 def distinct(found: Roots, lo: Array, hi: Array, periods: Array) -> Roots:
@@ -160,9 +170,9 @@ def _relation(one: Array, other: Array, region: Array, periods: Array) -> str:
 
 
 @compiled(allocates=False)
-def bounds_over(steps, constants, box, out):
-    """Bounds of all steps over one box."""
-    evaluate(steps, constants, box[:, 0], box[:, 1], False, out)
+def bounds_over(steps, constants, box, slopes, out):
+    """Bounds of all steps over one box, and of their derivatives if ``slopes``."""
+    evaluate(steps, constants, box[:, 0], box[:, 1], slopes, out)
 
 
 @compiled(allocates=False)

@@ -13,10 +13,15 @@ from pendula.numerics.intervals.bounds import SLACK, UNIT, cosine, down, inverse
 
 Array = npt.NDArray[np.float64]
 
-VARIABLE, CONSTANT, ADD, MULTIPLY, POWER, INVERSE, SIN, COS, EXP, LOG, SQRT, ATAN, TANH, ABS = range(14)
+VARIABLE, CONSTANT, ADD, MULTIPLY, POWER, INVERSE, SIN, COS, EXP, LOG, SQRT, ATAN, TANH, ERF, ABS = range(15)
 LARGEST = 1.7976931348623157e308
 """the largest double"""
-FUNCTIONS = {"sin": SIN, "cos": COS, "exp": EXP, "log": LOG, "sqrt": SQRT, "atan": ATAN, "tanh": TANH, "abs": ABS}
+FUNCTIONS = dict(sin=SIN, cos=COS, exp=EXP, log=LOG, sqrt=SQRT, atan=ATAN, tanh=TANH, erf=ERF, abs=ABS)
+ERF_SLOPE = 2.0 / math.sqrt(math.pi)
+
+
+class Undecidable(Exception):
+    """An expression contains something that interval arithmetic cannot bound."""
 
 
 @dataclass
@@ -151,6 +156,8 @@ def apply(kind, a, b, e):
         return _lower(math.atan(a)), _higher(math.atan(b))
     if kind == TANH:
         return max(_lower(math.tanh(a)), -1.0), min(_higher(math.tanh(b)), 1.0)
+    if kind == ERF:
+        return max(_lower(math.erf(a)), -1.0), min(_higher(math.erf(b)), 1.0)
     return (0.0 if a <= 0.0 <= b else min(abs(a), abs(b))), max(abs(a), abs(b))
 
 
@@ -191,4 +198,8 @@ def derivative(kind, a, b, c, d, e):
     if kind == TANH:
         p = whole_power(c, d, 2)
         return max(down(1.0 - p[1]), 0.0), up(1.0 - p[0])
+    if kind == ERF:
+        p = whole_power(a, b, 2)
+        lo, hi = math.exp(-p[1]), math.exp(-p[0])
+        return max(_lower(ERF_SLOPE * lo), 0.0), _higher(ERF_SLOPE * hi)
     return (1.0 if a > 0.0 else -1.0), (-1.0 if b < 0.0 else 1.0)
