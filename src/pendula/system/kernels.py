@@ -196,68 +196,97 @@ def normalize(ctx, q):
     return worst
 
 
-@compiled_callback
-def project(out, inp, context):
+@compiled_part(allocates=True)
+def project_by(out, inp, context, measure, correct):
     """[t, q, v, (work)] -> the nearest state on the constraints, violation before and after, status.
 
-    Positions by Newton steps, speeds by one linear solve, both with the least change in the sense of the
-    mass matrix, so that the result does not depend on units.
+    Newton steps for the positions and one linear solve for the speeds, both with the least change in the sense of the
+    mass matrix, so that the result does not depend on units. ``measure(context, t, q, v)`` evaluates the constraints
+    and returns the largest gap; ``correct(context, speeds)`` writes the change of the positions, or of the speeds,
+    that they ask for into ``work`` and returns whether there is one.
     """
     ctx = context_at(context)
-    nq, nv, m, extra = ctx.nq, ctx.nv, ctx.rows, ctx.quadratures
-    n = nq + nv + extra
+    nq, nv = ctx.nq, ctx.nv
+    n = nq + nv + ctx.quadratures
     given, result = doubles_at(inp, 1 + n), doubles_at(out, n + 3)
     for i in range(n):
         result[i] = given[1 + i]
     q, v = result[:nq], result[nq : nq + nv]
-    before = normalize(ctx, q)
-    after, status = 0.0, 0.0
-    if m > 0:
-        x = doubles_at(ctx.x, 1 + nq + nv + ctx.nu)
-        x[0] = given[0]
-        at = ctx.gaps
-        gaps = doubles_at(at, m + m * nv + m + nv * nv + nv)
-        M, G = doubles_at(at + 8 * (2 * m + m * nv), (nv, nv)), doubles_at(at + 8 * m, (m, nv))
-        zeros = gaps[2 * m + m * nv + nv * nv :]
-        shift, lam = doubles_at(ctx.work, nv), doubles_at(ctx.multipliers, m + 1)
-        length = ctx.length
-        best = np.inf
+    before, after, best, ok = normalize(ctx, q), 0.0, np.inf, True
+    if ctx.rows > 0:
+        shift, length = doubles_at(ctx.work, nv), ctx.length
         for step in range(ctx.max_passes):
-            for i in range(nq):
-                x[1 + i] = q[i]
-            for i in range(nv):
-                x[1 + nq + i] = v[i]
-            call_native(ctx.gaps_code, at, ctx.x, ctx.gaps_parameters)
-            after = 0.0
-            for r in range(m):
-                after = max(after, abs(gaps[r]))
+            after = measure(context, given[0], q, v)
             if step == 0:
                 before = max(before, after)
-            if not after < 1e300:
-                status = 1.0
-                break
             if after <= CLOSED * length or (step > 1 and after >= 0.5 * best):
                 break
             best = min(best, after)
-            for r in range(m):
-                gaps[r] = -gaps[r]
-            if solve_constrained(ctx, M, G, zeros, gaps[:m], shift, lam) != FINE:
-                status = 1.0
+            ok = after < 1e300 and correct(context, False)
+            if not ok:
                 break
             move(ctx, q, shift)
-        if status == 0.0 and after > CLOSED_ENOUGH * length:
-            status = 1.0
-        if status == 0.0:  # speeds: G (v + shift) = b at the projected position
-            b = gaps[m + m * nv : 2 * m + m * nv]
-            for r in range(m):
-                for j in range(nv):
-                    b[r] -= G[r, j] * v[j]
-            if solve_constrained(ctx, M, G, zeros, b, shift, lam) != FINE:
-                status = 1.0
-            else:
-                for j in range(nv):
-                    v[j] += shift[j]
-    result[n], result[n + 1], result[n + 2] = before, after, status
+        ok = ok and after <= CLOSED_ENOUGH * length and correct(context, True)
+        if ok:
+            for j in range(nv):
+                v[j] += shift[j]
+    result[n], result[n + 1], result[n + 2] = before, after, 0.0 if ok else 1.0
+
+
+@compiled_part
+def largest(values):
+    """The largest magnitude; infinite where one is not a number."""
+    found = 0.0
+    for x in values:
+        found = max(found, abs(x)) if abs(x) < np.inf else np.inf
+    return found
+
+
+@compiled_part(allocates=True)
+def evaluate_gaps(ctx, t, q, v):
+    """Calls the program of gaps at a state."""
+    x = doubles_at(ctx.x, 1 + ctx.nq + ctx.nv)
+    x[0] = t
+    for i in range(ctx.nq):
+        x[1 + i] = q[i]
+    for i in range(ctx.nv):
+        x[1 + ctx.nq + i] = v[i]
+    call_native(ctx.gaps_code, ctx.gaps, ctx.x, ctx.gaps_parameters)
+
+
+@compiled_part(allocates=True)
+def measure_gaps(context, t, q, v):
+    """Gaps, G, b and M at a state; returns the largest gap."""
+    ctx = context_at(context)
+    evaluate_gaps(ctx, t, q, v)
+    return largest(doubles_at(ctx.gaps, ctx.rows))
+
+
+@compiled_part(allocates=True)
+def correct_gaps(context, speeds):
+    """Solves G shift = -gap, or G (v + shift) = b for the speeds v of the last measurement."""
+    ctx = context_at(context)
+    nv, m, at = ctx.nv, ctx.rows, ctx.gaps
+    gaps = doubles_at(at, m + m * nv + m + nv * nv + nv)
+    M, G = doubles_at(at + 8 * (2 * m + m * nv), (nv, nv)), doubles_at(at + 8 * m, (m, nv))
+    zeros = gaps[2 * m + m * nv + nv * nv :]
+    right = gaps[m + m * nv : 2 * m + m * nv] if speeds else gaps[:m]
+    if speeds:
+        v = doubles_at(ctx.x, 1 + ctx.nq + nv)[1 + ctx.nq :]
+        for r in range(m):
+            for j in range(nv):
+                right[r] -= G[r, j] * v[j]
+    else:
+        for r in range(m):
+            right[r] = -right[r]
+    shift, lam = doubles_at(ctx.work, nv), doubles_at(ctx.multipliers, m + 1)
+    return solve_constrained(ctx, M, G, zeros, right, shift, lam) == FINE
+
+
+@compiled_callback
+def project(out, inp, context):
+    """Projection by the program of gaps and a dense solve."""
+    project_by(out, inp, context, measure_gaps, correct_gaps)
 
 
 @compiled

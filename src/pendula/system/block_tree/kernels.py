@@ -113,58 +113,27 @@ def right_hand_side(out, inp, context):
         rates[nq + nv] = drive_power(ctx, lam)
 
 
+@compiled_part(allocates=True)
+def measure_gaps(context, t, q, v):
+    """The tree of constraints at a state; returns the largest gap."""
+    ctx = tree_at(context)
+    kn.evaluate_gaps(kn.context_at(context), t, q, v)
+    return kn.largest(doubles_at(ctx.gaps + 8 * ctx.matrix, ctx.unknowns + ctx.border))
+
+
+@compiled_part(allocates=True)
+def correct_gaps(context, speeds):
+    """Solves the tree for the change of the positions, or of the speeds, with the least change."""
+    ctx = tree_at(context)
+    right = ctx.gaps + 8 * ctx.matrix + (8 * (ctx.unknowns + ctx.border) if speeds else 0)
+    shift, lam = doubles_at(ctx.work, ctx.nv), doubles_at(ctx.multipliers, ctx.rows + 1)
+    return solve(ctx, ctx.gaps, right) == SOLVED and read_solution(ctx, shift, lam)
+
+
 @compiled_callback
 def project(out, inp, context):
-    """[t, q, v, (work)] -> the nearest state on the constraints, violation before and after, status."""
-    ctx = tree_at(context)
-    nq, nv, ny, m = ctx.nq, ctx.nv, ctx.unknowns, ctx.border
-    n = nq + nv + ctx.quadratures
-    given, result = doubles_at(inp, 1 + n), doubles_at(out, n + 3)
-    for i in range(n):
-        result[i] = given[1 + i]
-    q, v = result[:nq], result[nq : nq + nv]
-    before = kn.normalize(kn.context_at(context), q)
-    after, status = 0.0, 0.0
-    if ctx.rows > 0:
-        x = doubles_at(ctx.x, 1 + nq + nv + ctx.nu)
-        x[0] = given[0]
-        at = ctx.gaps
-        right = at + 8 * ctx.matrix
-        gaps = doubles_at(right, ny + m)
-        shift = doubles_at(ctx.work, nv)
-        lam = doubles_at(ctx.multipliers, ctx.rows + 1)
-        length = ctx.length
-        best = np.inf
-        for step in range(ctx.max_passes):
-            for i in range(nq):
-                x[1 + i] = q[i]
-            for i in range(nv):
-                x[1 + nq + i] = v[i]
-            call_native(ctx.gaps_code, at, ctx.x, ctx.gaps_parameters)
-            after = 0.0
-            for r in range(ny + m):
-                after = max(after, abs(gaps[r]))
-            if step == 0:
-                before = max(before, after)
-            if not after < 1e300:
-                status = 1.0
-                break
-            if after <= kn.CLOSED * length or (step > 1 and after >= 0.5 * best):
-                break
-            best = min(best, after)
-            if solve(ctx, at, right) != SOLVED or not read_solution(ctx, shift, lam):
-                status = 1.0
-                break
-            kn.move(kn.context_at(context), q, shift)
-        if status == 0.0 and after > kn.CLOSED_ENOUGH * length:
-            status = 1.0
-        if status == 0.0:  # speeds: G (v + shift) = b at the projected position
-            if solve(ctx, at, right + 8 * (ny + m)) != SOLVED or not read_solution(ctx, shift, lam):
-                status = 1.0
-            else:
-                for j in range(nv):
-                    v[j] += shift[j]
-    result[n], result[n + 1], result[n + 2] = before, after, status
+    """Projection by elimination along the tree."""
+    kn.project_by(out, inp, context, measure_gaps, correct_gaps)
 
 
 @compiled

@@ -75,10 +75,15 @@ def closed_right_hand_side(out, inp, context):
             rates[k] = np.nan
 
 
-@compiled_part
-def factored(ctx, q, v):
-    """Brings the tree to a state and factors its articulated inertias for unit responses; fills the table of rows."""
-    nv, nd = ctx.nv, ctx.drives
+@compiled_part(allocates=True)
+def measure_gaps(context, t, q, v):
+    """Brings the tree to a state, factors its articulated inertias for unit responses and fills the table of rows.
+
+    Returns the largest gap.
+    """
+    ctx = mem.recursion_at(context)
+    nv, nd, m = ctx.nv, ctx.drives, ctx.rows
+    doubles_at(ctx.x, 1)[0] = t
     write_state(ctx.x, q, v, ctx.nq, nv)
     write_aside(ctx, ctx.x)
     _, _, hinges, numbers, drives, charts, w = lay_out(ctx, ctx.x)
@@ -88,63 +93,28 @@ def factored(ctx, q, v):
     sp.start_inertia(numbers, w)
     sp.articulate(hinges, tau, nv, drives, charts, w)
     pull(ctx, w)
+    return kn.largest(doubles_at(ctx.pulls, (m, lp.PULLS))[:, lp.OPENING])
 
 
-@compiled_part
-def answer_with(ctx, right, lam, shift):
-    """The least change of the speeds, in the sense of the mass matrix, that changes the rows as wanted."""
+@compiled_part(allocates=True)
+def correct_gaps(context, speeds):
+    """The least change of the speeds, in the sense of the mass matrix, that closes the gaps or their rates."""
+    ctx = mem.recursion_at(context)
     m, nv = ctx.rows, ctx.nv
+    right, lam, shift = doubles_at(ctx.right, m), doubles_at(ctx.multipliers, m), doubles_at(ctx.work, nv)
+    pulls = doubles_at(ctx.pulls, (m, lp.PULLS))
+    for r in range(m):
+        right[r] = -pulls[r, lp.RATE if speeds else lp.OPENING]
     status = find_multipliers(ctx, right, lam)
     changes = doubles_at(ctx.changes, (m, nv))
     for k in range(nv):
         shift[k] = 0.0
         for r in range(m):
             shift[k] += lam[r] * changes[r, k]
-    return status
+    return status == kn.FINE
 
 
 @compiled_callback
 def project_closed(out, inp, context):
-    """[t, q, v, (work)] -> the nearest state on the constraints, violation before and after, status."""
-    ctx = mem.recursion_at(context)
-    nq, nv, m = ctx.nq, ctx.nv, ctx.rows
-    n = nq + nv + ctx.quadratures
-    given, result = doubles_at(inp, 1 + n), doubles_at(out, n + 3)
-    for k in range(n):
-        result[k] = given[1 + k]
-    doubles_at(ctx.x, 1)[0] = given[0]
-    q, v = result[:nq], result[nq : nq + nv]
-    right, lam = doubles_at(ctx.right, m), doubles_at(ctx.multipliers, m)
-    shift, length = doubles_at(ctx.work, nv), ctx.length
-    before = kn.normalize(kn.context_at(context), q)
-    pulls = doubles_at(ctx.pulls, (m, lp.PULLS))
-    after, status, best = 0.0, 0.0, np.inf
-    for step in range(ctx.max_passes):
-        factored(ctx, q, v)
-        after = 0.0
-        for r in range(m):
-            right[r] = -pulls[r, lp.OPENING]
-            after = max(after, abs(right[r]))
-        if step == 0:
-            before = max(before, after)
-        if not after < 1e300:
-            status = 1.0
-            break
-        if after <= kn.CLOSED * length or (step > 1 and after >= 0.5 * best):
-            break
-        best = min(best, after)
-        if answer_with(ctx, right, lam, shift) != kn.FINE:
-            status = 1.0
-            break
-        kn.move(kn.context_at(context), q, shift)
-    if status == 0.0 and after > kn.CLOSED_ENOUGH * length:
-        status = 1.0
-    if status == 0.0:
-        for r in range(m):
-            right[r] = -pulls[r, lp.RATE]
-        if answer_with(ctx, right, lam, shift) != kn.FINE:
-            status = 1.0
-        else:
-            for k in range(nv):
-                v[k] += shift[k]
-    result[n], result[n + 1], result[n + 2] = before, after, status
+    """Projection by unit responses of the tree."""
+    kn.project_by(out, inp, context, measure_gaps, correct_gaps)
