@@ -298,7 +298,7 @@ def test_period_is_checked(point):
 def test_refusals(point):
     with pytest.raises(UsageError, match="is not periodic"):
         floquet(point, at={"theta1": 0.3})
-    with pytest.raises(UsageError, match="no limit is bracketed"):
+    with pytest.raises(UsageError, match="no boundary is bracketed"):
         floquet_boundary(point, "omega", 95.0, 100.0, at=UP)
     with pytest.raises(UsageError, match='no parameter "speed"'):
         floquet_over(point, "speed", 1.0, 2.0)

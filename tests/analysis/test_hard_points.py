@@ -49,7 +49,7 @@ def test_a_kink_just_at_the_point_is_refused_by_name(force: str, said: str) -> N
 def test_a_kink_of_one_case_of_many_is_refused_with_its_number() -> None:
     system = masses("-x*abs(x - 1)")  # balanced at 0 and 1
     assert pendula.linear.linearize_many(system, np.array([[0.0], [0.0]])).K.ravel().tolist() == [1.0, 1.0]
-    with pytest.raises(ComputationError, match="kink across x, just at the state of case 1"):
+    with pytest.raises(ComputationError, match="kink across x, exactly at the state of case 1"):
         pendula.linear.linearize_many(system, np.array([[0.0], [1.0]]))
 
 
@@ -71,7 +71,7 @@ def test_equilibria_along_two_lines_that_cross_are_no_family() -> None:
     """V = -x^2 y^2/2: each of x and y may be anything while the other is zero, but x = y = a runs away."""
     found = pendula.stability(masses("x*y**2; x**2*y"), {})
     assert found.verdict == "undecided"
-    assert "vanishes just at this point" in found.spectrum.labels[0]
+    assert "vanishes exactly at this point" in found.spectrum.labels[0]
 
 
 @pytest.mark.parametrize("friction", ["", "- y_dot"])

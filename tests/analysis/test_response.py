@@ -178,7 +178,7 @@ def test_harmonic_response_notes_and_refusals():
     linear = linear_model(system, {"theta": 0.0})
     with pytest.raises(UsageError, match='no input "G"'):
         harmonic_response(linear, "G", [1.0])
-    with pytest.raises(UsageError, match="from 0 up"):
+    with pytest.raises(UsageError, match="finite and not negative"):
         harmonic_response(linear, "F", [-1.0])
     with pytest.raises(UsageError, match="positive number"):
         harmonic_response(linear, "F", [1.0], amplitude=0.0)

@@ -1,4 +1,4 @@
-"""Everything that is found out about one mechanism, each part with its result or the reason why it has none."""
+"""All analyses of one mechanism in one call; each part holds its result, or the reason why it is missing."""
 
 from __future__ import annotations
 
@@ -29,39 +29,39 @@ from pendula.system.build import compile_system
 from pendula.system.system import System
 
 MOST_DERIVED = 12
-"""speeds up to which equations are written down"""
+"""largest number of speeds for which the equations are derived"""
 MOST_CHECKED = 24
-"""speeds up to which all formulations are held against each other"""
+"""largest number of speeds for which all formulations are compared"""
 MOST_JUDGED = 64
 """largest number of equilibria whose stability is determined"""
 MOST_PLAYED = 6
-"""modes that are shown in motion"""
+"""largest number of modes that are animated"""
 MOST_FOLLOWED = 6
-"""speeds of a driven mechanism whose deviations are followed"""
+"""largest number of speeds for which Floquet multipliers are computed"""
 MANY = 30
-"""speeds beyond which equilibria are looked for from fewer starts"""
+"""number of speeds above which the search for equilibria uses fewer starts"""
 SAMPLES = 600
 
 
 @dataclass(frozen=True)
 class Study:
-    """What was found out about a mechanism. What is None or empty has its reason in ``absent``, by the same name.
+    """Results of :func:`study`. If a part is None or empty, ``absent`` gives the reason under the same name.
 
     Attributes:
         model, system: the mechanism.
-        duration: how long the simulation was asked to be.
+        duration: requested length of the simulation.
         equations: its equations of motion.
         certificate: how well all formulations agree.
-        equilibria: all that were found.
-        stabilities: of each of them; a text says why there is no verdict.
-        number: of the chosen equilibrium; 1 is the one of least potential.
+        equilibria: all equilibria that were found.
+        stabilities: the verdict on each of them, or a text that says why there is none.
+        number: of the chosen equilibrium; 1 has the least potential energy.
         at: that equilibrium, to which linear, spectrum, modes and motions belong.
         linear, spectrum, modes: small motion about it.
-        motions: the mechanism moving in the first modes.
-        floquet: multipliers of a mechanism that is driven periodically.
+        motions: animations of the first modes.
+        floquet: Floquet multipliers, if the mechanism is driven periodically.
         run: a simulation from the initial state.
-        absent: why parts are missing.
-        notes: what was done differently from what one might expect, by part.
+        absent: the reason why each missing part is missing.
+        notes: remarks on how a part was computed, by part.
     """
 
     model: Model
@@ -99,7 +99,7 @@ def study(
     tol: float = TOLERANCE,
     on_progress: Callable[[str], None] | None = None,
 ) -> Study:
-    """Derives, checks, balances, linearizes and simulates a mechanism.
+    """Derives and checks the equations of a mechanism, finds its equilibria, linearizes about one, and simulates.
 
     A part that does not apply (equilibria of a driven mechanism, equations of a hundred bodies) is omitted, and
     ``absent`` says why.
@@ -109,7 +109,7 @@ def study(
         at: number of the equilibrium to linearize about, in the order of ``find_equilibria``: 1 has least potential.
         duration: length of the simulation [time unit].
         tol: its tolerance.
-        on_progress: called with what is done next.
+        on_progress: called with the name of each part before it is computed.
 
     Raises:
         ModelError: the model cannot be compiled.
@@ -125,7 +125,7 @@ def study(
     """
     tell = on_progress or (lambda what: None)
     if not 0 < duration < float("inf"):
-        raise UsageError(f"the simulation takes a positive time, found {duration!r}")
+        raise UsageError(f"the duration must be positive, found {duration!r}")
     tell("compiling")
     made = _Maker(Study(model, compile_system(model), float(duration), at), tell)
     made.add("equations", "equations of motion", _equations)
@@ -161,7 +161,7 @@ class _Maker:
 
 
 def _check_number(s: Study) -> None:
-    """Refuses a number that no equilibrium has."""
+    """Raises UsageError if there is no equilibrium with the requested number."""
     count = 0 if s.equilibria is None else len(s.equilibria)
     if s.number != 1 and not 1 <= s.number <= count:
         known = f"there are {count}" if count else s.absent.get("equilibria", "there is none").splitlines()[0]
@@ -209,7 +209,7 @@ def _stabilities(s: Study) -> tuple[Stability | str, ...]:
 
 
 def _linear(s: Study) -> dict[str, Any]:
-    """The linear model about the chosen equilibrium; in maximal coordinates where others are singular."""
+    """The linear model about the chosen equilibrium."""
     found = _needed(s.equilibria, "no equilibrium to linearize about")
     if not found.all:
         raise NotSupported("there is no equilibrium to linearize about")
@@ -229,21 +229,21 @@ def _motions(s: Study) -> dict[str, Any]:
         try:
             found = modes(linearize(system, _pose(s)), damped=found.damped)
         except (PendulaError, IndexError):
-            raise NotSupported(f"{found.linear.chart}; the mechanism cannot be drawn by them") from None
-        notes["motions"] = "drawn in coordinates of the bodies, since those of the joints are singular here"
+            raise NotSupported(f"{found.linear.chart}; the mechanism cannot be drawn in them") from None
+        notes["motions"] = "drawn in body coordinates, because the joint coordinates are singular here"
     motions = [_motion(system, found, mode.number) for mode in found.modes[:MOST_PLAYED]]
     return {"motions": tuple(motions), "notes": notes}
 
 
 def _pose(s: Study) -> dict[str, float]:
-    """Values of the joints at the chosen equilibrium, by name."""
+    """Joint coordinates at the chosen equilibrium, by name."""
     at = _needed(s.at, "no equilibrium to oscillate about")
     q, _ = s.system.in_joints.read(at.q, at.v, parameters=at.parameters)
     return dict(zip(s.system.in_joints.layout.coordinates, map(float, q), strict=True))
 
 
 def _motion(system: System, found: Modes, number: int) -> ModeMotion:
-    """A mode in motion, with less and less amplitude until loops close."""
+    """An animated mode; the amplitude is halved until the loops close."""
     amplitude = None
     for _ in range(6):
         try:
@@ -254,11 +254,11 @@ def _motion(system: System, found: Modes, number: int) -> ModeMotion:
 
 
 def _floquet(s: Study) -> Floquet:
-    """Multipliers at the equilibrium next to the initial state, or of a motion near it that repeats itself."""
+    """Multipliers at the equilibrium next to the initial state, or of a periodic motion near it."""
     if s.equilibria is not None or not depends_on_time(s.system):
         raise NotSupported("nothing depends on time")
     if len(s.model.speeds) > MOST_FOLLOWED:
-        raise NotSupported(f"with {len(s.model.speeds)} speeds, following every deviation takes too long for a report")
+        raise NotSupported(f"with {len(s.model.speeds)} speeds, Floquet multipliers take too long for a report")
     at = _next_to_start(s.system)
     try:
         return floquet(s.system, at=at)
@@ -267,7 +267,7 @@ def _floquet(s: Study) -> Floquet:
 
 
 def _next_to_start(system: System) -> dict[str, float]:
-    """The initial pose with angles at the nearest half turn, where pendulums stay however their pivot is shaken."""
+    """The initial pose with angles rounded to half turns, where a pendulum stays if its pivot moves vertically."""
     layout, start = system.in_joints.layout, system.in_joints.initial_state()
     angles = [n for n, kind in zip(layout.coordinates, layout.coordinate_kinds, strict=True) if kind == "angle"]
     return {n: math.pi * round(start[n] / math.pi) for n in angles}

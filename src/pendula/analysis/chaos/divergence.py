@@ -1,4 +1,4 @@
-"""When two motions that start almost alike part: paper 003, section 5.5."""
+"""When two motions with slightly different initial states diverge: paper 003, section 5.5."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Start = Trajectory | State | Mapping[str, float] | None
 @readable
 @dataclass(frozen=True)
 class Divergence(Separation):
-    """Distance of two motions over time; ``time`` is when they part. ``str()`` of it is a sentence.
+    """Distance between two motions over time; ``time`` is when they diverge. ``str()`` gives a sentence.
 
     Example:
         >>> import pendula
@@ -57,29 +57,29 @@ def divergence(
     threshold: float | None = None,
     points: Sequence[str] | None = None,
 ) -> Divergence:
-    """Distance over time of two motions of a mechanism, and the time from which on they are different.
+    """Distance between two motions of a mechanism over time, and the time at which they diverge.
 
-    The measure is that of paper 003: the largest displacement of a link's end between the two, with 0.1 % of the link's
-    length as the threshold. Runs have errors, too, which a chaotic mechanism lets grow as well: see
+    The measure is that of paper 003: the largest distance between the same link end in the two motions, with 0.1 % of
+    the link's length as the threshold. In a chaotic mechanism the integration error grows just as fast: see
     :func:`pendula.chaos.horizon`.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
-        duration: how long, where the first is not a run already.
-        first: a run, or a start (a State, or changes to the model's initial state by name).
-        second: the other run or start; or give ``perturbation``.
-        perturbation: what is added to coordinates and speeds of the first start, by name.
+        duration: length of both runs; ignored if ``first`` is a run.
+        first: a run, or an initial state (a State, or changes to the model's initial state by name).
+        second: the other run or initial state; alternatively give ``perturbation``.
+        perturbation: increments of coordinates and speeds of the first initial state, by name.
         parameters: changes of parameters by name, for both.
         tol: tolerance of the runs.
         samples: number of times, or the times, at which they are compared.
         threshold: distance at which they count as different [length].
-        points: "body" or "body.point" to look at; default: all named points of all bodies.
+        points: points to compare, "body" or "body.point"; default: all named points of all bodies.
 
     Returns:
-        Divergence; ``time`` is None if the motions do not part.
+        Divergence; ``time`` is None if the motions do not diverge.
 
     Raises:
-        UsageError: the second motion is not given, or given twice; the runs do not fit together.
+        UsageError: the second motion is missing or given twice, or the runs cannot be compared.
 
     Example:
         >>> import pendula
@@ -107,7 +107,7 @@ def divergence(
 
 
 def perturbed(run: Trajectory, changes: Mapping[str, float]) -> State:
-    """The start of a run with something added to some coordinates and speeds; in loops the others follow."""
+    """The initial state of a run with increments on some coordinates and speeds; assembly closes the loops again."""
     layout, system = run.joint_layout, run.system
     start = State(float(run.t[0]), run.joints[0][0], run.joints[1][0], layout)
     moved = start.replace({name: start[name] + float(change) for name, change in changes.items()})

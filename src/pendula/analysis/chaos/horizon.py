@@ -1,4 +1,4 @@
-"""Up to which time the digits of a run mean anything, by comparison with a tighter run."""
+"""The prediction horizon of a run: how long it can be relied on, by comparison with a run at tighter tolerance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TIGHTEST = 1e-14
 @readable
 @dataclass(frozen=True)
 class Horizon(Separation):
-    """Distance of a run from a tighter one; the run can be relied on up to ``time``. ``str()`` is a sentence.
+    """Distance between a run and a more accurate one; the run is reliable up to ``time``. ``str()`` gives a sentence.
 
     Example:
         >>> import pendula
@@ -56,23 +56,23 @@ def horizon(
     points: Sequence[str] | None = None,
     max_steps: int = 100_000_000,
 ) -> Horizon:
-    """Up to which time a run can be relied on: where it parts from a run at a hundredth of its tolerance.
+    """The time up to which a run is reliable: until it diverges from a run at a hundredth of its tolerance.
 
-    Errors of a chaotic motion grow exponentially, so beyond some time a run, however smooth it looks, is only one of
-    the motions that the mechanism might make. At the tightest tolerances, where a hundredth is out of reach, the other
-    run is made by another stepper. The runs are compared at the times that ``run`` kept.
+    In a chaotic motion errors grow exponentially, so beyond some time a run no longer predicts the motion, however
+    smooth it looks. If the tolerance cannot be tightened by at least ten, the reference run uses another stepper. The
+    runs are compared at the sample times of ``run``.
 
     Args:
-        run: a run, as :func:`pendula.simulate` gives it.
+        run: a run returned by :func:`pendula.simulate`.
         threshold: distance at which the runs count as different; default: 0.1 % of a typical length.
-        points: "body" or "body.point" to look at; default: all named points of all bodies.
-        max_steps: steps of the tighter run before it is stopped.
+        points: points to compare, "body" or "body.point"; default: all named points of all bodies.
+        max_steps: largest number of steps of the tighter run.
 
     Returns:
-        Horizon; ``time`` is None if the runs stay together to the end.
+        Horizon; ``time`` is None if the runs agree to the end.
 
     Raises:
-        UsageError: the tighter run stopped before the runs parted, so the horizon is unknown.
+        UsageError: the tighter run stopped before the runs diverged, so the horizon is unknown.
 
     Example:
         >>> import pendula
@@ -96,7 +96,7 @@ def horizon(
 
 
 def _tighter(run: Trajectory) -> dict[str, Any]:
-    """Settings of the run to compare with."""
+    """Settings of the reference run."""
     tol = max(run.tolerance / TIGHTER, TIGHTEST)
     if tol <= run.tolerance / 10:
         return {"tol": tol, "stepper": run.stepper}

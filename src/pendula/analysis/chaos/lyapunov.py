@@ -1,4 +1,4 @@
-"""The largest Lyapunov exponent of a motion, by its variational equations."""
+"""The largest Lyapunov exponent of a motion, from its variational equations."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from pendula.system.tangent import deviation_callback
 from pendula.words import readable
 
 BLOCKS = 10
-"""Parts of the run whose averages are compared for the spread."""
+"""Number of blocks of the run whose averages give the spread."""
 
 
 @readable
 @dataclass(frozen=True)
 class Lyapunov:
-    """Exponential rate at which neighbouring motions part, on average along a motion. ``str()`` is a sentence.
+    """Average exponential rate at which neighbouring motions diverge. ``str()`` gives a sentence.
 
     Attributes:
-        exponent: average rate over the run without its beginning [1/time].
-        spread: standard error of that, from the averages over tenths of the run [1/time].
+        exponent: average rate over the run after the transient [1/time].
+        spread: standard error of the exponent, from the averages over tenths of the run [1/time].
         t, running: times, and the average rate up to each of them [1/time].
-        transient: initial time that is discarded, in which the deviation turns into its fastest-growing direction.
+        transient: initial time that is discarded, while the deviation turns into the fastest-growing direction.
         state: the last state of the motion.
         time_unit: name of the unit of time.
 
@@ -75,20 +75,20 @@ def lyapunov(
 ) -> Lyapunov:
     """The largest Lyapunov exponent of the motion from a state.
 
-    The motion and one small deviation from it are integrated together, with exact derivatives. The deviation is brought
-    back to length one after each segment; the exponent is the average growth of its logarithm. In a regular
-    motion it tends to 0 as slowly as log(t)/t. A mechanism with friction that jumps, or with a switch in the state, has
-    jumps of the deviation there that this does not see.
+    The motion and one small deviation from it (the variational equations) are integrated together, with exact
+    derivatives. The deviation is rescaled to unit length after each segment; the exponent is the average growth rate
+    of its logarithm. In a regular motion it tends to 0 only as fast as log(t)/t. Where friction or a switch makes the
+    forces jump, the deviation jumps too (saltation), and this method omits that jump.
 
     Args:
         system: a system without closed loops, not in maximal coordinates; a model, or the name of a library mechanism.
-        duration: how long, from the time of the initial state.
+        duration: length of the run, from the time of the initial state.
         initial_state: a State, or changes to the model's initial state by name.
         parameters: changes of parameters by name.
-        transient: time to leave out at the beginning; default: a tenth of the duration.
+        transient: initial time to discard; default: a tenth of the duration.
         tol: tolerance of the steps, for the motion and the deviation.
-        segments: how often the deviation is brought back to length one.
-        seed: fixes the direction of the first deviation, which is random.
+        segments: number of segments, after each of which the deviation is rescaled.
+        seed: seed of the random initial direction of the deviation.
 
     Returns:
         Lyapunov, with the exponent, its spread, and the running average.
@@ -145,7 +145,7 @@ def _check(duration: float, transient: float, segments: int) -> None:
     if not 0 <= transient < duration:
         raise UsageError(f"the transient must be shorter than the duration {duration:g}, found {transient!r}")
     if not isinstance(segments, int) or segments < 2 * BLOCKS:
-        raise UsageError(f"segments is a whole number from {2 * BLOCKS} up, found {segments!r}")
+        raise UsageError(f"segments must be an integer of at least {2 * BLOCKS}, found {segments!r}")
 
 
 def _unit(x: Array) -> Array:
@@ -153,7 +153,7 @@ def _unit(x: Array) -> Array:
 
 
 def _tangent(system: System, y: Array, deviation: Array) -> Array:
-    """The deviation without changes of the length of quaternions."""
+    """The deviation projected onto the tangent space of the unit quaternions."""
     deviation = np.array(deviation)
     for at, _ in system.balls:
         unit = _unit(y[at : at + 4])
@@ -162,14 +162,14 @@ def _tangent(system: System, y: Array, deviation: Array) -> Array:
 
 
 def _renewed(system: System, run: Integration) -> tuple[Array, Array, float]:
-    """State and unit deviation to continue from, and the logarithm of how much the deviation has grown."""
+    """State and rescaled deviation to continue from, and the logarithm of the growth factor."""
     if not run.outcome.ok:
         raise ComputationError(f"the exponent was not found: {run.outcome}: {run.detail}")
     n = run.y.shape[1] // 2
     y, deviation = run.y[-1, :n].copy(), run.y[-1, n:]
     size = float(np.linalg.norm(deviation))
     if not 0 < size < 1e150:
-        raise ComputationError(f"the deviation grew to {size:.3g} by t = {run.t[-1]:.6g}; take more segments")
+        raise ComputationError(f"the deviation grew to {size:.3g} by t = {run.t[-1]:.6g}; use more segments")
     for at, _ in system.balls:
         y[at : at + 4] = _unit(y[at : at + 4])
     return y, _unit(_tangent(system, y, deviation)), float(np.log(size))
@@ -179,7 +179,7 @@ def _averaged(growth: Array, times: Array, transient: float, last: State, unit: 
     """The exponent from the growth over each segment."""
     kept = np.flatnonzero(times[:-1] >= times[0] + transient * (1 - 1e-12))
     if kept.size < BLOCKS:
-        raise UsageError("the transient leaves too few segments; take more segments or a shorter transient")
+        raise UsageError("the transient leaves too few segments; use more segments or a shorter transient")
     first, rates = kept[0], growth / np.diff(times)
     passed = times[first + 1 :] - times[first]
     means = [float(block.mean()) for block in np.array_split(rates[first:], BLOCKS)]

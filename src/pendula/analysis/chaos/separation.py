@@ -1,4 +1,4 @@
-"""How far two runs of a mechanism are apart: the largest distance between points of its bodies."""
+"""Distance between two runs of a mechanism: the largest distance between corresponding points of its bodies."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
 
 SMALL_PART = 1e-3
-"""Part of a typical length at which runs count as different: 0.1 %, the criterion of paper 003."""
+"""Fraction of a typical length above which runs count as different: 0.1 %, the criterion of paper 003."""
 
 
 @dataclass(frozen=True)
 class Separation:
-    """Distance of two runs over time.
+    """Distance between two runs over time.
 
     Attributes:
         t: times, shape (k,).
         distance: largest distance between the same point in both runs [length].
-        where: the point it belongs to, as "body.point", at every time.
-        threshold: distance from which the runs count as different [length].
-        time: when that is first exceeded; None if it never is.
+        where: the point with that distance, as "body.point", at every time.
+        threshold: distance above which the runs count as different [length].
+        time: when the distance first exceeds the threshold; None if it never does.
         unit, time_unit: names of units.
     """
 
@@ -44,15 +44,15 @@ class Separation:
 def separation(
     first: Trajectory, second: Trajectory, *, threshold: float | None = None, points: Sequence[str] | None = None
 ) -> Separation:
-    """The distance of two runs that were sampled at the same times.
+    """The distance between two runs that were sampled at the same times.
 
     Args:
         first, second: the runs; one may be shorter.
         threshold: distance at which they count as different; default: 0.1 % of a typical length of the mechanism.
-        points: "body" or "body.point" to look at; default: all named points of all bodies (of rods, the ends).
+        points: points to compare, "body" or "body.point"; default: all named points of all bodies (of rods, the ends).
 
     Raises:
-        UsageError: the runs have other times or other bodies, or there is no such point.
+        UsageError: the runs have different times or different bodies, or there is no such point.
     """
     count = min(len(first), len(second))
     if not count or not np.allclose(first.t[:count], second.t[:count], rtol=1e-12, atol=0.0):
@@ -78,14 +78,14 @@ def separation(
 
 def _positive(threshold: float) -> float:
     if not isinstance(threshold, (int, float, np.floating)) or not 0 < threshold < np.inf:
-        raise UsageError(f"the threshold is a positive length, found {threshold!r}")
+        raise UsageError(f"the threshold must be a positive length, found {threshold!r}")
     return float(threshold)
 
 
 def _distances(
     first: Trajectory, second: Trajectory, count: int, points: Sequence[str] | None
 ) -> tuple[list[str], Array]:
-    """Names of the points, and the distance of each at every time."""
+    """Names of the points, and the distance at each of them over time."""
     here, there = _paths(first, count), _paths(second, count)
     chosen = list(here) if points is None else [_chosen(p, here) for p in points]
     if points is None:
@@ -116,7 +116,7 @@ def _paths(run: Trajectory, count: int) -> dict[str, Array]:
 
 
 def _first_above(t: Array, distance: Array, limit: float) -> float | None:
-    """When the distance first exceeds the limit; between two samples it is taken to grow exponentially."""
+    """When the distance first exceeds the limit, assuming exponential growth between samples."""
     above = np.flatnonzero(~(distance <= limit))
     if not above.size:
         return None

@@ -1,1 +1,1 @@
-"""Equations against each other: formulations, and equations written by others."""
+"""Equations compared: formulations with each other, and equations written by others with ours."""

@@ -1,9 +1,8 @@
-"""Values of expressions at many states at once, linear in some unknowns.
+"""Affine functions of some unknowns: expressions evaluated at many states at once.
 
-An expression such as ``"m*l*theta_ddot + m*g*sin(theta)"`` becomes its value without the unknowns and one
-coefficient for each unknown, at every state. What is not linear in the unknowns is refused, with the part of the
-expression that is not. Where an expression has no finite value, the result is nan, never an infinity that could
-vanish again.
+An expression such as ``"m*l*theta_ddot + m*g*sin(theta)"`` becomes a constant and one coefficient for each unknown, at
+every state. ``NotLinear`` names the part of an expression that is not linear in the unknowns. Where an expression has
+no finite value, the result is nan, never an infinity that could cancel later.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from pendula.model.expressions.nodes import CONDITIONS
 
 
 class NotLinear(Exception):
-    """A part of an expression that is not linear in the unknowns; the argument is its text."""
+    """Raised with the text of the part of an expression that is not linear in the unknowns."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,8 @@ class Affine:
     """``constant + coefficients . unknowns`` at every state.
 
     Attributes:
-        constant: shape (states,), or () where all states have the same value.
-        coefficients: shape (states, unknowns), or (unknowns,); None where no unknown occurs.
+        constant: shape (states,), or () if all states have the same value.
+        coefficients: shape (states, unknowns), or (unknowns,); None if no unknown occurs.
     """
 
     constant: Array
@@ -45,7 +44,7 @@ class Affine:
 
 
 def affine(expression: Expression, names: Mapping[str, Affine]) -> Affine:
-    """An expression at every state, linear in the unknowns of ``names``.
+    """An expression as an affine function of the unknowns in ``names``, at every state.
 
     Raises:
         NotLinear: unknowns are multiplied with each other, or occur in a function, a power or a fraction.
@@ -73,7 +72,7 @@ def affine(expression: Expression, names: Mapping[str, Affine]) -> Affine:
 
 
 def _finite(x: Affine) -> Affine:
-    """The same with nan for what is not finite."""
+    """The same with nan in place of infinities."""
     if np.isfinite(x.constant).all() and (x.coefficients is None or np.isfinite(x.coefficients).all()):
         return x
     coefficients = x.coefficients
@@ -83,18 +82,18 @@ def _finite(x: Affine) -> Affine:
 
 
 class _Unknown(Exception):
-    """Unknowns where only a known value is allowed."""
+    """An unknown occurs where only a known value is allowed."""
 
 
 def _known(x: Affine) -> Array:
-    """The value of a part that must not contain unknowns."""
+    """The value of an operand that must not contain unknowns."""
     if x.coefficients is not None:
         raise _Unknown
     return x.constant
 
 
 class _Linear:
-    """The algebra of values that are linear in the unknowns; conditions are 1 and 0, NaN where a value is missing."""
+    """Arithmetic on affine functions of the unknowns; conditions are 1, 0, or nan if a value is missing."""
 
     def __init__(self, names: Mapping[str, Affine]) -> None:
         self.name = names.__getitem__
@@ -148,7 +147,7 @@ class _Linear:
 
 
 def _decided(conditions: tuple[Affine, ...], decisive: float) -> Affine:
-    """The first condition that decides, or that has no value; else all have the other truth."""
+    """The first condition that is decisive or nan; if there is none, the opposite truth value."""
     result: Array = np.array(1.0 - decisive)
     for part in map(_known, reversed(conditions)):
         result = np.where(np.isnan(part) | (part == decisive), part, result)

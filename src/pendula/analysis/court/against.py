@@ -1,4 +1,4 @@
-"""Equations that somebody else wrote against ours: they agree, or here is a state where they do not."""
+"""Compares equations written by others with ours: they agree, or a counterexample state shows where they differ."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from pendula.words import readable
 TOLERANCE = 1e-9
 """Largest relative difference of an acceleration that still counts as agreement."""
 SINGULAR = 1e10
-"""Condition number (rows and columns scaled) from which equations do not determine the accelerations."""
+"""Condition number (rows and columns scaled) above which equations do not determine the accelerations."""
 CLEAR = 0.01
-"""A simpler state is taken if it keeps this part of the largest difference."""
+"""A simpler counterexample must keep this fraction of the largest difference."""
 _ROUNDING = 1e4  # condition number up to which rounding stays far below the tolerance
-_VARIED = 10  # states at which parameters are varied
+_VARIED = 10  # number of states at which parameters are varied
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One quantity on which the two sides differ, at the counterexample.
+    """One quantity in which the two sides differ at the counterexample.
 
     Attributes:
         what: its name: ``theta1_ddot``, ``M[theta1, theta2]``, ``equation 2: coefficient of theta1_ddot``.
-        ours: its value by the model.
-        theirs: its value by the equations that were given.
+        ours: its value according to the model.
+        theirs: its value according to the given equations.
 
     Example:
         >>> import pendula
@@ -62,12 +62,12 @@ class Comparison:
 
     Attributes:
         model: name of the model.
-        source: where the equations came from.
+        source: file name of the equations, or a description.
         states: number of random states.
         max_difference: largest relative difference of an acceleration.
         counterexample: t, coordinates, speeds and inputs of a simple state where they differ; None if they agree.
-        differences: what differs there, accelerations first.
-        remark: where to look, or what to know though they agree; may be empty.
+        differences: the quantities that differ there, accelerations first.
+        remark: where to look for the error, or a caution although they agree; may be empty.
 
     Example:
         >>> import pendula
@@ -117,20 +117,20 @@ def check_against(
 ) -> Comparison:
     """Compares equations from a paper, a script or a notebook with those of a model.
 
-    What decides is the accelerations at random consistent states and inputs: an equation may be multiplied by a
-    factor, and equations may be combined, without being wrong. Where they differ, a state as simple as possible is
-    looked for. Where they agree, parameters are varied one by one; if they then differ, the remark says so.
+    The accelerations at random consistent states and inputs decide, since equations may be multiplied by a factor or
+    combined without being wrong. If they differ, the counterexample is made as simple as possible. If they agree,
+    parameters are varied one by one; if the sides then differ, the remark says so.
 
     Args:
-        model: a model, the name of a library mechanism, or a system, whose model is taken.
+        model: a model, the name of a library mechanism, or a system.
         against: a TOML file, or its content as a mapping; see the page "Checking your own equations".
         states: number of random states.
         seed: of the random states.
-        formulation: the one that gives our side.
+        formulation: the formulation that derives our equations.
 
     Raises:
         UsageError: the equations cannot be used: an unknown name, a wrong size, not linear in the accelerations, not
-            finite, or they do not determine the accelerations; names file and entry.
+            finite, or they do not determine the accelerations; the message names file and entry.
 
     Example:
         >>> from pendula import library
@@ -147,7 +147,7 @@ def check_against(
 
 
 class _Check:
-    """A model and given equations, with what the steps of the comparison share."""
+    """The comparison of a model with given equations, step by step."""
 
     def __init__(self, system: System, against: str | Path | Mapping[str, Any]) -> None:
         self.system, self.given = system, read_given(system, against)
@@ -182,7 +182,7 @@ class _Check:
     # -- both sides ----------------------------------------------------------------------------------
 
     def ours(self, at: Points) -> Array:
-        """Accelerations by the model."""
+        """Accelerations according to the model."""
         inputs = at.u if at.u.shape[1] else None
         return self.system.accelerations(at.q, at.v, at.t, inputs=inputs, parameters=at.p)
 
@@ -194,18 +194,18 @@ class _Check:
         theirs = _solution(A_b, conditions)[:, : ours.shape[1]]
         relative = (np.abs(ours - theirs) / np.maximum(np.abs(ours), scale)).max(axis=1)
         relative = np.where(np.isfinite(relative), relative, np.inf)
-        # Equations that are nearly singular amplify rounding, which is no difference.
+        # Nearly singular equations amplify rounding errors, which must not count as a difference.
         return np.where(conditions < SINGULAR, relative / np.maximum(1.0, conditions / _ROUNDING), 0.0)
 
     def gap_at(self, point: Points, scale: Array) -> float:
-        """The difference at one state; 0 where one of the two sides has no accelerations."""
+        """The difference at one state; 0 if one side has no accelerations there."""
         try:
             return float(self.gaps(point, scale)[0])
         except PendulaError:
             return 0.0
 
     def refuse_singular(self, numbers: Numbers, at: Points) -> None:
-        """Refuses equations that leave an acceleration open."""
+        """Raises UsageError if the given equations do not determine every acceleration."""
         bad = np.flatnonzero(~(_conditions(numbers.A) < SINGULAR))
         if not bad.size:
             return
@@ -222,7 +222,7 @@ class _Check:
         what = "M is singular or nearly so" if given.form == "M" else "the equations depend on each other"
         given.refuse(entry, f"{what} at {place}, so the accelerations are not determined")
 
-    # -- words ---------------------------------------------------------------------------------------
+    # -- report --------------------------------------------------------------------------------------
 
     def by_name(self, point: Points) -> dict[str, float]:
         """A state by name."""
@@ -232,7 +232,7 @@ class _Check:
         return dict(zip(names, map(float, np.concatenate(values)), strict=True))
 
     def differences(self, point: Points, scale: Array, found: list[Match | None]) -> tuple[Difference, ...]:
-        """What differs at one state: accelerations, then entries of M and f or of the equations."""
+        """The quantities that differ at one state: accelerations, then entries of M and f or of the equations."""
         numbers, ours = evaluate(self.given, self.system, point), self.ours(point)[0]
         theirs = _solution(numbers, _conditions(numbers.A))[0, : len(ours)]
         size = np.maximum(np.abs(ours), scale)
@@ -252,7 +252,7 @@ class _Check:
         return tuple(different)
 
     def where_to_look(self, points: Points, scale: Array) -> str:
-        """Whether the difference is there at rest."""
+        """A remark on whether the two sides also differ at rest."""
         if self.system.drives:
             return ""
         try:
@@ -264,7 +264,7 @@ class _Check:
         return "The two sides differ at rest too: look first at inertia and forces, then at terms that contain speeds."
 
     def remark_on_agreement(self, numbers: Numbers, rows: Array | None, points: Points, scale: Array) -> str:
-        """What to know about equations that agree."""
+        """Remarks on equations that agree: whether M and f are ours, and which parameters they are tied to."""
         remarks = []
         if numbers.M is not None and rows is not None:
             same = matches(numbers, rows)
@@ -281,7 +281,7 @@ class _Check:
         return " ".join(remarks)
 
     def bound_parameters(self, points: Points, scale: Array) -> dict[str, float]:
-        """Parameters that, changed alone, make the two sides differ."""
+        """Parameters whose change alone makes the two sides differ."""
         found = {}
         for name, value in zip(self.system.layout.parameters, map(float, self.system.parameters), strict=True):
             changed = self.with_parameter(name, 1.3 * value if value else 0.37, points)
@@ -290,14 +290,14 @@ class _Check:
         return found
 
     def max_gap(self, points: Points, scale: Array) -> float:
-        """Largest difference; 0 where a side has no accelerations."""
+        """Largest difference; 0 if one side has no accelerations."""
         try:
             return float(self.gaps(points, scale).max(initial=0.0))
         except PendulaError:
             return 0.0
 
     def with_parameter(self, name: str, value: float, points: Points) -> Points | None:
-        """Some states with one parameter changed (those that depend on it follow); None if it cannot be."""
+        """Some states with one parameter (and those that depend on it) changed; None if that is impossible."""
         some = points.chosen(slice(_VARIED))
         try:
             p = parameter_vector(self.system, {name: value})
@@ -318,7 +318,7 @@ class _Check:
 
 
 def _random_points(system: System, states: int, seed: int) -> Points:
-    """Random consistent states with inputs around their values, so that no input is hidden by being zero."""
+    """Random consistent states, with random inputs, since a zero input would hide an error in its term."""
     t, q, v = random_states(system, states, seed)
     u = np.zeros((states, len(system.layout.inputs)))
     if system.layout.inputs:
@@ -332,13 +332,13 @@ def _labels(given: Given) -> list[str]:
 
 
 def _difference(what: str, ours: float, theirs: float, size: float) -> Difference:
-    """A difference in which what is zero but for rounding is zero."""
+    """A difference with values at rounding level set to zero."""
     mine, other = (0.0 if abs(x) < 1e-12 * size else float(x) for x in (ours, theirs))
     return Difference(what, mine, other)
 
 
 def _conditions(A: Array) -> Array:
-    """Condition numbers with rows and columns scaled to a largest entry of 1; infinite where one is zero."""
+    """Condition numbers after scaling rows and columns to a largest entry of 1; infinite for a zero row or column."""
     rows = np.abs(A).max(axis=2, keepdims=True)
     scaled = A / np.where(rows > 0, rows, 1.0)
     columns = np.abs(scaled).max(axis=1, keepdims=True)
@@ -353,7 +353,7 @@ def _solution(numbers: Numbers, conditions: Array) -> Array:
 
 
 def _typical(system: System, a: Array, v: Array) -> Array:
-    """Typical size of each acceleration over the states; those of one kind (angles, lengths) share it."""
+    """Typical size of each acceleration over the states, one for all angles and one for all lengths."""
     kinds = np.array(system.layout.speed_kinds)
     typical = np.empty(len(kinds))
     for kind in set(kinds):

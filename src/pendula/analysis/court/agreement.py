@@ -1,4 +1,4 @@
-"""Formulations against each other: the certificate of a model."""
+"""Compares all formulations of a model with each other and issues a certificate."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOLERANCE = 1e-9
 @readable
 @dataclass(frozen=True)
 class Agreement:
-    """Two formulations compared: the largest relative difference, and where it is.
+    """Comparison of two formulations: the largest relative difference, and where it occurs.
 
     Example:
         >>> import pendula
@@ -41,13 +41,13 @@ class Agreement:
     b: str
     max_difference: float
     what: str
-    """what differs most"""
+    """the quantity that differs most"""
     state: str
-    """the state at which it does"""
+    """the state at which it differs most"""
 
     @property
     def where(self) -> str:
-        """What differs most, and at which state."""
+        """The quantity that differs most, and the state."""
         return f"{self.what} at {self.state}"
 
     @property
@@ -91,12 +91,12 @@ class Certificate:
 def check(model: Model | str, *, names: Sequence[str] | None = None, states: int = 100, seed: int = 0) -> Certificate:
     """Derives a model by several formulations and compares them at random consistent states.
 
-    Compared are the accelerations of all bodies in world axes, the mass matrix (where coordinates are the same),
-    kinetic and potential energy, power, the forces that prescribed motions need, the reactions of all joints (by the
-    formulations that find them) and, for closed loops, the constraint forces; each relative to its largest value.
+    It compares the accelerations of all bodies in world axes, the mass matrix (if the coordinates are the same),
+    kinetic and potential energy, power, the drive forces of prescribed motions, the joint reactions (of formulations
+    that derive them) and, for closed loops, the constraint forces; each relative to its largest value.
 
     Args:
-        model: a model, the name of a library mechanism, or a system, whose model is taken.
+        model: a model, the name of a library mechanism, or a system.
         names: formulations to compare; default: all.
         states: number of random states.
         seed: of the random states.
@@ -127,16 +127,16 @@ def check(model: Model | str, *, names: Sequence[str] | None = None, states: int
 
 
 def _shown(system: System, t: float, q: Array, v: Array) -> str:
-    """A state in a line."""
+    """A state as one line of text."""
     values = [*zip(system.layout.coordinates, q, strict=True), *zip(system.layout.speeds, v, strict=True)]
     return ", ".join([f"t = {t:.6g}", *(f"{name} = {x:.6g}" for name, x in values)])
 
 
 def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple[Array, Array]]:
-    """What is compared, one row per state, and the size differences are measured against.
+    """The quantities to compare, one row per state, each with the scale of its differences.
 
-    An acceleration that happens to vanish is measured against speed times rate of turning, an energy against the
-    total, so that rounding in a zero does not count as a difference.
+    The scale of an acceleration is at least speed times angular velocity, that of an energy is the total energy, so
+    that rounding errors in a quantity that vanishes do not count as a difference.
     """
     count, joints = len(t), (q, v)
     q, v = system.in_joints.place(q, v, t)
@@ -167,7 +167,7 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
 
 
 def _reactions(system: System, t: Array, q: Array, v: Array, floor: Array) -> dict[str, tuple[Array, Array]]:
-    """Forces and torques that joints hold; not where redundant loops leave them undetermined."""
+    """Joint reactions; none if redundant constraints leave them undetermined."""
     eq = system.equations
     if not eq.transmitted:
         return {}
@@ -190,6 +190,6 @@ def _size(x: Array) -> Array:
 
 
 def _against(x: Array, floor: Array) -> tuple[Array, Array]:
-    """Rows of x with their own size, or the floor where that is larger."""
+    """Rows of x with their scale: their largest entry, or the floor if that is larger."""
     flat = x.reshape(len(x), -1)
     return flat, np.maximum(np.maximum(_size(flat), floor), 1e-300)

@@ -1,14 +1,14 @@
-"""Equations of motion that somebody else wrote: a TOML file, or the same as a mapping.
+"""Equations of motion written by others: a TOML file, or its content as a mapping.
 
     title = "pendulum of a textbook"
     equations = ["m*l**2/3*phi_ddot + m*g*l/2*sin(phi) = 0"]     # linear in the accelerations
     [coordinates]
     phi = "theta"                                                # own name = the model's
 
-In place of ``equations`` there may be ``M`` and ``f`` (of M a = f), or ``accelerations``, a table. Expressions are in
-the language of model files. They may use the model's coordinates (``theta``), speeds (``theta_dot``), accelerations
-(``theta_ddot``; for an angular velocity ``j_wx`` it is ``j_wx_dot``), parameters, inputs and ``t``; own coordinates of
-``coordinates``, with ``_dot`` and ``_ddot``; abbreviations of ``define``; and ``unknowns``, such as multipliers or
+Alternatives to ``equations`` are ``M`` and ``f`` (of M a = f), or a table of ``accelerations``. Expressions use the
+language of model files. They may contain the model's coordinates (``theta``), speeds (``theta_dot``), accelerations
+(``theta_ddot``; for an angular velocity ``j_wx`` it is ``j_wx_dot``), parameters, inputs and ``t``; the file's own
+``coordinates``, with ``_dot`` and ``_ddot``; abbreviations from ``define``; and ``unknowns``, such as multipliers or
 reactions, which are solved for together with the accelerations.
 """
 
@@ -36,14 +36,14 @@ FORMS = ("equations", "M", "accelerations")
 KEYS = ("title", *FORMS, "f", "define", "coordinates", "order", "unknowns")
 
 MOST_PARTS = 300_000
-"""Numbers, names and operations in one file."""
+"""Largest number of numbers, names and operations in one file."""
 
 _EQUALS = re.compile(r"(?<![<>=!])=(?!=)")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One equation, left side = right side, and how messages name it."""
+    """One equation, left side = right side, with its label in messages."""
 
     label: str
     left: Expression
@@ -52,19 +52,19 @@ class Row:
 
 @dataclass(frozen=True)
 class Given:
-    """Equations as they were given, every name in them known.
+    """The given equations, with every name in them resolved.
 
     Attributes:
         source: the file, for messages.
-        title: what the file says it is; may be empty.
+        title: title in the file; may be empty.
         form: "equations", "M" (with f) or "accelerations".
-        rows: the equations; for ``M`` none.
+        rows: the equations; empty for ``M``.
         M, f: entries of M a = f; empty for other forms.
-        coordinates: own coordinate -> expression of the model's.
-        order: coordinates that number the rows and columns of M (the model's or own ones).
+        coordinates: the file's own coordinates, as expressions of the model's.
+        order: coordinates of the rows and columns of M (the model's or the file's own).
         acceleration_names: of these coordinates.
-        unknowns: names solved for besides the accelerations.
-        define: abbreviations, each after those it uses.
+        unknowns: names of further unknowns besides the accelerations.
+        define: abbreviations, in topological order.
     """
 
     source: str
@@ -80,7 +80,7 @@ class Given:
     define: dict[str, Expression]
 
     def refuse(self, entry: str, cause: str) -> NoReturn:
-        """Ends in an error that names file and entry."""
+        """Raises UsageError with the names of file and entry."""
         _refuse(self.source, entry, cause)
 
 
@@ -89,7 +89,7 @@ def _refuse(source: str, entry: str, cause: str) -> NoReturn:
 
 
 def acceleration_name(speed: str) -> str:
-    """Name of the rate of a speed: ``theta_ddot`` for ``theta_dot``, ``j_wx_dot`` for ``j_wx``.
+    """Name of the derivative of a speed: ``theta_ddot`` for ``theta_dot``, ``j_wx_dot`` for ``j_wx``.
 
     Example:
         >>> acceleration_name("theta_dot"), acceleration_name("ball_wx")
@@ -102,10 +102,10 @@ def acceleration_name(speed: str) -> str:
 
 
 def read_given(system: System, against: str | Path | Mapping[str, Any]) -> Given:
-    """Reads equations for the model of a system and checks everything that can be checked without numbers.
+    """Reads equations for the model of a system and checks everything that needs no evaluation.
 
     Raises:
-        UsageError: an entry is missing, unknown, of the wrong size or uses an unknown name; names file and entry.
+        UsageError: an entry is missing, unknown, has the wrong size or uses an unknown name.
         ModelError: the file cannot be read or is not TOML.
     """
     if isinstance(against, Mapping):
@@ -115,7 +115,7 @@ def read_given(system: System, against: str | Path | Mapping[str, Any]) -> Given
 
 
 class _Reader:
-    """The entries of one file, read in the order in which they need each other."""
+    """Reads the entries of one file in the order of their dependence."""
 
     def __init__(self, system: System, data: dict[str, Any], source: str) -> None:
         self.data, self.source, self.layout = data, source, system.layout
@@ -192,7 +192,7 @@ class _Reader:
         return list(values)
 
     def _expression(self, entry: str, value: Any, known: set[str]) -> Expression:
-        """A number or an expression, all of whose names are known."""
+        """Parses a number or an expression and checks that all its names are known."""
         try:
             expression = parse(value)
         except ExpressionError as error:
@@ -214,7 +214,7 @@ class _Reader:
             self.refuse(entry, f"{quote(name)} already has a meaning; choose another name")
 
     def _coordinates(self) -> dict[str, Expression]:
-        """Own coordinates; they may take the name of a coordinate of the model, and then replace it."""
+        """The file's own coordinates; one with the name of a model coordinate replaces it."""
         found: dict[str, Expression] = {}
         taken = {*self.layout.parameters, *self.layout.inputs, *self.layout.speeds}
         for own, value in self._table("coordinates").items():
@@ -262,7 +262,7 @@ class _Reader:
         return {name: found[name] for name in ordered}
 
     def _order(self, coordinates: Mapping[str, Expression], *, needed: bool) -> list[str]:
-        """Coordinates in the order of the rows: as listed, else the own ones, else those of the model."""
+        """Coordinates in row order: as listed under ``order``, else the file's own, else the model's."""
         model = [speed.removesuffix("_dot") for speed in self.layout.speeds]
         count = len(model)
         if "order" in self.data:
@@ -333,7 +333,7 @@ class _Reader:
 
 @dataclass(frozen=True)
 class Points:
-    """States at which both sides are compared: times, coordinates, speeds and inputs, and one set of parameters."""
+    """States at which both sides are evaluated: times, coordinates, speeds, inputs, and one set of parameters."""
 
     t: Array
     q: Array
@@ -348,12 +348,12 @@ class Points:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Equations at every state: A x + b = 0, with x the accelerations of the model, then the unknowns.
+    """The equations A x + b = 0 at every state; x holds the accelerations of the model, then the unknowns.
 
     Attributes:
         A: shape (states, equations, unknowns).
         b: shape (states, equations).
-        basis: accelerations of ``Given.order`` from those of the model, or None where they are not one for one.
+        basis: matrix from the model's accelerations to those of ``Given.order``; None if it is singular.
         M, f: as given, in ``Given.order``; None for other forms.
     """
 
@@ -365,7 +365,7 @@ class Numbers:
 
 
 def evaluate(given: Given, system: System, at: Points) -> Numbers:
-    """The given equations as numbers at every state.
+    """Evaluates the given equations at every state.
 
     Raises:
         UsageError: an equation is not linear in the accelerations, or has no finite value at a state.
@@ -407,7 +407,7 @@ def _mass_form(given: Given, names: Mapping[str, Affine], basis: Array | None, s
 
 
 def _names(given: Given, system: System, at: Points) -> dict[str, Affine]:
-    """The meaning of every name except abbreviations."""
+    """The value of every name except abbreviations, as an affine function of the unknowns."""
     layout = system.layout
     names = {name: Affine(np.array(x)) for name, x in zip(layout.parameters, at.p, strict=True)}
     names["t"] = Affine(at.t)
@@ -424,7 +424,7 @@ def _names(given: Given, system: System, at: Points) -> dict[str, Affine]:
 
 
 def _own_names(given: Given, own: str, expression: Expression, system: System, at: Points) -> dict[str, Affine]:
-    """An own coordinate, its speed and its acceleration: linear in those of the model."""
+    """One of the file's own coordinates with its speed and acceleration, linear in those of the model."""
     layout = system.layout
     unit = np.eye(len(layout.coordinates))
     names = {name: Affine(np.array(x)) for name, x in zip(layout.parameters, at.p, strict=True)}
@@ -472,7 +472,7 @@ def _check_finite(
 
 
 def _reason(given: Given, expression: Expression, names: Mapping[str, Affine], state: int) -> str:
-    """Why an expression has no value at a state; empty if it has one. Follows abbreviations to the first cause."""
+    """Why an expression has no value at a state, traced through abbreviations; empty if it has one."""
     while True:
         values = {name: _at(names[name].constant, state) for name in sorted(expression.names)}
         missing = [name for name, x in values.items() if not np.isfinite(x) and name in given.define]

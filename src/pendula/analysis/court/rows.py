@@ -1,4 +1,4 @@
-"""Given equations row by row against M a = f of a model: which entries are ours, and which are not."""
+"""Compares given equations row by row with M a = f of a model and finds the entries that differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SAME = 1e-9
 
 @dataclass(frozen=True)
 class Match:
-    """How a given row corresponds to ours over many states: ours times a factor, but for some wrong entries.
+    """How a given row corresponds to ours over many states: ours times a factor, except for some wrong entries.
 
     The factor is a constant, or, if ``column`` is set, the ratio of the entries in that column at each state.
     """
@@ -32,7 +32,7 @@ class Match:
 
 
 def our_rows(system: System, numbers: Numbers, at: Points) -> Array | None:
-    """[M, -f] at every state, in the coordinates of the given equations; None where there is no such form."""
+    """[M, -f] at every state, in the coordinates of the given equations; None if that form does not exist."""
     n = len(system.layout.speeds)
     if system.loop_rows or numbers.basis is None or numbers.A.shape[2] > n:
         return None
@@ -49,7 +49,7 @@ def their_rows(numbers: Numbers) -> Array:
 
 
 def matches(numbers: Numbers, ours: Array | None) -> list[Match | None]:
-    """For every given row, how it corresponds to our row of the same number; None where it does not."""
+    """How every given row corresponds to our row of the same number; None if it does not."""
     if ours is None:
         return [None] * numbers.A.shape[1]
     theirs = their_rows(numbers)
@@ -57,7 +57,7 @@ def matches(numbers: Numbers, ours: Array | None) -> list[Match | None]:
 
 
 def _match(theirs: Array, ours: Array) -> Match | None:
-    """The factor that makes most entries equal at all states; one other than 1 must explain two entries."""
+    """The factor that makes most entries equal at all states; a factor other than 1 must explain two entries."""
     present = np.abs(ours).max(axis=0) > 0
     best, score = None, 0.0
     candidates: list[tuple[float, int | None]] = [(1.0, None)]
@@ -78,7 +78,7 @@ def _ratios(theirs: Array, ours: Array) -> Array:
 
 
 def _same(theirs: Array, ours: Array) -> Array:
-    """Which entries are equal but for rounding, measured by the largest entry of their row."""
+    """Which entries are equal up to rounding, relative to the largest entry of their row."""
     size = np.maximum(np.abs(ours), np.abs(theirs))
     return np.abs(theirs - ours) <= SAME * np.maximum(size, 1e-3 * size.max(axis=-1, keepdims=True))
 
@@ -86,7 +86,7 @@ def _same(theirs: Array, ours: Array) -> Array:
 def unsatisfied(numbers: Numbers, ours: Array, size: Array) -> list[tuple[int, float]]:
     """Equations that the model's accelerations do not satisfy at one state, each with its residual.
 
-    Unknowns besides the accelerations are chosen to fit as well as they can.
+    Further unknowns take their least-squares values.
     """
     A, b, extra = numbers.A[0, :, : len(ours)], numbers.b[0], numbers.A[0, :, len(ours) :]
     known = A @ ours + b
@@ -99,7 +99,7 @@ def unsatisfied(numbers: Numbers, ours: Array, size: Array) -> list[tuple[int, f
 def entry_differences(
     given: Given, k: int, theirs: Array, ours: Array, match: Match
 ) -> list[tuple[str, float, float, float]]:
-    """Entries of one row that differ at one state: name, our value, their value, size of the row."""
+    """Entries of one row that differ at one state: name, our value, their value, scale of the row."""
     factor = match.factor
     if match.column is not None:
         factor = float(_ratios(theirs[[match.column]], ours[[match.column]])[0])
@@ -115,7 +115,7 @@ def entry_differences(
 
 
 def _entry_name(given: Given, k: int, j: int, factor: float) -> str:
-    """Name of an entry of a row: a coefficient, or what remains without accelerations."""
+    """Name of an entry of a row: a coefficient, or the terms without accelerations."""
     times = "" if abs(factor - 1.0) < SAME else f" (our row times {factor:.4g})"
     last = j == len(given.order)
     if given.form == "M":

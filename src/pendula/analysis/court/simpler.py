@@ -1,4 +1,4 @@
-"""The simplest state at which something is still true: zeros and round numbers wherever it survives them."""
+"""Simplifies a counterexample: replaces values of a state by zeros and round numbers while the claim holds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pendula.system.system import System
 
 
 def simplified(system: System, point: Points, holds: Callable[[Points], bool]) -> Points:
-    """A consistent state near the given one, as simple as ``holds`` allows: time, inputs, speeds, coordinates."""
+    """A consistent state as simple as ``holds`` allows; simplifies time, inputs, speeds, then coordinates."""
     point = _first([replace(point, t=np.zeros(1))], holds, point)
     for k in range(point.u.shape[1]):
         point = _first([_with_input(point, k, x) for x in _rounder(float(point.u[0, k]), "")], holds, point)
@@ -38,7 +38,7 @@ def _simple_state(system: System, point: Points, holds: Callable[[Points], bool]
     held: set[str] = set()
 
     def accepted(trial: State, names: set[str]) -> State | None:
-        """The trial on the constraints, if what is already simple stays so and the claim still holds."""
+        """The trial on the constraints, if ``names`` keep their values and the claim still holds."""
         found = _consistent(system, trial, names)
         if found is None or not holds(replace(point, q=found.q[None], v=found.v[None])):
             return None
@@ -61,7 +61,7 @@ def _simple_state(system: System, point: Points, holds: Callable[[Points], bool]
 
 
 def _rounder(value: float, kind: str) -> list[float]:
-    """Values to try in place of one, the simplest first: 0, a right angle or 1, then rounded ones."""
+    """Simpler values to try, simplest first: 0, a right angle or 1, then rounded ones."""
     if value == 0.0:
         return [0.0]
     steps = [np.pi / 2, np.pi / 4, np.pi / 6] if kind == "angle" else [1.0]
@@ -71,7 +71,7 @@ def _rounder(value: float, kind: str) -> list[float]:
 
 
 def _consistent(system: System, state: State, held: set[str]) -> State | None:
-    """The state on the constraints, with the names in ``held`` left as they are; None if that is not possible."""
+    """The state on the constraints with the values of ``held`` unchanged; None if that is impossible."""
     if not system.loop_rows:
         return state
     try:

@@ -1,1 +1,1 @@
-"""Periodically driven mechanisms: Floquet multipliers and their limits."""
+"""Periodically driven mechanisms: Floquet multipliers and stability boundaries."""

@@ -1,4 +1,4 @@
-"""Stability of periodically driven mechanisms: Floquet multipliers, from the variational equations over one period."""
+"""Stability of periodically driven mechanisms: Floquet multipliers from the variational equations over one period."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ from pendula.words import readable
 
 STABLE, ASYMPTOTIC, UNSTABLE, CRITICAL = "stable (linear)", "asymptotically stable", "unstable", "critical"
 ACCURACY = 100.0
-"""error of the monodromy matrix, in units of the tolerance times its size, by which multipliers are judged"""
+"""assumed error of the monodromy matrix, in units of the tolerance times its largest entry"""
 CLOSED = 1e-7
-"""a motion comes back if it does to this, in radians, typical lengths, and those per period"""
+"""a motion is periodic if it returns to its start within this (radians, typical lengths, and both per period)"""
 CORRECTIONS = 15
 
 
 @readable
 @dataclass(frozen=True)
 class Floquet:
-    """Multipliers of small deviations from a motion that repeats itself. ``str()`` is a short text.
+    """Floquet multipliers of small deviations from a periodic motion. ``str()`` gives a short text.
 
     Attributes:
-        multipliers: by how much deviations are multiplied over one period; largest first.
+        multipliers: eigenvalues of the monodromy matrix, the factors of deviations over one period; largest first.
         exponents: log(multiplier)/period [1/time].
-        verdict: ``asymptotically stable`` (all inside the unit circle), ``stable (linear)`` (none outside, those on it
-            with a full set of eigenvectors: deviations of the linear equations stay bounded, which does not decide
-            the nonlinear ones), ``unstable`` (one outside, for the nonlinear equations, too) or ``critical`` (a
-            repeated one on the circle with too few eigenvectors, or too close to decide).
-        reason: why.
+        verdict: ``asymptotically stable`` (all multipliers inside the unit circle), ``stable (linear)`` (none outside,
+            those on the circle semisimple: solutions of the linear equations stay bounded, which does not decide the
+            nonlinear ones), ``unstable`` (one outside, which decides the nonlinear equations, too) or ``critical`` (a
+            repeated multiplier on the circle with too few eigenvectors, or too close to decide).
+        reason: the reason for the verdict.
         period: of the driving.
-        matrix: the monodromy matrix, of deviations (ds, dv) with dq = N ds.
-        names: of its rows: speeds' directions, then speeds.
-        conservative: whether nothing but gravity, springs and prescribed motions does work: multipliers then come
+        matrix: the monodromy matrix of deviations (ds, dv) with dq = N ds.
+        names: of its rows: directions of the speeds, then the speeds.
+        conservative: whether only gravity, springs and prescribed motions do work; multipliers then come
             in pairs mu, 1/mu.
         product_error: |product of all multipliers - 1|.
-        pair_error: how far the worst multiplier is from having its reciprocal among the others.
-        closing_error: how far the motion misses its start after the period.
-        trivial: multipliers left out of the verdict: those along the motion, where nothing depends on time.
-        state, parameters: what it belongs to.
-        notes: what else there is to say.
+        pair_error: largest deviation of a product mu_i mu_j from 1, each multiplier with its best partner.
+        closing_error: distance between end and start of the motion after one period.
+        trivial: number of multipliers 1 omitted from the verdict, if nothing depends on time.
+        state, parameters: initial state of the periodic motion, and parameter values.
+        notes: further remarks.
         time_unit: name of the unit of time.
 
     Example:
@@ -85,16 +85,16 @@ class Floquet:
 
     @property
     def radius(self) -> float:
-        """Size of the largest multiplier, trivial ones apart."""
+        """Spectral radius: modulus of the largest nontrivial multiplier."""
         return float(np.abs(self.multipliers[: len(self.multipliers) - self.trivial]).max(initial=0.0))
 
     @property
     def stable(self) -> bool:
-        """Whether small deviations stay bounded in the linear equations."""
+        """Whether solutions of the linear equations stay bounded."""
         return self.verdict in (STABLE, ASYMPTOTIC)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything as plain lists and texts."""
+        """All results as plain lists and strings."""
         return {
             "verdict": self.verdict,
             "reason": self.reason,
@@ -131,26 +131,26 @@ def floquet(
     close: bool = False,
     tol: float = 1e-13,
 ) -> Floquet:
-    """Floquet multipliers of a periodically driven mechanism, and what they say about stability.
+    """Floquet multipliers of a periodically driven mechanism, and its stability.
 
-    The motion they belong to is an equilibrium that exists at all times (a pendulum straight up or down on a pivot that
-    is shaken up and down), or a motion that repeats itself, given by its state at the start. The motion and a deviation
-    in every direction are integrated over one period with exact derivatives.
+    The reference motion is an equilibrium that exists at all times (a pendulum straight up or down on a vertically
+    shaken pivot), or a periodic motion given by its initial state. The motion and a deviation in every direction (the
+    variational equations) are integrated over one period with exact derivatives, which gives the monodromy matrix.
 
     Args:
         system: a system without closed loops, not in maximal coordinates; a model, or the name of a library mechanism.
         period: of the motion, as a number or as an expression of parameters; default: found from sines and cosines of t
-            in the model. It is checked that everything repeats after it.
-        at: the state at the start, by name (what is not named is zero), or a State, or an Equilibrium.
+            in the model. The period is checked against the forces.
+        at: the initial state by name (unnamed values are zero), or a State, or an Equilibrium.
         parameters: changes of parameters by name, or all values as an array.
-        close: whether to correct the state by Newton's method, so that the motion repeats itself.
+        close: whether to correct the state by Newton's method (shooting) until the motion is periodic.
         tol: tolerance of the integration.
 
     Raises:
         NotSupported: closed loops, or maximal coordinates.
-        UsageError: no period was found, what is given is none, or the motion does not repeat itself.
-        NoConvergence: with ``close``, no motion that repeats itself was found.
-        ComputationError: forces have a kink or a jump just where the mechanism rests.
+        UsageError: no period was found, the given one is wrong, or the motion is not periodic.
+        NoConvergence: with ``close``, no periodic motion was found.
+        ComputationError: forces have a kink or a jump exactly where the mechanism rests.
 
     Example:
         >>> import math, pendula
@@ -171,7 +171,7 @@ def floquet(
     off = _size(system, missed, length, vector)
     if not off <= CLOSED + 1e-12 * np.abs(M).max():
         _refuse_open(system, missed, length, end)
-    if not np.any(start.v):  # a rest at a kink is at it all the time; other motions cross it, if at all
+    if not np.any(start.v):  # an equilibrium at a kink stays there; other motions only cross it
         refuse_kinks(Balance(system, None, vector), start.q, start.v, np.zeros(0))
     return _judged(system, start, vector, length, M, off, tol)
 
@@ -186,12 +186,12 @@ def _period(system: System, given: float | str | None, vector: Array) -> float:
         except ExpressionError as error:
             raise UsageError(f"the period {given!r}: {error}") from None
     if not isinstance(given, (int, float)) or not 0 < given < np.inf:
-        raise UsageError(f"the period is a positive number, found {given!r}")
+        raise UsageError(f"the period must be a positive number, found {given!r}")
     off = period_error(system, float(given), vector)
     if off > PERIODIC:
         raise UsageError(
-            f"{given:.9g} {system.layout.time_unit} is no period of the driving: forces differ by {off:.2g} of their "
-            "size after it.\n  Try: leave the period out, so that it is found from the model."
+            f"{given:.9g} {system.layout.time_unit} is not a period of the driving: forces differ by {off:.2g} of "
+            "their size after it.\n  Try: omit the period, so that it is found from the model."
         )
     return float(given)
 
@@ -209,7 +209,7 @@ def _state(system: System, at: Any, vector: Array) -> State:
 
 
 def _directions(system: System, q: Array, t: float, vector: Array) -> Array:
-    """N of dq = N ds."""
+    """The matrix N of dq = N ds."""
     n = len(system.layout.speeds)
     v = np.concatenate([np.zeros((1, n)), np.eye(n)])
     found = system.rates(np.broadcast_to(q, (n + 1, len(q))), v, np.full(n + 1, t), parameters=vector)
@@ -217,7 +217,7 @@ def _directions(system: System, q: Array, t: float, vector: Array) -> Array:
 
 
 def _once_around(system: System, start: State, period: float, vector: Array, tol: float) -> tuple[Array, Array, State]:
-    """Monodromy matrix, what the motion misses its start by as (ds, dv), and its end."""
+    """Monodromy matrix, difference between end and start of the motion as (ds, dv), and its end."""
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     span = (start.t, start.t + period)
     callback = deviation_callback(system, vector)
@@ -245,7 +245,7 @@ def _once_around(system: System, start: State, period: float, vector: Array, tol
 
 
 def _missed(system: System, start: State, end: State, into: Array) -> Array:
-    """End minus start as (ds, dv); whole turns, and the sign of quaternions, do not count."""
+    """End minus start as (ds, dv), ignoring whole turns and the sign of quaternions."""
     dq = end.q - start.q
     for k, kind in enumerate(system.layout.coordinate_kinds):
         if kind == "angle":
@@ -257,7 +257,7 @@ def _missed(system: System, start: State, end: State, into: Array) -> Array:
 
 
 def _size(system: System, missed: Array, period: float, vector: Array) -> float:
-    """A deviation as one number: angles in radians, lengths by a typical one, speeds by the same per period."""
+    """A scaled norm of a deviation: angles in radians, lengths in typical lengths, speeds in the same per period."""
     unit = np.array([1.0 if k == "angle" else typical_length(system, vector) for k in system.layout.speed_kinds])
     return float(np.abs(missed / np.concatenate([unit, unit / period])).max(initial=0.0))
 
@@ -278,7 +278,7 @@ def _refuse_open(system: System, missed: Array, period: float, end: State) -> No
 def _closed(
     system: System, start: State, period: float, vector: Array, tol: float
 ) -> tuple[State, Array, Array, State]:
-    """A state nearby whose motion repeats itself, by Newton's method."""
+    """A nearby state with a periodic motion, by Newton's method (single shooting)."""
     n, off = len(system.layout.speeds), np.inf
     for _ in range(CORRECTIONS):
         M, missed, end = _once_around(system, start, period, vector, tol)
@@ -307,7 +307,7 @@ def _judged(system: System, start: State, vector: Array, period: float, M: Array
     conservative = bool(system.equations.power_is_zero)
     matrix = M
     n = len(M) // 2
-    scale = np.concatenate([np.ones(n), np.full(n, period)])  # speeds over a period: all entries of one size
+    scale = np.concatenate([np.ones(n), np.full(n, period)])  # speeds times period: all entries of one size
     M = M * scale[:, None] / scale
     values, left, right = linalg.eig(M, left=True)
     product = abs(np.prod(values) - 1)
@@ -337,7 +337,7 @@ def _judged(system: System, start: State, vector: Array, period: float, M: Array
 def _along_motion(
     system: System, start: State, vector: Array, values: Array, conservative: bool
 ) -> tuple[set[int], list[str]]:
-    """Multipliers 1 that belong to the motion itself: it may start a little later, or with other energy."""
+    """Trivial multipliers 1 of an autonomous motion: a shift in time, and, if conservative, a change of energy."""
     if depends_on_time(system):
         return set(), []
     rates = system.rates(start.q, start.v, start.t, parameters=vector)
@@ -380,7 +380,7 @@ def _verdict(M: Array, values: Array, band: Array, error: float, period: float, 
 
 
 def _pair_error(values: Array) -> float:
-    """How far the worst multiplier is from having its reciprocal among the others."""
+    """Largest deviation of a product mu_i mu_j from 1, each multiplier with its best partner."""
     products = np.abs(np.outer(values, values) - 1)
     np.fill_diagonal(products, np.inf)
     return float(products.min(axis=1).max()) if len(values) > 1 else 0.0

@@ -19,30 +19,30 @@ from pendula.system.symbolic import SymbolicSystem
 from pendula.system.system import System
 
 PERIODIC = 1e-9
-"""forces a period apart may differ by this, relatively"""
+"""largest relative difference of forces one period apart"""
 MULTIPLES = 24
-"""largest number of periods of one part in a common period"""
+"""a common period may span this many periods of one sine or cosine"""
 _WAVES = ("sin", "cos", "tan")
 _TIMED: WeakKeyDictionary[System, bool] = WeakKeyDictionary()
 
 
 def depends_on_time(system: System) -> bool:
-    """Whether anything in the mechanism is an expression of time: a motion, a place, an input or a load."""
+    """Whether any expression of the model contains t: a prescribed motion, a point, an input or a load."""
     if system not in _TIMED:
         _TIMED[system] = any(True for _ in _timed(system.model))
     return _TIMED[system]
 
 
 def symbolic(system: System) -> System:
-    """The same mechanism by compiled equations; deviations are not followed by the recursion over bodies."""
+    """The same system with compiled symbolic equations, since the recursion has no variational equations."""
     return system if system.engine == "symbolic" else SymbolicSystem(system.equations)
 
 
 def find_period(system: System, parameters: Array) -> float:
     """The period of everything that depends on time.
 
-    Candidates come from the rates of angles in sines and cosines of t, and of motions at a constant rate;
-    the first after which all forces, masses and rates are the same again is it.
+    Candidates come from the angular frequencies in sines and cosines of t, and from motions at a constant rate. The
+    period is the smallest candidate after which all forces, masses and rates repeat.
 
     Raises:
         UsageError: nothing depends on time, or no period was found.
@@ -51,7 +51,7 @@ def find_period(system: System, parameters: Array) -> float:
     if not rates:
         what = "has no sine or cosine of time" if depends_on_time(system) else "does not depend on time"
         raise UsageError(
-            f"the period cannot be found: the mechanism {what}.\n  Try: period=..., that of the motion itself."
+            f"the period cannot be found: the mechanism {what}.\n  Try: period=..., the period of the motion itself."
         )
     factors = (0.5, *range(1, MULTIPLES + 1))
     for period in sorted({2 * np.pi / rate * k for rate in rates for k in factors}):
@@ -65,7 +65,7 @@ def find_period(system: System, parameters: Array) -> float:
 
 
 def period_error(system: System, period: float, parameters: Array) -> float:
-    """How much forces, masses and rates differ a period apart, as a share of their size, at some states and times."""
+    """Largest relative difference of forces, masses and rates one period apart, at random states and times."""
     rng = np.random.default_rng(3)
     nq, nv, count = len(system.layout.coordinates), len(system.layout.speeds), 12
     q, v = rng.uniform(-1.5, 1.5, (count, nq)), rng.uniform(-1.0, 1.0, (count, nv))
@@ -86,7 +86,7 @@ def _difference(now: Array, later: Array) -> float:
 
 
 def _timed(model: Model) -> Iterator[Expression]:
-    """Every expression of the model that names t."""
+    """Every expression of the model that contains t."""
     for element in (*model.joints, *model.forces):
         places = [side.position for _, side in sides(element)]
         for value in (element, *places):
@@ -95,7 +95,7 @@ def _timed(model: Model) -> Iterator[Expression]:
 
 
 def _rates(system: System, parameters: Array) -> list[float]:
-    """Rates at which angles inside sines and cosines, or motions themselves, advance; where they are constant."""
+    """Constant rates of the arguments of sines and cosines, and of motions linear in time."""
     values = system.layout.parameter_values(parameters)
     found: set[float] = set()
     for expression in _timed(system.model):
@@ -108,7 +108,7 @@ def _rates(system: System, parameters: Array) -> list[float]:
 
 
 def _rate(expression: Expression, values: dict[str, float]) -> float | None:
-    """d/dt of an expression that is linear in t for every state; None for others."""
+    """Absolute value of d/dt of an expression that is linear in t; None for others."""
     if "t" not in expression.names:
         return None
     states = {name: 0.37 for name in expression.names if name not in values}

@@ -1,4 +1,4 @@
-"""Where a periodically driven mechanism is stable: Floquet multipliers over a parameter, and the limits in between."""
+"""Stability of a periodically driven mechanism over a parameter: Floquet multipliers and stability boundaries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pendula.system.system import System
 from pendula.words import readable
 
 NARROW = 1e-9
-"""without a smooth function that changes sign, a limit is narrowed to this part of the interval"""
+"""without a smooth function that changes sign, bisection narrows a boundary to this fraction of the interval"""
 
 
 @readable
@@ -26,12 +26,12 @@ class FloquetBoundary:
     """A value of a parameter at which stability changes.
 
     Attributes:
-        parameter, value: the parameter and its value there.
-        width: how far the value may be off.
+        parameter, value: the parameter and its value at the boundary.
+        width: bound on the error of the value.
         below, above: verdicts on either side.
-        how: what multipliers do there: they meet at 1, at -1, meet elsewhere on the circle, or one leaves it.
+        how: what multipliers do there: they meet at 1, at -1 or elsewhere on the unit circle, or one leaves it.
         evaluations: number of times multipliers were computed.
-        at_boundary: multipliers there.
+        at_boundary: multipliers at the boundary.
 
     Example:
         >>> import math, pendula
@@ -62,12 +62,12 @@ class FloquetMap:
 
     Attributes:
         parameter, values: the parameter and its values.
-        radius: size of the largest multiplier; nan where there is none.
+        radius: spectral radius; nan where the computation failed.
         verdicts: at every value.
-        ranges: (from, to, verdict) of neighbouring values with the same verdict; limits are those found.
-        boundaries: limits between them, where they were refined.
-        failures: by value, why there are no multipliers.
-        results: everything, at every value; None where it failed.
+        ranges: (from, to, verdict) for each run of values with the same verdict, up to the refined boundaries.
+        boundaries: the refined stability boundaries.
+        failures: by value, why the computation failed.
+        results: the ``Floquet`` at every value; None where it failed.
 
     Example:
         >>> import math, pendula
@@ -103,18 +103,18 @@ def floquet_boundary(
     close: bool = False,
     tol: float = 1e-13,
 ) -> FloquetBoundary:
-    """The value of a parameter between two at which the stability of a driven mechanism changes.
+    """The value of a parameter in an interval at which the stability of a driven mechanism changes.
 
-    The change is bracketed by the verdict; then it is the root of a smooth function: mu + 1/mu minus 2, or plus 2, of
-    the pair that meets at 1 or -1; the discriminant of the sums mu + 1/mu where two pairs meet elsewhere on the circle;
-    the size of the largest multiplier minus 1 where there is damping. If there are several changes in between, one
+    Bisection on the verdict brackets the change. Its value is then the root of a smooth function: mu + 1/mu minus 2, or
+    plus 2, of the pair that meets at 1 or -1; the discriminant of the sums mu + 1/mu where two pairs meet elsewhere on
+    the unit circle; the spectral radius minus 1 if there is damping. If there are several changes in the interval, one
     of them is found.
 
     Args:
         system: as for ``floquet``.
         parameter: its name.
-        low, high: values on either side, with different verdicts.
-        period: as for ``floquet``; where it depends on the parameter, an expression such as "2*pi/omega", or None.
+        low, high: ends of the interval, with different verdicts.
+        period: as for ``floquet``; if it depends on the parameter, an expression such as "2*pi/omega", or None.
         at, parameters, close, tol: as for ``floquet``.
 
     Raises:
@@ -132,7 +132,7 @@ def floquet_boundary(
     ends = study(low), study(high)
     if ends[0].stable == ends[1].stable:
         raise UsageError(
-            f'no limit is bracketed: at {parameter} = {low:.6g} the verdict is "{ends[0].verdict}", at {high:.6g} '
+            f'no boundary is bracketed: at {parameter} = {low:.6g} the verdict is "{ends[0].verdict}", at {high:.6g} '
             f'"{ends[1].verdict}".\n  Try: floquet_over(...) on the whole range, to see where it changes.'
         )
     value, width, how = _limit(study, low, high)
@@ -156,16 +156,16 @@ def floquet_over(
     samples: int | Sequence[float] | Array = 50,
     refine: bool = True,
 ) -> FloquetMap:
-    """Floquet multipliers over a range of a parameter, with the limits of stability in it.
+    """Floquet multipliers over a range of a parameter, with the stability boundaries in it.
 
-    A change of the verdict and back between two neighbouring samples goes unseen: take enough of them.
+    A change of the verdict and back between two neighbouring samples is missed: take enough of them.
 
     Args:
         system, period, at, parameters, close, tol: as for ``floquet``.
         parameter: its name.
         low, high: the range.
         samples: number of equally spaced values, or the values themselves.
-        refine: whether limits between values are found exactly.
+        refine: whether to refine the boundaries between values.
 
     Example:
         >>> import math, pendula
@@ -202,7 +202,7 @@ def floquet_over(
 
 @dataclass
 class _Study:
-    """Multipliers as a function of one parameter, each value once."""
+    """Multipliers as a function of one parameter, cached by value."""
 
     system: System
     name: str
@@ -224,14 +224,14 @@ class _Study:
 
 
 def _samples(parameter: str, low: float, high: float, samples: int | Sequence[float] | Array) -> Array:
-    """The values of a parameter that are looked at, in ascending order."""
+    """The sampled values of the parameter, in ascending order."""
     if isinstance(samples, (int, np.integer)):
         if samples < 2:
             raise UsageError(f"at least 2 samples are needed, found {samples}")
         return np.linspace(low, high, int(samples))
     row = np.unique(np.asarray(samples, dtype=float))
     if row.ndim != 1 or not row.size or not (row[0] >= low and row[-1] <= high):
-        raise UsageError(f"samples of {parameter} are numbers from {low:g} to {high:g}, found {samples!r}")
+        raise UsageError(f"samples of {parameter} must be numbers from {low:g} to {high:g}, found {samples!r}")
     return row
 
 
@@ -245,7 +245,7 @@ def _study(given: AnySystem, who: str, name: str, parameters: Mapping[str, float
 def _interval(low: float, high: float) -> tuple[float, float]:
     for value in (low, high):
         if not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
-            raise UsageError(f"the ends of the interval are numbers, found {value!r}")
+            raise UsageError(f"the ends of the interval must be numbers, found {value!r}")
     if low == high:
         raise UsageError("the interval has no width")
     return float(min(low, high)), float(max(low, high))
@@ -254,7 +254,7 @@ def _interval(low: float, high: float) -> tuple[float, float]:
 def _ranges(
     study: _Study, name: str, row: Array, results: list[Floquet | None], limits: list[FloquetBoundary], refine: bool
 ) -> list[tuple[float, float, str]]:
-    """Values with the same verdict together; limits between stable and unstable ones are added to ``limits``."""
+    """Runs of values with the same verdict; refined boundaries are appended to ``limits``."""
     ranges: list[tuple[float, float, str]] = []
     low = float(row[0])
     for k in range(1, len(row) + 1):
@@ -276,11 +276,11 @@ def _ranges(
     return ranges
 
 
-# --- the limit itself -------------------------------------------------------------------------------
+# --- one stability boundary -------------------------------------------------------------------------
 
 
 def _limit(study: _Study, low: float, high: float) -> tuple[float, float, str]:
-    """Where the verdict changes, how far that may be off, and how."""
+    """Where the verdict changes, a bound on the error, and how multipliers cross."""
     whole = high - low
     stable_low = study(low).stable
     while high - low > NARROW * whole:
@@ -298,7 +298,7 @@ def _limit(study: _Study, low: float, high: float) -> tuple[float, float, str]:
 
 
 def _root(study: _Study, low: float, high: float) -> tuple[float, float, str] | None:
-    """The root of the smooth function that changes sign in the interval; None if none does, or several."""
+    """The root of the smooth function that changes sign in the interval; None if none or several do."""
     from scipy import optimize  # slow to load
 
     ends = study(low), study(high)
@@ -326,7 +326,7 @@ def _root(study: _Study, low: float, high: float) -> tuple[float, float, str] | 
 
 
 def _uncertainty(function: Callable[[Floquet], float], study: _Study, value: float, step: float) -> float:
-    """How far a root may be off: what the function is at ten times the tolerance, over its slope."""
+    """Error estimate of a root: the value of the function at ten times the tolerance, divided by its slope."""
     slope = abs(function(study(value + step)) - function(study(value - step))) / (2 * step)
     off = abs(function(study.coarse(value)))
     return max(float(off / slope), 4e-16 * abs(value)) if slope > 0 else step
@@ -339,7 +339,7 @@ def _balanced(found: Floquet) -> Array:
 
 
 def _at_one(found: Floquet) -> float:
-    """mu + 1/mu - 2 of the pair nearest to 1: positive where it has left the circle."""
+    """mu + 1/mu - 2 of the pair nearest to 1: positive once it has left the unit circle."""
     mu = found.multipliers[int(np.argmin(np.abs(found.multipliers - 1)))]
     return float(np.real(mu + 1 / mu)) - 2.0
 
@@ -351,7 +351,7 @@ def _at_minus_one(found: Floquet) -> float:
 
 
 def _discriminant(found: Floquet) -> float:
-    """Of the polynomial whose roots are mu + 1/mu: negative where two pairs have left the circle together."""
+    """Discriminant of the polynomial with roots mu + 1/mu: negative once two pairs have left the circle together."""
     sums = sums_of_pairs(_balanced(found))
     differences = sums[:, None] - sums[None, :]
     return float(np.real(np.prod(differences[np.triu_indices(len(sums), 1)] ** 2)))
@@ -360,7 +360,7 @@ def _discriminant(found: Floquet) -> float:
 def sums_of_pairs(M: Array) -> Array:
     """mu + 1/mu of all pairs of multipliers of a conservative mechanism.
 
-    The characteristic polynomial reads the same from both ends, so it is a polynomial of half the degree in mu + 1/mu.
+    The characteristic polynomial is palindromic, so it reduces to half the degree in mu + 1/mu.
     """
     n = len(M) // 2
     c = np.real(np.poly(M))

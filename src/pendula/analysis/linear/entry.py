@@ -1,4 +1,4 @@
-"""The linear model that an argument means: the model itself, or that of a mechanism about an equilibrium."""
+"""Converts an argument to a linear model: a linear model itself, or a mechanism linearized about an equilibrium."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def linear_of(
     *,
     also: str = "a linear model",
 ) -> LinearModel:
-    """The linear model that an argument means.
+    """The linear model that an argument denotes.
 
     Args:
         given: a linear model; or a system, a model or the name of a library mechanism, which is linearized ``at`` a
             point.
-        who: the function that asks, for messages.
+        who: name of the calling function, for messages.
         at, inputs, parameters: as in :func:`pendula.linearize`.
-        also: what ``who`` takes besides a mechanism, for the message.
+        also: what ``who`` accepts besides a mechanism, for the message.
 
     Raises:
-        UsageError: it is none of these, or a linear model came with arguments that it already has.
+        UsageError: it is none of these, or a linear model came with an equilibrium, inputs or parameters.
     """
     if isinstance(given, LinearModel):
         if at is not None or inputs is not None or parameters is not None:

@@ -1,4 +1,4 @@
-"""What all linear models of one system share: names, units, typical lengths, and what counts as no mass."""
+"""Data common to all linear models of one system: names, units, typical lengths, and thresholds for massless motion."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 MASSLESS = 1e-11
-"""a direction whose mass is less than this of the largest, after scaling, has none"""
+"""a direction with less than this fraction of the largest mass, after scaling, is massless"""
 VANISHING = 1e-20
-"""a coordinate whose inertia is less than this of the largest (lengths by a typical one) has none: sin(1e-10)^2"""
+"""a coordinate with less than this fraction of the largest inertia (scaled by a length) is massless: sin(1e-10)^2"""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What linear models of one system share."""
+    """Data common to all linear models of one system; ``steps`` are typical sizes of the coordinates."""
 
     coordinates: tuple[str, ...]
     speeds: tuple[str, ...]
@@ -35,7 +35,7 @@ _FRAMES: WeakKeyDictionary[System, Frame] = WeakKeyDictionary()
 
 
 def frame_of(system: System) -> Frame:
-    """The names, units and lengths of a system; found once."""
+    """The frame of a system; cached."""
     found = _FRAMES.get(system)
     if found is None:
         layout = system.layout
@@ -51,8 +51,7 @@ def frame_of(system: System) -> Frame:
 
 
 def displacement_name(speed: str) -> str:
-    """What a small displacement along a speed is called: the coordinate, or for ``ball_wx`` a small turn
-    ``ball_rx``."""
+    """Name of a small displacement along a speed: the coordinate, or for ``ball_wx`` the small rotation ``ball_rx``."""
     if speed.endswith("_dot"):
         return speed.removesuffix("_dot")
     head, _, tail = speed.rpartition("_w")

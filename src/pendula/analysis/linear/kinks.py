@@ -23,16 +23,16 @@ from pendula.system.layout import Array
 BENT = frozenset(name for name, function in FUNCTIONS.items() if function.breaks)
 """functions that are not smooth everywhere (a conditional is not, either)"""
 ASIDE = 1e-8
-"""how far to either side of a state forces are looked at [rad, typical lengths, and these per unit of time]"""
+"""step to either side of a state at which forces are compared [rad, typical lengths, and both per unit of time]"""
 JUMP = 1e-6
-"""a force that differs by more than this share of a typical one from side to side jumps"""
+"""a force jumps if its two sides differ by more than this fraction of a typical force"""
 KINK = 1e-4
-"""a derivative that differs by more than this share of the largest from side to side does"""
+"""a derivative jumps if its two sides differ by more than this fraction of the largest derivative"""
 
 
 @lru_cache(maxsize=64)
 def may_have_kinks(model: Model) -> bool:
-    """Whether an expression or the law of a force, or an expression of a joint, is not smooth everywhere."""
+    """Whether any expression of a force or joint, or any force law, is not smooth everywhere."""
     elements = (*model.forces, *model.tree)
     if any(_bends(value) for element in elements for value in element.model_dump().values()):
         return True
@@ -58,10 +58,9 @@ def _bent(node: Node, parts: tuple[bool, ...]) -> bool:
 
 
 def kink_at(balance: Balance, q: Array, v: Array, lam: Array) -> str:
-    """What forces have at a state, in words: a kink or a jump, and across what; empty where they are smooth.
+    """The kink or jump of the forces at a state, in words; empty if they are smooth.
 
-    Forces and their exact derivatives a very small step to either side are compared, along each coordinate, speed and
-    input on its own.
+    Compares forces and their exact derivatives a very small step to either side, for each coordinate, speed and input.
     """
     system = balance.system
     if not may_have_kinks(system.model):
@@ -80,28 +79,24 @@ def kink_at(balance: Balance, q: Array, v: Array, lam: Array) -> str:
 
 
 def refuse_kinks(balance: Balance, q: Array, v: Array, lam: Array, state: str = "this state") -> None:
-    """Refuses a state, named in the message, at which forces have a kink or a jump.
-
-    Raises:
-        ComputationError: they have; says across what.
-    """
+    """Raises ComputationError if forces have a kink or a jump at a state; ``state`` names it in the message."""
     found = kink_at(balance, q, v, lam)
     if found:
         raise ComputationError(
-            f"the forces have {found}, just at {state}: no linear model exists there, nor eigenvalues.\n"
+            f"the forces have {found}, exactly at {state}: no linear model or eigenvalues exist there.\n"
             "  Try: a smooth expression, such as tanh(x/0.01) for sign(x), or simulate the motion."
         )
 
 
 def _look(balance: Balance, q: Array, v: Array, lam: Array) -> tuple[Array, Array]:
-    """Forces and their derivatives, made pure but for one unit of force times length."""
+    """Forces and their derivatives, scaled to energies so that all entries compare."""
     sizes = speed_sizes(balance)
     slopes = [balance.changes(by, q, v, lam) * sizes[:, None] * sizes for by in "sv"]
     return balance.forces(q, v) * sizes, np.hstack(slopes)
 
 
 def _differs(one: tuple[Array, Array], other: tuple[Array, Array]) -> str:
-    """What is different on the two sides of a state."""
+    """What differs between the two sides of a state: "a jump", "a kink", or nothing."""
     (force, slopes), (force2, slopes2) = one, other
     size = max(float(np.abs(x).max(initial=0.0)) for x in (slopes, slopes2))
     typical = max(size, *(float(np.abs(x).max(initial=0.0)) for x in (force, force2)))

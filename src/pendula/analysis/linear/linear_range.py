@@ -1,4 +1,4 @@
-"""How far a linear model holds: its motion against the nonlinear one, for larger and larger amplitudes."""
+"""Range of validity of a linear model: its motion compared with the nonlinear one for increasing amplitudes."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from pendula.words import readable
 SAMPLES = 241
 LIMITS = (0.01, 0.1)
 AMPLITUDES = (0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.8)
-"""default amplitudes [rad], or shares of a typical length where nothing turns"""
+"""default amplitudes [rad], or fractions of a typical length if no angle moves"""
 
 
 @readable
 @dataclass(frozen=True)
 class LinearRange:
-    """Error of a linear model over amplitude. ``str()`` is a short table.
+    """Error of a linear model over amplitude. ``str()`` gives a short table.
 
     Attributes:
-        amplitudes: how far ``coordinate`` is displaced at the start [its unit], ascending.
-        errors: largest distance of the two motions over the time compared, as a share of the largest displacement of
-            the linear one; nan where the nonlinear run failed or could not start.
+        amplitudes: initial displacement of ``coordinate`` [its unit], ascending.
+        errors: largest distance between the two motions, as a fraction of the largest linear displacement; nan if the
+            nonlinear run failed or could not start.
         within: for 1 % and 10 % (keys 0.01, 0.1) the amplitude up to which the error stays below; None: even the
-            smallest is beyond; infinite: even the largest is within.
-        coordinate, unit: what the amplitude is measured by.
-        duration: time compared.
-        start: what was displaced, in words.
-        failures: for amplitudes without an error, why.
+            smallest exceeds it; infinite: even the largest is within.
+        coordinate, unit: the coordinate whose amplitude is stated, and its unit.
+        duration: length of the comparison.
+        start: the initial displacement, in words.
+        failures: by amplitude, why there is no error.
         time_unit: name of the unit of time.
 
     Example:
@@ -88,19 +88,19 @@ def linear_range(
     damped: bool = True,
     tol: float = 1e-10,
 ) -> LinearRange:
-    """How far a linear model holds: amplitude against the error of its motion.
+    """Range of validity of a linear model: the error of its motion over amplitude.
 
-    For each amplitude the mechanism is displaced along a mode or a given direction and let go (in a mode with phases:
-    with the speeds that belong to it), and both motions are computed. Their distance is measured by the mass matrix, so
-    that angles and lengths count by the masses they move. The amplitudes at which the error passes 1 % and 10 % are
-    found to 0.1 %. Errors of phase add up, so that the range shrinks with the time compared.
+    For each amplitude the mechanism is displaced along a mode or a given direction and released (in a complex mode,
+    with the speeds of that mode), and both motions are computed. Their distance is measured in the norm of the mass
+    matrix, so that angles and lengths compare. The amplitudes at which the error passes 1 % and 10 % are found to
+    0.1 %. Phase errors accumulate, so the range shrinks as the duration grows.
 
     Args:
-        linear: a linear model that knows its system, as :func:`pendula.linearize` gives it.
+        linear: a linear model returned by :func:`pendula.linearize`.
         start: number of a mode, from 1; or a direction in the independent coordinates, by name or as an array.
-        amplitudes: displacements of the coordinate that moves most [rad, or length where nothing turns].
-        duration: time compared; default: three periods of the mode, or of the slowest one.
-        damped: whether a mode is meant with its damping.
+        amplitudes: displacements of the coordinate that moves most [rad, or length if no angle moves].
+        duration: length of the comparison; default: three periods of the mode, or of the slowest one.
+        damped: whether to take the damped mode.
         tol: tolerance of the nonlinear run.
 
     Example:
@@ -143,7 +143,7 @@ def linear_range(
 
 @dataclass(frozen=True)
 class _Comparison:
-    """The linear and the nonlinear motion from the same start."""
+    """The linear and the nonlinear motion from the same initial state."""
 
     system: System
     linear: LinearModel
@@ -153,7 +153,7 @@ class _Comparison:
     tol: float
 
     def error(self, size: float) -> float:
-        """Largest distance of the two, as a share of the largest displacement of the linear one."""
+        """Largest distance between the two, as a fraction of the largest linear displacement."""
         from pendula.simulation.simulate import simulate  # slow to load
 
         system, linear, at = self.system, self.linear, self.linear.at
@@ -180,9 +180,9 @@ def _length(moves: Array, M: Array) -> Array:
 
 
 def _direction(linear: LinearModel, start: Any, damped: bool) -> tuple[Array, Array, str, float | None]:
-    """Displacement and speed to start with, what that is, and a period."""
+    """Initial displacement and speed, a description of them, and a period."""
     if np.any(linear.at.v) and linear.N.shape[0] != linear.N.shape[1]:
-        raise NotSupported("steady motions with quaternions are not compared; take Euler angles")
+        raise NotSupported("steady motions with quaternions are not compared; use Euler angles")
     found = modes(linear, damped=damped)
     slowest = next((m.period for m in found.modes if m.period is not None), None)
     if isinstance(start, (int, np.integer)) and not isinstance(start, bool):
@@ -193,7 +193,7 @@ def _direction(linear: LinearModel, start: Any, damped: bool) -> tuple[Array, Ar
         return np.real(mode.scaled), v, f"mode {mode.number}", mode.period or slowest
     e = values_of(linear, start, "the direction")
     if e.ndim != 1 or not np.any(e):
-        raise UsageError("the direction to start in is zero")
+        raise UsageError("the initial direction is zero")
     return e, np.zeros_like(e), "the direction given", slowest
 
 
@@ -203,7 +203,7 @@ def _duration(given: float | None, period: float | None) -> float:
             raise UsageError("no mode has a period: give the duration to compare over")
         return 3 * period
     if not isinstance(given, (int, float)) or not 0 < given < np.inf:
-        raise UsageError(f"the duration is a positive number, found {given!r}")
+        raise UsageError(f"the duration must be a positive number, found {given!r}")
     return float(given)
 
 
@@ -213,12 +213,12 @@ def _amplitudes(system: System, linear: LinearModel, largest: int, given: Any) -
         return np.array(AMPLITUDES) * (typical_length(system, linear.at.parameters) if is_length else 1.0)
     sizes = np.unique(np.asarray(given, dtype=float))
     if sizes.ndim != 1 or not sizes.size or not np.all(np.isfinite(sizes)) or sizes[0] <= 0:
-        raise UsageError(f"amplitudes are positive numbers, found {given!r}")
+        raise UsageError(f"amplitudes must be positive numbers, found {given!r}")
     return sizes
 
 
 def _within(compare: _Comparison, sizes: Array, errors: Array, share: float) -> float | None:
-    """The amplitude at which the error first passes a limit; between two of the given ones by root finding."""
+    """The amplitude at which the error first passes a limit, by root finding between two amplitudes."""
     beyond = np.flatnonzero(~(errors <= share))
     if not beyond.size:
         return float("inf")

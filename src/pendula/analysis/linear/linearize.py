@@ -28,11 +28,11 @@ Point = Equilibrium | State | Mapping[str, float] | None
 
 METHODS = ("exact", "differences")
 CHANGING = 1e-8
-"""coefficients that change by more than this along a steady motion, relative to the largest, depend on time"""
+"""coefficients that change by more than this along a steady motion, relative to the largest, are time-dependent"""
 CLOSING = 12
-"""most steps of Newton's method that bring a nearby state onto the constraints"""
+"""largest number of Newton steps that project a nearby state onto the constraints"""
 STEP = 6e-6
-"""step of central differences, for angles and for lengths divided by a typical length: cube root of the rounding"""
+"""step of central differences, in rad and typical lengths: cube root of the machine precision"""
 
 
 def linearize(
@@ -46,27 +46,27 @@ def linearize(
 ) -> LinearModel:
     """Small-motion equations about an equilibrium or a steady motion, in independent coordinates.
 
-    Motion is restricted to directions that the constraints allow, so every formulation of one mechanism gives the same
-    eigenvalues; independent coordinates are named ones, chosen so that the others follow from them with few digits
-    lost. Constraint forces at rest add stiffness (a hanging chain is stiff because it is taut). In steady motion e are
-    changes from the moving state, and C contains the gyroscopic terms. Where the system's own coordinates are
-    singular, the model is given in regular ones and says so in ``chart``.
+    Motion is restricted to the directions that the constraints allow, so every formulation of one mechanism gives the
+    same eigenvalues. The independent coordinates are coordinates of the system, chosen so that the dependent ones are
+    well conditioned. Constraint forces add geometric stiffness (a hanging chain is stiff because it is taut). In steady
+    motion e are changes from the moving state, and C contains the gyroscopic terms. If the system's own coordinates
+    are singular, the model uses regular ones, and ``chart`` says so.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
-        at: an Equilibrium, a State, or values by name (what is not named is zero; None: all zero). Values of speeds are
+        at: an Equilibrium, a State, or values by name (unnamed values are zero; None: all zero). Values of speeds are
             the constant rates of a steady motion.
         inputs: values of inputs, by name, held constant.
         parameters: changes of parameters, by name.
-        method: ``exact`` derivatives, or central ``differences`` of paper 001, eqs 33 to 35; the latter states its
-            error against the exact one.
-        geometric: False leaves out the stiffness by constraint forces, which is wrong, and shows that it matters.
+        method: ``exact`` derivatives, or central ``differences`` of paper 001, eqs 33 to 35, with their error relative
+            to the exact derivatives.
+        geometric: False omits the geometric stiffness of constraint forces; the wrong result shows its effect.
 
     Raises:
-        NotAnEquilibrium: forces do not balance; says which and by how much.
+        NotAnEquilibrium: forces do not balance; the message says which and by how much.
         SingularPose: constraints lose rank there, or a motion has no mass.
-        ComputationError: forces have a kink, a jump or no finite derivatives just there.
-        UsageError: coefficients depend on time; see ``floquet``.
+        ComputationError: forces have a kink, a jump or no finite derivatives there.
+        UsageError: the coefficients depend on time; see ``floquet``.
 
     Example:
         >>> import pendula
@@ -79,7 +79,7 @@ def linearize(
     if plain and inputs is None and parameters is None and (again := quick_again(system, at)) is not None:
         return again
     if method not in METHODS:
-        raise UsageError(f'method is "exact" or "differences", found "{method}"')
+        raise UsageError(f'method must be "exact" or "differences", found "{method}"')
     if not isinstance(system, System):
         system = system_of(system, "linearize")
     point = point_of(system, at, inputs, parameters)
@@ -107,11 +107,11 @@ def linearize(
 
 
 def point_of(system: System, at: Point, inputs: Any, parameters: Parameters) -> Equilibrium:
-    """The equilibrium that is meant; one found for other inputs or parameters is looked at again for these."""
+    """The equilibrium that an argument denotes, checked again if inputs or parameters are given."""
     if isinstance(at, Equilibrium):
         if at.layout is not system.layout and at.layout.coordinates != system.layout.coordinates:
             mine, its = ", ".join(system.layout.coordinates[:6]), ", ".join(at.layout.coordinates[:6])
-            raise UsageError(f"the equilibrium is of another system: its coordinates are {its}, this one has {mine}")
+            raise UsageError(f"the equilibrium belongs to another system: its coordinates are {its}, not {mine}")
         if inputs is None and parameters is None:
             return at if at.system is system else replace(at, system=system)
         held = at.inputs if inputs is None else inputs
@@ -124,12 +124,12 @@ def point_of(system: System, at: Point, inputs: Any, parameters: Parameters) -> 
 
 
 def _residual(system: System, frame: Frame, point: Equilibrium, terms: Terms) -> float:
-    """What remains unbalanced, as a share of a typical force; too much is refused."""
+    """Largest unbalanced force as a fraction of a typical force; raises NotAnEquilibrium if it is too large."""
     worst = max(map(abs, terms.left.tolist()), default=0.0)
     if worst == 0.0:
         return 0.0
     share = worst / max(float((np.abs(terms.K) @ frame.steps).max(initial=0.0)), worst)
-    if share > BALANCED:  # the typical force may be a constraint force, which terms do not show
+    if share > BALANCED:  # the typical force may be a constraint force, which K does not show
         balance = Balance(system, point.inputs if len(point.inputs) else None, point.parameters)
         share = worst / balance.scale(point.q, point.v)
     if share > BALANCED:
@@ -144,14 +144,14 @@ def _residual(system: System, frame: Frame, point: Equilibrium, terms: Terms) ->
 
 
 def independent_directions(system: System, G: Array, point: Equilibrium) -> tuple[Array, int]:
-    """Directions Z that constraints allow, with the identity in the rows of the best conditioned speeds; rank of G."""
+    """A basis Z of the null space of G, with the identity in the best conditioned rows, and the rank of G."""
     n = G.shape[1]
     _, sizes, right = np.linalg.svd(G)
     rank = int(np.sum(sizes > 1e-10 * max(float(sizes.max(initial=0.0)), 1e-300)))
     expected = independent_rows(system, point.parameters)
     if rank < expected:
         raise SingularPose(
-            f"at this pose constraints lose rank ({rank} of {expected} rows are independent): more motions seem "
+            f"at this pose the constraints lose rank ({rank} of {expected} rows are independent): more motions seem "
             "possible than there are, and no linear model describes them.\n"
             "  Try: a pose that is not a dead point or a branch point of the linkage."
         )
@@ -168,7 +168,7 @@ def independent_directions(system: System, G: Array, point: Equilibrium) -> tupl
 
 
 def body_turning(system: System, v: Array) -> Array:
-    """W of ds' = dv + W ds: small turns ds of a ball joint are counted in axes that turn with the body."""
+    """W of ds' = dv + W ds: small rotations ds of a ball joint refer to axes that rotate with the body."""
     W = np.zeros((len(v), len(v)))
     for _, k in system.balls:
         x, y, z = v[k : k + 3]
@@ -179,7 +179,7 @@ def body_turning(system: System, v: Array) -> Array:
 def _assembled(
     system: System, frame: Frame, point: Equilibrium, terms: Terms, Z: Array, rows: int, residual: float
 ) -> LinearModel:
-    """The model in independent coordinates; ds' = dv + W ds makes C - M W and K - C W of C and K."""
+    """The model in independent coordinates; ds' = dv + W ds turns C into C - M W and K into K - C W."""
     M, C, K, F = terms.M, terms.C, terms.K, terms.F
     if system.balls and np.any(point.v):
         W = body_turning(system, point.v)
@@ -195,7 +195,7 @@ def _assembled(
 
 
 def chosen_speeds(Z: Array) -> list[int]:
-    """Which speeds the independent coordinates are: the rows of Z that make up the identity, in order."""
+    """Indices of the independent speeds: the rows of Z that form the identity, in order."""
     found = []
     for k in range(Z.shape[1]):
         unit = np.zeros(Z.shape[1])
@@ -205,14 +205,14 @@ def chosen_speeds(Z: Array) -> list[int]:
 
 
 def has_no_mass(M: Array, lengths: Array) -> bool:
-    """Whether some direction has no mass, apart from rounding. ``lengths``: a typical size of every coordinate."""
+    """Whether M is singular up to rounding; ``lengths`` are typical sizes of the coordinates."""
     size = M.diagonal()
     typical = (size * lengths * lengths).tolist()
     if not min(typical) > VANISHING * max(typical):
         return True
     if len(M) == 1:
         return False
-    if len(M) == 2:  # the usual case, without a factorization
+    if len(M) == 2:  # the usual case needs no factorization
         (a, b), (c, d) = M.tolist()
         return not a * d - b * c > MASSLESS * a * d
     scaled = M / np.sqrt(np.outer(size, size))
@@ -223,7 +223,7 @@ def has_no_mass(M: Array, lengths: Array) -> bool:
 
 
 def moved(system: System, q: Array, v: Array, t: float, parameters: Array) -> Array:
-    """Where a steady motion has come after a time: coordinates at constant rates, balls at a constant turn."""
+    """Coordinates of a steady motion after a time: constant rates, and a constant angular velocity of ball joints."""
     rates = system.rates(q, v, 0.0, parameters=parameters)
     later = q + t * rates
     for at, k in system.balls:
@@ -235,7 +235,7 @@ def moved(system: System, q: Array, v: Array, t: float, parameters: Array) -> Ar
 
 
 def spin(system: System, v: Array) -> float:
-    """The fastest turn in a motion [rad/time]."""
+    """The largest rate of an angle [rad/time]."""
     if not np.count_nonzero(v):
         return 0.0
     angles = [abs(x) for x, kind in zip(v, system.layout.speed_kinds, strict=True) if kind == "angle"]
@@ -243,7 +243,7 @@ def spin(system: System, v: Array) -> float:
 
 
 def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
-    """Refuses where M, C, K or G are not the same at later times of the motion."""
+    """Raises UsageError if M, C, K, G or F change along the motion."""
     rest = (point.v, point.inputs, point.multipliers, point.parameters)
     aside = terms_at(system, moved(system, point.q, 0.4 * frame_of(system).steps, 1.0, point.parameters), *rest)
     mass = float(np.abs(terms.M).max())
@@ -256,7 +256,7 @@ def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
         later = terms_at(system, moved(system, point.q, point.v, t, point.parameters), *rest, t=t)
         for name in "MKCGF":
             one, other, there = getattr(terms, name), getattr(later, name), getattr(aside, name)
-            size = max(float(np.abs(x).max(initial=1e-300)) for x in (one, other, there))  # may vanish just here
+            size = max(float(np.abs(x).max(initial=1e-300)) for x in (one, other, there))  # may vanish exactly here
             size = max(size, {"C": damping, "K": stiffness}.get(name, 0.0))
             if not float(np.abs(one - other).max(initial=0.0)) <= CHANGING * size:
                 raise UsageError(
@@ -269,7 +269,7 @@ def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
 
 
 def _by_differences(system: System, exact: LinearModel) -> LinearModel:
-    """The same model with M^-1 K, M^-1 C and M^-1 F by central differences of accelerations, and its error."""
+    """The same model with M^-1 K, M^-1 C and M^-1 F from central differences of accelerations, and its error."""
     at, Z = exact.at, exact.Z
     chosen = chosen_speeds(Z)
     lengths = frame_of(system).steps[chosen]
@@ -301,7 +301,7 @@ def _by_differences(system: System, exact: LinearModel) -> LinearModel:
 
 
 def displaced(system: System, at: Equilibrium, Z: Array, e: Array, rate: Array) -> tuple[Array, Array]:
-    """A state near an equilibrium: displaced by e with the rates e', on the constraints."""
+    """A state near an equilibrium, displaced by e with rates e' and projected onto the constraints."""
     q = moved(system, at.q, Z @ e, 1.0, at.parameters)
     if not system.loop_rows:
         return q, at.v + Z @ rate

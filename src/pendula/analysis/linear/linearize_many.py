@@ -30,13 +30,13 @@ from pendula.words import counted, readable, some
 @readable
 @dataclass(frozen=True)
 class LinearModels:
-    """Linear models of one mechanism, one for each case; matrices have the cases as their first dimension.
+    """Linear models of one mechanism, one for each case; the first dimension of the matrices is the case.
 
     Attributes:
         coordinates, speeds, inputs: names, the same in all cases.
         M, C, K, F: as in :class:`LinearModel`.
-        residuals: force left unbalanced in each case, as a share of the largest change over a radian or a length.
-        balanced: cases that are equilibria; the others have matrices, too, but those mean nothing.
+        residuals: unbalanced force in each case, as a fraction of the largest change over a radian or a length.
+        balanced: which cases are equilibria; the matrices of the others are meaningless.
 
     Example:
         >>> import pendula
@@ -73,9 +73,9 @@ class LinearModels:
 
     @cached_property
     def values(self) -> Array:
-        """Eigenvalues, shape (cases, 2 n), in order of their size; NaN for cases that are no equilibria.
+        """Eigenvalues, shape (cases, 2 n), by increasing modulus; NaN for cases that are not equilibria.
 
-        Those of cases without damping are from the symmetric problem, so that they lie on the axes exactly.
+        For cases without damping they come from the symmetric eigenproblem, so they lie exactly on the axes.
         """
         found, solved = undamped_of_many(self.M, self.C, self.K)
         rest = np.flatnonzero(~solved)
@@ -85,7 +85,7 @@ class LinearModels:
         return found
 
     def _by_size(self, cases: Array) -> Array:
-        """Eigenvalues of state matrices, for cases that are damped or large."""
+        """Eigenvalues of the state matrices, for cases that are damped or unsymmetric."""
         try:
             found = np.linalg.eigvals(self.A[cases]).astype(complex)
         except np.linalg.LinAlgError:
@@ -107,7 +107,7 @@ def linearize_many(
     inputs: Any = None,
     parameters: Mapping[str, Any] | Array | None = None,
 ) -> LinearModels:
-    """Linear models for many values of parameters, or at many states, in one go.
+    """Linear models for many values of parameters, or at many states, in one call.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
@@ -118,7 +118,7 @@ def linearize_many(
     Cases that are not equilibria raise no error: ``balanced`` marks them, and their eigenvalues are NaN.
 
     Raises:
-        ComputationError: forces have a kink or a jump just at the state of a case; says of which.
+        ComputationError: forces have a kink or a jump at the state of a case, which the message names.
 
     Example:
         >>> import numpy as np, pendula
@@ -154,22 +154,22 @@ def linearize_many(
 
 
 def _first(system: System, at: Any, inputs: Any, vector: Array) -> Equilibrium:
-    """The point of the first case, which must be an equilibrium: it gives the names and the rates."""
+    """The equilibrium of the first case, which gives the independent coordinates and the steady speeds."""
     if isinstance(at, np.ndarray):
         if at.ndim > 2 or at.shape[-1] != len(system.layout.coordinates):
             names = ", ".join(system.layout.coordinates[:6])
             raise UsageError(
-                f"states are rows of {len(system.layout.coordinates)} coordinates ({names}), got {at.shape}"
+                f"states must be rows of {len(system.layout.coordinates)} coordinates ({names}), got {at.shape}"
             )
         row = np.atleast_2d(at)[0]
         at = dict(zip(system.layout.coordinates, row.tolist(), strict=True))
     elif isinstance(at, Equilibrium) and inputs is None and at.layout is system.layout and not system.loop_rows:
-        return at if at.parameters is vector else replace(at, parameters=vector)  # linearize looks whether it balances
+        return at if at.parameters is vector else replace(at, parameters=vector)  # linearize checks the balance
     return point_of(system, at, inputs, vector)
 
 
 def _multipliers(terms: Terms) -> Array:
-    """The constraint forces that leave the least unbalanced, in every case; the smallest where rows are redundant."""
+    """Least-squares multipliers in every case; of least norm if rows are redundant."""
     count, m, n = terms.G.shape
     lam, clear = np.zeros((count, m)), np.zeros(count, dtype=bool)
     multipliers_of_many(terms.G, terms.left, lam, np.empty(n * m + n), clear)
@@ -180,7 +180,7 @@ def _multipliers(terms: Terms) -> Array:
 
 
 def _reduced(system: System, model: LinearModel, terms: Terms) -> LinearModels:
-    """In the independent coordinates of the first case."""
+    """The models in the independent coordinates of the first case."""
     M, C, K, F = terms.M, terms.C, terms.K, terms.F
     if system.balls and np.any(model.at.v):
         raise UsageError("linearize_many does not support steady rotation of a ball joint.\n  Try: linearize(...).")
@@ -195,7 +195,7 @@ def _reduced(system: System, model: LinearModel, terms: Terms) -> LinearModels:
 
 
 def _directions(model: LinearModel, G: Array) -> Array:
-    """Directions that constraints allow in every case, with the identity at the speeds of the first case."""
+    """A basis of the null space of G in every case, with the identity at the independent speeds of the first."""
     chosen = np.array(chosen_speeds(model.Z))
     count, m, n = G.shape
     free = len(chosen)
@@ -215,7 +215,7 @@ def _parameter_rows(system: System, parameters: Any) -> Array:
     if not isinstance(parameters, Mapping):
         rows = np.atleast_2d(np.asarray(parameters, dtype=float))
         if rows.ndim != 2 or rows.shape[1] != len(system.parameters) or not np.all(np.isfinite(rows)):
-            raise UsageError(f"parameters are rows of {len(system.parameters)} finite values, got shape {rows.shape}")
+            raise UsageError(f"parameters must be rows of {len(system.parameters)} finite values, got {rows.shape}")
         return rows
     given = {name: np.atleast_1d(np.asarray(x, dtype=float)) for name, x in parameters.items()}
     try:

@@ -1,4 +1,4 @@
-"""A linear model about an equilibrium, with the names and units of everything in it."""
+"""A linear model about an equilibrium, with names and units."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Matrices:
 
 @dataclass(frozen=True)
 class Basis:
-    """What the entries of e, e' and u are: names, units, and what is omitted; see :class:`LinearModel`."""
+    """Names and units of the entries of e, e' and u; see :class:`LinearModel`."""
 
     coordinates: tuple[str, ...]
     speeds: tuple[str, ...]
@@ -47,22 +47,22 @@ class Basis:
 class LinearModel:
     """M dv' + C dv + K ds = F du near an equilibrium, with ds' = dv and, for coordinates, dq = N ds.
 
-    Constrained mechanisms are given in independent coordinates e: ds = Z e, where the columns of Z span what the
-    constraints allow. Without constraints Z is the identity, and e are changes of the coordinates themselves.
+    Constrained mechanisms use independent coordinates e: ds = Z e, where the columns of Z span the null space of the
+    constraint Jacobian. Without constraints Z is the identity, and e are changes of the coordinates themselves.
 
     Attributes:
         at: the equilibrium.
         basis: names and units of the entries of e, e' and u.
         matrices: holds M, C, K, F, Z and N.
-        residual: largest force left unbalanced at the point, as a share of a typical force.
+        residual: largest unbalanced force at the point, as a fraction of a typical force.
 
-    Of ``matrices``: M, C, K, F (mass, damping and gyroscopic, stiffness matrix, and what inputs do; paper 001, eqs 13
-    and 40), Z (independent directions, shape (speeds of the system, freedoms)) and N (dq = N ds, shape (coordinates of
-    the system, speeds of the system)); ``method`` (how derivatives were found, ``exact`` or ``differences``) and
-    ``error`` (largest difference of any entry of M^-1 [K C F] from the exact one, relative to the largest).
+    ``matrices`` has M, C, K, F (mass, damping and gyroscopic, stiffness and input matrix; paper 001, eqs 13 and 40), Z
+    (independent directions, shape (speeds of the system, freedoms)), N (dq = N ds, shape (coordinates of the system,
+    speeds of the system)), ``method`` (of the derivatives, ``exact`` or ``differences``) and ``error`` (largest
+    difference of any entry of M^-1 [K C F] from the exact one, relative to the largest).
 
-    Of ``basis``: coordinates, speeds, inputs, units, rows (number of independent constraint rows, each of which is
-    three infinite eigenvalues of the full equations), chart (empty, or what the coordinates of e are where the
+    ``basis`` has coordinates, speeds, inputs, units, rows (number of independent constraint rows, each of which gives
+    three infinite eigenvalues of the full equations), chart (empty, or a description of the coordinates e if the
     system's own are singular) and undetermined (number of speeds that the system's own coordinates leave undetermined
     at the point).
 
@@ -86,7 +86,7 @@ class LinearModel:
 
     @property
     def system(self) -> System | None:
-        """Whose model it is; None if only its matrices are known."""
+        """The system; None if only the matrices are known."""
         return self.at.system
 
     @property
@@ -116,7 +116,7 @@ class LinearModel:
 
     @property
     def chart(self) -> str:
-        """Empty, or what the coordinates of e are where the system's own are singular."""
+        """Empty, or a description of the coordinates e if the system's own are singular."""
         return self.basis.chart
 
     @property
@@ -126,7 +126,7 @@ class LinearModel:
 
     @property
     def method(self) -> str:
-        """How derivatives were found, ``exact`` or ``differences``."""
+        """Method of the derivatives, ``exact`` or ``differences``."""
         return self.matrices.method
 
     @property
@@ -151,7 +151,7 @@ class LinearModel:
 
     @property
     def F(self) -> Array:
-        """What inputs do."""
+        """Input matrix: generalized force per unit input."""
         return self.matrices.F
 
     @property
@@ -161,12 +161,12 @@ class LinearModel:
 
     @property
     def N(self) -> Array:
-        """dq = N ds."""
+        """Kinematic matrix: dq = N ds."""
         return self.matrices.N
 
     @property
     def damping(self) -> Array:
-        """The symmetric part of C, which takes energy out (or puts it in)."""
+        """The symmetric part of C, which dissipates (or adds) energy."""
         return (self.C + self.C.T) / 2
 
     @property
@@ -186,12 +186,12 @@ class LinearModel:
 
     @cached_property
     def A1(self) -> Array:
-        """-M^-1 K, of paper 001, eq. 25."""
+        """-M^-1 K; paper 001, eq. 25."""
         return -np.linalg.solve(self.M, self.K)
 
     @cached_property
     def A2(self) -> Array:
-        """-M^-1 C, of paper 001, eq. 25."""
+        """-M^-1 C; paper 001, eq. 25."""
         return -np.linalg.solve(self.M, self.C)
 
     @cached_property
@@ -206,7 +206,7 @@ class LinearModel:
         return np.vstack([np.zeros_like(self.F), np.linalg.solve(self.M, self.F)])
 
     def to_control(self) -> Any:
-        """The same as a ``StateSpace`` of python-control: states are e and e', outputs are e.
+        """The model as a ``StateSpace`` of python-control: states are e and e', outputs are e.
 
         Raises:
             UsageError: the package ``control`` is not installed.

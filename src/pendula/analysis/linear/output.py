@@ -1,4 +1,4 @@
-"""Linear models for people and for other programs: text, LaTeX, a system of python-control."""
+"""Output of linear models: text, LaTeX, python-control."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def as_control(model: LinearModel) -> Any:
         import control  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ImportError:
         raise UsageError(
-            "to_control() gives a system of the package control, which is not installed.\n"
+            "to_control() needs the package control, which is not installed.\n"
             "  Try: pip install control (or `pip install pendula[control]`)."
         ) from None
     n, m = len(model.M), model.F.shape[1]
-    B = model.B if m else np.zeros((2 * n, 1))  # python-control wants at least one input
+    B = model.B if m else np.zeros((2 * n, 1))  # python-control requires at least one input
     return control.ss(
         model.A,
         B,
@@ -63,7 +63,7 @@ def _vector(names: tuple[str, ...], dots: str) -> str:
 
 
 def as_text(model: LinearModel) -> str:
-    """The matrices by name; the point, the method and what is special about it."""
+    """The equilibrium, the matrices by name, the method, and the chart if it is not the system's own."""
     named = zip(model.at.layout.coordinates, model.at.q, strict=True)
     where = ", ".join(f"{name} = {x:.6g}" for name, x in list(named)[:6])
     lines = [f"M e'' + C e' + K e = F u about {where}; e = changes of {', '.join(model.coordinates[:8])}"]

@@ -1,4 +1,4 @@
-"""The full equations of small motion with their multipliers: E z' = A z with z = (ds, dv, lam), for comparison."""
+"""The matrix pencil of the full equations with multipliers: E z' = A z with z = (ds, dv, lam), for comparison."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from pendula.words import counted, readable, some
 @readable
 @dataclass(frozen=True)
 class Pencil:
-    """E z' = A z, singular where there are constraints or where coordinates are singular.
+    """E z' = A z; E is singular if there are constraints or if coordinates are singular.
 
     Attributes:
         E, A: matrices, of size 2 speeds + constraint rows.
         names: of the entries of z: displacements, speeds, multipliers.
         at: the equilibrium.
-        model: the same in independent coordinates, which distinguishes true roots from artefacts, or None.
-        system: whose.
-        redundant: number of constraint rows that depend on others. Their multipliers are 0/0, which would make every
-            number a root; rows are therefore combined into independent ones.
+        model: the same in independent coordinates, which separates true roots from artefacts, or None.
+        system: the system.
+        redundant: number of redundant constraint rows. Their multipliers are undetermined, which would make every
+            number a root (a singular pencil); rows are therefore combined into independent ones.
 
     Example:
         >>> import pendula
@@ -49,8 +49,7 @@ class Pencil:
     redundant: int = 0
 
     def roots(self) -> tuple[Array, Array]:
-        """Numerators and denominators (alpha, beta) of all roots, by the QZ algorithm after scaling rows of
-        unknowns."""
+        """Numerators and denominators (alpha, beta) of all roots, by the QZ algorithm."""
         from scipy.linalg import eig  # slow to load
 
         found = eig(self.A, self.E, right=False, homogeneous_eigvals=True)
@@ -62,11 +61,10 @@ class Pencil:
 
 
 def pencil(system: AnySystem, at: Point = None, *, inputs: Any = None, parameters: Parameters = None) -> Pencil:
-    """The full linear equations, multipliers included, before anything is reduced.
+    """The full linear equations with multipliers, before reduction to independent coordinates.
 
-    A constraint row makes three infinite roots of them (it holds positions, so index 3), which QZ may return as large
-    finite numbers; redundant rows and singular coordinates make roots 0/0. ``spectrum`` of the result labels all of
-    them.
+    Each constraint row gives three infinite roots (a constraint on positions has index 3), which QZ may return as large
+    finite numbers. Redundant rows and singular coordinates give roots 0/0. ``spectrum`` of the result labels them all.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
@@ -99,7 +97,7 @@ def pencil(system: AnySystem, at: Point = None, *, inputs: Any = None, parameter
 
 
 def _independent(G: Array) -> tuple[Array, int]:
-    """Rows combined into independent ones, and how many were redundant."""
+    """Independent combinations of the rows, and the number of redundant rows."""
     if not len(G):
         return G, 0
     left, sizes, _ = np.linalg.svd(G)

@@ -1,8 +1,8 @@
-"""Eigenvalues of (lam^2 M + lam C + K) x = 0, with what is exact kept exact.
+"""The quadratic eigenproblem (lam^2 M + lam C + K) x = 0, with its structure preserved.
 
-Without damping the problem is symmetric, and roots lie on the axes to the last digit. Gyroscopic systems with a
-definite stiffness are Hermitian, with the same effect. Roots at zero that follow from the null space of K are taken
-out before anything is computed, so they are exact zeros, too; the rest goes through a scaled companion matrix.
+Without damping the problem is symmetric, so roots lie exactly on the axes. Gyroscopic systems with a definite
+stiffness lead to a Hermitian problem, with the same effect. Zero roots from the null space of K are deflated first, so
+they are exact zeros, too. The remaining roots come from a scaled companion matrix.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from pendula.numerics.quick.small_quadratic import LARGEST, output_size, undampe
 from pendula.system.layout import Array
 
 SYMMETRIC = 1e-13
-"""skew (or symmetric) parts up to this, relative to the whole, are rounding"""
+"""skew (or symmetric) parts up to this, relative to the whole, are rounding errors"""
 REPEATED = 1e-10
 """squares of undamped roots that differ by less than this, relative to themselves, are equal"""
 NULL = 1e-13
-"""stiffness along a direction up to this, relative to all that was added to make it, is none"""
+"""stiffness along a direction up to this, relative to the summands it came from, is zero"""
 GRADED = 1e-6
-"""squares of roots below this share of the largest are found again, by the direction they belong to"""
+"""squares of roots below this fraction of the largest are recomputed as Rayleigh quotients"""
 CLUSTER = 1e-7
 """roots nearer than this, relative to their scale, may be one repeated root: rounding splits a defective pair by
 1e-8"""
 RANK = 1e-6
-"""singular values up to this, relative to the terms, count for the number of eigenvectors of a repeated root"""
+"""singular values up to this, relative to the terms, are zero when the eigenvectors of a repeated root are counted"""
 
 
 @dataclass(frozen=True)
 class Roots:
-    """All eigenvalues of a quadratic problem, in order of their size, with eigenvectors.
+    """All eigenvalues of a quadratic eigenproblem by increasing modulus, with eigenvectors.
 
     Attributes:
-        values: roots, each as often as it occurs.
-        shapes: eigenvectors x by columns, of any length. A defective root repeats the eigenvector it has.
-        multiplicity: of each root, as a root of the characteristic polynomial.
-        vectors_of: number of independent eigenvectors of each root; fewer than its multiplicity means defective.
-        zero_shapes: directions without stiffness, by columns, of any length.
-        drifting: number of zeros beyond one for each of those directions: the displacement grows in proportion to time.
+        values: roots, repeated by multiplicity.
+        shapes: eigenvectors x by columns, of any length. A defective root repeats its eigenvectors.
+        multiplicity: algebraic multiplicity of each root.
+        vectors_of: geometric multiplicity of each root; less than the algebraic one means defective.
+        zero_shapes: null space of K, by columns, of any length.
+        drifting: number of zeros beyond one for each of those directions: displacements grow linearly in time.
         kind: ``undamped``, ``gyroscopic`` or ``general``.
-        columns: which of the shapes belongs to each root; None: one for each, in order.
+        columns: index of the shape of each root; None: one for each, in order.
     """
 
     values: Array
@@ -57,35 +57,35 @@ class Roots:
 
     @property
     def whole(self) -> Roots:
-        """Itself: nothing of these roots was left for later."""
+        """Itself: these roots are complete."""
         return self
 
     @cached_property
     def vectors(self) -> Array:
         """Eigenvectors by columns, of largest entry 1."""
         shapes = self.shapes if self.columns is None else self.shapes[:, self.columns]
-        return _largest_one(shapes.astype(complex))
+        return _normalized(shapes.astype(complex))
 
     @cached_property
     def zero_vectors(self) -> Array:
         """Directions without stiffness by columns, of largest entry 1."""
-        return _largest_one(self.zero_shapes)
+        return _normalized(self.zero_shapes)
 
 
 def solve_quadratic(M: Array, C: Array, K: Array, nearby: Array | float = 0.0) -> Roots:
-    """Eigenvalues and eigenvectors.
+    """Eigenvalues and eigenvectors of the quadratic eigenproblem.
 
     Args:
         M, C, K: M symmetric and positive definite.
-        nearby: sizes of the entries of K not far from here, or one size of M^-1 K [1/time^2]. A stiffness that is
-            small beside these may be none apart from rounding; it is judged along its own direction, so that a stiff
-            spring elsewhere does not hide it.
+        nearby: sizes of the entries of K at nearby points, or one size of M^-1 K [1/time^2]. A stiffness at rounding
+            level relative to these counts as zero; it is judged along its own direction, so that a stiff spring
+            elsewhere does not hide it.
 
     Raises:
         LinAlgError: M is not positive definite.
     """
     n = len(M)
-    if n and np.count_nonzero(M) == n:  # a diagonal of positive masses, or something singular
+    if n and np.count_nonzero(M) == n:  # M is diagonal, or singular
         masses = M.diagonal()
         if not min(masses.tolist()) > 0.0:
             raise LinAlgError("the mass matrix is not positive definite")
@@ -117,19 +117,19 @@ def solve_quadratic(M: Array, C: Array, K: Array, nearby: Array | float = 0.0) -
 
 
 def _of_masses(M: Array) -> Array:
-    """What entries of K are to be compared with: products of the roots of the masses."""
+    """Scale of the entries of K: sqrt(M_ii M_jj)."""
     root = np.sqrt(M.diagonal())
     return np.outer(root, root)
 
 
 def rounding_along(X: Array, scale: Array, Y: Array | None = None) -> Array:
-    """Stiffness along directions, by columns, that is none apart from rounding, where entries of K have this scale."""
+    """Rounding level of the stiffness along directions (columns), for entries of K of this scale."""
     left, right = np.abs(X), np.abs(X if Y is None else Y)
     return np.asarray(NULL * np.sum(left * (scale @ right), axis=0))
 
 
 def undamped_of_many(M: Array, C: Array, K: Array) -> tuple[Array, Array]:
-    """Roots of many undamped problems, shape (cases, 2 n), in order of their size; and for which cases they are.
+    """Roots of many undamped problems by increasing modulus, shape (cases, 2 n), and which cases were solved.
 
     The others (damped, unsymmetric, M not positive definite) are NaN.
     """
@@ -158,24 +158,24 @@ def undamped_of_many(M: Array, C: Array, K: Array) -> tuple[Array, Array]:
 
 
 def _without_gaps(many: Array) -> Array:
-    """Matrices of float64, each in one piece; the same array where that is so."""
+    """Matrices of float64, each contiguous; the same array if it already is."""
     n = many.shape[-1]
     in_place = many.dtype == np.float64 and many.strides[1:] == (8 * n, 8)
     return many if in_place else np.array(many, dtype=float, order="C")
 
 
 def _negligible(damp: Array, stiffness: float) -> bool:
-    """Whether damping is rounding: less than the last digits of critical damping."""
+    """Whether damping is a rounding error relative to critical damping."""
     return bool(np.abs(damp).max() <= 1e-15 * stiffness**0.5)
 
 
 def _undamped(inverse: Array, stiff: Array, K: Array, scale: Array) -> Roots:
-    """Roots +-sqrt(-squares) in pairs; equal squares have a full set of eigenvectors, but zeros are double."""
+    """Roots +-sqrt(-squares) in pairs; all are semisimple except zero, which is double."""
     squares, Y = eigh(stiff)
     X = inverse.T @ Y
     largest = float(np.abs(squares).max(initial=0.0))
     small = np.abs(squares) < GRADED * largest
-    if small.any():  # their errors go with the largest; along their own directions they are known better
+    if small.any():  # eigh's errors scale with the largest; Rayleigh quotients are more accurate
         squares = np.where(small, np.sum(X * (K @ X), axis=0), squares)
         ascending = np.argsort(squares, kind="stable")
         squares, X = squares[ascending], X[:, ascending]
@@ -186,7 +186,7 @@ def _undamped(inverse: Array, stiff: Array, K: Array, scale: Array) -> Roots:
     ]
     counts = [1] * len(sizes)
     start = 0
-    for k in range(1, len(sizes) + 1):  # runs of equal squares; they are in order
+    for k in range(1, len(sizes) + 1):  # runs of equal squares, which are sorted
         if k < len(sizes) and (roots[k] == roots[k - 1] or sizes[k] - sizes[k - 1] <= REPEATED * abs(sizes[k])):
             continue
         counts[start:k] = [k - start] * (k - start)
@@ -234,7 +234,7 @@ def _general(inverse: Array, damp: Array, stiff: Array, scale: Array, *, conserv
     B = np.zeros((2 * n - k, 2 * n - k))  # acts on (p, v / gamma), times gamma
     B[: n - k, n - k :], B[n - k :, : n - k], B[n - k :, n - k :] = P.T, -stiff @ P / gamma**2, -damp / gamma
     Q, drifting = None, 0
-    if k:  # a conserved momentum is a separate zero
+    if k:  # deflate the second zero of each conserved momentum
         a, b, _ = svd(Y.T @ damp @ R / gamma)
         kept = a[:, b <= NULL]
         drifting = kept.shape[1]
@@ -246,7 +246,7 @@ def _general(inverse: Array, damp: Array, stiff: Array, scale: Array, *, conserv
     if conservative:
         values = _on_axis(values, gamma)
     X = states[n - k :]
-    small = norm(X, axis=0) < 1e-3 * norm(states, axis=0)  # slow roots: displacements are more accurate
+    small = norm(X, axis=0) < 1e-3 * norm(states, axis=0)  # for slow roots displacements are more accurate
     X = np.where(small, P @ states[: n - k] if k < n else X, X)
     values, X, multiplicity, count = _clustered(values, X, damp, stiff, gamma)
     if k:
@@ -260,19 +260,19 @@ def _general(inverse: Array, damp: Array, stiff: Array, scale: Array, *, conserv
 
 
 def _on_axis(values: Array, gamma: float) -> Array:
-    """Roots of a conservative system come with their mirror images; one without another near it lies on the axis."""
+    """Roots of a conservative system are symmetric about the imaginary axis; an isolated one near it lies on it."""
     near = np.abs(values.real) <= 1e-10 * gamma
     alone = (np.abs(values[:, None] - values) < CLUSTER * gamma).sum(axis=1) == 1
     return np.where(near & alone, 1j * values.imag, values)
 
 
 def _clustered(values: Array, X: Array, damp: Array, stiff: Array, gamma: float) -> tuple[Array, Array, Array, Array]:
-    """Multiplicity and number of eigenvectors of every root; a defective root is set to the mean of its copies."""
+    """Algebraic and geometric multiplicity of every root; a defective root is set to the mean of its cluster."""
     count = len(values)
     values, X = values.astype(complex), X.astype(complex)
     multiplicity, vectors = np.ones(count, dtype=int), np.ones(count, dtype=int)
     near = np.abs(values[:, None] - values) <= CLUSTER * np.maximum(gamma * 1e-3, np.abs(values))[:, None]
-    todo = set(range(count)) if np.count_nonzero(near) > count else set()  # else all are alone
+    todo = set(range(count)) if np.count_nonzero(near) > count else set()  # else all are isolated
     while todo:
         group = _grown(near, todo.pop())
         todo -= set(group)
@@ -293,7 +293,7 @@ def _clustered(values: Array, X: Array, damp: Array, stiff: Array, gamma: float)
 
 
 def _grown(near: Array, start: int) -> list[int]:
-    """All roots that a chain of near ones leads to."""
+    """The connected component of a root in the graph of near roots."""
     group, front = {start}, [start]
     while front:
         k = front.pop()
@@ -304,7 +304,7 @@ def _grown(near: Array, start: int) -> list[int]:
     return sorted(group)
 
 
-def _largest_one(X: Array) -> Array:
+def _normalized(X: Array) -> Array:
     """Columns scaled to a largest entry of 1."""
     if not X.size:
         return X
@@ -313,9 +313,9 @@ def _largest_one(X: Array) -> Array:
 
 
 def longest_chain(M: Array, C: Array, K: Array) -> int:
-    """Size of the largest Jordan block of the root zero: 0 without one, 1 at rest, 2 drift, more: powers of time.
+    """Size of the largest Jordan block of the root zero: 0 no such root, 1 constant, 2 drift, more: powers of time.
 
-    Null spaces are taken out one after the other (a staircase), each judged by singular values.
+    A staircase algorithm deflates null spaces one after the other, with ranks from singular values.
     """
     n = len(M)
     inverse = inv(cholesky(M))
@@ -334,7 +334,7 @@ def longest_chain(M: Array, C: Array, K: Array) -> int:
 
 
 def backward_errors(M: Array, C: Array, K: Array, values: Array, X: Array) -> Array:
-    """Smallest relative change of M, C and K for which each pair is exact (Tisseur 2000)."""
+    """Backward errors: the smallest relative change of M, C and K for which each pair is exact (Tisseur 2000)."""
     left = M @ X * values**2 + C @ X * values + K @ X
     size = np.abs(values)
     terms = size**2 * norm(M) + size * norm(C) + norm(K)

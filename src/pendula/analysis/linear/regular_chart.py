@@ -1,8 +1,8 @@
-"""A linear model where the coordinates of a system are singular, as longitude is at a pole.
+"""A linear model at a point where the coordinates of a system are singular, as longitude is at a pole.
 
-At such a point some direction has no mass, but moving along it moves no body: it only changes how the coordinates are
-counted. Seen from all points of that fibre, the other directions together span what the bodies can do. Masses,
-stiffnesses and damping along them are exact there, and add up to a model in displacements of the bodies.
+At such a point some direction has no mass, but motion along it moves no body: all points of this fibre are the same
+pose. The regular directions at all points of the fibre together span the motions of the bodies. Mass, stiffness and
+damping along them are exact, and a least-squares fit combines them into a model in displacements of the bodies.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 SAME = 1e-9
-"""bodies that move by less than this along the massless direction (relative to a typical length) are at rest"""
+"""bodies that move by less than this along a massless direction (relative to a typical length) stay at rest"""
 FITS = 1e-8
 NEAR = 1e-3
-"""distance at which the model is compared with accelerations of the system, where its coordinates are regular"""
+"""distance at which the model is compared with the system, whose coordinates are regular there"""
 CLOSE = 2e-3
-"""how well they must agree there: linear to second order in the distance, with room for large curvature"""
+"""tolerance of that comparison: the error is of second order in the distance; this allows for large curvature"""
 
 
 def in_regular_chart(system: System, point: Equilibrium, singular: LinearModel, method: str) -> LinearModel:
-    """The linear model in displacements of bodies, for a system whose own coordinates are singular at the point.
+    """The linear model in displacements of bodies, for a system with singular coordinates at the point.
 
     Raises:
-        SingularPose: a motion has no mass in any coordinates, or no regular model was found; says which.
+        SingularPose: a motion is massless in any coordinates, or no regular model was found.
     """
     null, names = massless(singular)
     what = ", ".join(names)
@@ -71,7 +71,7 @@ def in_regular_chart(system: System, point: Equilibrium, singular: LinearModel, 
 
 
 def massless(model: LinearModel) -> tuple[Array, tuple[str, ...]]:
-    """Directions without mass, by columns, and the coordinates that take part in them."""
+    """The null space of M, by columns, and the coordinates that take part in it."""
     size = model.M.diagonal()
     scale = np.sqrt(np.where(size > 1e-14 * max(float(size.max(initial=0.0)), 1e-300), size, 1.0))
     sizes, directions = np.linalg.eigh(model.M / np.outer(scale, scale))
@@ -82,7 +82,7 @@ def massless(model: LinearModel) -> tuple[Array, tuple[str, ...]]:
 
 
 def _refuse_massless(system: System, point: Equilibrium, null: Array, what: str) -> None:
-    """Refuses a direction without mass along which bodies do move."""
+    """Raises SingularPose if a massless direction moves a body."""
     R, r = system.poses(point.q, parameters=point.parameters)
     size = max(typical_length(system, point.parameters), 1e-300)
     for column in null.T:
@@ -104,7 +104,7 @@ def _coordinates(system: System, ds: Array) -> Array:
 
 
 def _moves(system: System, q: Array, point: Equilibrium) -> Array:
-    """Velocities of all bodies (turns, then shifts) for every speed alone, by columns; at many q at once."""
+    """The Jacobian of all bodies (angular, then linear velocity) by columns of speeds; at many q at once."""
     n = len(system.layout.speeds)
     many = np.repeat(q[..., None, :], n, axis=-2)
     found = system.body_motion(many, np.broadcast_to(np.eye(n), (*q.shape[:-1], n, n)), parameters=point.parameters)
@@ -113,7 +113,7 @@ def _moves(system: System, q: Array, point: Equilibrium) -> Array:
 
 
 def _samples(system: System, point: Equilibrium, null: Array) -> list[tuple[Array, Array, Array]]:
-    """At points of the fibre: what bodies do along the regular directions, those directions, and the point."""
+    """At points of the fibre: body motions along the regular directions, those directions, and the point."""
     rng = np.random.default_rng(7)
     n = len(null)
     shifts = [np.zeros(n)] + [null @ rng.uniform(-np.pi, np.pi, size=null.shape[1]) for _ in range(4 * n * n + 3)]
@@ -128,7 +128,7 @@ def _samples(system: System, point: Equilibrium, null: Array) -> list[tuple[Arra
 
 
 def _chosen_components(system: System, U: Array, n: int, what: str) -> tuple[tuple[str, ...], Array]:
-    """Displacements of bodies that determine all others: their names and rows. Shifts are preferred to turns."""
+    """Displacements of bodies that determine all others: names and rows. Translations take precedence."""
     from scipy.linalg import qr  # slow to load
 
     names = [f"{body}_{kind}{axis}" for body in system.layout.bodies for kind in ("turn_", "") for axis in "xyz"]
@@ -152,7 +152,7 @@ def _chosen_components(system: System, U: Array, n: int, what: str) -> tuple[tup
 def _fitted(
     system: System, point: Equilibrium, samples: list[tuple[Array, Array, Array]], rows: Array, what: str
 ) -> tuple[Array, Array, Array, Array]:
-    """M, C, K and F in the chosen displacements, from their values along the regular directions of all samples."""
+    """M, C, K and F in the chosen displacements, fitted to their values along the regular directions of all samples."""
     n = len(rows)
     left, right, sides, pushes = [], [], [], []
     given = (point.v, point.inputs, point.multipliers, point.parameters)
@@ -166,7 +166,7 @@ def _fitted(
         sides.append(E.T)
         pushes.append(W.T @ terms.F)
     A, b = np.concatenate(left), np.concatenate(right)
-    found = np.linalg.lstsq(A, b, rcond=1e-10)[0]  # what no sample sees (a skew part) comes out as zero
+    found = np.linalg.lstsq(A, b, rcond=1e-10)[0]  # components that no sample shows (a skew part) become zero
     F = np.linalg.lstsq(np.concatenate(sides), np.concatenate(pushes), rcond=None)[0]
     off = np.abs(A @ found - b).max(axis=0) / np.maximum(np.abs(b).max(axis=0), 1e-300)
     if off.max() > FITS:
@@ -179,7 +179,7 @@ def _fitted(
 
 
 def _clean(X: Array) -> Array:
-    """Rounding of the fit set to zero, so that what is symmetric or diagonal is exactly so."""
+    """Sets rounding errors of the fit to zero, so that symmetric or diagonal matrices are exactly so."""
     X = np.where(np.abs(X) < 1e-13 * max(np.abs(X).max(), 1e-300), 0.0, X)
     return np.where(np.abs(X - X.T) < 1e-13 * max(np.abs(X).max(), 1e-300), (X + X.T) / 2, X)
 
@@ -187,10 +187,9 @@ def _clean(X: Array) -> Array:
 def _compare_nearby(
     system: System, point: Equilibrium, model: LinearModel, rows: Array, null: Array, what: str
 ) -> None:
-    """Accelerations of the bodies a little off the point, where the system's coordinates are regular, against the
-    model.
+    """Compares the model with accelerations of the bodies near the point, where the system's coordinates are regular.
 
-    This also sees forces across a displacement (gyroscopic, circulatory), which the fit cannot.
+    This also detects forces perpendicular to a displacement (gyroscopic, circulatory), which the fit cannot.
     """
     rng = np.random.default_rng(11)
     n, parameters = len(rows), point.parameters
@@ -211,8 +210,8 @@ def _compare_nearby(
         _displacement(R, r, R0, r0, system, point)[rows]
         for R, r in zip(*system.poses(q, parameters=parameters), strict=True)
     ]
-    told = -np.linalg.solve(model.M, model.K @ np.transpose(e) + model.C @ rate.T).T
-    worst, size = float(np.abs(bodies - told).max()), max(float(np.abs(bodies).max()), 1e-300)
+    predicted = -np.linalg.solve(model.M, model.K @ np.transpose(e) + model.C @ rate.T).T
+    worst, size = float(np.abs(bodies - predicted).max()), max(float(np.abs(bodies).max()), 1e-300)
     if worst > CLOSE * size:
         raise SingularPose(
             f"the coordinates are singular at this point ({what} is not determined), and forces act across "
@@ -222,7 +221,7 @@ def _compare_nearby(
 
 
 def _displacement(R: Array, r: Array, R0: Array, r0: Array, system: System, point: Equilibrium) -> Array:
-    """Small turns and shifts of the mass centres of all bodies."""
+    """Small rotations of all bodies and displacements of their mass centres."""
     turn = np.einsum("bij,bkj->bik", R, R0)
     angles = (
         np.stack([turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], 1) / 2
@@ -233,7 +232,7 @@ def _displacement(R: Array, r: Array, R0: Array, r0: Array, system: System, poin
 
 
 def _centers(system: System, point: Equilibrium) -> Array:
-    """Mass centres in body axes, which velocities of bodies are those of."""
+    """Mass centres of all bodies in body axes."""
     from pendula.model.expressions.expression import parse
 
     values = system.layout.parameter_values(point.parameters)

@@ -1,4 +1,4 @@
-"""Eigenvalues of small motion, each with its multiplicity, its error and a label that says what it is."""
+"""Eigenvalues of small motion, each with its multiplicity, its backward error and a label of its origin."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from pendula.words import readable
 @readable
 @dataclass(frozen=True)
 class Eigenvalue:
-    """One root: its value [1/time], how often it occurs, and what it is.
+    """One eigenvalue: its value [1/time], its multiplicity, and a label of its origin.
 
     Attributes:
-        value: the root; infinite or not a number where the label says so.
-        multiplicity: as a root of the characteristic polynomial.
+        value: the root; infinite or nan if the label says so.
+        multiplicity: algebraic multiplicity.
         label: starts with ``physical``, ``zero``, ``infinite``, ``undetermined`` or ``artefact``.
-        semisimple: whether it has a full set of eigenvectors; if not, motion grows by powers of time.
-        vector: an eigenvector in the coordinates e, of largest entry 1; None where there is none.
+        semisimple: whether it has a full set of eigenvectors; otherwise motion grows by powers of time.
+        vector: an eigenvector in the coordinates e, of largest entry 1, or None.
         backward_error: relative change of M, C, K that makes the pair exact.
 
     Example:
@@ -61,17 +61,17 @@ class Eigenvalue:
 @readable
 @dataclass(frozen=True)
 class Spectrum:
-    """All roots about an equilibrium. ``str()`` is a table.
+    """All eigenvalues about an equilibrium. ``str()`` gives a table.
 
     Attributes:
-        values: finite roots, each as often as it occurs, in order of their size.
-        labels: of each of them.
+        values: finite roots, repeated by multiplicity, by increasing modulus.
+        labels: their labels.
         multiplicities, semisimple: of each; see :class:`Eigenvalue`.
         backward_errors: of each pair; see :class:`Eigenvalue`.
-        others: roots that are not finite numbers or not of the mechanism: infinite, undetermined, artefacts.
+        others: infinite and undetermined roots, and artefacts.
         model: the linear model.
-        found: the roots as the solver left them; ``roots`` has them with what is known of the zeros.
-        kept: which of those roots they are; None: all.
+        found: the solver's output, from which ``roots`` follows.
+        kept: indices of ``values`` among those roots; None: all.
 
     Example:
         >>> import pendula
@@ -90,12 +90,12 @@ class Spectrum:
 
     @cached_property
     def roots(self) -> Roots:
-        """The roots of the linear model with what is known of the zeros."""
+        """The roots of the linear model with multiplicities and eigenvectors."""
         return self.found.whole
 
     @cached_property
     def multiplicities(self) -> Array:
-        """How often each value occurs, as a root of the characteristic polynomial."""
+        """Algebraic multiplicity of each value."""
         return self._kept(self.roots.multiplicity)
 
     @cached_property
@@ -113,13 +113,13 @@ class Spectrum:
 
     @cached_property
     def backward_errors(self) -> Array:
-        """Smallest relative change of M, C, K for which each pair is exact."""
+        """Backward errors: the smallest relative change of M, C, K for which each pair is exact."""
         m = self.model
         return backward_errors(m.M, m.C, m.K, self.values, self.vectors)
 
     @cached_property
     def residuals(self) -> Array:
-        """Length of A z - value z for eigenvectors z of length 1, relative to the largest entry of A."""
+        """Norm of A z - value z for unit eigenvectors z, relative to the largest entry of A."""
         z = np.vstack([self.vectors, self.vectors * self.values])
         z = z / np.linalg.norm(z, axis=0)
         left = self.model.A @ z - z * self.values
@@ -127,7 +127,7 @@ class Spectrum:
 
     @cached_property
     def eigenvalues(self) -> tuple[Eigenvalue, ...]:
-        """Distinct roots, then those that are infinite, undetermined or artefacts."""
+        """Distinct finite roots, then infinite and undetermined roots and artefacts."""
         found: list[Eigenvalue] = []
         errors = self.backward_errors
         left = list(range(len(self.values)))
@@ -167,11 +167,11 @@ class Spectrum:
 def spectrum(
     linear: LinearModel | Pencil | AnySystem, at: Point = None, *, inputs: Any = None, parameters: Parameters = None
 ) -> Spectrum:
-    """Every eigenvalue with its multiplicity and a label that says what it is.
+    """Every eigenvalue with its multiplicity and a label of its origin.
 
-    Labels start with ``physical``; ``zero`` (by a cyclic coordinate, a rigid-body freedom, or because a stiffness
+    Labels start with ``physical``; ``zero`` (due to a cyclic coordinate, a rigid-body freedom, or a stiffness that
     vanishes at this point); ``infinite`` (due to a constraint); ``undetermined`` (0/0, if coordinates are singular or
-    constraints redundant); ``artefact`` (of the method: what QZ makes of infinite roots of a pencil).
+    constraints redundant); ``artefact`` (of the method: a finite value that QZ returns for an infinite root).
 
     Args:
         linear: a linear model, or a pencil with its multipliers; a system, a model or the name of a library mechanism
@@ -208,7 +208,7 @@ def _of_model(model: LinearModel) -> Spectrum:
 
 
 def solve(model: LinearModel) -> Roots:
-    """The roots of a linear model; a stiffness is judged to be none by what it is nearby."""
+    """The roots of a linear model; stiffness at nearby points is the scale for a stiffness of zero."""
     try:
         roots = solve_quadratic(model.M, model.C, model.K)
         if model.system is None or not _suspicious(model, roots):
@@ -222,7 +222,7 @@ def solve(model: LinearModel) -> Roots:
 
 
 def _suspicious(model: LinearModel, roots: Roots) -> bool:
-    """Whether some root, or the rate of some stiffness alone, is so slow that it may be zero but for rounding."""
+    """Whether some root, or some sqrt(K_ii/M_ii), is so small that it may be a rounding error."""
     system = model.system
     assert system is not None
     sizes = np.abs(roots.values)
@@ -232,12 +232,12 @@ def _suspicious(model: LinearModel, roots: Roots) -> bool:
     return bool(smallest < SLOW * max(fast, weight_rate(system, model.at.parameters), spin(system, model.at.v)))
 
 
-MOST_LOOKS = 24
-"""directions in which the stiffness nearby is looked at"""
+MOST_DIRECTIONS = 24
+"""largest number of directions in which nearby stiffness is evaluated"""
 
 
 def stiffness_nearby(model: LinearModel) -> Array:
-    """Largest entries of the stiffness at the point and at some distance from it; a scale, so some points will do."""
+    """Largest entries of the stiffness at the point and at some points around it, as a scale."""
     system = model.system
     assert system is not None
     largest = np.abs(model.K)
@@ -246,11 +246,11 @@ def stiffness_nearby(model: LinearModel) -> Array:
     scale = np.sqrt(model.M.diagonal())
     largest = np.maximum(largest, rate_of_turning(model) ** 2 * np.outer(scale, scale))
     Z = model.Z
-    for k in np.unique(np.linspace(0, Z.shape[1] - 1, MOST_LOOKS).astype(int)):
+    for k in np.unique(np.linspace(0, Z.shape[1] - 1, MOST_DIRECTIONS).astype(int)):
         for h in (-0.7, 0.4):
             e = np.zeros(Z.shape[1])
             e[k] = h * (1.0 if is_angle(model, k) else typical_length(system, model.at.parameters))
-            with suppress(ComputationError, LinAlgError):  # too far for a chart or a loop: the other points will do
+            with suppress(ComputationError, LinAlgError):  # too far for a chart or a loop: the other points suffice
                 q, v = displaced(system, model.at, Z, e, 0.0 * e)
                 terms = terms_at(system, q, v, model.at.inputs, model.at.multipliers, model.at.parameters)
                 largest = np.maximum(largest, np.abs(Z.T @ terms.K @ Z))
@@ -261,20 +261,19 @@ def stiffness_nearby(model: LinearModel) -> Array:
 
 
 def zero_label(model: LinearModel, roots: Roots) -> str:
-    """The cause of the zeros: named coordinates along which a family extends, or a stiffness that vanishes
-    here."""
+    """The cause of the zeros: coordinates along which a family of equilibria extends, or a stiffness that vanishes."""
     flat = roots.zero_vectors
     if model.system is None or model.chart:
         return "zero: no stiffness along " + ", ".join(_partners(model, flat))
-    goes_on, rest = family_directions(model, flat)
+    families, rest = family_directions(model, flat)
     parts = []
-    if goes_on.shape[1]:
-        names = _partners(model, goes_on)
-        single = len(names) == goes_on.shape[1]
+    if families.shape[1]:
+        names = _partners(model, families)
+        single = len(names) == families.shape[1]
         what = "cyclic coordinate" if single else "rigid-body freedom of"
         parts.append(f"{what}{'s' if single and len(names) > 1 else ''} {', '.join(names)}")
     if rest.shape[1]:
-        parts.append(f"stiffness along {', '.join(_partners(model, rest))} vanishes just at this point")
+        parts.append(f"stiffness along {', '.join(_partners(model, rest))} vanishes exactly at this point")
     return "zero: " + "; ".join(parts)
 
 
@@ -285,7 +284,7 @@ def _partners(model: LinearModel, flat: Array) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _other_roots(rows: int, undetermined: int) -> tuple[Eigenvalue, ...]:
-    """Roots of the full equations that independent coordinates do not have."""
+    """Roots of the full equations that the equations in independent coordinates lack."""
     found = []
     if rows:
         text = f"infinite: due to {rows} constraint row{'s' if rows > 1 else ''}, three for each"
@@ -300,7 +299,7 @@ def _other_roots(rows: int, undetermined: int) -> tuple[Eigenvalue, ...]:
 
 
 def _of_pencil(full: Pencil) -> Spectrum:
-    """Roots by QZ, each held against the model in independent coordinates."""
+    """Roots by QZ, each matched with the model in independent coordinates."""
     if full.model is None:
         raise UsageError(
             "the pencil has no counterpart in independent coordinates here, so its roots cannot be distinguished.\n"
@@ -347,7 +346,7 @@ def _artefact(full: Pencil) -> str:
 
 
 def _matched(true: Array, found: Array) -> list[tuple[int, int]]:
-    """Pairs of true and computed roots, the nearest first; those too far apart are not paired."""
+    """Pairs of true and computed roots, nearest first; roots too far apart are not paired."""
     if not found.size or not true.size:
         return []
     scale = max(float(np.abs(true).max()), 1e-300)

@@ -1,7 +1,7 @@
 """All terms of a linear model from one compiled program: M, unbalanced forces and their derivatives at many states.
 
-Compiled once per system. Where equations are not symbolic (the recursion over the bodies) the same terms come from the
-system's own functions.
+The program is compiled once per system. If the equations are not symbolic (recursion over the bodies), the same terms
+come from the system's own functions.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from pendula.system.layout import Array
 from pendula.system.system import System
 
 LARGE = 40
-"""speeds beyond which thorough compilation takes longer than it gains"""
+"""number of speeds above which optimized compilation does not pay"""
 
 
 class Terms(NamedTuple):
-    """Terms at one state (or, with leading dimensions, at many): M v' = f + G^T lam and its derivatives.
+    """Terms of M v' = f + G^T lam and its derivatives at one state (or, with leading dimensions, at many).
 
-    ``left`` is f + G^T lam; K, C and F are derivatives of it by s (dq = N ds) and v with the sign turned, and by u.
+    ``left`` is f + G^T lam; K and C are its negative derivatives by s (dq = N ds) and v, F is its derivative by u.
     """
 
     M: Array
@@ -45,7 +45,7 @@ PARTS = Terms._fields
 
 @dataclass
 class Cut:
-    """Where the parts of a row of outputs are, and the last parameters prepared."""
+    """Positions of the parts in a row of outputs, and the last prepared parameters."""
 
     native: Native
     places: tuple[tuple[tuple[int, ...], int, int], ...]
@@ -53,7 +53,7 @@ class Cut:
     compiled: Any = None
 
     def parts(self, out: Array, batch: tuple[int, ...] = ()) -> Terms:
-        """The terms in rows of outputs."""
+        """Rows of outputs split into terms."""
         if not batch:
             row = out[0]
             return Terms(*(row[a:b].reshape(shape) for shape, a, b in self.places))
@@ -66,7 +66,7 @@ _KNOWN: WeakKeyDictionary[System, Cut] = WeakKeyDictionary()
 def terms_at(
     system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array, *, t: Array | float = 0.0
 ) -> Terms:
-    """The terms at one state, for given inputs, multipliers and parameters (all arrays in the order of the layout)."""
+    """The terms at one state, for given inputs, multipliers and parameters (arrays in the order of the layout)."""
     if not system.symbolic_terms:
         return _by_functions(system, q, v, u, lam, parameters, t)
     cut = compiled_terms(system)
@@ -101,7 +101,7 @@ def terms_of_many(system: System, q: Array, v: Array, u: Array, lam: Array, para
 
 
 def _with_parameters(system: System, rows: Array, parameters: Array) -> Terms:
-    """One row of parameters per state: the same program with parameters as further inputs."""
+    """Terms for one row of parameters per state: the same program with parameters as further inputs."""
     native = system.programs.native("linear terms by parameters", lambda: _build(system, parameters_vary=True))
     out = Compiled(native, np.zeros(1)).rows(np.ascontiguousarray(np.concatenate([rows, parameters], axis=1)))
     return compiled_terms(system).parts(out, (len(rows),))
@@ -113,7 +113,7 @@ def bind_terms(system: System, parameters: Array) -> Compiled:
 
 
 def compiled_terms(system: System) -> Cut:
-    """The program of a system's terms; compiled once."""
+    """The program of a system's terms; cached."""
     found = _KNOWN.get(system)
     if found is None:
         n, m = len(system.layout.speeds), system.loop_rows
@@ -162,7 +162,7 @@ def _build(system: System, *, parameters_vary: bool = False) -> Native:
 def _by_functions(
     system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array, t: Array | float
 ) -> Terms:
-    """The same from the functions of a system."""
+    """The same terms from the functions of a system."""
     n = len(system.layout.speeds)
     rest: dict[str, Any] = {"inputs": u, "parameters": parameters}
     by_q, by_v, by_u = (system.residual_jacobian(by, q, v, np.zeros(n), lam, t, **rest)[0] for by in "qvu")

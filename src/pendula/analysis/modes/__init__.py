@@ -1,1 +1,1 @@
-"""Modes of small motion: frequencies, damping, shapes, words; free and harmonic response."""
+"""Modes of small motion: frequencies, damping, shapes, descriptions; free and harmonic response."""

@@ -1,4 +1,4 @@
-"""The eigenproblems behind modes: symmetric where forces have a potential, quadratic otherwise."""
+"""The eigenproblems of modal analysis: symmetric if forces have a potential, quadratic otherwise."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ OSCILLATION, RIGID, UNSTABLE = "oscillation", "rigid body", "unstable"
 DECAY, FLUTTER = "decay", "growing oscillation"
 
 STILL = 1e-10
-"""a stiffness up to this, relative to the terms it is the sum of, is zero: nothing holds the mode"""
+"""a modal stiffness up to this, relative to the terms of its sum, is zero: a rigid-body mode"""
 ROUNDING = 1e-13
-"""an eigenvalue up to this, relative to the largest, is rounding"""
+"""an eigenvalue up to this, relative to the largest, is a rounding error"""
 SAME = 1e-9
 """frequencies whose squares differ by less than this, relatively, count as equal"""
 DOUBLE = 1e-7
@@ -24,11 +24,11 @@ DOUBLE = 1e-7
 NEGLIGIBLE = 1e-9
 """entries of a shape below this, relative to its largest, are zero"""
 SKEW = 1e-12
-"""gyroscopic and circulatory parts below this, relative to the matrix, are rounding"""
+"""gyroscopic and circulatory parts below this, relative to the matrix, are rounding errors"""
 
 
 def all_names(linear: LinearModel) -> tuple[str, ...]:
-    """Names of the rows of N Z e: coordinates of the system; where those are singular, of what is taken instead."""
+    """Names of the rows of N Z e: coordinates of the system, or of the regular chart that replaces a singular one."""
     return linear.coordinates if getattr(linear, "chart", "") else linear.at.layout.coordinates
 
 
@@ -38,20 +38,20 @@ class Mode:
     """One mode of a linear model.
 
     Attributes:
-        number: counted from 1: those that grow, rigid-body modes, then the others, slow ones first.
-        kind: ``oscillation``; ``rigid body`` (nothing holds it, frequency zero); ``unstable`` (negative stiffness, or a
-            real root to the right: it leaves without oscillating); ``growing oscillation``; ``decay`` (a real root to
-            the left: it comes back without oscillating).
-        eigenvalue: s of e(t) = shape exp(s t) [1/time]; of a pair, the one with positive imaginary part.
-        roots: how many of the 2n eigenvalues belong to it: 2 for pairs, 1 for a single real root.
-        shape: in independent coordinates, with shape^H M shape = 1; complex where phases differ.
-        scaled: the same with its first entry that is not negligible equal to 1.
+        number: from 1: growing modes, rigid-body modes, then the others by increasing |eigenvalue|.
+        kind: ``oscillation``; ``rigid body`` (no restoring force, frequency zero); ``unstable`` (negative stiffness, or
+            a positive real root: grows without oscillating); ``growing oscillation``; ``decay`` (a negative real root:
+            decays without oscillating).
+        eigenvalue: s of e(t) = shape exp(s t) [1/time]; for a pair, the one with positive imaginary part.
+        roots: number of the 2n eigenvalues that belong to it: 2 for a pair, 1 for a single real root.
+        shape: in independent coordinates, mass-normalized (shape^H M shape = 1); complex if phases differ.
+        scaled: the same shape, scaled so that its first non-negligible entry is 1.
         everywhere: changes of all coordinates (``all_names``) for ``scaled``: N Z scaled.
-        repeated: numbers of all modes with this eigenvalue, where there are several; any combination of their shapes
+        repeated: numbers of all modes with this eigenvalue, if there are several; any combination of their shapes
             is a shape, too.
         defective: whether those modes have fewer independent shapes than roots, so that motions grow by powers of t.
-        residual: how well (s^2 M + s C + K) shape = 0 holds, relative to its terms.
-        description: a sentence.
+        residual: of (s^2 M + s C + K) shape = 0, relative to its terms.
+        description: the mode in one sentence.
 
     Example:
         >>> import pendula
@@ -74,32 +74,32 @@ class Mode:
 
     @property
     def frequency(self) -> float | None:
-        """Natural frequency |s| [rad/time]; None where nothing oscillates about the equilibrium and stays."""
+        """Natural frequency |s| [rad/time]; None unless the mode is an oscillation that does not grow."""
         return abs(self.eigenvalue) if self.kind == OSCILLATION else None
 
     @property
     def hertz(self) -> float | None:
-        """The same in cycles per unit of time."""
+        """The same in cycles per time unit."""
         return None if self.frequency is None else self.frequency / (2 * np.pi)
 
     @property
     def damped_frequency(self) -> float | None:
-        """Frequency at which it oscillates, damping included [rad/time]."""
+        """Damped frequency Im s [rad/time]."""
         return self.eigenvalue.imag if self.kind == OSCILLATION else None
 
     @property
     def damped_hertz(self) -> float | None:
-        """The same in cycles per unit of time."""
+        """The same in cycles per time unit."""
         return None if self.damped_frequency is None else self.damped_frequency / (2 * np.pi)
 
     @property
     def period(self) -> float | None:
-        """Time of one oscillation, damping included."""
+        """Period of the damped oscillation."""
         return None if self.damped_frequency is None else 2 * np.pi / self.damped_frequency
 
     @property
     def damping_ratio(self) -> float | None:
-        """-Re s/|s|; None where nothing oscillates."""
+        """Damping ratio -Re s/|s|; None if the mode does not oscillate."""
         if self.kind != OSCILLATION:
             return None
         return 0.0 if self.eigenvalue.real == 0 else -self.eigenvalue.real / abs(self.eigenvalue)
@@ -113,7 +113,7 @@ class Mode:
 
 
 def negligible(part: Array, whole: Array) -> bool:
-    """Whether a part of a matrix is rounding."""
+    """Whether a part of a matrix is a rounding error."""
     return bool(np.abs(part).max(initial=0.0) <= SKEW * np.abs(whole).max(initial=0.0))
 
 
@@ -142,16 +142,16 @@ def symmetric_modes(linear: LinearModel) -> tuple[list[Mode], tuple[float, float
 
 
 def _plain_bases(squares: Array, E: Array, M: Array) -> Array:
-    """The same shapes; where a frequency is repeated, a basis that keeps coordinates apart as far as possible.
+    """The same shapes; for a repeated frequency, a basis that separates the coordinates as far as possible.
 
-    Of the subspace, the M-orthogonal projection of a unit vector is taken, that of the coordinate that is represented
-    best; then the same with the rest.
+    The first shape is the M-orthogonal projection onto the eigenspace of the unit vector with the longest projection;
+    the rest of the eigenspace is treated in the same way.
     """
     E = E.copy()
     for group in _runs(squares, SAME * np.maximum(np.abs(squares), ROUNDING * np.abs(squares).max())):
         basis = E[:, group]
         for k in range(len(group) - 1):
-            weights = (basis[:, k:].T @ M) / np.sqrt(np.diag(M))  # of unit vectors of length one in M
+            weights = (basis[:, k:].T @ M) / np.sqrt(np.diag(M))  # of M-normalized unit vectors
             turn = np.linalg.qr(weights[:, [int(np.argmax(np.linalg.norm(weights, axis=0)))]], mode="complete")[0]
             basis[:, k:] = basis[:, k:] @ turn
         E[:, group] = basis
@@ -159,7 +159,7 @@ def _plain_bases(squares: Array, E: Array, M: Array) -> Array:
 
 
 def _runs(values: Array, tolerance: Array) -> list[list[int]]:
-    """Rows of neighbours in a sorted list that are equal, where there is more than one."""
+    """Groups of two or more equal neighbours in a sorted list."""
     groups: list[list[int]] = [[0]]
     for k in range(1, len(values)):
         if abs(values[k] - values[k - 1]) <= tolerance[k]:
@@ -177,14 +177,14 @@ def quadratic_modes(linear: LinearModel, C: Array) -> list[Mode]:
     roots, vectors = np.linalg.eig(np.block([[np.zeros((n, n)), np.eye(n)], [-unit_K, -unit_C]]))
     vectors = np.linalg.solve(root.T, vectors[:n])
     largest = float(np.abs(roots).max())
-    found, zero = _held_by_nothing(linear, C, root, unit_C, unit_K, roots)
+    found, zero = _rigid_modes(linear, C, root, unit_C, unit_K, roots)
     for k in np.flatnonzero(~zero):
         s = complex(roots[k])
         off_axis = abs(s.real) > 1e-9 * abs(s) + ROUNDING * largest
         if s.imag == 0:
             found.append(_mode(linear, C, UNSTABLE if s.real > 0 else DECAY, complex(s.real), 1, vectors[:, k].real))
         elif s.imag > 0 and s.imag <= DOUBLE * abs(s):
-            # A double real root is found as a pair this far apart; with a shape for each it would not split like that.
+            # Rounding splits only a defective double real root this far into a pair.
             kind = UNSTABLE if s.real > 0 else DECAY
             turned = vectors[:, k] / vectors[int(np.argmax(np.abs(vectors[:, k]))), k]
             found.append(replace(_mode(linear, C, kind, complex(s.real), 2, turned.real), defective=True))
@@ -196,17 +196,17 @@ def quadratic_modes(linear: LinearModel, C: Array) -> list[Mode]:
     return sorted(found, key=lambda m: (rank.get(m.kind, 2), abs(m.eigenvalue), m.eigenvalue.real))
 
 
-def _held_by_nothing(
+def _rigid_modes(
     linear: LinearModel, C: Array, root: Array, unit_C: Array, unit_K: Array, roots: Array
 ) -> tuple[list[Mode], Array]:
-    """Rigid-body modes from the null space of K, and which roots are theirs (a double zero is found as +-1e-8)."""
+    """Rigid-body modes from the null space of K, and their roots (rounding moves a double zero to +-1e-8)."""
     largest = float(np.abs(roots).max())
     left, sizes, right = np.linalg.svd(unit_K)
     null = sizes <= STILL * max(float(sizes[0]), ROUNDING * largest**2)
     zero = np.zeros(len(roots), dtype=bool)
     if not null.any():
         return [], zero
-    # A velocity along a null direction may be resisted: then its zero is a single root, else a double one.
+    # With damping along a null direction, zero is a single root; without, a double one.
     _, resistance, turn = np.linalg.svd(left[:, null].T @ unit_C @ right[null].T)
     single = resistance > 1e-9 * max(float(np.abs(unit_C).max()), ROUNDING * largest)
     shapes = np.linalg.solve(root.T, right[null].T @ turn.T)
@@ -217,7 +217,7 @@ def _held_by_nothing(
 
 
 def _mode(linear: LinearModel, C: Array, kind: str, s: complex, roots: int, shape: Array) -> Mode:
-    """A mode with its shape in all scales."""
+    """A mode with its shape in both scalings."""
     shape = shape / np.sqrt(np.real(np.conj(shape) @ (linear.M @ shape)))
     sizes = np.abs(shape)
     first = int(np.flatnonzero(sizes > NEGLIGIBLE * sizes.max())[0])
@@ -232,7 +232,7 @@ def _mode(linear: LinearModel, C: Array, kind: str, s: complex, roots: int, shap
 
 
 def _residual(linear: LinearModel, C: Array, s: complex, shape: Array) -> float:
-    """How well (s^2 M + s C + K) shape = 0 holds, relative to the sizes of its terms."""
+    """Residual of (s^2 M + s C + K) shape = 0, relative to the size of its terms."""
     terms = [s**2 * (linear.M @ shape), s * (C @ shape), linear.K @ shape]
     sizes = [abs(s) ** 2 * np.abs(linear.M).max(), abs(s) * np.abs(C).max(), np.abs(linear.K).max()]
     size = sum(sizes) * np.abs(shape).max()
@@ -240,7 +240,7 @@ def _residual(linear: LinearModel, C: Array, s: complex, shape: Array) -> float:
 
 
 def with_groups(found: list[Mode], linear: LinearModel, *, real: bool) -> list[Mode]:
-    """The modes with those of equal eigenvalue named."""
+    """The modes, each with the numbers of those that share its eigenvalue."""
     result = list(found)
     values = np.array([m.eigenvalue for m in found])
     squares = values**2

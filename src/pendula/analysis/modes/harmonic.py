@@ -1,4 +1,4 @@
-"""The steady answer of a linear model to a harmonic input, over its frequency."""
+"""Steady-state response of a linear model to a harmonic input, over its frequency."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from pendula.system.parameters import Parameters
 from pendula.words import readable
 
 SMALL = 0.5
-"""angles [rad] beyond which a response gets a note"""
+"""angle [rad] beyond which a note says that the motion is not small"""
 SINGULAR = 1e-12
-"""smallest singular value of the dynamic stiffness, relative to its terms, that counts as zero"""
+"""a singular value of the dynamic stiffness up to this, relative to its terms, is zero"""
 
 
 @readable
 @dataclass(frozen=True)
 class Resonance:
-    """Where a steady response is large.
+    """A resonance: a peak of the steady-state response.
 
     Attributes:
-        frequency: of the input [rad/time]; for an undamped mode its natural frequency.
+        frequency: of the input [rad/time]; for an undamped mode, its natural frequency.
         mode: number of the mode.
         infinite: whether the response is unbounded there.
-        coordinate: which moves most there, of those with its unit.
-        amplitude: how far, for the amplitude of input given; infinite where unbounded.
+        coordinate: the coordinate that moves most there, among those with the same unit.
+        amplitude: of that coordinate, for the given amplitude of the input; infinite if unbounded.
 
     Example:
         >>> import pendula
@@ -57,19 +57,19 @@ class Resonance:
 @readable
 @dataclass(frozen=True)
 class HarmonicResponse:
-    """Steady motion e(t) = Re(response exp(i omega t)) under a force Re(amplitude exp(i omega t)).
+    """Steady-state motion e(t) = Re(response exp(i omega t)) under a force Re(amplitude exp(i omega t)).
 
-    Cosine and sine have the same phases: an input a sin(omega t) gives |response| sin(omega t + phase).
+    An input a sin(omega t) gives |response| sin(omega t + phase).
 
     Attributes:
         frequencies: of the input [rad/time], shape (k,).
-        response: complex, shape (k, n), for independent coordinates; infinite (nan phase) where unbounded.
+        response: complex response of the independent coordinates, shape (k, n); infinite (nan phase) if unbounded.
         everywhere: the same for all coordinates of the system.
-        resonances: peaks, one for every mode that the input reaches and that is not damped too much.
-        input: what drives it, by name.
+        resonances: one peak for every mode that the input excites and that is not damped too strongly.
+        input: name of the input.
         amplitude: of the input.
         unit: of the input's frequency.
-        notes: what else there is to say.
+        notes: further remarks.
         linear, modes: the model, and its undamped modes.
 
     Example:
@@ -97,7 +97,7 @@ class HarmonicResponse:
 
     @property
     def phases(self) -> Array:
-        """Phase against the input [rad], between -pi and pi (negative: behind); nan where unbounded."""
+        """Phase relative to the input [rad], between -pi and pi (negative: lag); nan where unbounded."""
         with np.errstate(invalid="ignore"):
             found = np.angle(self.response)
         return np.where(np.isfinite(np.abs(self.response)), found, np.nan)
@@ -137,36 +137,36 @@ def harmonic_response(
     inputs: Mapping[str, float] | None = None,
     parameters: Parameters = None,
 ) -> HarmonicResponse:
-    """Steady motion under a harmonic input over its frequency: (K + i omega C - omega^2 M) e = F.
+    """Frequency response: steady-state motion under a harmonic input, (K + i omega C - omega^2 M) e = F.
 
     Args:
         linear: a linear model; a system, a model or the name of a library mechanism is linearized at ``at``.
         input: name of an input; or forces on the independent coordinates, by name or as an array.
-        frequencies: of the input [rad/time]; default: a row around all natural frequencies.
+        frequencies: of the input [rad/time]; default: a range around all natural frequencies.
         amplitude: of the input; the response is proportional to it.
         at, inputs, parameters: for a system, as for ``linearize``.
 
     Returns:
-        HarmonicResponse. At a natural frequency that nothing damps the response of the coordinates in that mode is
-        infinite, and ``resonances`` says so.
+        HarmonicResponse. At an undamped natural frequency the response of the coordinates in that mode is infinite,
+        and ``resonances`` says so.
 
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.cart_pole())
         >>> found = harmonic_response(system, "F", [1.0, 2.0], at={"theta": 0.0})
-        >>> found["x"].real.round(4)  # behind the input by half a turn
+        >>> found["x"].real.round(4)  # lags the input by half a period
         array([-0.8258, -0.199 ])
     """
     model = linear_of(linear, "harmonic_response", at, inputs, parameters)
     force, name = _force(model, input)
     if not isinstance(amplitude, (int, float)) or not 0 < amplitude < np.inf:
-        raise UsageError(f"the amplitude of the input is a positive number, found {amplitude!r}")
+        raise UsageError(f"the amplitude of the input must be a positive number, found {amplitude!r}")
     natural, actual = modes(model), modes(model, damped=True)
     omega = _frequencies(frequencies, natural)
     notes = _notes(actual, force)
     rows, left = [], False
     for w in omega:
-        row, unexcited = _answer(model, w, force * amplitude)
+        row, unexcited = _response_at(model, w, force * amplitude)
         rows.append(row)
         left = left or unexcited
     if left:
@@ -195,7 +195,7 @@ def _force(linear: LinearModel, given: Any) -> tuple[Array, str]:
         return linear.F[:, linear.inputs.index(given)], given
     force = values_of(linear, given, "the force")
     if force.ndim != 1:
-        raise UsageError(f"the force is one number for every coordinate, found shape {force.shape}")
+        raise UsageError(f"the force must be one number for every coordinate, found shape {force.shape}")
     names = [n for n, f in zip(linear.coordinates, force, strict=True) if f]
     return force, f"a force on {', '.join(names) or 'nothing'}"
 
@@ -210,29 +210,29 @@ def _frequencies(given: Any, natural: Modes) -> Array:
         return np.unique(np.concatenate([even, near]))
     omega = np.atleast_1d(np.asarray(given, dtype=float))
     if omega.ndim != 1 or not omega.size or not np.all(np.isfinite(omega)) or omega.min() < 0:
-        raise UsageError(f"frequencies are finite numbers from 0 up [rad/time], found {given!r}")
+        raise UsageError(f"frequencies must be finite and not negative [rad/time], found {given!r}")
     return omega
 
 
 def _dynamic_stiffness(linear: LinearModel, omega: float) -> tuple[Array, float]:
-    """K + i omega C - omega^2 M for coordinates of unit mass, the size of its terms."""
+    """The dynamic stiffness K + i omega C - omega^2 M scaled to unit masses, and the size of its terms."""
     matrix = linear.K + 1j * omega * linear.C - omega**2 * linear.M
     size = np.sqrt(np.abs(np.diag(linear.M)))
     terms = np.abs(linear.K) + omega * np.abs(linear.C) + omega**2 * np.abs(linear.M)
     return matrix / np.outer(size, size), float((terms / np.outer(size, size)).max())
 
 
-def _answer(linear: LinearModel, omega: float, force: Array) -> tuple[Array, bool]:
-    """The response at one frequency, and whether a natural frequency is met that the force does not excite."""
+def _response_at(linear: LinearModel, omega: float, force: Array) -> tuple[Array, bool]:
+    """The response at one frequency, and whether that is a natural frequency which the force does not excite."""
     matrix, terms = _dynamic_stiffness(linear, omega)
     size = np.sqrt(np.abs(np.diag(linear.M)))
     left, values, right = np.linalg.svd(matrix)
     lost = values <= SINGULAR * terms
     scaled = force / size
-    pushed = left.conj().T @ scaled
+    excitation = left.conj().T @ scaled
     safe = np.where(lost, 1.0, values)
-    found = right.conj().T @ np.where(lost, 0.0, pushed / safe) / size
-    excited = lost & (np.abs(pushed) > 1e-9 * max(float(np.linalg.norm(scaled)), 1e-300))
+    found = right.conj().T @ np.where(lost, 0.0, excitation / safe) / size
+    excited = lost & (np.abs(excitation) > 1e-9 * max(float(np.linalg.norm(scaled)), 1e-300))
     if excited.any():
         shapes = np.abs(right[excited])
         reached = (shapes > 1e-9 * shapes.max()).any(axis=0)
@@ -241,7 +241,7 @@ def _answer(linear: LinearModel, omega: float, force: Array) -> tuple[Array, boo
 
 
 def _resonances(linear: LinearModel, actual: Modes, force: Array) -> tuple[Resonance, ...]:
-    """Peaks near the natural frequencies of all modes that oscillate and that the force reaches."""
+    """Peaks near the natural frequencies of all oscillating modes that the force excites."""
     found: list[Resonance] = []
     for mode in actual.modes:
         peak = _peak(linear, mode, force) if mode.kind == OSCILLATION else None
@@ -255,28 +255,28 @@ def _peak(linear: LinearModel, mode: Mode, force: Array) -> Resonance | None:
     which = _most_of_first_unit(linear, shape)
     name, s = linear.coordinates[which], mode.eigenvalue
     centre = abs(s.imag)
-    row, _ = _answer(linear, centre, force)
+    row, _ = _response_at(linear, centre, force)
     if s.real == 0:
         return Resonance(centre, mode.number, True, name, np.inf) if not np.isfinite(row).all() else None
     if abs(s.real) > abs(s) / np.sqrt(2):
-        return None  # damped so much that there is no peak
+        return None  # damping too strong for a peak
     width = 3 * abs(s.real)
 
     from scipy import optimize  # slow to load
 
     def height(omega: float) -> float:
-        return -float(np.abs(_answer(linear, omega, force)[0][which]))
+        return -float(np.abs(_response_at(linear, omega, force)[0][which]))
 
     low, high = max(centre - width, 0.0), centre + width
     best = optimize.minimize_scalar(height, bounds=(low, high), method="bounded", options={"xatol": 1e-10 * centre})
     edge = min(best.x - low, high - best.x) < 1e-6 * width
     if edge or best.fun == 0:
-        return None  # hidden under a neighbour, or not reached
+        return None  # hidden by a neighbouring peak, or not excited
     return Resonance(float(best.x), mode.number, False, name, -float(best.fun))
 
 
 def _most_of_first_unit(linear: LinearModel, shape: Array) -> int:
-    """The coordinate that moves most, among those with the unit of the one that carries most kinetic energy."""
+    """The coordinate that moves most, among those with the unit of the one with most kinetic energy."""
     carrier = int(np.argmax(shape * np.sqrt(np.abs(np.diag(linear.M)))))
     unit = linear.units.get(linear.coordinates[carrier], "")
     same = [k for k, n in enumerate(linear.coordinates) if linear.units.get(n, "") == unit]

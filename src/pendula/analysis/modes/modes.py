@@ -1,4 +1,4 @@
-"""Modes of a linear model: natural frequencies, damping, shapes, and what each of them looks like in words."""
+"""Modal analysis of a linear model: natural frequencies, damping ratios, mode shapes, and descriptions in words."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from pendula.words import readable
 @readable
 @dataclass(frozen=True)
 class Modes:
-    """All modes of a linear model, counted from 1: ``modes[1]``, ``list(modes)``, ``len(modes)``. ``str()`` is a table.
+    """Modes of a linear model, numbered from 1: ``modes[1]``, ``list(modes)``, ``len(modes)``. ``str()`` is a table.
 
     Attributes:
         modes: the modes.
         linear: the linear model.
-        damped: whether damping was taken into account.
-        orthogonality: largest entry of E^T M E - 1; None where modes were found from the quadratic eigenproblem.
+        damped: whether damping is included.
+        orthogonality: largest entry of E^T M E - 1; None for modes of the quadratic eigenproblem.
         stiffness_orthogonality: largest entry of E^T K E - diag(lambda), relative to the largest lambda; or None.
-        notes: what else there is to say, for example that damping was left out.
+        notes: further remarks, for example that damping is neglected.
 
     Example:
         >>> import pendula
@@ -87,7 +87,7 @@ class Modes:
         return self.linear.at.layout.time_unit
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything as plain lists and texts; a mode without a frequency has None in its place."""
+        """All results as plain lists and strings; a mode without a frequency has None."""
         names = all_names(self.linear)
         return {
             "frequencies_rad_s": [m.frequency for m in self.modes],
@@ -128,17 +128,17 @@ def modes(
     """Natural frequencies, damping ratios and shapes of small motions about an equilibrium.
 
     Undamped modes come from the symmetric eigenproblem K e = omega^2 M e. Gyroscopic or circulatory forces, and damping
-    if requested, lead to (s^2 M + s C + K) e = 0 and to shapes with phases. A mode that nothing holds is
-    called a rigid-body mode, and one with negative stiffness unstable: neither is given a frequency.
+    if requested, lead to the quadratic eigenproblem (s^2 M + s C + K) e = 0 and to complex shapes, with phases. Neither
+    a rigid-body mode (no restoring force) nor an unstable mode (negative stiffness) has a frequency.
 
     Args:
         linear: a linear model; a system, a model or the name of a library mechanism is linearized first.
         at: for a system, the equilibrium (as for ``linearize``).
-        damped: whether damping counts; if not, and there is some, ``notes`` says that it was left out.
+        damped: whether to include damping; if it is neglected, ``notes`` says so.
         inputs, parameters: for a system, values of inputs and parameters by name.
 
     Raises:
-        ModelError: a motion has no mass, so that it has no frequency.
+        ModelError: the mass matrix is not positive definite.
 
     Example:
         >>> import pendula
@@ -159,12 +159,12 @@ def modes(
         found, orthogonality = quadratic_modes(model, C), (None, None)
     numbered = [replace(m, number=k) for k, m in enumerate(found, 1)]
     grouped = with_groups(numbered, model, real=orthogonality[0] is not None)
-    told = tuple(replace(m, description=sentence(m, model)) for m in grouped)
-    return Modes(told, model, damped, orthogonality[0], orthogonality[1], _notes(model, damped, told))
+    described = tuple(replace(m, description=sentence(m, model)) for m in grouped)
+    return Modes(described, model, damped, orthogonality[0], orthogonality[1], _notes(model, damped, described))
 
 
 def modal_coordinates(modes: Modes, e: Any, v: Any = None) -> tuple[Array, Array]:
-    """How much of every mode there is in a displacement, and in a velocity, of an undamped model.
+    """Modal coordinates of a displacement and of a velocity of an undamped model.
 
     With mass-normalized shapes E, e = E eta gives eta = E^T M e. Leading dimensions are a batch.
 
@@ -196,7 +196,7 @@ def modal_coordinates(modes: Modes, e: Any, v: Any = None) -> tuple[Array, Array
 
 
 def values_of(linear: LinearModel, given: Any, what: str) -> Array:
-    """A change of the independent coordinates, by name or as an array; what is not named is zero."""
+    """A displacement of the independent coordinates, by name or as an array; unnamed entries are zero."""
     names = linear.speeds if what == "v" else linear.coordinates
     if isinstance(given, Mapping):
         unknown = [name for name in given if name not in names]

@@ -1,4 +1,4 @@
-"""A mode as a motion of the mechanism itself: its frames over one period, on the constraints where there are loops."""
+"""Animation of a mode: frames of the mechanism over one period, projected onto the constraints of its loops."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from pendula.system.system import System, has_gaps
 
 FRAMES = 97
 JUMP = 5.0
-"""a frame may be this much farther from the one before than the linear motion is; beyond, the mechanism has jumped"""
+"""a step between frames beyond this multiple of the linear step means that the mechanism changed its assembly mode"""
 SHOWN = 2.0
-"""time of one cycle of a mode that has no period, in units of time"""
+"""duration of one cycle for a mode without a period [time]"""
 WITHOUT_ANGLES = 0.1
-"""default amplitude where nothing turns, as a share of a typical length"""
+"""default amplitude if no angle moves, as a fraction of a typical length"""
 WITH_ANGLES = 0.3
-"""default amplitude of the angle that turns most [rad]"""
+"""default amplitude of the angle that moves most [rad]"""
 
 
 @dataclass(frozen=True)
 class ModeMotion:
-    """Frames of a mechanism that moves in one mode.
+    """Frames of a mechanism moving in one mode.
 
     Attributes:
         t: times of the frames, shape (k,).
         q: coordinates, shape (k, coordinates), on the constraints.
-        amplitude: how far ``coordinate`` goes [its unit].
-        coordinate: the one that moves most.
-        gap: largest gap left in the constraints.
+        amplitude: of ``coordinate`` [its unit].
+        coordinate: the coordinate that moves most.
+        gap: largest remaining constraint violation.
         mode: the mode.
-        notes: what is shown, in words.
+        notes: remarks on what is shown.
         system, parameters: of the mechanism.
     """
 
@@ -65,19 +65,19 @@ def mode_motion(
     amplitude: float | None = None,
     frames: int = FRAMES,
 ) -> ModeMotion:
-    """Frames of one period of a mode, each brought onto the constraints with the least change.
+    """Frames of one period of a mode, each projected onto the constraints with the least change.
 
-    A mode without a period (rigid body, unstable, decaying) is shown as a slow oscillation along its shape; ``notes``
+    A mode without a period (rigid-body, unstable, decaying) is shown as a slow oscillation along its shape; ``notes``
     says so.
 
     Args:
         modes: the modes of a linear model that knows its system.
-        number: which one, from 1.
-        amplitude: how far the coordinate that moves most goes [rad, or length where nothing turns]; default 0.3 rad.
-        frames: number of frames; the last is the first again.
+        number: of the mode, from 1.
+        amplitude: of the coordinate that moves most [rad, or length if no angle moves]; default 0.3 rad.
+        frames: number of frames; the last equals the first.
 
     Raises:
-        LoopNotClosed: the loops cannot be closed that far out: take a smaller amplitude.
+        LoopNotClosed: the loops cannot close at this amplitude; use a smaller one.
 
     Example:
         >>> import pendula
@@ -89,7 +89,7 @@ def mode_motion(
     linear, mode = modes.linear, modes[number]
     system = system_behind(linear)
     if not isinstance(frames, int) or not 5 <= frames <= 5000:
-        raise UsageError(f"frames is a whole number from 5 to 5000, found {frames!r}")
+        raise UsageError(f"frames must be an integer from 5 to 5000, found {frames!r}")
     direction, largest = unit_direction(linear, mode.scaled)
     size = _amplitude(system, linear, largest, amplitude)
     span = mode.period if mode.kind == OSCILLATION and mode.period is not None else SHOWN
@@ -98,7 +98,7 @@ def mode_motion(
     q, gap = _on_constraints(system, linear, moved)
     name = system.layout.coordinates[largest]
     unit = system.layout.units[name]
-    notes = [mode.description, f"shown with {name} going {size:.4g} {unit}".rstrip()]
+    notes = [mode.description, f"shown with {name} moving by {size:.4g} {unit}".rstrip()]
     if mode.kind != OSCILLATION:
         notes.append("it has no period: shown as a slow oscillation along its shape")
     elif mode.damping_ratio:
@@ -110,9 +110,9 @@ def mode_motion(
 
 
 def unit_direction(linear: LinearModel, shape: Sequence[complex] | Array) -> tuple[Array, int]:
-    """A direction scaled so that the coordinate that moves most moves by 1, and which that is.
+    """A direction scaled so that the coordinate that moves most moves by 1, and the index of that coordinate.
 
-    Angles are looked at first; where none moves, or only quaternions do, other coordinates.
+    Angles take precedence; if none moves, all coordinates are considered.
     """
     layout = linear.at.layout
     change = linear.N @ (linear.Z @ np.asarray(shape))
@@ -131,14 +131,14 @@ def _amplitude(system: System, linear: LinearModel, largest: int, given: float |
             return WITHOUT_ANGLES * typical_length(system, linear.at.parameters)
         return WITH_ANGLES
     if not isinstance(given, (int, float)) or not 0 < given < np.inf:
-        raise UsageError(f"the amplitude is a positive number, found {given!r}")
+        raise UsageError(f"the amplitude must be a positive number, found {given!r}")
     if given > np.pi and system.layout.coordinate_kinds[largest] == "angle":
-        raise UsageError(f"the amplitude of an angle is at most pi (in radians), found {given!r}; try 0.3")
+        raise UsageError(f"the amplitude of an angle must be at most pi (in radians), found {given!r}; try 0.3")
     return float(given)
 
 
 def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[Array, float]:
-    """Displaced poses, each on the constraints."""
+    """Displaced poses, each projected onto the constraints, and the largest remaining gap."""
     at, gap = linear.at, 0.0
     rows: list[Array] = []
     for k, change in enumerate(moved):

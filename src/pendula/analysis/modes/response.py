@@ -1,4 +1,4 @@
-"""Free motion of a linear model, as the sum of its modes."""
+"""Free response of a linear model by modal superposition."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from pendula.system.parameters import Parameters
 from pendula.words import readable
 
 FAITHFUL = 1e8
-"""condition of the eigenvectors up to which motions are summed from them; beyond, by the matrix exponential"""
+"""condition number of the eigenvectors up to which modes are superposed; above it, the matrix exponential is used"""
 
 
 @readable
 @dataclass(frozen=True)
 class FreeResponse:
-    """Free motion of a linear model.
+    """Free response of a linear model.
 
     Attributes:
         t: times, shape (k,).
         e, v: changes of the independent coordinates and speeds, shape (k, n).
         q: changes of all coordinates of the system, shape (k, coordinates): N Z e.
-        parts: the part of every mode in e, shape (modes, k, n); empty where modes cannot be separated.
-        modes: those modes.
+        parts: contribution of every mode to e, shape (modes, k, n); empty if modes cannot be separated.
+        modes: the damped modes.
         method: ``modes`` or ``matrix exponential`` (fewer shapes than roots, or nearly so).
         linear: the linear model.
 
@@ -67,8 +67,8 @@ class FreeResponse:
         unit = self.linear.at.layout.time_unit
         most = np.abs(self.e).max(axis=0)
         pairs = zip(self.linear.coordinates, most.tolist(), strict=True)
-        told = [f"{n} {x:.4g} {self.linear.units.get(n, '')}".rstrip() for n, x in pairs]
-        return f"free motion from t = {self.t[0]:.6g} to {self.t[-1]:.6g} {unit}, at most {', '.join(told[:6])}"
+        listed = [f"{n} {x:.4g} {self.linear.units.get(n, '')}".rstrip() for n, x in pairs]
+        return f"free motion from t = {self.t[0]:.6g} to {self.t[-1]:.6g} {unit}, at most {', '.join(listed[:6])}"
 
 
 def free_response(
@@ -81,15 +81,15 @@ def free_response(
     inputs: Mapping[str, float] | None = None,
     parameters: Parameters = None,
 ) -> FreeResponse:
-    """Free motion of a linear model from a displacement and a velocity, as the sum of its modes.
+    """Free response of a linear model to an initial displacement and velocity, by modal superposition.
 
-    It is exact for the linear model, damping included. Where there are fewer shapes than roots (a critically damped
-    mode, say), the sum does not exist and the matrix exponential takes its place.
+    It is exact for the linear model, damping included. If there are fewer shapes than roots (as for a critically damped
+    mode), modes do not span all motions, and the matrix exponential is used instead.
 
     Args:
         linear: a linear model; a system, a model or the name of a library mechanism is linearized at ``at``.
-        e0, v0: changes of the independent coordinates and of their speeds at t = 0, by name or as arrays.
-        t: times, or the last of 201 evenly spaced ones.
+        e0, v0: initial changes of the independent coordinates and of their speeds, by name or as arrays.
+        t: times, or the end of 201 evenly spaced times from 0.
         at, inputs, parameters: for a system, as for ``linearize``.
 
     Example:
@@ -118,12 +118,12 @@ def free_response(
 def _times(t: Any) -> Array:
     times = np.linspace(0.0, float(t), 201) if np.ndim(t) == 0 else np.asarray(t, dtype=float)
     if times.ndim != 1 or not times.size or not np.all(np.isfinite(times)):
-        raise UsageError(f"t is a row of finite times, or the last one, found {t!r}")
+        raise UsageError(f"t must be a sequence of finite times, or the last time, found {t!r}")
     return times
 
 
 def _undamped(found: Modes, e: Array, v: Array, t: Array) -> tuple[Array, Array]:
-    """Parts of the modes: cosine and sine, a drift, or growth and decay."""
+    """Contributions of the modes: cosine and sine, a drift, or cosh and sinh."""
     weight = found.linear.M @ found.shapes
     parts, rates = [], []
     for mode, at, rate in zip(found.modes, e @ weight, v @ weight, strict=True):
@@ -142,10 +142,10 @@ def _undamped(found: Modes, e: Array, v: Array, t: Array) -> tuple[Array, Array]
 
 
 def _with_phases(found: Modes, e: Array, v: Array, t: Array) -> tuple[Array, Array, str]:
-    """Parts of the modes of (s^2 M + s C + K) e = 0; by the matrix exponential where shapes do not span all motions."""
+    """Contributions of the modes of (s^2 M + s C + K) e = 0; the matrix exponential if they do not span all motions."""
     A = found.linear.A
     n = len(A) // 2
-    # Speeds over a typical rate, so that displacements and speeds are of one size.
+    # Speeds divided by a typical rate, so that displacements and speeds have comparable size.
     rate = max(float(np.abs(np.linalg.eigvals(A)).max()), 1e-300)
     scale = np.concatenate([np.ones(n), np.full(n, 1 / rate)])
     start = np.concatenate([e, v]) * scale

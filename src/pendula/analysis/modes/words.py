@@ -1,4 +1,4 @@
-"""Modes in words: one sentence for each, and a table."""
+"""Descriptions of modes: one sentence for each, and a table."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
     from pendula.system.layout import Array
 
 LISTED = 6
-"""coordinates up to which every amplitude is described"""
-HARDLY = 1e-3
-"""a coordinate that moves less than this of the largest of its unit hardly moves"""
+"""largest number of coordinates for which every amplitude is stated"""
+IGNORED = 1e-3
+"""a coordinate that moves less than this fraction of the largest of its unit is ignored"""
 ALIGNED = 1.0
-"""phases [deg] up to this from 0 or 180 are in phase or out of phase"""
+"""phases within this of 0 or 180 [deg] are in phase or out of phase"""
 NEARLY = 20.0
-"""and up to this almost so"""
+"""phases within this [deg] are almost so"""
 
 
 def sentence(mode: Mode, linear: LinearModel) -> str:
-    """What a mode is and how it looks."""
+    """A mode in one sentence: its kind, its frequency, and its shape."""
     return f"{_what(mode, linear.at.layout.time_unit)}: {shape_words(*named_shape(mode, linear))}."
 
 
 def named_shape(mode: Mode, linear: LinearModel) -> tuple[tuple[str, ...], Array, dict[str, str]]:
-    """Names, values and units that describe a shape: independent coordinates, or all where there are constraints."""
+    """Names, values and units of a shape: independent coordinates, or all of them if there are constraints."""
     layout = linear.at.layout
     if linear.Z.shape[0] == linear.Z.shape[1]:
         return linear.coordinates, mode.scaled, {n: linear.units.get(n, "") for n in linear.coordinates}
@@ -60,7 +60,7 @@ def _cycles(value: float | None, unit: str) -> str:
 
 
 def shape_words(names: tuple[str, ...], values: Array, units: dict[str, str]) -> str:
-    """How coordinates move in a shape: together or against each other, by how much, and which one most."""
+    """A shape in words: which coordinates move in phase, by how much, and which one moves most."""
     largest: dict[str, float] = {}
     for name, value in zip(names, values, strict=True):
         largest[units[name]] = max(largest.get(units[name], 0.0), abs(value))
@@ -68,7 +68,7 @@ def shape_words(names: tuple[str, ...], values: Array, units: dict[str, str]) ->
     moving = [
         k
         for k, name in enumerate(names)
-        if abs(values[k]) > HARDLY * largest[units[name]] and abs(values[k]) > 1e-9 * overall
+        if abs(values[k]) > IGNORED * largest[units[name]] and abs(values[k]) > 1e-9 * overall
     ]
     if len(moving) == 1:
         return f"only {names[moving[0]]} moves"
@@ -82,7 +82,7 @@ def shape_words(names: tuple[str, ...], values: Array, units: dict[str, str]) ->
 
 
 def _together(names: list[str], phases: Array, many: bool) -> str:
-    """Whether coordinates move with or against each other, or neither."""
+    """Whether coordinates move in phase, out of phase, or neither."""
     away = np.minimum(np.abs(phases), np.abs(np.abs(phases) - 180))
     if away.max() > NEARLY:
         return "coordinates reach their extremes at different times"
@@ -102,7 +102,7 @@ def _together(names: list[str], phases: Array, many: bool) -> str:
 
 
 def _amplitudes(names: tuple[str, ...], values: Array, units: dict[str, str], moving: list[int], phases: Array) -> str:
-    """For one unit of the first coordinate, how far the others go."""
+    """Amplitudes of the other coordinates per unit of the first."""
     first, *others = moving
     scale = values[first]
     in_degrees = all(units[names[k]] == "rad" for k in moving)
@@ -119,7 +119,7 @@ def _amplitudes(names: tuple[str, ...], values: Array, units: dict[str, str], mo
 
 
 def _most(names: tuple[str, ...], values: Array, units: dict[str, str], moving: list[int], first: int) -> list[str]:
-    """Which coordinate of each unit moves most, where there are several of that unit."""
+    """Which coordinate of each unit moves most, for units with several coordinates."""
     found = []
     for unit in dict.fromkeys(units[names[k]] for k in moving):
         group = [k for k in moving if units[names[k]] == unit]
@@ -143,7 +143,7 @@ def _listed(items: list[str]) -> str:
 
 
 def columns_of(found: Modes) -> dict[str, list[float | None]]:
-    """Numbers of each mode by the heading of their column; damped modes have two frequencies, with their names."""
+    """Columns of the table by heading; damped modes have a damped and an undamped frequency."""
     unit = found.time_unit
     cycles = "Hz" if unit == "s" else f"cycles/{unit}"
     if found.damped:
@@ -162,7 +162,7 @@ def columns_of(found: Modes) -> dict[str, list[float | None]]:
 
 
 def table_of(found: Modes) -> str:
-    """A table of all modes, with a sentence for each of the first few."""
+    """A table of all modes, with a sentence for each of the first twenty."""
     at = ", ".join(f"{n} = {x:.6g}" for n, x in _point(found).items())
     title = f"{len(found)} mode{'s' if len(found) != 1 else ''}, {'damped' if found.damped else 'undamped'}, about {at}"
     columns = columns_of(found)
@@ -179,7 +179,7 @@ def table_of(found: Modes) -> str:
 
 
 def _point(found: Modes) -> dict[str, Any]:
-    """The first few coordinates of the equilibrium, and the rates of a steady motion."""
+    """The first six coordinates of the equilibrium, and the nonzero speeds of a steady motion."""
     at = found.linear.at
     rates = {n: x for n, x in zip(at.layout.speeds, at.v.tolist(), strict=True) if x}
     return dict(zip(at.layout.coordinates[:6], at.q[:6].tolist(), strict=True)) | rates

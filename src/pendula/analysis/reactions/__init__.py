@@ -1,1 +1,1 @@
-"""Forces in joints: what each joint transmits, and what is indeterminate."""
+"""Joint reactions: the constraint wrench of every joint, and what is statically indeterminate."""

@@ -1,4 +1,4 @@
-"""Reaction forces: what every joint exerts on its child along a motion, and what motors must supply."""
+"""Joint reactions along a motion: the constraint wrench on each joint's child body, and the drive forces of motors."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from pendula.system.system import System
 from pendula.words import counted, readable
 
 ROUNDING = 1e-11
-"""Forces below this part of the largest are rounding, where it is asked whether anything loads a direction at all."""
+"""Forces below this fraction of the largest are rounding errors."""
 
 _AXES = ("world", "body")
 
 
 @dataclass(frozen=True)
 class Indeterminate:
-    """A component of a reaction that the equations do not determine, and why.
+    """A statically indeterminate component of a reaction, and the reason.
 
     Example:
         >>> import pendula
@@ -51,7 +51,7 @@ class Indeterminate:
 @readable
 @dataclass(frozen=True)
 class Peak:
-    """Largest force and torque of a joint at the times of the run; None where they are not determined throughout.
+    """Largest force and torque of a joint over the samples of a run; None if they are indeterminate at any of them.
 
     Example:
         >>> import pendula
@@ -75,7 +75,7 @@ class Peak:
 @readable
 @dataclass(frozen=True, eq=False)
 class JointReaction:
-    """The reaction of one joint over time: what its parent side exerts on its child side, each (times, 3).
+    """The reaction of one joint over time, from its parent side on its child side; arrays have shape (times, 3).
 
     Example:
         >>> import pendula
@@ -91,7 +91,7 @@ class JointReaction:
     torque: Array
     """about the child side's point, in world axes"""
     force_body: Array
-    """in axes of the child body"""
+    """in the axes of the child body"""
     torque_body: Array
     point: Array
     """the child side's point in world axes"""
@@ -115,11 +115,11 @@ class JointReaction:
 @readable
 @dataclass(frozen=True, eq=False)
 class Reactions:
-    """Reactions of all joints over time; ``reactions["theta1"]`` is that of one joint.
+    """Reactions of all joints over time; ``reactions["theta1"]`` is the reaction of one joint.
 
-    Forces and torques are those of the parent side on the child side, at the child side's point. What springs,
-    friction and other loads do along the free directions of a joint is not part of them; what a motor does that
-    prescribes a motion is, and ``motors`` lists it separately.
+    Forces and torques act from the parent side on the child side, at the child side's point. They exclude springs,
+    friction and other loads along the free directions (motion subspace) of a joint. They include the drive force of a
+    prescribed motion, which ``motors`` also lists separately.
 
     Example:
         >>> import pendula
@@ -131,27 +131,27 @@ class Reactions:
     t: Array
     joints: tuple[str, ...]
     force_world: Array
-    """(times, joints, 3); nan where it is not determined"""
+    """(times, joints, 3); nan where indeterminate"""
     torque_world: Array
     force_body: Array
-    """in axes of each joint's child body"""
+    """in the axes of each joint's child body"""
     torque_body: Array
     points: Array
     """child side's points in world axes (times, joints, 3)"""
     motors: Mapping[str, Array]
-    """prescribed motion -> force or torque that it needs over time (for explicit time in a chart: power)"""
+    """prescribed motion -> its drive force or torque over time (for explicit time in a chart: power)"""
     motor_units: Mapping[str, str]
     indeterminate: tuple[Indeterminate, ...]
     planar: bool
-    """whether all moves in the x-y plane and nothing loads it across: Fz, Tx and Ty are zero throughout"""
+    """whether motion and loads stay in the x-y plane, so that Fz, Tx and Ty are zero"""
     length: float
-    """a length typical of the mechanism, by which torques are compared with forces"""
+    """typical length of the mechanism, by which torques are compared with forces"""
     largest: float
-    """size of the largest force, or torque over length, that is transmitted anywhere"""
+    """magnitude of the largest force, or torque over length, in any joint"""
     formulation: str
-    """the formulation by which forces were found"""
+    """the formulation that derived the reactions"""
     simulated_by: str
-    """the formulation by which the motion was found"""
+    """the formulation that the run used"""
     model: str
     units: Units
 
@@ -216,19 +216,19 @@ class Reactions:
 
 
 def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
-    """The force and torque that every joint exerts along a motion, at the times the run kept.
+    """The reaction force and torque (constraint wrench) of every joint along a motion, at the samples of the run.
 
-    ``Reactions.formulation`` states which formulation found them. Where joints of a loop hold each other, so that a
-    part of a reaction is not determined, that part is nan and named in ``indeterminate``.
+    Redundant constraints around a loop can make a component statically indeterminate. That component is nan and is
+    named in ``indeterminate``. ``Reactions.formulation`` names the formulation that derived the reactions.
 
     Args:
-        run: a run, as :func:`pendula.simulate` gives it.
-        formulation: one that finds forces in joints; default: that of the run, or Newton-Euler where that does not.
+        run: a run returned by :func:`pendula.simulate`.
+        formulation: one that derives reactions; default: that of the run, or Newton-Euler if that does not.
 
     Raises:
-        UsageError: the run kept no states.
-        NotSupported: the formulation does not find forces in joints; names those that do.
-        SingularPose: forces are not determined at a state of the run.
+        UsageError: the run stored no states.
+        NotSupported: the formulation does not derive reactions; the message names those that do.
+        SingularPose: accelerations are not determined at a state of the run.
 
     Example:
         >>> import pendula
@@ -278,7 +278,7 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
 
 
 def across_freedoms(freedoms: Freedoms, names: Sequence[str], carried: Wrenches) -> tuple[Array, Array]:
-    """What joints transmit, minus what acts along their free directions: forces and torques (times, joints, 3)."""
+    """Transmitted wrenches without their components along the motion subspaces: forces, torques (times, joints, 3)."""
     force, torque = np.array(carried.force), np.array(carried.torque)
     for k, name in enumerate(names):
         force[:, k], torque[:, k] = freedoms.across(name, carried.force[:, k], carried.torque[:, k])
@@ -286,7 +286,7 @@ def across_freedoms(freedoms: Freedoms, names: Sequence[str], carried: Wrenches)
 
 
 def _solver(system: System, formulation: str | None) -> System:
-    """A system of the same model whose formulation finds forces in joints."""
+    """A system of the same model whose formulation derives the joint wrenches."""
     own = system.formulation if system.equations.transmitted else NewtonEuler.name
     name = own if formulation is None else formulation
     if not formulation_named(name).support.joint_forces:
@@ -295,7 +295,7 @@ def _solver(system: System, formulation: str | None) -> System:
 
 
 def _loads_across(force: Array, torque: Array, length: float) -> bool:
-    """Whether anything loads a planar mechanism across its plane."""
+    """Whether a planar mechanism carries out-of-plane loads."""
     wrench = np.concatenate([force, torque / length], axis=-1)
     return bool(np.abs(wrench[..., [2, 3, 4]]).max(initial=0.0) > ROUNDING * np.abs(wrench).max(initial=0.0))
 
@@ -308,7 +308,7 @@ def _blank(
     *,
     in_plane: bool,
 ) -> tuple[Indeterminate, ...]:
-    """Puts nan where self-balanced forces of loops could add anything, and says where and why."""
+    """Writes nan into the components that self-balancing forces of loops can change, and lists them."""
     sets, takers = freedoms.self_balanced(in_plane=in_plane)
     if not sets:
         return ()
@@ -334,7 +334,7 @@ def _blank(
 
 
 def _motors(system: System, t: Array, q: Array, v: Array, parameters: Array) -> tuple[dict[str, Array], dict[str, str]]:
-    """What every prescribed motion needs, and its unit."""
+    """The drive force or torque of every prescribed motion, and its unit."""
     drives = system.drives
     if not drives:
         return {}, {}
@@ -349,7 +349,7 @@ def _motors(system: System, t: Array, q: Array, v: Array, parameters: Array) -> 
 
 
 def _motor_name(drive: str) -> str:
-    """A name for people: that of the coordinate, or whose point is moved on ground and along which axis."""
+    """A readable name: the coordinate, or the joint with the axis along which its ground point moves."""
     owner, sign, what = drive.partition("__")
     if not sign:
         return drive

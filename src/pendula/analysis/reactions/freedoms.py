@@ -1,11 +1,11 @@
-"""Free directions (motion subspaces) of joints, and forces that a closed loop cannot distinguish.
+"""Motion subspaces (free directions) of joints, and self-balancing forces in closed loops.
 
-Everything is found from poses and body velocities at given states, so it holds for every formulation. Where speeds
-are those of the joints, free directions are the motions they give; else they are read off the frames of the joints.
+Both follow from poses and body velocities at given states, so they do not depend on the formulation. The motion
+subspace of a tree joint is spanned by the twists of its unit speeds, that of a closing joint follows from its frames.
 
 A twist is (velocity of the child's material point at the joint minus that of the parent's, relative angular
-velocity), a wrench (force, torque about that point), both in world axes: their product is the power of the joint. To
-compare lengths with angles both are scaled by a length typical of the mechanism, which leaves the power as it is.
+velocity), a wrench is (force, torque about that point), both in world axes: their product is the power of the joint.
+Both are scaled by a typical length of the mechanism, so that lengths and angles compare; this preserves the power.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from pendula.system.rotations import quaternion_of, turned
 from pendula.system.system import BodyMotion, System
 
 DEPENDENT = 1e-9
-"""Directions that differ by less, relative to their size, count as one; a self-balanced force below it as none."""
+"""Directions with a smaller relative difference are dependent; a smaller self-balancing force counts as zero."""
 
 
 @dataclass(frozen=True)
 class _Place:
-    """World pose of a side of a joint: its point, and the body's own axes."""
+    """World pose of a side of a joint: its point, and the rotation of its body."""
 
     point: Array
     R: Array
 
 
 class Freedoms:
-    """Free directions of every joint of a system, at some states."""
+    """Motion subspaces of every joint of a system, at some states."""
 
     def __init__(self, system: System, q: Array, t: Array, parameters: Array) -> None:
         self.system, self.model, self.q, self.t = system, system.model, q, t
@@ -53,7 +53,7 @@ class Freedoms:
         self._centers = self._find_centers()
         self._directions = {name: self._span(columns) for name, columns in self._find_free().items()}
 
-    # -- where things are -----------------------------------------------------------------------
+    # -- positions ------------------------------------------------------------------------------
 
     def _numbers(self, vector: Any) -> Array:
         """A vector of the model at every time, shape (times, 3) or (3,) if it does not depend on time."""
@@ -82,17 +82,17 @@ class Freedoms:
         heights = np.ptp(self.r[..., 2], axis=0).max(initial=0.0)
         return bool(np.all(np.abs(self.R[..., 2, 2] - 1) < 1e-12) and heights < 1e-12 * self.length)
 
-    # -- how things move ------------------------------------------------------------------------
+    # -- twists ---------------------------------------------------------------------------------
 
     def twist(self, motion: BodyMotion, name: str) -> Array:
-        """Motion of a joint's child side relative to its parent side, shape (times, 6)."""
+        """Twist of a joint's child side relative to its parent side, shape (times, 6)."""
         joint = self.model.joint(name)
         point = self.children[name].point
         sides = [self._material(motion, side.body, point) for side in (joint.child, joint.parent)]
         return sides[0] - sides[1]
 
     def _material(self, motion: BodyMotion, body: str, point: Array) -> Array:
-        """Velocity of the point of a body that is at a place now, and its angular velocity."""
+        """Velocity of the material point of a body that is now at ``point``, and its angular velocity."""
         if body == GROUND:
             return np.zeros((len(self.t), 6))
         k = self.index[body]
@@ -100,7 +100,7 @@ class Freedoms:
         return np.concatenate([motion.velocity[:, k] + np.cross(w, point - self._centers[:, k]), w], axis=1)
 
     def _find_free(self) -> dict[str, list[Array]]:
-        """Joint -> scaled twists: per unit of each of its own speeds, or of a closing joint from its frames."""
+        """Joint -> scaled twists: one per unit speed of a tree joint; for a closing joint, from its frames."""
         found = {j.name: self._closing_freedoms(j) for j in self.model.closures}
         found |= {joint.name: [] for joint in self.model.tree}
         count = len(self.model.speeds)
@@ -115,18 +115,18 @@ class Freedoms:
         return self.system.body_motion(self.q, v, None, self.t, parameters=self.parameters)
 
     def scaled(self, twists: Array) -> Array:
-        """Twists (times, ..., 6) with angles turned into lengths."""
+        """Twists (times, ..., 6) with angular velocities multiplied by the typical length."""
         return twists * np.repeat([1.0, self.length], 3)
 
     def directions(self, name: str) -> Array:
-        """Orthonormal scaled free directions of a joint, shape (times, 6, freedoms); zero where they coincide."""
+        """Orthonormal basis of a joint's scaled motion subspace (times, 6, freedoms); dependent columns are zero."""
         return self._directions[name]
 
     def _span(self, columns: list[Array]) -> Array:
         return orthonormal(np.stack(columns, axis=-1)) if columns else np.zeros((len(self.t), 6, 0))
 
     def _closing_freedoms(self, joint: ClosingJoint) -> list[Array]:
-        """Scaled free directions of a closing joint: the twists that none of its rows forbids."""
+        """Scaled motion subspace of a closing joint: the twists that none of its constraint rows forbids."""
         parent, child = self._frame(joint.parent), self._frame(joint.child)
         forbidden: list[Array] = []
         for row in joint.rows():
@@ -144,7 +144,7 @@ class Freedoms:
         return list(np.moveaxis(free, -1, 0))
 
     def _frame(self, side: Side) -> Callable[[Along], Array]:
-        """What turns directions of a joint's side into unit vectors in world axes."""
+        """A function from directions of a joint's side to unit vectors in world axes."""
 
         def world(direction: Along) -> Array:
             axis = direction.axis if isinstance(direction, Normal) else direction
@@ -160,10 +160,10 @@ class Freedoms:
 
         return world
 
-    # -- what joints carry ----------------------------------------------------------------------
+    # -- wrenches -------------------------------------------------------------------------------
 
     def across(self, name: str, force: Array, torque: Array) -> tuple[Array, Array]:
-        """A wrench without its part along the joint's free directions, in which ideal joints carry nothing."""
+        """The constraint wrench: a wrench without its component along the motion subspace of the joint."""
         wrench = np.concatenate([force, torque / self.length], axis=-1)
         free = self.directions(name)
         for k in range(free.shape[-1]):
@@ -171,14 +171,14 @@ class Freedoms:
         return wrench[..., :3], wrench[..., 3:] * self.length
 
     def self_balanced(self, *, in_plane: bool = False) -> tuple[list[dict[str, Array]], list[list[str]]]:
-        """Forces in the joints that balance each other without any load: loops hold them undetermined.
+        """Self-balancing forces: joint forces in equilibrium without any load, which the equations leave undetermined.
 
         Args:
-            in_plane: leave out forces across the x-y plane.
+            in_plane: omit forces out of the x-y plane.
 
         Returns:
             a list of independent sets, each joint -> wrench about its child's point (times, 6), zero at times
-            where there are fewer; and the closing joints that take part in each.
+            with fewer sets; and the closing joints that take part in each.
         """
         closures = [j.name for j in self.model.closures]
         if not closures:
@@ -203,13 +203,13 @@ class Freedoms:
         if in_plane:
             lost = np.broadcast_to(np.eye(6)[:, [2, 3, 4]], (len(self.t), 6, 3))
             free = orthonormal(np.concatenate([lost, free], axis=-1))
-        # a basis of the projector onto the complement of the free directions
+        # a basis of the complement of the motion subspace
         return _basis(np.eye(6) - free @ np.swapaxes(free, 1, 2))
 
     def _powers(self, carried: dict[str, Array]) -> Array:
-        """Power of the wrenches of closing joints on every free direction of the tree joints that hold them together.
+        """Power of the closing joints' wrenches on every free direction of the tree joints in their loops.
 
-        A free direction moves all beyond its joint as one body. Shape (times, wrenches, directions).
+        A free direction moves all bodies outboard of its joint as one. Shape (times, wrenches, directions).
         """
         columns = []
         for joint in self.model.tree:
@@ -234,7 +234,7 @@ class Freedoms:
         return int(closing.child.body in beyond) - int(closing.parent.body in beyond)
 
     def _passed_on(self, joint: TreeJoint, shares: dict[str, Array]) -> Array:
-        """What a tree joint carries to balance the forces that closing joints exert on all beyond it."""
+        """The wrench of a tree joint that balances the closing joints' forces on the bodies outboard of it."""
         point = self.children[joint.name].point
         total = np.zeros((len(self.t), 6))
         for name, wrench in shares.items():
@@ -245,7 +245,7 @@ class Freedoms:
 
     @cached_property
     def _beyond(self) -> dict[str, set[str]]:
-        """Tree joint -> the bodies it carries."""
+        """Tree joint -> the bodies outboard of it."""
         found: dict[str, set[str]] = {}
         for joint in reversed(self.model.tree):  # children before parents
             further = [found[j.name] for j in self.model.tree if j.parent.body == joint.child.body]
@@ -273,7 +273,7 @@ def orthonormal(columns: Array) -> Array:
         column = found[..., k]
         before = np.linalg.norm(column, axis=-1, keepdims=True)
         column = column / np.where(before > 0, before, 1.0)
-        for _ in range(2):  # twice is enough to be orthogonal to rounding
+        for _ in range(2):  # two passes of Gram-Schmidt are orthogonal to rounding
             for i in range(k):
                 column = column - found[..., i] * np.sum(found[..., i] * column, axis=-1, keepdims=True)
         size = np.linalg.norm(column, axis=-1, keepdims=True)
@@ -282,7 +282,7 @@ def orthonormal(columns: Array) -> Array:
 
 
 def _basis(projectors: Array) -> Array:
-    """Orthonormal columns that span what each projector keeps; zero columns where it keeps less than at other times."""
+    """Orthonormal basis of the range of each projector; zero columns where its rank is lower than at other times."""
     sizes, vectors = np.linalg.eigh(projectors)
     keep = sizes > 0.5
     count = int(keep.sum(axis=-1).max(initial=0))
@@ -291,10 +291,9 @@ def _basis(projectors: Array) -> Array:
 
 
 def left_null_space(rows: Array) -> Array:
-    """Combinations of rows that vanish: y with y^T G = 0 at every time, shape (times, rows, sets).
+    """Left null space: y with y^T G = 0 at every time, shape (times, rows, sets).
 
-    Rows are scaled so that entries of size 1 are ordinary. Where the rank is higher than at other times, the sets
-    beyond it are zero.
+    Rows must be scaled to entries of order 1. Where the rank is higher than at other times, the surplus sets are zero.
 
     Example:
         >>> abs(left_null_space(np.array([[[1.0, 0.0], [2.0, 0.0]]]))[0].round(3)).tolist()

@@ -1,1 +1,1 @@
-"""Verdicts on stability, their proofs, and their ranges over a parameter."""
+"""Stability: the verdict on an equilibrium with its proof, and verdicts over a parameter."""

@@ -1,9 +1,9 @@
-"""What energy says about an equilibrium where eigenvalues do not decide: whether the potential has a minimum there.
+"""The energy criterion, for equilibria that eigenvalues do not decide: whether the potential has a minimum there.
 
-The theorem of Lagrange and Dirichlet: where forces have a potential, apart from gyroscopic ones and ones that take
-energy out, a strict minimum of the potential is stable. In steady motion it is the effective potential, and for cyclic
-coordinates Routh's, at fixed momentum. Along directions without stiffness higher-order terms decide; they are found
-from the force along the direction, with all other coordinates following to where they balance.
+Theorem of Lagrange and Dirichlet: if all forces have a potential, apart from gyroscopic and dissipative ones, a strict
+minimum of the potential is stable. In steady motion this is the effective potential, and with cyclic coordinates
+Routh's potential at fixed momentum. Along directions without stiffness higher-order terms decide. They follow from the
+force along the direction, with all other coordinates in equilibrium (the Lyapunov-Schmidt reduction).
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 HIGHEST = 12
-"""terms of the potential are looked at up to this order"""
+"""highest order of the terms of the potential that are examined"""
 VANISHING = 1e-12
-"""Taylor coefficients up to this share of all that was added to make them are rounding"""
+"""Taylor coefficients up to this fraction of the summands they came from are rounding errors"""
 RADII = (0.02, 0.04, 0.08, 0.16)
-"""distances along a direction without stiffness at which forces are looked at [rad, or typical lengths]"""
+"""distances along a direction without stiffness at which forces are evaluated [rad, or typical lengths]"""
 SAMPLES = 24
 NEARBY = 0.15
-"""how far from the equilibrium forces are tried for having a potential, and friction for taking energy out"""
+"""distance from the equilibrium within which forces are tested for a potential, and friction for dissipation"""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What energy says.
+    """Result of the energy criterion.
 
     Attributes:
         shape: ``minimum``, ``no minimum``, or ``unknown``.
-        reason: in words.
-        order: 2, or the order of the terms of the potential that decide.
+        reason: the reason in words.
+        order: order of the terms of the potential that decide.
         families: directions along which families of equilibria extend, by columns.
         damped: whether every direction is damped.
-        tested: what of it rests on numbers at some states, and is not proven.
+        tested: claims that were tested at some states but not proven.
     """
 
     shape: str
@@ -59,7 +59,7 @@ class Finding:
 
 
 def energy_finding(model: LinearModel, roots: Roots) -> Finding:
-    """Whether the (effective) potential has a strict minimum, families of equilibria apart."""
+    """Whether the (effective) potential has a strict minimum, apart from families of equilibria."""
     system = model.system
     assert system is not None
     flat = roots.zero_vectors
@@ -100,7 +100,7 @@ def energy_finding(model: LinearModel, roots: Roots) -> Finding:
 
 
 def reduced_stiffness(model: LinearModel, families: Array) -> tuple[Array, Array]:
-    """Stiffness apart from the families, at fixed momentum along them (Routh), and the directions it belongs to."""
+    """Stiffness across the families, at fixed momentum along them (Routh), and a basis of its directions."""
     n = len(model.M)
     if not families.shape[1]:
         return model.conservative, np.eye(n)
@@ -112,7 +112,7 @@ def reduced_stiffness(model: LinearModel, families: Array) -> tuple[Array, Array
 
 
 def why_not_conservative(model: LinearModel) -> str:
-    """Empty where forces have a potential, apart from those that do no work or take energy out; else what is wrong."""
+    """Why the energy criterion does not apply; empty if forces are conservative, gyroscopic or dissipative."""
     size = max(float(np.abs(model.K).max()), 1e-300)
     if np.abs(model.circulatory).max() > 1e-10 * size:
         return "forces have no potential: the stiffness is not symmetric"
@@ -127,13 +127,13 @@ def why_not_conservative(model: LinearModel) -> str:
 
 
 def is_damped(model: LinearModel) -> bool:
-    """Whether damping is more than rounding."""
+    """Whether damping exceeds rounding errors."""
     stiffness = float(stiffness_nearby(model).max(initial=0.0))
     return bool(np.abs(model.damping).max() > 1e-14 * np.sqrt(np.abs(model.M).max() * stiffness))
 
 
 def _power_against(model: LinearModel, system: System) -> str:
-    """Looks at the power of applied forces at states near the equilibrium."""
+    """Tests the power of applied forces at nearby states; returns the objection, or an empty string."""
     rng = np.random.default_rng(5)
     at, n = model.at, model.Z.shape[1]
     length = typical_length(system, at.parameters)
@@ -165,10 +165,10 @@ def _power_against(model: LinearModel, system: System) -> str:
 
 
 def _rates_to_try(model: LinearModel, reach: Array, rng: np.random.Generator) -> list[Array]:
-    """Rates at which power is looked at, in groups that are judged each by itself.
+    """Velocities at which the power is evaluated, in groups that are judged separately.
 
-    All at random; each coordinate alone; and what linear damping leaves alone, where a force that adds a little energy
-    would otherwise be hidden behind those that take much.
+    The groups are: random velocities; each coordinate alone; and velocities without linear damping, since strong
+    damping would otherwise hide a force that adds a little energy.
     """
     n = len(reach)
     groups = [reach * rng.uniform(-1, 1, size=(SAMPLES, n))]
@@ -186,10 +186,10 @@ def _rates_to_try(model: LinearModel, reach: Array, rng: np.random.Generator) ->
 
 
 def _by_taylor(model: LinearModel, direction: Array, families: Array, damped: bool) -> Finding | None:
-    """The leading term along one direction without stiffness, by exact Taylor coefficients; None where there are none.
+    """The leading term along one direction without stiffness, from exact Taylor coefficients; None if unavailable.
 
-    All other coordinates follow to where they balance (the reduction of Lyapunov and Schmidt), order by order: so the
-    force along the direction is that of the reduced potential, and its first coefficient that does not vanish decides.
+    The Lyapunov-Schmidt reduction keeps all other coordinates in equilibrium, order by order. The force along the
+    direction is then that of the reduced potential, and its first nonzero coefficient decides.
     """
     system, at = model.system, model.at
     assert system is not None
@@ -226,7 +226,7 @@ def _by_taylor(model: LinearModel, direction: Array, families: Array, damped: bo
 
 
 def _higher_order(model: LinearModel, direction: Array, families: Array, damped: bool) -> Finding:
-    """The leading term of the potential along one direction without stiffness."""
+    """The leading term of the potential along one direction without stiffness, estimated from forces nearby."""
     system = model.system
     assert system is not None
     length = typical_length(system, model.at.parameters)
@@ -248,7 +248,7 @@ def _higher_order(model: LinearModel, direction: Array, families: Array, damped:
         text = f"the force along {names} is not a single power of the distance"
         return Finding("unknown", text, families=families, damped=damped)
     signs = [np.sign(forces[k][clear[k]][0]) for k in range(2)]
-    holds = signs[0] > 0 > signs[1]  # pushes back from both sides
+    holds = signs[0] > 0 > signs[1]  # restoring on both sides
     sense = "rises" if holds else "falls"
     text = f"stiffness along {names} vanishes, and its term of order {order + 1} {sense}"
     tested = ("the order was estimated from forces at four distances",)
@@ -256,7 +256,7 @@ def _higher_order(model: LinearModel, direction: Array, families: Array, damped:
 
 
 def _force_along(model: LinearModel, direction: Array, distance: float) -> float:
-    """Force along a direction at a distance, with all other coordinates where they balance."""
+    """Force along a direction at a distance, with all other coordinates in equilibrium."""
     n = len(direction)
     P = np.linalg.svd(direction[:, None])[0][:, 1:]
     e = distance * direction

@@ -1,7 +1,7 @@
-"""Directions without stiffness along which families extend: a cart's x, a ring of poses about a spring's end.
+"""Directions without stiffness along which families of equilibria extend: a cart's x, a ring of poses about a spring.
 
-A finite step along them distinguishes them from directions in which a stiffness vanishes at one point only, with
-all other coordinates following to where they balance.
+A finite step, with all other coordinates brought back to equilibrium, distinguishes them from directions whose
+stiffness vanishes at one point only.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ from pendula.system.layout import Array, State
 from pendula.system.parameters import typical_length
 
 FAMILY = 1e-9
-"""forces that stay below this, relative to a typical one, at a finite distance, indicate a family of equilibria"""
+"""forces below this at a finite distance, relative to a typical force, indicate a family of equilibria"""
 FAR = ((-0.31, 0.53), (-0.12, 0.2))
-"""how far to go along a direction [rad, or typical lengths]; less far where it bends too much"""
+"""finite steps along a direction [rad, or typical lengths]; the shorter pair is for strongly curved families"""
 SAME = 1e-5
-"""roots that differ by less than this, relative to the largest, are the same: rounding splits double ones"""
+"""roots that differ by less than this, relative to the largest, are equal: rounding splits double roots"""
 PASSES = 60
-"""most steps in which other coordinates follow"""
+"""largest number of iterations that bring the other coordinates back to equilibrium"""
 
 
 def family_directions(model: LinearModel, flat: Array) -> tuple[Array, Array]:
-    """Of the directions without stiffness those along which families extend, and the others; both by columns.
+    """Directions without stiffness along which families of equilibria extend, and the others; both by columns.
 
-    Several families count only if equilibria extend along all of them at once: where each of x and y may be anything
-    while the other is zero, neither does.
+    Several directions form a family only if equilibria extend along all of them at once. If x is free only while y is
+    zero, and vice versa, neither counts.
     """
     if not flat.shape[1]:
         return flat, flat
     flat = _plain(flat)
-    go_on = np.array([bool(_others(model, direction)) for direction in flat.T])
-    families = flat[:, go_on]
+    extends = np.array([bool(_others(model, direction)) for direction in flat.T])
+    families = flat[:, extends]
     if families.shape[1] > 1:
         signs = np.where(np.arange(families.shape[1]) % 2, -0.7, 1.0)
         if not all(_others(model, together) for together in (families.sum(axis=1), families @ signs)):
             return flat[:, :0], flat
-    return families, flat[:, ~go_on]
+    return families, flat[:, ~extends]
 
 
 def same_along(model: LinearModel, families: Array) -> bool:
-    """Whether small motion is the same at other equilibria of the families, as it is where nothing depends on them."""
+    """Whether other equilibria of the families have the same eigenvalues."""
     system, at = model.system, model.at
     from scipy.optimize import linear_sum_assignment  # slow to load
 
@@ -73,7 +73,7 @@ def _roots(model: LinearModel, scale_of: LinearModel) -> Array:
 
 
 def _plain(flat: Array) -> Array:
-    """The same directions, each of as few coordinates as possible: every one has its own coordinate."""
+    """A basis of the same space in reduced form: each direction has a coordinate that the others lack."""
     found = np.array(flat, dtype=float)
     for k in range(found.shape[1]):
         left = np.abs(found[:, k]).argmax()
@@ -85,7 +85,7 @@ def _plain(flat: Array) -> Array:
 
 
 def _others(model: LinearModel, direction: Array) -> list[Array]:
-    """Displacements of other equilibria along a direction, to either side; none without a family."""
+    """Displacements to other equilibria along a direction, on either side; empty without a family."""
     for distances in FAR:
         found = [e for h in distances if (e := _balanced_along(model, direction, h)) is not None]
         if len(found) == len(distances):
@@ -94,7 +94,7 @@ def _others(model: LinearModel, direction: Array) -> list[Array]:
 
 
 def _balanced_along(model: LinearModel, direction: Array, distance: float) -> Array | None:
-    """The displacement at which forces balance again some way along a direction; None where they do not."""
+    """The displacement of an equilibrium some distance along a direction; None if there is none."""
     system = model.system
     assert system is not None
     length = typical_length(system, model.at.parameters)
@@ -116,7 +116,7 @@ def _balanced_along(model: LinearModel, direction: Array, distance: float) -> Ar
 
 
 def _least(model: LinearModel) -> float:
-    """A stiffness by which rounding is judged where there is none: by weight, by a steady turn, by gyroscopes."""
+    """A typical stiffness, the scale of rounding errors if K vanishes: from weight and from rotation."""
     system = model.system
     assert system is not None
     rate = max(weight_rate(system, model.at.parameters), rate_of_turning(model))
@@ -124,7 +124,7 @@ def _least(model: LinearModel) -> float:
 
 
 def rate_of_turning(model: LinearModel) -> float:
-    """A rate typical of what turns, in a steady motion or by a drive [1/time]; 0 at rest."""
+    """A typical rate of rotation of a steady motion or a drive [1/time]; 0 at rest."""
     at = model.at
     assert model.system is not None
     balance = Balance(model.system, at.inputs if len(at.inputs) else None, at.parameters)

@@ -1,4 +1,4 @@
-"""Stability over a parameter: critical values, and the verdict between them."""
+"""Stability over a parameter: critical values, and the verdicts between them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pendula.words import readable
 
 LOST = "no equilibrium"
 SHARP = 1e-14
-"""bisection ends at this share of the whole range"""
+"""bisection ends at this fraction of its initial interval"""
 
 
 @readable
@@ -34,8 +34,8 @@ class CriticalValue:
 
     Attributes:
         value: of the parameter.
-        stability: what holds exactly there; None if the equilibrium is lost or meets another.
-        meets: whether it meets another equilibrium there, which is the one followed from there on.
+        stability: the verdict exactly there; None if the equilibrium is lost or meets another.
+        meets: whether it meets another equilibrium (a bifurcation), which the study follows from there on.
 
     Example:
         >>> import pendula
@@ -57,7 +57,7 @@ class CriticalValue:
 @readable
 @dataclass(frozen=True)
 class Range:
-    """Values between which the verdict is the same, and the stability in the middle; None: no equilibrium there.
+    """An interval with one verdict, and the stability at its middle; None if there is no equilibrium.
 
     Example:
         >>> import pendula
@@ -83,9 +83,9 @@ class StabilityRanges:
     Attributes:
         parameter: its name.
         critical: values at which the verdict changes.
-        ranges: what holds between them.
-        samples: number of values looked at; a range narrower than their spacing may have been missed.
-        ends: an end of the whole range at which the verdict is not that of the values next to it.
+        ranges: the intervals between them.
+        samples: number of sampled values; a range narrower than their spacing may have been missed.
+        ends: ends of the whole range with a verdict that differs from the adjacent range.
 
     Example:
         >>> import pendula
@@ -132,16 +132,16 @@ def stability_over(
 ) -> StabilityRanges:
     """Critical values of a parameter and the verdict between them, following one equilibrium.
 
-    The equilibrium is followed from the lowest value on; where it moves, by Newton's method from the one before. The
-    verdict is looked at for many values, and every change of it is closed in on.
+    Newton's method follows the equilibrium from the lowest value upward (continuation). Bisection and then a root
+    finder locate every change of the verdict between neighbouring samples.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
         parameter: its name.
         low, high: the range.
-        at: the equilibrium at ``low`` (as in ``linearize``; a point nearby will do).
-        inputs, parameters: as in ``linearize``; the parameter studied is set over them.
-        samples: number of values looked at.
+        at: the equilibrium at ``low`` (as in ``linearize``; a nearby point suffices).
+        inputs, parameters: as in ``linearize``; the studied parameter overrides them.
+        samples: number of sampled values.
 
     Example:
         >>> import pendula
@@ -152,11 +152,11 @@ def stability_over(
     """
     system = system_of(system, "stability_over")
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        raise UsageError(f"a range goes from a smaller to a larger value, found {low} to {high}")
+        raise UsageError(f"a range must go from a smaller to a larger value, found {low} to {high}")
     if samples < 2:
         raise UsageError(f"at least 2 samples are needed, found {samples}")
     study = _Study(system, parameter, at, inputs, parameters)
-    inner = low + (high - low) * (np.arange(samples) + 0.4871) / samples  # off round numbers, where edges tend to be
+    inner = low + (high - low) * (np.arange(samples) + 0.4871) / samples  # avoids round numbers, where edges tend to be
     grid = np.array([low, *inner, high])
     points: list[Equilibrium | None] = []
     last: Equilibrium | None = None
@@ -174,7 +174,7 @@ def stability_over(
 
 
 def _merged(edges: list[float], low: float, high: float) -> list[float]:
-    """Edges without doubles and without the ends."""
+    """Edges without duplicates and without the ends."""
     width = high - low
     found: list[float] = []
     for edge in sorted(edges):
@@ -185,7 +185,7 @@ def _merged(edges: list[float], low: float, high: float) -> list[float]:
 
 
 class _Study:
-    """One equilibrium followed over one parameter."""
+    """Follows one equilibrium over one parameter."""
 
     def __init__(self, system: System, parameter: str, at: Point, inputs: Any, parameters: Parameters) -> None:
         if parameter not in system.layout.parameters:
@@ -201,7 +201,7 @@ class _Study:
         return parameter_vector(self.system, {**self.base, self.parameter: value})
 
     def equilibrium(self, value: float, near: Equilibrium | None) -> Equilibrium | None:
-        """The equilibrium at a value, from one nearby; None where it is lost."""
+        """The equilibrium at a value, from one nearby; None if it is lost."""
         vector = self._vector(value)
         if near is None:
             try:
@@ -222,7 +222,7 @@ class _Study:
         return closed_state(self.system, self.at, vector)
 
     def kind(self, point: Equilibrium | None) -> str:
-        """The verdict as far as eigenvalues give it."""
+        """The verdict from eigenvalues alone."""
         if point is None:
             return LOST
         sides = sides_of_axis(spectrum(linearize(self.system, point)))
@@ -231,7 +231,7 @@ class _Study:
         return "asymptotically stable" if (sides < 0).all() else "critical"
 
     def edge(self, a: float, b: float, near: Equilibrium | None, kind: str) -> float:
-        """Where the verdict changes between two values, by bisection, then by the root of what vanishes there."""
+        """Where the verdict changes between two values, by bisection, then refined by :meth:`_polished`."""
         ends, width = (a, b), abs(b - a)
         while abs(b - a) > max(SHARP * width, 4e-16 * max(abs(a), abs(b))):
             middle = 0.5 * (a + b)
@@ -240,11 +240,11 @@ class _Study:
             point = self.equilibrium(middle, near)
             a, b = (middle, b) if self.kind(point) == kind else (a, middle)
         found = self._polished(0.5 * (a + b), *ends, near)
-        short = float(f"{found:.9g}")  # a round number is meant, if one is within rounding
+        short = float(f"{found:.9g}")  # prefer a round number within rounding
         return short if abs(short - found) <= 1e-12 * max(abs(found), width) else found
 
     def _polished(self, guess: float, low: float, high: float, near: Equilibrium | None) -> float:
-        """The same from a smooth function: the smallest stiffness, or the largest real part, passes through zero."""
+        """The root of a smooth function near the guess: the smallest stiffness, or the largest real part."""
         from scipy.optimize import brentq  # slow to load
 
         reach = 1e-3 * (high - low)
@@ -282,7 +282,7 @@ class _Study:
         return float(values[values != 0].real.max(initial=-np.inf))
 
     def meetings(self, grid: Array, points: list[Equilibrium | None]) -> list[float]:
-        """Values at which the equilibrium meets another: a stiffness falls to zero and rises again on the other one."""
+        """Bifurcations: the smallest stiffness falls to zero and rises again on the other equilibrium."""
         from scipy.optimize import minimize_scalar  # slow to load
 
         sizes = np.array([np.nan if x is None else abs(self._stiffness_at(x)) for x in points])
@@ -303,9 +303,9 @@ class _Study:
         return found
 
     def _sharpened(self, guess: float, end: float, near: Equilibrium | None) -> float:
-        """Where the stiffness of the other equilibrium vanishes, by going on from two values beyond the meeting.
+        """Where the stiffness of the other equilibrium vanishes, extrapolated from two values beyond the bifurcation.
 
-        At the meeting itself rounding leaves no more than half of the digits.
+        At the bifurcation itself rounding errors cost half of the digits.
         """
         reach = 1e-3 * (end - guess)
         (p, a), (r, b) = ((x, self._smallest_stiffness(x, near)) for x in (guess + reach, guess + 2 * reach))
@@ -335,7 +335,7 @@ class _Study:
         )
 
     def _end(self, value: float, part: Range) -> CriticalValue | None:
-        """What holds exactly at an end of the whole range, where that is not what holds next to it."""
+        """The verdict exactly at an end of the whole range, if it differs from the adjacent range."""
         if part.stability is None:
             return None
         point = self._walked(0.5 * (part.low + part.high), value, part.stability.at)
@@ -344,14 +344,14 @@ class _Study:
         return None if verdict == part.verdict else CriticalValue(value, found)
 
     def _walked(self, start: float, end: float, near: Equilibrium | None) -> Equilibrium | None:
-        """The equilibrium at ``end``, followed in steps."""
+        """The equilibrium at ``end``, by continuation in small steps."""
         for value in np.linspace(start, end, 12):
             near = self.equilibrium(float(value), near)
         return near
 
 
 def follow(system: System, start: State, inputs: Any, parameters: Array) -> Equilibrium | None:
-    """The equilibrium nearest to a state, by Newton's method; None where it finds none close by."""
+    """The equilibrium nearest to a state, by Newton's method; None if there is none nearby."""
     u = system.inputs.at(0.0, parameters) if inputs is None else system.inputs.rows(np.array(0.0), inputs, parameters)
     q, v = np.array(start.q, dtype=float), np.array(start.v, dtype=float)
     lam = np.zeros(system.loop_rows)
@@ -376,7 +376,7 @@ def follow(system: System, start: State, inputs: Any, parameters: Array) -> Equi
 
 
 def _balanced(system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array) -> tuple[Terms, Array]:
-    """Terms with the multipliers that leave the least."""
+    """Terms with the multipliers of least-squares residual force."""
     terms = terms_at(system, q, v, u, lam, parameters)
     if len(lam):
         lam = lam + np.linalg.lstsq(terms.G.T, -terms.left, rcond=None)[0]

@@ -1,4 +1,4 @@
-"""Stability of an equilibrium: the verdict, by which argument, and whether it holds for the nonlinear mechanism."""
+"""Stability of an equilibrium: the verdict, its proof, and whether it holds for the nonlinear mechanism."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from pendula.system.parameters import Parameters
 from pendula.words import readable
 
 ROUNDING = 200 * np.finfo(float).eps
-"""real parts up to this, times the condition of the root and the size of the matrix, count as zero"""
+"""real parts up to this, times the condition number of the root and the norm of the matrix, count as zero"""
 
 
 @readable
 @dataclass(frozen=True)
 class Stability:
-    """A verdict with its reason. ``str()`` reads as sentences.
+    """A verdict on stability with its proof. ``str()`` gives sentences.
 
     Attributes:
         verdict: ``asymptotically stable``, ``stable``, ``critical: ...``, ``unstable`` or ``undecided``.
-        behavior: ``significant`` where no root is on the imaginary axis (or one is right of it), else ``critical``.
+        behavior: ``significant`` if eigenvalues decide (none on the imaginary axis, or one right of it); else ``critical``.
         applies_to_nonlinear: whether the verdict holds for the mechanism itself, not only for its linear model.
         proof: the argument.
-        roots: for every eigenvalue what it does: over-damped, under-damped, undamped, growing, at rest.
-        drifts: coordinates that may keep a constant rate after a push.
+        roots: kind of every eigenvalue: over-damped, under-damped, undamped, growing, at rest.
+        drifts: coordinates that may drift at a constant rate after a disturbance.
         spectrum: the eigenvalues.
         at: the equilibrium.
 
@@ -59,7 +59,7 @@ class Stability:
 
     @property
     def is_stable(self) -> bool | None:
-        """True, False, or None where it is not decided (drifting along cyclic coordinates counts as not unstable)."""
+        """True, False, or None if undecided (drift along cyclic coordinates counts as stable)."""
         if self.verdict == "unstable":
             return False
         return None if self.verdict == "undecided" else True
@@ -76,10 +76,10 @@ def stability(
 ) -> Stability:
     """Whether an equilibrium or a steady motion is stable, and by which argument.
 
-    Eigenvalues decide where none lies on the imaginary axis (Lyapunov's first method). Otherwise energy is asked: a
-    strict minimum of the (effective) potential is stable (Lagrange, Dirichlet, Routh), higher-order terms included
-    along directions without stiffness; no minimum is not (Chetaev). Where neither decides, the verdict is
-    ``undecided``.
+    Eigenvalues decide if none lies on the imaginary axis (Lyapunov's first method). Otherwise the energy criterion
+    does: a strict minimum of the (effective) potential is stable (Lagrange, Dirichlet, Routh), including higher-order
+    terms along directions without stiffness; without a minimum it is unstable (Chetaev). If neither decides, the
+    verdict is ``undecided``.
 
     Args:
         linear: a linear model that knows its system; a system, a model or the name of a library mechanism is
@@ -120,7 +120,7 @@ def stability(
 
 
 def sides_of_axis(found: Spectrum) -> Array:
-    """-1, 0 or 1 for each root: left of the imaginary axis, on it (to what rounding allows to say), or right of it."""
+    """-1, 0 or 1 for each root: left of the imaginary axis, on it (within rounding), or right of it."""
     values = found.values
     if found.roots.kind in ("undamped", "gyroscopic") or not values.size:
         return np.sign(values.real)
@@ -129,7 +129,7 @@ def sides_of_axis(found: Spectrum) -> Array:
 
 
 def _doubt(found: Spectrum) -> Array:
-    """How far rounding may have moved each root: by its condition number, from left and right eigenvectors."""
+    """Bound on the rounding error of each root, from its condition number (left and right eigenvectors)."""
     model, values = found.model, found.values
     n = len(model.M)
     lower = np.linalg.cholesky(model.M)
@@ -144,13 +144,13 @@ def _doubt(found: Spectrum) -> Array:
     except np.linalg.LinAlgError:
         condition = np.full(2 * n, 1e8)
     nearest = np.abs(values[:, None] - gamma * roots).argmin(axis=1)
-    # A defective root has no finite condition; its mean, which is what is given, moves only by rounding itself.
+    # A defective root has no finite condition number, but the mean of its cluster is well conditioned.
     defective = ~found.semisimple
     return np.where(defective, 1e3 * size, size * np.minimum(condition[nearest], 1e8))
 
 
 def kind_of_root(value: complex, side: float, *, damped: bool) -> str:
-    """What motion of this root does; ``damped``: it is damping that makes it die out, not a saddle."""
+    """The kind of motion of a root; ``damped``: a negative real root comes from damping, not from a saddle."""
     if value == 0:
         return "at rest (zero)"
     if side > 0:
@@ -170,7 +170,7 @@ def _written(value: complex) -> str:
 
 
 def _critical(model: LinearModel, found: Spectrum, sides: Array) -> tuple[str, bool, str, tuple[str, ...]]:
-    """Verdict, whether it holds for the mechanism, proof, drifting coordinates."""
+    """Verdict, whether it holds for the nonlinear mechanism, proof, drifting coordinates."""
     energy = energy_finding(model, found.roots)
     names = _named(model, energy.families)
     drifting = found.roots.drifting if energy.families is not None and energy.families.shape[1] else 0
@@ -180,7 +180,7 @@ def _critical(model: LinearModel, found: Spectrum, sides: Array) -> tuple[str, b
         return _at_minimum(model, energy, names, drifting)
     conservative = energy.shape == "no minimum"
     if conservative and _falls_without_gyroscopes(model, energy):
-        text = f"the potential has no minimum: {energy.reason} (Chetaev){_what_was_tried(model, energy)}"
+        text = f"the potential has no minimum: {energy.reason} (Chetaev){_tested_only(model, energy)}"
         return "unstable", True, text, ()
     if only_families and not found.roots.drifting:
         text = f"equilibria form a family along {', '.join(names)}, all other real parts are negative (Lyapunov-Malkin)"
@@ -214,7 +214,7 @@ def _at_minimum(
     if names:
         potential, who = "potential at fixed momentum" if drifting else potential, "Routh" if drifting else who
     text = f"the {potential} has a strict minimum: {energy.reason} ({who})"
-    text += _what_was_tried(model, energy)
+    text += _tested_only(model, energy)
     if names and drifting:
         along = ", ".join(names)
         text += f"; nothing restrains {along}, which keeps moving after a push"
@@ -226,8 +226,8 @@ def _at_minimum(
     return "stable", True, text, ()
 
 
-def _what_was_tried(model: LinearModel, energy: Finding) -> str:
-    """What of the argument rests on numbers at some states, and is not proven."""
+def _tested_only(model: LinearModel, energy: Finding) -> str:
+    """The parts of the proof that were tested at some states only."""
     tried = list(energy.tested)
     if model.system is not None and model.system.has_power:
         tried.append("that applied forces add no energy was tested at nearby states")
@@ -240,17 +240,17 @@ def _turns(model: LinearModel) -> bool:
 
 
 def _falls_without_gyroscopes(model: LinearModel, energy: Finding) -> bool:
-    """Whether a potential without a minimum makes it unstable: no gyroscopic forces, and damping none or everywhere."""
+    """Whether a potential without a minimum implies instability: no gyroscopic forces, and damping none or full."""
     return not _has_gyroscopes(model) and (energy.damped or not is_damped(model))
 
 
 def _has_gyroscopes(model: LinearModel) -> bool:
-    """Whether gyroscopic forces are more than rounding."""
+    """Whether gyroscopic forces exceed rounding errors."""
     return len(model.M) > 1 and bool(np.abs(model.gyroscopic).max() > 1e-12 * np.abs(model.C).max())
 
 
 def _why_not_symmetric(model: LinearModel, energy: Finding, names: list[str], drifting: int) -> str:
-    """Empty where families of equilibria do no harm to the argument by energy; else what is in its way."""
+    """Why families of equilibria invalidate the energy criterion; empty if they do not."""
     if not names or energy.shape != "minimum":
         return ""
     along = ", ".join(names)

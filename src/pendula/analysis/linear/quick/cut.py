@@ -1,4 +1,4 @@
-"""Matrices and roots that the fast path leaves in the results of native calls until they are needed."""
+"""Lazy matrices and roots: views of the outputs of native calls, extracted on first use."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pendula.numerics.quick.small_quadratic import output_size, undamped_roots
 from pendula.system.layout import Array
 
 SUSPECT = 1e-6
-"""a stiffness below this share of what weight gives is looked at more closely: it may be none but for rounding"""
+"""a stiffness below this fraction of that of weight may be a rounding error and needs the thorough path"""
 SLOW = SUSPECT**0.5
-"""the same for roots, which go with the square root of stiffness"""
+"""the same for roots, which scale with the square root of stiffness"""
 
 
 class Place(NamedTuple):
-    """Where a matrix is: from where to where, and its shape."""
+    """Position of a matrix in a row of results: start, end and shape."""
 
     start: int
     end: int
@@ -31,13 +31,13 @@ class Place(NamedTuple):
 
 
 class Shape:
-    """Where things are in the results for one number of freedoms.
+    """Positions of the matrices in the results for one number of freedoms.
 
     Args:
         n: the number of freedoms.
-        places: of M, C, K, F and, where there are constraints, Z in the terms in independent coordinates.
+        places: of M, C, K, F and, if there are constraints, Z in the terms in independent coordinates.
         N: its place in the terms of all speeds.
-        Z: the directions where there are no constraints, and e are all speeds.
+        Z: the identity, if there are no constraints.
     """
 
     def __init__(self, n: int, places: dict[str, Place], N: Place, Z: Array | None) -> None:
@@ -51,7 +51,7 @@ class Shape:
 
 
 def root_limits(weight_rate: float) -> Array:
-    """What :func:`undamped_roots` goes by; a root far slower than weight swings may be zero apart from rounding."""
+    """Thresholds for :func:`undamped_roots`; a root far slower than sqrt(g/l) may be a rounding error."""
     return np.array([SYMMETRIC, NULL, REPEATED, SLOW * weight_rate, SLOW])
 
 
@@ -59,9 +59,9 @@ class CutMatrices:
     """M, C, K, F, Z and N of one linear model, each extracted from the results on first use.
 
     Args:
-        shape: where they are.
+        shape: their positions.
         terms: the terms in independent coordinates.
-        full: the terms of all speeds; the same array where there are no constraints.
+        full: the terms of all speeds; the same array if there are no constraints.
         limits: see :func:`root_limits`.
     """
 
@@ -90,7 +90,7 @@ class CutMatrices:
 
     @cached_property
     def F(self) -> Array:
-        """What inputs do."""
+        """Input matrix."""
         return self.shape.places["F"].cut(self._terms)
 
     @cached_property
@@ -100,18 +100,18 @@ class CutMatrices:
 
     @cached_property
     def N(self) -> Array:
-        """dq = N ds."""
+        """Kinematic matrix: dq = N ds."""
         return self.shape.N.cut(self._full)
 
     def undamped_roots(self) -> CutRoots | None:
-        """The roots, where the model is undamped and nothing about it needs a closer look; else None."""
+        """The roots, if the model is undamped and needs no thorough check; else None."""
         shape = self.shape
         out = np.empty(shape.room)
         return CutRoots(shape, out) if undamped_roots(self._terms, shape.starts, self._limits, out) else None
 
 
 class CutRoots:
-    """Roots as :func:`undamped_roots` wrote them; ``values`` at once, the rest on first use."""
+    """Roots as :func:`undamped_roots` wrote them; all but ``values`` is extracted on first use."""
 
     def __init__(self, shape: Shape, made: Array) -> None:
         self.values = made[: shape.values].view(complex)
@@ -119,7 +119,7 @@ class CutRoots:
 
     @cached_property
     def whole(self) -> Roots:
-        """The roots with all that is known of them."""
+        """The roots with multiplicities and eigenvectors."""
         n, made = len(self.values) // 2, self._made
         counts = made[4 * n : 10 * n].astype(int)
         shapes = made[10 * n : 10 * n + n * n].reshape(n, n)

@@ -1,10 +1,9 @@
-"""The quick way to linear models of small mechanisms at rest, and to the roots of those that are undamped.
+"""Fast path to linear models of small mechanisms at rest, and to the roots of undamped ones.
 
-Everything that depends on the system alone is prepared once. Terms and their checks are one native call, what
-constraints leave of them another, roots a third; matrices, multiplicities and eigenvectors are cut out of the results
-on first use. In other cases (a steady motion, forces that do not balance, a vanishing
-mass or stiffness, constraints near a dead point) nothing is given here, and the thorough way is taken: it decides and
-explains.
+Data that depends on the system alone is prepared once. One native call evaluates the terms with their checks, a second
+reduces them to independent coordinates, a third finds the roots. Matrices, multiplicities and eigenvectors are
+extracted from the results on first use. In other cases (a steady motion, forces that do not balance, a vanishing mass
+or stiffness, constraints near a dead point) this path returns None, and the thorough path decides and explains.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 MOST = 40
-"""speeds up to which constrained mechanisms are reduced here; LAPACK is faster for more"""
+"""largest number of speeds for which constrained mechanisms are reduced here; above, LAPACK is faster"""
 
 
 class Bound(NamedTuple):
-    """What is prepared for one set of parameters."""
+    """Data prepared for one set of parameters."""
 
     key: bytes
     context: int
@@ -43,14 +42,14 @@ class Bound(NamedTuple):
     rows: int
     """independent constraint rows"""
     shape: Shape | None
-    """None: there are no freedoms, or too many"""
+    """None if there are no freedoms, or too many"""
     owner: Any
 
 
 class Quick:
-    """What is prepared for one system. Calls change nothing but the last parameters, which are replaced as a whole.
+    """Data prepared for one system. Calls change only the last parameters, which are replaced as a whole.
 
-    It does not hold the system, which owns it through the table of those that are known.
+    It holds no reference to the system, which is the weak key of the table ``_KNOWN``.
     """
 
     def __init__(self, system: System) -> None:
@@ -78,7 +77,7 @@ class Quick:
         return self.bound
 
     def shape(self, freedoms: int) -> Shape | None:
-        """Where things are for a number of freedoms, if that is not too large."""
+        """Positions of the matrices for a number of freedoms; None if that is zero or too large."""
         if not 1 <= freedoms <= LARGEST:
             return None
         if not self.m:
@@ -93,7 +92,7 @@ class Quick:
         return Shape(freedoms, places, self.full["N"], None)
 
     def model(self, system: System, at: Equilibrium) -> LinearModel | None:
-        """The linear model, or None where the thorough way must be taken."""
+        """The linear model, or None if the thorough path is needed."""
         if at.system is not system:
             return None
         bound = self.bound
@@ -117,14 +116,14 @@ class Quick:
         return LinearModel(at, basis, CutMatrices(shape, bound.limits, terms, full), residual)
 
     def reduced(self, terms: Array, shape: Shape) -> Array | None:
-        """The terms in independent coordinates; None where these are not clear."""
+        """The terms in independent coordinates; None if these are ill conditioned."""
         sizes = (self.n, self.m, shape.n, self.inputs)
         out = np.empty(room_for(*sizes))
         fine = reduced_terms(terms, *sizes, *self.starts, self.lengths, VANISHING, MASSLESS, out)
         return out if fine else None
 
     def reduced_basis(self, terms: Array, shape: Shape, rows: int) -> Basis:
-        """Names of the independent coordinates, whose numbers are written behind the reduced terms."""
+        """Names of the independent coordinates, whose indices follow the reduced terms."""
         end = shape.places["Z"].end
         chosen = tuple(terms[end : end + shape.n].tolist())
         basis = self.bases.get(chosen)
@@ -136,11 +135,11 @@ class Quick:
 
 _KNOWN: WeakKeyDictionary[System, Quick | None] = WeakKeyDictionary()
 _last: tuple[Any, Quick | None] = (lambda: None, None)
-"""a weak reference to the last system, and what is prepared for it: a look into the table takes longer"""
+"""a weak reference to the last system, and its data: faster than a lookup in the table"""
 
 
 def quick_model(system: System, at: Equilibrium) -> LinearModel | None:
-    """The linear model of a small system at a rest point, or None if that takes a closer look."""
+    """The linear model of a small system at rest, or None if the thorough path is needed."""
     global _last
     alive, quick = _last
     if alive() is not system:
@@ -152,7 +151,7 @@ def quick_model(system: System, at: Equilibrium) -> LinearModel | None:
 
 
 def quick_again(system: Any, at: Any) -> LinearModel | None:
-    """The same for one more equilibrium of the system of the last call, whose kind need not be looked at again."""
+    """The same for another equilibrium of the system of the last call, without repeating the checks of the system."""
     alive, quick = _last
     if quick is None or alive() is not system or type(at) is not Equilibrium:
         return None
@@ -160,7 +159,7 @@ def quick_again(system: Any, at: Any) -> LinearModel | None:
 
 
 def _is_plain(system: System) -> bool:
-    """Whether the quick way may be taken at all: few speeds, nothing that time changes, smooth forces."""
+    """Whether the fast path supports a system: few speeds, no dependence on time, smooth forces."""
     most = MOST if system.loop_rows else LARGEST
     if not system.symbolic_terms or not 1 <= len(system.layout.speeds) <= most:
         return False
@@ -171,7 +170,7 @@ _RATES: WeakKeyDictionary[System, tuple[bytes, float]] = WeakKeyDictionary()
 
 
 def weight_rate(system: System, parameters: Array) -> float:
-    """sqrt(g/l): how fast things swing by their weight; kept for the last parameters."""
+    """sqrt(g/l), a typical rate of motion under gravity; cached for the last parameters."""
     key = parameters.tobytes()
     known = _RATES.get(system)
     if known is None or known[0] != key:
