@@ -269,7 +269,7 @@ def test_what_is_not_supported_is_said_with_its_reason(name: str, formulation: s
     [
         ({"duration": -1.0}, "duration must be positive"),
         ({"transient": 200.0}, "shorter than the duration"),
-        ({"segments": 3}, "segments is a whole number"),
+        ({"segments": 3}, "segments must be an integer"),
         ({"stepper": "euler"}, "there is no stepper"),
         ({"segments": 20, "transient": 80.0}, "too few segments"),
     ],

@@ -198,7 +198,7 @@ def test_text_of_maximal_coordinates_names_every_constraint():
 def test_text_says_what_names_begin_with():
     text = print_equations(pendula.derive(pendula.library.heavy_top(), "maximal"))
     assert "(R__ a rotation matrix, w__ an angular velocity, of the following)" in text
-    assert "4. top: unit quaternion (no multiplier: q' keeps it)" in text
+    assert "4. top: unit quaternion (no multiplier: q' preserves it)" in text
 
 
 def test_latex_of_bodies_has_the_body_as_index():

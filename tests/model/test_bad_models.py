@@ -279,7 +279,7 @@ FIELDS = [
     Bad("zero rod length", changed('length = "l"', "length = 0"), UPPER, "rod.length", "must be positive, found 0"),
     Bad("negative rod length", changed("l = 2.0", "l = -2"), UPPER, "rod.length", "must be positive, found -2"),
     Bad("zero rod axis", changed('length = "l"', "length = 1, axis = [0, 0]"), UPPER, "rod.axis", "cannot be the zero vector"),
-    Bad("rod axis text", changed('length = "l"', 'length = 1, axis = ["m", 0]'), UPPER, "rod.axis", 'takes numbers, not expressions, found "m"'),
+    Bad("rod axis text", changed('length = "l"', 'length = 1, axis = ["m", 0]'), UPPER, "rod.axis", 'must be numbers, not expressions, found "m"'),
     Bad("rod com outside", changed('length = "l"', 'length = "l", com = 3'), UPPER, "rod.com", "must lie between 0 and the length 2, found 3"),
     Bad("rod diameter", changed('length = "l"', 'length = "l", diameter = -1'), UPPER, "rod.diameter", "must not be negative, found -1"),
     Bad("rod is a number", changed('rod = { mass = "m", length = "l" }', "rod = 3"), UPPER, "rod", "must be a table of fields, found 3"),

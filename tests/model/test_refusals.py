@@ -48,7 +48,7 @@ def test_impossible_path_is_refused(path: str) -> None:
 
 @pytest.mark.parametrize("path", [None, 3.5, ["a.toml"], {}])
 def test_what_is_no_path_is_refused(path: Any) -> None:
-    with pytest.raises(UsageError, match="load takes the path of a model file, found a"):
+    with pytest.raises(UsageError, match="load expects the path of a model file, found a"):
         pendula.load(path)
 
 

@@ -1,1 +1,1 @@
-"""Results about a system: agreement of formulations; later equilibria, linearization, stability, modes."""
+"""Analyses of a system: agreement of formulations, reactions, equilibria, linear models, stability, modes."""

@@ -1,1 +1,1 @@
-"""From a model to equations of motion; one file per formulation."""
+"""Derives equations of motion from a model; one file per formulation."""

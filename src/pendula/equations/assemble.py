@@ -1,4 +1,4 @@
-"""From the blocks a formulation has found to the finished ``Equations``."""
+"""Assembles the blocks that a formulation derived into ``Equations``."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pendula.equations.tape import Expr
 
 @dataclass(frozen=True)
 class Blocks:
-    """What a formulation finds. Rows belong to all rates: the free speeds first, then the prescribed motions."""
+    """The blocks that a formulation derives. Rows belong to all rates: free speeds first, then prescribed motions."""
 
     mass: Matrix
-    """every rate by every free speed"""
+    """mass matrix: rows are all rates, columns the free speeds"""
     parts: Mapping[str, Sequence[Expr]]
     constraints: Constraints
     kinetic: Expr
     potential: Expr
     momenta: Sequence[Expr]
-    """dT/dv for every rate"""
+    """generalized momentum dT/dv for every rate"""
     transmitted: Sequence[Transmitted] = ()
     nodes: Sequence[Node] = ()
     readings: Mapping[str, Expr] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Blocks:
 
 
 def free_rows(mechanism: Mechanism, constraints: Constraints) -> tuple[Matrix, Matrix, tuple[Expr, ...]]:
-    """G by the free speeds and by the prescribed motions, and b of G v = b, which these motions make."""
+    """Columns of G for the free speeds and for the prescribed motions, and b of G v = b, which is due to the latter."""
     n, drives = len(mechanism.v), mechanism.drives
     G, driven_G = columns(constraints.G, 0, n), columns(constraints.G, n, n + len(drives))
     moved: list[list[Expr]] = [[] for _ in range(len(G))]
@@ -43,10 +43,8 @@ def free_rows(mechanism: Mechanism, constraints: Constraints) -> tuple[Matrix, M
 
 
 def shared_blocks(mechanism: Mechanism, constraints: Constraints) -> dict[str, Any]:
-    """Symbols and constraints, which do not depend on masses and loads; fields as in ``Equations``.
-
-    The senses of closing joints come first: they may add to the definitions.
-    """
+    """Symbols and constraints, which do not depend on masses and loads; fields as in ``Equations``."""
+    # first, since they may add to the definitions
     senses = tuple(closure_senses(mechanism))
     return {
         "definitions": (*drive_definitions(mechanism), *mechanism.tape.definitions.items()),
@@ -63,12 +61,12 @@ def shared_blocks(mechanism: Mechanism, constraints: Constraints) -> dict[str, A
 
 
 def gather(mechanism: Mechanism, formulation: str, blocks: Blocks) -> Equations:
-    """Splits free from prescribed rows and adds what does not depend on the formulation."""
+    """The ``Equations``: separates free from prescribed rows and adds what does not depend on the formulation."""
     n = len(mechanism.v)
     drives = mechanism.drives
     G, driven_G, b = free_rows(mechanism, blocks.constraints)
     jacobi: Expr | None = None
-    if not (blocks.nodes and drives):  # speeds of bodies hold the prescribed rates: v . dT/dv would be 2 T
+    if not (blocks.nodes and drives):  # speeds of bodies include the prescribed rates: v . dT/dv would be 2 T
         twice = vec.total([v * p for v, p in zip(mechanism.v, blocks.momenta, strict=False)])
         jacobi = twice - blocks.kinetic + blocks.potential
     poses = {

@@ -1,9 +1,9 @@
 """Maximal coordinates: every body has its own coordinates, the position of its mass centre and its orientation.
 
-Bodies that stay in the x-y plane have (x, y, theta); others a position in world axes and a quaternion, with the
-velocity in world axes and the angular velocity in body axes as speeds. Joints hold them together by constraints.
-A joint's own coordinates are then either *read* from the two bodies (the angle of a hinge in the plane) or
-*kept* as further coordinates (the angle of a hinge in space, which counts full turns and cannot be read).
+Bodies that stay in the x-y plane have (x, y, theta); others have a position in world axes and a quaternion, with the
+velocity in world axes and the angular velocity in body axes as speeds. Joints become constraints.
+A joint's own coordinates are either *read* from the poses of its two bodies (the angle of a planar revolute joint) or
+*kept* as further coordinates (the angle of a spatial revolute joint, which counts full turns and cannot be read).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ KINDS = {"x": "length", "y": "length", "z": "length", "theta": "angle"}
 
 @dataclass(frozen=True)
 class FreeBody:
-    """A body as it moves on its own: indices of its coordinates and speeds, and its motion in world axes."""
+    """A body with its own coordinates: their indices, those of its speeds, and its motion in world axes."""
 
     flat: bool
     q: tuple[int, ...]
@@ -56,9 +56,9 @@ class FreeBody:
     center: tuple[Expr, Expr, Expr]
     pose: Pose
     W: dict[int, vec.Vector]
-    """angular velocity per unit of a speed"""
+    """partial angular velocity of each speed"""
     V: dict[int, vec.Vector]
-    """velocity of the mass centre per unit of a speed"""
+    """partial velocity of the mass centre for each speed"""
     w: vec.Vector
     velocity: vec.Vector
 
@@ -67,7 +67,7 @@ GROUND_BODY = FreeBody(True, (), (), (), (), (0, 0, 0), WORLD, {}, {}, vec.NULL,
 
 
 class BodyCoordinates(Mechanism):
-    """The mechanism with its bodies' own coordinates as q and v."""
+    """The mechanism in maximal coordinates: q and v belong to the bodies."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
@@ -87,7 +87,7 @@ class BodyCoordinates(Mechanism):
         for k in range(len(self.links)):
             self._read(k)
 
-    # -- what replaces the joints' coordinates ---------------------------------------------------
+    # -- coordinates and speeds -----------------------------------------------------------------
 
     @property
     def coordinates(self) -> Sequence[Coordinate]:
@@ -145,8 +145,8 @@ class BodyCoordinates(Mechanism):
     # -- bodies ---------------------------------------------------------------------------------
 
     def _name(self, body: str, endings: Sequence[str]) -> str:
-        """A beginning for the names of a body's coordinates that no name of the model meets."""
-        start = re.sub(r"[^A-Za-z0-9]+", "_", body).strip("_")  # labels of bodies may have spaces, dots and hyphens
+        """A prefix for the names of a body's coordinates that no name of the model uses."""
+        start = re.sub(r"[^A-Za-z0-9]+", "_", body).strip("_")  # names of bodies may have spaces, dots and hyphens
         start = f"body_{start}" if start[0].isdigit() else start
         while any(name in self._taken for e in endings for name in (f"{start}_{e}", f"{start}_{e}_dot")):
             start += "_com"
@@ -249,7 +249,7 @@ class BodyCoordinates(Mechanism):
                 self._add_speed(s.name, s.kind, joint.name)
 
     def _read(self, k: int) -> None:
-        """Names of the joint's coordinates and speeds, defined by the poses and motions of its two bodies."""
+        """Defines the joint's coordinates and speeds by the poses and velocities of its two bodies."""
         link, body = self.links[k], self.bodies[k]
         joint = link.joint
         if body.kept_v or not joint.coordinates() or joint.prescribed():
@@ -287,7 +287,7 @@ class BodyCoordinates(Mechanism):
             self.readings[c.name] = symbol
 
     def moving(self, body: FreeBody, point: Sequence[Expr]) -> vec.Vector:
-        """Velocity of the point of a body that is at a world position."""
+        """Velocity of the material point of a body at a world position."""
         return vec.add(body.velocity, vec.cross(body.w, vec.subtract(point, body.center)))
 
     def _relative_quaternion(self, k: int) -> list[Expr]:
@@ -303,10 +303,10 @@ class BodyCoordinates(Mechanism):
 
 
 def readable_shifts(joint: TreeJoint, flat: bool) -> int | None:
-    """Number of shifts among the coordinates of a joint that can be read from its two bodies' poses; else None.
+    """Number of translations of a joint whose coordinates can be read from its two bodies' poses; otherwise None.
 
-    They can if the joint is a single turn (about z in the plane, by a quaternion in space), alone or after shifts
-    along all the axes there are. Anything else, such as an angle in space, which counts full turns, has to be kept.
+    They can if the joint is a single rotation (about z in the plane, by a quaternion in space), alone or after
+    translations along all axes. Other coordinates, such as an angle in space, which counts full turns, must be kept.
     """
     *slides, turn = joint.steps() or (None,)
     names = joint.coordinate_names()
@@ -337,7 +337,7 @@ def _body_quaternion(m: BodyCoordinates, k: int) -> list[Expr]:
 
 
 def _turned_quaternion(start: Sequence[Expr], steps: Sequence[Step]) -> list[Expr]:
-    """A quaternion after the turns of some steps."""
+    """A quaternion after the rotations of some steps."""
     for step in steps:
         if isinstance(step, Turn):
             half = se.sympify(step.angle) / 2
@@ -362,7 +362,7 @@ def _is_flat(joints: Mechanism, k: int) -> bool:
 
 
 def _height(joints: Mechanism, k: int) -> Expr:
-    """Height of a flat body's mass centre, which only parameters decide."""
+    """Height of the mass centre of a body in planar motion; it depends on parameters only."""
     height = se.sympify(joints.point(joints.links[k].body, joints.links[k].com)[2])
     while named := [s for s in height.free_symbols if s in joints.tape.definitions]:
         height = height.subs({s: joints.tape.definitions[s] for s in named})
@@ -371,17 +371,17 @@ def _height(joints: Mechanism, k: int) -> Expr:
 
 @dataclass(frozen=True)
 class Placement:
-    """The bodies' own coordinates and speeds as expressions of the joints'."""
+    """The bodies' own coordinates and speeds as expressions of the joint coordinates and speeds."""
 
     definitions: tuple[tuple[Any, Expr], ...]
     inputs: tuple[Any, ...]
-    """t, then the joints' coordinates and speeds"""
+    """t, then the joint coordinates and speeds"""
     q: tuple[Expr, ...]
     v: tuple[Expr, ...]
 
 
 def derive_placement(model: Model) -> Placement:
-    """Where every body is and how it moves, from the joints' coordinates and speeds."""
+    """Pose and velocity of every body from the joint coordinates and speeds."""
     joints, bodies = Mechanism(model), BodyCoordinates(model)
     tape, rate = joints.tape, joints.in_time()
     turns: list[list[Expr]] = []

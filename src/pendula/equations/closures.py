@@ -1,8 +1,8 @@
-"""Closing joints as scalar rows: which products of points and directions must vanish.
+"""Loop-closure constraints of closing joints as scalar rows.
 
-Each row is a list of terms that a formulation can differentiate (Lagrange) or turn into relative
-velocities (Kane). A row is either ``gap . direction`` (the gap between two points along a direction
-fixed in a body or in the world) or ``direction . direction`` (two directions stay perpendicular).
+A row is either ``gap . direction`` = 0 (the gap between two points along a direction fixed in a body or in the world)
+or ``direction . direction`` = 0 (two directions stay perpendicular). A formulation differentiates it (Lagrange) or
+expresses its rate by relative velocities (Kane).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ Row = GapRow | AngleRow
 
 
 def closure_rows(mechanism: Mechanism) -> list[Row]:
-    """All rows of all closing joints; formulations omit rows that always hold in the plane."""
+    """All rows of all closing joints; formulations omit rows that always hold, as some do in the plane."""
     rows: list[Row] = []
     for joint in mechanism.model.closures:
         rows += _rows_of(mechanism, joint)
@@ -72,7 +72,7 @@ def closure_rows(mechanism: Mechanism) -> list[Row]:
 
 
 def _rows_of(mechanism: Mechanism, joint: ClosingJoint) -> list[Row]:
-    """The template of a closing joint with symbols."""
+    """The constraint rows of a closing joint: its template with symbols."""
     parent = Point(joint.parent.body, mechanism.place(joint.parent, f"{joint.name}_parent"))
     child = Point(joint.child.body, mechanism.place(joint.child, f"{joint.name}_child"))
     sides = _Sides(mechanism, joint)
@@ -94,7 +94,7 @@ def _rows_of(mechanism: Mechanism, joint: ClosingJoint) -> list[Row]:
 
 
 class _Sides:
-    """Directions of a closing joint's template as directions of its two bodies."""
+    """Converts directions of a closing joint's template to directions fixed in its two bodies."""
 
     def __init__(self, mechanism: Mechanism, joint: ClosingJoint) -> None:
         self.mechanism, self.joint = mechanism, joint
@@ -116,9 +116,9 @@ class _Sides:
 
 
 def closure_senses(mechanism: Mechanism) -> list[tuple[str, Expr]]:
-    """Products of directions that must be positive where a loop is closed the right way round.
+    """Scalar products of directions that must be positive if a loop is closed in the correct orientation.
 
-    Rows that keep directions perpendicular also hold when one side is turned over; the signs of these products decide.
+    Rows that keep directions perpendicular also hold if one side is reversed; the signs of these products decide.
     """
     found = []
     for joint in mechanism.model.closures:
@@ -131,7 +131,7 @@ def closure_senses(mechanism: Mechanism) -> list[tuple[str, Expr]]:
 
 @dataclass(frozen=True)
 class Constraints:
-    """Rows of the constraints by every rate: g, G and c, with their names."""
+    """Constraints g, their Jacobian G (a column for every rate), the right-hand side c, and their names."""
 
     names: tuple[str, ...]
     g: tuple[Expr, ...]
@@ -142,7 +142,7 @@ class Constraints:
 def constraint_rows(
     mechanism: Mechanism, rows: Sequence[Row], find: Callable[[Row], tuple[Expr, Sequence[Expr], Expr]]
 ) -> Constraints:
-    """All rows that some motion changes, each found by a formulation as (gap, slopes, c)."""
+    """All rows that some motion changes; ``find`` derives each as (gap, row of G, c)."""
     kept = []
     for row in rows:
         gap, slopes, bias = find(row)
@@ -153,10 +153,10 @@ def constraint_rows(
 
 
 def closures_transmit(mechanism: Mechanism, rows: Sequence[Row], constraints: Constraints) -> list[Transmitted]:
-    """What every closing joint exerts on its child side, in terms of the multipliers of its rows.
+    """The constraint wrench of every closing joint on its child side, in terms of the multipliers of its rows.
 
-    The force acts at the child's point. It does the work lam (G v) on every motion, as the constraint force
-    + G^T lam does; a row that was left out transmits nothing.
+    The force acts at the child's point. Its power is lam (G v) for every motion, that of the constraint force G^T lam.
+    An omitted row transmits nothing.
     """
     multipliers = dict(zip(constraints.names, multiplier_symbols(len(constraints.names)), strict=True))
     forces: dict[str, list[vec.Vector]] = {joint.name: [vec.NULL] for joint in mechanism.model.closures}
@@ -168,19 +168,19 @@ def closures_transmit(mechanism: Mechanism, rows: Sequence[Row], constraints: Co
         if isinstance(row, GapRow):
             forces[joint].append(vec.scale(multipliers[row.name], world_axis(mechanism, row.axis)))
         else:
-            # a . b changes by (w_child - w_parent) . (b x a)
+            # d(a . b)/dt = (w_child - w_parent) . (b x a)
             across = vec.cross(world_axis(mechanism, row.b), world_axis(mechanism, row.a))
             torques[joint].append(vec.scale(multipliers[row.name], across))
     return [Transmitted(name, tuple(vec.add(*forces[name])), tuple(vec.add(*torques[name]))) for name in forces]
 
 
 def holds_by_itself(mechanism: Mechanism, row: Row, gap: Expr, slopes: Sequence[Expr]) -> bool:
-    """Whether no motion changes a row, so that it can be left out (the z gap of a planar loop).
+    """Whether no motion changes a row, so that it can be omitted (the z gap of a planar loop).
 
-    A gap that depends on parameters is noted in ``mechanism.fixed_gaps``, to be looked at again when they change.
+    A gap that depends on parameters goes to ``mechanism.fixed_gaps``, to be checked again when they change.
 
     Raises:
-        ModelError: no motion changes it, but it is not zero: the joint can never close.
+        ModelError: no motion changes it and it is not zero: the joint can never close.
     """
     if not all(is_zero(x) for x in slopes):
         return False
@@ -200,7 +200,7 @@ def holds_by_itself(mechanism: Mechanism, row: Row, gap: Expr, slopes: Sequence[
 
 
 def side_frame(mechanism: Mechanism, side: Side) -> vec.Matrix:
-    """The matrix that turns axes of the joint's side into body axes."""
+    """Rotation matrix from the axes of the joint's side to body axes."""
     pose = WORLD
     for turn in mechanism.turns(side.rotation):
         pose = mechanism.follow(pose, (turn,), side.body)
@@ -208,7 +208,7 @@ def side_frame(mechanism: Mechanism, side: Side) -> vec.Matrix:
 
 
 def perpendiculars(mechanism: Mechanism, axis: tuple[Expr, ...]) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
-    """Two unit directions that make a right-handed frame with a unit axis."""
+    """Two unit vectors that form a right-handed frame with a unit axis."""
     values = mechanism.model.parameter_values
     numbers = [float(se.sympify(x).subs(values)) for x in axis]
     smallest = min(range(3), key=lambda k: abs(numbers[k]))

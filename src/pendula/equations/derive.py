@@ -1,4 +1,4 @@
-"""From a model to its equations, by one of the formulations."""
+"""Derives the equations of motion of a model by one of the formulations."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def derive(model: Model | str, formulation: str = DEFAULT) -> Equations:
     """Symbolic equations of motion of a model, by one of the formulations.
 
     Args:
-        model: a model, the name of a library mechanism, or a system, whose model is taken.
+        model: a model, the name of a library mechanism, or a system.
         formulation: "lagrange", "kane", "newton-euler", "maximal", "projection", or one that was registered;
             :func:`formulations` states what each supports.
 
     Raises:
         UsageError: there is no such formulation.
-        NotSupported: it cannot derive this model; names those that can.
+        NotSupported: it cannot derive this model; the message names those that can.
 
     Example:
         >>> from pendula import library
@@ -34,7 +34,7 @@ def derive(model: Model | str, formulation: str = DEFAULT) -> Equations:
 
 
 def cannot(formulation: str, ability: str) -> NotSupported:
-    """The error that says what a formulation cannot do, and names those that can."""
+    """The error for an ability that a formulation lacks; it names the formulations that have it."""
     able = [name for name, other in formulations().items() if getattr(other.support, ability)]
     return NotSupported(
         f'the formulation "{formulation}" does not provide {ABILITIES[ability]}.\n  Try: {", ".join(able)}.'

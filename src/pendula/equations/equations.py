@@ -1,8 +1,8 @@
-"""The one form every formulation fills, and everything downstream is written against.
+"""The form of the equations of motion that every formulation produces and all later code uses.
 
     q' = N v + n      M v' = f + G^T lam      g = 0      G v = b      G v' = c
 
-All entries are expressions of t, q, v, u, p and of named intermediates defined in order.
+All entries are expressions of t, q, v, u, p and of named intermediates, which are defined in order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pendula.model.model import Model
 from pendula.words import counted, readable
 
 PARTS = ("inertia", "gravity", "springs", "dissipation", "applied")
-"""What f is made of: f = -h (inertia) - dV/dq (gravity, springs) + tau (dissipation, applied)."""
+"""Parts of f: f = -h (inertia, the bias force) - dV/dq (gravity, springs) + tau (dissipation, applied)."""
 
 SOLVERS = ("kkt", "complement")
 
@@ -38,28 +38,28 @@ class Rows:
 
 @dataclass(frozen=True)
 class Node:
-    """A body with the joint that carries it, in maximal coordinates.
+    """A body with its inboard joint, in maximal coordinates.
 
-    Its unknowns are coupled to those of its parent only through the rows of its joint, which is what lets
-    accelerations be found from the tips to ground in time proportional to the number of bodies.
+    Its unknowns are coupled to those of its parent only through the constraint rows of its joint, so that elimination
+    from the tips to ground finds accelerations in O(n) time.
     """
 
     parent: int
     """index of the parent's node, -1 for ground"""
     speeds: tuple[int, int]
-    """first and last + 1 of its speeds: those of the body, then those the joint keeps"""
+    """first and last + 1 of its speeds: those of the body, then those that the joint keeps"""
     body: int
-    """how many of them are the body's"""
+    """number of speeds of the body"""
     rows: tuple[int, int]
     """first and last + 1 of the rows of its joint"""
 
 
 @dataclass(frozen=True)
 class Transmitted:
-    """What a joint transmits from its parent side to its child side: world axes, at the child side's point.
+    """The wrench that a joint transmits from its parent side to its child side: world axes, at the child side's point.
 
     Expressions may use ``Equations.acceleration_symbols`` and ``Equations.multiplier_symbols`` besides the state.
-    Springs and other loads along the joint's free directions may be included or not: reactions are taken across them.
+    Loads along the joint's motion subspace may be included or not: reactions omit that component.
     """
 
     joint: str
@@ -70,7 +70,7 @@ class Transmitted:
 @readable
 @dataclass(frozen=True)
 class Equations:
-    """Equations of motion as named symbolic blocks. Made by a formulation; see :func:`pendula.derive`.
+    """Equations of motion as named symbolic blocks; see :func:`pendula.derive`.
 
     Example:
         >>> import pendula
@@ -82,7 +82,7 @@ class Equations:
     model: Model
     formulation: str
     definitions: tuple[tuple[Any, Expr], ...]
-    """named intermediates, each an expression of symbols and earlier names"""
+    """named intermediates, each an expression of symbols and earlier intermediates"""
     t: Any
     q: tuple[Any, ...]
     v: tuple[Any, ...]
@@ -93,24 +93,24 @@ class Equations:
     M: Matrix
     parts: Rows
     g: tuple[Expr, ...]
-    """loop rows first (one for each row of G), then one row for every quaternion"""
+    """position constraints: one for each row of G, then the norm of every quaternion"""
     G: Matrix
     b: tuple[Expr, ...]
     c: tuple[Expr, ...]
     constraint_names: tuple[str, ...]
-    """what each row of g says"""
+    """name of each row of g"""
     senses: tuple[tuple[str, Expr], ...]
-    """(closing joint, product of directions that is positive when the loop is closed the right way round)"""
+    """(closing joint, product of directions that is positive if the loop is closed in the correct orientation)"""
     fixed_gaps: tuple[tuple[str, Expr], ...]
-    """(constraint, its gap) for constraints that no motion changes: they hold or not by the parameters"""
+    """(constraint, its gap) for constraints that no motion changes: they depend on the parameters only"""
     kinetic: Expr
     potential: Expr
     jacobi: Expr | None
-    """v . dT/dv - T + V: kept when prescribed motions enter only through constant rates, and move no constraint;
-    None where bodies have their own coordinates and motions are prescribed: there it would be the energy"""
+    """Jacobi integral v . dT/dv - T + V: conserved if prescribed motions enter only through constant rates and move no
+    constraint; None in maximal coordinates with prescribed motions, where it would equal the energy"""
     drives: tuple[Drive, ...]
     drive_M: Matrix
-    """force a prescribed motion needs = drive_M v' - drive f - drive_G^T lam"""
+    """drive force of a prescribed motion = drive_M v' - drive_f - drive_G^T lam"""
     drive_G: Matrix
     poses: Mapping[str, tuple[tuple[tuple[Expr, ...], ...], tuple[Expr, ...]]]
     """body -> (R_WB, r_W)"""
@@ -119,15 +119,15 @@ class Equations:
     speeds: tuple[Coordinate, ...]
     """name and kind of every entry of v"""
     quaternions: tuple[Quaternion, ...]
-    """positions of quaternions in q and v"""
+    """indices of quaternions in q and v"""
     transmitted: tuple[Transmitted, ...] = ()
-    """by joint, from formulations that find reactions; empty from the others"""
+    """by joint, from formulations that derive reactions; otherwise empty"""
     nodes: tuple[Node, ...] = ()
-    """the tree of bodies in maximal coordinates; empty if q are the joints' coordinates"""
+    """the tree of bodies in maximal coordinates; empty if q are joint coordinates"""
     readings: Mapping[str, Expr] = field(default_factory=dict)
-    """the joints' coordinates and speeds, in maximal coordinates"""
+    """the joint coordinates and speeds as expressions of maximal coordinates"""
     solver: str = "kkt"
-    """how v' and lam are found: "kkt" (together, in one system) or "complement" (v' along the null space of G)"""
+    """solver of v' and lam: "kkt" (one augmented system) or "complement" (v' in the null space of G)"""
 
     def __post_init__(self) -> None:
         n, m = len(self.v), len(self.G)
@@ -136,13 +136,13 @@ class Equations:
         if not all(shapes + rows):
             raise PendulaError(f"{self.formulation}: block sizes do not match (speeds {n}, constraint rows {m})")
         if self.solver not in SOLVERS:
-            raise PendulaError(f'{self.formulation}: the solver is one of {", ".join(SOLVERS)}, not "{self.solver}"')
+            raise PendulaError(f'{self.formulation}: solver must be one of {", ".join(SOLVERS)}, not "{self.solver}"')
         self._check_order()
 
     def _check_order(self) -> None:
-        """Every name is defined before it is used, so that everything can be computed."""
+        """Raises PendulaError if an intermediate is used before its definition."""
         known = {self.t, *self.q, *self.v, *self.u, *self.p}
-        known |= {*self.acceleration_symbols, *self.multiplier_symbols}  # for what joints transmit
+        known |= {*self.acceleration_symbols, *self.multiplier_symbols}  # for transmitted wrenches
         for symbol, expression in self.definitions:
             missing = se.sympify(expression).free_symbols - known
             if missing:
@@ -157,7 +157,7 @@ class Equations:
 
     @cached_property
     def drive_f(self) -> tuple[Expr, ...]:
-        """The same for the rows of the prescribed motions."""
+        """Right-hand side of the rows of the prescribed motions."""
         return _sum_parts(self.parts.driven, len(self.drives))
 
     @cached_property
@@ -177,7 +177,7 @@ class Equations:
 
     @cached_property
     def N(self) -> tuple[tuple[Expr, ...], ...]:
-        """q' = N v + n."""
+        """The matrix N of q' = N v + n."""
         return tuple(tuple(se.sympify(rate).diff(v) for v in self.v) for rate in self.qdot)
 
     @property
@@ -196,7 +196,7 @@ class Equations:
         return len(self.G)
 
     def inline(self, expression: Expr) -> Expr:
-        """An expression with all names replaced by their definitions: for small systems, to print or compare."""
+        """An expression with all intermediates replaced by their definitions; for small systems."""
         table = self._inlined
         expression = se.sympify(expression)
         return expression.subs({s: table[s] for s in expression.free_symbols if s in table})

@@ -1,7 +1,7 @@
-"""Bodies as if they were free, and how the velocity of each follows from that of the body that carries it.
+"""Free bodies, and the recursion that gives the velocity of each body from that of its parent.
 
-The reference point of a body is its side of the joint that carries it. Velocities are V = L_tau v + driven; the
-columns of L_tau, V itself and its rate with v' = 0 are found from body to body. See ``projection.py``.
+The reference point of a body is its side of its inboard joint. Velocities are V = L_tau v + driven. The columns of
+L_tau, V itself and its rate with v' = 0 (the velocity-product acceleration) follow body by body. See ``projection.py``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pendula.equations.mechanism import (
 from pendula.equations.tape import Expr
 
 Columns = Mapping[int, vec.Vector]
-"""Three rows of L_tau: index of a rate -> column. Columns that are not there are zero."""
+"""Three rows of L_tau: index of a rate -> column. Missing columns are zero."""
 
 
 @dataclass(frozen=True)
@@ -41,20 +41,20 @@ class Wrench:
         return Wrench(vec.add(self.force, other.force), vec.add(self.moment, other.moment))
 
     def times(self, factor: Expr) -> Wrench:
-        """The same, a factor as large."""
+        """The wrench times a factor."""
         return Wrench(vec.scale(factor, self.force), vec.scale(factor, self.moment))
 
     def work(self, v: vec.Vector, w: vec.Vector) -> list[Expr]:
-        """Its power on a velocity, as two terms."""
+        """Its power for a velocity and an angular velocity, as two terms."""
         return [vec.dot(v, self.force), vec.dot(w, self.moment)]
 
 
 @dataclass(frozen=True)
 class Passage:
-    """How a body's velocity follows from that of its parent.
+    """Joint kinematics: how a body's velocity follows from that of its parent.
 
-    ``arm`` and all that slides are in the parent's axes, all that spins in the body's own; ``turn`` leads from the
-    body's axes to the parent's.
+    ``arm`` and linear quantities are in the parent's axes, angular ones in the body's own; ``turn`` is the rotation
+    matrix from the body's axes to the parent's.
     """
 
     turn: vec.Matrix
@@ -70,10 +70,10 @@ class Passage:
 
 @dataclass(frozen=True)
 class FreeBody:
-    """Mass properties about the reference point, and the velocities of the body with their rates when v' = 0."""
+    """Mass properties about the reference point, and the velocities of the body with their rates for v' = 0."""
 
     pose: Pose
-    """only its axes and angle are used"""
+    """only R and theta are used"""
     place: vec.Vector
     """the reference point in body axes"""
     mass: Expr = 0
@@ -92,12 +92,12 @@ class FreeBody:
         return self.pose.theta is not None
 
     def momentum(self, v: vec.Vector, w: vec.Vector) -> Wrench:
-        """M_free times a velocity."""
+        """Momentum: M_free times a velocity."""
         push = vec.add(vec.scale(self.mass, v), vec.cross(w, self.S))
         return Wrench(push, vec.add(vec.cross(self.S, v), vec.times(self.J, w)))
 
     def omega_terms(self) -> Wrench:
-        """Omega times the velocity: what is quadratic in it."""
+        """Bias force Omega V: the inertia terms quadratic in the velocity."""
         whirl = vec.cross(self.w, vec.cross(self.w, self.S))
         twist = vec.cross(self.w, vec.times(self.J, self.w))
         if self.flat:
@@ -118,12 +118,12 @@ class FreeBody:
         return vector if self.flat else vec.times(self.pose.R, vector)
 
     def arm(self, place: vec.Vector) -> vec.Vector:
-        """From the reference point to a place of the body, in the axes in use."""
+        """Vector from the reference point to a point of the body, in the axes in use."""
         return self.to_axes(vec.subtract(place, self.place))
 
 
 class FreeBodies:
-    """All bodies of a mechanism with their columns of L_tau."""
+    """All bodies of a mechanism with their columns of L_tau, the natural orthogonal complement."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.m = mechanism
@@ -141,7 +141,7 @@ class FreeBodies:
         return self.bodies[link.parent] if link.parent >= 0 else FreeBody(WORLD, vec.NULL)
 
     def slopes(self, expressions: Sequence[Expr]) -> dict[int, list[Expr]]:
-        """Columns by rate of a joint's own expressions: d expression = column k times rate k."""
+        """Derivatives of a joint's own expressions by every rate that moves them."""
         rates = [se.sympify(x) for x in self.in_time.all(expressions)]
         seen = 0
         for rate in rates:
@@ -158,7 +158,7 @@ class FreeBodies:
         return found
 
     def _passage(self, link: Link, parent: FreeBody) -> tuple[Passage, Expr | None]:
-        """The joint from the parent's reference point to the body's, and the body's angle while it is flat."""
+        """Kinematics from the parent's reference point to the body's, and the body's angle if planar."""
         walk = _Walk(self, link.body, parent)
         for step in link.before:
             walk.step(step)
@@ -194,11 +194,11 @@ class FreeBodies:
         self.bodies.append(body)
 
     def _carried(self, parent: FreeBody, passage: Passage) -> tuple[vec.Vector, vec.Vector, dict[int, vec.Vector]]:
-        """Velocity of the body's reference point in the parent's axes, its rate with v' = 0, its columns."""
+        """Velocity of the body's reference point in the parent's axes, its rate for v' = 0, and its columns."""
         arm, slide = passage.arm, passage.slide
         v = vec.add(parent.v, vec.cross(parent.w, arm), slide)
         dv = vec.add(parent.dv, vec.cross(parent.dw, arm), vec.cross(parent.w, slide), passage.bend)
-        if parent.flat:  # arm and slide turn in world axes
+        if parent.flat:  # arm and slide rotate relative to world axes
             dv = vec.add(dv, vec.cross(parent.w, vec.cross(parent.w, arm)), vec.cross(parent.w, slide))
         V: dict[int, vec.Vector] = {}
         for k in {**parent.V, **parent.W, **passage.slides}:
@@ -207,14 +207,14 @@ class FreeBodies:
         return v, dv, V
 
     def _flat_motion(self, link: Link, parent: FreeBody, passage: Passage, theta: Expr) -> Any:
-        """In world axes: the rate of turning is that of the absolute angle."""
+        """Motion in world axes; the angular velocity is the rate of the absolute angle."""
         v, dv, V = self._carried(parent, passage)
         rate = self.in_time(theta)
         W = {k: [0, 0, slope[0]] for k, slope in self.slopes([theta]).items()}
         return v, [0, 0, rate], dv, [0, 0, self.in_time(rate)], V, W
 
     def _motion(self, link: Link, parent: FreeBody, passage: Passage, theta: None) -> Any:
-        """In body axes. Components of a vector that is carried along change by -turning x vector."""
+        """Motion in body axes; their rotation adds -turning x vector to the rates of components."""
         back = vec.transposed(passage.turn)
         hint = link.body
         v, dv, V = self._carried(parent, passage)
@@ -222,7 +222,7 @@ class FreeBodies:
         w = self.tape.keep_all(vec.add(carried, passage.spin), f"w__{hint}")
         v = self.tape.keep_all(vec.times(back, self.tape.keep_all(v, f"vp__{hint}")), f"v__{hint}")
         dv = self.tape.keep_all(dv, f"dvp__{hint}")
-        turning = w if parent.flat else passage.spin  # of the body's axes seen from the parent's
+        turning = w if parent.flat else passage.spin  # of the body's axes relative to the parent's
         dv = vec.subtract(vec.times(back, dv), vec.cross(turning, v))
         dw = vec.subtract(vec.times(back, parent.dw), vec.cross(passage.spin, carried))
         dw = vec.add(dw, passage.spin_rate)
@@ -236,7 +236,7 @@ class FreeBodies:
         """Mass, static moment and inertia about the reference point, in the axes in use."""
         c = vec.subtract(link.com, place)
         S, J = vec.scale(link.mass, c), self._inertia(link, c)
-        if pose.theta is not None:  # only turning about z is met: one column is enough
+        if pose.theta is not None:  # rotation about z only needs one column
             column = vec.times(pose.R, [row[2] for row in J])
             S, J = vec.times(pose.R, S), [[0, 0, x] for x in column]
         return link.mass, self.tape.keep_all(S, f"S__{link.body}"), J
@@ -254,9 +254,9 @@ class FreeBodies:
 
 
 class _Walk:
-    """Follows the steps of a joint and gathers its passage.
+    """Follows the steps of a joint and accumulates its kinematics.
 
-    Shifts are gathered in the parent's axes, turning in the axes that the turns so far have left.
+    Translations accumulate in the parent's axes, rotations in the current axes.
     """
 
     def __init__(self, free: FreeBodies, body: str, parent: FreeBody) -> None:
@@ -273,7 +273,7 @@ class _Walk:
         self._spins: dict[int, vec.Vector] = {}
 
     def step(self, step: Step) -> None:
-        """Goes one step further."""
+        """Adds one step."""
         match step:
             case Shift(vector):
                 self._shift(vector)
@@ -289,7 +289,7 @@ class _Walk:
                 assert_never(step)
 
     def passage(self) -> Passage:
-        """What was gathered."""
+        """The accumulated kinematics."""
         keep = self._free.tape.keep_all
         return Passage(
             vec.IDENTITY if self.pose.theta is not None else self.pose.R,
@@ -303,7 +303,7 @@ class _Walk:
         )
 
     def _shift(self, vector: vec.Vector) -> None:
-        """A shift in the axes that the turns so far have left, which sweep it along: (A x)' = A (x' + spin x x)."""
+        """Adds a translation in the current, rotating axes: (A x)' = A (x' + spin x x)."""
         free, R = self._free, self.pose.R
         rate = free.in_time.all(vector)
         sweep = vec.cross(self._spin, vector)
@@ -323,7 +323,7 @@ class _Walk:
                 self._slides[k] = vec.add(self._slides.get(k, vec.NULL), vec.times(R, column))
 
     def _turn(self, step: Turn | TurnQuaternion, spin: vec.Vector, bend: vec.Vector, columns: Columns) -> None:
-        """Writes what was gathered in the axes after a turn, (A^T x)' = A^T x' - spin x A^T x, and adds the turn."""
+        """Transforms angular quantities to the axes after a rotation, (A^T x)' = A^T x' - spin x A^T x, and adds it."""
         if self._spins:
             back = vec.transposed(self._matrix(step))
             carried = vec.times(back, self._spin)
@@ -343,6 +343,6 @@ class _Walk:
 
 
 def _reference(link: Link) -> vec.Vector:
-    """The body's side of the joint that carries it, in body axes."""
+    """The body's side of its inboard joint, in body axes."""
     shifts = [step.vector for step in link.after if isinstance(step, Shift)]
     return vec.scale(-1, shifts[0]) if shifts else vec.NULL

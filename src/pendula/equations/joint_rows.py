@@ -1,8 +1,8 @@
-"""Joints as constraints between two bodies: rows from a template that knows only its own two bodies.
+"""Tree joints as constraint rows between two bodies, for maximal coordinates.
 
-Rows of a joint (A is its frame on the parent, B on the child, P where B should be according to the joint's own
-coordinates): the gap r_B - r_P in world axes, and three products of an axis of P with another axis of B, which
-vanish where the two are parallel. A hinge in the plane and a ball joint need only the gap between A and B.
+A is the joint's frame on the parent, B its frame on the child, and P the frame B required by the joint's own
+coordinates. The rows are the gap r_B - r_P in world axes, and three scalar products of an axis of P with another axis
+of B, which vanish if P and B are parallel. A planar revolute joint and a ball joint need only the gap between A and B.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
 
 Slopes = dict[int, Expr]
-"""Index of a rate -> derivative by it."""
+"""Row of G: index of a rate -> derivative by it."""
 
 
 @dataclass
 class ConstraintRow:
-    """One row: what must vanish, its slope by every rate that moves it, and minus its second rate with v' = 0."""
+    """One constraint: its gap, its row of G, and c, minus its second time derivative for v' = 0."""
 
     name: str
     gap: Expr
@@ -37,8 +37,8 @@ class ConstraintRow:
 
 @dataclass
 class Spot:
-    """A point that moves with a body (or as ground prescribes): position, slopes by rate, velocity, and its
-    acceleration with v' = 0."""
+    """A point of a body (or a prescribed point of ground): position, Jacobian by rate, velocity, and its
+    acceleration for v' = 0."""
 
     body: FreeBody
     r: vec.Vector
@@ -49,7 +49,7 @@ class Spot:
 
 @dataclass
 class Turning:
-    """How a set of axes turns: slopes by rate, angular velocity, angular acceleration with v' = 0."""
+    """Rotation of a frame: Jacobian by rate, angular velocity, angular acceleration for v' = 0."""
 
     slopes: dict[int, vec.Vector]
     w: vec.Vector
@@ -57,7 +57,7 @@ class Turning:
 
 
 def merged(first: Mapping[int, vec.Vector], second: Mapping[int, vec.Vector], sign: int = 1) -> dict[int, vec.Vector]:
-    """Sum (or difference) of slopes."""
+    """Sum (or difference) of two Jacobians by rate."""
     out = dict(first)
     for k, x in second.items():
         x = vec.scale(sign, x)
@@ -66,7 +66,7 @@ def merged(first: Mapping[int, vec.Vector], second: Mapping[int, vec.Vector], si
 
 
 class JointRows:
-    """The rows of all joints of a mechanism whose bodies have coordinates of their own."""
+    """Constraint rows of all joints of a mechanism in maximal coordinates."""
 
     def __init__(self, mechanism: BodyCoordinates) -> None:
         self.m = mechanism
@@ -77,7 +77,7 @@ class JointRows:
         self.drive_of = {d.position: self.free + k for k, d in enumerate(mechanism.drives)}
 
     def _spot(self, body: FreeBody, r: Sequence[Expr], hint: str) -> Spot:
-        """The point of a body that is at world position r."""
+        """The material point of a body at world position r."""
         if body is GROUND_BODY:
             slopes: dict[int, vec.Vector] = {}
             for k in self._drives_in(r):
@@ -114,10 +114,10 @@ class JointRows:
     # -- joints of the tree -----------------------------------------------------------------------
 
     def joint(self, k: int) -> tuple[list[ConstraintRow], list[vec.Vector], list[vec.Vector]]:
-        """Rows of joint k, and for each row the force and the torque on the child per unit of its multiplier."""
+        """Rows of joint k, and the force and torque of each on the child per unit multiplier."""
         link, body = self.m.links[k], self.m.bodies[k]
         reads = not body.kept_v and bool(link.joint.coordinates()) and not link.joint.prescribed()
-        if reads and readable_shifts(link.joint, body.flat):  # free to move: there is nothing to constrain
+        if reads and readable_shifts(link.joint, body.flat):  # all motions are free: no constraint
             return [], [], []
         A, B = self.m.parent_frame(k), self.m.child_frame(k)
         parent = self.m.parent_of(k)
@@ -144,12 +144,12 @@ class JointRows:
         return rows, forces, torques
 
     def _shift_of(self, motion: Sequence[Step], hint: str) -> vec.Vector:
-        """How far a joint's motion moves the child's frame, in axes of the parent's side."""
+        """Translation of the child's frame by the joint, in axes of the parent's side."""
         here = Pose(vec.IDENTITY, vec.NULL, 0)
         return self.m.follow(here, tuple(motion), f"{hint}_own").r
 
     def _gap_rows(self, k: int, A: Pose, B: Pose, d: vec.Vector) -> list[ConstraintRow]:
-        """The child's point is where the joint says: r_B - r_A - R_A d = 0 in world axes."""
+        """Position constraint of the child's point: r_B - r_A - R_A d = 0 in world axes."""
         link, body, parent = self.m.links[k], self.m.bodies[k], self.m.parent_of(k)
         hint = link.joint.name
         child = self._spot(body, B.r, f"{hint}_B")
@@ -176,7 +176,7 @@ class JointRows:
         ]
 
     def _flat_turn(self, k: int, B: Pose, P: Pose) -> ConstraintRow:
-        """In the plane: the child's angle is what the joint says."""
+        """Orientation constraint in the plane: theta_B - theta_P = 0."""
         gap = se.sympify(B.theta) - P.theta
         slopes: Slopes = {}
         candidates = [*self.m.bodies[k].v, *self.m.parent_of(k).v, *self.own_rates(k)]
@@ -186,7 +186,7 @@ class JointRows:
         return ConstraintRow(f"{self.m.links[k].joint.name}: turn", gap, slopes, -self.in_time(rate))
 
     def _turn_rows(self, k: int, A: Pose, B: Pose, P: Pose) -> tuple[list[ConstraintRow], list[vec.Vector]]:
-        """In space: axes of P and B that must be perpendicular, and their vector products."""
+        """Orientation constraints in space: axes of P and B must be perpendicular; and their vector products."""
         hint = self.m.links[k].joint.name
         expected = self._expected_turning(k, A)
         child = self._turning(self.m.bodies[k])
@@ -201,7 +201,7 @@ class JointRows:
     def _perpendicular(
         self, name: str, p: vec.Vector, first: Turning, b: vec.Vector, second: Turning
     ) -> tuple[ConstraintRow, vec.Vector]:
-        """p . b = 0 for two directions that turn, and p x b: the rate is (w_p - w_b) . (p x b)."""
+        """p . b = 0 for two rotating directions, and p x b: the rate is (w_p - w_b) . (p x b)."""
         hint = name.partition(":")[0]
         n = self.tape.keep_all(vec.cross(p, b), f"n__{hint}")
         slopes = {i: vec.dot(x, n) for i, x in merged(first.slopes, second.slopes, -1).items()}
@@ -213,14 +213,14 @@ class JointRows:
         return ConstraintRow(name, vec.dot(p, b), slopes, -bias), n
 
     def _expected_turning(self, k: int, A: Pose) -> Turning:
-        """How the child's frame turns according to the parent and the joint's own coordinates."""
+        """Rotation of the frame P, from the parent's motion and the joint's own coordinates."""
         parent = self.m.parent_of(k)
         hint = self.m.links[k].joint.name
         here = Pose(vec.IDENTITY, vec.NULL)
         spin: vec.Vector = vec.NULL
         own: dict[int, vec.Vector] = {}
         for step in self.m.links[k].motion:
-            assert not isinstance(step, TurnQuaternion)  # read from the bodies, never kept
+            assert not isinstance(step, TurnQuaternion)  # quaternions are read, never kept
             if isinstance(step, Turn):
                 axis = vec.times(here.R, step.axis)
                 spin = vec.add(spin, vec.scale(self.in_time(step.angle), axis))
@@ -239,7 +239,7 @@ class JointRows:
     # -- closing joints ---------------------------------------------------------------------------
 
     def body(self, name: str) -> FreeBody:
-        """A body by name; ground is one, too."""
+        """A body by name, or ground."""
         return GROUND_BODY if name == GROUND else self.m.bodies[self.m.index[name]]
 
     def point(self, point: cl.Point, hint: str) -> Spot:
@@ -251,7 +251,7 @@ class JointRows:
         return self.tape.keep_all(vec.times(body.pose.R, axis.direction), "dir__closure"), self._turning(body)
 
     def closure(self, row: cl.Row) -> tuple[Expr, list[Expr], Expr]:
-        """A row of a closing joint: gap, slopes by every rate, and minus the second rate with v' = 0."""
+        """A row of a closing joint: gap, row of G, and c, minus its second time derivative for v' = 0."""
         if isinstance(row, cl.AngleRow):
             (a, first), (b, second) = self._axis(row.a), self._axis(row.b)
             found, _ = self._perpendicular(row.name, a, first, b, second)

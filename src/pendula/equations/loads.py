@@ -1,7 +1,7 @@
-"""The forces of a model, reduced to a few primitive loads that each formulation treats in its own way.
+"""The forces of a model as a few primitive loads; each formulation derives their generalized forces in its own way.
 
-A load takes its law from the type of force (:mod:`pendula.model.forces`): formulations ask it for the pull or for the
-potential and know no law themselves.
+The type of force (:mod:`pendula.model.forces`) supplies the force law. Formulations ask a load for its force or its
+potential and contain no law themselves.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _X, _RATE = se.Symbol("x__law"), se.Symbol("rate__law")
 
 
 class Straight(NamedTuple):
-    """A law with straight lines: the pull is stiffness (x - length) + damping rate."""
+    """A linear force law: the force is stiffness * (x - length) + damping * rate."""
 
     stiffness: Expr
     length: Expr
@@ -36,13 +36,13 @@ class Straight(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Pull:
-    """The law of a force with symbols for the values of its fields."""
+    """A force law with symbols for the values of its fields; the force is positive in tension."""
 
     law: Law
     fields: Mapping[str, Expr]
 
     def elastic(self, x: Expr) -> Expr:
-        """The part of the pull that has a potential."""
+        """The part of the force that has a potential."""
         return self._read(self.law.elastic, x=x)
 
     def potential(self, x: Expr) -> Expr:
@@ -50,7 +50,7 @@ class Pull:
         return self._read(self.law.potential, x=x)
 
     def drag(self, x: Expr, rate: Expr) -> Expr:
-        """The rest of the pull."""
+        """The part of the force that has no potential."""
         return self._read(self.law.drag, x=x, rate=rate)
 
     def _read(self, text: str, **measured: Expr) -> Expr:
@@ -58,17 +58,17 @@ class Pull:
 
     @cached_property
     def is_elastic(self) -> bool:
-        """Whether a part of the pull has a potential."""
+        """Whether a part of the force has a potential."""
         return not is_zero(self.elastic(_X)) or not is_zero(self.potential(_X))
 
     @cached_property
     def has_drag(self) -> bool:
-        """Whether a part of the pull has none."""
+        """Whether a part of the force has no potential."""
         return not is_zero(self.drag(_X, _RATE))
 
     @cached_property
     def straight(self) -> Straight | None:
-        """Stiffness, slack length and damping of a law with straight lines; None for all others."""
+        """Stiffness, free length and damping of a linear law; None for all others."""
         elastic, drag = se.sympify(self.elastic(_X)), se.sympify(self.drag(_X, _RATE))
         stiffness, damping = elastic.diff(_X), drag.diff(_RATE)
         if _X in stiffness.free_symbols or {_X, _RATE} & damping.free_symbols or not is_zero(self.drag(_X, 0)):
@@ -80,7 +80,7 @@ class Pull:
 
 @dataclass(frozen=True)
 class Between:
-    """A pull between two points, each (body, place in body axes)."""
+    """A force along the line between two points, each (body, position in body axes)."""
 
     start: tuple[str, tuple[Expr, ...]]
     end: tuple[str, tuple[Expr, ...]]
@@ -91,12 +91,12 @@ class Between:
         return self.pull.straight is None or not is_zero(self.pull.straight.length)
 
     def shares(self, square: Expr, distance: Callable[[], Expr], opening: Callable[[], Expr]) -> dict[str, Expr]:
-        """The pull divided by the distance, by part: times the gap it is the force on the start.
+        """The force divided by the distance, by part; times the gap vector it is the force on the start.
 
         Args:
             square: of the distance.
-            distance: gives the distance, under a name.
-            opening: gives the scalar product of the gap with its rate: distance times rate.
+            distance: returns the distance as a named intermediate.
+            opening: returns the scalar product of the gap with its rate, that is distance times rate.
         """
         found: dict[str, Expr] = {}
         line = self.pull.straight
@@ -115,22 +115,22 @@ class Between:
 
 @dataclass(frozen=True)
 class Across:
-    """A pull on one coordinate of a joint, seen from the joint's parent side."""
+    """A force or torque along one coordinate of a joint, relative to its parent side."""
 
     link: int
     coordinate: Any
     stretch: Expr
-    """the coordinate as the two sides of the joint see it"""
+    """the coordinate relative to the joint's parent side"""
     pull: Pull
 
     def measured(self, tape: Tape) -> Expr:
-        """The stretch; under a name where the law uses it more than once."""
+        """The stretch; as a named intermediate if the law is nonlinear."""
         return self.stretch if self.pull.straight is not None else tape.name(se.sympify(self.stretch), "x__joint")
 
 
 @dataclass(frozen=True)
 class BallFriction:
-    """Torque -coefficient omega in a ball joint; ``speeds`` are the indices of its angular speeds among the joints'."""
+    """Torque -coefficient omega in a ball joint; ``speeds`` are the indices of its angular speeds."""
 
     speeds: tuple[int, int, int]
     coefficient: Expr
@@ -157,7 +157,7 @@ class TorqueOn:
 
 @dataclass(frozen=True)
 class SpinForce:
-    """A force coefficient * omega x e at a point of a body, e the unit vector from its origin to ``toward``."""
+    """A force coefficient * omega x ``direction``, the unit vector from the body's origin to the point of action."""
 
     body: str
     place: tuple[Expr, ...]
@@ -168,7 +168,7 @@ class SpinForce:
 
 @dataclass(frozen=True)
 class OnCoordinate:
-    """An expression that acts on one generalized speed (index among the joints' rates)."""
+    """A generalized force on one speed (index among the joints' rates)."""
 
     rate: int
     value: Expr
@@ -178,10 +178,10 @@ Load = Between | Across | BallFriction | ForceAt | TorqueOn | SpinForce | OnCoor
 
 
 def collect_loads(mechanism: Mechanism) -> list[Load]:
-    """All loads of the model but gravity.
+    """All loads of the model except gravity.
 
     Raises:
-        NotSupported: a type of force does not say where it acts, or acts where its law has no meaning.
+        NotSupported: a type of force does not state where it acts, or its law has no meaning there.
     """
     loads: list[Load] = []
     for number, force in enumerate(mechanism.model.forces):
@@ -191,10 +191,10 @@ def collect_loads(mechanism: Mechanism) -> list[Load]:
 
 
 def torque_in_joint(mechanism: Mechanism, loads: Sequence[Load], k: int, rate: Callable[[Expr], Expr]) -> Expr:
-    """Torque about z of the springs and dampers in a revolute joint of the plane, on its child.
+    """Torque about z of the springs and dampers in a planar revolute joint, on its child.
 
-    Through a joint whose angle is measured from ground nothing else goes about z: what drives such an angle acts
-    from ground on the body.
+    A joint whose angle is measured from ground transmits no other torque about z: the drive torque of such an angle
+    acts from ground on the body.
     """
     turn = mechanism.links[k].absolute_turn
     assert turn is not None
@@ -209,12 +209,12 @@ def torque_in_joint(mechanism: Mechanism, loads: Sequence[Load], k: int, rate: C
 
 
 def from_ground(joint: TreeJoint) -> bool:
-    """Whether a joint's angle is measured from ground, so that what drives it acts from there."""
+    """Whether a joint's angle is measured from ground, so that its drive torque acts from ground."""
     return joint.absolute_turn() is not None
 
 
 def potential_energy(mechanism: Mechanism, loads: list[Load]) -> Expr:
-    """Energy of gravity and of the springs, from positions alone."""
+    """Potential energy of gravity and of the springs."""
     gravity = mechanism.constants_of(mechanism.model.gravity)
     terms = [-link.mass * vec.dot(gravity, mechanism.point(link.body, link.com)) for link in mechanism.links]
     for load in loads:
@@ -272,7 +272,7 @@ def _loads_of(mechanism: Mechanism, action: ac.Action, owner: str) -> list[Load]
 
 
 def _pull(mechanism: Mechanism, law: Law, fields: Mapping[str, Any]) -> Pull:
-    """What the potential depends on is constant; the rest may depend on everything."""
+    """The law with symbols; fields of the potential are constants, others may depend on t, q, v and u."""
     fixed = law.fixed_fields
     return Pull(
         law, {n: se.sympify(mechanism.constant(x) if n in fixed else mechanism.general(x)) for n, x in fields.items()}
@@ -290,7 +290,7 @@ def _place(
 
 
 def _unit(mechanism: Mechanism, body: str, place: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Unit vector from a body's origin toward a place; along a rod, whose length is positive, it is exact."""
+    """Unit vector from a body's origin to a point; along a rod it is a coordinate axis, without a square root."""
     alive = [k for k, x in enumerate(place) if not is_zero(x)]
     if len(alive) == 1 and mechanism.model.body(body).rod is not None:
         number = float(se.sympify(place[alive[0]]).subs(mechanism.model.parameter_values))

@@ -1,4 +1,4 @@
-"""Equations of closed loops alone: g = 0 and G v = b, for engines that need no symbolic masses and forces."""
+"""Loop-closure constraints alone, g = 0 and G v = b, for engines that need no symbolic masses and forces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pendula.equations.tape import Expr
 
 @dataclass(frozen=True)
 class LoopEquations:
-    """What :class:`~pendula.equations.equations.Equations` says of constraints, and no more; fields as there."""
+    """The constraint fields of :class:`~pendula.equations.equations.Equations`, and no others."""
 
     definitions: tuple[tuple[Any, Expr], ...]
     t: Any
@@ -32,7 +32,7 @@ class LoopEquations:
 
 
 def derive_loops(mechanism: Mechanism) -> LoopEquations:
-    """The equations of the closed loops and quaternions of a mechanism, in the joints' coordinates."""
+    """Constraints of the closed loops and quaternions of a mechanism, in joint coordinates."""
     constraints = loop_constraints(mechanism) if mechanism.model.closures else Constraints((), (), (), ())
     G, _, b = free_rows(mechanism, constraints)
     return LoopEquations(G=G, b=b, **shared_blocks(mechanism, constraints))

@@ -1,4 +1,4 @@
-"""Matrices of expressions that are mostly zero."""
+"""Sparse matrices of expressions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Entry = tuple[int, int, Expr]
 
 
 class Sparse(Sequence[tuple[Expr, ...]]):
-    """Rows that hold only what is not zero. Reads like a tuple of rows, each a tuple of entries."""
+    """A matrix that stores only its nonzero entries; indexing gives rows as tuples."""
 
     def __init__(self, rows: Iterable[Mapping[int, Expr]], width: int) -> None:
         self.rows = tuple({j: x for j, x in row.items() if not is_zero(x)} for row in rows)
@@ -42,7 +42,7 @@ Matrix = Sequence[Sequence[Expr]]
 
 
 def entries(matrix: Matrix) -> Iterator[Entry]:
-    """What is not zero."""
+    """The nonzero entries."""
     if isinstance(matrix, Sparse):
         for i, row in enumerate(matrix.rows):
             for j in sorted(row):

@@ -1,7 +1,7 @@
-"""A model with symbols in place of names: the common ground of all formulations.
+"""A model with symbols in place of names, shared by all formulations.
 
-It holds the coordinates, speeds and prescribed motions as symbols, each joint as a short list of steps (shift, turn)
-made from the joint's template, mass properties, and the poses of all bodies. Formulations share this and nothing else.
+It holds the coordinates, speeds and prescribed motions as symbols, each joint as a short list of steps (translations
+and rotations) from the joint's template, the mass properties, and the poses of all bodies.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _parse = lru_cache(maxsize=20_000)(parse)
 
 @dataclass(frozen=True)
 class Shift:
-    """Moves the frame by a vector in its own axes."""
+    """A translation of the frame by a vector in its own axes."""
 
     vector: tuple[Expr, Expr, Expr]
 
 
 @dataclass(frozen=True)
 class Turn:
-    """Turns the frame by an angle about a unit axis in its own axes; an ``absolute`` angle is measured from ground."""
+    """A rotation of the frame about a unit axis in its own axes; an ``absolute`` angle is measured from ground."""
 
     axis: tuple[Expr, Expr, Expr]
     angle: Expr
@@ -45,7 +45,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class TurnQuaternion:
-    """Turns the frame by a unit quaternion (scalar first); ``omega`` is its angular velocity in turned axes."""
+    """A rotation by a unit quaternion (scalar first); ``omega`` is the angular velocity in the rotated axes."""
 
     quaternion: tuple[Expr, Expr, Expr, Expr]
     omega: tuple[Expr, Expr, Expr]
@@ -65,12 +65,12 @@ class Drive:
     acceleration: Any
     value: Expr
     jumps: tuple[Expr, ...] = ()
-    """times at which the expression switches"""
+    """times at which a condition in the expression switches"""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A body with the joint that places it. ``parent`` is the index of the parent link, -1 for ground."""
+    """A body with its inboard joint. ``parent`` is the index of the parent link, -1 for ground."""
 
     joint: TreeJoint
     body: str
@@ -84,7 +84,7 @@ class Link:
 
     @property
     def absolute_turn(self) -> Turn | None:
-        """The turn whose angle is measured from ground, if the joint has one; it is then the only step."""
+        """The rotation whose angle is measured from ground, if the joint has one; it is then the only step."""
         first = self.motion[0] if self.motion else None
         return first if isinstance(first, Turn) and first.absolute else None
 
@@ -99,9 +99,9 @@ class Quaternion(NamedTuple):
 
 @dataclass(frozen=True)
 class Pose:
-    """Where a frame is: ``R`` turns its axes into world axes, ``r`` is its origin in world axes.
+    """Pose of a frame: ``R`` is the rotation matrix to world axes, ``r`` its origin in world axes.
 
-    ``theta`` is the absolute angle about z while everything so far turned about z only, else None.
+    ``theta`` is the absolute angle about z if all rotations so far are about z, else None.
     """
 
     R: vec.Matrix
@@ -144,7 +144,7 @@ class Mechanism:
 
     @property
     def joint_rates(self) -> list[Any]:
-        """Rates of the joints' coordinates: the free ones, then those of the prescribed motions."""
+        """Rates of the joint coordinates: the free ones, then those of the prescribed motions."""
         return [*self.joint_v, *(d.rate for d in self.drives)]
 
     @property
@@ -164,7 +164,7 @@ class Mechanism:
 
     @cached_property
     def joint_qdot(self) -> dict[str, Expr]:
-        """Rates of the joints' free coordinates in terms of the joints' speeds."""
+        """Rates of the free joint coordinates in terms of the joint speeds."""
         rates: dict[str, Expr] = {}
         for joint in self.model.tree:
             free = [c for c in joint.coordinates() if c.name not in self._driven]
@@ -207,7 +207,7 @@ class Mechanism:
         return [se.Add(*[x**2 for x in self.q[at.first : at.first + 4]]) - 1 for at in self.quaternions]
 
     def in_time(self, *, accelerations: dict[Any, Expr] | None = None) -> Direction:
-        """The rate in time; speeds are held constant unless their ``accelerations`` are given."""
+        """The time derivative; speeds are constant unless their ``accelerations`` are given."""
         seeds: dict[Any, Expr] = dict(zip(self.q, self.qdot, strict=True))
         for drive in self.drives:
             seeds[drive.position], seeds[drive.rate] = drive.rate, drive.acceleration
@@ -215,7 +215,7 @@ class Mechanism:
         return Direction(self.tape, seeds, "dt" if accelerations is None else "ddt")
 
     def virtual(self, k: int) -> Direction:
-        """The virtual displacement that belongs to speed or drive k: dq = column k of N."""
+        """The virtual displacement of speed or drive k: dq = column k of N."""
         rate = self.rates[k]
         seeds: dict[Any, Expr] = {}
         for q, qdot in zip(self.q, self.qdot, strict=True):
@@ -232,13 +232,13 @@ class Mechanism:
         return Direction(self.tape, {self.rates[k]: 1}, f"per_{self.rates[k]}")
 
     def constant(self, value: int | float | str) -> Expr:
-        """A field that may use parameters."""
+        """A field of the model that may contain parameters."""
         if isinstance(value, (int, float)):
             return number(value)
         return translate(_parse(value), self.constants)
 
     def general(self, value: int | float | str) -> Expr:
-        """A field that may use everything: t, coordinates, speeds, parameters, inputs."""
+        """A field that may contain t, coordinates, speeds, parameters and inputs."""
         names: dict[str, Expr] = {**self.constants, "t": self.t}
         names |= {str(s): s for s in (*self.joint_q, *self.joint_v, *self.inputs)}
         for drive in self._driven.values():
@@ -247,7 +247,7 @@ class Mechanism:
         return translate(expression, {n: names[n] for n in expression.names})
 
     def constants_of(self, values: Any) -> tuple[Expr, Expr, Expr]:
-        """A vector of fields that may use parameters."""
+        """A vector of fields that may contain parameters."""
         x, y, z = (self.constant(value) for value in values)
         return x, y, z
 
@@ -287,7 +287,7 @@ class Mechanism:
         return tuple(entries)
 
     def turns(self, rotation: Rotation | None) -> tuple[Turn, ...]:
-        """The turns of a rotation field."""
+        """The elementary rotations of a rotation field."""
         found = []
         for turn in rotation.turns() if rotation is not None else ():
             x, y, z = self.direction(turn.axis)
@@ -343,7 +343,7 @@ class Mechanism:
             return translate(expression, names)
 
         steps: list[Step] = []
-        slides: list[vec.Vector] = []  # consecutive ones make one shift
+        slides: list[vec.Vector] = []  # consecutive slides form one translation
         for step in joint.steps():
             if slides and not isinstance(step, template.Slide):
                 steps.append(_shift(vec.add(*slides)))
@@ -385,10 +385,10 @@ class Mechanism:
         return found
 
     def relative_motion(self, k: int, frame: Pose) -> tuple[Step, ...]:
-        """The motion of joint k seen from its parent-side frame, absolute angles made relative."""
+        """The motion of joint k relative to its parent-side frame; absolute angles become relative."""
         link = self.links[k]
         if (turn := link.absolute_turn) is not None:
-            # absolute angle = sign*q in world, so the joint's turn is this minus the frame's own angle
+            # the absolute angle is sign*q, so the relative one is this minus the frame's own angle
             return (Turn(turn.axis, turn.angle - turn.axis[2] * frame.theta),)
         return link.motion
 
@@ -416,11 +416,11 @@ class Mechanism:
         return Pose(self.named(vec.product(pose.R, self.turn_matrix(axis, angle, hint)), hint), pose.r)
 
     def turn_matrix(self, axis: tuple[Expr, ...], angle: Expr, hint: str) -> vec.Matrix:
-        """The matrix of a turn about a unit axis, with its cosine and sine named."""
+        """Rotation matrix about a unit axis, with cosine and sine as named intermediates."""
         return vec.turn_matrix(axis, *self.tape.trig(angle, f"{hint}"))
 
     def named(self, matrix: vec.Matrix, hint: str) -> vec.Matrix:
-        """A matrix with long entries named."""
+        """A matrix whose long entries become named intermediates."""
         return [
             [self.tape.keep(x, f"R__{hint}_{a}{b}") for b, x in zip("xyz", row, strict=True)]
             for a, row in zip("xyz", matrix, strict=True)
@@ -450,7 +450,7 @@ def quaternion_matrix(q: tuple[Expr, ...]) -> vec.Matrix:
 
 
 def _quaternion_rate(q: list[Any], omega: list[Any]) -> list[Expr]:
-    """q' = q * (0, omega)/2 for omega in turned (child) axes."""
+    """q' = q * (0, omega)/2 for omega in rotated (child) axes."""
     w, x, y, z = q
     a, b, c = (o / 2 for o in omega)
     return [-x * a - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a]

@@ -1,8 +1,7 @@
 """Velocities and accelerations of all bodies, from their poses alone.
 
-This is the yardstick by which formulations are compared: given the accelerations v' that one of them
-finds, it says how every body moves in world axes. It differentiates poses in time and uses nothing
-that a formulation knows about joints.
+This is the reference for comparing formulations: given the accelerations v' of one of them, it gives the motion of
+every body in world axes. It differentiates poses in time and uses no results of a formulation.
 """
 
 from __future__ import annotations

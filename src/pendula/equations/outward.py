@@ -1,6 +1,6 @@
-"""Motion of bodies from ground to the tips, with accelerations as linear forms of v'.
+"""Outward recursion: velocities and accelerations of bodies from ground to the tips, linear in v'.
 
-Vectors are written in world axes while everything turns about z, in body axes otherwise. See ``newton_euler.py``.
+Vectors are in world axes if all rotations are about z, in body axes otherwise. See ``newton_euler.py``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Step, Tur
 from pendula.equations.tape import Expr, is_zero
 
 BIAS = -1
-"""Key of the part of a linear form that does not depend on v'."""
+"""Key of the bias term of a linear form, which does not depend on v'."""
 
 Form = Mapping[int, vec.Vector]
 """A vector linear in the accelerations of the rates: index of the rate (or BIAS) -> coefficient."""
@@ -22,7 +22,7 @@ Form = Mapping[int, vec.Vector]
 
 @dataclass
 class Body:
-    """Motion of a body's origin and axes; vectors in world axes if the pose is flat, else in body axes."""
+    """Motion of a body: angular velocity w and velocity u of its origin, and accelerations alpha and a."""
 
     pose: Pose
     w: vec.Vector = vec.NULL
@@ -32,7 +32,7 @@ class Body:
 
     @property
     def flat(self) -> bool:
-        """Whether vectors are written in world axes."""
+        """Whether vectors are in world axes (else in body axes)."""
         return self.pose.theta is not None
 
 
@@ -46,20 +46,20 @@ def added(*forms: Form) -> Form:
 
 
 def mapped(form: Form, function: Any) -> Form:
-    """A linear map of every coefficient."""
+    """A linear form with a map applied to every coefficient."""
     return {k: function(vector) for k, vector in form.items()}
 
 
 @dataclass
 class Freedom:
-    """What a joint alone can do: turning and shifting of its child's origin per rate, in the child's axes."""
+    """Motion subspace of a joint: angular and linear velocity of its child's origin per rate, in the child's axes."""
 
     spins: Form = field(default_factory=dict)
     slides: Form = field(default_factory=dict)
 
 
 class Outward:
-    """The motion of all bodies, what each joint alone can do, and how bodies stand to their parents."""
+    """The motion of all bodies, the motion subspaces of their joints, and their poses relative to their parents."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.m = mechanism
@@ -140,7 +140,7 @@ class Outward:
         return vec.add(arm, vec.times(turn, vector))
 
     def _in_axes(self, here: Body, own: Freedom, matrix: vec.Matrix, pose: Pose, hint: str) -> tuple[Body, Freedom]:
-        """The same motion written in other axes."""
+        """The same motion in other axes."""
 
         def turned(vector: vec.Vector) -> vec.Vector:
             return self.tape.keep_all(vec.times(matrix, vector), f"t__{hint}")
@@ -149,7 +149,7 @@ class Outward:
         return body, Freedom(mapped(own.spins, turned), mapped(own.slides, turned))
 
     def _shifted(self, here: Body, own: Freedom, step: Shift, after: Pose, hint: str) -> tuple[Body, Freedom]:
-        """Motion of a point further out, with what the shift itself adds while it changes."""
+        """Motion after a translation, including the relative velocity and acceleration of the translation itself."""
 
         def axes(vector: Sequence[Expr]) -> vec.Vector:
             return vec.times(here.pose.R, vector) if here.flat else vector
@@ -166,7 +166,7 @@ class Outward:
         return Body(after, here.w, u, here.alpha, a), Freedom(own.spins, slides)
 
     def _spun(self, here: Body, own: Freedom, axis: Sequence[Expr], angle: Expr, after: Pose) -> tuple[Body, Freedom]:
-        """A rotation about an axis that is fixed in the frame before and after it (revolute)."""
+        """Motion after a rotation about an axis that is fixed in the frames before and after it (revolute)."""
         rate = self.in_time(angle)
         spin = vec.scale(rate, axis)
         bias = vec.add(vec.cross(here.w, spin), vec.scale(self.in_time(rate), axis))

@@ -1,4 +1,4 @@
-"""Linear models in symbols: M, C, K, A, the characteristic polynomial, and conditions for stability."""
+"""Symbolic linear models: M, C, K, A, the characteristic polynomial, and stability conditions (Routh-Hurwitz)."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from pendula.model.model import Model
 from pendula.words import readable
 
 MOST_FREEDOMS = 6
-"""beyond, symbolic determinants take minutes and say nothing to a reader"""
+"""with more, symbolic determinants take minutes and are unreadable"""
 
 
 @readable
 @dataclass(frozen=True)
 class SymbolicModel:
-    """M e'' + C e' + K e = F u in symbols of the parameters. Matrices are those of SymPy.
+    """M e'' + C e' + K e = F u in symbols of the parameters, with SymPy matrices.
 
     Attributes:
         coordinates, inputs: names of the entries of e and u.
         M, C, K, F: matrices.
-        left: unbalanced forces at the point; zero at an equilibrium for all parameters. Where it is not, the
-            point is an equilibrium only for parameters that make it so.
-        assumed: parameters that are taken as positive, because their values in the model are.
+        left: unbalanced forces at the point; zero if it is an equilibrium for all parameters. Otherwise the point is an
+            equilibrium only for parameters that make ``left`` zero.
+        assumed: parameters that are assumed positive, because their values in the model are.
 
     Example:
         >>> import pendula
@@ -69,9 +69,9 @@ class SymbolicModel:
 
     @cached_property
     def conditions(self) -> tuple[Any, ...]:
-        """What makes it asymptotically stable (Routh-Hurwitz); without damping, what keeps all roots on the axis.
+        """Conditions for asymptotic stability (Routh-Hurwitz); without damping, for all roots on the imaginary axis.
 
-        For one and two degrees of freedom. Conditions that always hold are omitted; one that never does is ``False``.
+        For one and two degrees of freedom. Conditions that always hold are omitted; one that never holds is ``False``.
 
         Raises:
             NotSupported: there are more degrees of freedom.
@@ -97,7 +97,7 @@ class SymbolicModel:
 
     @property
     def stable_if(self) -> str:
-        """When it is stable, as a sentence; for one and two degrees of freedom.
+        """The stability conditions as a sentence; for one and two degrees of freedom.
 
         Raises:
             NotSupported: there are more degrees of freedom.
@@ -119,21 +119,21 @@ class SymbolicModel:
         lines.append(f"characteristic polynomial: {self.polynomial.as_expr()}")
         if self.M.rows <= 2:
             lines.append(self.stable_if)
-        lines.append(f"taken as positive: {', '.join(self.assumed)}")
+        lines.append(f"assumed positive: {', '.join(self.assumed)}")
         return "\n".join(lines)
 
 
 def linearize_symbolic(model: Model | str, at: Mapping[str, Any] | None = None) -> SymbolicModel:
-    """The linear model in symbols of the parameters, for small mechanisms without closed loops.
+    """The symbolic linear model, for small mechanisms without closed loops.
 
     Args:
-        model: a model, the name of a library mechanism, or a system, whose model is taken.
+        model: a model, the name of a library mechanism, or a system.
         at: coordinates (and constant rates) by name: numbers, or expressions of parameters as text, for example
-            ``{"theta": "acos(g/(r*Omega**2))"}``. What is not named is zero.
+            ``{"theta": "acos(g/(r*Omega**2))"}``. Unnamed values are zero.
 
     Raises:
         NotSupported: there are closed loops or quaternions, forces with kinks, or too many degrees of freedom.
-        UsageError: the point is no equilibrium for any parameters, or coefficients depend on time.
+        UsageError: the point is not an equilibrium, or coefficients depend on time.
 
     Example:
         >>> import pendula
@@ -154,7 +154,7 @@ def linearize_symbolic(model: Model | str, at: Mapping[str, Any] | None = None) 
 
 
 def _refuse_kinks(f: sp.Matrix, values: Mapping[Any, Any]) -> None:
-    """Refuses forces that have a kink or a jump just at the point: there is no linear model there."""
+    """Raises NotSupported if forces have a kink or a jump at the point, where no linear model exists."""
     edges = [x.args[0] for x in f.atoms(sp.Abs, sp.sign)]
     edges += [a - b for x in f.atoms(sp.Max, sp.Min) for a, b in combinations(x.args, 2)]
     edges += [sp.sin(sp.pi * x.args[0]) for x in f.atoms(sp.floor, sp.ceiling)]
@@ -162,7 +162,7 @@ def _refuse_kinks(f: sp.Matrix, values: Mapping[Any, Any]) -> None:
     for edge in edges:
         if edge.free_symbols & set(values) and sp.simplify(edge.subs(values, simultaneous=True)) == 0:
             raise NotSupported(
-                f"the forces have a kink or a jump just at this point, where {edge} is zero: no linear model holds "
+                f"the forces have a kink or a jump at this point, where {edge} is zero: no linear model exists "
                 "there.\n  Try: a smooth expression, such as tanh(x/0.01) for sign(x), or simulate the motion."
             )
 
@@ -181,7 +181,7 @@ class _Builder:
             self.known[str(symbol)] = self.read(expression)
 
     def read(self, expression: Any) -> Any:
-        """An expression of the equations with all names written out."""
+        """An expression of the equations with all intermediates substituted."""
         found = sp.nsimplify(sp.sympify(expression), rational=True)
         return found.subs(
             {s: self.known[str(s)] for s in found.free_symbols if str(s) in self.known}, simultaneous=True
@@ -224,7 +224,7 @@ class _Builder:
             return given.subs({s: self.symbols[str(s)] for s in given.free_symbols if str(s) in self.symbols})
         if isinstance(given, (int, float)):
             return sp.nsimplify(given, [sp.pi], rational=None)
-        expression = parse(given)  # refuses what is not an expression of the model language
+        expression = parse(given)  # raises unless it is an expression of the model language
         unknown = sorted(set(expression.names) - {*self.model.parameters, "pi"})
         if unknown:
             raise UsageError(f'"{given}": there is no parameter "{unknown[0]}"')
@@ -238,7 +238,7 @@ class _Builder:
         return self.value(self.model.inputs[name])
 
     def check(self, found: SymbolicModel) -> None:
-        """Refuses points that cannot be equilibria, and coefficients that depend on time."""
+        """Raises UsageError if the point is not an equilibrium or coefficients depend on time."""
         t = self.symbols[str(self.eq.t)]
         for name in ("M", "C", "K"):
             if t in getattr(found, name).free_symbols:
@@ -250,7 +250,7 @@ class _Builder:
 
 
 def positive(x: Any) -> Any:
-    """The condition x > 0 with what is positive anyway divided out, and what is subtracted on the right."""
+    """The condition x > 0, divided by positive factors, with negative terms moved to the right."""
     numerator, denominator = sp.fraction(sp.together(x))
     sign, parts = 1, []
     for factor, power in [*sp.factor_list(numerator)[1], *sp.factor_list(denominator)[1]]:

@@ -1,9 +1,8 @@
-"""Named intermediates: how equations are built without ever becoming one large expression.
+"""Named intermediates (common subexpressions), which keep every expression small.
 
-A Tape is an ordered list of definitions ``symbol = expression of earlier symbols``. Each expression
-is built once and is small. Derivatives are taken through the list by the chain rule (forward mode),
-one Direction at a time, and their parts are again named. SymEngine compares equal copies of deep
-expressions in exponential time; with names in between nothing is ever deep.
+A Tape is an ordered list of definitions ``symbol = expression of earlier symbols``. Each expression is built once.
+Derivatives pass through the list by the chain rule (forward-mode differentiation), one Direction at a time, and get
+names, too. SymEngine compares equal copies of deep expressions in exponential time; names keep expressions shallow.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import symengine as se
 Expr = Any  # a SymEngine expression, or a Python int or float
 ZERO = se.S.Zero
 
-_LONGEST_SUM = 2  # sums with more terms get a name
+_LONGEST_SUM = 2  # longer sums get a name
 _LONGEST_PRODUCT = 6
 
 
@@ -37,7 +36,7 @@ class Tape:
         self._bits: dict[Any, int] = {}
         self._reach: dict[Any, int] = {}
         self._trig: dict[Expr, tuple[Expr, Expr]] = {}
-        self._turn: dict[Any, tuple[Expr, Expr]] = {}  # symbol -> (derivative by the angle, the angle)
+        self._turn: dict[Any, tuple[Expr, Expr]] = {}  # cosine or sine -> (derivative by the angle, the angle)
 
     def name(self, expression: Expr, hint: str) -> Expr:
         """A symbol for the expression; the same expression always gets the same symbol."""
@@ -52,9 +51,9 @@ class Tape:
         return known
 
     def keep(self, expression: Expr, hint: str) -> Expr:
-        """A symbol if the expression is long enough to deserve a name, else the expression itself.
+        """A symbol if the expression is long enough for a name, else the expression itself.
 
-        Short products stay as they are, so that like terms of different bodies meet and add up.
+        Short products stay as they are, so that like terms of different bodies combine.
         """
         if isinstance(expression, (int, float)):
             return expression
@@ -71,7 +70,7 @@ class Tape:
         return [self.keep(e, f"{hint}_{axis}") for e, axis in zip(expressions, "xyz", strict=True)]
 
     def trig(self, angle: Expr, hint: str) -> tuple[Expr, Expr]:
-        """Cosine and sine of an angle as a pair of names that know each other as derivatives."""
+        """Named cosine and sine of an angle, each registered as derivative of the other."""
         found = self._trig.get(angle)
         if found is None:
             c, s = se.cos(angle), se.sin(angle)
@@ -89,12 +88,12 @@ class Tape:
         return found
 
     def reach(self, symbol: Any) -> int:
-        """The base symbols a symbol depends on, through all names, as bits of a number."""
+        """The base symbols on which a symbol depends, through all names, as a bit mask."""
         found = self._reach.get(symbol)
         if found is None:
             if symbol not in self.definitions:
                 found = self.bit(symbol)
-            else:  # names are defined in order, so what they need is not deep once asked in order
+            else:
                 found = self._gather(symbol)
             self._reach[symbol] = found
         return found
@@ -120,7 +119,7 @@ class Tape:
         return self._reach[symbol]
 
     def unique(self, hint: str) -> str:
-        """A name like the hint that nothing else has, and that no name of a model can be."""
+        """A unique name based on the hint, which no name of a model can equal."""
         base = re.sub(r"[^A-Za-z0-9_]", "_", hint)
         base = base if "__" in base else f"z__{base}"  # user names have no double underscore
         name, k = base, 2
@@ -131,9 +130,9 @@ class Tape:
 
 
 class Direction:
-    """Derivatives of anything on a tape along one direction, given by the derivatives of the base symbols.
+    """Directional derivatives of expressions on a tape, given the derivatives (seeds) of the base symbols.
 
-    ``Direction(tape, {v1: 1})`` is the partial derivative by v1; ``{q: q_dot for ...}`` is the rate in time.
+    ``Direction(tape, {v1: 1})`` is the partial derivative by v1; ``{q: q_dot for ...}`` is the time derivative.
     """
 
     def __init__(self, tape: Tape, seeds: Mapping[Any, Expr], hint: str) -> None:
@@ -157,7 +156,7 @@ class Direction:
         return [self(e) for e in expressions]
 
     def _chain(self, expression: Expr, symbols: Iterable[Any]) -> Expr:
-        """Sum of slope times rate over the symbols that change along this direction."""
+        """Chain rule: sum of partial derivative times rate over the symbols that change along this direction."""
         terms = []
         mask, reach = self._mask, self._tape.reach
         for symbol in symbols:
@@ -170,7 +169,7 @@ class Direction:
         return terms[0] if len(terms) == 1 else se.Add(*terms)
 
     def _rate(self, symbol: Any) -> Expr:
-        """The derivative of a symbol; everything it is made of is found first, without recursion."""
+        """The derivative of a symbol, after those of all symbols in its definition, with an explicit stack."""
         known = self._known.get(symbol)
         if known is not None:
             return known

@@ -1,4 +1,4 @@
-"""From the expressions of a model file to SymEngine."""
+"""Translates expressions of a model file to SymEngine."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _CONSTANTS: dict[str, Expr] = {"pi": se.pi, "deg": se.pi / 180, "rad": se.Intege
 
 
 def number(value: int | float) -> Expr:
-    """A number for symbolic use: whole numbers become exact, so that zeros and ones vanish."""
+    """A number for symbolic use: integral values become exact integers, so that SymEngine simplifies 0 and 1."""
     return int(value) if float(value).is_integer() and abs(value) < 1e15 else float(value)
 
 
 def _absolute(x: Expr) -> Expr:
-    # Written by cases: SymEngine leaves the derivatives of abs, sign, min, max unevaluated.
+    # Piecewise, because SymEngine leaves the derivatives of abs, sign, min, max unevaluated.
     return se.Piecewise((x, x >= 0), (-x, True))
 
 
@@ -60,14 +60,14 @@ _TABLE_NAMES = {other: name for name, other in _OTHER_NAMES.items()}
 
 
 def function_name(e: Expr) -> str:
-    """The function of the table that a SymEngine function is; empty if it is none."""
+    """Name of a SymEngine function in the table of functions; empty if it is not there."""
     name = type(e).__name__.lower()
     name = _TABLE_NAMES.get(name, name)
     return name if name in FUNCTIONS else ""
 
 
 class _Symbols:
-    """The algebra of SymEngine expressions."""
+    """Interprets expressions as SymEngine expressions."""
 
     add, subtract = staticmethod(operator.add), staticmethod(operator.sub)
     multiply, divide = staticmethod(operator.mul), staticmethod(operator.truediv)
@@ -106,9 +106,9 @@ def translate(expression: Expression, names: Mapping[str, Expr]) -> Expr:
 
 
 def jumps(expression: Expression, names: Mapping[str, Expr]) -> list[Expr]:
-    """Times at which a condition on t inside an expression switches, where this can be determined.
+    """Times at which a condition on t in an expression switches, if they can be determined.
 
-    Only comparisons with plain ``t`` on one side count: a model refuses prescribed motions with other conditions.
+    Only comparisons with plain ``t`` on one side count: a model rejects prescribed motions with other conditions.
     """
     times: list[Expr] = []
 

@@ -1,4 +1,4 @@
-"""Small vector algebra on lists of symbolic entries, with exact zeros skipped."""
+"""Vector algebra on lists of symbolic entries, skipping exact zeros."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NULL: Vector = (0, 0, 0)
 
 
 def total(terms: Sequence[Expr]) -> Expr:
-    """The sum of many terms, built at once."""
+    """The sum of many terms, built in one operation."""
     kept = [x for x in terms if not is_zero(x)]
     match len(kept):
         case 0:
@@ -77,7 +77,7 @@ def product(a: Matrix, b: Matrix) -> list[list[Expr]]:
 
 
 def turn_matrix(axis: Vector, c: Expr, s: Expr) -> list[list[Expr]]:
-    """The matrix of a turn about a unit axis, given cosine and sine of its angle (Rodrigues); numbers do as well."""
+    """Rotation matrix about a unit axis from cosine and sine of the angle (Rodrigues), symbolic or numeric."""
     x, y, z = axis
 
     def entry(i: int, j: int) -> Expr:

@@ -1,6 +1,6 @@
 """The description of a mechanism: bodies, joints, forces, parameters, initial state, checks, files.
 
-The parts of a model are the names of this module; a model may as well be made from plain tables, as in a model file.
+This module exports the classes of a model's parts. A model can also be made from plain tables, as in a model file.
 
 Example:
     >>> import pendula
@@ -23,6 +23,6 @@ NAMES = {
     "pendula.model.model": "Model",
     "pendula.model.units": "Units",
 }
-"""Every public name of this module, by the module where it lives."""
+"""Every public name of this module, by the module that defines it."""
 
 __getattr__, __dir__, __all__ = attach(__name__, globals(), NAMES)

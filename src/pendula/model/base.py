@@ -1,4 +1,4 @@
-"""What all parts of a model share: frozen records, the kinds of fields, errors in plain words."""
+"""Base of all parts of a model: frozen records, types of fields, readable errors."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pendula.model.problems import class_name, problems_from, shown
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
 else:
-    ModelMetaclass = type(BaseModel)  # pydantic has no public name for it
+    ModelMetaclass = type(BaseModel)  # pydantic exports no public name for it
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
 class _PlainErrors(ModelMetaclass):
-    """Makes ``Body(...)`` raise ModelError; validation inside a larger model still collects everything."""
+    """Makes ``Body(...)`` raise ModelError; validation inside a larger model still collects all problems."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if args:
@@ -40,7 +40,7 @@ class _PlainErrors(ModelMetaclass):
 
 
 class Element(BaseModel, metaclass=_PlainErrors):
-    """A frozen, checked part of a model. Unknown fields are refused."""
+    """A frozen, validated part of a model. Unknown fields are rejected."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True, defer_build=True
@@ -62,7 +62,7 @@ class Element(BaseModel, metaclass=_PlainErrors):
 
 
 class Table(dict[K, V]):
-    """A dict that cannot be changed, so that a model stays as it was checked.
+    """An immutable dict, so that a model stays as it was validated.
 
     Example:
         >>> Table(a=1) | {"b": 2}
@@ -86,13 +86,13 @@ class Table(dict[K, V]):
         return type(self), (dict(self),)
 
 
-# -- kinds of fields --------------------------------------------------------------------------------
+# -- types of fields --------------------------------------------------------------------------------
 
 
 def _scalar(value: Any) -> int | float | str:
     if isinstance(value, Expression):
         return value.to_text()
-    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a number of numpy
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a NumPy scalar
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"must be a number or an expression in quotes, found {shown(value)}")
@@ -188,46 +188,46 @@ Scalar = Annotated[int | float | str, PlainValidator(_scalar), WithJsonSchema(_N
 """A number, or an expression of parameters such as ``"m*l**2/12"``."""
 
 Vector = Annotated[tuple[Scalar, Scalar, Scalar], BeforeValidator(_vector), WithJsonSchema(_VECTOR)]
-"""Three scalars; two are taken as x, y with z = 0."""
+"""Three scalars, or two for x and y with z = 0."""
 
 Direction = Annotated[
     tuple[Scalar, Scalar, Scalar], BeforeValidator(_direction), WithJsonSchema(_VECTOR), Mark.DIRECTION
 ]
-"""A vector of which only the direction counts."""
+"""A vector of which only the direction matters."""
 
 Row = tuple[Scalar, Scalar, Scalar]
 
 Inertia = Annotated[tuple[Row, Row, Row], BeforeValidator(_inertia), WithJsonSchema(_MATRIX)]
-"""A 3 by 3 matrix of scalars; three are taken as its diagonal."""
+"""A 3 by 3 matrix of scalars, or three scalars for its diagonal."""
 
 Name = Annotated[str, PlainValidator(_name), WithJsonSchema(_NAME)]
-"""An identifier: it may reach generated code."""
+"""An identifier, since it may appear in generated code."""
 
 StateName = Annotated[str, PlainValidator(_state_name), WithJsonSchema(_NAME)]
 """The name of a coordinate or, with ``_dot``, of its speed."""
 
 Label = Annotated[str, PlainValidator(_label), WithJsonSchema(_LABEL)]
-"""A name for people: letters, digits, space, - _ and dot."""
+"""A name for display only: letters, digits, space, - _ and dot."""
 
 Title = Annotated[str, PlainValidator(_title), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 100})]
-"""One line of text that can be printed."""
+"""One line of printable text."""
 
 Description = Annotated[
     str,
     PlainValidator(lambda value: _text(value, 5000, allowed="\n\t")),
     WithJsonSchema({"type": "string", "maxLength": 5000}),
 ]
-"""Some lines of text that can be printed."""
+"""Lines of printable text."""
 
 
 def unit_vector(values: Sequence[float]) -> tuple[int | float, ...]:
-    """The direction of a numeric vector with length one; exact 0 and 1 stay integers."""
+    """A numeric vector scaled to unit length; exact 0 and 1 become integers."""
     largest = max(abs(x) for x in values)
-    scaled = [x / largest for x in values]  # so that squares neither vanish nor overflow
+    scaled = [x / largest for x in values]  # so that squares neither underflow nor overflow
     length = math.hypot(*scaled)
     return tuple(exact(x / length) for x in scaled)
 
 
 def exact(x: float) -> int | float:
-    """Integers as int, so that zeros and ones vanish from the equations."""
+    """Integral values as int, so that SymEngine simplifies zeros and ones."""
     return int(x) if float(x).is_integer() and abs(x) < 1e15 else float(x)

@@ -1,4 +1,4 @@
-"""Rigid bodies: mass, centre of mass, inertia, named points, and how they are drawn.
+"""Rigid bodies: mass, centre of mass, inertia, named points, and shapes for drawing.
 
 A body has its own axes. Mass properties are given in them, either directly (``mass``, ``com``,
 ``inertia``) or by one of the shorthands ``rod``, ``point``, ``disc``, ``box``, ``sphere``.
@@ -23,14 +23,14 @@ ROD_POINTS = ("start", "top", "end", "bottom", "tip")
 def _numbers(value: Any, what: str) -> tuple[float, ...]:
     for x in value:
         if isinstance(x, str):
-            raise ValueError(f"{what}: takes numbers, not expressions, found {shown(x)}")
+            raise ValueError(f"{what}: must be numbers, not expressions, found {shown(x)}")
     return tuple(float(x) for x in value)
 
 
 class Rod(Element):
     """A straight uniform rod from the body's origin along ``axis``.
 
-    Its points are ``start`` (also ``top``), ``end`` (also ``bottom``, ``tip``) and ``center``. An
+    Its points are ``start`` (or ``top``), ``end`` (or ``bottom``, ``tip``) and ``center``. An
     off-centre ``com`` at distance d means uniform density on either side, chosen so that the mass
     centre is at d; its inertia about the mass centre is m d (L - d)/3 (m L^2/12 at the middle).
     """
@@ -95,7 +95,7 @@ class Sphere(Element):
 
 
 class Shape(Element):
-    """Something to draw in body axes; it has no effect on the motion."""
+    """A shape to draw in body axes; it has no effect on the motion."""
 
     kind: Literal["rod", "point", "disc", "box", "sphere", "ring", "polyline"]
     points: tuple[Vector, ...] = ((0, 0, 0),)
@@ -188,7 +188,7 @@ class Body(Element):
         return MassProperties(self.mass, self.com, self.inertia or _diagonal(0, 0, 0))
 
     def named_points(self) -> dict[str, tuple[Scalar, Scalar, Scalar]]:
-        """Every point that ``at`` may name, in body axes."""
+        """Every named point (valid for ``at``), in body axes."""
         found: dict[str, tuple[Scalar, Scalar, Scalar]] = {"origin": (0, 0, 0)}
         properties = self.mass_properties()
         found["com"] = found["center"] = properties.com

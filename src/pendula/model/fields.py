@@ -1,7 +1,7 @@
-"""Kinds of fields, as marks in their annotations: which hold expressions, which are directions, what each may use.
+"""Marks in field annotations: which fields hold expressions, which are directions, what their expressions may use.
 
-Checks and readers walk the annotations of an element's fields, so that a new field is checked without being listed
-anywhere. ``Scalar``, ``Vector``, ``Direction`` and their relatives of :mod:`pendula.model.base` carry the marks.
+Checks and readers inspect the annotations of an element's fields, so a new field needs no registration. ``Scalar``,
+``Vector``, ``Direction`` and the related types of :mod:`pendula.model.base` carry the marks.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from pydantic import BaseModel
 
 
 class Mark(Enum):
-    """What a field holds."""
+    """The content of a field."""
 
     EXPRESSION = "a number or an expression"
-    DIRECTION = "a vector of which only the direction counts"
+    DIRECTION = "a vector of which only the direction matters"
 
 
 class Use(Enum):
-    """What the expressions of a field may use. An element's family decides where a field does not."""
+    """Names that expressions of a field may use. The default depends on the type of element."""
 
     PARAMETERS = "parameters"
     TIME = "parameters and t"
@@ -40,7 +40,7 @@ class MarkedField(NamedTuple):
     label: str
     """its name in model files"""
     use: Use | None
-    """what its expressions may use, if it says so; those of a direction use parameters"""
+    """names that its expressions may use, if stated; those of a direction use parameters"""
     is_direction: bool
 
 
@@ -48,7 +48,7 @@ _known: dict[type, tuple[MarkedField, ...]] = {}
 
 
 def marked_fields(cls: type[BaseModel]) -> tuple[MarkedField, ...]:
-    """The fields of a class that hold expressions, by their annotations."""
+    """The fields of a class that hold expressions, according to their annotations."""
     if cls not in _known:
         found = []
         for name, field in cls.model_fields.items():
@@ -62,7 +62,7 @@ def marked_fields(cls: type[BaseModel]) -> tuple[MarkedField, ...]:
 
 
 def _marks(annotation: Any) -> Iterator[Any]:
-    """Marks anywhere in an annotation; an element counts as something that may hold expressions."""
+    """Marks anywhere in an annotation; an element may always hold expressions."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield Mark.EXPRESSION
     for mark in getattr(annotation, "__metadata__", ()):
@@ -74,7 +74,7 @@ def _marks(annotation: Any) -> Iterator[Any]:
 
 
 def field_texts(cls: type[BaseModel]) -> dict[str, str]:
-    """What the sources say below each field of a class; read when asked for, because parsing sources is slow."""
+    """The docstring below each field of a class, parsed from the source on demand, because that is slow."""
     found: dict[str, str] = {}
     for part in reversed(cls.__mro__):
         if part is not BaseModel and issubclass(part, BaseModel):

@@ -1,4 +1,4 @@
-"""Model files: TOML in, TOML out, and the JSON schema that editors use."""
+"""Reads and writes model files in TOML, and the JSON schema for editors."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from pendula.model.problems import shown
 from pendula.model.reading import too_large
 
 LARGEST_FILE = 4_000_000
-"""Bytes."""
+"""Largest size of a model file in bytes."""
 MOST_DOTS = 20
-"""Parts of one dotted key; the reader of TOML takes very long for keys of thousands of parts."""
+"""Largest number of parts of a dotted key; tomllib is very slow for keys of thousands of parts."""
 
 _LONG_KEY = re.compile(rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MOST_DOTS}}}""")
 
@@ -30,7 +30,7 @@ def load(path: str | Path) -> Model:
     """Reads a model file.
 
     Raises:
-        ModelError: the file cannot be read or the model is wrong; lists every problem with element and field.
+        ModelError: the file cannot be read or the model is wrong; the message lists every problem.
 
     Example:
         >>> import tempfile
@@ -41,13 +41,13 @@ def load(path: str | Path) -> Model:
         ['x', 'theta']
     """
     if not isinstance(path, (str, os.PathLike)):
-        raise UsageError(f"load takes the path of a model file, found a {type(path).__name__}")
+        raise UsageError(f"load expects the path of a model file, found a {type(path).__name__}")
     text, source = _read(path)
     return loads(text, source=source)
 
 
 def read_toml(path: str | Path) -> tuple[dict[str, Any], str]:
-    """Plain data of any TOML file, and the name of the file for messages.
+    """Plain data of a TOML file, and the name of the file for messages.
 
     Raises:
         ModelError: the file cannot be read, is too large or is not TOML.
@@ -64,7 +64,7 @@ def _read(path: str | Path) -> tuple[str, str]:
     try:
         with open(path, "rb") as file:
             content = file.read(LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:  # ValueError: a path that no file can have
+    except (OSError, ValueError) as error:  # ValueError: an invalid path
         reason = getattr(error, "strerror", None) or error
         raise ModelError([Problem("file", "", f"it cannot be read: {reason}")], source=source) from None
     if len(content) > LARGEST_FILE:
@@ -103,13 +103,13 @@ def _toml(text: str, source: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         cause = "it is not a model: tables and lists are nested too deeply"
-    except ValueError as error:  # also from integers of thousands of digits
+    except ValueError as error:  # also for integers of thousands of digits
         cause = f"it is not valid TOML: {_printable(str(error))}"
     raise ModelError([Problem("file", "", cause)], source=source)
 
 
 def _printable(text: str) -> str:
-    """Text in one line, with what cannot be printed escaped."""
+    """Text in one line, with unprintable characters escaped."""
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 
@@ -162,7 +162,7 @@ def _motion(motion: Mapping[str, Any]) -> Any:
 
 
 def dumps(model: Model) -> str:
-    """A model as TOML text; ``loads`` gives back an equal model.
+    """A model as TOML text; ``loads`` returns an equal model.
 
     Example:
         >>> from pendula import library
@@ -170,7 +170,7 @@ def dumps(model: Model) -> str:
         True
     """
     if not isinstance(model, Model):
-        raise UsageError(f"dumps and save take a model, found a {type(model).__name__}")
+        raise UsageError(f"dumps and save expect a model, found a {type(model).__name__}")
     data = to_data(model)
     lines = [f"{key} = {_value(value)}" for key, value in data.items() if not _is_section(value)]
     for key, value in data.items():
@@ -226,11 +226,11 @@ def _value(value: Any) -> str:
 
 
 def schema() -> dict[str, Any]:
-    """JSON schema of model files, for editors that check TOML or JSON."""
+    """JSON schema of model files, for editors that validate TOML or JSON."""
     found = Model.model_json_schema(by_alias=True)
     found["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     found["title"] = "Pendula model"
     for part in found.get("$defs", {}).values():
-        if "const" in part.get("properties", {}).get("type", {}):  # joints and forces must say their type
+        if "const" in part.get("properties", {}).get("type", {}):  # joints and forces must state their type
             part["required"] = sorted({*part.get("required", ()), "type"})
     return found

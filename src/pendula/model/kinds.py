@@ -1,7 +1,7 @@
-"""Elements of several types: one class for each type, chosen by the field ``type`` from a registry.
+"""Elements of several types: the field ``type`` selects the class from a registry.
 
-The joints and the forces of a model are such elements. Types that user code registers later are read, written and
-described in the JSON schema as the built-in ones are.
+Joints and forces are such elements. Types that user code registers are read, written and described in the JSON schema
+like built-in ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pendula.registry import Registry
 
 
 class OneOf:
-    """Marks a field that holds an element of one of the types in a registry: ``Annotated[Force, OneOf(FORCES)]``."""
+    """Marks a field that holds an element of any registered type: ``Annotated[Force, OneOf(FORCES)]``."""
 
     def __init__(self, registry: Registry[Any]) -> None:
         self.registry = registry
@@ -44,7 +44,7 @@ class OneOf:
 
 @lru_cache(maxsize=1000)
 def adapter(cls: type[Element]) -> TypeAdapter[Any]:
-    """What reads elements of a class."""
+    """The pydantic adapter that reads elements of a class; cached."""
     return TypeAdapter(cls)
 
 
@@ -54,5 +54,5 @@ def type_name(cls: type[Element]) -> str:
 
 
 def summary_of(cls: type[Element]) -> str:
-    """The first line of a class's description."""
+    """The first line of a class's docstring."""
     return (cls.__doc__ or "").strip().partition("\n")[0]

@@ -37,7 +37,7 @@ Numbers = Annotated[dict[Name, Scalar], AfterValidator(Table)]
 
 
 class Model(Element):
-    """A mechanism, checked on creation and frozen afterwards.
+    """A mechanism, validated on creation and immutable afterwards.
 
     Numbers may be expressions of the parameters. Gravity has no default: give ``[0, 0, 0]`` for none.
 
@@ -60,19 +60,19 @@ class Model(Element):
     gravity: Vector
     """acceleration of gravity in world axes [length/time^2]"""
     parameters: Numbers = Field(default_factory=Table)
-    """named numbers, usable in every numeric field; they may refer to each other"""
+    """named numbers for use in numeric fields; they may refer to each other"""
     inputs: Numbers = Field(default_factory=Table)
     """named inputs u with their values: numbers, or expressions of t and parameters"""
     bodies: tuple[Body, ...] = ()
     joints: tuple[AnyJoint, ...] = ()
     forces: tuple[AnyForce, ...] = ()
     initial: Annotated[dict[StateName, Start], AfterValidator(Table)] = Field(default_factory=Table)
-    """coordinates and speeds at the start; a ball joint takes a rotation under the joint's name"""
+    """initial coordinates and speeds; a ball joint takes a rotation under the joint's name"""
 
     @model_validator(mode="wrap")
     @classmethod
     def _checked(cls, data: Any, make: ModelWrapValidatorHandler[Model]) -> Model:
-        """Reads and checks every part separately first, so that all problems are reported together."""
+        """Reads and checks every part separately first, so that one error reports all problems."""
         if isinstance(data, Model):
             return data
         if not isinstance(data, Mapping):
@@ -94,11 +94,11 @@ class Model(Element):
         forces = f", {counted(len(self.forces), 'force')}" if self.forces else ""
         return f"{self.name}, {sizes}{forces}, {counted(len(self.speeds), 'speed')}"
 
-    # -- what follows from the description ------------------------------------------------------
+    # -- derived quantities ---------------------------------------------------------------------
 
     @cached_property
     def tree(self) -> tuple[TreeJoint, ...]:
-        """The joints that place bodies, parents before children."""
+        """The tree joints, which place bodies; parents before children."""
         return tree_order(self.joints)
 
     @cached_property
@@ -123,7 +123,7 @@ class Model(Element):
         return evaluate_parameters({name: parse(value) for name, value in self.parameters.items()})
 
     def parameters_with(self, changes: Mapping[str, float]) -> dict[str, float]:
-        """Numeric value of every parameter when some are changed; those that depend on them follow."""
+        """Numeric value of every parameter after some changes, including parameters that depend on them."""
         self._know_parameters(changes)
         try:
             values = evaluate_parameters({n: parse(changes.get(n, value)) for n, value in self.parameters.items()})
@@ -175,7 +175,7 @@ class Model(Element):
         return self.joints_by_name[name]
 
     def with_changes(self, **changes: Any) -> Model:
-        """A copy with some fields replaced, checked again."""
+        """A copy with some fields replaced, validated again."""
         data = {k: getattr(self, k) for k in type(self).model_fields}
         return type(self)(**(data | changes))
 

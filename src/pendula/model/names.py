@@ -1,8 +1,7 @@
-"""Words of the model language: which names a mechanism may use, and which are taken.
+"""Names in the model language: which names a mechanism may use, and which are reserved.
 
-Names of parameters, joints and coordinates end up as identifiers in generated Python and C code,
-so they are checked here, once, before anything is built from them (:func:`check_name`). The name of a
-body is only ever shown to people and may therefore be freer (:func:`check_label`).
+Names of parameters, joints and coordinates become identifiers in generated Python and C code, so :func:`check_name`
+checks them first. The name of a body is only displayed and has a more relaxed rule (:func:`check_label`).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from pendula.model.expressions.functions import FUNCTIONS
 MAX_NAME_LENGTH = 64
 """Longest name or label, in characters."""
 
-_COMPARED = 60  # names that nearest() looks at closely
+_COMPARED = 60  # largest number of names that nearest() compares
 _LETTERS = string.ascii_letters + string.digits + "_"
 
 CONSTANT_NAMES = frozenset({"pi", "deg", "rad"})
@@ -31,7 +30,7 @@ CONSTANT_NAMES = frozenset({"pi", "deg", "rad"})
 ARITY: Mapping[str, tuple[int, int | None]] = MappingProxyType(
     {name: (function.least, function.most) for name, function in FUNCTIONS.items()}
 )
-"""Functions of the expression language with their least and greatest number of arguments (None: no limit)."""
+"""Functions of the expression language with their smallest and largest number of arguments (None: no limit)."""
 
 _C_WORDS = """
     alignas alignof asm auto bool break case char const constexpr continue default do double else enum extern
@@ -64,10 +63,10 @@ _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]*[A-Za-z0-9._-])?")
 
 
 class ExpressionError(PendulaError, ValueError):
-    """An expression or a name that the model language does not accept, or that has no finite value.
+    """An expression or a name that the model language rejects, or an expression without a finite value.
 
     Attributes:
-        column: position of the trouble in the text, counted from 1, where there is one.
+        column: position of the error in the text, from 1, or None.
     """
 
     def __init__(self, message: str, *, column: int | None = None) -> None:
@@ -76,19 +75,19 @@ class ExpressionError(PendulaError, ValueError):
 
 
 def check_name(name: str, what: str, *, allow_dot: bool = False) -> None:
-    """Refuse a name that could not be an identifier in expressions and generated code.
+    """Rejects a name that cannot be an identifier in expressions and generated code.
 
-    A good name starts with an ASCII letter, continues with letters, digits and single underscores, has at most
-    64 characters, and is not already a word of Python, of C or of the expression language. ``t`` is the time
-    and a name ending in ``_dot`` is the speed of a coordinate, so both are kept free.
+    A valid name starts with an ASCII letter, continues with letters, digits and single underscores, has at most 64
+    characters, and is not a word of Python, of C or of the expression language. ``t`` (time) and names ending in
+    ``_dot`` (speeds of coordinates) are reserved.
 
     Args:
         name: the name to check.
-        what: what it names, for the error text: ``"parameter"``, ``"joint"``.
+        what: what it names, for the message: ``"parameter"``, ``"joint"``.
         allow_dot: accept names ending in ``_dot``; for code that checks names of speeds.
 
     Raises:
-        ExpressionError: says what is wrong and proposes a name that is right.
+        ExpressionError: with the fault and a valid name.
 
     Example:
         >>> check_name("theta1", "joint")
@@ -105,13 +104,13 @@ def check_name(name: str, what: str, *, allow_dot: bool = False) -> None:
 
 
 def check_label(label: str, what: str) -> None:
-    """Refuse a label that would not print well: the relaxed rule, for names that reach no generated code.
+    """Rejects a label that would not print well: the relaxed rule, for names that never appear in generated code.
 
-    Allowed are ASCII letters, digits, space and ``- _ .``, at most 64 characters, starting with a letter or
+    A label has ASCII letters, digits, space and ``- _ .``, at most 64 characters, starting with a letter or
     digit and not ending in a space.
 
     Raises:
-        ExpressionError: says what is wrong and proposes a label that is right.
+        ExpressionError: with the fault and a valid label.
 
     Example:
         >>> check_label("upper arm no. 2", "body")
@@ -124,9 +123,9 @@ def check_label(label: str, what: str) -> None:
 
 
 def identifier_fault(name: str, limit: int = MAX_NAME_LENGTH + 16) -> str:
-    """What keeps ``name`` from being an identifier of the expression language; empty if nothing does.
+    """Why ``name`` is not an identifier of the expression language; empty if it is one.
 
-    The limit leaves room for endings that are put on names, such as ``_x`` and ``_dot``.
+    The limit leaves room for suffixes such as ``_x`` and ``_dot``.
     """
     if not name:
         return "is empty"
@@ -153,10 +152,10 @@ def quote(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name most like a mistaken one; empty if none is close.
+    """The known name most similar to a misspelt one; empty if none is close.
 
-    Among very many names only likely ones are compared, so that it stays quick: those one mistake away, then
-    neighbours in the alphabet.
+    Among very many names it compares only likely ones, to stay fast: those at edit distance one, then neighbours in
+    the alphabet.
 
     Example:
         >>> nearest("uper", ["lower", "upper"])
@@ -177,7 +176,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def suggestion(name: str, known: Iterable[str], listed: str | None = None) -> str:
-    """What to try in place of a name that is not known: the nearest that is, or ``listed`` (default: all of them)."""
+    """Advice for an unknown name: the nearest known name, or ``listed`` (default: all of them)."""
     known = list(known)
     near = nearest(name, known)
     otherwise = f"known are: {', '.join(known)}" if listed is None else listed
@@ -185,7 +184,7 @@ def suggestion(name: str, known: Iterable[str], listed: str | None = None) -> st
 
 
 def _one_mistake_away(name: str) -> set[str]:
-    """Names with one letter too many, missing, wrong, or swapped with the next."""
+    """Names at edit distance one: a letter too many, missing, wrong, or swapped with the next."""
     cuts = [(name[:k], name[k:]) for k in range(len(name) + 1)]
     found = {a + b[1:] for a, b in cuts}
     found |= {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
@@ -225,7 +224,7 @@ def _label_fault(label: str) -> str:
 
 
 def _plain_letters(text: str, keep: str) -> str:
-    """ASCII reading of a text: Greek letters spelled out, accents dropped, the rest as underscores."""
+    """ASCII transliteration: Greek letters spelled out, accents dropped, other characters as underscores."""
     letters = []
     for letter in text[: 2 * MAX_NAME_LENGTH]:
         title = unicodedata.name(letter, "").split()
@@ -241,7 +240,7 @@ def _plain_letters(text: str, keep: str) -> str:
 
 
 def _cleaned(name: str, allow_dot: bool) -> str:
-    """A good name close to a bad one."""
+    """A valid name similar to an invalid one."""
     clean = re.sub(r"_+", "_", _plain_letters(name, "_")).strip("_")[: MAX_NAME_LENGTH - 6].rstrip("_")
     if clean.endswith("_dot") and not allow_dot:
         clean = clean.removesuffix("_dot") + "_rate"
@@ -254,6 +253,6 @@ def _cleaned(name: str, allow_dot: bool) -> str:
 
 
 def _cleaned_label(label: str) -> str:
-    """A good label close to a bad one."""
+    """A valid label similar to an invalid one."""
     clean = re.sub(r"_+", "_", _plain_letters(label, " ._-"))[:MAX_NAME_LENGTH].lstrip(" ._-").rstrip(" _")
     return clean if clean and not _label_fault(clean) else "body 1"

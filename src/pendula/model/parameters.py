@@ -10,14 +10,14 @@ from pendula.model.names import ExpressionError, check_name, nearest, quote
 if TYPE_CHECKING:
     from pendula.model.expressions.expression import Expression
 
-MOST_HINTS = 100  # problems for which a likely name is looked for
+MOST_HINTS = 100  # largest number of problems with a suggested name
 
 
 class ParameterError(ExpressionError):
-    """Parameters that have no values.
+    """Parameters that cannot be evaluated.
 
     Attributes:
-        problems: all that was found, as pairs (name of the parameter, message).
+        problems: all problems, as pairs (name of the parameter, message).
     """
 
     def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
@@ -38,8 +38,8 @@ def evaluate_parameters(definitions: Mapping[str, Expression]) -> dict[str, floa
         The values, in the order of the definitions.
 
     Raises:
-        ParameterError: with all problems at once: bad names, unknown names, circles of parameters that refer
-            to each other, and expressions without a finite value.
+        ParameterError: with all problems at once: invalid names, unknown names, circular definitions, and expressions
+            without a finite value.
 
     Example:
         >>> from pendula.model.expressions.expression import parse
@@ -55,20 +55,20 @@ def evaluate_parameters(definitions: Mapping[str, Expression]) -> dict[str, floa
 def values_and_problems(
     definitions: Mapping[str, Expression], also: Collection[str] = ()
 ) -> tuple[dict[str, float], list[tuple[str, str]]]:
-    """Values of those parameters that have one, and what is wrong with the others, each cause once.
+    """Values of the parameters that have one, and the problems of the others, each cause once.
 
     Args:
         definitions: an expression for each parameter.
-        also: names of parameters whose definition could not be read; what depends on them has no value, and
-            that is not a separate problem.
+        also: names of parameters whose definition could not be read; parameters that depend on them have no value, and
+            are not reported again.
     """
     problems: list[tuple[str, str]] = []
     for name, expression in definitions.items():
         problems += _name_problems(name, expression, definitions, also, hints=len(problems) < MOST_HINTS)
-    order, circles = _evaluation_order(definitions)
-    for circle in circles:
-        links = circle if len(circle) <= 12 else [*circle[:6], "...", *circle[-5:]]
-        problems.append((circle[0], f"parameters refer to each other circularly: {' -> '.join(links)}"))
+    order, cycles = _evaluation_order(definitions)
+    for cycle in cycles:
+        links = cycle if len(cycle) <= 12 else [*cycle[:6], "...", *cycle[-5:]]
+        problems.append((cycle[0], f"parameters refer to each other circularly: {' -> '.join(links)}"))
     values: dict[str, float] = {}
     for name in order:
         expression = definitions[name]
@@ -83,7 +83,7 @@ def values_and_problems(
 def _name_problems(
     name: str, expression: Expression, definitions: Mapping[str, Expression], also: Collection[str], *, hints: bool
 ) -> Iterator[tuple[str, str]]:
-    """A bad name, and names in its expression that are no parameters."""
+    """An invalid name, and names in its expression that are not parameters."""
     try:
         check_name(name, "parameter")
     except ExpressionError as error:
@@ -98,9 +98,9 @@ def _name_problems(
 
 
 def _evaluation_order(definitions: Mapping[str, Expression]) -> tuple[list[str], list[list[str]]]:
-    """Parameters, each after those it needs; and the cycles among them, as a, b, ..., a."""
+    """Parameters in topological order, and the cycles among them, as a, b, ..., a."""
     order: list[str] = []
-    circles: list[list[str]] = []
+    cycles: list[list[str]] = []
     finished: dict[str, bool] = {}
     for start in definitions:
         if start in finished:
@@ -119,8 +119,8 @@ def _evaluation_order(definitions: Mapping[str, Expression]) -> tuple[list[str],
                 path.append(needed)
                 needs.append(iter(_needs(definitions, needed)))
             elif not finished[needed]:
-                circles.append([*path[path.index(needed) :], needed])
-    return order, circles
+                cycles.append([*path[path.index(needed) :], needed])
+    return order, cycles
 
 
 def _needs(definitions: Mapping[str, Expression], name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The elements of a model while it is checked: those that could be read, and what is known of the others."""
+"""The elements of a model during its checks: those that could be read, and what is known about the others."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ MOST_MEANT = 100
 
 @dataclass(frozen=True)
 class Unread:
-    """What is known of a joint that could not be read, so that it causes no reports beyond its own."""
+    """What is known about a joint that could not be read, so that it causes no further error reports."""
 
     name: str
     parent: str
     child: str
     names: frozenset[str]
-    """names that it lists for its coordinates"""
+    """names of its coordinates, as listed"""
 
     def may_own(self, name: str) -> bool:
         """Whether a coordinate or speed of that name may belong to this joint."""
@@ -35,7 +35,7 @@ class Unread:
 
 @dataclass(frozen=True)
 class Parts:
-    """Bodies, joints and forces, each with the words that name it in messages, and the tables of a model."""
+    """Bodies, joints and forces, each with its name in messages, and the tables of a model."""
 
     bodies: tuple[tuple[str, Body], ...] = ()
     joints: tuple[tuple[str, Any], ...] = ()
@@ -51,17 +51,17 @@ class Parts:
 
     @cached_property
     def body(self) -> dict[str, Body]:
-        """Bodies by name, the first of that name."""
+        """Bodies by name; the first of each name."""
         return {body.name: body for _, body in reversed(self.bodies)}
 
     @cached_property
     def joint(self) -> dict[str, Any]:
-        """Joints by name, the first of that name."""
+        """Joints by name; the first of each name."""
         return {joint.name: joint for _, joint in reversed(self.joints)}
 
     @cached_property
     def places(self) -> set[str]:
-        """What a joint or force may be attached to: ground and all bodies."""
+        """Ground and all bodies, to which a joint or force may attach."""
         return {GROUND, *self.body, *self.unread_bodies}
 
     @cached_property
@@ -71,12 +71,12 @@ class Parts:
 
     @cached_property
     def tree(self) -> tuple[TreeJoint, ...]:
-        """Joints that place a body and can be reached from ground."""
+        """Tree joints that can be reached from ground."""
         return tree_order(joint for _, joint in self.joints)
 
     @cached_property
     def tree_joints(self) -> tuple[tuple[str, TreeJoint], ...]:
-        """All joints that place a body, with the words that name them."""
+        """All tree joints, with their names in messages."""
         return tuple((element, joint) for element, joint in self.joints if isinstance(joint, TreeJoint))
 
     @cached_property
@@ -101,7 +101,7 @@ class Parts:
 
     @property
     def parameter_problems(self) -> list[tuple[str, str]]:
-        """What is wrong with the others: pairs (name, message)."""
+        """Problems of the other parameters: pairs (name, message)."""
         return self._evaluated[1]
 
     @cached_property
@@ -109,14 +109,14 @@ class Parts:
         return {}
 
     def meant(self, body: str) -> str:
-        """The body of a name, also when it is misspelt (which is reported as a problem)."""
+        """The body that a name refers to, even if misspelt (which is reported separately)."""
         if body in self.places:
             return body
         if body not in self._meant:
-            enough = len(self._meant) > MOST_MEANT  # looking for likely names takes time
+            enough = len(self._meant) > MOST_MEANT  # similar names are slow to find
             self._meant[body] = (not enough and nearest(body, self.places)) or GROUND
         return self._meant[body]
 
     def may_exist(self, name: str) -> bool:
-        """Whether a name may belong to something that could not be read."""
+        """Whether a name may belong to a joint that could not be read."""
         return any(joint.may_own(name) for joint in self.unread_joints)

@@ -1,8 +1,8 @@
-"""Which angles repeat: whether anything in a model counts full turns, decided by its expressions alone.
+"""Periodic angles: whether a model is invariant under full turns of some angles, decided from its expressions.
 
-A value "grows by k turns" if it becomes larger by exactly 2 pi k when some coordinates become larger by 2 pi. Sine and
-cosine of a value that grows by whole turns stay the same; so does everything that is computed from values that do.
-What cannot be decided counts as a change, so that nothing is called periodic that is not.
+A value "grows by k turns" if it increases by exactly 2 pi k when some coordinates increase by 2 pi. Sine and cosine of
+a value that grows by whole turns are invariant, and so is every function of invariant values. Undecided cases count as
+a change, so that no angle is wrongly called periodic.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from pendula.model.model import Model
 
 Turns = Fraction | None
-"""by how many turns a value grows; None: not known to grow by any fixed number"""
+"""number of turns by which a value grows; None if unknown or not constant"""
 SAME = Fraction(0)
 
 
 def growth(expression: Expression, grows: Mapping[str, Turns], values: Mapping[str, float] | None = None) -> Turns:
-    """By how many turns an expression grows.
+    """The number of turns by which an expression grows.
 
     Args:
         expression: of coordinates, parameters, ...
-        grows: names that grow; all others stay the same.
+        grows: growth by name; all other names are constant.
         values: of parameters, by name.
 
     Example:
@@ -47,7 +47,7 @@ def growth(expression: Expression, grows: Mapping[str, Turns], values: Mapping[s
     values = values or {}
 
     def combined(node: ex.Node, parts: tuple[tuple[Turns, Any], ...]) -> tuple[Turns, Any]:
-        """Growth of a node, and its value where it is a number."""
+        """Growth of a node, and its value if it is a number."""
         turns = [part[0] for part in parts]
         numbers = [part[1] for part in parts]
         if isinstance(node, ex.Number):
@@ -70,7 +70,7 @@ def _exact(value: float | None) -> Fraction | None:
 
 
 def _grown(node: ex.Node, turns: list[Any], numbers: list[Any]) -> Turns:
-    """Growth of a node of which some parts grow."""
+    """Growth of a node with some growing operands."""
     if isinstance(node, ex.Negate):
         return Fraction(-turns[0])
     if isinstance(node, ex.Add):
@@ -91,7 +91,7 @@ def _grown(node: ex.Node, turns: list[Any], numbers: list[Any]) -> Turns:
 
 
 def repeats(model: Model, names: Collection[str], values: Mapping[str, float] | None = None) -> bool:
-    """Whether nothing changes when the named coordinates all become larger by a full turn.
+    """Whether the mechanism is invariant when the named coordinates all increase by a full turn.
 
     Args:
         model: the mechanism.
@@ -124,12 +124,12 @@ def repeats(model: Model, names: Collection[str], values: Mapping[str, float] | 
                 if not all(map(same, step.quaternion)):
                     return False
             else:
-                raise NotSupported(f"{type(step).__name__} is not a step whose turns are known")
-    return all(_acts_the_same(model, action, same) for force in model.forces for action in force.actions())
+                raise NotSupported(f"the periodicity of a joint step {type(step).__name__} is not known")
+    return all(_is_invariant(model, action, same) for force in model.forces for action in force.actions())
 
 
 class _Same:
-    """Whether a scalar stays the same."""
+    """Tests whether a scalar is invariant."""
 
     def __init__(self, grows: Mapping[str, Turns], values: Mapping[str, float]) -> None:
         self.grows, self.values = grows, values
@@ -138,7 +138,7 @@ class _Same:
         return growth(parse(scalar), self.grows, self.values) == SAME
 
     def law(self, law: Any, fields: Mapping[str, Any], x: Turns) -> bool:
-        """Whether a law stays the same while what it measures grows."""
+        """Whether a force law is invariant when its argument x grows."""
         if not all(map(self, fields.values())):
             return False
         given = {name: parse(value) for name, value in fields.items()}
@@ -146,7 +146,7 @@ class _Same:
         return all(growth(e, {"x": x}, known) == SAME for e in law.expressions)
 
 
-def _acts_the_same(model: Model, action: Any, same: _Same) -> bool:
+def _is_invariant(model: Model, action: Any, same: _Same) -> bool:
     if isinstance(action, Between):
         return same.law(action.law, action.fields, SAME)
     if isinstance(action, Across | AcrossAll):
@@ -160,11 +160,11 @@ def _acts_the_same(model: Model, action: Any, same: _Same) -> bool:
         return same(action.coefficient)
     if isinstance(action, OnCoordinate):
         return same(action.value)
-    raise NotSupported(f"{type(action).__name__} is not an action whose turns are known")
+    raise NotSupported(f"the periodicity of an action {type(action).__name__} is not known")
 
 
 def _across(model: Model, joint: Any, name: str, same: _Same) -> Turns:
-    """Growth of a coordinate as the two sides of its joint see it: angles from ground minus that of the parent."""
+    """Growth of a coordinate relative to the parent side: an absolute angle minus the parent's rotation."""
     own = same.grows.get(name, SAME)
     if joint.absolute_turn() is None or own is None:
         return own

@@ -1,4 +1,4 @@
-"""Findings about a model in plain words: what a message shows, and what pydantic found, as Problems."""
+"""Error messages about a model: formatted values, and pydantic's errors as Problems."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pydantic import BaseModel, ValidationError
 from pendula.errors import Problem
 from pendula.model.names import quote, suggestion
 
-MOST_SHOWN = 8  # names that a message lists
+MOST_SHOWN = 8  # largest number of names in a message
 _PLAIN_NAME = re.compile("[A-Za-z0-9_ -]{1,64}")
 
 
 def shown(value: Any) -> str:
-    """A value as an error message shows it: short, in one line, of any type and size."""
+    """A value of any type and size for an error message: short and in one line."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -38,36 +38,36 @@ def shown(value: Any) -> str:
 
 
 def listing(names: Iterable[str]) -> str:
-    """Some names, the first of them if they are many."""
+    """Names as a comma-separated list, shortened if there are many."""
     names = list(names)
     return ", ".join(names[:MOST_SHOWN]) + (", ..." if len(names) > MOST_SHOWN else "")
 
 
 def unknown(kind: str, name: str, known: Iterable[str], *, element: str, place: str = "") -> Problem:
-    """The problem that a name is not there, with the nearest one that is."""
+    """The problem of an unknown name, with the nearest known one."""
     known = sorted({other for other in known if _PLAIN_NAME.fullmatch(other)})
     advice = suggestion(name, known, f"known are: {listing(known)}" if known else "")
     return Problem(element, place, f"there is no {kind} {quote(name)}", advice)
 
 
 def class_name(cls: type) -> str:
-    """What a class of the model describes, in one word: ``joint`` for ``JointRevolute``."""
+    """The element that a class describes, in one word: ``joint`` for ``JointRevolute``."""
     for family in ("Joint", "Force"):
         if any(base.__name__ == family for base in cls.__mro__):
             return family.lower()
     return cls.__name__.lstrip("_").lower()
 
 
-# -- what pydantic found ----------------------------------------------------------------------------
+# -- errors of pydantic -----------------------------------------------------------------------------
 
 
 def problems_from(error: ValidationError, element: str, cls: type | None) -> list[Problem]:
-    """Pydantic's findings as Problems that name the element and the field.
+    """Pydantic's errors as Problems that name the element and the field.
 
     Args:
-        error: what pydantic raised.
-        element: how messages name the thing that was read.
-        cls: its class, to propose fields that are there; None if that is not known.
+        error: the error of pydantic.
+        element: name of the element in messages.
+        cls: its class, to suggest existing fields; None if unknown.
     """
     unique: dict[str, Problem] = {}
     for finding in error.errors(include_url=False):
@@ -91,7 +91,7 @@ def field_text(path: Iterable[int | str]) -> str:
 
 
 def _words(finding: Any, path: list[int | str], cls: type | None) -> tuple[str, str, str]:
-    """Field, cause and advice for one finding."""
+    """Field, cause and advice for one error."""
     kind, found, context = finding["type"], finding.get("input"), finding.get("ctx", {})
     field = field_text(path)
     if kind == "missing":
@@ -125,7 +125,7 @@ def _type_words(field: str, tag: Any, types: list[str]) -> tuple[str, str, str]:
 
 
 def _split(field: str, message: str, cls: type | None) -> tuple[str, str, str]:
-    """A message of our own checks, which may begin with the field and end with what to try."""
+    """Splits a message of our own validators, which may begin with the field and end with advice."""
     start, colon, rest = message.partition(": ")
     if colon and cls is not None and start.split(".")[0] in _fields(cls):
         field, message = (f"{field}.{start}" if field else start), rest
@@ -136,7 +136,7 @@ def _split(field: str, message: str, cls: type | None) -> tuple[str, str, str]:
 
 
 def _spelling(path: list[int | str], cls: type | None) -> str:
-    """Advice for a field that is not there: the nearest of those that are."""
+    """Advice for an unknown field: the nearest existing one."""
     fields = _fields(_class_at(path[:-1], cls))
     return suggestion(str(path[-1]), fields, f"remove it; known are: {', '.join(fields)}" if fields else "remove it")
 

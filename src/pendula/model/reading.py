@@ -1,4 +1,4 @@
-"""From plain data to the elements of a model, each read separately so that one bad element hides no other."""
+"""Reads the elements of a model from plain data, each separately, so that one bad element hides no other."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from pendula.model.units import Units
 from pendula.registry import Registry
 
 MOST_BODIES = 5000
-"""In a file; models made in Python may be larger by ``IN_PYTHON``, and so for the other sizes here."""
+"""Limit in a file; for models made in Python all limits here are ``IN_PYTHON`` times larger."""
 IN_PYTHON = 20
 MOST_PARAMETERS = 8 * MOST_BODIES
 MOST_VALUES = 200_000
-"""Numbers, texts and tables in one model."""
+"""Largest number of numbers, strings and tables in one model."""
 MOST_TEXT = 200_000
-"""Characters of all different texts of a model together, names not counted."""
+"""Largest number of characters in all distinct strings of a model, except names."""
 DEEPEST = 12
-"""Tables and lists inside each other."""
+"""Largest nesting depth of tables and lists."""
 
 
 def _known_units(label: str) -> str:
@@ -72,7 +72,7 @@ _KINDS: dict[str, Registry[Any]] = {"joints": JOINTS, "forces": FORCES}
 
 @dataclass
 class Reading:
-    """What was read: values of the fields, what remains for checks across elements, and problems."""
+    """Result of reading: values of the fields, data for checks across elements, and problems."""
 
     values: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Reading:
     unread: dict[str, list[Any]] = field(default_factory=dict)
 
     def parts(self) -> Parts:
-        """The elements as the checks want them."""
+        """The elements in the form for the checks."""
         pairs: dict[str, Any] = {k: tuple(zip(self.labels[k], self.values[k], strict=True)) for k in _LISTS}
         tables: dict[str, Any] = {name: self.values[name] for name in _TABLES}
         return Parts(
@@ -129,7 +129,7 @@ def _strange_fields(data: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def too_large(data: Mapping[str, Any], times: int = 1) -> Iterator[Problem]:
-    """What is larger than ``times`` the sizes above."""
+    """Problems for data larger than ``times`` the limits above."""
     limits = [(name, times * most) for name, (_, most) in _LISTS.items()]
     limits += [(name, times * most) for name, (_, _, most) in _TABLES.items()]
     most_values, most_text = times * MOST_VALUES, times * MOST_TEXT
@@ -162,7 +162,7 @@ def _inside(value: Any) -> Any:
 def _read(
     adapter: TypeAdapter[Any], value: Any, problems: list[Problem], element: str, cls: type | None, prefix: str = ""
 ) -> Any:
-    """The value as the adapter reads it, or None and its problems."""
+    """The validated value, or None after appending its problems."""
     try:
         return adapter.validate_python(value)
     except ValidationError as error:
@@ -217,7 +217,7 @@ def _read_list(section: str, data: Any, reading: Reading) -> None:
 
 
 def _has_type(section: str, item: Any, label: str, problems: list[Problem]) -> bool:
-    """Whether an element is a table that says what it is; what is wrong otherwise goes to the problems."""
+    """Whether an element is a table with a known type; otherwise the problem is appended."""
     if not isinstance(item, (dict, Element)):
         cause = f"must be a table of fields, found {shown(item)}"
         problems.append(Problem(label, "", cause, f"write [[{section}]] and its fields below"))
@@ -247,7 +247,7 @@ def _name_of(item: Any) -> str | None:
 
 
 def _label(kind: str, item: Any, index: int) -> str:
-    """How messages name a body, joint or force."""
+    """The name of a body, joint or force in messages."""
     name = _name_of(item)
     if name:
         return f"{kind} {quote(name)}"

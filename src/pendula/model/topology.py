@@ -1,4 +1,4 @@
-"""How joints hang together: which body each joint places, and in which order."""
+"""Topology of the kinematic tree: the order in which joints place bodies."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def tree_order(joints: Iterable[Joint]) -> tuple[TreeJoint, ...]:
     Joints that cannot be reached from ground are omitted; the checks report them.
     """
     tree = [j for j in joints if isinstance(j, TreeJoint)]
-    hanging: dict[str, list[int]] = {}
+    children_of: dict[str, list[int]] = {}
     for index, joint in enumerate(tree):
-        hanging.setdefault(joint.parent.body, []).append(index)
+        children_of.setdefault(joint.parent.body, []).append(index)
     placed, ordered = {GROUND}, []
-    ready = list(hanging.get(GROUND, ()))  # a heap: the first in the order given comes next
+    ready = list(children_of.get(GROUND, ()))  # a heap, to keep the given order
     while ready:
         joint = tree[heapq.heappop(ready)]
         if joint.child.body in placed:
             continue
         ordered.append(joint)
         placed.add(joint.child.body)
-        for index in hanging.get(joint.child.body, ()):
+        for index in children_of.get(joint.child.body, ()):
             heapq.heappush(ready, index)
     return tuple(ordered)

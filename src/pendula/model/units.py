@@ -1,4 +1,4 @@
-"""Names of units for outputs. Pendula never converts: any consistent set of units will do."""
+"""Names of units for outputs. Pendula never converts units: use any consistent set."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Units:
 
     @property
     def energy(self) -> str:
-        """Unit of energy and of torque."""
+        """Unit of energy."""
         return _ENERGY.get(self.force, {}).get(self.length, f"{self.length} {self.force}")
 
     @property
@@ -48,7 +48,7 @@ class Units:
         return f"{self.force} {self.length}" if self.force == "N" else f"{self.length}-{self.force}"
 
     def coordinate(self, kind: str) -> str:
-        """Unit of a coordinate of the given kind; empty for pure numbers."""
+        """Unit of a coordinate of the given kind; empty for dimensionless ones."""
         return {"angle": "rad", "length": self.length}.get(kind, "")
 
     def speed(self, kind: str) -> str:

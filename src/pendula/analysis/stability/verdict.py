@@ -32,7 +32,8 @@ class Stability:
 
     Attributes:
         verdict: ``asymptotically stable``, ``stable``, ``critical: ...``, ``unstable`` or ``undecided``.
-        behavior: ``significant`` if eigenvalues decide (none on the imaginary axis, or one right of it); else ``critical``.
+        behavior: ``significant`` if eigenvalues decide (none on the imaginary axis, or one right of it), or
+            ``critical``.
         applies_to_nonlinear: whether the verdict holds for the mechanism itself, not only for its linear model.
         proof: the argument.
         roots: kind of every eigenvalue: over-damped, under-damped, undamped, growing, at rest.

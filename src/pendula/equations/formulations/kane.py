@@ -1,12 +1,12 @@
-"""Kane's equations: partial velocities times inertia forces and applied forces, in world axes.
+"""Kane's equations: inertia forces and applied forces projected on partial velocities, in world axes.
 
-For every body, velocity and angular velocity are linear in the speeds; their coefficients are the
-partial velocities V_k and W_k. Accelerations with v' = 0 are followed from body to body. Then
+For every body, velocity and angular velocity are linear in the speeds; their coefficients are the partial velocities
+V_k and partial angular velocities W_k. Accelerations a0, alpha0 with v' = 0 follow body by body. Then
 
     M_kj = sum over bodies of  m V_k . V_j + W_k . I W_j
     f_k  = sum over bodies of  V_k . (F - m a0) + W_k . (T - I alpha0 - omega x I omega)
 
-Nothing is differentiated but a joint's own pose template.
+Only a joint's own pose template is differentiated.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pendula.model.model import Model
 
 @dataclass
 class Motion:
-    """Motion of a frame in world axes: partial velocities by rate, velocities, accelerations with v' = 0."""
+    """Motion of a frame in world axes: partial velocities by rate, velocities, accelerations for v' = 0."""
 
     r: vec.Vector = vec.NULL
     W: dict[int, vec.Vector] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Motion:
 
 
 class Kane:
-    """Derivation by partial velocities."""
+    """Derivation by partial velocities (Kane's method)."""
 
     name = "kane"
     support = Support(
@@ -60,7 +60,7 @@ class Kane:
 
 
 def loop_constraints(mechanism: Mechanism) -> cl.Constraints:
-    """The rows of closed loops alone: kinematics of the bodies, without masses and loads."""
+    """Loop-closure constraints alone: kinematics of the bodies, without masses and loads."""
     derivation = _Derivation(mechanism)
     return cl.constraint_rows(mechanism, derivation.rows, derivation._constraint)
 
@@ -73,7 +73,7 @@ class _Derivation:
         self.rows = cl.closure_rows(mechanism)
         self.count = len(mechanism.rates)
         self.rate_index = {str(rate): k for k, rate in enumerate(mechanism.rates)}
-        # every coordinate with its rate and its acceleration when v' = 0
+        # coordinate -> index of its rate, rate, acceleration for v' = 0
         self.rate_of: dict[Any, tuple[int, Any, Expr]] = {}
         for k, drive in enumerate(mechanism.drives):
             self.rate_of[drive.position] = (len(mechanism.v) + k, drive.rate, drive.acceleration)
@@ -144,7 +144,7 @@ class _Derivation:
         raise TypeError(f"no motion for {step!r}")
 
     def _template(self, entries: Any) -> tuple[dict[int, list[Expr]], list[Expr], list[Expr]]:
-        """Slopes by rate, total rate and second rate (with v' = 0) of a joint's own expressions."""
+        """Derivatives by rate, first and second time derivative (for v' = 0) of a joint's own expressions."""
         flat = [self._flat(e) for e in entries]
         used = set().union(*(e.free_symbols for e in flat))
         symbols = sorted((s for s in used if s in self.rate_of), key=lambda s: self.rate_of[s][0])
@@ -164,13 +164,13 @@ class _Derivation:
         return slopes, rate, bend
 
     def _flat(self, expression: Expr) -> Expr:
-        """A joint's own expression with its names written out, so that it can be differentiated directly."""
+        """A joint's own expression with its intermediates substituted, so that it can be differentiated directly."""
         expression = se.sympify(expression)
         named = [s for s in expression.free_symbols if s in self.tape.definitions]
         return self._flat(expression.subs({s: self.tape.definitions[s] for s in named})) if named else expression
 
     def _shifted(self, motion: Motion, pose: Pose, vector: Any, after: Pose, hint: str) -> Motion:
-        """Transport to the shifted origin, with what the shift itself adds while it changes."""
+        """Motion of the translated origin, including the relative velocity and acceleration of the translation."""
         arm = self.tape.keep_all(vec.times(pose.R, vector), f"arm__{hint}")
         moved = Motion(after.r, dict(motion.W), dict(motion.V), motion.w, alpha=motion.alpha)
         for k, W in motion.W.items():
@@ -209,7 +209,7 @@ class _Derivation:
         return turned
 
     def _absolute_turn(self, motion: Motion, pose: Pose, step: Turn, own: Turn, hint: str) -> tuple[Motion, Pose]:
-        """An angle measured from ground: the body's rate about z is the speed, for any motion of the parent."""
+        """An angle measured from ground: the angular velocity is the speed, for any motion of the parent."""
         after = self.m.follow(pose, (step,), hint)
         k, speed, acceleration = self.rate_of[own.angle]
         axis = own.axis
@@ -295,13 +295,13 @@ class _Derivation:
             self._push(rows[part], end, vec.scale(-1, force))
 
     def _joint_spring(self, load: ld.Across, rows: dict[str, list[list[Expr]]]) -> None:
-        """A moment (or force) between the two sides of a joint, acting on the relative rate."""
+        """A torque (or force) between the two sides of a joint, which acts on the relative rate."""
         own, speed, _ = self.rate_of[load.coordinate]
         turn = self.m.links[load.link].absolute_turn
         shares: dict[int, Expr] = {own: 1}
         rate: Expr = speed
         if turn is not None:
-            # relative rate = own rate - what the parent turns about the same axis
+            # relative rate = own rate - rate of the parent about the same axis
             parent = self.m.links[load.link].parent
             axis = turn.axis
             if parent >= 0:
@@ -321,7 +321,7 @@ class _Derivation:
         return direction, Motion() if axis.body == GROUND else self.bodies[self.m.index[axis.body]]
 
     def _constraint(self, row: cl.Row) -> tuple[Expr, list[Expr], Expr]:
-        """Gap, its slope by every rate, and minus its second rate with v' = 0."""
+        """Gap, its row of G, and c, minus its second time derivative for v' = 0."""
         if isinstance(row, cl.AngleRow):
             return self._angle_row(row)
         assert isinstance(row, cl.GapRow)
@@ -353,10 +353,10 @@ class _Derivation:
         bias = bias + vec.dot(a, vec.add(vec.cross(second.alpha, b), vec.cross(second.w, turn_b)))
         return vec.dot(a, b), slopes, -bias
 
-    # -- all together ---------------------------------------------------------------------------
+    # -- assembly -------------------------------------------------------------------------------
 
     def equations(self) -> Equations:
-        """Every block of the one equation."""
+        """All blocks of the equations of motion."""
         n, count = len(self.m.v), self.count
         mass_terms: list[list[list[Expr]]] = [[[] for _ in range(n)] for _ in range(count)]
         rows = self._forces()
@@ -403,7 +403,7 @@ class _Derivation:
         """R I R^T; for a body with an axis of symmetry, I_t 1 + (I_a - I_t) e e^T."""
         if all(is_zero(x) for row in inertia for x in row):
             return (vec.NULL,) * 3
-        if pose.theta is not None:  # only the z entry meets a rate that is not zero
+        if pose.theta is not None:  # only rotation about z
             return ((0, 0, 0), (0, 0, 0), (0, 0, inertia[2][2]))
         diagonal = [inertia[i][i] for i in range(3)]
         off = [inertia[i][j] for i in range(3) for j in range(3) if i != j]
@@ -429,7 +429,7 @@ class _Derivation:
 
 
 class _Products:
-    """Scalar products, each built once: in a chain most bodies have the same partial velocities."""
+    """Cached scalar products: in a chain most bodies have the same partial velocities."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Expr, ...], Expr] = {}

@@ -1,11 +1,11 @@
-"""Lagrange's equations: kinetic energy, potential energy and virtual work, differentiated.
+"""Lagrange's equations, from kinetic energy, potential energy and virtual work:
 
     d/dt (dT/dv) - dT/ds + dV/ds = Q + G^T lam
 
-with ds the virtual displacement that belongs to a speed (dq = N ds). For the angular velocity of a
-ball joint, which is no derivative of coordinates, the term omega x dT/domega is added (Boltzmann-Hamel).
-Velocities are followed from body to body: in world axes while everything turns about z, in body axes
-otherwise, which keeps the energies short.
+with ds the virtual displacement of a speed (dq = N ds). For the angular velocity of a ball joint, which is a
+quasi-velocity and not the derivative of coordinates, the term omega x dT/domega is added (Boltzmann-Hamel).
+Velocities follow body by body: in world axes if all rotations are about z, otherwise in body axes, which keeps the
+energies short.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Velocity:
 
     @property
     def flat(self) -> bool:
-        """Whether vectors are written in world axes."""
+        """Whether vectors are in world axes."""
         return self.pose.theta is not None
 
 
 class Lagrange:
-    """Derivation by energies."""
+    """Derivation from energies (Lagrange's method)."""
 
     name = "lagrange"
     support = Support(
@@ -111,7 +111,7 @@ class _Derivation:
         return here
 
     def _turned(self, here: Velocity, step: Step, matrix: vec.Matrix, spin: list[Expr], hint: str) -> Velocity:
-        """Components in the turned axes; a frame that turned about z only is first taken to its own axes."""
+        """Components in the rotated axes; vectors in world axes are first transformed to body axes."""
         w, u = here.w, here.u
         if here.flat:
             back = vec.transposed(here.pose.R)
@@ -123,13 +123,13 @@ class _Derivation:
         return Velocity(Pose(pose.R, pose.r), w, u)
 
     def _point_velocity(self, k: int, place: vec.Vector) -> vec.Vector:
-        """Velocity of a point of link k, in the axes its velocity is written in."""
+        """Velocity of a point of link k, in the axes of the link's velocity."""
         here = self.velocities[k]
         arm = vec.times(here.pose.R, place) if here.flat else place
         return vec.add(here.u, vec.cross(here.w, arm))
 
     def _own_axes(self, k: int, vector: vec.Vector, axes: str) -> vec.Vector:
-        """A vector given in world or body axes, in the axes link k's velocity is written in."""
+        """A vector given in world or body axes, in the axes of link k's velocity."""
         here = self.velocities[k]
         if axes == "body":
             return vec.times(here.pose.R, vector) if here.flat else vector
@@ -138,12 +138,12 @@ class _Derivation:
     # -- energies -------------------------------------------------------------------------------
 
     def kinetic_energies(self) -> list[Expr]:
-        """One expression for every body."""
+        """Kinetic energy of every body."""
         energies = []
         for k, link in enumerate(self.m.links):
             here = self.velocities[k]
             u = self.tape.keep_all(self._point_velocity(k, link.com), f"uc__{link.body}")
-            if here.flat:  # only the z component of the angular velocity is there
+            if here.flat:  # angular velocity along z only
                 spin = link.inertia[2][2] * here.w[2] ** 2 if not is_zero(here.w[2]) else 0
             else:
                 spin = vec.dot(here.w, vec.times(link.inertia, here.w))
@@ -151,7 +151,7 @@ class _Derivation:
         return [se.sympify(e) for e in energies]
 
     def potential_energies(self) -> tuple[list[Expr], list[Expr]]:
-        """Of gravity, one for every body; and of the springs."""
+        """Potential energy of gravity for every body, and of the springs."""
         gravity = self.m.constants_of(self.m.model.gravity)
         weights = []
         for link, pose in zip(self.m.links, self.m.poses, strict=True):
@@ -174,7 +174,7 @@ class _Derivation:
     # -- generalized forces ---------------------------------------------------------------------
 
     def _virtual_work(self) -> dict[str, list[Expr]]:
-        """Generalized forces of everything that has no potential, by part."""
+        """Generalized forces of loads without a potential, by part."""
         rows: dict[str, list[list[Expr]]] = {p: [[] for _ in range(self.count)] for p in ("dissipation", "applied")}
         for load in self.loads:
             match load:
@@ -231,15 +231,15 @@ class _Derivation:
                 return vec.dot(world_axis(self.m, a), world_axis(self.m, b))
 
     def _constraint(self, row: Row) -> tuple[Expr, list[Expr], Expr]:
-        """Gap, its slope along every rate, and minus its second rate with v' = 0."""
+        """Gap, its row of G, and c, minus its second time derivative for v' = 0."""
         gap = self._row(row)
         rate = self.tape.name(se.sympify(self.in_time(gap)), f"rate__{row.name.split(':')[0]}")
         return gap, [direction(gap) for direction in self.virtual], -self.in_time(rate)
 
-    # -- all together ---------------------------------------------------------------------------
+    # -- assembly -------------------------------------------------------------------------------
 
     def equations(self) -> Equations:
-        """Every block of the one equation."""
+        """All blocks of the equations of motion."""
         n, count = self.free, self.count
         kinetic = self.kinetic_energies()
         weights, springs = self.potential_energies()

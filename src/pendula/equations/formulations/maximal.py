@@ -1,8 +1,8 @@
-"""Maximal coordinates: every body moves on its own, and joints hold the bodies together by constraints.
+"""Maximal (absolute) coordinates: every body has its own coordinates, and joints are constraints.
 
 Each body has the equations of a free body, m a = F and I alpha + omega x I omega = T, so that M is constant and
-block-diagonal. Each joint adds rows to g, G, b and c (``joint_rows.py``); the multipliers are what the joint transmits.
-Cost grows in proportion to the number of bodies, and accelerations are found from the tips to ground, body by body.
+block-diagonal. Each joint adds rows to g, G, b and c (``joint_rows.py``); its multipliers give its constraint wrench.
+The cost is O(n) in the number of bodies: elimination proceeds from the tips to ground, body by body.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pendula.model.model import Model
 
 
 class Maximal:
-    """Derivation with coordinates for every body."""
+    """Derivation in maximal coordinates."""
 
     name = "maximal"
     support = Support(
@@ -49,8 +49,8 @@ class _Derivation:
     def __init__(self, mechanism: BodyCoordinates) -> None:
         self.m = mechanism
         self.tape = mechanism.tape
-        self.loads = ld.collect_loads(mechanism)  # loads and closing joints may prescribe motions of ground points,
-        self.closures = cl.closure_rows(mechanism)  # so they come first
+        # First, since loads and closing joints may prescribe motions of ground points.
+        self.loads, self.closures = ld.collect_loads(mechanism), cl.closure_rows(mechanism)
         self.joints = JointRows(mechanism)
         self.in_time, self.count, self.free = self.joints.in_time, self.joints.count, self.joints.free
         self.rate_index = {str(rate): k for k, rate in enumerate(mechanism.rates)}
@@ -116,16 +116,16 @@ class _Derivation:
             rows[k].append(vec.dot(force, V))
 
     def _note(self, body: FreeBody, point: vec.Vector, force: vec.Vector, torque: vec.Vector, sign: int = 1) -> None:
-        """Keeps what acts on a body, for the forces that joints of the plane transmit across it."""
+        """Records a wrench on a body, for the out-of-plane reactions of planar joints."""
         moment = vec.add(vec.cross(vec.subtract(point, body.center), force), torque)
         self.pushes.append((body, vec.scale(sign, force), vec.scale(sign, moment)))
 
     def _near(self, k: int) -> list[int]:
-        """Rates that can change a coordinate of joint k."""
+        """Rates that affect a coordinate of joint k."""
         return [*self.m.bodies[k].v, *self.m.parent_of(k).v, *self.joints.own_rates(k)]
 
     def _on_rate(self, rate: Any, value: Expr, rows: list[list[Expr]]) -> None:
-        """A load that acts on a joint's own rate; where that is read from two bodies, it acts on both."""
+        """A generalized force on a joint's own rate; if the rate is read from two bodies, it acts on both."""
         if str(rate) in self.rate_index:
             rows[self.rate_index[str(rate)]].append(value)
             return
@@ -151,13 +151,13 @@ class _Derivation:
             self._push(rows[part], start, force)
             self._push(rows[part], end, vec.scale(-1, force))
 
-    # -- all together ---------------------------------------------------------------------------------
+    # -- assembly -------------------------------------------------------------------------------------
 
     def equations(self) -> Equations:
-        """Every block of the one equation."""
+        """All blocks of the equations of motion."""
         nodes: list[Node] = []
         rows: list[ConstraintRow] = []
-        lever = []
+        units = []
         for k, link in enumerate(self.m.links):
             body = self.m.bodies[k]
             own, forces, torques = self.joints.joint(k)
@@ -165,7 +165,7 @@ class _Derivation:
             speeds = (first, first + len(body.v) + len(body.kept_v))
             nodes.append(Node(link.parent, speeds, len(body.v), (len(rows), len(rows) + len(own))))
             rows += own
-            lever.append((link.joint.name, forces, torques))
+            units.append((link.joint.name, forces, torques))
         closing = cl.constraint_rows(self.m, self.closures, self.joints.closure)
         constraints = cl.Constraints(
             (*(r.name for r in rows), *closing.names),
@@ -186,7 +186,7 @@ class _Derivation:
             kinetic=kinetic,
             potential=ld.potential_energy(self.m, self.loads),
             momenta=momenta,
-            transmitted=self._transmitted(nodes, lever, cl.closures_transmit(self.m, self.closures, constraints)),
+            transmitted=self._transmitted(nodes, units, cl.closures_transmit(self.m, self.closures, constraints)),
             nodes=nodes,
             readings=self.m.readings,
         )
@@ -205,9 +205,9 @@ class _Derivation:
         return Sparse(rows, self.free)
 
     def _transmitted(
-        self, nodes: list[Node], lever: list[tuple[str, list[Any], list[Any]]], closing: list[Transmitted]
+        self, nodes: list[Node], units: list[tuple[str, list[Any], list[Any]]], closing: list[Transmitted]
     ) -> list[Transmitted]:
-        """Multipliers as forces and torques on the children; joints of the plane also what goes across it."""
+        """Constraint wrenches on the children from the multipliers, with out-of-plane components for planar joints."""
         for closure, carried in zip(self.m.model.closures, closing, strict=True):
             pin = self.m.point(closure.child.body, self.m.place(closure.child, closure.name))
             for side, sign in ((closure.child, 1), (closure.parent, -1)):
@@ -218,7 +218,7 @@ class _Derivation:
         multipliers = multiplier_symbols(nodes[-1].rows[1])
         found: list[Transmitted] = []
         for k in reversed(range(len(nodes))):
-            joint, forces, torques = lever[k]
+            joint, forces, torques = units[k]
             lam = multipliers[slice(*nodes[k].rows)]
             wrench: tuple[vec.Vector, vec.Vector] = (
                 vec.add(vec.NULL, *(vec.scale(x, f) for x, f in zip(lam, forces, strict=True))),
@@ -239,7 +239,7 @@ class _Derivation:
     def _across_plane(
         self, k: int, force: vec.Vector, torque: vec.Vector, loads: list[tuple[vec.Vector, vec.Vector]]
     ) -> tuple[vec.Vector, vec.Vector]:
-        """Force along z and torque about x and y, from the balance of the body across its plane."""
+        """Force along z and torque about x and y, from the out-of-plane equations of the body."""
         link, body = self.m.links[k], self.m.bodies[k]
         F = [force[0], force[1], -vec.total([f[2] for f, _ in loads])]
         arm = vec.subtract(self.m.child_frame(k).r, body.center)

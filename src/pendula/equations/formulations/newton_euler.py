@@ -1,11 +1,11 @@
-"""Newton-Euler: for every joint, the balance of momentum of all that hangs on it, along its free directions.
+"""Newton-Euler: for every joint, the momentum balance of all bodies outboard of it, along its motion subspace.
 
-Outward, from ground to the tips, accelerations are found as linear forms of v'. Inward, from the tips to
-ground, each body's rate of momentum minus the loads on it is added to what its children need, as a force and
-a moment about the body's origin. What the joint must supply along its free directions is zero (ideal joints),
-which gives one equation per freedom; across them it is the joint's reaction.
+The outward recursion, from ground to the tips, gives accelerations as linear forms of v'. The inward recursion, from
+the tips to ground, sums the rate of momentum of the bodies minus the loads on them, as a wrench about each body's
+origin. This is the wrench that the joint must transmit. Its component along the joint's motion subspace vanishes for
+an ideal joint, which gives one equation per freedom; the rest is the joint's reaction.
 
-Vectors are written in world axes while everything turns about z, in body axes otherwise.
+Vectors are in world axes if all rotations are about z, in body axes otherwise.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pendula.model.model import Model
 
 
 class NewtonEuler:
-    """Derivation by momentum balances."""
+    """Derivation by momentum balances (Newton-Euler)."""
 
     name = "newton-euler"
     support = Support(
@@ -66,15 +66,15 @@ class _Derivation:
         motion = Outward(mechanism)
         self.bodies, self.freedoms, self.turns, self.arms = motion.bodies, motion.freedoms, motion.turns, motion.arms
         self.in_time, self.slopes = motion.in_time, motion.slopes
-        self.units: dict[str, list[dict[str, Wrench]]] = {}  # by row: what a unit multiplier loads the joints with
+        self.units: dict[str, list[dict[str, Wrench]]] = {}  # by row: wrenches of a unit multiplier
 
-    # -- inward: balances -----------------------------------------------------------------------
+    # -- inward recursion -----------------------------------------------------------------------
 
     def _center(self, k: int) -> vec.Vector:
         return self._axes_of(k, self.m.links[k].com)
 
     def _axes_of(self, k: int, vector: Sequence[Expr]) -> vec.Vector:
-        """Body components in the axes the body's motion is written in."""
+        """Body components in the axes of the body's motion."""
         here = self.bodies[k]
         return vec.times(here.pose.R, vector) if here.flat else vector
 
@@ -89,7 +89,7 @@ class _Derivation:
         return vec.times(link.inertia, vector)
 
     def _momentum_rate(self, k: int) -> tuple[Wrench, Wrench]:
-        """Rate of momentum of a body, and its momentum, about its origin."""
+        """Rate of momentum of a body, and its momentum, both about its origin."""
         link, here = self.m.links[k], self.bodies[k]
         c = self.tape.keep_all(self._center(k), f"c__{link.body}")
         H = self.tape.keep_all(self._spin_inertia(k, here.w), f"H__{link.body}")
@@ -106,7 +106,7 @@ class _Derivation:
         return Wrench(force, moment), Wrench({BIAS: push}, {BIAS: vec.add(H, vec.cross(c, push))})
 
     def balances(self, own: list[dict[str, Wrench]]) -> dict[str, list[dict[int, Expr]]]:
-        """For every part and every rate, what the joints must supply along it, as a form of v'."""
+        """For every part and every rate, the generalized force along the rate, as a linear form of v'."""
         totals = own
         rows: dict[str, list[dict[int, Expr]]] = {}
         for part in {name for wrenches in own for name in wrenches}:
@@ -118,7 +118,7 @@ class _Derivation:
                 moment = {i: self.tape.keep_all(x, f"T__{link.body}") for i, x in wrench.moment.items()}
                 self._project(rows[part], self.freedoms[k], force, moment)
                 if link.parent >= 0:
-                    self._hand_over(totals[link.parent], part, k, force, moment)
+                    self._add_to_parent(totals[link.parent], part, k, force, moment)
         return rows
 
     def _project(self, rows: list[dict[int, Expr]], freedom: Freedom, force: Form, moment: Form) -> None:
@@ -129,8 +129,8 @@ class _Derivation:
                 if not is_zero(value):
                     rows[i][j] = rows[i].get(j, 0) + value
 
-    def _hand_over(self, parent: dict[str, Wrench], part: str, k: int, force: Form, moment: Form) -> None:
-        """The same force and moment, about the parent's origin and in its axes."""
+    def _add_to_parent(self, parent: dict[str, Wrench], part: str, k: int, force: Form, moment: Form) -> None:
+        """Adds a wrench to the parent's, transformed to the parent's origin and axes."""
         turn, arm = self.turns[k], self.arms[k]
         force = mapped(force, lambda x: vec.times(turn, x))
         moment = added(mapped(moment, lambda x: vec.times(turn, x)), mapped(force, lambda x: vec.cross(arm, x)))
@@ -151,7 +151,7 @@ class _Derivation:
         own[k][part] = Wrench(added(before.force, load.force), added(before.moment, load.moment))
 
     def _apply_loads(self, own: list[dict[str, Wrench]], direct: dict[str, list[list[Expr]]]) -> None:
-        """Loads as forces on bodies; what acts inside a joint goes to its row directly."""
+        """Applies loads to bodies; loads inside a joint go directly to its row."""
         gravity = self.m.constants_of(self.m.model.gravity)
         for link in self.m.links:
             center = self.m.point(link.body, link.com)
@@ -161,7 +161,7 @@ class _Derivation:
                 case ld.Between():
                     self._apply_spring(own, direct, load)
                 case ld.Across():
-                    # the joint itself supplies a force along its free direction
+                    # the joint itself supplies a force along its motion subspace
                     x = load.measured(self.tape)
                     spring, damper = load.pull.elastic(x), load.pull.drag(x, self.in_time(x))
                     for i, slope in self.slopes([x]).items():
@@ -207,12 +207,12 @@ class _Derivation:
             force = self.tape.keep_all(vec.scale(share, gap), "pull__spring")
             for (body, place), point, sign in ((load.start, ends[0], 1), (load.end, ends[1], -1)):
                 self._apply(own, part, body, point, vec.scale(sign, force), vec.NULL)
-                if body == GROUND:  # a point that is moved: the force acts on that motion
+                if body == GROUND:  # a prescribed point: the force acts on its drive
                     for i, slope in self.slopes(place).items():
                         direct[part][i].append(sign * vec.dot(force, slope))
 
     def _velocity(self, body: str, place: Sequence[Expr]) -> vec.Vector:
-        """Velocity of a point in world axes; a point of ground moves as it is prescribed."""
+        """Velocity of a point in world axes; a point of ground has its prescribed velocity."""
         if body == GROUND:
             return self.in_time.all(place)
         k = self.m.index[body]
@@ -223,14 +223,14 @@ class _Derivation:
     # -- closing joints -------------------------------------------------------------------------
 
     def _constraint(self, row: cl.Row) -> tuple[Expr, list[Expr], Expr]:
-        """Gap, the work of a unit constraint force on every rate, and minus the gap's second rate with v' = 0."""
+        """Gap, its row of G (power of a unit multiplier per rate), and c, minus its second derivative for v' = 0."""
         own: list[dict[str, Wrench]] = [{} for _ in self.m.links]
         slopes: list[Expr] = [0] * self.count
         if isinstance(row, cl.GapRow):
             child, parent = self.m.point(*_of(row.child)), self.m.point(*_of(row.parent))
             direction = self.tape.keep_all(cl.world_axis(self.m, row.axis), "dir__closure")
             gap = vec.dot(vec.subtract(child, parent), direction)
-            # a direction fixed in the parent turns with it: the reaction acts where the child's point is
+            # a direction fixed in the parent rotates with it, so the reaction acts at the child's point
             back = child if row.axis.body != GROUND else parent
             self._apply(own, "unit", row.child.body, child, direction, vec.NULL)
             holder = row.axis.body if row.axis.body != GROUND else row.parent.body
@@ -253,10 +253,10 @@ class _Derivation:
         rate = self.tape.name(se.sympify(self.in_time(gap)), "rate__closure")
         return gap, slopes, -self.in_time(rate)
 
-    # -- all together ---------------------------------------------------------------------------
+    # -- assembly -------------------------------------------------------------------------------
 
     def equations(self) -> Equations:
-        """Every block of the one equation."""
+        """All blocks of the equations of motion."""
         n, count = len(self.m.v), self.count
         own: list[dict[str, Wrench]] = []
         for k in range(len(self.m.links)):
@@ -290,10 +290,10 @@ class _Derivation:
         )
         return gather(self.m, NewtonEuler.name, blocks)
 
-    # -- what joints transmit -------------------------------------------------------------------
+    # -- transmitted wrenches -------------------------------------------------------------------
 
     def _wobble(self, k: int) -> dict[str, Wrench]:
-        """Moments across the plane that a body of unsymmetric inertia needs to turn about z: they move nothing."""
+        """Out-of-plane moments due to products of inertia, for a body that rotates about z; they do no work."""
         link, here = self.m.links[k], self.bodies[k]
         products = (link.inertia[0][2], link.inertia[1][2], 0)
         if not here.flat or vec.all_zero(products):
@@ -306,10 +306,10 @@ class _Derivation:
         return {"wobble": Wrench({}, moment)}
 
     def _transmitted(self, totals: list[dict[str, Wrench]], constraints: cl.Constraints) -> list[Transmitted]:
-        """Wrench of each tree joint on its child: rate of momentum of all beyond it minus the loads there."""
+        """Wrench of each tree joint on its child: rate of momentum of all outboard bodies minus the loads on them."""
         multipliers = multiplier_symbols(len(constraints.names))
         found = []
-        grounded: list[Expr] = [0] * len(self.m.links)  # torque about z that acts from ground on all beyond a joint
+        grounded: list[Expr] = [0] * len(self.m.links)  # torque about z from ground on all bodies outboard of a joint
         for k, link in reversed(list(enumerate(self.m.links))):
             here, name = self.bodies[k], link.joint.name
             shares: list[tuple[Expr, Wrench]] = []
@@ -336,7 +336,7 @@ class _Derivation:
         return found[::-1]
 
     def _combined(self, shares: Sequence[tuple[Expr, Form]], hint: str) -> vec.Vector:
-        """A sum of linear forms, with symbols for v'. What prescribed motions add is in the BIAS of each form."""
+        """A sum of linear forms, with symbols for v'; the BIAS of each form includes prescribed motions."""
         accelerations = acceleration_symbols(self.m.v)
         terms: list[vec.Vector] = [vec.NULL]
         for factor, form in shares:

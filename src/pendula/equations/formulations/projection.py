@@ -1,41 +1,39 @@
-"""Projection: every body as if it were free, then the joints put in by an orthogonal complement.
+"""Projection: the equations of free bodies, projected by an orthogonal complement of the joint constraints.
 
-For body i, with its side of the joint that carries it as reference point O (Tataru, eqs 1-13),
+For body i, with its side of its inboard joint as reference point O (Tataru, eqs 1-13),
 
     M_i V_i' + Omega_i V_i = Q_i + reactions,      V_i = (v_O, omega),
 
     M_i = [ m 1   -[S] ]     Omega_i = [ m [omega]        -[omega][S] ]     Q_i = ( force, moment about O ),
           [ [S]     J  ]               [ [S][omega]        [omega] J  ]
 
-with [a] b = a x b, S = m c the static moment and J the inertia about O. Joints forbid some velocities,
-L_lambda V = 0, and allow the others. A tree needs no inversion for the complement of L_lambda, because each body
-follows from the one that carries it (eqs 24-36),
+with [a] b = a x b, S = m c the static moment and J the inertia about O. Joints impose L_lambda V = 0. For a tree the
+complement of L_lambda needs no inversion, because the velocity of each body follows from its parent's (eqs 24-36),
 
     v = T^T (v_parent + omega_parent x arm + slide),      omega = T^T omega_parent + spin,
 
-T the turn from the body's axes to its parent's, arm from the parent's reference point to the body's, slide and spin
-what the joint itself does. This gives the columns of L_tau for the free speeds, and the driven part for prescribed
-motions: V = L_tau v + driven. The reactions do no work on what is allowed, L_tau^T L_lambda^T = 0, so (eqs 56-62)
+T the rotation matrix from the body's axes to its parent's, arm from the parent's reference point to the body's, slide
+and spin the relative velocity in the joint. This gives the columns of L_tau for the free speeds, and the driven part
+for prescribed motions: V = L_tau v + driven. Reactions do no work on these, L_tau^T L_lambda^T = 0, so (eqs 56-62)
 
     M = L_tau^T M_free L_tau,      f = L_tau^T (Q - Omega V - M_free (L_tau' v + driven')).
 
-Closing joints are rows on the same velocities, G_free V = b, hence G = G_free L_tau. Afterwards the free bodies give
-the reactions, lambda (eqs 71-81): M_free V' + Omega V - Q is what the joints supply, joint by joint from the tips to
-ground, which solves L_lambda^T lambda = ... for a tree without forming L_lambda L_lambda^T.
+Closing joints are constraints on the same velocities, G_free V = b, hence G = G_free L_tau. The free bodies then give
+the reactions lambda (eqs 71-81): the joints supply M_free V' + Omega V - Q, joint by joint from the tips to ground,
+which solves L_lambda^T lambda = ... for a tree without forming L_lambda L_lambda^T.
 
-Components are in body axes. While everything turns about z they are in world axes, which keeps planar equations
-short: there V' is the rate in fixed axes, and the terms of Omega that come from turning axes, omega x m v and
-S x (omega x v), drop out.
+Components are in body axes. If all rotations are about z they are in world axes, which keeps planar equations short:
+then V' is the rate in fixed axes, and the terms of Omega due to rotating axes, omega x m v and S x (omega x v), vanish.
 
-Departures from the printed paper, found by computing both sides:
+Corrections to the printed paper, checked numerically:
 
 - lower left block of eq. 3: [S][omega], not [S][M];
 - eq. 21 has the zero column [R_1^33, 0], eq. 22 reads [-R_2^33, 0]; A of eqs 30-32 is 12 x 2;
 - eq. 37 is L V' + L' V = A q''; eq. 41 has -R_2 [omega_2] above, and R [omega] below (as in eqs 38, 40);
-- eq. 42 is V' = L_tau q'' + L_tau' q'; zero blocks of eqs 52, 53 are 6 x 6; eq. 66 says q' = omega;
+- eq. 42 is V' = L_tau q'' + L_tau' q'; zero blocks of eqs 52, 53 are 6 x 6; eq. 66 means q' = omega;
 - eqs 71, 73: L_lambda Omega, not L_tau Omega.
 
-And beyond it: any tree, spatial joints, prescribed motions, closed loops, all loads.
+Extensions: any tree, spatial joints, prescribed motions, closed loops, all loads.
 """
 
 from __future__ import annotations
@@ -61,7 +59,7 @@ from pendula.model.model import Model
 
 
 class Projection:
-    """Derivation by free bodies and an orthogonal complement."""
+    """Derivation from free bodies and an orthogonal complement."""
 
     name = "projection"
     support = Support(
@@ -69,8 +67,8 @@ class Projection:
         solved="complement",
         growth=(2, 3),
         solution=3,
-        uses="free bodies, and an orthogonal complement of what joints forbid",
-        choose="for forces in joints, with constraints solved along the motions they allow",
+        uses="free bodies, and an orthogonal complement of the joint constraints",
+        choose="for forces in joints, with v' solved in the null space of the constraints",
         joint_forces=True,
     )
 
@@ -85,7 +83,7 @@ Wrenches = dict[int, Wrench]
 
 @dataclass(frozen=True)
 class FreeRow:
-    """A row of G_free: the wrench of a unit multiplier on every body, and points of ground that are moved."""
+    """A row of G_free: the wrench of a unit multiplier on every body, and prescribed points of ground."""
 
     gap: Expr
     wrenches: Wrenches
@@ -109,11 +107,11 @@ class _Derivation:
 
     @cached_property
     def wrenches(self) -> dict[str, Wrenches]:
-        """Q by part and body: gravity and all loads that act on bodies from outside."""
+        """Q by part and body: gravity and all external loads on bodies."""
         found: dict[str, dict[int, list[Wrench]]] = {part: {} for part in PARTS}
 
         def act(part: str, body: str, place: vec.Vector, force: vec.Vector, torque: vec.Vector = vec.NULL) -> None:
-            """Adds a force at a place and a torque, both in the axes in use."""
+            """Adds a force at a point and a torque, both in the axes in use."""
             k = self.m.index[body]
             moment = vec.add(vec.cross(self.bodies[k].arm(place), force), torque)
             found[part].setdefault(k, []).append(Wrench(force, moment))
@@ -156,7 +154,7 @@ class _Derivation:
         return body.from_world(vector) if axes == "world" else body.to_axes(vector)
 
     def _pulls(self, load: ld.Between) -> dict[str, vec.Vector]:
-        """What a spring and a damper pull its start toward its end with, in world axes."""
+        """Forces of a spring and a damper on its start point, in world axes."""
         gap = vec.subtract(self.m.point(*load.end), self.m.point(*load.start))
         gap = self.tape.keep_all(gap, "gap__spring")
         square = self.tape.name(vec.dot(gap, gap), "square__spring")
@@ -170,14 +168,14 @@ class _Derivation:
         return {part: self.tape.keep_all(vec.scale(x, gap), f"pull__{part}") for part, x in shares.items()}
 
     def _velocity(self, name: str, place: vec.Vector) -> vec.Vector:
-        """Velocity of a point in world axes; a point of ground moves as it is prescribed."""
+        """Velocity of a point in world axes; a point of ground has its prescribed velocity."""
         if name == GROUND:
             return self.in_time.all(place)
         body = self._body(name)
         return body.to_world(vec.add(body.v, vec.cross(body.w, body.arm(place))))
 
     def _inside_joints(self, rows: dict[str, list[list[Expr]]]) -> None:
-        """Loads that a joint supplies along its own freedoms, and springs on points of ground that are moved."""
+        """Generalized forces inside joints, and of springs on prescribed points of ground."""
         for load in self.loads:
             match load:
                 case ld.Across():
@@ -218,7 +216,7 @@ class _Derivation:
                 rows[k] += [sign * x for x in terms if not is_zero(x)]
 
     def _mass(self) -> list[list[Expr]]:
-        """L_tau^T M_free L_tau: every rate by every free speed."""
+        """Mass matrix L_tau^T M_free L_tau: rows are all rates, columns the free speeds."""
         n, count = len(self.m.v), self.count
         terms: list[list[list[Expr]]] = [[[] for _ in range(n)] for _ in range(count)]
         for link, body in zip(self.m.links, self.bodies, strict=True):
@@ -233,7 +231,7 @@ class _Derivation:
         return mass
 
     def _flat_mass(self, terms: list[list[list[Expr]]], body: FreeBody, n: int) -> None:
-        """Block by block, so that like terms of different bodies meet: best with angles measured from ground."""
+        """Adds terms block by block, so that like terms of different bodies combine: best with absolute angles."""
         pushes = {k: vec.scale(body.mass, V) for k, V in body.V.items()}
         whirls = {k: vec.cross(W, body.S) for k, W in body.W.items()}
         spins = {k: body.J[2][2] * W[2] for k, W in body.W.items()}
@@ -252,7 +250,7 @@ class _Derivation:
                     terms[k][j].append(spins[k] * body.W[j][2])
 
     def _body_mass(self, terms: list[list[list[Expr]]], body: FreeBody, hint: str, n: int) -> None:
-        """Columns of M_free L_tau get names first."""
+        """Adds terms with named columns of M_free L_tau."""
         active = sorted({**body.V, **body.W})
         columns = {}
         for j in active:
@@ -267,7 +265,7 @@ class _Derivation:
                     terms[k][j] += column.work(V, W)
 
     def _dot(self, a: vec.Vector, b: vec.Vector) -> Expr:
-        """A scalar product, built once: in a chain most bodies have the same columns."""
+        """A cached scalar product: in a chain most bodies have the same columns."""
         key = (*a, *b)
         found = self._products.get(key)
         if found is None:
@@ -276,7 +274,7 @@ class _Derivation:
 
     @cached_property
     def biases(self) -> Wrenches:
-        """M_free (L_tau' v + driven') + Omega V for every body."""
+        """Bias force M_free (L_tau' v + driven') + Omega V of every body."""
         found = {}
         for k, body in enumerate(self.bodies):
             hint = self.m.links[k].body
@@ -289,14 +287,14 @@ class _Derivation:
 
     @cached_property
     def free_rows(self) -> dict[str, FreeRow]:
-        """Rows of G_free by name: what a unit multiplier does to the free bodies."""
+        """Rows of G_free by name: the wrenches of a unit multiplier on the free bodies."""
         found = {}
         for row in self.rows:
             found[row.name] = self._gap_row(row) if isinstance(row, cl.GapRow) else self._angle_row(row)
         return found
 
     def _gap_row(self, row: cl.GapRow) -> FreeRow:
-        """Gap = (child - parent) . direction; its rate has a part from a direction that turns with a body."""
+        """Gap = (child - parent) . direction; its rate includes the rotation of a direction fixed in a body."""
         direction = self.tape.keep_all(cl.world_axis(self.m, row.axis), "dir__closure")
         gap = vec.subtract(self.m.point(*_of(row.child)), self.m.point(*_of(row.parent)))
         gap = self.tape.keep_all(gap, "gap__closure")
@@ -349,7 +347,7 @@ class _Derivation:
     # -- reactions ------------------------------------------------------------------------------
 
     def _multiplied(self, constraints: cl.Constraints) -> dict[int, list[Wrench]]:
-        """What the multipliers of the closing joints do to the free bodies."""
+        """Wrenches of the closing joints' multipliers on the free bodies."""
         found: dict[int, list[Wrench]] = {}
         for name, lam in zip(constraints.names, multiplier_symbols(len(constraints.names)), strict=True):
             for k, wrench in self.free_rows[name].wrenches.items():
@@ -357,7 +355,7 @@ class _Derivation:
         return found
 
     def _accelerations(self) -> list[tuple[vec.Vector, vec.Vector]]:
-        """L_tau v' for every body, in symbols of v', each from its parent's."""
+        """L_tau v' for every body, in symbols of v', by recursion from its parent's."""
         found: list[tuple[vec.Vector, vec.Vector]] = []
         symbols = [se.Symbol(f"{v}'") for v in self.m.v]
 
@@ -379,7 +377,7 @@ class _Derivation:
         return found
 
     def _tree_joints(self, constraints: cl.Constraints) -> list[Transmitted]:
-        """What every tree joint supplies: the free-body equations solved for it, from the tips to ground."""
+        """Wrench of every tree joint: the free-body equations solved for it, from the tips to ground."""
         supplied: list[list[Wrench]] = []
         multiplied = self._multiplied(constraints)
         for k, (body, (v, w)) in enumerate(zip(self.bodies, self._accelerations(), strict=True)):
@@ -400,10 +398,10 @@ class _Derivation:
             found.append(Transmitted(link.joint.name, *across))
         return found[::-1]
 
-    # -- all together ---------------------------------------------------------------------------
+    # -- assembly -------------------------------------------------------------------------------
 
     def equations(self) -> Equations:
-        """Every block of the one equation."""
+        """All blocks of the equations of motion."""
         rows: dict[str, list[list[Expr]]] = {part: [[] for _ in range(self.count)] for part in PARTS}
         for part, wrenches in self.wrenches.items():
             self._project(rows[part], wrenches)

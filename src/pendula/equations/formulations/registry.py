@@ -1,4 +1,4 @@
-"""Formulations by name: those of the package, imported when first used, and those that user code adds."""
+"""Registry of formulations by name: those of the package, imported on first use, and those of user code."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Formulation(Protocol):
     """A way to derive equations of motion.
 
     Attributes:
-        name: what users call it.
-        support: what it can do.
+        name: the name by which users select it.
+        support: its capabilities.
 
     Example:
         >>> formulations()["kane"].support.closed_loops
@@ -34,9 +34,9 @@ class Formulation(Protocol):
 
 
 FORMULATIONS: Registry[type[Formulation] | Formulation] = Registry("formulation")
-"""By name: an instance, or a class that is made without arguments."""
+"""By name: an instance, or a class whose constructor takes no arguments."""
 
-# A run by recursion over the bodies needs none of them, so each is imported when first needed.
+# Imported on first use, since a run by recursion over the bodies needs none of them.
 for _name, _class in (
     ("lagrange", "Lagrange"),
     ("kane", "Kane"),
@@ -48,7 +48,7 @@ for _name, _class in (
 
 
 def register_formulation(formulation: Formulation) -> None:
-    """Adds a formulation: ``derive``, ``compile_system``, ``check`` and the command line then know it by its name.
+    """Adds a formulation: ``derive``, ``compile_system``, ``check`` and the command line then accept its name.
 
     Args:
         formulation: an object with ``name``, ``support`` and ``derive(model)``; see :class:`Formulation`.
@@ -74,7 +74,7 @@ def formulation_named(name: str) -> Formulation:
 
 
 def formulations() -> dict[str, Formulation]:
-    """All formulations by name, each with what it supports.
+    """All formulations by name, each with its capabilities.
 
     Example:
         >>> [name for name, formulation in formulations().items() if formulation.support.joint_forces]

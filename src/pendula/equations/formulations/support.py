@@ -1,4 +1,4 @@
-"""The capabilities of a formulation, stated once: the documentation, the errors and the tests read them from here."""
+"""Capabilities of formulations, stated once for the documentation, the error messages and the tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ABILITIES = {
     "joint_forces": "forces in joints",
     "jacobi": "Jacobi's integral with prescribed motions",
 }
-"""Fields of :class:`Support` that are yes or no, in words."""
+"""Boolean fields of :class:`Support`, in words."""
 
 SOLVED = {
     "kkt": "M v' = f + G^T lam and G v' = c together, as one dense symmetric system",
@@ -26,7 +26,7 @@ SOLVED = {
 
 @dataclass(frozen=True)
 class Support:
-    """What a formulation can do, how large its equations grow, and when to choose it.
+    """Capabilities of a formulation, the growth of its equations, and when to choose it.
 
     Example:
         >>> import pendula
@@ -35,15 +35,15 @@ class Support:
     """
 
     coordinates: Literal["joints", "bodies"]
-    """what q holds: coordinates of the joints that place bodies, or of every body separately"""
+    """whether q holds joint coordinates or maximal coordinates (of every body)"""
     solved: Literal["kkt", "complement", "bodies"]
-    """how it solves for accelerations and multipliers: see ``SOLVED``"""
+    """solver of accelerations and multipliers: see ``SOLVED``"""
     growth: tuple[int, int]
-    """powers of n with which the operations of a chain of n links grow: absolute angles, relative angles"""
+    """powers of n in the number of operations for a chain of n links: absolute angles, relative angles"""
     solution: int
-    """power of n with which the cost of solving for the accelerations of an open chain grows"""
+    """power of n in the cost of solving for the accelerations of an open chain"""
     uses: str
-    """the mechanics it is based on, and no other formulation is"""
+    """the mechanics that only this formulation is based on"""
     choose: str
     """when to choose it"""
     closed_loops: bool = True
@@ -51,8 +51,8 @@ class Support:
     prescribed_motions: bool = True
     exact_derivatives: bool = True
     joint_mass_matrix: bool = True
-    """M is that of the joints' coordinates, as printed in textbooks"""
+    """M belongs to the joint coordinates, as in textbooks"""
     joint_forces: bool = False
-    """its derivation yields the forces in joints (constraint wrenches)"""
+    """its derivation yields the joint reactions (constraint wrenches)"""
     jacobi: bool = True
     """it provides v . dT/dv - T + V even with prescribed motions"""

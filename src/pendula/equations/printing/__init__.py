@@ -1,1 +1,1 @@
-"""Equations for people and other programs: text, LaTeX, MathML, Python, C, JSON."""
+"""Output of equations: text, LaTeX, MathML, Python, C, JSON."""

@@ -1,4 +1,4 @@
-"""SymEngine expressions as Python or C source, readable and exact."""
+"""Writes SymEngine expressions as Python or C source."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pendula.equations.translate import function_name
 from pendula.errors import NotSupported
 from pendula.model.expressions.functions import FUNCTIONS, Column
 
-_SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(5)  # how tightly a piece of text binds
+_SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(5)  # operator precedence of a piece of text
 
 
 @dataclass(frozen=True)
 class Language:
-    """How a language writes powers, functions, numbers and choices."""
+    """A target language of generated code."""
 
     name: str
     prefix: str = ""
-    """before functions, such as ``math.``"""
+    """prefix of functions, such as ``math.``"""
 
 
 PYTHON = Language("python", "math.")
@@ -30,7 +30,7 @@ C = Language("c")
 SPELLED: Column[str] = Column(
     "names in Python and C",
     {**{name: function.c for name, function in FUNCTIONS.items() if function.c}, "abs": "fabs"},
-    without=("sign", "min", "max", "hypot"),  # equations write them out
+    without=("sign", "min", "max", "hypot"),  # equations contain them as Piecewise or powers
 )
 
 

@@ -1,4 +1,4 @@
-"""How large equations are: terms and operations, written out and with shared parts computed once."""
+"""Sizes of equations: terms and operations, expanded and with common subexpressions computed once."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pendula.equations.equations import Equations
 
 @dataclass(frozen=True)
 class Counts:
-    """Sizes of M and f (and of G and c, where there are loops)."""
+    """Sizes of M and f (and of G and c, if there are loops)."""
 
     terms: int
-    """terms of the sums in M and f, with every name written out but nothing multiplied out"""
+    """terms of the sums in M and f, with every intermediate substituted but no product expanded"""
     operations_written_out: int
-    """operations if nothing is shared"""
+    """operations with every intermediate substituted"""
     operations_shared: int
-    """operations when every named or repeated part is computed once"""
+    """operations with every named or repeated subexpression computed once"""
     names: int
     """named intermediates in use"""
 
 
 def count(equations: Equations) -> Counts:
-    """Sizes of the equations of motion. Exact whole numbers, however large."""
+    """Sizes of the equations of motion, as exact integers of any size."""
     outputs = [se.sympify(x) for row in equations.M for x in row]
     outputs += [se.sympify(x) for x in (*equations.f, *equations.c)]
     outputs += [se.sympify(x) for row in equations.G for x in row]
@@ -61,7 +61,7 @@ def _own_operations(e: Any, args: tuple[Any, ...]) -> int:
 
 
 def _written_out(e: Any, size: dict[Any, tuple[int, int]]) -> tuple[int, int]:
-    """(terms, operations) of an expression with names replaced by their own sizes."""
+    """(terms, operations) of an expression with the sizes of its intermediates."""
     if isinstance(e, se.Symbol):
         return size.get(e, (1, 0))
     args = e.args

@@ -1,4 +1,4 @@
-"""Equations for people and for other programs: text, LaTeX, Python, C, JSON."""
+"""Writes equations as text, LaTeX, Python, C or JSON."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ WORDS = {
     "dissipation": "friction and damping",
     "applied": "applied loads and inputs",
 }
-"""What each part of f is."""
+"""The parts of f in words."""
 
 
 def print_equations(equations: Equations | Model | str, format: str = "text") -> str:
     """Equations of motion in one of the formats text, latex, python, c, json, or one that was registered.
 
     Args:
-        equations: as given by :func:`pendula.derive`; a model, a system or the name of a library mechanism is derived.
-        format: its name.
+        equations: returned by :func:`pendula.derive`; a model, a system or the name of a library mechanism is derived.
+        format: name of the format.
 
     Example:
         >>> from pendula import derive, library
@@ -52,7 +52,7 @@ def _equations_of(given: Any) -> Equations:
 
 
 def is_small(equations: Equations) -> bool:
-    """Whether the equations can be written out without named intermediates and still be read."""
+    """Whether the equations are readable without named intermediates."""
     planar_bodies = equations.nodes and not equations.quaternions  # many speeds, but short entries
     most = 12 if planar_bodies else 4
     return len(equations.v) <= most and count(equations).operations_written_out <= 6 * LARGEST
@@ -62,7 +62,7 @@ def is_small(equations: Equations) -> bool:
 
 
 def as_text(eq: Equations) -> str:
-    """Equations for people, in 80 columns."""
+    """Equations as text in 80 columns."""
     units = eq.model.unit_names
     lines = [f"{eq.model.name}: equations of motion by {eq.formulation}", ""]
     lines += _listing("coordinates", [f"{c.name} [{units.coordinate(c.kind) or '1'}]" for c in eq.coordinates])
@@ -95,7 +95,7 @@ def as_text(eq: Equations) -> str:
     lines += _constraint_lines(eq, show)
     own = [(name, text) for name, text in ((n, show(e)) for n, e in eq.readings.items()) if name != text]
     if own:
-        lines += ["", "the joints' coordinates and speeds, from those of the bodies:"]
+        lines += ["", "joint coordinates and speeds from those of the bodies:"]
         lines += [f"  {name} = {text}" for name, text in own]
     lines += ["", *_sizes(eq)]
     return "\n".join(_wrapped(line) for line in lines)
@@ -111,7 +111,7 @@ def _constraint_lines(eq: Equations, show: Callable[[Any], str]) -> list[str]:
     for r, k, x in entries(eq.G):
         slopes.setdefault(r, []).append(f"    G[{r + 1}, {eq.v[k]}] = {show(x)}")
     for r, (name, g) in enumerate(zip(eq.constraint_names, eq.g, strict=True)):
-        multiplier = "" if r < eq.loop_rows or not eq.G else " (no multiplier: q' keeps it)"
+        multiplier = "" if r < eq.loop_rows or not eq.G else " (no multiplier: q' preserves it)"
         lines += [f"  {r + 1}. {name}{multiplier}", f"    g[{r + 1}] = {show(g)}", *slopes.get(r, [])]
         if r < eq.loop_rows:
             lines += [] if is_zero(eq.b[r]) else [f"    b[{r + 1}] = {show(eq.b[r])}"]
@@ -130,7 +130,7 @@ _PREFIXES = {
 
 
 def _legend(used: Sequence[tuple[Any, Any]]) -> list[str]:
-    """What names begin with, for those in use."""
+    """Explains the prefixes of the intermediates in use."""
     found = {str(symbol).partition("__")[0] for symbol, _ in used if "__" in str(symbol)}
     known = [f"{letter}__ {word}" for letter, word in _PREFIXES.items() if letter in found]
     return [f"  ({', '.join(known)}, of the following)"] if known else []
@@ -172,7 +172,7 @@ def _listing(title: str, items: Sequence[str]) -> list[str]:
 
 
 def used_intermediates(eq: Equations, outputs: Sequence[Any] | None = None) -> list[tuple[Any, Any]]:
-    """The intermediates that some outputs need (default: all that is printed), in order."""
+    """The intermediates that some outputs need (default: all printed expressions), in order."""
     if outputs is None:
         outputs = [x for matrix in (eq.M, eq.G) for _, _, x in entries(matrix)]
         outputs += [*eq.f, *eq.b, *eq.c, *eq.g, *eq.qdot, *eq.readings.values()]
@@ -188,7 +188,7 @@ def used_intermediates(eq: Equations, outputs: Sequence[Any] | None = None) -> l
 
 
 def as_latex(eq: Equations) -> str:
-    """Equations for papers."""
+    """Equations as LaTeX."""
     from pendula.equations.printing.latex import write_latex
 
     return write_latex(eq, used_intermediates(eq), small=is_small(eq))
@@ -197,7 +197,7 @@ def as_latex(eq: Equations) -> str:
 # -- code -----------------------------------------------------------------------------------------
 
 
-# Arguments and results of generated code end in two underscores, which no name of a model can.
+# Arguments and results of generated code end in two underscores, which names of a model cannot.
 
 
 def _unpack(eq: Equations) -> list[tuple[str, str]]:
@@ -231,7 +231,7 @@ def _head(eq: Equations) -> list[str]:
 
 
 def as_python(eq: Equations) -> str:
-    """Equations as functions of NumPy."""
+    """Equations as a Python function on lists."""
     n, m = len(eq.v), eq.loop_rows
     lines = ['"""' + _head(eq)[0], "", *_head(eq)[1:], '"""', "", "import math", "", ""]
     lines += ["def dynamics(t, q__, v__, u__, p__):", '    """Lists M, f, qdot, G, c."""']
@@ -245,7 +245,7 @@ def as_python(eq: Equations) -> str:
 
 
 def as_c(eq: Equations) -> str:
-    """Equations as functions in C99."""
+    """Equations as a C99 function."""
     n, m = len(eq.v), eq.loop_rows
     head = [line.replace("*/", "* /") for line in _head(eq)]
     lines = [
@@ -267,14 +267,14 @@ def as_c(eq: Equations) -> str:
     needed = {str(s) for _, e in (*used, *outputs) for s in se.sympify(e).free_symbols}
     lines += [f"    const double {name} = {source};" for name, source in _unpack(eq) if name in needed]
     lines += [f"    const double {symbol} = {code.write(e, code.C)};" for symbol, e in used]
-    for name, size in (("M", n * n), ("G", m * n)):  # mostly zero where there are many bodies
+    for name, size in (("M", n * n), ("G", m * n)):  # mostly zero if there are many bodies
         lines += [f"    for (int i__ = 0; i__ < {size}; ++i__) {name}__[i__] = 0.0;"] if size else []
     lines += [f"    {name} = {code.write(e, code.C)};" for name, e in outputs]
     return "\n".join([*lines, "}"])
 
 
 def as_json(eq: Equations) -> str:
-    """Equations for other programs."""
+    """Equations as JSON."""
 
     def text(e: Any) -> str:
         return code.write(e, code.PYTHON).replace("math.", "")

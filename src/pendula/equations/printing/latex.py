@@ -1,4 +1,4 @@
-"""Equations as LaTeX: matrices where they fit a page, entry by entry where they do not."""
+"""Writes equations as LaTeX: matrices if they fit a page, otherwise entry by entry."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pendula.equations.tape import is_zero
 from pendula.errors import NotSupported
 
 WIDEST = 10
-"""Columns of a matrix that still fit a page."""
+"""Largest number of matrix columns that fit a page."""
 
 MOST_OPERATIONS = 20_000
-"""Operations beyond which LaTeX would fill hundreds of pages, and take minutes to write."""
+"""Largest number of operations; more would fill hundreds of pages and take minutes."""
 
 _PARTS = dict(zip(PARTS, ("-h", r"-\gamma", "f_k", "f_c", r"\tau"), strict=True))
 
@@ -33,15 +33,15 @@ Show = Callable[[Any], str]
 
 
 def write_latex(eq: Equations, used: Sequence[tuple[Any, Any]], *, small: bool) -> str:
-    """The equations in an ``align*``; with named intermediates unless they are small.
+    """The equations in an ``align*`` environment, with named intermediates unless they are small.
 
     Raises:
-        NotSupported: there is far more than can be read.
+        NotSupported: the equations are far too long to read.
     """
     operations = count(eq).operations_shared
     if operations > MOST_OPERATIONS:
         raise NotSupported(
-            f"LaTeX is not written for {operations} operations: nobody could read it.\n"
+            f"equations with {operations} operations are too long for LaTeX.\n"
             "  Try: the formats text, python, c or json; fewer bodies; the formulation maximal, which is short."
         )
     show = _writer(eq, small)
@@ -78,7 +78,7 @@ def _writer(eq: Equations, small: bool) -> Show:
 
 
 def _law(eq: Equations) -> str:
-    """M v' = ..., with the constraints where there are some."""
+    """M v' = ..., with the constraints if there are any."""
     used = [s for part, s in _PARTS.items() if not all(is_zero(x) for x in eq.parts.free[part])]
     right = " + ".join(used).replace("+ -", "- ") or "0"
     if not eq.G:

@@ -1,4 +1,4 @@
-"""Equations as MathML, which browsers draw natively: no script, no font and no network is needed."""
+"""Writes equations as MathML, which browsers render without scripts, fonts or network access."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pendula.equations.tape import is_zero
 from pendula.errors import NotSupported
 
 MOST_OPERATIONS = 1500
-"""Operations beyond which nobody reads equations on a page."""
+"""Largest number of operations that is readable on a page."""
 
 _PARTS = dict(zip(PARTS, ("h", "γ", "f_k", "f_c", "τ"), strict=True))
 
@@ -28,17 +28,17 @@ Show = Callable[[Any], str]
 
 @dataclass(frozen=True)
 class Formula:
-    """One formula: what it is, in words, and its MathML."""
+    """One formula: a description in words, and its MathML."""
 
     words: str
     mathml: str
 
 
 def write_mathml(eq: Equations) -> tuple[Formula, ...]:
-    """The equations of motion as formulas, the law first; with named intermediates unless they are small.
+    """The equations of motion as formulas, M v' = ... first, with named intermediates unless they are small.
 
     Raises:
-        NotSupported: there is too many to read on a page.
+        NotSupported: the equations are too long for a page.
 
     Example:
         >>> from pendula import derive, library
@@ -49,7 +49,7 @@ def write_mathml(eq: Equations) -> tuple[Formula, ...]:
     operations = count(eq).operations_shared
     if operations > MOST_OPERATIONS:
         raise NotSupported(
-            f"these equations take {operations} operations, too many to read on a page.\n"
+            f"equations with {operations} operations are too long to read on a page.\n"
             "  Try: pendula derive, which writes them as text, Python, C or JSON."
         )
     show = _writer(eq, small)
@@ -67,9 +67,9 @@ def write_mathml(eq: Equations) -> tuple[Formula, ...]:
     if eq.g:
         found += _column("constraints: " + "; ".join(eq.constraint_names), "<mi>g</mi>", eq.g, show)
     if eq.G:
-        found += _matrix("their derivatives by the speeds", "<mi>G</mi>", eq.G, show)
+        found += _matrix("their Jacobian", "<mi>G</mi>", eq.G, show)
         found += [] if all(map(is_zero, eq.b)) else _column("prescribed rates", "<mi>b</mi>", eq.b, show)
-        found += _column("and the right-hand side for their accelerations", "<mi>c</mi>", eq.c, show)
+        found += _column("and the right-hand side of their second derivative", "<mi>c</mi>", eq.c, show)
     return tuple(found)
 
 
@@ -90,7 +90,7 @@ def _writer(eq: Equations, small: bool) -> Show:
 
 
 def _law(eq: Equations, parts: Sequence[str]) -> str:
-    """M v' = ..., with the constraints where there are some."""
+    """M v' = ..., with the constraints if there are any."""
     right = ""
     for part in parts:
         sign = "-" if part in ("inertia", "gravity") else "+"
@@ -140,7 +140,7 @@ def _column(words: str, name: str, column: Sequence[Any], show: Show) -> list[Fo
 
 
 def _bracketed(rows: str) -> str:
-    # Brackets are drawn by the page (class "matrix"): few systems have a font with brackets that grow.
+    # The page draws brackets (class "matrix"): few systems have a font with stretchable brackets.
     return f'<mtable class="matrix" displaystyle="true">{rows}</mtable>'
 
 
@@ -156,7 +156,7 @@ def _math(content: str) -> str:
 
 
 def expression(e: Any, name: Callable[[str], str]) -> str:
-    """A SymPy expression as MathML; ``name`` gives that of symbols."""
+    """A SymPy expression as MathML; ``name`` converts the names of symbols."""
     if e.is_Symbol:
         return name(str(e))
     if e.is_Integer or e.is_Float:

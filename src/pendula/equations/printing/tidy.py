@@ -1,4 +1,4 @@
-"""Small expressions made short for reading: sums of angles gathered, like terms collected, checked by number."""
+"""Shortens small expressions by trigonometric identities and by collecting terms, checked numerically."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import symengine as se
 
 LARGEST = 400
-"""Operations beyond which an expression is left as it is."""
+"""Largest number of operations of an expression that is simplified."""
 
 
 def tidy(expression: Any, rates: Sequence[Any] = ()) -> Any:
-    """A SymPy expression equal to the SymEngine one and, where possible, shorter.
+    """A SymPy expression equal to the SymEngine one and, if possible, shorter.
 
     Several rewritings are tried; each is checked at random points, and the shortest is kept.
     """
@@ -35,7 +35,7 @@ def _shortest(expression: Any, rates: tuple[Any, ...]) -> Any:
         for rewrite in (TR8, TR10i, lambda e: sympy.expand(TR8(e))):
             try:
                 found.append(rewrite(expanded))
-            except Exception:  # a rewriting that fails is only one candidate less
+            except Exception:  # a rewriting that fails is one candidate less
                 continue
     symbols = [sympy.Symbol(str(r)) for r in rates]
     candidates: dict[Any, None] = {}  # in order, each once

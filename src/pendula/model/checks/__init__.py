@@ -1,1 +1,1 @@
-"""Checks of a model when it is made: references, physics, names that are used, units of parameters."""
+"""Validation of a model: references, physics, names in expressions, units of parameters."""

@@ -1,4 +1,4 @@
-"""Checks across a whole model. Each gives Problems instead of raising, so that all are reported at once."""
+"""Checks across a whole model. Each yields Problems instead of raising, so that one error reports all of them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pendula.model.parts import Parts
 from pendula.model.reading import IN_PYTHON, MOST_BODIES
 
 LARGEST_MODEL = IN_PYTHON * MOST_BODIES
-"""Bodies of a model made in Python."""
+"""Largest number of bodies of a model made in Python."""
 
 MOST_PROBLEMS = 100
-"""Problems that are reported at once."""
+"""Largest number of problems in one report."""
 
 
 def check_parts(parts: Parts) -> list[Problem]:
-    """Everything wrong that only the whole model shows, as far as its elements could be read."""
+    """Problems across elements, for all elements that could be read."""
     checks: tuple[Callable[[Parts], Iterable[Problem]], ...] = (
         check_names,
         check_references,
@@ -34,7 +34,7 @@ def check_parts(parts: Parts) -> list[Problem]:
 
 
 def first_problems(problems: list[Problem]) -> list[Problem]:
-    """The problems without repetitions and, if they are very many, the first of them."""
+    """The problems without duplicates; only the first ones if there are very many."""
     unique = list(dict.fromkeys(problems))
     if len(unique) <= MOST_PROBLEMS:
         return unique
@@ -43,7 +43,7 @@ def first_problems(problems: list[Problem]) -> list[Problem]:
 
 
 def check_names(parts: Parts) -> Iterator[Problem]:
-    """Names that are there twice."""
+    """Duplicate names."""
     for kind, plural, names in (
         ("body", "bodies", [*(b.name for _, b in parts.bodies), *parts.unread_bodies]),
         ("joint", "joints", [*(j.name for _, j in parts.joints), *(j.name for j in parts.unread_joints)]),

@@ -1,4 +1,4 @@
-"""Units of parameters, where the fields that use them determine them."""
+"""Units of parameters, inferred from the fields that use them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ _LENGTHS = ("length", "com", "diameter", "radius", "thickness", "size", "positio
 
 
 def parameter_units(model: Model) -> dict[str, str]:
-    """Unit of every parameter that some field holds as it is, or adds to something; others are left out.
+    """Unit of every parameter that is the value of some field, or a term of it; other parameters are omitted.
 
-    Parameters have no units: numbers are used as they are. A field such as a mass does have one, so a
-    parameter used there has it, too. Multiples determine nothing, since a number may hide a unit. Where two fields
-    disagree, the parameter is left out.
+    Parameters have no stated units. A field such as a mass has one, so a parameter used there has it, too. Multiples
+    determine nothing, since a factor may have a unit. If two fields disagree, the parameter is omitted.
 
     Example:
         >>> from pendula import library
@@ -52,7 +51,7 @@ def _is_term(expression: Expression, name: str) -> bool:
 
 
 def _fields(model: Model) -> Iterator[tuple[str, Expression]]:
-    """Every expression whose unit is known, with it."""
+    """Every expression of known unit, with its unit."""
     units = model.unit_names
     for entry in model.gravity:
         yield f"{units.length}/{units.time}^2", parse(entry)
@@ -85,7 +84,7 @@ def _in_body(place: str, model: Model) -> str:
 
 
 def _in_force(force: Force, place: str, model: Model) -> str:
-    """Unit of a field of a force: its type states it, with words for what its law measures."""
+    """Unit of a field of a force, as its type states it; ``pull`` and ``x`` stand for the units of its law."""
     stated = type(force).units.get(place.split("[")[0], "")
     words = re.findall(r"\w+", stated)
     kind = _measured(force, model) if {"pull", "x"} & set(words) else "length"
@@ -100,7 +99,7 @@ def _in_force(force: Force, place: str, model: Model) -> str:
 
 
 def _measured(force: Force, model: Model) -> str:
-    """Whether the law of a force measures a length or an angle; something else where that is not known."""
+    """Whether x of the force law is a length or an angle; another value if unknown."""
     for action in force.actions():
         match action:
             case Between():

@@ -1,4 +1,4 @@
-"""Checks of numbers: start values, directions, sizes, masses and inertias, for the given parameters."""
+"""Checks of numeric values: initial state, directions, sizes, masses and inertias, for the given parameters."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _SIZES = {  # field of a shorthand -> whether it may be zero
     "thickness": True,
     "size": True,
 }
-_SLACK = 1e-9  # relative rounding of inertias that are allowed
+_SLACK = 1e-9  # relative tolerance for inertias
 
 
 def check_physics(parts: Parts) -> Iterator[Problem]:
-    """Everything that makes no mechanical sense."""
+    """All values without mechanical meaning."""
     yield from _absolute_angles(parts)
     yield from _initial(parts)
     for element, item in (*parts.bodies, *parts.joints):
@@ -43,14 +43,14 @@ def check_physics(parts: Parts) -> Iterator[Problem]:
 
 
 def _values(parts: Parts, entries: Sequence[Any], *, strict: bool = False) -> list[float] | None:
-    """Values of some scalars; None if a parameter has none or, unless strict, if a scalar has none.
+    """Values of some scalars; None if a parameter or, unless strict, a scalar has none (reported elsewhere).
 
-    Those are reported elsewhere; strict is for scalars that are put together from fields.
+    ``strict`` is for scalars composed from fields.
     """
     values = []
     for entry in entries:
         known = parts.values.get(entry) if isinstance(entry, str) else float(entry)
-        if known is not None:  # a parameter or a number: most are
+        if known is not None:  # usually a parameter or a number
             values.append(known)
             continue
         try:
@@ -65,11 +65,11 @@ def _values(parts: Parts, entries: Sequence[Any], *, strict: bool = False) -> li
     return values
 
 
-# -- angles from ground, start ----------------------------------------------------------------------
+# -- absolute angles, initial state ------------------------------------------------------------------
 
 
 def _absolute_angles(parts: Parts) -> Iterator[Problem]:
-    """An angle measured from ground makes sense only while everything turns about z."""
+    """An angle measured from ground is defined only if all rotations are about z."""
     planar = {GROUND: True}
     for joint in parts.tree:
         steps = _steps(joint)
@@ -147,7 +147,7 @@ def _initial_rotation(
 
 
 def _initial_quaternion(parts: Parts, joint: TreeJoint) -> Iterator[Problem]:
-    """Parts of a quaternion that are given one by one must not all be zero."""
+    """Components of an initial quaternion must not all be zero."""
     names = [c.name for c in joint.coordinates() if c.kind == "quaternion"]
     entries = [parts.initial.get(name, int(k == 0)) for k, name in enumerate(names)]
     if any(isinstance(entry, Rotation) for entry in entries):
@@ -163,7 +163,7 @@ def _initial_quaternion(parts: Parts, joint: TreeJoint) -> Iterator[Problem]:
 
 
 def _directions(parts: Parts, element: str, item: Any, place: str) -> Iterator[Problem]:
-    """Directions anywhere in an element whose length is zero for the given parameters."""
+    """Directions of an element that have zero length for the given parameters."""
     if isinstance(item, Element):
         for field in marked_fields(type(item)):
             value, where = getattr(item, field.name), f"{place}.{field.label}" if place else field.label
@@ -181,7 +181,7 @@ def _directions(parts: Parts, element: str, item: Any, place: str) -> Iterator[P
 
 
 def _turning_point(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
-    """The forces of paper 003 act across the line from the origin to a point, so that must not be the origin."""
+    """The forces of paper 003 act perpendicular to the line from the origin to a point other than the origin."""
     body = parts.body[force.body]
     points = body.named_points()
     at, position = getattr(force, "at", None), getattr(force, "position", None)
@@ -211,7 +211,7 @@ def _body(parts: Parts, element: str, body: Body) -> Iterator[Problem]:
 
 
 def _has_values(parts: Parts, part: Any) -> bool:
-    """Whether all numbers of a body or shorthand have values; what has none is reported elsewhere."""
+    """Whether all scalars of a body or shorthand have values; missing ones are reported elsewhere."""
     return _values(parts, [expression.text for _, expression in scalars(part, "")]) is not None
 
 
@@ -265,7 +265,7 @@ def _inertia(parts: Parts, element: str, place: str, properties: Any, mass: floa
 
 
 def principal_values(inertia: list[list[float]]) -> list[float]:
-    """Eigenvalues of a symmetric 3 by 3 matrix, ascending (cyclic Jacobi; no array library needed here).
+    """Eigenvalues of a symmetric 3 by 3 matrix, ascending (Jacobi's method, without NumPy).
 
     Example:
         >>> [round(x, 9) for x in principal_values([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 5.0]])]

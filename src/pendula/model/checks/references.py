@@ -1,4 +1,4 @@
-"""Checks of what elements say about each other: bodies, points, joints, coordinates, and who places whom."""
+"""Checks of references between elements (bodies, points, joints, coordinates) and of the kinematic tree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def sides(item: Any) -> Iterator[tuple[str, Side]]:
 
 
 def check_references(parts: Parts) -> Iterator[Problem]:
-    """Bodies, points, joints and coordinates that are named but not there."""
+    """References to bodies, points, joints and coordinates that do not exist."""
     for element, joint in parts.joints:
         for place, side in sides(joint):
             yield from _side(parts, element, place, side)
@@ -97,7 +97,7 @@ def _across(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
     if not isinstance(joint, TreeJoint):
         cause = f"joint {name} closes a loop and has no coordinate"
         yield Problem(element, "joint", cause, "name a joint that places a body")
-    elif "coordinate" in type(force).model_fields:  # others act on all coordinates of a joint, be there none
+    elif "coordinate" in type(force).model_fields:  # others act on all coordinates of a joint, if any
         yield from _coordinate_choice(force, joint, element)
 
 
@@ -126,11 +126,11 @@ def _coordinate_choice(force: Any, joint: TreeJoint, element: str) -> Iterator[P
             yield Problem(element, "type", cause, force.otherwise)
 
 
-# -- who places whom --------------------------------------------------------------------------------
+# -- kinematic tree ---------------------------------------------------------------------------------
 
 
 def check_connection(parts: Parts) -> Iterator[Problem]:
-    """Every body is placed by one joint, in a tree that starts at ground."""
+    """Every body needs exactly one tree joint, in a tree rooted at ground."""
     placed_by: dict[str, TreeJoint] = {}
     for element, joint in parts.tree_joints:
         child = joint.child.body
@@ -151,7 +151,7 @@ def check_connection(parts: Parts) -> Iterator[Problem]:
         parent_of.setdefault(parts.meant(unread.child), parts.meant(unread.parent))
     for joint in placed_by.values():
         parent_of.setdefault(parts.meant(joint.child.body), parts.meant(joint.parent.body))
-    yield from _circles(parent_of, placed_by)
+    yield from _cycles(parent_of, placed_by)
     tied = {side.body for _, j in parts.joints if not isinstance(j, TreeJoint) for _, side in sides(j)}
     for element, body in parts.bodies:
         if body.name not in parent_of and not vague:
@@ -160,8 +160,8 @@ def check_connection(parts: Parts) -> Iterator[Problem]:
             yield Problem(element, "", cause or "it is connected to nothing", advice)
 
 
-def _circles(parent_of: dict[str, str], placed_by: dict[str, TreeJoint]) -> Iterator[Problem]:
-    """Bodies that place each other in a circle, each circle once."""
+def _cycles(parent_of: dict[str, str], placed_by: dict[str, TreeJoint]) -> Iterator[Problem]:
+    """Cycles of bodies that place each other, each cycle once."""
     finished: set[str] = {GROUND}
     for start in parent_of:
         path: dict[str, None] = {}
@@ -170,9 +170,9 @@ def _circles(parent_of: dict[str, str], placed_by: dict[str, TreeJoint]) -> Iter
             path[body] = None
             body = parent_of[body]
         names = list(path)
-        circle = names[names.index(body) :] if body in path else []
-        joints = [placed_by[name].name for name in circle if name in placed_by]
-        if len(circle) > 1 and joints:
+        cycle = names[names.index(body) :] if body in path else []
+        joints = [placed_by[name].name for name in cycle if name in placed_by]
+        if len(cycle) > 1 and joints:
             cause = f"joints {listing(joints)} form a cycle that is not connected to ground"
             yield Problem(f"joint {quote(joints[0])}", "parent", cause, "connect one of these bodies to ground")
         finished.update(path)

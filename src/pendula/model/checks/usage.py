@@ -1,4 +1,4 @@
-"""Checks of expressions: which names each may use, and whether it has a value."""
+"""Checks of expressions: the names that each may use, and whether it has a finite value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Places = Iterable[tuple[str, Expression]]
 
 
 class Found(NamedTuple):
-    """An expression somewhere in an element: its place, and what the field's annotation lets it use (None: no word)."""
+    """An expression in an element: its place, and the names that the field's annotation allows (None: not stated)."""
 
     place: str
     expression: Expression
@@ -28,9 +28,9 @@ class Found(NamedTuple):
 
 
 def expressions(value: Any, place: str = "") -> list[Found]:
-    """Every expression below a value; those of an element are found by the annotations of its fields.
+    """Every expression in a value; those of an element are found by the annotations of its fields.
 
-    The sides of joints and forces are left out: what they may use depends on their body.
+    The sides of joints and forces are omitted: the names that they may use depend on their body.
     """
     found: list[Found] = []
     _collect(value, place, None, found)
@@ -56,12 +56,12 @@ def _collect(value: Any, place: str, use: Use | None, found: list[Found]) -> Non
 
 
 def scalars(value: Any, place: str) -> Iterator[tuple[str, Expression]]:
-    """Every expression below a value, with its place."""
+    """Every expression in a value, with its place."""
     return ((found.place, found.expression) for found in expressions(value, place))
 
 
 def check_expressions(parts: Parts) -> Iterator[Problem]:
-    """Names that an expression may not use, and expressions without a finite value."""
+    """Names that are not allowed in an expression, and expressions without a finite value."""
     for name, message in parts.parameter_problems:
         cause, _, advice = message.partition("; did you mean ")
         yield Problem(f"parameter {quote(name)}", "", cause, f"did you mean {advice}" if advice else "")
@@ -94,9 +94,9 @@ _MAY_JUMP = ("abs", "sign", "min", "max", "floor", "ceil")
 
 
 def _smooth(element: str, found: Places, *, switches: bool = True) -> Iterator[Problem]:
-    """Prescribed motions may switch only where this can be determined: at ``t < ...`` with a fixed time.
+    """Prescribed motions may switch only at times known in advance: ``t < ...`` with a fixed time.
 
-    Inside the pose of a joint (``switches`` false) not even there, since the jump would depend on coordinates.
+    The pose of a joint (``switches`` false) must not switch at all, since the jump would depend on coordinates.
     """
     for place, expression in found:
         if "t" in expression.names:
@@ -111,7 +111,7 @@ def _smooth(element: str, found: Places, *, switches: bool = True) -> Iterator[P
 
 
 def _fault_in_time(node: ex.Node, parts: tuple[tuple[bool, str], ...]) -> tuple[bool, str]:
-    """(depends on t, what is wrong with it) of a part of an expression."""
+    """(depends on t, fault) of a part of an expression."""
     timed = any(depends for depends, _ in parts) or node == ex.Name("t")
     fault = next((text for _, text in parts if text), "")
     if isinstance(node, ex.Call) and node.function in _MAY_JUMP and timed:
@@ -125,13 +125,13 @@ def _fault_in_time(node: ex.Node, parts: tuple[tuple[bool, str], ...]) -> tuple[
 
 
 def _compares_time(node: ex.Node, parts: tuple[tuple[bool, bool], ...]) -> tuple[bool, bool]:
-    """(depends on t, has a comparison that does)."""
+    """(depends on t, contains a comparison that depends on t)."""
     timed = any(depends for depends, _ in parts) or node == ex.Name("t")
     return timed, any(found for _, found in parts) or (isinstance(node, ex.Compare) and timed)
 
 
 class _Use:
-    """Checks expressions against the names they may use; finite values are looked for once per text."""
+    """Checks expressions against the names they may use; each text is evaluated once."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
@@ -140,7 +140,7 @@ class _Use:
         self.good: set[str] = set()
 
     def element(self, element: str, item: Any, default: Use, *, fixed: Collection[str] = ()) -> Iterator[Problem]:
-        """All expressions of an element; ``fixed`` fields use parameters only, others what their annotation says."""
+        """All expressions of an element; ``fixed`` fields use parameters only, others follow their annotation."""
         for found in expressions(item):
             if found.expression.is_number:
                 continue
@@ -168,11 +168,11 @@ class _Use:
         return self.check(element, found, ("t",), Use.TIME.value)
 
     def anything(self, element: str, found: Places) -> Iterator[Problem]:
-        """Expressions of everything there is."""
+        """Expressions of all names of the model."""
         return self.check(element, found, self.others, Use.EVERYTHING.value)
 
     def check(self, element: str, found: Places, more: Collection[str], words: str) -> Iterator[Problem]:
-        """Expressions of parameters and some more names."""
+        """Expressions of parameters and of the names in ``more``."""
         for place, expression in found:
             if expression.is_number:
                 continue

@@ -1,1 +1,1 @@
-"""The expression language of model files: a small parser, its nodes, their values and their text."""
+"""The expression language of model files: parser, syntax tree, evaluation and canonical text."""

@@ -1,8 +1,8 @@
-"""What the nodes of an expression mean in an algebra: the one walk that every evaluation shares.
+"""Interpretation of expressions in an algebra, shared by every kind of evaluation.
 
-Numbers, arrays, symbols and quantities that are linear in unknowns each are an :class:`Algebra`. :func:`combine` gives
-the meaning of one node from those of its parts, so a new kind of evaluation is a class with these methods, and a new
-kind of node is added here.
+Numbers, arrays, symbols and affine functions of unknowns each form an :class:`Algebra`. :func:`combine` interprets one
+node from the values of its operands. A new kind of evaluation is a class with these methods; a new kind of node is
+added here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ V = TypeVar("V")
 
 
 class Algebra(Arithmetic[V], Protocol[V]):
-    """Arithmetic with names, powers and conditions; conditions are values of any type."""
+    """Arithmetic with names, powers and conditions; a condition may be a value of any type."""
 
     def named(self, name: str, /) -> V:
         """One of the constants pi, deg, rad."""
@@ -68,7 +68,7 @@ _MEANINGS: Mapping[type, _Meaning] = MappingProxyType(
 
 
 def combine(algebra: Algebra[V], node: nd.Node, parts: Sequence[V]) -> V:
-    """The meaning of a node from those of its parts."""
+    """The value of a node from the values of its operands."""
     meaning = _MEANINGS.get(type(node))
     if meaning is None:
         raise NotSupported(f"{type(node).__name__} is not a node of the expression language")
@@ -77,5 +77,5 @@ def combine(algebra: Algebra[V], node: nd.Node, parts: Sequence[V]) -> V:
 
 
 def interpret(order: Sequence[nd.Node], algebra: Algebra[V]) -> V:
-    """The meaning of a whole tree, given in post-order."""
+    """The value of a whole tree, given in post-order."""
     return nd.fold(order, lambda node, parts: combine(algebra, node, parts))

@@ -1,4 +1,4 @@
-"""Values of expressions for NumPy arrays."""
+"""Evaluates expressions on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COMPARISONS: Mapping[str, Callable[[Array, Array], Array]] = {
 
 
 class Arrays:
-    """The algebra of arrays of one shape; NaN where an expression has no value.
+    """The algebra of NumPy arrays of one shape; NaN where an expression has no value.
 
     Args:
         names: values of names, as arrays or numbers; NaN for others.
@@ -53,12 +53,12 @@ class Arrays:
         return self.constant(CONSTANTS[name])
 
     def name(self, name: str) -> Array:
-        """A name's value."""
+        """The value of a name."""
         value = self._names.get(name, np.nan)
         return value if isinstance(value, np.ndarray) else self.constant(value)
 
     def call(self, name: str, *args: Array) -> Array:
-        """A function of the table."""
+        """A function from the table."""
         return ARRAYS[name](*args)
 
     def compare(self, op: str, a: Array, b: Array) -> Array:

@@ -1,9 +1,9 @@
 """Expressions of model files: ``"m*l**2/12"``, ``"90deg"``, ``"a*cos(w*t) if t < pi/w else -a"``.
 
-A model file comes from somebody else, so its expressions are data and are never run as Python. A text is
-first scanned character by character, then read with :mod:`ast` into a syntax tree, and that tree is turned,
-node by node through a list of what is allowed, into the small node types of this module. What is not on the
-list is refused with an :class:`ExpressionError` that says what was found, where, and what to write instead.
+A model file may be untrusted, so its expressions are data and are never executed as Python. A text is scanned
+character by character, parsed with :mod:`ast`, and the syntax tree is converted node by node, through a list of
+allowed constructs, to the node types of :mod:`.nodes`. Anything else raises an :class:`ExpressionError` that says
+what was found, where, and what to write instead.
 
 The language: numbers, names, ``+ - * / **``, parentheses, the functions in :data:`FUNCTIONS`, the constants
 in :data:`CONSTANTS`, angles written ``90deg`` or ``1.5 rad``, and ``a if condition else b``, where the
@@ -11,7 +11,7 @@ condition is made of comparisons ``< <= > >=`` joined by ``and``, ``or``, ``not`
 Python: ``-2**2`` is -4 and ``2**3**2`` is 2**9. An angle binds like one number: ``90deg**2`` is (90 degrees)
 squared.
 
-Numbers are evaluated in floating point only, and every size is bounded, so no text takes long to read.
+Numbers are evaluated in floating point only, and all sizes are bounded, so reading is always fast.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Expression:
-    """A checked expression: the text it came from and the tree it means.
+    """A validated expression: its text and its syntax tree.
 
-    Made by :func:`parse`, :meth:`from_node` or :meth:`substitute`. In every case the tree is checked: it
-    is within the size limits, its names and functions are legal, its constant parts have finite values, and
-    ``parse(expression.to_text())`` gives an equal expression. Two expressions are equal when their trees are.
+    Created by :func:`parse`, :meth:`from_node` or :meth:`substitute`. The tree is within the size limits, its names and
+    functions are valid, its constant parts have finite values, and ``parse(expression.to_text())`` gives an equal
+    expression. Two expressions are equal if their trees are.
 
     Attributes:
         text: the text as it was given.
-        root: top node of the tree.
-        names: free names: what must be given a value (constants such as pi are not among them).
+        root: root node of the tree.
+        names: free names, which need a value (not constants such as pi).
     """
 
     text: str
@@ -55,12 +55,12 @@ class Expression:
         if type(self.text) is not str:
             raise ExpressionError(f"the text must be plain text, found {type(self.text).__name__}")
         root: Any = self.root
-        if not as_read:  # reading has made these checks already
+        if not as_read:  # reading has already made these checks
             raw = ex.post_order(root)
             ex.fold(raw, check_node)
             root = ex.fold(raw, ex.replaced)
         if isinstance(root, ex.CONDITIONS):
-            raise ExpressionError("a comparison is not a number; ex.write a if condition else b")
+            raise ExpressionError("a comparison is not a number; write a if condition else b")
         order = ex.post_order(root)
         canonical = ex.write(order)
         if len(order) > 1:
@@ -75,7 +75,7 @@ class Expression:
 
     @classmethod
     def from_node(cls, root: ex.Value) -> Expression:
-        """The expression of a tree built in code; its text is the canonical one.
+        """The expression of a tree built in code, with its canonical text.
 
         Example:
             >>> Expression.from_node(ex.Multiply(ex.Number(2), ex.Add(ex.Name("a"), ex.Name("b")))).text
@@ -95,11 +95,10 @@ class Expression:
         return not self.names
 
     def fold(self, handler: Callable[[ex.Node, tuple[T, ...]], T]) -> T:
-        """Combine the tree from its leaves up; the way to translate an expression into something else.
+        """Folds the tree from its leaves to its root, to translate an expression into another form.
 
-        ``handler(node, parts)`` is called once for every node, after its parts, with the results for the
-        parts in the order of the node's fields (condition, then, otherwise for a :class:`Conditional`). There
-        is no recursion, so depth is no concern.
+        ``handler(node, parts)`` is called once for every node, after its operands, with their results in the order of
+        the node's fields (condition, then, otherwise for a :class:`Conditional`). It does not recurse.
 
         Example:
             >>> parse("a*b + c").fold(lambda node, parts: 1 + sum(parts))  # number of nodes
@@ -108,7 +107,7 @@ class Expression:
         return ex.fold(self._order, handler)
 
     def interpret(self, algebra: Algebra[T]) -> T:
-        """The meaning of the expression in an algebra: arrays, symbols, or any type with its methods."""
+        """The value of the expression in an algebra: arrays, symbols, or any type with its methods."""
         return ex.fold(self._order, lambda node, parts: combine(algebra, node, parts))
 
     def evaluate(self, values: Mapping[str, float] | None = None) -> float:
@@ -118,8 +117,8 @@ class Expression:
             values: a finite number for each of :attr:`names`; others are ignored.
 
         Raises:
-            ExpressionError: a name has no value, or the result is not a finite real number; names the part
-                of the expression and the values that led there.
+            ExpressionError: a name has no value, or the result is not a finite real number; the message gives the
+                part of the expression and its values.
 
         Example:
             >>> parse("sqrt(l**2 - x**2)").evaluate({"l": 5, "x": 3})
@@ -137,7 +136,7 @@ class Expression:
         return float(result)
 
     def to_text(self) -> str:
-        """Canonical text with no bracket more than needed; reading it gives an equal expression.
+        """Canonical text without redundant brackets; parsing it gives an equal expression.
 
         Example:
             >>> parse("((a*b))+(-(c))").to_text()
@@ -146,7 +145,7 @@ class Expression:
         return self._canonical
 
     def substitute(self, mapping: Mapping[str, Expression]) -> Expression:
-        """The expression with names replaced, all at once, by other expressions.
+        """The expression with names replaced simultaneously by other expressions.
 
         Example:
             >>> str(parse("a*b").substitute({"a": parse("b + 1"), "b": parse("a")}))
@@ -179,7 +178,7 @@ class Expression:
         return hash(self._labels())
 
     def _labels(self) -> tuple[tuple[object, ...], ...]:
-        # Kinds and numbers of parts in post-order fix the tree; comparing them needs no recursion.
+        # Labels in post-order determine the tree; comparing them needs no recursion.
         return tuple(_label(node) for node in self._order)
 
     def __reduce__(self) -> tuple[Callable[[str, str], Expression], tuple[str, str]]:
@@ -205,12 +204,12 @@ def _label(node: ex.Node) -> tuple[object, ...]:
 
 
 def parse(value: int | float | str, *, where: str = "") -> Expression:
-    """Read a number or a text of a model file.
+    """Parses a number or a text of a model file.
 
     Args:
-        value: a finite number (integers are kept exact) or a text in the expression language. True, False
-            and subclasses of str are refused. An Expression is handed back as it is.
-        where: what the expression belongs to, put in front of error messages: ``"joint elbow: stiffness"``.
+        value: a finite number (integers stay exact) or a text in the expression language. Booleans and subclasses of
+            str are rejected. An Expression is returned unchanged.
+        where: prefix of error messages, such as ``"joint elbow: stiffness"``.
 
     Raises:
         ExpressionError: says what was found, in which column, and what is allowed.
@@ -232,7 +231,7 @@ def parse(value: int | float | str, *, where: str = "") -> Expression:
 
 
 def _parse(value: object) -> Expression:
-    # The real type is asked, not isinstance: a class can lie about itself, or define its own methods.
+    # Uses type(), not isinstance: a class can claim another type, or override methods.
     kind = type(value)
     if kind is Expression:
         return value  # type: ignore[return-value]
@@ -240,7 +239,7 @@ def _parse(value: object) -> Expression:
         text: str = value  # type: ignore[assignment]
         return _parse_short(text) if len(text) <= 100 else _parse_text(text)
     if kind is bool:
-        raise ExpressionError(f"found {str(value).lower()}where a number or an expression is expected")
+        raise ExpressionError(f"found {str(value).lower()} where a number or an expression is expected")
     if issubclass(kind, int):
         number: int | float = int.__int__(value)  # type: ignore[arg-type]
     elif issubclass(kind, float):
@@ -251,13 +250,13 @@ def _parse(value: object) -> Expression:
     return _parse_number(repr(number))
 
 
-# A model reads the same short texts and numbers again and again.
+# A model contains the same short texts and numbers many times.
 _CACHED = 20_000
 
 
 @lru_cache(maxsize=_CACHED)
 def _parse_number(text: str) -> Expression:
-    # The text is the key, because 0.0 and -0.0 are equal.
+    # Cached by text, because 0.0 and -0.0 are equal.
     number = float(text) if set(text) & set(".en") else int(text)
     return Expression(text, ex.Number(number), as_read=True)
 

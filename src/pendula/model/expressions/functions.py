@@ -1,9 +1,9 @@
 """The functions of the expression language, in one table.
 
-A row says what needs no heavy package: how many arguments a function takes, its value, how NumPy and C call it, its
-derivative, and where its graph breaks. Every room that works with functions adds a :class:`Column`: how SymEngine
-builds it, how machine code calls it, its bounds over intervals. A column covers every function of the table or lists
-those it leaves out; a test holds all columns against the table.
+A row holds what needs no large package: number of arguments, value, names in NumPy and C, derivative, and kinks or
+jumps. Other parts of the package each add a :class:`Column`: the SymEngine form, the call from machine code, bounds
+over intervals. A column covers every function of the table or lists those that it omits; a test compares all columns
+with the table.
 
 To add a function, write its row here and its entry in each column; the test (``test_functions_agree.py``) names the
 columns in which it is missing.
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Arithmetic(Protocol[V]):
-    """What derivative rules are written in: a program, intervals, or anything else that has these."""
+    """Operations in which derivative rules are written, for a program, intervals, or any other type."""
 
     def constant(self, value: float, /) -> V:
         """A number."""
@@ -45,7 +45,7 @@ class Arithmetic(Protocol[V]):
         """a / b."""
 
     def call(self, name: str, /, *args: V) -> V:
-        """A function of the table."""
+        """A function from the table."""
 
 
 Slope = Callable[[Any, Any, Any], Any]
@@ -57,13 +57,13 @@ class Function:
     """One row of the table.
 
     Attributes:
-        value: its value for floats; raises ValueError or OverflowError where there is none.
+        value: its value for floats; raises ValueError or OverflowError if undefined.
         least, most: number of arguments (most None: no limit).
-        numpy: its name in NumPy; empty where its value is taken entry by entry.
-        c: its name in the C library; empty for functions that equations write out by others.
-        slope: derivative of a function of one argument: ``slope(a, y, x)`` in the arithmetic ``a``, with y its value.
-        rate: rate of a function of several: ``rate(a, y, args, rates)``, None for rates that vanish.
-        breaks: whether its graph has a kink, a jump, or a cut (a jump along a line of the plane of its arguments).
+        numpy: its name in NumPy; empty if ``value`` is applied entry by entry.
+        c: its name in the C library; empty for functions that equations express by others.
+        slope: derivative of a function of one argument: ``slope(a, y, x)`` in the arithmetic ``a``, for value y.
+        rate: rate of a function of several arguments: ``rate(a, y, args, rates)``; a rate of None is zero.
+        breaks: whether it has a kink, a jump, or a branch cut.
     """
 
     value: Callable[..., float]
@@ -158,34 +158,34 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
 """Functions of the expression language by name; ``log`` is natural, ``sign(0)`` is 0."""
 
 POWER = Function(math.pow, 2, 2, numpy="power", c="pow", rate=_pow_rate)
-"""The power as a function, where the exponent is not a whole number."""
+"""The power function, for exponents that are not integers."""
 
 PRIMITIVES: Mapping[str, Function] = MappingProxyType({n: f for n, f in (*FUNCTIONS.items(), ("pow", POWER)) if f.c})
-"""Functions that machine code calls; equations write the others out by these."""
+"""Functions that machine code calls; equations express the others by these."""
 
 SWITCHING = frozenset(name for name, f in FUNCTIONS.items() if f.breaks in ("kink", "jump"))
-"""Functions made of pieces."""
+"""Piecewise functions."""
 
 
 # -- columns -------------------------------------------------------------------------------------------
 
 COLUMNS: dict[str, Column[Any]] = {}
-"""All columns that were made, by what they are for."""
+"""All columns by purpose."""
 
 
 class Column(Mapping[str, T], Generic[T]):
-    """What one room knows about every function, by the function's name.
+    """A property of every function, by the function's name.
 
-    Asking for a function that is not there raises :class:`NotSupported` with its name.
+    Indexing with a function that is not in the column raises :class:`NotSupported` with its name.
     """
 
     def __init__(self, purpose: str, entries: Mapping[str, T], without: Iterable[str] = ()) -> None:
         """A column.
 
         Args:
-            purpose: what it gives, for error texts: ``"bounds over intervals"``.
+            purpose: description for messages, such as ``"bounds over intervals"``.
             entries: by name of the function.
-            without: functions that are left out on purpose.
+            without: functions that are omitted on purpose.
         """
         self.purpose = purpose
         self.without = frozenset(without)
@@ -209,5 +209,5 @@ class Column(Mapping[str, T], Generic[T]):
 
     @property
     def missing(self) -> frozenset[str]:
-        """Functions of the table that are neither here nor left out on purpose."""
+        """Functions of the table that are neither here nor omitted on purpose."""
         return frozenset(FUNCTIONS) - self._entries.keys() - self.without

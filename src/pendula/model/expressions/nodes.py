@@ -1,4 +1,4 @@
-"""Parts of an expression: the node types, walks over a tree of them, and its canonical text."""
+"""Syntax tree of expressions: node types, traversal, and canonical text."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pendula.model.names import ExpressionError, quote
 MAX_LENGTH = 2000
 """Longest text of an expression, in characters."""
 MAX_NESTING = 60
-"""Deepest nesting of brackets, and longest row of signs."""
+"""Deepest nesting of brackets, and longest sequence of signs."""
 MAX_DEPTH = 200
-"""Deepest tree; a plain sum of n terms has depth n."""
+"""Largest depth of the tree; a plain sum of n terms has depth n."""
 MAX_NODES = 5000
-"""Most nodes in one expression."""
+"""Largest number of nodes in one expression."""
 CONSTANTS: Mapping[str, float] = MappingProxyType({"pi": math.pi, "deg": math.pi / 180.0, "rad": 1.0})
-"""Names with a fixed value. They stay :class:`Name` nodes, so that symbolic work can keep pi exact."""
+"""Names with a fixed value. They stay :class:`Name` nodes, so that symbolic code keeps pi exact."""
 
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
@@ -120,14 +120,14 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All conditions hold; tested from the left until one does not."""
+    """All conditions hold; evaluated from the left until one does not."""
 
     args: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """At least one condition holds; tested from the left until one does."""
+    """At least one condition holds; evaluated from the left until one does."""
 
     args: tuple[Condition, ...]
 
@@ -161,7 +161,7 @@ _PARTS: Mapping[type, Callable[[Any], tuple[Node, ...]]] = MappingProxyType(
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """Parts of a node, in the order in which :meth:`Expression.fold` hands over their results."""
+    """Operands of a node, in the order of :meth:`Expression.fold`."""
     parts = _PARTS.get(type(node))
     if parts is None:
         raise ExpressionError(f"{type(node).__name__} is not a node of the expression language")
@@ -169,7 +169,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def replaced(node: Node, parts: tuple[Any, ...]) -> Node:
-    """The node with other parts, in the one form that reading its text would give."""
+    """The node with other operands, in the form that parsing its text would give."""
     if isinstance(node, Number | Name):
         return node
     if isinstance(node, Negate):
@@ -188,7 +188,7 @@ def replaced(node: Node, parts: tuple[Any, ...]) -> Node:
 
 
 def post_order(root: Node) -> tuple[Node, ...]:
-    """All nodes, each after its parts. Written with a list, not by recursion: depth does not matter."""
+    """All nodes, each after its operands; without recursion."""
     order: list[Node] = []
     waiting = [root]
     while waiting:
@@ -202,7 +202,7 @@ def post_order(root: Node) -> tuple[Node, ...]:
 
 
 def fold(order: Sequence[Node], handler: Callable[[Node, tuple[T, ...]], T]) -> T:
-    """Combine a tree, given in post-order, from its leaves up."""
+    """Folds a tree, given in post-order, from its leaves to its root."""
     results: list[T] = []
     for node in order:
         first = len(results) - len(children(node))
@@ -214,10 +214,10 @@ def fold(order: Sequence[Node], handler: Callable[[Node, tuple[T, ...]], T]) -> 
 
 # --- Text -------------------------------------------------------------------------------------------------
 
-# How tightly a text binds, loosest first: if-else, or, and, not, comparison, sum, product, sign, power, atom.
+# Operator precedence, lowest first: if-else, or, and, not, comparison, sum, product, sign, power, atom.
 _IF, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(10)
 _OPERATORS: Mapping[type, tuple[str, int, int, int]] = MappingProxyType(
-    {  # sign, own binding, least binding of the left and of the right operand
+    {  # operator, its precedence, lowest precedence of the left and of the right operand
         Add: ("+", _SUM, _SUM, _PRODUCT),
         Subtract: ("-", _SUM, _SUM, _PRODUCT),
         Multiply: ("*", _PRODUCT, _PRODUCT, _SIGN),
@@ -228,7 +228,7 @@ _OPERATORS: Mapping[type, tuple[str, int, int, int]] = MappingProxyType(
 
 
 def write(order: Sequence[Node], gap: str = " ") -> str:
-    """Canonical text of a tree; ``gap`` goes around loose operators."""
+    """Canonical text of a tree; ``gap`` surrounds operators of low precedence."""
 
     def text_of(node: Node, parts: tuple[tuple[str, int], ...]) -> tuple[str, int]:
         def part(index: int, least: int) -> str:

@@ -1,4 +1,4 @@
-"""Reading of expressions: from a text, through a scanner and :mod:`ast`, to the nodes that are allowed."""
+"""Parser of expressions: from a text, through a scanner and :mod:`ast`, to the allowed nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pendula.model.expressions.values import MAX_INTEGER, check_call
 from pendula.model.names import ARITY, ExpressionError, identifier_fault, quote
 
 _ALLOWED = "allowed are numbers, names, + - * / **, parentheses, known functions and a if condition else b"
-FILENAME = "<expression>"  # under which the text appears in audit events of the interpreter
+FILENAME = "<expression>"  # file name of the text in audit events of the interpreter
 _TOKEN = re.compile(
     r"""
     (?P<space>\ +)
@@ -49,13 +49,13 @@ _REFUSED_SIGNS = (  # longest first
 
 
 def read(text: str) -> ex.Value:
-    """The tree that a text means."""
+    """The syntax tree of a text."""
     if text.isidentifier() and text.isascii() and text not in ARITY and not identifier_fault(text):
-        return ex.Name(text)  # by far the most frequent text
+        return ex.Name(text)  # by far the most frequent case
     source, angles = scan(text)
     try:
-        # In brackets, because leading blanks would count as indentation. The scan has made sure that no
-        # bracket of the text closes them. Offsets from 0 in this text are columns from 1 in the original.
+        # In brackets, because leading blanks would count as indentation. The scan ensures that no bracket of the
+        # text closes them. Offsets from 0 in this text are columns from 1 in the original.
         tree = ast.parse(f"({source})", filename=FILENAME, mode="eval")
     except SyntaxError as error:
         _refuse(text, min(max((error.offset or 2) - 1, 1), len(text)), f"{error.msg}; {_ALLOWED}")
@@ -65,18 +65,18 @@ def read(text: str) -> ex.Value:
 
 
 def _refuse(text: str, column: int, message: str) -> NoReturn:
-    """Raise the error for a place in a text; of a long text only the surroundings are shown."""
+    """Raises the error for a place in a text; for a long text it shows only the surroundings."""
     start = max(0, min(column - 30, len(text) - 57))
     shown = quote(("..." if start else "") + text[start:])
     raise ExpressionError(f"{shown}, column {column}: {message}", column=column) from None
 
 
 def scan(text: str) -> tuple[str, dict[int, str]]:
-    """Check a text before any parser sees it.
+    """Checks a text before parsing.
 
     Returns:
-        The text with the units of angles blanked out, in place so that columns stay true, and those units by
-        the column of their number. Reading ``90deg`` as one number is what gives it its tight binding.
+        The text with the units of angles replaced by blanks, so that columns stay valid, and those units by the column
+        of their number. Reading ``90deg`` as one number gives it the highest precedence.
     """
     if len(text) > ex.MAX_LENGTH:
         raise ExpressionError(f"{quote(text)} has {len(text)} characters; the limit is {ex.MAX_LENGTH}")
@@ -93,8 +93,8 @@ def scan(text: str) -> tuple[str, dict[int, str]]:
     pieces: list[str] = []
     angles: dict[int, str] = {}
     opened: list[int] = []
-    signs = 0  # length of the current row of signs
-    before = ""  # previous token, to notice a missing operator
+    signs = 0  # length of the current sequence of signs
+    before = ""  # previous token, to detect a missing operator
     offset = 0
     while offset < len(text):
         match = _TOKEN.match(text, offset)
@@ -196,10 +196,10 @@ _Build: TypeAlias = Callable[..., Any]
 
 
 def _convert(tree: ast.expr, text: str, angles: dict[int, str]) -> ex.Value:
-    """Turn a syntax tree into our nodes, through the list of what is allowed.
+    """Converts a syntax tree to our nodes, through the list of allowed constructs.
 
-    Works with a list of things to do instead of recursion: entries are either (syntax node, whether a
-    condition is wanted there) or (builder, number of results it takes).
+    Uses a work list instead of recursion: entries are either (syntax node, whether a condition is expected there) or
+    (builder, number of results it takes).
     """
     results: list[Any] = []
     todo: list[tuple[ast.expr, bool] | tuple[_Build, int]] = [(tree, False)]
@@ -223,7 +223,7 @@ def _convert(tree: ast.expr, text: str, angles: dict[int, str]) -> ex.Value:
 def _plan(
     node: ast.expr, as_condition: bool, text: str, angles: dict[int, str]
 ) -> tuple[list[tuple[ast.expr, bool]], _Build]:
-    """Which parts of a syntax node to convert first, each with whether it is a condition; what to build."""
+    """The parts of a syntax node to convert first, each with whether it is a condition; and the builder."""
     column = node.col_offset
 
     # Conditions: comparisons joined by and, or, not.

@@ -1,4 +1,4 @@
-"""Values of expressions: which trees are allowed, what each node is worth, and what has no value."""
+"""Evaluation of expressions: checks on trees, values of nodes, and failures."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from pendula.model.names import ARITY, ExpressionError, identifier_fault, neares
 MAX_INTEGER = 10**300
 """Largest integer."""
 MAX_EXPONENT = 1000.0
-"""Largest constant exponent, in size."""
-_MAX_EXACT_DIGITS = 10_000  # of a constant, were it multiplied out exactly by a symbolic engine
+"""Largest absolute value of a constant exponent."""
+_MAX_EXACT_DIGITS = 10_000  # of a constant, if a symbolic engine expanded it exactly
 
 
 # --- Checks on the tree -----------------------------------------------------------------------------------
 
 
 def check_node(node: ex.Node, parts: tuple[bool, ...]) -> bool:
-    """Refuse malformed nodes; gives whether the node is a condition, as the results of its parts do."""
+    """Rejects malformed nodes; returns whether the node is a condition."""
     if isinstance(node, ex.Number):
         check_number(node.value)
     elif isinstance(node, ex.Name):
@@ -50,7 +50,7 @@ def check_node(node: ex.Node, parts: tuple[bool, ...]) -> bool:
 
 
 def check_number(value: int | float) -> None:
-    """Refuse what is not a finite number of moderate size."""
+    """Rejects numbers that are infinite, nan or too large."""
     if type(value) is int:
         if abs(value) > MAX_INTEGER:
             digits = int(value.bit_length() * math.log10(2.0)) + 1
@@ -62,7 +62,7 @@ def check_number(value: int | float) -> None:
 
 
 def check_call(function: str, count: int) -> None:
-    """Refuse unknown functions and wrong numbers of arguments."""
+    """Rejects unknown functions and wrong numbers of arguments."""
     if function not in ARITY:
         raise ExpressionError(_unknown_function(function))
     least, most = ARITY[function]
@@ -103,12 +103,12 @@ def _unknown_function(name: str) -> str:
 
 class _Measure(NamedTuple):
     depth: int
-    value: float | bool | Failure | None  # None where the part depends on a name
-    digits: float  # of the exact value, were it multiplied out
+    value: float | bool | Failure | None  # None if the part depends on a name
+    digits: float  # of the exact value, if expanded
 
 
 def measure(node: ex.Node, parts: tuple[_Measure, ...]) -> _Measure:
-    """Refuse trees that are too deep, and constants without a value or huge in exact arithmetic."""
+    """Rejects trees that are too deep, and constants without a value or too large in exact arithmetic."""
     depth = 1 + max((part.depth for part in parts), default=0)
     if depth > ex.MAX_DEPTH:
         raise ExpressionError(f"the expression is more than {ex.MAX_DEPTH} levels deep; split it into parameters")
@@ -139,14 +139,14 @@ def measure(node: ex.Node, parts: tuple[_Measure, ...]) -> _Measure:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Result of a part without a value. It only matters if the part is chosen: x/y if y > 0 else 0."""
+    """Result of a part without a value. It matters only if the part is chosen: x/y if y > 0 else 0."""
 
     node: ex.Node
     reason: str
 
 
 def finite(name: str, values: Mapping[str, float] | None, text: str) -> float:
-    """The value given for a name, or the reason why there is none."""
+    """The value given for a name; raises ExpressionError if there is none."""
     if values is None or name not in values:
         near = nearest(name, [str(key) for key in values or ()])
         hint = f"; did you mean {quote(near)}?" if near else ""
@@ -164,12 +164,12 @@ def finite(name: str, values: Mapping[str, float] | None, text: str) -> float:
 
 
 class Floats:
-    """The algebra of floats; parts that are not needed may be without a value."""
+    """The algebra of floats; a branch that is not chosen may have no value."""
 
     add, subtract = staticmethod(operator.add), staticmethod(operator.sub)
     multiply, divide = staticmethod(operator.mul), staticmethod(operator.truediv)
     negate, opposite = staticmethod(operator.neg), staticmethod(operator.not_)
-    power = staticmethod(math.pow)  # never a complex number, and never exact integers that could fill the memory
+    power = staticmethod(math.pow)  # never complex, and never exact integers that could exhaust memory
     constant = float
     named = ex.CONSTANTS.__getitem__
 
@@ -177,7 +177,7 @@ class Floats:
         self.name = names.__getitem__
 
     def call(self, name: str, *args: float) -> float:
-        """A function of the table."""
+        """A function from the table."""
         return float(FUNCTIONS[name].value(*args))
 
     def compare(self, op: str, a: float, b: float) -> bool:
@@ -203,7 +203,7 @@ _TRUTHS = frozenset(ex.CONDITIONS)
 
 
 def _decided(conditions: tuple[bool | Failure, ...], decisive: bool) -> bool | Failure:
-    """The first condition that decides or has no value; else all have the other truth."""
+    """The first condition that is decisive or a failure; if there is none, the opposite truth value."""
     for condition in conditions:
         if isinstance(condition, Failure) or condition is decisive:
             return condition
@@ -211,7 +211,7 @@ def _decided(conditions: tuple[bool | Failure, ...], decisive: bool) -> bool | F
 
 
 def value_of(node: ex.Node, parts: tuple[Any, ...], floats: Floats) -> float | bool | Failure:
-    """Value of one node from the values of its parts."""
+    """Value of one node from the values of its operands."""
     kind = type(node)
     if kind not in _LAZY:
         for part in parts:

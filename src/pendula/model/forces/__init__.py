@@ -1,10 +1,10 @@
 """Forces: springs, dampers, friction, loads, and expressions that act on a coordinate.
 
-Gravity is a field of the model. Everything here is added to it. A positive stiffness pulls back,
-a positive damping or friction coefficient takes energy out.
+Gravity is a field of the model; these forces are added to it. A positive stiffness gives a restoring force, a positive
+damping or friction coefficient dissipates energy.
 
-One file for each type of force. ``law``: how a force pulls; ``actions``: where it acts; ``base``: the places that
-types derive from; ``registry``: all types by name.
+One file for each type of force. ``law``: force laws; ``actions``: where a force acts; ``base``: base classes;
+``registry``: all types by name.
 """
 
 from pendula.model.forces.base import (

@@ -1,4 +1,4 @@
-"""Where and how forces act: the few primitive actions that every formulation and engine understands.
+"""Where and how forces act: the primitive actions that every formulation and engine supports.
 
 A type of force states its actions in the language of model files; :mod:`pendula.equations.loads` translates them.
 """
@@ -16,29 +16,29 @@ from pendula.model.joints import Side
 
 @dataclass(frozen=True)
 class Between:
-    """A pull along the line between two points, equal and opposite; x of its law is their distance."""
+    """Equal and opposite forces along the line between two points; x of the law is their distance."""
 
     start: Side
     end: Side
     law: Law
     fields: Mapping[str, Scalar]
-    """values of the fields that the law uses"""
+    """values of the fields in the law"""
 
 
 @dataclass(frozen=True)
 class Across:
-    """A force or torque between the two sides of a joint; x of its law is a coordinate of the joint."""
+    """A force or torque between the two sides of a joint; x of the law is a coordinate of the joint."""
 
     joint: str
     coordinate: str | None
-    """None for a joint that has one coordinate only"""
+    """None for a joint with one coordinate"""
     law: Law
     fields: Mapping[str, Scalar]
 
 
 @dataclass(frozen=True)
 class AcrossAll:
-    """The same across every coordinate of a joint; a ball joint takes a drag proportional to its angular velocity."""
+    """The same for every coordinate of a joint; in a ball joint, drag proportional to the angular velocity."""
 
     joint: str
     law: Law
@@ -81,7 +81,7 @@ class Spin:
 
 @dataclass(frozen=True)
 class OnCoordinate:
-    """A value that acts on one coordinate or angular speed; its power is the value times the rate."""
+    """A generalized force on one coordinate or angular speed; its power is the value times the rate."""
 
     coordinate: str
     value: Scalar

@@ -1,7 +1,7 @@
-"""What all forces share, and the places where forces act.
+"""Base classes of forces, by where they act.
 
-A type of force is a class with fields. Most types derive from one of the places below and state their law; others
-say what they do by :meth:`Force.actions`.
+A type of force is a class with fields. Most types derive from one of the classes below and state their force law;
+others define :meth:`Force.actions`.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from pendula.model.joints import BodySide
 
 
 class Force(Element):
-    """What all forces have."""
+    """Base of all forces."""
 
     name: Label | None = None
     type: str
 
     law: ClassVar[Law] = Law()
-    """how strongly it pulls, for forces between points or across joints"""
+    """the force law, for forces between points or across joints"""
     units: ClassVar[Mapping[str, str]] = {}
-    """unit of each numeric field, in the words force, torque, length, time, rad, and ``pull`` and ``x`` for those of
-    the law: "pull/x" is a stiffness"""
+    """unit of each numeric field, in the words force, torque, length, time, rad, and ``pull`` and ``x`` for the force
+    and the variable of the law: "pull/x" is a stiffness"""
     drawn_as: ClassVar[Literal["spring", "damper", "string", ""]] = ""
-    """how pictures show what goes between two points; empty: not at all"""
+    """how pictures show a force between two points; empty: not at all"""
 
     def actions(self) -> tuple[Action, ...]:
         """Where and how the force acts."""
         raise NotSupported(f'force type "{self.type}" does not state where it acts: its class has no actions()')
 
     def where(self) -> str:
-        """In words, on what the force acts."""
+        """Where the force acts, in words."""
         return "; ".join(_where(action) for action in self.actions())
 
     def law_fields(self) -> dict[str, Scalar]:
-        """Values of the fields that the law uses."""
+        """Values of the fields in the law."""
         return {name: getattr(self, name) for name in sorted(self.law.fields)}
 
 
@@ -67,7 +67,7 @@ class ForceBetween(Force):
     end: BodySide = Field(alias="to")
 
     def actions(self) -> tuple[Action, ...]:
-        """One pull between the points."""
+        """One action between the points."""
         return (Between(self.start, self.end, self.law, self.law_fields()),)
 
 
@@ -76,15 +76,15 @@ class ForceAcross(Force):
 
     joint: Name
     coordinate: Name | None = None
-    """which coordinate of the joint; needed when it has several"""
+    """coordinate of the joint; needed if it has several"""
 
     measures: ClassVar[Literal["angle", "length", ""]] = ""
-    """what kind of coordinate the force takes; empty: any"""
+    """kind of coordinate that the force needs; empty: any"""
     otherwise: ClassVar[str] = ""
-    """what to try for a coordinate of another kind"""
+    """advice for a coordinate of another kind"""
 
     def actions(self) -> tuple[Action, ...]:
-        """One pull across the joint."""
+        """One action across the joint."""
         return (Across(self.joint, self.coordinate, self.law, self.law_fields()),)
 
 
@@ -114,7 +114,7 @@ class ForceBetweenOrAcross(Force):
         return self
 
     def actions(self) -> tuple[Action, ...]:
-        """One pull."""
+        """One action, between points or across the joint."""
         if self.start is not None and self.end is not None:
             return (Between(self.start, self.end, self.law, self.law_fields()),)
         assert self.joint is not None
@@ -127,7 +127,7 @@ class ForceInJoint(Force):
     joint: Name
 
     def actions(self) -> tuple[Action, ...]:
-        """One pull across each coordinate."""
+        """One action across each coordinate."""
         return (AcrossAll(self.joint, self.law, self.law_fields()),)
 
 

@@ -13,9 +13,9 @@ from pendula.model.forces.base import ForceOnBody
 class ForceComFriction(ForceOnBody):
     """Friction of paper 003, eq. 25: a force -coefficient theta_dot along theta_hat at the mass centre.
 
-    theta_dot is the body's own rate of turning and theta_hat the unit vector across the line from the
-    body's origin to its mass centre. In a chain it is not the rate of the mass centre, so this friction
-    can feed energy into a link for a moment; the energy account shows it.
+    theta_dot is the body's angular velocity and theta_hat the unit vector perpendicular to the line from the body's
+    origin to its mass centre. In a chain the mass centre does not move at theta_dot alone, so this friction can
+    temporarily add energy to a link; the energy account shows it.
     """
 
     type: Literal["com-friction"] = "com-friction"
@@ -25,5 +25,5 @@ class ForceComFriction(ForceOnBody):
     units: ClassVar[Mapping[str, str]] = {"coefficient": "force time/rad"}
 
     def actions(self) -> tuple[Action, ...]:
-        """A force against the turning, at the mass centre."""
+        """A force at the mass centre that opposes the rotation."""
         return (Spin(self.body, self.coefficient, dissipative=True),)

@@ -1,4 +1,4 @@
-"""A force on a coordinate."""
+"""A generalized force."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pendula.model.forces.base import Force
 
 
 class ForceGeneralized(Force):
-    """An expression of t, coordinates, speeds, parameters and inputs that acts on one coordinate.
+    """A generalized force on one coordinate: an expression of t, coordinates, speeds, parameters and inputs.
 
     Its power is the value times the coordinate's rate.
     """

@@ -1,4 +1,4 @@
-"""The law of a force: how strongly it pulls, as data in the expression language of model files."""
+"""Force laws, as data in the expression language of model files."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ from pendula.model.expressions.expression import Expression, parse
 from pendula.model.names import ExpressionError, quote
 
 MEASURED = ("x", "rate")
-"""What a law measures: the distance of two points or the coordinate of a joint, and its rate."""
-_STEP = 1e-5  # of the difference quotient that compares the potential with the elastic force
+"""Variables of a law: the distance between two points or the coordinate of a joint, and its rate."""
+_STEP = 1e-5  # of the difference quotient of the potential
 _CLOSE = 1e-6
 
 
 @dataclass(frozen=True)
 class Law:
-    """How strongly a force pulls, in expressions of ``x``, ``rate`` and the fields of its type.
+    """A force law, in expressions of ``x``, ``rate`` and the fields of the type of force.
 
-    ``x`` is what the force measures: the distance of two points, or the coordinate of a joint as its two sides see
-    it; ``rate`` is the rate of change of x. A positive pull draws the two points together, or drives the coordinate
-    back. The whole pull is ``elastic + drag``.
+    ``x`` is the distance between two points, or the relative coordinate of a joint; ``rate`` is its time derivative. A
+    positive force pulls the two points together, or opposes a positive coordinate. The total is ``elastic + drag``.
 
     Attributes:
-        elastic: the part of the pull that has a potential, a function of x.
+        elastic: the part of the force that has a potential, a function of x.
         potential: the potential of the elastic part: d(potential)/dx = elastic.
-        drag: the rest of the pull, a function of x and rate. Its power is -drag*rate.
+        drag: the rest of the force, a function of x and rate. Its power is -drag*rate.
         kinked: whether the law has a kink or a jump that no ``abs``, ``max``, ``min``, ``sign``, ``floor``, ``ceil``,
             ``atan2`` or condition in its expressions shows, such as sqrt(x**2).
 
@@ -42,22 +41,22 @@ class Law:
 
     @property
     def expressions(self) -> tuple[Expression, Expression, Expression]:
-        """Elastic pull, potential and drag."""
+        """Elastic force, potential and drag."""
         return parse(self.elastic), parse(self.potential), parse(self.drag)
 
     @property
     def fields(self) -> frozenset[str]:
-        """Fields of the force that the law uses."""
+        """Fields of the force that occur in the law."""
         return frozenset().union(*(e.names for e in self.expressions)).difference(MEASURED)
 
     @property
     def fixed_fields(self) -> frozenset[str]:
-        """Fields that may use parameters only: there is a potential only if these do not change during the motion."""
+        """Fields that may use parameters only: a potential exists only if these are constant during the motion."""
         elastic, potential, _ = self.expressions
         return (elastic.names | potential.names).difference(MEASURED)
 
     def fault(self, fields: frozenset[str]) -> str:
-        """What is wrong with the law of a type of force that has these numeric fields; empty if nothing is."""
+        """The fault of the law for a type of force with these numeric fields; empty if there is none."""
         try:
             elastic, potential, _ = self.expressions
         except ExpressionError as error:
@@ -74,7 +73,7 @@ class Law:
 
 
 def _disagreement(elastic: Expression, potential: Expression) -> str:
-    """Compares the slope of the potential with the elastic force at some random places."""
+    """Compares the derivative of the potential with the elastic force at random points."""
     rng = random.Random(0)
     names = sorted((elastic.names | potential.names) - {"x"})
     compared = 0

@@ -1,4 +1,4 @@
-"""The types of forces by name. A new type is one file with its class and one line here."""
+"""Registry of force types by name. A new type is one file with its class and one line here."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def register_force(cls: type[F]) -> type[F]:
     """Adds a type of force; the default of its field ``type`` names it. May be used as a decorator.
 
     Raises:
-        UsageError: the class has no such field, the name is taken, or its law is wrong: it uses names that are no
+        UsageError: the class has no such field, the name is taken, or its law is wrong: it uses names that are not
             fields, or its elastic force is not the derivative of its potential.
 
     Example:

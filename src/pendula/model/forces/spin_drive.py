@@ -20,5 +20,5 @@ class ForceSpinDrive(ForceAtPoint):
     units: ClassVar[Mapping[str, str]] = {"coefficient": "force time/rad", "position": "length"}
 
     def actions(self) -> tuple[Action, ...]:
-        """A force along the turning, at the point."""
+        """A force at the point, in the sense of the rotation."""
         return (Spin(self.body, self.coefficient, dissipative=False, at=self.at, position=self.position),)

@@ -22,7 +22,7 @@ class ForceSpring(ForceBetweenOrAcross):
     damping: Scalar = 0
     """[force time/length]"""
     length: Scalar = 0
-    """distance (or joint coordinate) at which the spring is slack [length unit]"""
+    """free length: distance (or joint coordinate) at zero force [length unit]"""
 
     law = Law(elastic="stiffness*(x - length)", potential="stiffness*(x - length)**2/2", drag="damping*rate")
     units: ClassVar[Mapping[str, str]] = {"stiffness": "pull/x", "damping": "pull time/x", "length": "length"}

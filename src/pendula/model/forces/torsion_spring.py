@@ -19,7 +19,7 @@ class ForceTorsionSpring(ForceAcross):
     damping: Scalar = 0
     """[force length time/rad]"""
     rest: Scalar = 0
-    """angle at which the spring is slack [rad]"""
+    """angle of zero torque [rad]"""
 
     law = Law(elastic="stiffness*(x - rest)", potential="stiffness*(x - rest)**2/2", drag="damping*rate")
     units: ClassVar[Mapping[str, str]] = {"stiffness": "torque/rad", "damping": "torque time/rad", "rest": "rad"}

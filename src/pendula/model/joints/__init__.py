@@ -1,4 +1,4 @@
-"""Joints, one file each: how a child body may move relative to its parent, or how two bodies are tied."""
+"""Joints, one file each: the relative motion of a child body, or the constraints of a closing joint."""
 
 from pendula.model.joints.base import ClosingJoint, Coordinate, Joint, TreeJoint
 from pendula.model.joints.coincident import JointCoincident

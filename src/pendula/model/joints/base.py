@@ -1,8 +1,8 @@
-"""What all joints have: two sides, and a template of their motion (tree joints) or of their rows (closing joints).
+"""Base classes of joints: two sides, and a template of their motion (tree joints) or constraint rows (closing joints).
 
-Every joint has a frame on either side. At the zero pose the two frames coincide; a positive coordinate turns
-(right-hand rule) or moves the child-side frame along the joint's axis, seen from the parent-side frame. Tree joints
-place a body; closing joints tie two bodies that are placed already.
+Every joint has a frame on either side. At the zero pose the two frames coincide; a positive coordinate rotates
+(right-hand rule) or translates the child-side frame along the joint's axis, relative to the parent-side frame. Tree
+joints place a body; closing joints constrain two bodies that other joints place.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from pendula.model.joints.steps import Step, Turn, TurnQuaternion
 from pendula.model.names import quote
 
 Kind = Literal["angle", "length", "quaternion", "other"]
-"""What a coordinate measures."""
+"""Kinds of coordinates."""
 
 QUATERNION: tuple[tuple[str, Kind], ...] = tuple((f"_q{k}", "quaternion") for k in range(4))
-"""Coordinates of an orientation; a joint lists them last."""
+"""Coordinates of an orientation by quaternion; a joint lists them last."""
 
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One coordinate of a joint, or one of its speeds: a name and what it measures."""
+    """One coordinate of a joint, or one of its speeds: its name and kind."""
 
     name: str
     kind: Kind
@@ -37,11 +37,11 @@ class Coordinate:
 
 
 class Joint(Element):
-    """What all joints have."""
+    """Base of all joints."""
 
     if TYPE_CHECKING:
         type: Any
-        """every kind of joint declares its own: ``type: Literal["screw"] = "screw"``"""
+        """every type of joint declares its own: ``type: Literal["screw"] = "screw"``"""
 
     name: Name
     parent: BodySide
@@ -50,7 +50,7 @@ class Joint(Element):
     closing: ClassVar[bool] = False
 
     def missing(self, what: str) -> NotSupported:
-        """The error that a joint type has no template, so that nobody can compute with it."""
+        """The error for a joint type without a template."""
         return NotSupported(
             f'joint "{self.name}": no formulation and no engine can handle joints of type "{self.type}", because '
             f"{type(self).__name__} has no {what}; see docs/extending.md"
@@ -68,15 +68,15 @@ class TreeJoint(Joint):
         OrAlone({"anyOf": [{"type": "number"}, {"type": "string"}]}),
         Use.TIME,
     ] = Field(default_factory=Table)
-    """prescribed coordinates as expressions of t; a joint with one coordinate takes the expression alone"""
+    """prescribed coordinates as expressions of t; a joint with one coordinate accepts the expression alone"""
 
     freedoms: ClassVar[tuple[tuple[str, Kind], ...]] = ()
-    """ending of the default name and kind of every coordinate"""
+    """suffix of the default name, and kind, of every coordinate"""
 
-    # -- the template: what a type of joint defines ----------------------------------------------
+    # -- the template, which a type of joint defines ---------------------------------------------
 
     def own_freedoms(self) -> tuple[tuple[str, Kind], ...]:
-        """Ending of the default name and kind of every coordinate, where they depend on fields of the joint."""
+        """Suffix of the default name, and kind, of every coordinate, if they depend on fields of the joint."""
         return self.freedoms
 
     def steps(self) -> tuple[Step, ...]:
@@ -84,13 +84,13 @@ class TreeJoint(Joint):
         raise self.missing("template of its motion, the method steps()")
 
     def check_own_fields(self) -> None:
-        """Checks of one type of joint that come before those of all; raises ValueError("field: what is wrong")."""
+        """Checks of one type of joint, before those of all joints; raises ValueError("field: fault")."""
 
     def field_of_names(self) -> str:
         """The field that decides the names of the coordinates."""
         return "names" if self.names else "name"
 
-    # -- what follows from it ---------------------------------------------------------------------
+    # -- derived from the template ----------------------------------------------------------------
 
     @field_validator("motion", mode="before")
     @classmethod
@@ -129,7 +129,7 @@ class TreeJoint(Joint):
         return tuple([Coordinate(name, kind, self.name) for name, (_, kind) in pairs])
 
     def speeds(self) -> tuple[Coordinate, ...]:
-        """Names and kinds of the speeds: rates of the coordinates; angular velocity in place of a quaternion's."""
+        """Names and kinds of the speeds: rates of the coordinates, or angular velocity for a quaternion."""
         rates = [Coordinate(f"{c.name}_dot", c.kind, self.name) for c in self.coordinates() if c.kind != "quaternion"]
         if self.quaternion():
             rates += [Coordinate(f"{self.name}_w{axis}", "angle", self.name) for axis in "xyz"]
@@ -140,13 +140,13 @@ class TreeJoint(Joint):
         return any(kind == "quaternion" for _, kind in self.own_freedoms())
 
     def turn_quaternion(self) -> TurnQuaternion:
-        """The step that turns by the joint's quaternion."""
+        """The rotation by the joint's quaternion."""
         a, b, c, d = self.coordinate_names()[-4:]
         x, y, z = (speed.name for speed in self.speeds()[-3:])
         return TurnQuaternion((a, b, c, d), (x, y, z))
 
     def absolute_turn(self) -> Turn | None:
-        """The turn whose angle is measured from ground, if the joint has one."""
+        """The rotation whose angle is measured from ground, if the joint has one."""
         return next((step for step in self.steps() if isinstance(step, Turn) and step.absolute), None)
 
     def prescribed(self) -> dict[str, Scalar]:
@@ -160,13 +160,13 @@ class ClosingJoint(Joint):
     closing: ClassVar[bool] = True
 
     def rows(self) -> tuple[ClosingRow, ...]:
-        """What the joint demands of its two sides."""
+        """The constraints between the two sides."""
         raise self.missing("template of its rows, the method rows()")
 
     def senses(self) -> tuple[Along, ...]:
-        """Directions that point the same way on both sides where the loop is closed the right way round.
+        """Directions that agree on both sides if the loop is closed in the correct orientation.
 
-        Rows that keep directions perpendicular also hold when one side is turned over; these directions decide.
+        Rows that keep directions perpendicular also hold if one side is reversed; these directions decide.
         """
         return ()
 

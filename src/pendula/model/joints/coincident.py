@@ -9,10 +9,10 @@ from pendula.model.joints.rows import ClosingRow, SamePoint
 
 
 class JointCoincident(ClosingJoint):
-    """The two points coincide (a pin in the plane, a ball joint in space)."""
+    """The two points coincide (a revolute joint in the plane, a ball joint in space)."""
 
     type: Literal["coincident"] = "coincident"
 
     def rows(self) -> tuple[ClosingRow, ...]:
-        """The points of both sides are the same."""
+        """The points of both sides coincide."""
         return (SamePoint(),)

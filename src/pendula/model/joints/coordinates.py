@@ -1,4 +1,4 @@
-"""A joint whose motion is written in the model itself."""
+"""A joint whose motion the model defines by expressions."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class JointCoordinates(TreeJoint):
     coordinates_: tuple[Name, ...] = Field(alias="coordinates")
     """names of the coordinates used in the expressions"""
     kinds_: tuple[Literal["angle", "length", "other"], ...] = Field(default=(), alias="kinds")
-    """what each coordinate measures; default: length"""
+    """kind of each coordinate; default: length"""
     position: Annotated[Vector, Use.COORDINATES] = (0, 0, 0)
     rotation: Annotated[Rotation | None, Use.COORDINATES] = None
 
     def check_own_fields(self) -> None:
-        """Coordinates are named here, with one kind for each."""
+        """Needs named coordinates, with one kind for each."""
         if not self.coordinates_:
             raise ValueError("coordinates: is empty; try: name at least one coordinate")
         if self.names:
@@ -47,5 +47,5 @@ class JointCoordinates(TreeJoint):
         return "coordinates"
 
     def steps(self) -> tuple[Step, ...]:
-        """A shift to the position, then the rotation."""
+        """A translation to the position, then the rotation."""
         return (Shift(self.position), *(self.rotation.turns() if self.rotation is not None else ()))

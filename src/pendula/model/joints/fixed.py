@@ -14,5 +14,5 @@ class JointFixed(TreeJoint):
     type: Literal["fixed"] = "fixed"
 
     def steps(self) -> tuple[Step, ...]:
-        """None."""
+        """No steps."""
         return ()

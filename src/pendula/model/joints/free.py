@@ -15,6 +15,6 @@ class JointFree(Orientation):
     freedoms = (("_x", "length"), ("_y", "length"), ("_z", "length"))
 
     def steps(self) -> tuple[Step, ...]:
-        """Slides along x, y and z, then the orientation."""
+        """Translations along x, y and z, then the orientation."""
         slides = [Slide(axis, name) for axis, name in zip(AXES.values(), self.coordinate_names()[:3], strict=True)]
         return (*slides, *self.orientation())

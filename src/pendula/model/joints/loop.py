@@ -1,4 +1,4 @@
-"""A closing joint: any of the usual joints, closing a loop."""
+"""A closing joint of any usual kind."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class JointLoop(ClosingJoint):
     """of a universal loop joint"""
 
     def rows(self) -> tuple[ClosingRow, ...]:
-        """What a joint of this kind takes away."""
+        """The constraints of a joint of this kind."""
         first, second = normals(self.axis)
         tilt = Perpendicular(first, self.axis, "tilt 1"), Perpendicular(second, self.axis, "tilt 2")
         match self.kind:
@@ -44,7 +44,7 @@ class JointLoop(ClosingJoint):
                 assert_never(kind)
 
     def senses(self) -> tuple[Along, ...]:
-        """Directions that point the same way on both sides."""
+        """Directions that agree on both sides."""
         match self.kind:
             case "spherical" | "universal":
                 return ()

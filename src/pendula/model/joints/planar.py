@@ -15,6 +15,6 @@ class JointPlanar(TreeJoint):
     freedoms = (("_x", "length"), ("_y", "length"), ("_angle", "angle"))
 
     def steps(self) -> tuple[Step, ...]:
-        """Slides along x and y, then a turn about z."""
+        """Translations along x and y, then a rotation about z."""
         x, y, angle = self.coordinate_names()
         return Slide(AXES["x"], x), Slide(AXES["y"], y), Turn(AXES["z"], angle)

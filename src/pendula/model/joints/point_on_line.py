@@ -16,6 +16,6 @@ class JointPointOnLine(ClosingJoint):
     axis: Direction = (1, 0, 0)
 
     def rows(self) -> tuple[ClosingRow, ...]:
-        """No gap across the line."""
+        """No gap perpendicular to the line."""
         first, second = normals(self.axis)
         return NoGap(first, "its first normal"), NoGap(second, "its second normal")

@@ -17,6 +17,6 @@ class JointPrismatic(TreeJoint):
     freedoms = (("", "length"),)
 
     def steps(self) -> tuple[Step, ...]:
-        """A slide along the axis."""
+        """A translation along the axis."""
         (distance,) = self.coordinate_names()
         return (Slide(self.axis, distance),)

@@ -1,4 +1,4 @@
-"""The registry of joint types: every joint that a model may have, from this package and from outside."""
+"""Registry of joint types, from this package and from user code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ JOINTS: Registry[type[Joint]] = Registry("joint type")
 
 
 def register_joint(joint: J) -> J:
-    """Makes a joint type known to models, model files, the schema and the docs; usable as a decorator.
+    """Adds a joint type to models, model files, the schema and the docs; usable as a decorator.
 
     Args:
         joint: a subclass of ``TreeJoint`` with a method ``steps``, or of ``ClosingJoint`` with a method ``rows``.
@@ -54,7 +54,7 @@ def register_joint(joint: J) -> J:
         'JointHinge'
     """
     if not (isinstance(joint, type) and issubclass(joint, (TreeJoint, ClosingJoint))):
-        raise UsageError(f"a joint type is a subclass of TreeJoint or ClosingJoint, found {joint!r}")
+        raise UsageError(f"a joint type must be a subclass of TreeJoint or ClosingJoint, found {joint!r}")
     if not isinstance(getattr(joint.model_fields.get("type"), "default", None), str):
         raise UsageError(f'{joint.__name__}: a joint type needs a field such as type: Literal["screw"] = "screw"')
     JOINTS.register(type_name(joint), joint, summary=summary_of(joint), module=joint.__module__)

@@ -19,6 +19,6 @@ class JointRevolute(TreeJoint):
     freedoms = (("", "angle"),)
 
     def steps(self) -> tuple[Step, ...]:
-        """A turn about the axis."""
+        """A rotation about the axis."""
         (angle,) = self.coordinate_names()
         return (Turn(self.axis, angle, absolute=self.measured_from == "ground"),)

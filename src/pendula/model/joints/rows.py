@@ -1,8 +1,8 @@
-"""Rows: the template of what a closing joint demands of its two sides.
+"""Constraint rows: the template of a closing joint.
 
-A closing joint lists conditions between the frame on its parent side and the frame on its child side. The constraint
-rows of all formulations, the free directions of the joint and its reactions are derived from them. A direction is a
-direction field of the joint (it may use parameters), or one of the two :func:`normals` of such a field.
+A closing joint lists constraints between the frame on its parent side and the frame on its child side. They determine
+the constraint rows of all formulations, the motion subspace of the joint and its reactions. A direction is a direction
+field of the joint (it may use parameters), or one of the two :func:`normals` of such a field.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pendula.model.joints.steps import Entries
 
 @dataclass(frozen=True)
 class Normal:
-    """The first or second of two unit directions that make a right-handed frame with ``axis``."""
+    """The first or second of two unit vectors that form a right-handed frame with ``axis``."""
 
     axis: Entries
     number: Literal[1, 2]
@@ -53,5 +53,5 @@ ClosingRow = SamePoint | NoGap | Perpendicular
 
 
 def normals(axis: Entries) -> tuple[Normal, Normal]:
-    """Two unit directions that are perpendicular to an axis and to each other."""
+    """Two unit vectors perpendicular to an axis and to each other."""
     return Normal(axis, 1), Normal(axis, 2)

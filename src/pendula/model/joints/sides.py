@@ -1,4 +1,4 @@
-"""Sides of joints and forces: a body, a point of it, and how the frame there is turned."""
+"""Sides of joints and forces: a body, a point of it, and the rotation of the frame there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pendula.model.problems import shown
 class Rotation(Element):
     """A rotation: ``axis`` with ``angle``, or ``sequence`` such as "zyz" with one of ``angles`` for each letter.
 
-    A sequence turns about the axes of the frame as the turns before have left it (intrinsic).
+    A sequence rotates about the axes of the rotated frame (intrinsic rotations).
     """
 
     axis: Direction | None = None
@@ -28,7 +28,7 @@ class Rotation(Element):
     def _one_form(self) -> Rotation:
         by_axis, by_sequence = self.axis is not None, self.sequence is not None
         if by_axis and (by_sequence or self.angles):
-            raise ValueError("is given twice: it is { axis, angle } or { sequence, angles }")
+            raise ValueError("is given twice; use either { axis, angle } or { sequence, angles }")
         if by_sequence and self.angle is not None:
             raise ValueError("angle: a sequence takes angles, a list")
         if not by_axis and not by_sequence:
@@ -41,7 +41,7 @@ class Rotation(Element):
         return self
 
     def turns(self) -> tuple[Turn, ...]:
-        """The turns it is made of, one after the other."""
+        """Its elementary rotations, in order."""
         if self.sequence is not None:
             return turns(self.sequence, self.angles)
         assert self.axis is not None  # by _one_form
@@ -50,7 +50,7 @@ class Rotation(Element):
 
 
 def _turns(value: Any, counts: tuple[int, ...] = (1, 2, 3)) -> Any:
-    """Refuses a sequence of turns that is not made of x, y, z, or repeats an axis at once."""
+    """Rejects a sequence of rotations with letters other than x, y, z, or the same axis twice in succession."""
     if type(value) is not str:
         raise ValueError(f'must be letters in quotes, such as "zyz", found {shown(value)}')
     if len(value) not in counts or any(a not in "xyz" for a in value):
@@ -67,7 +67,7 @@ ThreeTurns = Annotated[str, BeforeValidator(lambda value: _turns(value, (3,)))]
 
 
 class Side(Element):
-    """One side of a joint or force: a body, a point of it and, for joints, how the frame is turned."""
+    """One side of a joint or force: a body, a point of it and, for joints, the rotation of the frame."""
 
     body: Label
     at: Label | None = None
@@ -84,7 +84,7 @@ class Side(Element):
 
 
 class OrAlone:
-    """Tells the JSON schema that a table may be replaced by what its main field holds."""
+    """States in the JSON schema that the value of its main field may replace a table."""
 
     def __init__(self, alone: dict[str, Any]) -> None:
         self.alone = alone

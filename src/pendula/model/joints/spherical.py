@@ -12,7 +12,7 @@ EULER: tuple[tuple[str, Kind], ...] = (("_1", "angle"), ("_2", "angle"), ("_3", 
 
 
 class Orientation(TreeJoint):
-    """Shared by spherical and free: a quaternion with body angular velocity, or Euler angles on request."""
+    """Base of spherical and free joints: a quaternion with body angular velocity, or Euler angles on request."""
 
     euler: ThreeTurns | None = None
     """three rotations such as "zyz" (intrinsic); default: a quaternion with angular velocity in child axes"""

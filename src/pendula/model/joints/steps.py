@@ -1,9 +1,9 @@
 """Steps: the template of a joint's motion.
 
-A tree joint describes how its child-side frame moves by a short list of steps. Each step acts in the axes of the
-frame as the steps before have left it. Entries are scalars of the model language: numbers, or text such as
-``"2*(pitch)*angle"`` that may use parameters, the joint's coordinates and time t. Poses, all formulations, the
-recursion and the drawings are derived from these steps.
+A tree joint describes the motion of its child-side frame by a short list of translations and rotations, each in the
+current axes of the frame. Entries are scalars of the model language: numbers, or text such as ``"2*(pitch)*angle"``
+that may use parameters, the joint's coordinates and time t. Poses, all formulations, the recursion and the drawings
+follow from these steps.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ AXES: dict[str, tuple[int, int, int]] = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0
 
 @dataclass(frozen=True)
 class Slide:
-    """Moves the frame along ``axis`` by ``distance``. The axis depends on parameters only."""
+    """Translates the frame along ``axis`` by ``distance``. The axis depends on parameters only."""
 
     axis: Entries
     distance: Entry
@@ -29,17 +29,17 @@ class Slide:
 
 @dataclass(frozen=True)
 class Shift:
-    """Moves the frame by a vector of expressions."""
+    """Translates the frame by a vector of expressions."""
 
     vector: Entries
 
 
 @dataclass(frozen=True)
 class Turn:
-    """Turns the frame about ``axis`` by ``angle`` [rad]. The axis depends on parameters only.
+    """Rotates the frame about ``axis`` by ``angle`` [rad]. The axis depends on parameters only.
 
     With ``absolute`` the angle is measured from ground instead of from the parent side. This needs a planar
-    mechanism, and the turn must be the joint's only step.
+    mechanism, and the rotation must be the joint's only step.
     """
 
     axis: Entries
@@ -49,7 +49,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class TurnQuaternion:
-    """Turns the frame by a unit quaternion, scalar first; ``omega`` are the speeds: angular velocity in turned axes."""
+    """Rotates the frame by a unit quaternion, scalar first; ``omega``: speeds, the angular velocity in rotated axes."""
 
     quaternion: tuple[str, str, str, str]
     omega: tuple[str, str, str]
@@ -59,7 +59,7 @@ Step = Slide | Shift | Turn | TurnQuaternion
 
 
 def turns(sequence: str, angles: tuple[Entry, ...]) -> tuple[Turn, ...]:
-    """Turns about the axes named by the letters of a sequence, one after the other (intrinsic).
+    """Intrinsic rotations about the axes named by the letters of a sequence.
 
     Example:
         >>> [step.angle for step in turns("zx", ("a", 0.5))]

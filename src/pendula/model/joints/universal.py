@@ -17,5 +17,5 @@ class JointUniversal(TreeJoint):
     freedoms = (("_1", "angle"), ("_2", "angle"))
 
     def steps(self) -> tuple[Step, ...]:
-        """The two turns."""
+        """The two rotations."""
         return turns(self.sequence, self.coordinate_names())
