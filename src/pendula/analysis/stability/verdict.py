@@ -32,8 +32,7 @@ class Stability:
 
     Attributes:
         verdict: ``asymptotically stable``, ``stable``, ``critical: ...``, ``unstable`` or ``undecided``.
-        behavior: ``significant`` if eigenvalues decide (none on the imaginary axis, or one right of it), or
-            ``critical``.
+        behavior: ``significant`` if no root is on the imaginary axis, or one is right of it; else ``critical``.
         applies_to_nonlinear: whether the verdict holds for the mechanism itself, not only for its linear model.
         proof: the argument.
         roots: kind of every eigenvalue: over-damped, under-damped, undamped, growing, at rest.
