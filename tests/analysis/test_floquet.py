@@ -287,7 +287,7 @@ def test_square_of_a_cosine_has_half_the_period():
 
 def test_period_is_checked(point):
     assert floquet(point, "2*pi/omega").period == pytest.approx(2 * np.pi / 100)
-    with pytest.raises(UsageError, match="no period of the driving"):
+    with pytest.raises(UsageError, match="not a period of the driving"):
         floquet(point, 0.05)
     with pytest.raises(UsageError, match="positive number"):
         floquet(point, -1.0)

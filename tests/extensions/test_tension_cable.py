@@ -165,7 +165,7 @@ def test_energy_is_kept_while_the_cable_goes_slack_and_taut() -> None:
 
 def test_the_linearization_knows_the_kink() -> None:
     floating = pendula.compile_system(weight(CABLE, g=0.0))
-    with pytest.raises(ComputationError, match="a kink across y, exactly at this state: no linear model or eigenvalues"):
+    with pytest.raises(ComputationError, match="a kink across y, exactly at this state: no linear model"):
         pendula.linearize(floating, {"y": 1.0})
     assert pytest.approx(0.0) == pendula.linearize(floating, {"y": 0.9}).K
     hanging = pendula.compile_system(weight(CABLE, c=3.0))
