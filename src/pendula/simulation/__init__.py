@@ -1,1 +1,1 @@
-"""From a system and a state to a trajectory."""
+"""Simulation: integrates a system from an initial state to a trajectory."""

@@ -1,4 +1,4 @@
-"""From an integration to a trajectory: the energy account, violations of the constraints, notes."""
+"""Builds a trajectory from an integration: energy account, constraint violations, notes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pendula.system.system import System, has_gaps
 _PAUSES = (Outcome.TOO_MANY_STEPS, Outcome.INTERRUPTED, Outcome.EVENT)
 
 UNTRUSTED = 1e-3
-"""Energy drift beyond which a run gets a warning among its notes."""
+"""Energy drift above which the notes of a run contain a warning."""
 
 
 def trajectory_of(
@@ -34,7 +34,7 @@ def trajectory_of(
     events: Sequence[Event],
     notes: tuple[str, ...],
 ) -> Trajectory:
-    """The trajectory, with its account and all notes."""
+    """The trajectory with its energy account and all notes."""
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     step_q, step_v = run.y[:, :nq], run.y[:, nq : nq + nv]
     work = run.y[:, nq + nv] if run.y.shape[1] > nq + nv else np.zeros(len(run.t))
@@ -93,7 +93,7 @@ def _energy_notes(account: EnergyAccount, deviation: Array) -> tuple[str, ...]:
 
 
 def _stiffness_note(system: System, run: Integration) -> tuple[str, ...]:
-    """Advice where stability limited the steps."""
+    """Advice if stability limited the step size."""
     if run.stiff_from is None:
         return ()
     at = f"{run.stiff_from:.4g} {system.layout.time_unit}"
@@ -102,7 +102,7 @@ def _stiffness_note(system: System, run: Integration) -> tuple[str, ...]:
 
 
 def _with_last_sample(run: Integration) -> Integration:
-    """The state at which a run ended early, by an event or because it had to stop, as its last sample."""
+    """Appends the last state of a run that ended early (by an event or a failure) as its last sample."""
     if run.sample_t.size and run.sample_t[-1] == run.t[-1]:
         return run
     t, y = np.append(run.sample_t, run.t[-1]), np.vstack([run.sample_y, run.y[-1:]])
@@ -116,7 +116,7 @@ def _violations(system: System, t: Array, q: Array, v: Array, vector: Array) -> 
 
 
 def _sampled_error(system: System, t: Array, y: Array, account: EnergyAccount, vector: Array) -> Array:
-    """The energy account at the samples; the work is sampled along with the state."""
+    """The energy error at the samples; the work is sampled with the state."""
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     energies = system.energies(y[:, :nq], y[:, nq : nq + nv], t, parameters=vector)
     work = y[:, nq + nv] if y.shape[1] > nq + nv else 0.0
@@ -124,19 +124,19 @@ def _sampled_error(system: System, t: Array, y: Array, account: EnergyAccount, v
 
 
 def _jacobi_note(system: System) -> tuple[str, ...]:
-    """Says that a law is not checked which another formulation could check."""
+    """A note that Jacobi's integral is not checked, although another formulation could check it."""
     if gives_jacobi(system) or not constant_rates(system) or not system.equations.power_is_zero:
         return ()
     return ("Jacobi's integral is not checked: " + " ".join(str(cannot(system.formulation, "jacobi")).split()),)
 
 
 def _jacobi_drift(system: System, account: EnergyAccount, q: Array, v: Array, vector: Array) -> float | None:
-    """Change of the Jacobi integral, where prescribed motions at constant rates must keep it."""
+    """Drift of the Jacobi integral, if prescribed motions at constant rates conserve it; else None."""
     if not system.drives or not constant_rates(system) or moves_constraints(system):
-        return None  # in coordinates of bodies every prescribed motion moves a constraint
+        return None  # in maximal coordinates every prescribed motion moves a constraint
     if np.any(system.power(q, v, account.t, parameters=vector)):
         return None
-    # the integral is kept only if energy does not depend on time itself: look at states at two times
+    # conserved only if the energies have no explicit time dependence: compare two times
     index = np.linspace(0, len(q) - 1, min(len(q), 7)).astype(int)
     first = system.energies(q[index], v[index], 0.0, parameters=vector)
     second = system.energies(q[index], v[index], 0.8765, parameters=vector)

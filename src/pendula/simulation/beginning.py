@@ -1,4 +1,4 @@
-"""Where a run begins: inputs, the initial state on the constraints, a typical energy."""
+"""Start of a run: inputs, the initial state projected onto the constraints, a typical energy."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from pendula.system.system import System
 _with_other_inputs: weakref.WeakKeyDictionary[System, dict[tuple[tuple[str, str], ...], System]] = (
     weakref.WeakKeyDictionary()
 )
-MOST_KEPT = 16  # systems with other inputs, for each system
+MOST_KEPT = 16  # cached systems with other inputs, for each system
 
 
 def with_inputs(system: System, inputs: Mapping[str, float | str]) -> System:
-    """The same mechanism with other inputs, derived and compiled again; the same inputs give the same system.
+    """The same mechanism with other inputs, derived and compiled again; cached by inputs.
 
     Raises:
         UsageError: there is no such input.
@@ -42,7 +42,7 @@ def with_inputs(system: System, inputs: Mapping[str, float | str]) -> System:
 
 
 def energy_size(system: System, start: State, vector: Array) -> float:
-    """A typical energy: that of the start, or the weight lifted by a typical length."""
+    """A typical energy: the initial kinetic energy, or the weight times a typical length if larger."""
     kinetic = float(system.energies(start.q, start.v, start.t, parameters=vector).kinetic)
     values = system.layout.parameter_values(vector)
     gravity = np.linalg.norm([parse(x).evaluate(values) for x in system.model.gravity])
@@ -53,7 +53,7 @@ def energy_size(system: System, start: State, vector: Array) -> float:
 def start_state(
     system: System, given: State | Mapping[str, float] | None, t: float, vector: Array
 ) -> tuple[State, tuple[str, ...]]:
-    """The initial state at time t, brought onto the constraints with the least change, and notes on what moved.
+    """The initial state at time t, projected onto the constraints with the least change, and notes on what moved.
 
     Raises:
         UsageError: the state belongs to another system, or is not finite.
@@ -70,7 +70,7 @@ def start_state(
         early = (f"the initial state belongs to t = {given.t:g}, but is used at t = {t:g}",) if given.t != t else ()
     else:
         if given is not None and not isinstance(given, Mapping):
-            raise UsageError(f"initial_state is a State or values by name, found {type(given).__name__}")
+            raise UsageError(f"initial_state must be a State or values by name, found {type(given).__name__}")
         state = system.in_joints.initial_state(vector, t=t).replace(given or {})
         asked, early = {*(given or {})} & {*system.in_joints.layout.speeds}, ()
         written = {n for n in (*system.model.initial, *(given or {})) if n in state}

@@ -1,4 +1,4 @@
-"""Chunks of an ensemble: some of its runs, as one process integrates them, and what becomes of them."""
+"""Chunks of an ensemble: groups of runs that one process integrates, and their results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BY_RUN = (*(name for name in ARRAYS if name not in ("t", "parameters")), "const
 
 @dataclass(frozen=True)
 class ManySettings:
-    """What is the same for all runs."""
+    """Settings common to all runs."""
 
     t_end: float
     tol: float
@@ -45,7 +45,7 @@ class ManySettings:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some runs, as they are sent to a worker."""
+    """A group of runs, as sent to a worker."""
 
     first: int
     starts: Starts
@@ -55,7 +55,7 @@ class Chunk:
 
 @dataclass
 class Found:
-    """What became of a chunk: arrays named as in ``Ensemble``, for its runs alone."""
+    """Results of a chunk: arrays named as in ``Ensemble``, for its runs only."""
 
     first: int
     arrays: dict[str, Array]
@@ -65,7 +65,7 @@ class Found:
 
 
 def empty_arrays(system: System, chunk: Chunk) -> dict[str, Array]:
-    """Arrays of a chunk of which nothing is known yet."""
+    """Arrays for the results of a chunk, marked as interrupted until they are filled."""
     runs, samples = len(chunk.starts), chunk.settings.samples.size
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     shapes = {"q": (samples, nq), "v": (samples, nv), "end_q": (nq,), "end_v": (nv,)}
@@ -78,7 +78,7 @@ def empty_arrays(system: System, chunk: Chunk) -> dict[str, Array]:
 
 
 class Job:
-    """Runs chunks of one system; lanes are bound once where all runs have the same parameters."""
+    """Runs chunks of one system; lanes are bound once if all runs have the same parameters."""
 
     def __init__(self, system: System) -> None:
         self._system = system
@@ -111,7 +111,7 @@ class Job:
         return found
 
     def bound(self, table: Array) -> LaneDynamics:
-        """The equations in lanes for some parameters."""
+        """The equations in lanes for some parameters; cached for one set."""
         if len(table) > 1:
             return bind_lanes(self._system, table)
         key = table.tobytes()
@@ -120,7 +120,7 @@ class Job:
         return self._lanes[key]
 
     def _run_alike(self, chunk: Chunk, at: Array, q: Array, v: Array, table: Array, found: Found, tell: Tell) -> None:
-        """Runs in groups of those with the same longest step, which depends on their own parameters alone."""
+        """Integrates in groups with the same maximum step, which depends only on a run's own parameters."""
         longest = _longest_steps(self._system, table, (chunk.starts.t, chunk.settings.t_end))
         done = 0
         for limit in np.unique(longest):
@@ -156,7 +156,7 @@ class Job:
         y0 = np.concatenate([q, v, np.zeros((len(q), extra))], axis=1)
         atol, free = np.full((1, y0.shape[1]), settings.atol), extra
         if extra and moves_by_time(system):
-            # motors may work while the state is at rest: the work then takes part in step control
+            # drives may do work while the state is at rest, so step-size control includes the work
             atol, free = np.repeat(atol, len(q), axis=0), 0
             for k in range(len(q)):
                 vector = table[k if len(table) > 1 else 0]
@@ -183,7 +183,7 @@ class Job:
         self._keep(runs, y0, chunk, at, table, found)
 
     def _keep(self, runs: Integrations, y0: Array, chunk: Chunk, at: Array, table: Array, found: Found) -> None:
-        """Writes down what runs gave, with the energy account at the samples."""
+        """Stores the results of runs, with the energy account at the samples."""
         found.seconds += runs.seconds
         found.interrupted = runs.interrupted
         _write(self._system, found.arrays, at, runs, table)
@@ -194,7 +194,7 @@ class Job:
     def _series_runs(
         self, chunk: Chunk, q: Array, v: Array, table: Array, tell: Tell, max_step: float
     ) -> tuple[Integrations, Array]:
-        """The same by Taylor series; energies are compared at the start, the samples and the end alone."""
+        """The same by Taylor series; energies are compared only at the start, the samples and the end."""
         system, settings, t0 = self._system, chunk.settings, chunk.starts.t
         extra = int(system.has_power)
         y0 = np.concatenate([q, v, np.zeros((len(q), extra))], axis=1)
@@ -222,7 +222,7 @@ class Job:
 
 
 def _account(system: System, runs: LaneRuns, y0: Array, t0: float, table: Array) -> Integrations:
-    """Runs by series as those of the other steppers: with energies at the start, at the samples and at the end."""
+    """Converts runs by Taylor series to ``Integrations``, with energies at the start, the samples and the end."""
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     y = np.concatenate([y0[:, None], runs.sample_y, runs.y[:, None]], axis=1)
     y = np.where(np.isfinite(y), y, y[:, :1])
@@ -265,14 +265,14 @@ def _breaks(system: System, table: Array, span: tuple[float, float]) -> Array | 
 
 
 def _longest_steps(system: System, table: Array, span: tuple[float, float]) -> Array:
-    """How long steps may be, for each set of parameters, so that nothing that changes with time is passed unseen."""
+    """Maximum step for each set of parameters, so that no step skips over a change in time."""
     if not moves_by_itself(system):
         return np.array([np.inf])
     return np.array([largest_step(system, row, span, breakpoints(system, row, span)) for row in table])
 
 
 def _write(system: System, arrays: dict[str, Array], at: Array, runs: Integrations, table: Array) -> None:
-    """Results of the runs that were started, into the arrays of their chunk."""
+    """Writes the results of the runs that were started into the arrays of their chunk."""
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     scale = np.maximum(runs.kinetic, runs.potential)
     scale = np.where(scale > 0, scale, 1.0)
@@ -298,7 +298,7 @@ def _write(system: System, arrays: dict[str, Array], at: Array, runs: Integratio
 
 
 def _sampled_drift(system: System, runs: Integrations, y0: Array, t0: float, table: Array) -> Array:
-    """Largest |E - E(0) - W| at the samples of each run, which dense output gives less exactly than the steps."""
+    """Largest |E - E(0) - W| at the samples of each run; dense output is less accurate than the steps."""
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     y = np.concatenate([y0[:, None], runs.sample_y], axis=1)
     t = np.concatenate([[t0], runs.sample_t])

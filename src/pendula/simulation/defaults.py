@@ -1,6 +1,6 @@
-"""What a run goes by where nothing else is asked for; read by functions and by the command line."""
+"""Default settings of a run, for functions and for the command line."""
 
 TOLERANCE = 1e-8
-"""relative error of a step, and absolute error in units of the model"""
+"""relative tolerance of a step, and absolute tolerance in units of the model"""
 MAX_STEPS = 1_000_000
-"""steps after which a run stops"""
+"""largest number of steps of a run"""

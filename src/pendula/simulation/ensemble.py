@@ -1,4 +1,4 @@
-"""What many runs of one system computed, how each ended, and how well each kept its energy."""
+"""Results of many runs of one system: states, outcomes and energy drift."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from pendula.system.system import System
 from pendula.words import counted, readable
 
 OUTCOMES = tuple(Outcome)
-"""Outcomes by the number that is stored for them."""
+"""Outcomes by their code."""
 
 
 @readable
 @dataclass(frozen=True)
 class EnsembleRun:
-    """One run of an ensemble: states at the samples it reached, where it ended, and how.
+    """One run of an ensemble: states at the samples it reached, its last state, and its outcome.
 
     Example:
         >>> import pendula
@@ -54,7 +54,7 @@ class EnsembleRun:
 @readable
 @dataclass(frozen=True)
 class Ensemble:
-    """Many runs of one system. Arrays have one row for each run, in the order of the initial states.
+    """Results of many runs of one system. Arrays have one row for each run, in the order of the initial states.
 
     ``ensemble[k]`` is run k, ``ensemble["theta1"]`` a coordinate or speed of all runs at the samples.
 
@@ -67,19 +67,19 @@ class Ensemble:
     """
 
     t: Array
-    """sample times; the final time alone if none were requested"""
+    """sample times; only the final time if none were requested"""
     q: Array
-    """coordinates at the samples, shape (runs, samples, coordinates); NaN where a run did not get that far"""
+    """coordinates at the samples, shape (runs, samples, coordinates); NaN beyond the end of a run"""
     v: Array
     """speeds at the samples"""
     end_t: Array
     end_q: Array
     end_v: Array
-    """where each run ended, early or not"""
+    """last time and state of each run"""
     code: Array
     """index of each outcome in ``OUTCOMES``; see ``outcome``"""
     where: Array
-    """time near which a run that failed did so"""
+    """time near which a run failed"""
     energy_drift: Array
     """max |E(t) - E(0) - W(t)| at the accepted steps and samples of each run, relative to its energy scale"""
     energy_scale: Array
@@ -92,19 +92,19 @@ class Ensemble:
     parameters: Array
     """parameters of each run; one row if they are the same for all"""
     failures: dict[int, str]
-    """why runs could not be started"""
+    """by run, why it could not be started"""
     seconds: float
-    """wall time in all; the first call on a machine also compiles the stepper, once"""
+    """total wall time; the first call on a machine also compiles the stepper"""
     lane_seconds: float
-    """time of the compiled loops, summed over all processes"""
+    """time in compiled loops, summed over all processes"""
     workers: int
     stepper: str
     tolerance: float
     in_lanes: bool
-    """whether eight states were computed together, or one after the other"""
+    """whether eight states were computed together (SIMD lanes), or one after the other"""
     system: System
     path: Path | None = None
-    """file that holds the arrays, where they were streamed to one"""
+    """file that holds the arrays, if they were streamed to one"""
 
     def __len__(self) -> int:
         return len(self.code)
@@ -125,7 +125,7 @@ class Ensemble:
         return self.system.layout
 
     def detail(self, run: int) -> str:
-        """Numbers behind an outcome; empty if the run finished."""
+        """Details of an outcome; empty if the run finished."""
         if run in self.failures:
             return self.failures[run]
         if self.outcome[run].ok:
@@ -173,7 +173,7 @@ class Ensemble:
         return self.summary()
 
     def summary(self) -> str:
-        """What there is to know about all runs, in a few lines."""
+        """A summary of all runs in a few lines."""
         counts = Counter(self.outcome)
         lines = [f"{len(self)} runs of {self.system.model.name}"]
         lines += [f"  {counts[outcome]:>8}  {outcome}" for outcome in OUTCOMES if counts[outcome]]
@@ -189,7 +189,7 @@ class Ensemble:
         return "\n".join(lines)
 
     def save(self, path: str | Path) -> None:
-        """Writes all arrays, names and the account to an ``.npz`` file."""
+        """Writes all arrays, names and the summary data to an ``.npz`` file."""
         path = Path(path)
         account: dict[str, Any] = {
             "model": self.system.model.name,
@@ -219,11 +219,11 @@ ARRAYS = (
     "t", "q", "v", "end_t", "end_q", "end_v", "code", "where", "energy_drift", "energy_scale", "steps", "rejected",
     "shortest_step", "longest_step", "parameters",
 )  # fmt: skip
-"""Arrays that are written to files."""
+"""Names of the arrays that are saved."""
 
 
 def mapped_array(path: Path, name: str) -> Array:
-    """An array inside an ``.npz`` file that was written without compression, as a map: it is read where it is used."""
+    """A memory map of an array in an uncompressed ``.npz`` file."""
     with zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as member:
         start = archive.getinfo(f"{name}.npy").header_offset
         version = np.lib.format.read_magic(member)

@@ -1,4 +1,4 @@
-"""Events: where an expression of the state crosses zero during a run, and whether that ends it."""
+"""Events: zero crossings of expressions during a run, and whether they end it."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _RELATION = re.compile(r"(>=|<=|==|=|>|<)")
 
 @dataclass(frozen=True)
 class Event:
-    """Something to look for during a run: the times at which an expression passes through zero.
+    """An event to detect during a run: the zero crossings of an expression.
 
     Attributes:
-        name: what it is called in results.
-        expression: text over t, coordinates, speeds, prescribed motions, inputs and parameters.
+        name: its name in results.
+        expression: of t, coordinates, speeds, prescribed motions, inputs and parameters, as text.
         direction: "rising" (from below zero, in the order of the run), "falling" or "any".
-        terminal: whether the run ends there.
+        terminal: whether the event ends the run.
         count: with ``terminal``, the run ends at this occurrence (default: the first); otherwise only this number is
             recorded (default: all).
-        limit: the expression is a limit that must not be passed: a run that starts exactly on it and passes it has its
-            event at once, and one that starts beyond it and would end there is refused.
+        limit: whether the zero is a limit that must not be passed: a run that starts exactly on it and passes it has
+            its event at once, and a terminal limit that is already passed at the start raises UsageError.
 
     Example:
         >>> import pendula
@@ -62,19 +62,19 @@ class Event:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip() or len(self.name) > LONGEST_NAME:
-            raise UsageError(f"the name of an event is text of at most {LONGEST_NAME} characters, found {self.name!r}")
+            raise UsageError(f"an event needs a name of at most {LONGEST_NAME} characters, found {self.name!r}")
         if self.direction not in DIRECTIONS:
-            raise UsageError(f'event "{self.name}": the direction is rising, falling or any, found {self.direction!r}')
+            raise UsageError(f'event "{self.name}": direction must be rising, falling or any, found {self.direction!r}')
         count = self.count
         if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
-            raise UsageError(f'event "{self.name}": count is a whole number from 1 up, found {count!r}')
+            raise UsageError(f'event "{self.name}": count must be a positive integer, found {count!r}')
         if self.limit and self.direction == "any":
             raise UsageError(f'event "{self.name}": a limit needs a direction, rising or falling')
-        self.parsed  # noqa: B018  a bad expression is refused here
+        self.parsed  # noqa: B018  raises for a bad expression
 
     @cached_property
     def parsed(self) -> Expression:
-        """The expression, read."""
+        """The parsed expression."""
         try:
             return parse(self.expression)
         except ExpressionError as error:
@@ -84,19 +84,19 @@ class Event:
     def read(cls, text: str, *, terminal: bool = False, direction: str | None = None) -> Event:
         """An event from one line of text.
 
-        ``"theta1 = 0 rising"`` is a section that is crossed one way, ``"theta1 >= 90deg"`` a limit that is reached,
+        ``"theta1 = 0 rising"`` is a Poincare section crossed in one direction, ``"theta1 >= 90deg"`` a limit,
         ``"apex: theta1_dot"`` an expression with a name, and ``"stop: theta1 >= 90deg"`` ends the run.
 
         Args:
             text: the line.
-            terminal: whether the run ends there, also without ``stop:``.
-            direction: the direction where the line states none; default: "any", or that of the inequality.
+            terminal: whether the event ends the run, even without ``stop:``.
+            direction: the direction if the line states none; default: "any", or that of the inequality.
 
         Raises:
             UsageError: the line cannot be read.
         """
         if not isinstance(text, str) or not text.strip():
-            raise UsageError(f'an event is an Event or text such as "theta1 = 0 rising", found {text!r}')
+            raise UsageError(f'an event must be an Event or text such as "theta1 = 0 rising", found {text!r}')
         body, label = " ".join(text.split()), ""
         while (found := _LABEL.match(body)) is not None:
             word, body = found["label"].strip(), found["body"].strip()
@@ -119,7 +119,7 @@ class Event:
 
 
 def _difference(body: str, name: str) -> tuple[str, str]:
-    """The expression whose zero is meant, and the direction in which an inequality begins to hold ('' if none)."""
+    """The expression whose zero is the event, and the direction in which an inequality becomes true ('' if none)."""
     pieces = _RELATION.split(body)
     signs = pieces[1::2]
     if not signs or ("=" not in signs and _is_expression(body)):  # comparisons inside "a if b < c else d"
@@ -149,7 +149,7 @@ def _is_expression(text: str) -> bool:
 @readable
 @dataclass(frozen=True)
 class Crossings:
-    """Where one event occurred: ``t``, ``q`` and ``v`` have one row for each time.
+    """The occurrences of one event: ``t``, ``q`` and ``v`` have one row for each.
 
     ``crossings["theta2"]`` is a coordinate or speed at those times.
 
@@ -170,7 +170,7 @@ class Crossings:
 
     @cached_property
     def joints(self) -> tuple[Array, Array]:
-        """Coordinates and speeds of the joints, in any formulation."""
+        """Joint coordinates and speeds, in any formulation."""
         return self.system.in_joints.read(self.q, self.v, self.t, parameters=self.parameters)
 
     def __getitem__(self, name: str) -> Array:
@@ -190,7 +190,7 @@ class Crossings:
 
 
 def read_events(events: Sequence[Event | str] | None) -> tuple[Event, ...]:
-    """Events given as such or as text.
+    """Events from objects or text.
 
     Raises:
         UsageError: one cannot be read, or two have the same name.
@@ -206,10 +206,10 @@ def read_events(events: Sequence[Event | str] | None) -> tuple[Event, ...]:
 
 
 def watch_events(system: System, events: Sequence[Event], vector: Array, t: float, y: Array) -> Watched | None:
-    """The events as functions to watch from a start on; None if there are none.
+    """The events as functions for the stepper to watch; None if there are none.
 
     Raises:
-        UsageError: an expression names something unknown, has no value at the start, or is a limit passed there.
+        UsageError: an expression has an unknown name or no value at the start, or a terminal limit already holds.
     """
     if not events:
         return None
@@ -230,7 +230,7 @@ def watch_events(system: System, events: Sequence[Event], vector: Array, t: floa
         if event.terminal and sides[k] == ways[k]:
             raise UsageError(f'event "{event.name}" would end the run, but already holds at the start')
         if sides[k] == 0:
-            sides[k] = -ways[k]  # so that passing it from here counts
+            sides[k] = -ways[k]  # so that leaving it counts as a crossing
     return Watched(
         callback=as_callback(program),
         directions=ways,
@@ -242,7 +242,7 @@ def watch_events(system: System, events: Sequence[Event], vector: Array, t: floa
 
 
 def crossings_of(system: System, events: Sequence[Event], run: Integration, vector: Array) -> Mapping[str, Crossings]:
-    """What was found, by name of the event."""
+    """Occurrences by name of the event."""
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     found = {}
     for k, event in enumerate(events):
@@ -253,7 +253,7 @@ def crossings_of(system: System, events: Sequence[Event], run: Integration, vect
 
 
 def hurry_notes(system: System, events: Sequence[Event], run: Integration) -> tuple[str, ...]:
-    """Says which events swing so quickly that some of their crossings may not have been seen."""
+    """Notes on events that oscillate too quickly for the steps, so that crossings may be missing."""
     unit = system.layout.time_unit
     return tuple(
         f'event "{event.name}" oscillates too quickly for the steps (from t = {at:.4g} {unit}), so crossings may be '

@@ -1,4 +1,4 @@
-"""Care for constraints around a run: the pose it starts from, the rate of stabilization, singular poses on its way."""
+"""Constraints in a run: check of the initial pose, rate of Baumgarte stabilization, singular poses along the way."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from pendula.system.loops.mobility import look_at, mobility
 from pendula.system.system import System
 
 PILOT_STEPS = 50
-"""Steps of the trial from which the rate of Baumgarte's stabilization is chosen."""
+"""Steps of the trial run that determines the rate of Baumgarte stabilization."""
 
 STEPS_TO_DECAY = 3.0
-"""Steps over which stabilization lets an error of the constraints decay by a factor e."""
+"""Number of steps in which stabilization reduces a constraint error by a factor e."""
 
 CLOSE_BY = 1e-3
-"""Least singular value of G, relative to its largest over the run, below which a pose is called nearly singular."""
+"""A pose is nearly singular if the smallest singular value of G is below this fraction of its maximum over the run."""
 
 LOCKED = 0.05
-"""The same for the last pose of a run that had to stop."""
+"""The same for the last pose of a run that failed."""
 
-_BUDGET = 0.2  # seconds, roughly, for looking at the poses of a run
+_BUDGET = 0.2  # approximate seconds for examining the poses of a run
 
 
 def check_start(system: System, start: State, vector: Array) -> tuple[str, ...]:
     """Notes on redundant constraints.
 
     Raises:
-        SingularPose: the start is a singular pose, from which the mechanism can continue in more than one way.
+        SingularPose: the initial pose is singular, so the mechanism can continue in more than one way.
     """
     if not system.model.closures:
         return ()
@@ -54,11 +54,11 @@ def check_start(system: System, start: State, vector: Array) -> tuple[str, ...]:
 def stabilization_rate(
     dynamics: Dynamics, y0: Array, span: tuple[float, float], quadratures: int, **settings: Any
 ) -> float:
-    """A rate for Baumgarte's stabilization, such that errors die out over a few steps.
+    """A rate for Baumgarte stabilization such that errors decay over a few steps.
 
-    A slower rate lets errors pile up, a faster one makes the equations stiff and the steps shorter: one over the
-    step costs a four-bar linkage three times the steps, a third of that a fifth more. The step is the median of
-    those that a short trial without stabilization takes at the same tolerance, or the fixed one.
+    A slower rate lets errors accumulate, a faster one makes the equations stiff and the steps shorter: a rate of 1/step
+    triples the steps of a four-bar linkage, a third of that rate adds a fifth. The step is the fixed one, or the median
+    step of a short trial run without stabilization at the same tolerance.
     """
     if settings.get("step"):
         return 1.0 / (STEPS_TO_DECAY * float(settings["step"]))
@@ -70,7 +70,7 @@ def stabilization_rate(
 
 
 def pose_notes(system: System, t: Array, q: Array, vector: Array, *, stopped: bool) -> tuple[str, ...]:
-    """Says where a run came close to a singular pose, went through one, or ended at one."""
+    """Notes on where a run came close to a singular pose, passed through one, or ended at one."""
     if not system.model.closures:
         return ()
     q, _ = system.in_joints.read(q, np.zeros((len(q), len(system.layout.speeds))), t, parameters=vector)
@@ -115,10 +115,10 @@ def pose_notes(system: System, t: Array, q: Array, vector: Array, *, stopped: bo
 
 
 def _turned_over(left: Array, right: Array) -> Array:
-    """Between which poses G lost rank: its row and column spaces then turn over against each other.
+    """Between which poses G lost rank: the relative orientation of its row and column spaces then changes.
 
-    While the rank stays, G_k G_(k+1)^T keeps a positive determinant for short steps; a simple zero of a singular
-    value on the way changes the sign.
+    While the rank is constant, the determinants for neighbouring poses have a positive product; a simple zero of a
+    singular value between them changes its sign.
     """
     first = np.linalg.det(np.swapaxes(left[:-1], -1, -2) @ left[1:])
     second = np.linalg.det(right[:-1] @ np.swapaxes(right[1:], -1, -2))

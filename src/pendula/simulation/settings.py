@@ -1,4 +1,4 @@
-"""What a run is asked to do, checked in one place."""
+"""Settings of a run, checked in one place."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class Settings:
         stepper: str, step: float | None, samples: Any, constraints: str, baumgarte_rate: float | None, max_steps: int,
         on_failure: str,
     ) -> Settings:  # fmt: skip
-        """From the arguments as they were given.
+        """Checks the arguments of a run.
 
         Raises:
-            UsageError: one is out of range.
+            UsageError: an argument is out of range.
             NotSupported: the stepper cannot take a fixed step.
         """
         span = span_of(duration, t_span, first)
         for name, value, known in (("constraints", constraints, CONSTRAINTS), ("on_failure", on_failure, ON_FAILURE)):
             if value not in known:
-                raise UsageError(f'{name} is one of {", ".join(known)}, found "{value}"')
+                raise UsageError(f'{name} must be one of {", ".join(known)}, found "{value}"')
         _check_rate(constraints, baumgarte_rate)
         try:
             return cls(
@@ -66,7 +66,7 @@ class Settings:
 
 
 def span_of(duration: float | None, t_span: Sequence[float] | None, first: float) -> tuple[float, float]:
-    """First and last time, from a duration or from both.
+    """First and last time, from a duration or from ``t_span``.
 
     Raises:
         UsageError: neither or both are given, or they are not finite.
@@ -87,4 +87,4 @@ def _check_rate(constraints: str, rate: float | None) -> None:
     if constraints != "baumgarte":
         raise UsageError(f'baumgarte_rate requires constraints="baumgarte", found constraints="{constraints}"')
     if not isinstance(rate, (int, float, np.floating, np.integer)) or not 0 < rate < np.inf:
-        raise UsageError(f"baumgarte_rate is a positive number, found {rate!r}")
+        raise UsageError(f"baumgarte_rate must be a positive number, found {rate!r}")

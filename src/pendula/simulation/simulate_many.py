@@ -1,4 +1,4 @@
-"""Many runs of one system: eight at a time in every process, on all cores."""
+"""Simulates many runs of one system: eight at a time (SIMD lanes) in every process, on all cores."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from pendula.system.layout import Array, State
 from pendula.system.recursive import RecursiveSystem
 from pendula.system.system import System
 
-FEWEST = 64  # runs in a chunk, so that lanes are mostly busy
+FEWEST = 64  # smallest chunk, so that lanes are mostly busy
 MOST = 1024
-SMALL = 256  # runs that are not worth a second process
+SMALL = 256  # fewer runs use one process
 
 
 def simulate_many(
@@ -48,33 +48,33 @@ def simulate_many(
 ) -> Ensemble:
     """Many runs of one system, from different initial states or with different parameters.
 
-    Eight runs at a time go through the compiled stepper, each with its own step sizes, in one process for each of the
-    cores. The digits of a run do not depend on the other runs, their order, or the number of processes.
+    The compiled stepper integrates eight runs at a time, each with its own step sizes, in one process for each core.
+    The result of a run does not depend on the other runs, their order, or the number of processes, to the last digit.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
-        duration: how long, from t = 0 or from the time of the States.
-        initial_states: arrays by name, one entry for each run (numbers count for all runs, what is not named is as in
+        duration: length of the runs, from t = 0 or from the time of the States.
+        initial_states: arrays by name, one entry for each run (numbers apply to all runs, unnamed values are those of
             the model); or a list of States or of values by name; or (q, v), two arrays with a row for each run.
         parameters: changes by name, numbers or one for each run; or an array of all values, or one row for each run.
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
-        stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as of :func:`simulate`; others run one at a time.
-        samples: number of equally spaced times, or the times, at which states are kept; default: the end alone.
-        max_steps: attempted steps of a run before it is stopped.
+        stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as for :func:`simulate`; others run one at a time.
+        samples: number of equally spaced times, or the times, at which states are kept; default: only the end.
+        max_steps: largest number of attempted steps of a run.
         workers: number of processes; default: the number of cores, one if there is little to do. Scripts that
             use more than one need ``if __name__ == "__main__":`` where processes cannot be forked.
-        bad_starts: "raise" ends everything at an initial state that is not finite or cannot be assembled; "mark" gives
-            that run a separate outcome.
+        bad_starts: "raise" raises for an initial state that is not finite or cannot be assembled; "mark" records it in
+            the outcome of that run.
         on_progress: called as (runs ended, runs) about ten times a second.
-        save: an ``.npz`` file the results go to as they come; the arrays of the result are then maps of this file,
-            and no more than a few chunks of runs are ever held in memory.
+        save: an ``.npz`` file to which results are streamed; q and v of the result are then memory maps of this file,
+            and only a few chunks of runs are held in memory.
 
     Returns:
-        Ensemble; look at ``ok`` and ``energy_drift`` first. A run that fails does not touch the others. After an
-        interrupt from the keyboard it holds what is finished, the outcome of the others is "interrupted".
+        Ensemble; check ``ok`` and ``energy_drift`` first. A run that fails does not affect the others. After a keyboard
+        interrupt it holds the finished runs; the outcome of the others is "interrupted".
 
     Raises:
-        UsageError: an argument is out of range, or an initial state is not finite (names the run).
+        UsageError: an argument is out of range, or an initial state is not finite (the message names the run).
         ComputationError: a worker process died.
 
     Example:
@@ -90,7 +90,7 @@ def simulate_many(
     runs = len(starts)
     settings = _settings(starts.t, duration, tol, atol, stepper, samples, max_steps)
     if bad_starts not in ("raise", "mark"):
-        raise UsageError(f'bad_starts is "raise" or "mark", found "{bad_starts}"')
+        raise UsageError(f'bad_starts must be "raise" or "mark", found "{bad_starts}"')
     if bad_starts == "raise" and (bad := starts.not_finite(system)):
         run, name = next(iter(bad.items()))
         raise UsageError(f'initial_states: "{name}" of run {run} is not finite ({len(bad)} such runs in all)')
@@ -104,7 +104,7 @@ def simulate_many(
                 raise UsageError(f"initial_states: run {run} cannot be started: {text}")
             store.add(found)
     except KeyboardInterrupt:
-        pass  # runs that were not stored keep the outcome they were given at first: interrupted
+        pass  # runs that were not stored keep their initial outcome, interrupted
     except BaseException:
         store.drop()
         raise
@@ -112,7 +112,7 @@ def simulate_many(
 
 
 def _all_starts(system: System, initial_states: Any, parameters: Any) -> tuple[Starts, Array]:
-    """A start for every run, and its parameters: one row if they are the same for all."""
+    """An initial state for every run, and its parameters: one row if they are the same for all."""
     table = read_parameters(system, parameters)
     starts = read_starts(system, initial_states, table)
     runs = max(len(starts), len(table))
@@ -152,14 +152,14 @@ def _worker_count(workers: int | None, runs: int) -> int:
     if workers is None:
         return 1 if runs < SMALL else min(available_cores(), -(-runs // FEWEST))
     if not isinstance(workers, (int, np.integer)) or workers < 1:
-        raise UsageError(f"workers must be a positive whole number, found {workers!r}")
+        raise UsageError(f"workers must be a positive integer, found {workers!r}")
     return int(min(workers, -(-runs // 8)))
 
 
 def _chunk_size(runs: int, workers: int, settings: ManySettings, system: System) -> int:
     row = 8 * (settings.samples.size + 2) * (len(system.layout.coordinates) + len(system.layout.speeds) + 1)
     fitting = max(8, int(CHUNK_BYTES / row))
-    fair = max(FEWEST, min(MOST, -(-runs // (12 * workers))))  # small ones even out who ends last
+    fair = max(FEWEST, min(MOST, -(-runs // (12 * workers))))  # small chunks balance the load
     return min(fitting, fair if workers > 1 else MOST)
 
 
@@ -171,7 +171,7 @@ def _chunks(starts: Starts, table: Array, settings: ManySettings, size: int) -> 
 
 
 def _make_job(model: Any, formulation: str) -> Job:
-    """The job in a process that inherits nothing."""
+    """The job in a spawned process, which inherits nothing."""
     if formulation == RecursiveSystem.engine:
         return Job(compile_system(model, engine=formulation))
     return Job(compile_system(model, formulation))

@@ -1,4 +1,4 @@
-"""Initial states and parameters of many runs, in all accepted forms."""
+"""Reads initial states and parameters of many runs, in all accepted forms."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pendula.system.system import System, has_gaps
 
 @dataclass(frozen=True)
 class Starts:
-    """States as they were given, not yet brought onto the constraints.
+    """Initial states as given, not yet projected onto the constraints.
 
     Attributes:
-        q, v: one row for each run, in the joints' coordinates or in those of the equations.
-        named: coordinates and speeds that were given by name, for each run; one entry if it is the same for all.
-        written: those that the model gives, and that are held where that is possible.
-        in_joints: whose coordinates.
+        q, v: one row for each run, in joint coordinates or in those of the equations.
+        named: coordinates and speeds given by name, for each run; one entry if they are the same for all.
+        written: those that the model gives, which assembly changes as little as possible.
+        in_joints: whether q and v are joint coordinates and speeds.
     """
 
     t: float
@@ -46,14 +46,14 @@ class Starts:
         return system.in_joints.layout if self.in_joints else system.layout
 
     def not_finite(self, system: System) -> dict[int, str]:
-        """Runs whose state is not finite, and what of it."""
+        """Runs with a state that is not finite, and the name of the value."""
         layout = self.layout(system)
         names = (*layout.coordinates, *layout.speeds)
         bad = ~np.isfinite(np.concatenate([self.q, self.v], axis=1))
         return {int(run): names[int(np.argmax(bad[run]))] for run in np.flatnonzero(bad.any(axis=1))}
 
     def assembled(self, system: System, parameters: Array) -> tuple[Array, Array, dict[int, str]]:
-        """Consistent coordinates and speeds of the equations, and why some runs have none."""
+        """Consistent coordinates and speeds of the equations, and the errors of runs that have none."""
         layout, failed = self.layout(system), dict[int, str]()
         if not has_gaps(system) and system.in_joints.same:
             return self.q, self.v, failed
@@ -81,7 +81,7 @@ def read_starts(system: System, given: Any, parameters: Array) -> Starts:
         return _from_arrays(system, *given)
     if not isinstance(given, Sequence):
         raise UsageError(
-            "initial_states is a list of States or of values by name, arrays by name, or (q, v); "
+            "initial_states must be a list of States or of values by name, arrays by name, or (q, v); "
             f"found {type(given).__name__}"
         )
     if not given:
@@ -99,7 +99,7 @@ def _is_table(x: Any) -> bool:
 
 
 def _by_name(system: System, given: Mapping[str, Any], parameters: Array) -> Starts:
-    """Arrays by name, one entry for each run; numbers count for all."""
+    """Arrays by name, one entry for each run; numbers apply to all runs."""
     layout = system.in_joints.layout
     columns = {name: _column(name, value) for name, value in given.items()}
     runs = max([c.size for c in columns.values()] + [len(parameters)])
@@ -159,7 +159,7 @@ def _from_states(system: System, given: Sequence[State]) -> Starts:
         if names not in (own, joints) or names != (given[0].layout.coordinates, given[0].layout.speeds):
             raise UsageError(f"initial_states: state {run} belongs to another system: it has {', '.join(names[0][:6])}")
         if state.t != given[0].t:
-            raise UsageError(f"initial_states: all must belong to one time; state {run} is of t = {state.t:g}")
+            raise UsageError(f"initial_states: all must belong to one time; state {run} belongs to t = {state.t:g}")
     in_joints = (given[0].layout.coordinates, given[0].layout.speeds) == joints
     q, v = np.array([s.q for s in given], dtype=float), np.array([s.v for s in given], dtype=float)
     return Starts(float(given[0].t), q, v, (frozenset(),), in_joints)

@@ -1,4 +1,4 @@
-"""Where the results of an ensemble gather: in memory, or in files that become one in the end."""
+"""Collects the results of an ensemble, in memory or in scratch files that are merged at the end."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from pendula.system.lanes import has_lane_program
 from pendula.system.layout import Array
 from pendula.system.system import System, has_gaps
 
-CHUNK_BYTES = 64e6  # samples of a chunk take no more memory than this
+CHUNK_BYTES = 64e6  # memory limit for the samples of a chunk
 
 
 class Store:
-    """Arrays of all runs, in memory or in files that become one in the end."""
+    """Arrays of all runs, in memory or in scratch files."""
 
     def __init__(self, system: System, settings: ManySettings, starts: Starts, save: str | Path | None) -> None:
         self._system, self._settings = system, settings
@@ -32,7 +32,7 @@ class Store:
         self._seconds = 0.0
         if self._path is not None:
             if self._path.suffix != ".npz":
-                raise UsageError(f'save names an .npz file, found "{save}"')
+                raise UsageError(f'save must name an .npz file, found "{save}"')
             try:
                 self._folder = Path(tempfile.mkdtemp(prefix=f".{self._path.stem}-", dir=self._path.absolute().parent))
             except OSError as error:
@@ -41,7 +41,7 @@ class Store:
         self._arrays = {name: self._array(name, row, len(starts)) for name, row in one.items()}
 
     def _array(self, name: str, row: Array, runs: int) -> Array:
-        """Room for all runs, filled with what is known before they start."""
+        """An array for all runs, filled with initial values."""
         shape = (runs, *row.shape[1:])
         if self._folder is None or name not in ("q", "v"):
             return np.repeat(row, runs, axis=0)
@@ -54,20 +54,20 @@ class Store:
         return array
 
     def add(self, found: Found) -> None:
-        """Takes in a chunk."""
+        """Stores the results of a chunk."""
         for name, array in found.arrays.items():
             self._arrays[name][found.first : found.first + len(array)] = array
         self._failures |= found.failures
         self._seconds += found.seconds
 
     def drop(self) -> None:
-        """Removes what is on disk."""
+        """Removes the scratch files."""
         if self._folder is not None:
             self._arrays.clear()
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def finish(self, table: Array, workers: int, seconds: float) -> Ensemble:
-        """The ensemble; arrays that were streamed become maps of one file."""
+        """The ensemble; streamed arrays become memory maps of one file."""
         violation = self._arrays.pop("constraint_violation")
         ensemble = Ensemble(
             t=self._settings.samples,

@@ -1,4 +1,4 @@
-"""What a simulation computed, how it ended, and how well it kept energy and constraints."""
+"""Result of a simulation: states, outcome, energy account and constraint violations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pendula.words import counted, readable, some
 @readable
 @dataclass(frozen=True)
 class EnergyAccount:
-    """Energies at every accepted step, the work done on the mechanism, and what does not add up.
+    """Energies at every accepted step, the work done on the mechanism, and the error of their balance.
 
     Example:
         >>> import pendula
@@ -65,7 +65,7 @@ class EnergyAccount:
 @readable
 @dataclass(frozen=True)
 class Trajectory:
-    """Times, coordinates and speeds, with the account of the run.
+    """Times, coordinates and speeds of a run, with its energy account and statistics.
 
     ``trajectory["theta1"]`` is a coordinate or speed over time. ``t``, ``q``, ``v`` are at the requested
     samples, or at the accepted steps.
@@ -82,7 +82,7 @@ class Trajectory:
     v: Array
     outcome: Outcome
     detail: str
-    """numbers behind the outcome; empty if it finished"""
+    """details of the outcome; empty if it finished"""
     energy: EnergyAccount
     energy_error: Array
     """(E(t) - E(0) - W(t)) / scale at the times of ``t``"""
@@ -93,35 +93,35 @@ class Trajectory:
     velocity_violation: float
     """largest |G v - b| at the accepted steps"""
     jacobi_drift: float | None
-    """relative change of the Jacobi integral, where prescribed motions leave it constant"""
+    """relative drift of the Jacobi integral, if prescribed motions conserve it"""
     steps: int
     rejected: int
     rhs_evaluations: int
     seconds: float
-    """wall time of the integration alone"""
+    """wall time of the integration"""
     stepper: str
     tolerance: float
     notes: tuple[str, ...]
     system: System
     parameters: Array
     step: float | None = None
-    """size of the steps where it was fixed; the tolerance then had no part in them"""
+    """fixed step size, if any; the tolerance then had no effect"""
     events: Mapping[str, Crossings] = field(default_factory=dict)
-    """where each event occurred, by its name"""
+    """occurrences of each event, by its name"""
 
     @property
     def layout(self) -> Layout:
-        """Names and units of what is integrated: the columns of ``q`` and ``v``."""
+        """Names and units of the columns of ``q`` and ``v``."""
         return self.system.layout
 
     @property
     def joint_layout(self) -> Layout:
-        """Names and units of the joints' coordinates and speeds: what a run is read by."""
+        """Names and units of the joint coordinates and speeds."""
         return self.system.in_joints.layout
 
     @cached_property
     def joints(self) -> tuple[Array, Array]:
-        """Coordinates and speeds of the joints over time, in any formulation."""
+        """Joint coordinates and speeds over time, in any formulation."""
         return self.system.in_joints.read(self.q, self.v, self.t, parameters=self.parameters)
 
     @property
@@ -144,7 +144,7 @@ class Trajectory:
         return State(float(self.t[index]), self.q[index], self.v[index], self.layout)
 
     def _event_arrays(self) -> dict[str, Array]:
-        """Names of the events; times and states of all in one list each, with the index of the event."""
+        """Names of the events; times and states of all occurrences, each with the index of its event."""
         found = list(self.events.values())
         nq, nv = len(self.layout.coordinates), len(self.layout.speeds)
         return {

@@ -1,7 +1,7 @@
-"""Chunks of work on several processes, in order, with progress, and without losing what is finished.
+"""Runs chunks of work in several processes, with progress; an interrupt does not lose finished chunks.
 
-Where processes can be forked, workers inherit what is compiled; otherwise each loads the same extensions and makes
-its own, once. Workers leave the keyboard's interrupt to the main process, which sets a flag for them.
+If processes can be forked, workers inherit compiled code; otherwise each loads the same extensions and compiles once.
+Workers ignore keyboard interrupts; the main process handles them and sets a flag.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Any
 from pendula.errors import ComputationError
 from pendula.extensions import Extension, load_again, loaded
 
-POLL = 0.1  # seconds between looks at the progress
-AHEAD = 2  # chunks per worker that are handed out at a time
+POLL = 0.1  # seconds between progress reports
+AHEAD = 2  # largest number of submitted chunks per worker
 
 _worker: dict[str, Any] = {}
 
 
 def available_cores() -> int:
-    """Cores this process may use."""
+    """Number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -62,7 +62,7 @@ def _work(chunk: Any) -> Any:
 
 
 class _Interrupt:
-    """Takes note of the keyboard's interrupt instead of raising it; the second one is raised."""
+    """Records a keyboard interrupt instead of raising it; a second one is raised."""
 
     def __init__(self) -> None:
         self.came = False
@@ -84,7 +84,7 @@ class _Interrupt:
 
     @contextmanager
     def kept_from_children(self) -> Iterator[None]:
-        """Processes that start here never see the keyboard's interrupt, not even while they start."""
+        """Blocks keyboard interrupts for processes that start in this context."""
         if not hasattr(signal, "pthread_sigmask"):
             yield
             return
@@ -106,13 +106,13 @@ def run_chunks(
     workers: int,
     on_progress: Callable[[int], object],
 ) -> Iterator[tuple[int, Any]]:
-    """Results of ``job(chunk, tell)`` with the number of the chunk, as they come.
+    """Yields results of ``job(chunk, tell)`` with the number of the chunk, as they finish.
 
-    After ``KeyboardInterrupt``, what workers have so far still comes, then the interrupt is raised again.
+    After ``KeyboardInterrupt`` it yields the results so far, then raises the interrupt again.
 
     Args:
-        job: what is done with a chunk; it may end early when ``tell`` raises ``KeyboardInterrupt``.
-        remake: function and arguments that make the job anew in a process that cannot inherit it.
+        job: processes a chunk; it may end early if ``tell`` raises ``KeyboardInterrupt``.
+        remake: function and arguments that make the job in a process that cannot inherit it.
         chunks: each is sent to a worker.
         on_progress: called with the number of runs that have ended.
 
