@@ -298,9 +298,9 @@ def test_bad_events_are_refused_with_their_name(events: list[str], message: str)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "", "expression": "t"}, "name of an event"),
+        ({"name": "", "expression": "t"}, "an event needs a name"),
         ({"name": "x", "expression": "t", "direction": "up"}, "rising, falling or any"),
-        ({"name": "x", "expression": "t", "count": 0}, "from 1 up"),
+        ({"name": "x", "expression": "t", "count": 0}, "positive integer"),
         ({"name": "x", "expression": "t +"}, 'event "x"'),
         ({"name": "x", "expression": "t", "limit": True}, "needs a direction"),
     ],
