@@ -228,7 +228,7 @@ def test_jacobian_dynamics_refuses_memory_that_does_not_fit() -> None:
 
 def test_unknown_letter_is_refused() -> None:
     system, _ = both("pendulum")
-    with pytest.raises(UsageError, match='not "x"'):
+    with pytest.raises(UsageError, match='not by "x"'):
         system.acceleration_jacobian("x", [0.1], [0.0])
 
 

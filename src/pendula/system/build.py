@@ -1,4 +1,4 @@
-"""From a model to a compiled system that has been found well posed."""
+"""Compiles a model and checks that the resulting system is well posed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pendula.system.system import System
 _TRIES = 6
 _SINGULAR = 1e-11
 MOST_SPEEDS, MOST_SPEEDS_CLOSED = 5, 24
-"""Number of speeds up to which compiled equations are faster than the recursion."""
+"""Number of speeds up to which compiled equations are faster than the recursion: for trees, and with closed loops."""
 MOST_DERIVED = 12
 """Number of speeds up to which compiled equations provide the terms of linear models, for either engine."""
 
@@ -38,17 +38,17 @@ ENGINES = ("auto", "symbolic", "recursive")
 
 
 def compile_system(model: Model | Equations | str, formulation: str | None = None, *, engine: str = "auto") -> System:
-    """A compiled system: derives the equations by a formulation and checks that they are well posed.
+    """Derives the equations by a formulation, compiles them and checks that they are well posed.
 
-    The engine "recursive" derives nothing and finds accelerations by a recursion over the bodies; "auto" takes it
+    The engine "recursive" derives nothing and finds accelerations by a recursion over the bodies; "auto" chooses it
     if it is faster and no formulation is named. ``system.engine`` names the engine.
 
     Well posed means that every allowed motion has mass: M is positive definite on the null space of G. Constraints
-    may be redundant: ``mobility(system)`` reports it, and the motion is found all the same.
+    may be redundant: the motion is still determined, and ``mobility(system)`` reports them.
 
     Args:
-        model: a model, equations, or the name of a library mechanism; the model of a system is compiled anew.
-        formulation: its name; see :func:`pendula.formulations`.
+        model: a model, equations, or the name of a library mechanism; for a system, its model is compiled again.
+        formulation: name of a formulation; see :func:`pendula.formulations`.
         engine: "symbolic", "recursive" or "auto".
 
     Raises:
@@ -75,17 +75,17 @@ def compile_system(model: Model | Equations | str, formulation: str | None = Non
     system = SymbolicSystem(equations)
     _check_well_posed(system)
     if system.tree is not None and (independent_rows(system) < equations.loop_rows or not _solves_by_bodies(system)):
-        return SymbolicSystem(equations, by_bodies=False)  # or massless bodies that only a loop holds
+        return SymbolicSystem(equations, by_bodies=False)  # redundant rows, or massless bodies that only a loop holds
     return system
 
 
 def recursion_is_faster(model: Model) -> bool:
-    """By the number of speeds; loops have to be far larger, since each of their rows is another recursion."""
+    """Decides by the number of speeds; the limit is higher with loops, since each loop row costs another recursion."""
     return len(model.speeds) > (MOST_SPEEDS_CLOSED if model.closures else MOST_SPEEDS)
 
 
 def compile_alike(system: System, model: Model) -> System:
-    """The system of a changed model, by the same engine and formulation."""
+    """The system of a changed model, with the same engine and formulation."""
     from pendula.system.recursive import RecursiveSystem  # slow to load
 
     if isinstance(system, RecursiveSystem):
@@ -94,7 +94,7 @@ def compile_alike(system: System, model: Model) -> System:
 
 
 def _recursive(model: Model, *, symbolic_terms: bool = False) -> System:
-    """The recursion over the bodies, tried at some poses."""
+    """A recursive system that finds accelerations at one pose at least."""
     from pendula.system.recursive import RecursiveSystem  # slow to load
 
     system = RecursiveSystem(model, symbolic_terms=symbolic_terms)
@@ -102,15 +102,15 @@ def _recursive(model: Model, *, symbolic_terms: bool = False) -> System:
         _check_well_posed(system)
     if system.layout.speeds and _solves_by_bodies(system):
         return system
-    compile_system(model, DEFAULT)  # says what is wrong, if something is
+    compile_system(model, DEFAULT)  # raises the error that explains it, if the model is wrong
     raise NotSupported(
-        "the recursion finds no accelerations: a loop holds a massless body, or a pose is singular.\n"
-        "  Try: the engine symbolic."
+        "the recursive engine finds no accelerations: only a loop holds a massless body, or a pose is singular.\n"
+        "  Try: the symbolic engine."
     )
 
 
 def _solves_by_bodies(system: System) -> bool:
-    """Whether accelerations can be found from the tips to ground, at one of some poses."""
+    """Whether elimination from the tips to ground finds accelerations at one of a few poses."""
     start = system.in_joints.initial_state()
     rng = np.random.default_rng(12345)
     for k in range(_TRIES):
@@ -123,7 +123,7 @@ def _solves_by_bodies(system: System) -> bool:
 
 
 def _check_well_posed(system: System) -> None:
-    """Looks at some poses; one good pose is enough, since single poses may be singular."""
+    """Checks a few poses; one good pose is enough, since isolated poses may be singular."""
     if not system.layout.speeds:
         raise ModelError([Problem("model", "joints", "nothing can move: there are no free coordinates")])
     if isinstance(system, SymbolicSystem) and system.tree and mobility(system).by_rank and _solves_by_bodies(system):

@@ -1,4 +1,4 @@
-"""Constraints of a system as numbers: gaps, their rates, G, and what loops need to close."""
+"""Numeric constraints of a system: gaps, their rates, the constraint Jacobian G, and checks of loop closure."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from pendula.system.code.programs import Compiled, prepared_parameters
 from pendula.system.layout import Array
 
 Block = Callable[[str, Array, Callable[[], Sequence[Any]]], Compiled]
-"""(name, parameters, expressions) -> a program of [t, q, v, u] for these expressions, compiled once for each name."""
+"""(name, parameters, expressions) -> a program of [t, q, v, u] for these expressions, compiled once per name."""
 
 
 class Constraints:
-    """g, G and b of symbolic rows, compiled when they are first used.
+    """g, G and b of symbolic constraint rows, compiled on first use.
 
     Args:
-        equations: where the rows come from; all equations of motion, or those of the loops alone.
-        block: compiles expressions of these equations; by default they are compiled here.
+        equations: the source of the rows: all equations of motion, or only those of the loops.
+        block: compiles expressions of these equations; by default this class does.
     """
 
     def __init__(self, equations: Equations | LoopEquations, block: Block | None = None) -> None:
@@ -47,7 +47,7 @@ class Constraints:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each row of g says; the rows of G come first."""
+        """The meaning of each row of g; rows that belong to G come first."""
         return tuple(self._equations.constraint_names)
 
     def gaps(self, rows: Array, parameters: Array) -> tuple[Array, Array]:
@@ -71,7 +71,7 @@ class Constraints:
         return sparse_rows(eq.G, len(eq.v), rows, lambda values: self._block("G", parameters, values))
 
     def fixed_gaps(self, parameters: Array) -> dict[str, float]:
-        """Gaps of the constraints that no motion changes, by name: they hold or not by the parameters."""
+        """Gaps of the constraints that no motion changes, by name: they depend on the parameters alone."""
         eq = self._equations
         if not eq.fixed_gaps:
             return {}
@@ -80,7 +80,7 @@ class Constraints:
         return {name: float(gap) for (name, _), gap in zip(eq.fixed_gaps, found, strict=True)}
 
     def turned_over(self, row: Array, parameters: Array) -> list[str]:
-        """Closing joints that are closed with one side turned over, at one row [t, q, v, u]."""
+        """Closing joints whose two sides point in opposite directions, at one row [t, q, v, u]."""
         senses = self._equations.senses
         if not senses:
             return []
@@ -91,7 +91,7 @@ class Constraints:
 def sparse_rows(
     matrix: Matrix, width: int, rows: Array, block: Callable[[Callable[[], Sequence[Any]]], Compiled]
 ) -> Array:
-    """A matrix of expressions at every row of inputs, shape (rows, height, width); zeros are not computed."""
+    """Values of a sparse matrix of expressions at every row of inputs, shape (rows, height, width)."""
     found = list(entries(matrix))
     out = np.zeros((len(rows), len(matrix) * width))
     if found:

@@ -1,4 +1,4 @@
-"""Right-hand side and projection of a system as callbacks for a stepper, with their own buffers."""
+"""Right-hand side and constraint projection of a system as callbacks for a stepper, with private buffers."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ STATUS = {
         "configuration, in which the mechanism may not be able to move"
     ),
 }
-"""What a status of the kernels means."""
+"""The meaning of a status that kernels return, for messages."""
 
 MOST_PASSES = 12  # Newton steps of a projection
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """What callbacks work on: the context, and everything it points to. One per run, so that runs do not meet."""
+    """The context of the callbacks and all memory it points to; each run has its own, so runs share no buffers."""
 
     context: Memory
 
     @property
     def failure(self) -> str | None:
-        """Why the right-hand side could not be solved, if it could not."""
+        """Why the solve for the accelerations failed; None if it did not."""
         return STATUS.get(self.context.status)
 
     def callback(self, address: int) -> Callback:
@@ -54,9 +54,9 @@ class Dynamics:
 
     Attributes:
         rhs: [t, q, v, (work)] -> [q', v', (power)].
-        project: brings a state onto the constraints; None where there are none.
-        quadratures: 1 if the work done is integrated along, else 0.
-        workspace: what both work on.
+        project: projects a state onto the constraints; None if there are none.
+        quadratures: 1 if the run also integrates the work done, else 0.
+        workspace: the memory of both.
     """
 
     rhs: Callback
@@ -66,14 +66,14 @@ class Dynamics:
 
 
 class SpareDynamics:
-    """Dynamics that single evaluations use again, for the last parameters; each serves one thread at a time."""
+    """A pool of dynamics that single evaluations reuse, for the last parameters; each serves one thread at a time."""
 
     def __init__(self) -> None:
         self._key = b""
         self._free: list[Dynamics] = []
 
     def take(self, key: bytes) -> Dynamics | None:
-        """One for these parameters, if there is one to spare."""
+        """An unused one for these parameters, if there is any."""
         free = self._free
         if key != self._key or not free:
             return None
@@ -123,7 +123,7 @@ def shared_fields(
     rank: int,
     baumgarte: float | None,
 ) -> dict[str, Any]:
-    """The fields that every context has; arguments as for :func:`bind_dynamics`."""
+    """The fields that all contexts share; arguments as for :func:`bind_dynamics`."""
     x = np.zeros(1 + sizes.q + sizes.v + sizes.u)
     x[1 + sizes.q + sizes.v :] = inputs
     return {
@@ -149,17 +149,17 @@ def bind_dynamics(
     complement: bool = False,
     baumgarte: float | None = None,
 ) -> Dynamics:
-    """Fresh callbacks for one run.
+    """New callbacks for one run.
 
     Args:
-        inputs: constant values of the inputs (those that depend on time are part of the program).
+        inputs: values of the constant inputs (the program computes those that depend on time).
         balls: for every quaternion, index of its first coordinate and of its first angular speed.
         speed_of: index of the speed that is the rate of each coordinate, -1 for quaternions.
-        has_power: whether the work done is integrated along.
-        length: a length typical of the mechanism, by which gaps are judged.
+        has_power: whether the run also integrates the work done.
+        length: a typical length of the mechanism, to which gaps are compared.
         rank: number of independent constraint rows at regular poses.
-        complement: solve by an orthogonal complement; always done where rows are redundant.
-        baumgarte: rate at which errors of the constraints decay [1/time]; None: no stabilization.
+        complement: solve by an orthogonal complement; redundant rows always require it.
+        baumgarte: rate at which constraint violations decay [1/time]; None: no stabilization.
     """
     nv, m = sizes.v, sizes.rows
     code = programs.dynamics(parameters)

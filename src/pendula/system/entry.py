@@ -1,4 +1,4 @@
-"""The system of an argument: functions of a compiled system also accept a model or a library name."""
+"""Functions of a compiled system that also accept a model or a library name."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ AnySystem = System | Model | str
 """What a call accepts as a system: the system, a model, or the name of a library mechanism."""
 
 MOST_KEPT = 8
-"""systems that were compiled on the way and are kept, so that the next call with the same model is quick"""
+"""number of systems compiled by such calls that are kept, so that the next call with the same model is quick"""
 
 _compiled: OrderedDict[Any, System] = OrderedDict()
 
 
 def system_of(given: Any, who: str, *, also: str = "") -> System:
-    """The system that an argument means.
+    """Compiles an argument, unless it is a system already.
 
     A model, equations or the name of a library mechanism are compiled with the defaults of ``compile_system``; the
-    last few are kept. Compile once with :func:`pendula.compile_system` to choose a formulation or an engine.
+    last few systems are kept. To choose a formulation or an engine, call :func:`pendula.compile_system` once.
 
     Args:
         given: a system, a model, equations, or the name of a library mechanism.
-        who: the function that asks, for the message.
-        also: what else it takes, for the message.
+        who: the function with this argument, for the message.
+        also: what else it accepts, for the message.
 
     Raises:
-        UsageError: it is none of these; the message states what ``who`` takes.
+        UsageError: it is none of these; the message states what ``who`` accepts.
 
     Example:
         >>> system_of("pendulum", "simulate") is system_of("pendulum", "linearize")
@@ -77,7 +77,7 @@ def assemble(
         near, parameters, keep, prefer: as in :func:`pendula.system.loops.assembly.assemble`.
 
     Raises:
-        LoopNotClosed: no consistent state was found, or the speeds to keep cannot be.
+        LoopNotClosed: no consistent state was found, or the speeds in ``keep`` contradict the loops.
 
     Example:
         >>> import pendula
@@ -89,7 +89,7 @@ def assemble(
 
 
 def mobility(system: AnySystem, parameters: Parameters = None) -> of_loops.Mobility:
-    """Degrees of freedom by count and by rank, and redundant constraints, looked at around the initial state.
+    """Degrees of freedom by count and by rank, and redundant constraints, at poses near the initial state.
 
     Example:
         >>> mobility("four-bar").text

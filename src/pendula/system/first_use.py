@@ -1,6 +1,6 @@
-"""Which kernels a task will need: they are compiled ahead, in other processes, while the equations are derived.
+"""Starts compiling the kernels that a task will need in other processes, while this one derives the equations.
 
-Each function here returns at once. Nothing depends on it but the time of the first use on a machine.
+Each function returns at once. It only shortens the first use on a machine; results do not depend on it.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ SLOPES = Ahead("pendula.system.recursion.derivatives:by_state")
 
 
 def prepare_motion(stepper: str) -> None:
-    """Compiles the step loop and the stepper of one run."""
+    """Starts compiling the step loop and the stepper of one run."""
     compile_ahead(*kernels_of(stepper))
 
 
 def prepare_many_motions(stepper: str) -> None:
-    """Compiles the step loop of an ensemble."""
+    """Starts compiling the step loop of an ensemble."""
     if stepper != "taylor":
         compile_ahead(LOCKSTEP)
 
 
 def prepare_linear_models(model: Model, formulation: str | None, engine: str) -> None:
-    """Compiles what finds derivatives, or for small mechanisms the roots, of linear models."""
+    """Starts compiling the kernels of linear models: derivatives by the recursion, or eigenvalues of small models."""
     recursive = engine == "recursive" or (engine == "auto" and formulation is None and recursion_is_faster(model))
     compile_ahead(SLOPES if recursive else ROOTS)

@@ -1,7 +1,7 @@
-"""A system read and set in the coordinates of its joints, for equations in any coordinates.
+"""Conversion between the coordinates of a system and those of its joints.
 
-Most formulations use the joints' coordinates, and then everything here hands its arguments through. In maximal
-coordinates each body has coordinates instead; all conversion between the two is here.
+Most formulations use the joints' coordinates; then all functions here return their arguments unchanged. In maximal
+coordinates each body has its own coordinates, and this module converts between the two.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class InJoints:
-    """One system in the joints' coordinates.
+    """A view of one system in the joints' coordinates.
 
     Attributes:
         layout: names, kinds and units of the joints' coordinates and speeds.
@@ -38,25 +38,25 @@ class InJoints:
         (('link_x', 'link_y', 'link_theta'), [0.5])
     """
 
-    def __init__(self, system: System, layout: Layout, twin: Callable[[], System] | None = None) -> None:
-        """``twin`` makes the system in the joints' coordinates; None where it is the system itself."""
+    def __init__(self, system: System, layout: Layout, joint_system: Callable[[], System] | None = None) -> None:
+        """``joint_system`` makes the system in the joints' coordinates; None if it is the system itself."""
         self._system = system
-        self._twin = twin
+        self._joint_system = joint_system
         self.layout = layout
 
     @property
     def same(self) -> bool:
         """Whether the system's own coordinates are those of the joints."""
-        return self._twin is None
+        return self._joint_system is None
 
     @property
     def system(self) -> System:
-        """A system of the same model in the joints' coordinates; the system itself, if they are its own."""
-        return self._system if self._twin is None else self._twin()
+        """A system of the same model in the joints' coordinates; the system itself if it already uses them."""
+        return self._system if self._joint_system is None else self._joint_system()
 
     def refuse_others(self, cause: str) -> None:
-        """Raises NotSupported, with its cause, where bodies have coordinates instead of the joints."""
-        if self._twin is not None:
+        """Raises NotSupported, with its cause, if the system is in maximal coordinates."""
+        if self._joint_system is not None:
             raise NotSupported(
                 f"{cause}.\n"
                 '  Try: compile_system(model, "lagrange") or another formulation in the coordinates of the joints.'
@@ -65,7 +65,7 @@ class InJoints:
     # -- states ---------------------------------------------------------------------------------
 
     def state(self, values: Mapping[str, float] | None = None, *, t: float = 0.0) -> State:
-        """Joint coordinates and speeds as given, all others at zero (quaternions at no rotation)."""
+        """A state with the given joint coordinates and speeds; all others are zero (quaternions: no rotation)."""
         layout = self.layout
         q, v = np.zeros(len(layout.coordinates)), np.zeros(len(layout.speeds))
         for at in self.quaternions:
@@ -73,7 +73,7 @@ class InJoints:
         return State(t, q, v, layout).replace(values or {})
 
     def initial_state(self, parameters: Parameters = None, *, t: float = 0.0) -> State:
-        """The initial state of the model, as it is written there (a loop may not be closed exactly)."""
+        """The initial state as the model gives it (loops may not be closed exactly)."""
         model = self._system.model
         values = self.layout.parameter_values(parameter_vector(self._system, parameters))
         return self.state(_initial_values(model, values), t=t)
@@ -87,17 +87,17 @@ class InJoints:
     # -- conversion -----------------------------------------------------------------------------
 
     def place_state(self, state: State, parameters: Parameters = None) -> State:
-        """A state of the joints in the coordinates of the system; one that is in these already stays as it is."""
+        """Converts a state of the joints to the coordinates of the system, unless it is already in these."""
         system = self._system
-        if self._twin is None or state.layout is system.layout:
+        if self._joint_system is None or state.layout is system.layout:
             return state
         q, v = self.place(state.q, state.v, state.t, parameters=parameters)
         return State(state.t, q, v, system.layout)
 
     def place(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
-        """Coordinates and speeds of the system for those of the joints."""
+        """Coordinates and speeds of the system from those of the joints."""
         q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
-        if self._twin is None:
+        if self._joint_system is None:
             return q, v
         system = self._system
         rows, batch = state_rows(self.layout, q, v, t, np.zeros(0))
@@ -106,8 +106,8 @@ class InJoints:
         return out[..., :n], out[..., n:]
 
     def read(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
-        """Coordinates and speeds of the joints for those of the system."""
-        if self._twin is None:
+        """Coordinates and speeds of the joints from those of the system."""
+        if self._joint_system is None:
             return np.asarray(q, dtype=float), np.asarray(v, dtype=float)
         system = self._system
         rows, batch = state_rows(system.layout, q, v, t, system.inputs.none)
@@ -121,7 +121,7 @@ class InJoints:
         return out[..., :n], out[..., n:]
 
     def read_state(self, state: State, parameters: Parameters = None) -> State:
-        """A state of the system in the joints' coordinates."""
+        """Converts a state of the system to the joints' coordinates, unless it is already in these."""
         if state.layout is self.layout:
             return state
         q, v = self.read(state.q, state.v, state.t, parameters=parameters)
@@ -130,10 +130,10 @@ class InJoints:
     def accelerations(
         self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
     ) -> Array:
-        """Rates of the joints' speeds at a state of the system, shape (..., speeds of the joints)."""
+        """Accelerations of the joints at a state of the system, shape (..., speeds of the joints)."""
         system = self._system
         a = system.accelerations(q, v, t, inputs=inputs, parameters=parameters)
-        if self._twin is None:
+        if self._joint_system is None:
             return a
         rows, batch = state_rows(system.layout, q, v, t, system.inputs.none, extra=[(a, len(system.layout.speeds))])
         out = system.programs.joint_accelerations(parameter_vector(system, parameters)).rows(rows)
@@ -141,7 +141,7 @@ class InJoints:
 
 
 def _initial_values(model: Model, parameters: Mapping[str, float]) -> dict[str, float]:
-    """Numbers of ``model.initial`` by coordinate and speed; a rotation gives the four entries of its quaternion."""
+    """Values of ``model.initial`` by coordinate and speed; a rotation becomes the four entries of its quaternion."""
     numbers: dict[str, float] = {}
     for name, given in model.initial.items():
         if isinstance(given, Rotation):

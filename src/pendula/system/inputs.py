@@ -1,4 +1,4 @@
-"""Inputs of a mechanism as numbers: as given, by name, or as the model has them over time."""
+"""Numeric inputs of a mechanism: as an array, by name, or as the model defines them over time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Inputs:
 
     @cached_property
     def in_time(self) -> tuple[tuple[Any, Any], ...]:
-        """Inputs that are expressions of time, as definitions of their symbols."""
+        """Inputs that depend on time, as pairs (symbol, expression)."""
         return inputs_in_time(self._model)
 
     @cached_property
@@ -35,7 +35,7 @@ class Inputs:
         return [parse(value) for value in self._model.inputs.values()]
 
     def constant(self, parameters: Array) -> Array:
-        """Values of the inputs that do not depend on time; zeros for the others, which programs do not read."""
+        """Values of the constant inputs; zeros for those that depend on time, which programs do not read."""
         if not self._expressions:
             return self.none
         key = parameters.tobytes()
@@ -46,14 +46,14 @@ class Inputs:
         return self._last[1]
 
     def at(self, t: float, parameters: Array) -> Array:
-        """Values of the inputs at a time."""
+        """Values of the inputs at time t."""
         if not self.in_time:
             return self.constant(parameters).copy()
         values = self._layout.parameter_values(parameters) | {"t": float(t)}
         return np.array([e.evaluate(values) for e in self._expressions], dtype=float)
 
     def rows(self, t: Array, given: Any, parameters: Array) -> Array:
-        """Values of the inputs: an array as given, changes by name, or those of the model at the times t."""
+        """Values of the inputs: the given array, changes by name, or those of the model at the times t."""
         names = self._layout.inputs
         if isinstance(given, Mapping):
             return self._by_name(t, given, parameters)

@@ -15,7 +15,7 @@ from pendula.system.system import System
 
 
 class Wrenches(NamedTuple):
-    """What joints transmit to their child side in world axes, each of shape (..., joints, 3).
+    """Constraint wrenches that the joints exert on their child bodies, in world axes, each of shape (..., joints, 3).
 
     Example:
         >>> import pendula
@@ -32,10 +32,10 @@ class Wrenches(NamedTuple):
 def joint_wrenches(
     system: System, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
 ) -> Wrenches:
-    """The constraint wrench of every joint of ``equations.transmitted`` on its child side, its springs included.
+    """The wrench of every joint of ``equations.transmitted`` on its child body, including springs in the joint.
 
     Raises:
-        NotSupported: the formulation does not find forces in joints.
+        NotSupported: the formulation does not provide forces in joints.
     """
     eq, vector = system.equations, parameter_vector(system, parameters)
     if not eq.transmitted:
@@ -51,15 +51,15 @@ def joint_wrenches(
 
 
 def gives_jacobi(system: System) -> bool:
-    """Whether :func:`jacobi_integral` is known: not where each body has coordinates and motions are prescribed."""
+    """Whether :func:`jacobi_integral` is available: not in maximal coordinates with prescribed motions."""
     return system.in_joints.same or not system.drives
 
 
 def jacobi_integral(system: System, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
-    """The Jacobi integral v . dT/dv - T + V, which prescribed motions at constant rates keep.
+    """The Jacobi integral v . dT/dv - T + V, which is conserved if prescribed motions have constant rates.
 
     Raises:
-        NotSupported: each body has coordinates, and motions are prescribed.
+        NotSupported: the equations are in maximal coordinates, and motions are prescribed.
     """
     value = system.equations.jacobi
     if value is None:

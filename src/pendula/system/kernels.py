@@ -1,7 +1,7 @@
-"""Compiled callbacks shared by all models: right-hand side and projection on the constraints.
+"""Compiled callbacks shared by all models: the right-hand side and the projection onto the constraints.
 
-They find everything through a context, a record of addresses and sizes, so that one compilation serves
-every mechanism. Buffers are views on memory that the owner of the context keeps alive.
+They read everything from a context, a record of addresses and sizes, so numba compiles them once for all mechanisms.
+Buffers are views of memory that the owner of the context keeps alive.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ WHOLE = """
     gaps_code gaps_parameters gaps max_passes complement rank ask least baumgarte
 """
 CONTEXT = record_dtype(REALS, WHOLE)
-"""Fields of the context: ``length`` typical of the mechanism, by which gaps are judged, ``rate`` of Baumgarte's terms;
-``code`` and ``parameters`` of the program of terms; numbers ``nq nv nu`` of coordinates, speeds and inputs, of
-constraint ``rows`` (of which ``rank`` are independent), ``drives`` (prescribed motions), ``quadratures`` and ``balls``.
-Other contexts continue it with whole fields, so that its kernels work on them, too."""
+"""Fields of the context: a typical ``length`` of the mechanism, to which gaps are compared; the ``rate`` of Baumgarte's
+terms; ``code`` and ``parameters`` of the program that computes M, f, G, c; the numbers of coordinates, speeds, inputs
+(``nq nv nu``), constraint ``rows`` (of which ``rank`` are independent), ``drives`` (prescribed motions),
+``quadratures`` and ``balls``. Other contexts append integer fields, so these kernels also accept them."""
 context_at = reader(CONTEXT)
 
 ASK = record_dtype(whole="n m most least M G f c work a lam status found")
-"""What ``complement_by_address`` reads, and the two numbers that it answers"""
+"""Arguments of ``complement_by_address``, and its two results"""
 ask_at = reader(ASK)
 
 FINE, SINGULAR_MASS, SINGULAR_CONSTRAINTS, MORE_CONSTRAINTS = range(4)
 
 CLOSED = 1e-15  # a loop is closed when no gap exceeds this times the size of the mechanism
-CLOSED_ENOUGH = 1e-9  # projection failed if a gap stays larger than this times that size
+CLOSED_ENOUGH = 1e-9  # the projection has failed if a gap remains larger than this times that size
 NEGLIGIBLE = 1e-13  # a row of G smaller than this times that size constrains nothing
 
 
 @compiled_part(allocates=True)
 def solve_terms(ctx, terms, lam):
-    """Accelerations and multipliers from M, f, G, c; the accelerations replace f. Returns a status."""
+    """Solves for accelerations and multipliers from M, f, G, c; the accelerations replace f. Returns a status."""
     nv, nq, m = ctx.nv, ctx.nq, ctx.rows
     at = address_of(terms)
     M = doubles_at(at, (nv, nv))
@@ -62,7 +62,7 @@ def solve_terms(ctx, terms, lam):
 
 @compiled_part(allocates=True)
 def solve_constrained(ctx, M, G, f, c, a, lam):
-    """M a = f + G^T lam, G a = c, in the way the context says. Returns a status."""
+    """Solves M a = f + G^T lam, G a = c by the solver that the context names. Returns a status."""
     nv, m = ctx.nv, ctx.rows
     at = ctx.work + 8 * nv  # the first entries hold the solution
     if ctx.complement != 0:
@@ -89,7 +89,7 @@ def solve_constrained(ctx, M, G, f, c, a, lam):
 
 @compiled_part(allocates=True)
 def stabilize(ctx, terms):
-    """Baumgarte: c - 2 rate (G v - b) - rate^2 g in place of c, so that errors of the constraints die out."""
+    """Baumgarte stabilization: replaces c by c - 2 rate (G v - b) - rate^2 g, so that constraint violations decay."""
     nv, nq, m = ctx.nv, ctx.nq, ctx.rows
     rate = ctx.rate
     call_native(ctx.gaps_code, ctx.gaps, ctx.x, ctx.gaps_parameters)
@@ -97,15 +97,15 @@ def stabilize(ctx, terms):
     x = doubles_at(ctx.x, 1 + nq + nv)
     at = nv * nv + nv + nq + m * nv
     for r in range(m):
-        opening = -gaps[m + m * nv + r]
+        gap_rate = -gaps[m + m * nv + r]
         for j in range(nv):
-            opening += gaps[m + r * nv + j] * x[1 + nq + j]
-        terms[at + r] -= 2.0 * rate * opening + rate * rate * gaps[r]
+            gap_rate += gaps[m + r * nv + j] * x[1 + nq + j]
+        terms[at + r] -= 2.0 * rate * gap_rate + rate * rate * gaps[r]
 
 
 @compiled_part(allocates=True)
 def total_power(ctx, terms, lam):
-    """Power of loads and of prescribed motions, once the accelerations are known (they stand in place of f)."""
+    """Power of loads and of prescribed motions, after the solve (``terms`` then holds accelerations in place of f)."""
     nv, nq, m, nd = ctx.nv, ctx.nq, ctx.rows, ctx.drives
     at = nv * nv + nv + nq + m * nv + m
     power = terms[at]
@@ -113,18 +113,18 @@ def total_power(ctx, terms, lam):
     masses = forces + nd
     slopes = masses + nd * nv
     for d in range(nd):
-        effort = -terms[forces + d]
+        drive_force = -terms[forces + d]
         for j in range(nv):
-            effort += terms[masses + d * nv + j] * terms[nv * nv + j]
+            drive_force += terms[masses + d * nv + j] * terms[nv * nv + j]
         for r in range(m):
-            effort -= terms[slopes + r * nd + d] * lam[r]
-        power += effort * terms[rates + d]
+            drive_force -= terms[slopes + r * nd + d] * lam[r]
+        power += drive_force * terms[rates + d]
     return power
 
 
 @compiled_callback
 def right_hand_side(out, inp, context):
-    """[t, q, v, (work)] -> [q', v', (power)]; NaN and a status in the context when it cannot be solved."""
+    """[t, q, v, (work)] -> [q', v', (power)]; NaN, with a status in the context, if the equations are singular."""
     ctx = context_at(context)
     nq, nv, nu = ctx.nq, ctx.nv, ctx.nu
     given = doubles_at(inp, 1 + nq + nv)
@@ -155,7 +155,7 @@ def right_hand_side(out, inp, context):
 
 @compiled_part
 def quaternion_rate(q, omega):
-    """q' = q (0, omega) / 2 of a quaternion, scalar first, for an angular velocity in the turned axes."""
+    """q' = q (0, omega) / 2 of a quaternion (scalar first), for an angular velocity in body axes."""
     w, x, y, z = q
     a, b, c = 0.5 * omega[0], 0.5 * omega[1], 0.5 * omega[2]
     return -x * a - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a
@@ -163,7 +163,7 @@ def quaternion_rate(q, omega):
 
 @compiled_part(allocates=True)
 def move(ctx, q, shift):
-    """q + N shift; quaternions stay of length one."""
+    """Replaces q by q + N shift and normalizes quaternions."""
     speed_of = integers_at(ctx.speed_of, ctx.nq)
     for i in range(ctx.nq):
         if speed_of[i] >= 0:
@@ -181,7 +181,7 @@ def move(ctx, q, shift):
 
 @compiled_part(allocates=True)
 def normalize(ctx, q):
-    """Brings quaternions to length one; returns the largest | |q|^2 - 1 | before."""
+    """Scales quaternions to unit length; returns the largest | |q|^2 - 1 | before."""
     worst = 0.0
     balls = integers_at(ctx.ball_at, (ctx.balls, 2))
     for k in range(ctx.balls):
@@ -198,12 +198,12 @@ def normalize(ctx, q):
 
 @compiled_part(allocates=True)
 def project_by(out, inp, context, measure, correct):
-    """[t, q, v, (work)] -> the nearest state on the constraints, violation before and after, status.
+    """[t, q, v, (work)] -> the nearest state on the constraints, largest violation before and after, status.
 
-    Newton steps for the positions and one linear solve for the speeds, both with the least change in the sense of the
-    mass matrix, so that the result does not depend on units. ``measure(context, t, q, v)`` evaluates the constraints
-    and returns the largest gap; ``correct(context, speeds)`` writes the change of the positions, or of the speeds,
-    that they ask for into ``work`` and returns whether there is one.
+    Newton iterations project the positions, one linear solve the speeds. Both make the smallest change in the norm of
+    the mass matrix, so the result does not depend on units. ``measure(context, t, q, v)`` evaluates the constraints
+    and returns the largest gap; ``correct(context, speeds)`` solves for the correction of the positions, or of the
+    speeds, writes it into ``work`` and returns whether it succeeded.
     """
     ctx = context_at(context)
     nq, nv = ctx.nq, ctx.nv
@@ -235,7 +235,7 @@ def project_by(out, inp, context, measure, correct):
 
 @compiled_part
 def largest(values):
-    """The largest magnitude; infinite where one is not a number."""
+    """The largest magnitude; infinite if any value is NaN."""
     found = 0.0
     for x in values:
         found = max(found, abs(x)) if abs(x) < np.inf else np.inf

@@ -1,9 +1,9 @@
 """Right-hand side and energies of a system for eight states at once, for ensembles.
 
-Where a mechanism has no constraint rows, one native program does it all: mass matrix, forces, solving, power. Others go
-through the functions for one state, lane by lane, behind the same interface.
+For a mechanism without constraint rows, one native program evaluates the mass matrix, forces, accelerations and power.
+For all others, the functions for one state are called lane by lane, behind the same interface.
 
-What differs from run to run (parameters, or where they are) has one column for each lane; the stepper fills it
+Data that differs between runs (parameters, or addresses of contexts) has one column per lane. The stepper fills it
 when a run enters the lane.
 """
 
@@ -29,7 +29,7 @@ from pendula.system.recursive import RecursiveSystem
 if TYPE_CHECKING:
     from pendula.system.system import System
 
-MOST_SPEEDS = 24  # beyond, the program that also solves for the accelerations takes long to compile
+MOST_SPEEDS = 24  # with more speeds, the program that solves for the accelerations takes too long to compile
 
 # Entries of the context of ``one_by_one``
 CODE, INPUTS, OUTPUTS, X, FOUND, CONTEXTS = range(6)
@@ -37,7 +37,7 @@ CODE, INPUTS, OUTPUTS, X, FOUND, CONTEXTS = range(6)
 
 @compiled_callback
 def one_by_one(out, inp, context):
-    """Eight states through a native function for one, which has a context for every lane; idle lanes have none."""
+    """Calls a native function for one state in each of eight lanes, with one context per lane (0 if it is idle)."""
     ctx = integers_at(context, 6)
     inputs, outputs = ctx[INPUTS], ctx[OUTPUTS]
     given, result = doubles_at(inp, (inputs, 8)), doubles_at(out, (outputs, 8))
@@ -63,10 +63,10 @@ class LaneDynamics:
         rhs: reads rows ``t, y...`` of eight, writes rows of rates.
         energies: reads the same, writes kinetic and potential energy.
         project: address of the projection for one state, 0 if there is none.
-        project_row: row of ``column`` that holds its context, as an integer.
-        data: what a lane needs to know about a run, shape (runs, width); one row if all are alike.
-        column: where it goes, shape (width, 8).
-        in_lanes: whether all lanes are computed together.
+        project_row: row of ``column`` that holds the context of the projection, as an integer.
+        data: what differs between runs, shape (runs, width); one row if all runs share it.
+        column: the copy of ``data`` for the runs in the lanes, shape (width, 8).
+        in_lanes: whether one program computes all lanes together.
     """
 
     rhs: Callback
@@ -81,7 +81,7 @@ class LaneDynamics:
 
 
 def has_lane_program(system: System) -> bool:
-    """Whether states of a system are computed eight at a time."""
+    """Whether one program computes eight states of a system at a time."""
     if isinstance(system, RecursiveSystem) and system.runs_in_lanes:
         return True
     eq = system.equations
@@ -89,7 +89,7 @@ def has_lane_program(system: System) -> bool:
 
 
 def bind_lanes(system: System, parameters: Array) -> LaneDynamics:
-    """Callbacks for runs with the given parameters: one row for each run, or one for all."""
+    """Callbacks for runs with the given parameters: one row per run, or one row for all runs."""
     if isinstance(system, RecursiveSystem):
         if len(parameters) == 1 and system.runs_in_lanes:
             return _by_recursion(system, parameters[0])
@@ -98,7 +98,7 @@ def bind_lanes(system: System, parameters: Array) -> LaneDynamics:
 
 
 def _by_recursion(system: RecursiveSystem, parameters: Array) -> LaneDynamics:
-    """All lanes share the tables of the recursion."""
+    """The articulated-body recursion for eight states; all lanes share its tables."""
     dynamics = system.dynamics_of_eight(parameters)
     project, context, owner = _projection(system, parameters)
     data = np.full((1, 1), context, dtype=np.int64).view(np.float64)
@@ -129,7 +129,7 @@ def _together(system: System, parameters: Array) -> LaneDynamics:
 
 
 def _prepared(native: Native, given: Array) -> Array:
-    """What the program computes from parameters alone, for every run."""
+    """The part of the program that depends on parameters alone, evaluated for each run."""
     out = np.zeros((len(given), native.prepared))
     if native.prepared:
         kn.evaluate_rows(native.prepare, 0, given, out)
@@ -137,7 +137,7 @@ def _prepared(native: Native, given: Array) -> Array:
 
 
 def _projection(system: System, parameters: Array) -> tuple[int, int, Any]:
-    """Address and context of what keeps quaternions at length one, where there are some; it needs no parameters."""
+    """Address and context of the projection that normalizes quaternions, if there are any; it needs no parameters."""
     if not system.balls:
         return 0, 0, None
     dynamics = system.dynamics(parameters)
@@ -156,10 +156,10 @@ def _make_dynamics(system: System) -> Native:
     if system.has_power:
         power = low(eq.power)
         for d, drive in enumerate(eq.drives):
-            effort = program.negate(low(eq.drive_f[d]))
+            drive_force = program.negate(low(eq.drive_f[d]))
             for j in range(n):
-                effort = program.add(effort, program.multiply(low(eq.drive_M[d][j]), a[j]))
-            power = program.add(power, program.multiply(effort, low(drive.rate)))
+                drive_force = program.add(drive_force, program.multiply(low(eq.drive_M[d][j]), a[j]))
+            power = program.add(power, program.multiply(drive_force, low(drive.rate)))
         outputs.append(power)
     return compile_program(program, outputs, inputs=low.inputs(), lanes=LANES)
 

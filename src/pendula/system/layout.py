@@ -1,4 +1,4 @@
-"""Names and indices: which entry of q, v, u, p is what, in which unit."""
+"""Names, indices and units of the entries of q, v, u and p."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = Any  # numpy array of float64
 @readable
 @dataclass(frozen=True)
 class Layout:
-    """Order, names, kinds and units of everything a state holds.
+    """Order, names, kinds and units of coordinates, speeds, inputs and parameters.
 
     Example:
         >>> import pendula
@@ -44,7 +44,7 @@ class Layout:
     def of(
         cls, model: Model, coordinates: Sequence[Coordinate] | None = None, speeds: Sequence[Coordinate] | None = None
     ) -> Layout:
-        """The layout of a model in the joints' coordinates, or in those given."""
+        """The layout of a model in the joints' coordinates, or in the given ones."""
         coordinates = model.coordinates if coordinates is None else coordinates
         speeds = model.speeds if speeds is None else speeds
         names = model.unit_names
@@ -118,7 +118,7 @@ class State:
         return {name: self[name] for name in self}
 
     def replace(self, values: Mapping[str, float]) -> State:
-        """A state with some coordinates or speeds changed."""
+        """A copy with some coordinates or speeds changed."""
         q, v = np.array(self.q, dtype=float), np.array(self.v, dtype=float)
         for name, value in values.items():
             which, k = self.layout.position(name)

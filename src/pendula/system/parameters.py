@@ -1,4 +1,4 @@
-"""Parameters of a system as an array, and lengths typical of it for such parameters."""
+"""Parameters of a system as an array, and typical lengths of the mechanism for given parameters."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from pendula.system.system import System
 
 Parameters = Mapping[str, float] | Sequence[float] | Array | None
-"""Changes by name, all values in the order of the layout, or None: those of the model."""
+"""Changes by name, all values in the order of the layout, or None for the model's values."""
 
 _LENGTHS: WeakKeyDictionary[System, tuple[bytes, float]] = WeakKeyDictionary()
 
 
 def parameter_vector(system: System, parameters: Parameters = None) -> Array:
-    """Parameters as an array: all defaults, changes by name (dependent ones follow), or the array itself."""
+    """Parameters as an array: all defaults, changes by name (dependent parameters follow), or the given array."""
     if parameters is None:
         return system.parameters
     if isinstance(parameters, Mapping):
-        values = system.model.parameters_with(parameters)  # refuses what makes no mechanical sense
+        values = system.model.parameters_with(parameters)  # rejects values that make no mechanical sense
         return np.array([values[name] for name in system.layout.parameters], dtype=float)
     vector = np.ascontiguousarray(parameters, dtype=float)
     if vector.shape != system.parameters.shape:
@@ -40,10 +40,7 @@ def parameter_vector(system: System, parameters: Parameters = None) -> Array:
 
 
 def typical_length(system: System, parameters: Parameters = None) -> float:
-    """A length typical of the mechanism, against which a gap counts as zero apart from rounding.
-
-    The last result is kept for each system, so that repeated calls cost next to nothing.
-    """
+    """A typical length of the mechanism, to which gaps in loops are compared; cached for the last parameters."""
     vector = parameter_vector(system, parameters)
     key = vector.tobytes()
     known = _LENGTHS.get(system)

@@ -1,4 +1,4 @@
-"""A system evaluated by recursion over the bodies; it derives equations only on demand."""
+"""A system evaluated by recursion over the bodies; it derives symbolic equations only on demand."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ class RecursiveSystem(System):
     """Numeric functions of a mechanism by recursion over its bodies, in time proportional to their number.
 
     Forward dynamics is the articulated-body algorithm (Featherstone 2008, table 7.1), inverse dynamics the recursive
-    Newton-Euler algorithm (table 5.1). What needs symbolic equations (forces in joints, the Jacobi integral, ...)
-    derives them by the usual formulation on first use.
+    Newton-Euler algorithm (table 5.1). Results that need symbolic equations (forces in joints, the Jacobi integral,
+    ...) derive them by the default formulation on first use.
 
     Args:
         model: the mechanism.
-        symbolic_terms: whether M, f and all derivatives come from symbolic equations too. For a mechanism of few
-            bodies these are compiled in less than a second, and the recursion's kernels of derivatives, once on a
-            machine, in half a minute.
+        symbolic_terms: whether M, f and all derivatives come from symbolic equations. For a mechanism of few bodies
+            these compile in less than a second; the recursion's derivative kernels take half a minute, once per
+            machine.
 
     Raises:
-        NotSupported: the model has something that the recursion cannot do; the message names it.
+        NotSupported: the recursion does not support something in the model; the message names it.
     """
 
     def __init__(self, model: Model, *, symbolic_terms: bool = False) -> None:
@@ -100,7 +100,7 @@ class RecursiveSystem(System):
 
     @cached_property
     def _symbolic(self) -> SymbolicSystem:
-        """The same mechanism by symbolic equations."""
+        """The same mechanism with symbolic equations."""
         return SymbolicSystem(derive(self.model, DEFAULT))
 
     @property
@@ -111,7 +111,7 @@ class RecursiveSystem(System):
     # -- callbacks ------------------------------------------------------------------------------
 
     def numbers(self, parameters: Parameters = None) -> Numbers:
-        """The tables' numbers for a set of parameters."""
+        """The numeric tables for a set of parameters."""
         vector = parameter_vector(self, parameters)
         key = vector.tobytes()
         if key not in self._numbers:
@@ -120,16 +120,16 @@ class RecursiveSystem(System):
 
     @cached_property
     def _program(self) -> Any:
-        """The program of expressions, inputs in time included; None if there is nothing."""
+        """The program that evaluates the model's expressions, with inputs that depend on time; None if it is empty."""
         return self.tables.program(self.inputs.in_time)
 
     @cached_property
     def _program_of_inputs(self) -> Any:
-        """The same with all inputs as numbers."""
+        """The same program, which reads all inputs as numbers."""
         return self.tables.program() if self.inputs.in_time else self._program
 
     def dynamics(self, parameters: Parameters = None, *, baumgarte: float | None = None) -> Dynamics:
-        """Fresh callbacks for a run: the right-hand side, and the projection of quaternions and loops."""
+        """New callbacks for a run: the right-hand side, and the projection of quaternions and loops."""
         return self._bound(parameter_vector(self, parameters), self._program, baumgarte)
 
     def _bound(self, vector: Array, program: Any, baumgarte: float | None = None) -> Dynamics:
@@ -151,16 +151,16 @@ class RecursiveSystem(System):
 
     @property
     def runs_in_lanes(self) -> bool:
-        """Whether eight states can be computed at once: nothing depends on time or on expressions, no loops."""
+        """Whether eight states can be computed at once: no loops, and nothing that depends on time or expressions."""
         return self._program is None and not self.model.closures
 
     def dynamics_of_eight(self, parameters: Parameters = None) -> Dynamics:
-        """Callbacks for eight states at once, where ``runs_in_lanes``.
+        """Callbacks for eight states at once, if ``runs_in_lanes``.
 
-        The right-hand side reads [t, q, v, (work)] with eight numbers for each, and writes rates in the same way.
+        The right-hand side reads [t, q, v, (work)] with eight numbers for each entry, and writes rates likewise.
         """
         if not self.runs_in_lanes:
-            raise NotSupported("eight states at once: not where something depends on time, expressions or loops")
+            raise NotSupported("dynamics_of_eight supports no loops, and nothing that depends on time or expressions")
         return in_lanes(self.dynamics(parameters), self.tables, self.numbers(parameters))
 
     def series(self, parameters: Parameters = None, *, lanes: int = 1) -> Series:
@@ -168,7 +168,7 @@ class RecursiveSystem(System):
         return series_of(self, parameters, lanes)
 
     def forward_dynamics(self, parameters: Parameters = None) -> Callable[[Array, Array, Array], None]:
-        """A function (q, v, out) that writes v' into ``out``, for many calls from Python: nothing is checked.
+        """A function (q, v, out) that writes v' into ``out`` without checks, for many calls from Python.
 
         Example:
             >>> import numpy as np, pendula
@@ -186,7 +186,7 @@ class RecursiveSystem(System):
     # -- expressions to watch -------------------------------------------------------------------
 
     def symbols(self) -> dict[str, Any]:
-        """What an expression of the state may name."""
+        """Names for expressions of the state."""
         m = self.tables.mechanism
         known = {str(s): s for s in (m.t, *m.parameters, *m.inputs, *m.q, *m.v)}
         for drive in m.drives:
@@ -194,7 +194,7 @@ class RecursiveSystem(System):
         return known
 
     def watching(self, texts: Sequence[str], values: Sequence[Any], parameters: Parameters = None) -> Compiled:
-        """A program of [t, q, v] for values of expressions."""
+        """A program for expressions in these symbols; it reads [t, q, v]."""
         m = self.tables.mechanism
         definitions = (*inputs_in_time(self.model, constant_ones=True), *drive_definitions(m))
         low = Lowering([m.t, *m.q, *m.v], m.parameters, definitions)
@@ -213,7 +213,7 @@ class RecursiveSystem(System):
     def _found(
         self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters
     ) -> tuple[Array, Array, Array, Array, Any]:
-        """Accelerations, multipliers, power, efforts and batch shape."""
+        """Accelerations, multipliers, power, drive forces and batch shape."""
         vector = parameter_vector(self, parameters)
         rows, batch = self._rows(q, v, t, inputs, vector)
         spare, program = self._spare, self._program
@@ -222,10 +222,10 @@ class RecursiveSystem(System):
         key = vector.tobytes()
         dynamics = spare.take(key) or self._bound(vector, program)
         count, nv, nd = len(rows), len(self.layout.speeds), len(self.drives)
-        a, power, efforts = np.empty((count, nv)), np.empty(count), np.zeros((count, nd))
+        a, power, drive_forces = np.empty((count, nv)), np.empty(count), np.zeros((count, nd))
         status = np.zeros(count, dtype=np.int64)
         lam = np.zeros((count, self.loop_rows))
-        rk.solve_rows(dynamics.rhs.context, rows, a, lam, power, efforts, status)
+        rk.solve_rows(dynamics.rhs.context, rows, a, lam, power, drive_forces, status)
         spare.give_back(key, dynamics)
         if status.any():
             bad = int(np.flatnonzero(status)[0])
@@ -234,10 +234,10 @@ class RecursiveSystem(System):
             )
         if not np.isfinite(a).all():
             raise ComputationError("the accelerations are not finite: check the state and the parameters")
-        return a, lam, power, efforts, batch
+        return a, lam, power, drive_forces, batch
 
     def solve(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Solution:
-        """Accelerations and multipliers."""
+        """Forward dynamics: accelerations and Lagrange multipliers."""
         a, lam, _, _, batch = self._found(q, v, t, inputs, parameters)
         return Solution(a.reshape(*batch, a.shape[1]), lam.reshape(*batch, lam.shape[1]))
 
@@ -248,13 +248,13 @@ class RecursiveSystem(System):
 
     def drive_forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """Force or torque that each prescribed motion needs, shape (..., prescribed motions)."""
-        _, _, _, efforts, batch = self._found(q, v, t, inputs, parameters)
-        return efforts.reshape(*batch, efforts.shape[1])
+        _, _, _, drive_forces, batch = self._found(q, v, t, inputs, parameters)
+        return drive_forces.reshape(*batch, drive_forces.shape[1])
 
     def residual(
         self, q: Any, v: Any, a: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
     ) -> Array:
-        """M v' - f for given v': what forces along the speeds would have to be added (inverse dynamics)."""
+        """Inverse dynamics: M v' - f for given v', the generalized forces that would have to be added."""
         n, vector = len(self.layout.speeds), parameter_vector(self, parameters)
         rows, batch = self._rows(q, v, t, inputs, vector, extra=[(a, n)])
         given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
@@ -264,13 +264,13 @@ class RecursiveSystem(System):
         return out.reshape(*batch, n)
 
     def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
-        """f of M v' = f, shape (..., speeds)."""
+        """Generalized forces f of M v' = f + G^T lam, with bias forces (velocity products), shape (..., speeds)."""
         if self.symbolic_terms:
             return self._symbolic.forces(q, v, t, inputs=inputs, parameters=parameters)
         return -self.residual(q, v, np.zeros(len(self.layout.speeds)), t, inputs=inputs, parameters=parameters)
 
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
-        """M, shape (..., speeds, speeds)."""
+        """The mass matrix M, shape (..., speeds, speeds)."""
         if self.symbolic_terms:
             return self._symbolic.mass_matrix(q, t, parameters=parameters)
         rows, batch = state_rows(self.layout, q, None, t, self.inputs.none)
@@ -299,8 +299,8 @@ class RecursiveSystem(System):
         if numbers.plane is not None and numbers.gravity[2] == 0.0:
             motion = self._plane_motion(rows, np.zeros((len(rows), len(self.layout.speeds))), parameters)
             kinetic, potential = motion.energies(numbers.plane, numbers.gravity)
-            slack = 0.5 * float(numbers.springs[:, STIFFNESS] @ numbers.springs[:, REST] ** 2)
-            return Energies(kinetic.reshape(batch), potential.reshape(batch) + slack + numbers.resting)
+            at_zero = 0.5 * float(numbers.springs[:, STIFFNESS] @ numbers.springs[:, REST] ** 2)
+            return Energies(kinetic.reshape(batch), potential.reshape(batch) + at_zero + numbers.resting)
         out = np.empty((len(rows), 2))
         dynamics = self.dynamics(parameters)  # keeps what the context points to
         rk.energy_rows(dynamics.rhs.context, rows, out)
@@ -319,7 +319,7 @@ class RecursiveSystem(System):
         return PlaneMotion.of(tables.hinges, numbers.plane, q, v, a, aside[:, : 3 * tables.drives])
 
     def gaps(self, q: Any, v: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
-        """How far constraints are violated: g (loops, then quaternions) and G v - b."""
+        """Constraint violations: g (loops, then quaternions) and G v - b."""
         rows, batch = state_rows(self.layout, q, v, t, self.inputs.none)
         if not self.loop_rows:
             at = np.array([first for first, _ in self.balls], dtype=int)
@@ -329,13 +329,13 @@ class RecursiveSystem(System):
         return g.reshape(*batch, g.shape[1]), rate.reshape(*batch, rate.shape[1])
 
     def constraint_jacobian(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
-        """G, shape (..., loop rows, speeds)."""
+        """The constraint Jacobian G, shape (..., loop rows, speeds)."""
         rows, batch = state_rows(self.layout, q, None, t, self.inputs.none)
         G = self.constraints.jacobian(rows, parameter_vector(self, parameters))
         return G.reshape(*batch, *G.shape[1:])
 
     def _hinge_motion(self, q: Any, v: Any, a: Any, t: Any, parameters: Parameters) -> tuple[Array, tuple[int, ...]]:
-        """Rows of :func:`recursion.kernels.motion_rows` at the hinges that carry the bodies; ground stays at rest."""
+        """Rows of :func:`recursion.kernels.motion_rows` at the hinges that move the bodies; ground is at rest."""
         n = len(self.layout.speeds)
         extra = [(np.zeros(n) if a is None else a, n)]
         rows, batch = state_rows(self.layout, q, v, t, self.inputs.none, extra)
@@ -355,7 +355,7 @@ class RecursiveSystem(System):
         return out[:, seats], batch
 
     def poses(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
-        """R_WB of shape (..., bodies, 3, 3) and origins in world axes of shape (..., bodies, 3)."""
+        """Rotation matrices R_WB, shape (..., bodies, 3, 3), and origins in world axes, shape (..., bodies, 3)."""
         found, batch = self._hinge_motion(q, None, None, t, parameters)
         R = found[..., :9].reshape(*found.shape[:2], 3, 3)
         turn, shift = self.numbers(parameters).seats
@@ -385,7 +385,7 @@ class RecursiveSystem(System):
     # -- exact derivatives ----------------------------------------------------------------------
 
     def _bound_jacobian(self, by: str, parameters: Parameters, *, solves: bool = True) -> BoundJacobian:
-        """Kernels of derivatives by some letters, with fresh memory."""
+        """Derivative kernels with respect to some of q, v, u, p (letters of ``by``), with new memory."""
         if by not in self._columns:
             gradient = self.tables.gradient(symbols_of(self.tables, by))
             self._columns[by] = Batches.of(self.tables, by, gradient), gradient
@@ -394,11 +394,11 @@ class RecursiveSystem(System):
         return BoundJacobian(self.tables, dynamics, by, *self._columns[by], vector, solves=solves)
 
     def _count(self, by: str) -> int:
-        """How many columns a Jacobian has."""
+        """Number of columns of a Jacobian."""
         layout = self.layout
         names = {"q": layout.coordinates, "v": layout.speeds, "u": layout.inputs, "p": layout.parameters}
         if by not in names:
-            raise UsageError(f'derivatives are taken by "q", "v", "u" or "p", not "{by}"')
+            raise UsageError(f'derivatives are available by "q", "v", "u" or "p", not by "{by}"')
         return len(names[by])
 
     def residual_jacobian(
@@ -413,9 +413,9 @@ class RecursiveSystem(System):
         inputs: Any = None,
         parameters: Parameters = None,
     ) -> tuple[Array, Array]:
-        """Exact derivatives of M a - f by ``q``, ``v``, ``u`` or ``p`` (a held); the second part has no rows.
+        """Exact Jacobian of M a - f by ``q``, ``v``, ``u`` or ``p``, at constant a; the second part has no rows.
 
-        With closed loops those of M a - f - G^T lam and of G a - c, from the symbolic equations.
+        With closed loops: Jacobians of M a - f - G^T lam and of G a - c, from the symbolic equations.
         """
         if self.model.closures or self.symbolic_terms:
             return self._symbolic.residual_jacobian(by, q, v, a, lam, t, inputs=inputs, parameters=parameters)
@@ -433,17 +433,17 @@ class RecursiveSystem(System):
     def acceleration_jacobian(
         self, by: str, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
     ) -> Array:
-        """Exact derivatives of v' by ``q``, ``v``, ``u`` or ``p``, shape (..., speeds, count).
+        """Exact Jacobian of v' by ``q``, ``v``, ``u`` or ``p``, shape (..., speeds, count).
 
-        By ``q`` every entry of a quaternion moves alone; what that means away from length one is a matter of
-        convention, the product with N (of q' = N v) is not. By ``p`` each parameter moves alone: inputs and other
-        parameters that depend on it are held. For closed loops the symbolic equations do this.
+        By ``q`` each entry of a quaternion varies alone. Off the unit sphere the result depends on convention; its
+        product with N (of q' = N v) does not. By ``p`` each parameter varies alone: inputs and other parameters that
+        depend on it stay constant. For closed loops the symbolic equations provide the Jacobian.
         """
         if self.model.closures or self.symbolic_terms:
             return self._symbolic.acceleration_jacobian(by, q, v, t, inputs=inputs, parameters=parameters)
         count, n = self._count(by), len(self.layout.speeds)
         rows, batch = self._rows(q, v, t, inputs, parameter_vector(self, parameters))
-        self._found(q, v, t, inputs, parameters)  # raises where they are not determined
+        self._found(q, v, t, inputs, parameters)  # raises if v' is not determined
         out = np.zeros((len(rows), n, count))
         if count:
             bound = self._bound_jacobian(by, parameters)
@@ -453,10 +453,10 @@ class RecursiveSystem(System):
         return out.reshape(*batch, n, count)
 
     def jacobian_dynamics(self, parameters: Parameters = None, *, t: float = 0.0) -> Callable[..., tuple[Array, Array]]:
-        """A function (q, v) that gives dv'/dq and dv'/dv, for many calls from Python: nothing is checked.
+        """A function (q, v) that returns dv'/dq and dv'/dv without checks, for many calls from Python.
 
-        As a third argument it takes an array of shape (speeds, coordinates + speeds) to write to; the results are
-        parts of it. Time, and with it the inputs, are those of ``t``.
+        Its optional third argument is an array of shape (speeds, coordinates + speeds) to write to; the results are
+        views of it. Time and the inputs are those at ``t``.
 
         Raises:
             NotSupported: the model has closed loops.
@@ -470,7 +470,7 @@ class RecursiveSystem(System):
             True
         """
         if self.model.closures:
-            raise NotSupported("jacobian_dynamics has no closed loops; use acceleration_jacobian")
+            raise NotSupported("jacobian_dynamics does not support closed loops; use acceleration_jacobian")
         nq, nv = len(self.layout.coordinates), len(self.layout.speeds)
         bound = self._bound_jacobian("qv", parameters)
         x = bound.state
@@ -490,7 +490,7 @@ class RecursiveSystem(System):
                 evaluate(context, q, v, out)
                 return parts
             if out.shape != (nv, nq + nv) or not out.flags.c_contiguous:
-                raise UsageError(f"derivatives go to a contiguous array of shape {(nv, nq + nv)}, got {out.shape}")
+                raise UsageError(f"out must be a contiguous array of shape {(nv, nq + nv)}, got {out.shape}")
             known, parts = out, (out[:, :nq], out[:, nq:])
             evaluate(context, q, v, out)
             return parts

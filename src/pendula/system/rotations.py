@@ -29,14 +29,14 @@ def quaternion_of(rotation: Rotation, values: Mapping[str, float]) -> Quaternion
 
 
 def about(axis: tuple[float, ...], angle: float) -> Quaternion:
-    """The quaternion of a turn about an axis."""
+    """The quaternion of a rotation about an axis."""
     length = math.sqrt(sum(x * x for x in axis))
     s = math.sin(angle / 2) / length
     return math.cos(angle / 2), axis[0] * s, axis[1] * s, axis[2] * s
 
 
 def multiply(a: Any, b: Any) -> tuple[Any, Any, Any, Any]:
-    """The product a b: first b in the axes turned by a. Their four components may be arrays."""
+    """The quaternion product a b: rotation a, then b about the axes that a has rotated. Components may be arrays."""
     w, x, y, z = a
     p, q, r, s = b
     return (
@@ -48,6 +48,6 @@ def multiply(a: Any, b: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def turned(q: Quaternion, vector: Any) -> Any:
-    """A vector turned by a unit quaternion."""
+    """A vector rotated by a unit quaternion."""
     w, axis = q[0], np.array(q[1:])
     return vector + 2 * np.cross(axis, np.cross(axis, vector) + w * np.asarray(vector))

@@ -14,11 +14,11 @@ from pendula.system.layout import Array, Layout
 def state_rows(
     layout: Layout, q: Any, v: Any, t: Any, u: Array, extra: Sequence[tuple[Any, int]] = ()
 ) -> tuple[Array, tuple[int, ...]]:
-    """One row [t, q, v, u, ...] per state, and the batch shape; speeds of None are zero.
+    """One row [t, q, v, u, ...] per state, and the batch shape; ``v`` of None means zero speeds.
 
     Args:
-        u: values of the inputs, with batch dimensions or without.
-        extra: further arrays with the number of entries each must end in.
+        u: values of the inputs, with or without batch dimensions.
+        extra: further arrays, each with the required length of its last dimension.
     """
     q, t = np.asarray(q, dtype=float), np.asarray(t, dtype=float)
     nq, nv = len(layout.coordinates), len(layout.speeds)

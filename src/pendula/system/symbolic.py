@@ -1,4 +1,4 @@
-"""A system whose numbers come from compiled symbolic equations, each block compiled when it is first used."""
+"""A system that evaluates compiled symbolic equations, each block of them compiled on first use."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 @final
 class SymbolicSystem(System):
-    """Numeric functions of derived equations; it does not matter which formulation derived them.
+    """Numeric functions of derived equations, of any formulation.
 
     Args:
         equations: the equations.
-        by_bodies: where each body has coordinates, find accelerations body by body instead of all at once. Not
-            possible where rows are redundant or a loop alone holds a body without mass.
+        by_bodies: in maximal coordinates, find accelerations body by body instead of all at once. This fails if
+            constraint rows are redundant or only a loop holds a massless body.
     """
 
     def __init__(self, equations: Equations, *, by_bodies: bool = True) -> None:
@@ -54,7 +54,7 @@ class SymbolicSystem(System):
         self.balls = tuple((at.first, at.speed) for at in equations.quaternions)
         self.has_power = bool(equations.drives) or not equations.power_is_zero
         self.tree = TreeLayout.of(equations) if by_bodies and equations.nodes else None
-        """how accelerations are found body by body; None where all equations are solved at once"""
+        """block structure for solving body by body; None if all equations are solved at once"""
         self._programs = Programs(equations)
         self.constraints = Constraints(equations, self._programs.block)
         self._joint_layout = Layout.of(self.model) if equations.nodes else self.layout
@@ -73,17 +73,17 @@ class SymbolicSystem(System):
     @property
     def in_joints(self) -> InJoints:
         """The same mechanism in the joints' coordinates."""
-        return InJoints(self, self._joint_layout, (lambda: self._twin) if self._equations.nodes else None)
+        return InJoints(self, self._joint_layout, (lambda: self._joint_system) if self._equations.nodes else None)
 
     @cached_property
-    def _twin(self) -> SymbolicSystem:
-        """The system in the joints' coordinates, where these equations have coordinates for each body."""
+    def _joint_system(self) -> SymbolicSystem:
+        """The same mechanism in the joints' coordinates, if these equations are in maximal coordinates."""
         return SymbolicSystem(derive(self.model))
 
     # -- callbacks for steppers -----------------------------------------------------------------
 
     def dynamics(self, parameters: Parameters = None, *, baumgarte: float | None = None) -> Dynamics:
-        """Fresh callbacks for a run: the right-hand side, and the projection if there are constraints."""
+        """New callbacks for a run: the right-hand side, and the projection if there are constraints."""
         eq, vector = self._equations, parameter_vector(self, parameters)
         bind = bind_dynamics if self.tree is None else partial(bind_tree, tree=self.tree)
         return bind(
@@ -101,7 +101,7 @@ class SymbolicSystem(System):
         )
 
     def series(self, parameters: Parameters = None, *, lanes: int = 1) -> Series:
-        """Taylor series of q, v and, where there is power, of the work."""
+        """Taylor series of q, v and, if ``has_power``, of the work."""
         return series_of(self, parameters, lanes)
 
     # -- evaluation -----------------------------------------------------------------------------
@@ -114,18 +114,18 @@ class SymbolicSystem(System):
         return state_rows(self.layout, q, v, t, u, extra)
 
     def _block(self, name: str, values: Callable[[], Sequence[Any]], rows: Array, vector: Array) -> Array:
-        """Some entries of the equations at every row."""
+        """Values of some expressions of the equations at every row."""
         return self._programs.block(name, vector, values).rows(rows)
 
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
-        """M, shape (..., speeds, speeds)."""
+        """The mass matrix M, shape (..., speeds, speeds)."""
         rows, batch = state_rows(self.layout, q, None, t, self.inputs.none)
         n, vector = len(self.layout.speeds), parameter_vector(self, parameters)
         M = sparse_rows(self._equations.M, n, rows, lambda values: self._programs.block("M", vector, values))
         return M.reshape(*batch, n, n)
 
     def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
-        """f of M v' = f + G^T lam, shape (..., speeds)."""
+        """Generalized forces f of M v' = f + G^T lam, with bias forces (velocity products), shape (..., speeds)."""
         vector = parameter_vector(self, parameters)
         rows, batch = self._rows(q, v, t, inputs, vector)
         return self._block("f", lambda: self._equations.f, rows, vector).reshape(*batch, len(self.layout.speeds))
@@ -137,7 +137,7 @@ class SymbolicSystem(System):
         return out.reshape(*batch, len(self.layout.coordinates))
 
     def solve(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Solution:
-        """Accelerations and multipliers."""
+        """Forward dynamics: accelerations and Lagrange multipliers."""
         vector = parameter_vector(self, parameters)
         rows, batch = self._rows(q, v, t, inputs, vector)
         if inputs is not None and self.inputs.in_time:
@@ -159,7 +159,7 @@ class SymbolicSystem(System):
         return Solution(a.reshape(*batch, n), lam.reshape(*batch, m))
 
     def _solve_with_inputs(self, rows: Array, batch: tuple[int, ...], vector: Array) -> Solution:
-        """Inputs given as numbers where the model has them as expressions of time: plain dense solves."""
+        """Dense solves with numeric inputs, for models whose inputs are expressions of time."""
         eq = self._equations
         n, m = len(eq.v), eq.loop_rows
         values = [x for row in eq.M for x in row] + [*eq.f] + [x for row in eq.G for x in row] + [*eq.c]
@@ -176,7 +176,7 @@ class SymbolicSystem(System):
         return Solution(found[:, :n].reshape(*batch, n), found[:, n:].reshape(*batch, m))
 
     def _solve_dense(self, M: Array, G: Array, right: Array, vector: Array) -> Array:
-        """[v'; lam] of the KKT system by NumPy; redundant rows are first combined into independent ones."""
+        """Solves the KKT system for [v'; lam] by NumPy, after combining redundant rows into independent ones."""
         n, m = M.shape[-1], G.shape[-2]
         rank = independent_rows(self, vector)
         combine = np.eye(m)
@@ -214,7 +214,7 @@ class SymbolicSystem(System):
         return np.einsum("...dn,...n->...d", M, a) - f - np.einsum("...md,...m->...d", G, lam)
 
     def poses(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
-        """R_WB of shape (..., bodies, 3, 3) and origins in world axes of shape (..., bodies, 3)."""
+        """Rotation matrices R_WB, shape (..., bodies, 3, 3), and origins in world axes, shape (..., bodies, 3)."""
         rows, batch = state_rows(self.layout, q, None, t, self.inputs.none)
 
         def values() -> list[Any]:
@@ -229,13 +229,13 @@ class SymbolicSystem(System):
         return out[..., :9].reshape(*out.shape[:-1], 3, 3), out[..., 9:]
 
     def gaps(self, q: Any, v: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
-        """How far constraints are violated: g (loops, then quaternions) and G v - b."""
+        """Constraint violations: g (loops, then quaternions) and G v - b."""
         rows, batch = state_rows(self.layout, q, v, t, self.inputs.none)
         g, rate = self.constraints.gaps(rows, parameter_vector(self, parameters))
         return g.reshape(*batch, g.shape[1]), rate.reshape(*batch, rate.shape[1])
 
     def constraint_jacobian(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
-        """G, shape (..., loop rows, speeds)."""
+        """The constraint Jacobian G, shape (..., loop rows, speeds)."""
         rows, batch = state_rows(self.layout, q, None, t, self.inputs.none)
         G = self.constraints.jacobian(rows, parameter_vector(self, parameters))
         return G.reshape(*batch, *G.shape[1:])
@@ -252,7 +252,7 @@ class SymbolicSystem(System):
     # -- expressions to watch -------------------------------------------------------------------
 
     def symbols(self) -> dict[str, Any]:
-        """What an expression of the state may name."""
+        """Names for expressions of the state."""
         eq = self._equations
         known: dict[str, Any] = {str(s): s for s in (eq.t, *eq.p, *eq.u)}
         for drive in eq.drives:
@@ -279,14 +279,14 @@ class SymbolicSystem(System):
         inputs: Any = None,
         parameters: Parameters = None,
     ) -> tuple[Array, Array]:
-        """Exact derivatives of M a - f - G^T lam and of G a - c by ``q``, ``v``, ``u`` or ``p`` (a and lam held)."""
+        """Exact Jacobians of M a - f - G^T lam and G a - c by ``q``, ``v``, ``u`` or ``p``, at constant a and lam."""
         eq, vector = self._equations, parameter_vector(self, parameters)
         n, m = len(eq.v), eq.loop_rows
         lam = np.zeros(m) if lam is None else lam
         rows, batch = self._rows(q, v, t, inputs, vector, extra=[(a, n), (lam, m)])
         choices = {"q": eq.q, "v": eq.v, "u": eq.u, "p": eq.p}
         if by not in choices:
-            raise UsageError(f'derivatives are taken by "q", "v", "u" or "p", not "{by}"')
+            raise UsageError(f'derivatives are available by "q", "v", "u" or "p", not by "{by}"')
         count = len(choices[by])
         if count == 0:
             return np.zeros((*batch, n, 0)), np.zeros((*batch, m, 0))
@@ -297,7 +297,7 @@ class SymbolicSystem(System):
     def acceleration_jacobian(
         self, by: str, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
     ) -> Array:
-        """Exact derivatives of v' by ``q``, ``v``, ``u`` or ``p``, shape (..., speeds, count)."""
+        """Exact Jacobian of v' by ``q``, ``v``, ``u`` or ``p``, shape (..., speeds, count)."""
         vector = parameter_vector(self, parameters)
         a, lam = self.solve(q, v, t, inputs=inputs, parameters=vector)
         top, bottom = self.residual_jacobian(by, q, v, a, lam, t, inputs=inputs, parameters=vector)

@@ -1,8 +1,8 @@
-"""What a compiled mechanism can evaluate: the one interface that simulation, analysis and presentation are written for.
+"""The interface of a compiled mechanism, which simulation, analysis and presentation use.
 
-There are two implementations: :class:`pendula.system.symbolic.SymbolicSystem` evaluates compiled symbolic equations,
-:class:`pendula.system.recursive.RecursiveSystem` runs a recursion over the bodies. What follows from these
-evaluations is a function of a ``System`` in a separate module: ``parameters.py`` (parameter vectors, typical
+It has two implementations: :class:`pendula.system.symbolic.SymbolicSystem` evaluates compiled symbolic equations,
+:class:`pendula.system.recursive.RecursiveSystem` runs a recursion over the bodies. Everything that can be computed
+from these evaluations is a function of a ``System`` in another module: ``parameters.py`` (parameter vectors, typical
 lengths), ``mobility.py``, ``assembly.py``, ``joint_forces.py``, ``lanes.py``, ``tangent.py``, ``watching.py``.
 """
 
@@ -67,22 +67,22 @@ class BodyMotion(NamedTuple):
 class System(ABC):
     """A compiled mechanism: M v' = f + G^T lam, q' = N v + n, g = 0, as numeric functions.
 
-    Made by :func:`pendula.compile_system`. States are arrays: q of shape (..., coordinates), v of shape
-    (..., speeds), t a number or of the batch's shape. Leading dimensions are batch dimensions and carry over to the
-    result. ``parameters`` are changes by name or all values as an array, ``inputs`` likewise; by default both are
-    those of the model.
+    :func:`pendula.compile_system` makes it. States are arrays: q (generalized coordinates) of shape (..., coordinates),
+    v (generalized speeds) of shape (..., speeds), t a number or an array of the batch's shape. Leading dimensions are
+    batch dimensions, which the result keeps. ``parameters`` are changes by name or all values as an array, ``inputs``
+    likewise; by default both are those of the model.
 
     Attributes:
         model: the mechanism.
         layout: names, kinds and units of coordinates, speeds, inputs and parameters.
         parameters: values of the model's parameters, in the order of the layout.
-        inputs: the model's inputs as numbers.
+        inputs: numeric values of the model's inputs.
         engine: "symbolic" (compiled symbolic equations) or "recursive" (a recursion over the bodies).
         formulation: which formulation derived the equations; "recursive" if none did.
-        constraints: the constraints as numbers, and what loops need to close.
+        constraints: numeric constraints, and checks of loop closure.
         loop_rows: number of rows of G.
         tree_rows: how many of them belong to joints of the tree, which are always independent.
-        constraint_names: what each row of g says; the rows of G come first.
+        constraint_names: the meaning of each row of g; rows that belong to G come first.
         drives: the prescribed motions.
         balls: for every quaternion, index of its first coordinate and of its first angular speed.
         has_power: whether anything but gravity, springs and ideal joints does work.
@@ -127,13 +127,13 @@ class System(ABC):
     @property
     @abstractmethod
     def in_joints(self) -> InJoints:
-        """The same mechanism in the joints' coordinates, to which users' names belong."""
+        """The same mechanism in the joints' coordinates, whose names users write."""
 
     # -- evaluations ----------------------------------------------------------------------------
 
     @abstractmethod
     def solve(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Solution:
-        """Accelerations and multipliers.
+        """Forward dynamics: accelerations and Lagrange multipliers.
 
         Raises:
             SingularPose: the mass matrix or the constraints lose rank at a state.
@@ -141,11 +141,11 @@ class System(ABC):
 
     @abstractmethod
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
-        """M, shape (..., speeds, speeds)."""
+        """The mass matrix M, shape (..., speeds, speeds)."""
 
     @abstractmethod
     def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
-        """f of M v' = f + G^T lam, shape (..., speeds)."""
+        """Generalized forces f of M v' = f + G^T lam, with bias forces (velocity products), shape (..., speeds)."""
 
     @abstractmethod
     def rates(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
@@ -153,11 +153,11 @@ class System(ABC):
 
     @abstractmethod
     def constraint_jacobian(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
-        """G, shape (..., loop rows, speeds)."""
+        """The constraint Jacobian G, shape (..., loop rows, speeds)."""
 
     @abstractmethod
     def gaps(self, q: Any, v: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
-        """How far constraints are violated: g (loops, then quaternions) and G v - b."""
+        """Constraint violations: g (loops, then quaternions) and G v - b."""
 
     @abstractmethod
     def energies(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Energies:
@@ -173,7 +173,7 @@ class System(ABC):
 
     @abstractmethod
     def poses(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
-        """R_WB of shape (..., bodies, 3, 3) and origins in world axes of shape (..., bodies, 3)."""
+        """Rotation matrices R_WB, shape (..., bodies, 3, 3), and origins in world axes, shape (..., bodies, 3)."""
 
     @abstractmethod
     def body_motion(self, q: Any, v: Any, a: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> BodyMotion:
@@ -192,29 +192,29 @@ class System(ABC):
         inputs: Any = None,
         parameters: Parameters = None,
     ) -> tuple[Array, Array]:
-        """Exact derivatives of M a - f - G^T lam and of G a - c by ``q``, ``v``, ``u`` or ``p`` (a and lam held)."""
+        """Exact Jacobians of M a - f - G^T lam and G a - c by ``q``, ``v``, ``u`` or ``p``, at constant a and lam."""
 
     @abstractmethod
     def acceleration_jacobian(
         self, by: str, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
     ) -> Array:
-        """Exact derivatives of v' by ``q``, ``v``, ``u`` or ``p``, shape (..., speeds, count).
+        """Exact Jacobian of v' by ``q``, ``v``, ``u`` or ``p``, shape (..., speeds, count).
 
-        By ``p`` each parameter moves alone: inputs and other parameters that depend on it are held.
+        By ``p`` each parameter varies alone: inputs and other parameters that depend on it stay constant.
         """
 
     @abstractmethod
     def dynamics(self, parameters: Parameters = None, *, baumgarte: float | None = None) -> Dynamics:
-        """Fresh callbacks for a run: the right-hand side, and the projection if there are constraints.
+        """New callbacks for a run: the right-hand side, and the projection if there are constraints.
 
-        With ``baumgarte`` the right-hand side lets errors of the constraints die out at that rate [1/time].
+        With ``baumgarte`` the right-hand side makes constraint violations decay at that rate [1/time].
         """
 
     @abstractmethod
     def series(self, parameters: Parameters = None, *, lanes: int = 1) -> Series:
-        """Taylor series of q, v and, where there is power, of the work, for one state or for eight at a time.
+        """Taylor series of q, v and, if ``has_power``, of the work, for one state or for eight at a time.
 
-        With eight lanes ``parameters`` may also be an array with one row for every run.
+        With eight lanes ``parameters`` may also be an array with one row for each run.
 
         Raises:
             NotSupported: there are constraint rows, too many speeds, or an operation without a Taylor series.
@@ -222,13 +222,13 @@ class System(ABC):
 
     @abstractmethod
     def symbols(self) -> dict[str, Any]:
-        """What an expression of the state may name: t, coordinates, speeds, prescribed motions, inputs, parameters."""
+        """Names for expressions of the state: t, coordinates, speeds, prescribed motions, inputs, parameters."""
 
     @abstractmethod
     def watching(self, texts: Sequence[str], values: Sequence[Any], parameters: Parameters = None) -> Compiled:
         """A program for expressions in these symbols; it reads [t, q, v]. See ``watching.py``."""
 
-    # -- what users write most ------------------------------------------------------------------
+    # -- what users call most -------------------------------------------------------------------
 
     def accelerations(
         self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None
@@ -241,16 +241,16 @@ class System(ABC):
         return self.solve(q, v, t, inputs=inputs, parameters=parameters)[0]
 
     def multipliers(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
-        """lam, one for every row of G; the constraint force is + G^T lam."""
+        """Lagrange multipliers lam, one for each row of G; the generalized constraint force is + G^T lam."""
         return self.solve(q, v, t, inputs=inputs, parameters=parameters)[1]
 
     def state(self, values: Mapping[str, float] | None = None, *, t: float = 0.0) -> State:
-        """A state with the given joint coordinates and speeds, all others at zero (quaternions at no rotation)."""
+        """A state with the given joint coordinates and speeds; all others are zero (quaternions: no rotation)."""
         joints = self.in_joints
         return joints.place_state(joints.state(values, t=t))
 
     def initial_state(self, parameters: Parameters = None, *, t: float = 0.0) -> State:
-        """The initial state of the model, as it is written there (a loop may not be closed exactly)."""
+        """The initial state as the model gives it (loops may not be closed exactly)."""
         joints = self.in_joints
         return joints.place_state(joints.initial_state(parameters, t=t), parameters)
 
@@ -261,5 +261,5 @@ class System(ABC):
 
 
 def has_gaps(system: System) -> bool:
-    """Whether anything can be violated: closed loops, lengths of quaternions."""
+    """Whether there are constraints that a state may violate: closed loops, unit lengths of quaternions."""
     return bool(system.loop_rows or system.balls or system.model.closures)

@@ -1,8 +1,8 @@
-"""Small deviations from a motion: the right-hand side of the state together with its exact linearization.
+"""Small deviations from a motion: the right-hand side together with its exact linearization (variational equations).
 
     dq' = d(q')/dq dq + d(q')/dv dv        M dv' = -d(M a - f)/dq dq - d(M a - f)/dv dv    at a = v'
 
-The directional derivatives come from a compiled program, and M as it was factored for v'.
+A compiled program supplies the directional derivatives; the Cholesky factor of M is that of the solve for v'.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ deviation_at = reader(DEVIATION)
 
 @compiled_callback
 def deviation_rates(out, inp, context):
-    """[t, q, v, dq, dv] -> [q', v', dq', dv']; NaN where v' cannot be found."""
+    """[t, q, v, dq, dv] -> [q', v', dq', dv']; NaN if the solve for v' fails."""
     ctx = deviation_at(context)
     nq, nv, nu = ctx.nq, ctx.nv, ctx.nu
     n = nq + nv
@@ -50,10 +50,10 @@ def deviation_rates(out, inp, context):
 
 
 def deviation_callback(system: System, parameters: Parameters = None) -> Callback:
-    """The right-hand side of state and deviation, for one run.
+    """The right-hand side of state and deviation, for one run of a symbolic system.
 
     Raises:
-        NotSupported: the mechanism has closed loops, or its bodies have their own coordinates.
+        NotSupported: the mechanism has closed loops, or the equations are in maximal coordinates.
     """
     eq = system.equations
     if eq.loop_rows:

@@ -1,1 +1,1 @@
-"""Fast path: block elimination along a tree, for bodies with their own coordinates."""
+"""Fast path: block elimination along a tree, for maximal coordinates."""

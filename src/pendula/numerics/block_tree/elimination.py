@@ -1,15 +1,15 @@
-"""Solving large systems whose blocks hang together like a tree, in time proportional to the number of blocks.
+"""Solves large linear systems whose blocks form a tree, in time proportional to the number of blocks.
 
 Block k has its own matrix, is coupled to its parent by some rows, and comes after its parent. Blocks are
-eliminated from the last to the first (leaf to root), each with row pivoting, then filled in from the first to the
-last. Rows that couple blocks across the tree form a border that is solved at the end:
+eliminated from the last to the first (leaf to root), each with row pivoting; back substitution goes from the first to
+the last. Rows that couple blocks across the tree form a border, which is solved at the end by its Schur complement:
 
     A_k y_k + E_k y_parent = r_k        on the rows of block k (E_k enters its last rows only)
     ... + E_k^T y_k                     on the leading rows of its parent
     K x + L^T nu = r,   L x = s         with the border
 
-In memory a block is [A_k, gap, E_k, right-hand sides, gap] row by row, where the gaps are zeros that bring E_k and the
-next row to multiples of four numbers: rows are short, and are worked on in fours.
+In memory a block is [A_k, gap, E_k, right-hand sides, gap] row by row, where the gaps are zeros that pad E_k and the
+next row to multiples of four numbers: rows are short and processed four numbers at a time.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from pendula.numerics.compiled.jit import compiled, compiled_part
 from pendula.numerics.compiled.native import address_of
 
 PARENT, BODY, SIZE, LINKS, BLOCK, LEAD, WIDTH, FIRST, COLUMNS = range(9)
-"""Columns of the table of blocks: parent (-1: none), leading rows a child couples to, rows in all, rows that couple to
-the parent, where its matrix starts, the column at which E_k starts, numbers per row, where its unknowns start."""
+"""Columns of the table of blocks: parent (-1: none), leading rows to which a child couples, number of rows, rows that
+couple to the parent, start of its matrix, column at which E_k starts, numbers per row, start of its unknowns."""
 
 SOLVED, SINGULAR, NOT_FINITE = range(3)
-SMALLEST_PIVOT = 1e-13  # relative to the largest entry its row had
-ENOUGH = 1e-14  # what may be left of an equation, relative to its terms, before it is solved for once more
-GOOD_PIVOT = 0.1  # a row in its place is taken if it is not worse than the best by more: rows seldom need to be moved
+SMALLEST_PIVOT = 1e-13  # relative to the largest entry of the original row
+ENOUGH = 1e-14  # largest residual of an equation, relative to its terms, without iterative refinement
+GOOD_PIVOT = 0.1  # the diagonal entry is the pivot if it reaches this fraction of the best: rows are seldom exchanged
 
 
 def block_shape(size: int, above: int, border: int) -> tuple[int, int]:
-    """Where E_k starts in a row of a block and how long the row is; ``above`` is the leading size of the parent."""
+    """Column at which E_k starts in a row of a block, and the row length; ``above``: leading rows of the parent."""
     lead = padded(size)
     return lead, lead + padded(above + 1 + border)
 
 
 @compiled_part(allocates=False, fastmath={"contract"})
 def eliminate(at, n, lead, width, size):
-    """Solve in place: the n x n matrix at an address against the columns from lead to width; SOLVED or why not.
+    """Solve in place with the n x n matrix at an address and right-hand sides in columns lead to width; a status.
 
-    Rows have ``width`` numbers; lead and width are multiples of four. ``size`` is scratch for n numbers. Rows are
-    chosen by their largest entry relative to that of the original row.
+    Rows have ``width`` numbers; lead and width are multiples of four. ``size`` is scratch for n numbers. Pivots are
+    chosen relative to the largest entry of the original row (scaled partial pivoting).
     """
     row = 8 * width
     for i in range(n):
@@ -77,7 +77,7 @@ def eliminate(at, n, lead, width, size):
                 swap_four(top + j, other + j)
             size[pivot] = size[k]
         inverse = 1.0 / get(top + 8 * k)
-        start = (k + 1) // LANES * BYTES  # entries left of the diagonal are not used again
+        start = (k + 1) // LANES * BYTES  # entries left of the diagonal are not used any more
         for i in range(k + 1, n):
             this = at + row * i
             factor = get(this + 8 * k)
@@ -102,14 +102,14 @@ def eliminate(at, n, lead, width, size):
 
 @compiled(allocates=False, fastmath={"contract"})
 def solve_tree(nodes, blocks, border, r, s, z, work, size, small, nu, rest):
-    """Solve the bordered tree; the solution is column 0 of z, the border's own unknowns are nu.
+    """Solve the bordered tree; the solution is column 0 of z, the unknowns of the border are nu. Returns a status.
 
-    Where the tree alone is nearly singular and only its border makes it regular, digits are lost on the way: what is
-    left of the equations tells, and is then solved for once more.
+    If the tree alone is nearly singular and only its border makes it regular, elimination loses digits: if the
+    residual shows this, one step of iterative refinement follows.
 
     Args:
         nodes: table of blocks (see ``COLUMNS``).
-        blocks: all blocks one after the other, without right-hand sides (see above); left as they are.
+        blocks: all blocks one after the other, without right-hand sides (see above); not changed.
         border: L, one row per bordering row.
         r: right-hand side of the blocks.
         s: right-hand side of the border.
@@ -118,7 +118,7 @@ def solve_tree(nodes, blocks, border, r, s, z, work, size, small, nu, rest):
         size: scratch of the size of the largest block or of the border.
         small: scratch for a block of the border's size, see ``block_shape(rows, 0, 0)``.
         nu: unknowns of the border.
-        rest: scratch for three numbers per unknown, those of the border included; not used without a border.
+        rest: scratch for three numbers per unknown, including those of the border; not used without a border.
     """
     n, m = z.shape[0], border.shape[0]
     status = _solve_once(nodes, blocks, border, r, s, z, work, size, small, nu)
@@ -147,7 +147,7 @@ def solve_tree(nodes, blocks, border, r, s, z, work, size, small, nu, rest):
 
 @compiled_part(allocates=False)
 def _what_is_left(nodes, blocks, border, r, s, z, nu, left, terms):
-    """Residuals: right-hand sides minus left sides of the equations, and the sum of the sizes of the terms in each."""
+    """Residuals (right-hand sides minus left-hand sides) of the equations, and the sum of the |terms| in each."""
     n, m = z.shape[0], border.shape[0]
     for i in range(n):
         left[i] = r[i]
@@ -184,14 +184,14 @@ def _what_is_left(nodes, blocks, border, r, s, z, nu, left, terms):
 
 @compiled_part(allocates=False, fastmath={"contract"})
 def _solve_once(nodes, blocks, border, r, s, z, work, size, small, nu):
-    """Leaf to root, root to leaf, border."""
+    """Elimination from leaf to root, back substitution from root to leaf, then the border."""
     count, m = nodes.shape[0], border.shape[0]
     for i in range(z.shape[0]):
         z[i, 0] = r[i]
         for j in range(m):
             z[i, 1 + j] = border[j, i]
     source, to = address_of(blocks), address_of(work)
-    ready = count  # blocks from here on are copied; a parent is, before its last child is eliminated
+    ready = count  # blocks from this one on are copied: a parent before its last child is eliminated
     for k in range(count - 1, -1, -1):
         while ready > max(nodes[k, PARENT], 0):
             ready -= 1
@@ -223,7 +223,7 @@ def _copy_block(nodes, k, blocks, z, work):
 
 @compiled_part(allocates=False, fastmath={"contract"})
 def _reduce(nodes, k, columns, blocks, work, size):
-    """Eliminate block k and take what it leaves to its parent off the parent's matrix and right-hand sides."""
+    """Eliminate block k: subtract its Schur complement from the parent's matrix and right-hand sides."""
     n, r, p, lead, width = nodes[k, SIZE], nodes[k, LINKS], nodes[k, PARENT], nodes[k, LEAD], nodes[k, WIDTH]
     at = work + 8 * nodes[k, BLOCK]
     status = eliminate(at, n, lead, width, size)

@@ -1,7 +1,7 @@
-"""Numbers by address and four at a time, for compiled code whose rows are too short for loops to be worth unrolling.
+"""Access to numbers by address, one or four at a time, for compiled code with rows too short for unrolled loops.
 
-Everything here takes addresses as integers (see ``native``) and checks nothing: the caller knows its sizes. Any
-processor can run it; one with wide registers does four numbers in one instruction.
+All functions take addresses as integers (see ``native``) and check nothing: the caller knows its sizes. Any
+processor can run it; one with wide registers computes four numbers in one instruction.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from numba import types
 from numba.extending import intrinsic
 
 LANES = 4
-BYTES = 8 * LANES  # of four numbers
+BYTES = 8 * LANES  # size of four numbers
 _FOUR = ir.VectorType(ir.DoubleType(), LANES)
 _FUSED = ("contract",)
 
 
 def padded(count: int) -> int:
-    """The least multiple of four that is not below."""
+    """The smallest multiple of four that is not less than ``count``."""
     return (count + LANES - 1) // LANES * LANES
 
 
@@ -65,7 +65,7 @@ def put(typingctx: Any, address: Any, number: Any) -> Any:
 
 @intrinsic
 def copy_four(typingctx: Any, to: Any, source: Any) -> Any:
-    """``copy_four(to, source)``: four numbers."""
+    """``copy_four(to, source)``: copy four numbers."""
 
     def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         _store(builder, _load(builder, arguments[1]), arguments[0])

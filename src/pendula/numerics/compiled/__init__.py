@@ -1,1 +1,1 @@
-"""Machine code: functions compiled by numba, kept on disk, and called by address."""
+"""Machine code: functions compiled by numba, cached on disk, and called by address."""

@@ -1,9 +1,9 @@
-"""Compiling kernels ahead of their use, in other processes, so that several compile at the same time.
+"""Compiles kernels ahead of their use in other processes, so that several compile at the same time.
 
 Numba compiles one function at a time in a process. :func:`compile_ahead` starts a process for kernels that are not on
-disk yet; it leaves their machine code there (:mod:`pendula.numerics.compiled.kernel_files`), and whoever needs one of
-them waits for it. Everything here only saves time: without a second core, without a disk cache, or when such a process
-fails, kernels are compiled where they are used.
+disk yet; it writes their machine code to disk (:mod:`pendula.numerics.compiled.kernel_files`), and this process waits
+for it when it needs a kernel. This only saves time: without a second core, without a disk cache, or if such a process
+fails, the process that needs a kernel compiles it.
 
 ``PENDULA_COMPILE_AHEAD=0`` turns it off.
 """
@@ -26,8 +26,8 @@ from typing import Any
 from pendula import extensions
 
 VARIABLE = "PENDULA_COMPILE_AHEAD"
-PATIENCE = 300.0  # seconds to wait for a kernel before it is compiled here after all
-POLL = 0.05  # seconds between looks where a pipe cannot be waited for
+PATIENCE = 300.0  # seconds to wait for a kernel before compiling it here
+POLL = 0.05  # seconds between polls if ``select`` does not support pipes
 
 _START = (
     "import json, sys; work = json.loads(sys.argv[1]); sys.path[:] = work['path']; "
@@ -41,8 +41,8 @@ class Ahead:
 
     Attributes:
         kernel: the kernel as ``"module:name"``.
-        by: a function without arguments, as ``"module:name"``, that compiles the kernel by using it. Not needed for
-            callbacks, whose signature is known.
+        by: a function without arguments, as ``"module:name"``, that compiles the kernel by calling it. Callbacks do
+            not need it, since their signature is known.
     """
 
     kernel: str
@@ -51,7 +51,7 @@ class Ahead:
 
 @dataclass
 class _Worker:
-    """A process that compiles, what it has been given, and how far it is."""
+    """A process that compiles, its kernels, and its progress."""
 
     process: subprocess.Popen[bytes]
     kernels: list[str]
@@ -60,14 +60,14 @@ class _Worker:
     finished: set[str] = field(default_factory=set)
 
     def listen(self, seconds: float) -> None:
-        """Takes note of what the process says within some seconds."""
+        """Reads reports of the process for up to some seconds."""
         pipe = self.process.stdout
         if pipe is None or pipe.closed:
             return
         try:
             if not select.select([pipe], [], [], seconds)[0]:
                 return
-        except (OSError, ValueError):  # no such thing for pipes on this platform
+        except (OSError, ValueError):  # this platform cannot select on pipes
             if self.process.poll() is None:
                 time.sleep(min(seconds, POLL))
                 return
@@ -87,7 +87,7 @@ class _Worker:
             self.process.wait()
 
     def end(self) -> None:
-        """Stops the process, if it still runs, and forgets it."""
+        """Stops the process, if it still runs."""
         with contextlib.suppress(OSError):
             if self.process.poll() is None:
                 self.process.terminate()
@@ -104,7 +104,7 @@ def _cores() -> int:
 
 
 def _possible() -> bool:
-    """Whether another process can help: there is a core for it, and this is a Python that can be started again."""
+    """Whether another process can help: there is a core for it, and this Python can be started again."""
     from pendula.numerics.compiled import jit
 
     name = os.path.basename(sys.executable or "").lower()
@@ -125,8 +125,8 @@ def name_of(function: Callable[..., Any]) -> str:
 def compile_ahead(*kernels: Ahead | str) -> None:
     """Starts compiling kernels in other processes, unless their machine code is on disk; returns at once.
 
-    They are compiled in the order given, by one process for each spare core. Those that this process
-    will use first should be left out: it compiles them meanwhile.
+    One process for each spare core compiles them in the given order. Omit kernels that this process will use
+    first: it compiles them meanwhile.
     """
     if not _possible():
         return
@@ -165,7 +165,7 @@ def _started(jobs: list[Ahead]) -> _Worker:
 
 
 def wait_for(function: Callable[..., Any]) -> bool:
-    """Waits while another process compiles a kernel; whether there was one, so that looking on disk again may help."""
+    """Waits while another process compiles a kernel; True if it has finished, so that the kernel may be on disk."""
     if not _workers:
         return False
     name = name_of(function)
@@ -175,7 +175,7 @@ def wait_for(function: Callable[..., Any]) -> bool:
     latest = time.monotonic() + PATIENCE
     worker.listen(0.0)
     if name not in worker.started and name != worker.kernels[0]:
-        return False  # it is busy with another one: compile this one here
+        return False  # the worker is busy with another kernel: compile this one here
     while name not in worker.finished and time.monotonic() < latest:
         worker.listen(1.0)
     return name in worker.finished
@@ -188,7 +188,7 @@ def _end_all() -> None:
 
 
 def work_off(work: dict[str, Any]) -> None:
-    """What a worker does: compiles each kernel, says when it starts with it and when it has finished."""
+    """The work of a worker: compiles each kernel and reports when it starts and finishes it."""
     for module, path in work["extensions"]:
         extensions.load_extension(path or module)
     for kernel, by in work["jobs"]:
@@ -207,5 +207,5 @@ def work_off(work: dict[str, Any]) -> None:
 def _say(text: str) -> None:
     try:
         os.write(1, text.encode() + b"\n")
-    except OSError:  # nobody listens any more
+    except OSError:  # the reader has closed the pipe
         sys.exit(0)

@@ -1,13 +1,13 @@
-"""Decorators that compile kernels and keep the machine code on disk between runs.
+"""Decorators that compile kernels and cache the machine code on disk.
 
-The files (:mod:`pendula.numerics.compiled.kernel_files`) are keyed by everything that decides the machine code: the
-directory carries a hash of versions and processor in its name, each file one of the code and the constants that its
-kernel reaches (:mod:`pendula.numerics.compiled.kernel_keys`).
+The files (:mod:`pendula.numerics.compiled.kernel_files`) are keyed by everything that determines the machine code: the
+name of the directory contains a hash of versions and processor, the name of each file a hash of the code and the
+constants that its kernel reaches (:mod:`pendula.numerics.compiled.kernel_keys`).
 
-The directory is ``$PENDULA_CACHE_DIR``, else ``$XDG_CACHE_HOME/pendula``, else the usual place of the
-platform (``~/.cache/pendula``, ``~/Library/Caches/pendula``, ``%LOCALAPPDATA%\\pendula``). Cached code is
-code that will be run, so the directory must belong to the user and be closed to others. If that
-cannot be had, kernels are compiled afresh in every process; :data:`cache_note` then says why.
+The directory is ``$PENDULA_CACHE_DIR``, else ``$XDG_CACHE_HOME/pendula``, else the usual one of the platform
+(``~/.cache/pendula``, ``~/Library/Caches/pendula``, ``%LOCALAPPDATA%\\pendula``). Cached code will be executed, so the
+directory must belong to the user and not be writable by others. Otherwise every process compiles its kernels;
+:data:`cache_note` then states the reason.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ NUMBA_OPTIONS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUG
 CALLBACK_SIGNATURE = "void(intp, intp, intp)"
 
 cache_note = ""
-"""Empty while the disk cache works; otherwise a sentence saying what is not kept, and why."""
+"""Empty while the disk cache works; otherwise a sentence on what is not cached, and why."""
 
 _lock = threading.RLock()
 
 
 def cache_root() -> Path:
-    """Per-user directory for compiled kernels; nothing is created here."""
+    """Per-user directory for compiled kernels; this function does not create it."""
     if chosen := os.environ.get("PENDULA_CACHE_DIR"):
         return Path(chosen).expanduser().absolute()
     if chosen := os.environ.get("XDG_CACHE_HOME"):
@@ -65,7 +65,7 @@ def cache_root() -> Path:
 
 
 def environment_hash() -> str:
-    """Digest of everything outside the sources that decides the machine code."""
+    """Digest of everything outside the sources that determines the machine code."""
     cpu = llvmlite.binding.get_host_cpu_name()
     versions = (numba.__version__, llvmlite.__version__, np.__version__, platform.python_version(), platform.machine())
     options = [getattr(numba.config, name, None) for name in NUMBA_OPTIONS]
@@ -73,7 +73,7 @@ def environment_hash() -> str:
 
 
 def _refuse_open_directory(path: Path) -> None:
-    """Raise OSError where someone else could plant code in ``path``."""
+    """Raise OSError if another user could write code to ``path``."""
     if not hasattr(os, "getuid"):
         return
     found = path.stat()
@@ -92,7 +92,7 @@ def _remove_unused(root: Path, keep: Path) -> None:
 
 
 def _prepare_directory() -> str:
-    """Make and check the cache directory; '' with :data:`cache_note` set when there is none."""
+    """Create and check the cache directory; if that fails, return '' and set :data:`cache_note`."""
     global cache_note
     try:
         root = cache_root()
@@ -114,13 +114,13 @@ cache_directory = _prepare_directory()
 
 
 def _note(reason: str) -> None:
-    """Remember the first reason why something is not kept."""
+    """Remember the first reason why something is not cached."""
     global cache_note
     cache_note = cache_note or f"a compiled kernel is not cached on disk and will be compiled again: {reason}"
 
 
 def _with_files(made: Any, function: Callable[..., Any], settings: dict[str, Any]) -> Any:
-    """The function that numba made, with its machine code kept in our files where possible."""
+    """The function that numba made, with its machine code cached in our files if possible."""
     if not cache_directory:
         return made
     if not os.path.isfile(function.__code__.co_filename):  # e.g. a function typed at a prompt
@@ -130,7 +130,7 @@ def _with_files(made: Any, function: Callable[..., Any], settings: dict[str, Any
 
 
 def is_kept(kernel: Any) -> bool:
-    """Whether machine code of a kernel, as it is now, is on disk."""
+    """Whether machine code of the current version of a kernel is on disk."""
     if isinstance(kernel, CompiledCallback):
         function, settings = kernel.__wrapped__, kernel._settings
     elif (files := files_of(kernel)) is not None:
@@ -141,7 +141,7 @@ def is_kept(kernel: Any) -> bool:
 
 
 def _settings(allocates: bool, options: dict[str, Any]) -> dict[str, Any]:
-    """Options for numba: IEEE division, and no counting of array references where nothing is allocated."""
+    """Options for numba: IEEE division, and no reference counting of arrays if nothing is allocated."""
     settings: dict[str, Any] = {"error_model": "numpy", **options}
     return settings if allocates else settings | NOTHING_COUNTED
 
@@ -150,7 +150,7 @@ def compiled(function: Callable[..., Any] | None = None, /, *, allocates: bool =
     """Compile a function on first call: ``numba.njit`` with our cache, IEEE division, no GIL.
 
     Use bare or with numba options: ``@compiled`` or ``@compiled(fastmath={"contract"})``.
-    ``allocates=False`` promises that no array is made inside; passing arrays around then costs nothing.
+    ``allocates=False`` promises that it creates no array; then passing arrays to other functions costs nothing.
     """
     settings = {"nogil": True, **_settings(allocates, options)}
 
@@ -161,9 +161,9 @@ def compiled(function: Callable[..., Any] | None = None, /, *, allocates: bool =
 
 
 def compiled_part(function: Callable[..., Any] | None = None, /, *, allocates: bool = False, **options: Any) -> Any:
-    """Like :func:`compiled`, for functions that only compiled code calls: no Python entry, no own file.
+    """Like :func:`compiled`, for functions that only compiled code calls: no entry from Python, no file.
 
-    The machine code of a caller contains that of its parts, so one cache entry, the caller's, is enough.
+    The machine code of a caller contains that of its parts, so the caller's cache entry is enough.
     """
     settings = {
         "nogil": True,
@@ -178,8 +178,8 @@ def compiled_part(function: Callable[..., Any] | None = None, /, *, allocates: b
 class CompiledCallback:
     """A function ``(out, inp, context)`` of three addresses, compiled when its address is first needed.
 
-    Made by :func:`compiled_callback`. ``address`` [int] is the native entry point, and
-    :meth:`bind` pairs it with the data it works on.
+    :func:`compiled_callback` makes it. ``address`` [int] is the native entry point, and
+    :meth:`bind` pairs it with its data.
     """
 
     def __init__(self, function: Callable[[int, int, int], None], settings: dict[str, Any]) -> None:
@@ -203,7 +203,7 @@ class CompiledCallback:
         return int(self._native.address)
 
     def _compiled(self) -> Any:
-        """What numba.cfunc gives, with our files."""
+        """The result of ``numba.cfunc``, with our files."""
         made = uncompiled_callback(self.__wrapped__, CALLBACK_SIGNATURE, self._settings)
         native = _with_files(made, self.__wrapped__, self._settings)
         native.compile()
@@ -227,9 +227,9 @@ class CompiledCallback:
 def compiled_callback(
     function: Callable[[int, int, int], None] | None = None, /, *, allocates: bool = True, **options: Any
 ) -> Any:
-    """Make a native ``void (*)(double *out, const double *in, void *context)`` of a Python function.
+    """Make a native ``void (*)(double *out, const double *in, void *context)`` from a Python function.
 
-    Inside, turn addresses into arrays with :func:`pendula.numerics.compiled.native.doubles_at`.
+    Inside it, :func:`pendula.numerics.compiled.native.doubles_at` turns addresses into arrays.
 
     Example:
         >>> from pendula.numerics.compiled.native import doubles_at

@@ -1,14 +1,12 @@
-"""Machine code of one compiled function on disk: one file for each signature, checked before it is used.
+"""Machine code of compiled functions on disk: one file per signature, checked before it is used.
 
-Numba has its own files for this. These differ in three ways. A file starts with a checksum, so a damaged one is
-noticed and compiled anew (bad machine code would end the process without a word). Every signature has its own file,
-which names what it was made from, so two processes that write at the same time cannot mix up their code. And loading
-does not make numba import everything it could need to compile, which would take longer than all the rest.
+These files differ from numba's cache in three ways. A file starts with a checksum, so a damaged one is detected and
+the kernel recompiled (damaged machine code would crash the process without a message). Every signature has its own
+file, which records its source, so two processes that write at the same time cannot mix up their code. And loading does
+not make numba import everything that compiling might need, which would take longer than all the rest.
 
-What this uses of numba is not public: :data:`PRIVATE` lists it, a test looks for each name, and ``pyproject.toml``
-holds numba below the first version that has not been tried. Only this module and
-:mod:`pendula.numerics.compiled.parts` use private names of numba.
-
+This module uses private names of numba: :data:`PRIVATE` lists them, a test checks each, and ``pyproject.toml`` keeps
+numba below the first untested version. Only this module and :mod:`pendula.numerics.compiled.parts` use such names.
 """
 
 from __future__ import annotations
@@ -48,14 +46,14 @@ PRIVATE = {
     "numba.core.options": "DefaultOptions._nrt",
     "numba.core.codegen": "CPUCodeLibrary.has_dynamic_globals CPUCodeLibrary._optimize_final_module",
 }
-"""what is used of numba beyond its documentation, by module"""
+"""undocumented names of numba that are used, by module"""
 
 NOTHING_COUNTED: dict[str, Any] = {"_nrt": False} if hasattr(options.DefaultOptions, "_nrt") else {}
-"""options of a function in which nothing is allocated: references to arrays are not counted"""
+"""options of a function that allocates nothing: no reference counting of arrays"""
 
 
 def uncompiled_callback(function: Callable[..., Any], signature: str, settings: dict[str, Any]) -> Any:
-    """What ``numba.cfunc`` makes of a function, before it is compiled."""
+    """The object that ``numba.cfunc`` makes from a function, before it is compiled."""
     return CFunc(function, sigutils.normalize_signature(signature), locals={}, options=settings)
 
 
@@ -64,14 +62,14 @@ def _digest(content: bytes) -> bytes:
 
 
 def _mark_used(path: Path) -> None:
-    """Renews the time of a file, at most once a day."""
+    """Updates the time of a file, at most once a day."""
     if time.time() - path.stat().st_mtime > DAY:
         os.utime(path)
 
 
 @lru_cache
 def _remove_unused(directory: Path) -> None:
-    """Removes kernels that nobody has used for a while, once in a process (best effort)."""
+    """Removes kernels that have not been used for a while, once per process (best effort)."""
     oldest = time.time() - UNUSED_DAYS * DAY
     for path in directory.glob("*.kernel"):
         with contextlib.suppress(OSError):
@@ -80,13 +78,13 @@ def _remove_unused(directory: Path) -> None:
 
 
 def _named(function: Callable[..., Any]) -> str:
-    """Start of the names of the files of a function."""
+    """Prefix of the names of a function's files."""
     name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
     return "".join(c if c.isalnum() or c in "._" else "" for c in name)[:80]
 
 
 def _needed_symbols(result: Any) -> list[str]:
-    """Functions and data outside the machine code that it refers to."""
+    """External functions and data to which the machine code refers."""
     module = result.library._final_module
     outside = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
     return outside + [v.name for v in module.global_variables if v.is_declaration]
@@ -97,25 +95,25 @@ def _all_known(symbols: list[str]) -> bool:
 
 
 def with_files(made: Any, files: KernelFiles) -> Any:
-    """A function that numba made, with its machine code kept in our files."""
+    """A function that numba made, with its machine code cached in our files."""
     made._cache = files
     return made
 
 
 def files_of(made: Any) -> KernelFiles | None:
-    """The files that a function of numba's was given, if any."""
+    """The files of a function that numba made, if it has any."""
     files = getattr(made, "_cache", None)
     return files if isinstance(files, KernelFiles) else None
 
 
 class KernelFiles(_Cache):
-    """Replaces numba's cache: numba asks it for the machine code of a function, and hands new code to it.
+    """Replaces numba's cache: numba loads the machine code of a function from it, and saves new code to it.
 
     Args:
         function: the Python function that is compiled.
-        directory: where the files are.
-        settings: the options it is compiled with.
-        note: called with a sentence when something could not be kept.
+        directory: directory of the files.
+        settings: options of the compilation.
+        note: called with a sentence if something cannot be cached.
     """
 
     def __init__(
@@ -138,12 +136,12 @@ class KernelFiles(_Cache):
         self._enabled = False
 
     def flush(self) -> None:
-        """Forget all signatures of this function."""
+        """Delete the files of all signatures of this function."""
         for path in self._directory.glob(f"{_named(self._function)}-*.kernel"):
             path.unlink(missing_ok=True)
 
     def _key(self, signature: object, codegen: Any) -> str:
-        """Text that is different whenever the machine code could be."""
+        """A text that differs whenever the machine code might differ."""
         made_of = code_digest(self._function, self._settings)
         return repr((made_of, self._function.__qualname__, codegen.magic_tuple(), signature_text(signature)))
 
@@ -153,12 +151,12 @@ class KernelFiles(_Cache):
         return self._directory / f"{_named(self._function)}-{key[2:18]}-{whole[:24]}.kernel"
 
     def any_kept(self) -> bool:
-        """Whether there is a file of this function as it is now, for any signature."""
+        """Whether there is a file for the current version of this function, for any signature."""
         made_of = code_digest(self._function, self._settings)
         return any(self._directory.glob(f"{_named(self._function)}-{made_of[:16]}-*.kernel"))
 
     def load_overload(self, sig: object, target_context: Any) -> Any:
-        """The compiled function for a signature, or None where there is no sound file of it."""
+        """The compiled function for a signature, or None if there is no intact file of it."""
         if not self._enabled:
             return None
         found = self._loaded(sig, target_context)
@@ -178,23 +176,23 @@ class KernelFiles(_Cache):
             return None
         try:
             return self._rebuilt(key, signature, content, target)
-        except Exception:  # for any cause, a file that cannot be used must not stop the work: compile anew
+        except Exception:  # an unusable file must never stop the work: recompile
             return None
 
     def _rebuilt(self, key: str, signature: object, content: bytes, target: Any) -> Any:
-        """The function in a sound file; None if it belongs to something else or lacks a symbol here."""
+        """The function in an intact file; None if its key differs or a symbol is missing here."""
         found_key, found_signature, symbols, payload = pickle.loads(memoryview(content)[DIGEST_BYTES:])
         if found_key != key or found_signature != signature:
             return None
         rtsys.initialize(target)
         if not _all_known(symbols):
-            target.refresh()  # imports everything numba has; some of it brings symbols
+            target.refresh()  # imports all of numba, which may define the symbols
             if not _all_known(symbols):
                 return None
         return CompileResult._rebuild(target, *payload)
 
     def save_overload(self, sig: object, data: Any) -> None:
-        """Keep a function that has just been compiled, where that is possible."""
+        """Save a function that has just been compiled, if possible."""
         if not self._enabled or data.lifted:
             return
         if data.library.has_dynamic_globals:

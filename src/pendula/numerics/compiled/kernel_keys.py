@@ -1,14 +1,14 @@
-"""What decides the machine code of a kernel: its code, the code it calls, the constants they use.
+"""Cache keys of kernels, from all that determines their machine code: their code, the code they call, the constants.
 
-Numba's disk cache looks only at the file a function is written in: edit a helper in another file and the old machine
-code is used all the same. A hash of all source files is safe, but then every edit of a docstring compiles
-everything again. :func:`code_digest` walks from a function over the names in its bytecode to what they mean: functions
-are entered in turn, constants count with their values. Docstrings, comments, line numbers and code that the kernel
+Numba's disk cache checks only the file that contains a function: after an edit of a helper in another file it still
+uses the old machine code. A hash of all source files is safe, but then every edit of a docstring recompiles
+everything. :func:`code_digest` follows the names in a function's bytecode to the objects they refer to: it enters
+functions in turn and includes the values of constants. Docstrings, comments, line numbers and code that the kernel
 cannot reach do not count.
 
 Types and overloads act without being named in the code that uses them. So the modules in :data:`ALWAYS` count for every
-kernel, as does every loaded extension that mentions numba. An object this module does not know makes all
-modules of the kernel rooms count: too many recompilations are a nuisance, one too few is a wrong result.
+kernel, as does every loaded extension that mentions numba. If there is an object of an unknown kind, all modules of the
+kernel rooms count: too many recompilations are a nuisance, one too few is a wrong result.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ PACKAGE = Path(__file__).resolve().parents[2]
 KERNEL_ROOMS = ("numerics", "system", "simulation")
 ALWAYS = ("numerics/scalars", "numerics/compiled/native.py", "numerics/compiled/parts.py")
 SETTLED = ("numpy", "numba", "llvmlite", "math", "cmath", "operator", "builtins", "typing", "collections")
-"""Packages whose content follows from their version, which the name of the cache directory covers."""
+"""Packages whose content depends only on their version, which is part of the name of the cache directory."""
 
 _LOAD_CONST, _STORE_NAME = dis.opmap["LOAD_CONST"], dis.opmap["STORE_NAME"]
 _CODE_DEPTH = 50  # of functions inside functions
 
 
 def _docstring_place(code: types.CodeType) -> int | None:
-    """Place of the docstring among the constants of a function, a class body or a module; None if it has none."""
+    """Index of the docstring among the constants of a function, a class body or a module; None if it has none."""
     steps = code.co_code
-    if code.co_flags & inspect.CO_NEWLOCALS:  # a function: the docstring comes first, and no instruction loads it
+    if code.co_flags & inspect.CO_NEWLOCALS:  # a function: the docstring is the first, and no instruction loads it
         first = code.co_consts[0] if code.co_consts else None
         used = 0 in steps[1::2] and (_LOAD_CONST, 0) in zip(steps[::2], steps[1::2], strict=True)
         return 0 if isinstance(first, str) and not used else None
@@ -57,7 +57,7 @@ def _docstring_place(code: types.CodeType) -> int | None:
 
 @lru_cache(maxsize=4096)
 def _code_text(code: types.CodeType, depth: int = 0) -> str:
-    """What a code object does, without its docstring and line numbers."""
+    """Digest of a code object, without its docstring and line numbers."""
     if depth > _CODE_DEPTH:
         raise RecursionError("functions are nested too deeply")
     docstring = _docstring_place(code)
@@ -85,7 +85,7 @@ def _names(code: types.CodeType) -> Iterable[str]:
 
 @lru_cache(maxsize=256)
 def _module_text(path: str, changed: int, size: int) -> str:
-    """What a source file does. The time and the size of the file identify its state."""
+    """Digest of the code in a source file; its time and size identify its version."""
     name = f"_{Path(path).stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     loader: Any = spec and spec.loader
@@ -96,7 +96,7 @@ def _module_text(path: str, changed: int, size: int) -> str:
 
 
 def module_digest(path: Path) -> str:
-    """Digest of what a source file does: the same after an edit of a docstring or of a comment.
+    """Digest of the code in a source file; edits of docstrings and comments do not change it.
 
     Raises:
         OSError: there is no such file.
@@ -106,13 +106,13 @@ def module_digest(path: Path) -> str:
 
 
 def _rooms_digest() -> str:
-    """Digest of all modules that kernels can live in."""
+    """Digest of all modules that may contain kernels."""
     sources = sorted(path for room in KERNEL_ROOMS for path in (PACKAGE / room).rglob("*.py"))
     return repr([(path.relative_to(PACKAGE).as_posix(), module_digest(path)) for path in sources])
 
 
 def everywhere_digest() -> str:
-    """Digest of what counts for every kernel: number types, overloads, and extensions that may add to them.
+    """Digest of the modules that count for every kernel: scalar types, overloads, and extensions that may add to them.
 
     Raises:
         OSError: the sources cannot be read as files (the package is in an archive).
@@ -130,16 +130,16 @@ def _files(path: Path) -> list[Path]:
 
 
 class _Walk:
-    """Everything that can be reached from a function, in a fixed order."""
+    """Collects everything that can be reached from a function, in a fixed order."""
 
     def __init__(self) -> None:
         self.found: list[str] = []
         self.unknown: list[str] = []
         self._seen: dict[int, int] = {}
-        self._alive: list[object] = []  # so that no id is used twice
+        self._alive: list[object] = []  # so that no id is reused
 
     def visit(self, thing: Any) -> None:
-        """Notes a value; functions are entered once."""
+        """Records a value; enters each function once."""
         if thing is None or (isinstance(thing, bool | int | float | complex | str | bytes) and not _is_member(thing)):
             self.found.append(repr(thing))
             return
@@ -189,7 +189,7 @@ class _Walk:
                 self.visit(value)
 
     def _module(self, module: types.ModuleType, names: list[str]) -> None:
-        """What a function may take from a module: everything there with a name that the function looks up."""
+        """Visits what a function may use of a module: all its attributes whose names the function looks up."""
         self.found.append(module.__name__)
         if _settled(module.__name__):
             return
@@ -235,7 +235,7 @@ class _Walk:
             self.unknown.append(f"{kind.__module__}.{kind.__qualname__}")
 
     def _class(self, kind: type) -> None:
-        """A class counts with its fields; one outside the package and its foundations with its whole module."""
+        """Records a class with its fields; a class outside the package and its foundations with its whole module."""
         self.found.append(f"{kind.__module__}.{kind.__qualname__} {getattr(kind, '_fields', '')}")
         file = getattr(sys.modules.get(kind.__module__), "__file__", None)
         if not _settled(kind.__module__) and file is not None and file.endswith(".py"):
@@ -247,7 +247,7 @@ def _is_member(thing: object) -> bool:
 
 
 def _is_compiler_type(kind: type) -> bool:
-    """Whether a class is one of the compiler's types, or made from one of them."""
+    """Whether a class is one of the compiler's types, or derived from one."""
     return any(base.__module__.partition(".")[0] in ("numba", "llvmlite") for base in kind.__mro__)
 
 
@@ -257,22 +257,22 @@ def _settled(module: str | None) -> bool:
 
 
 def settings_text(settings: dict[str, Any]) -> str:
-    """Options of a compilation in a fixed order."""
+    """Options of a compilation as text, in a fixed order."""
     return repr([(k, sorted(v) if isinstance(v, set | frozenset) else v) for k, v in sorted(settings.items())])
 
 
 def reached(function: Callable[..., Any]) -> tuple[list[str], list[str]]:
-    """What a kernel is made of, as texts that change when it does, and the kinds of objects that are not known."""
+    """Everything a kernel consists of, as texts that change with it, and the unknown kinds of objects."""
     walk = _Walk()
     walk.visit(function)
     return walk.found, walk.unknown
 
 
 def code_digest(function: Callable[..., Any], settings: dict[str, Any]) -> str:
-    """Digest of everything in the sources that decides the machine code of a kernel.
+    """Digest of everything in the sources that determines the machine code of a kernel.
 
     Raises:
-        OSError: a source that counts cannot be read.
+        OSError: a required source file cannot be read.
     """
     found, unknown = reached(function)
     whole = (sorted(set(unknown)), _rooms_digest()) if unknown else ()
@@ -281,7 +281,7 @@ def code_digest(function: Callable[..., Any], settings: dict[str, Any]) -> str:
 
 
 def signature_text(signature: Any) -> str:
-    """A signature as text, with the names of the fields of its named tuples, which numba leaves out."""
+    """A signature as text, with the field names of its named tuples, which numba omits."""
     kinds = getattr(signature, "args", signature)
     fields: list[object] = []
 

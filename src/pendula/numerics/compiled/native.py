@@ -1,15 +1,15 @@
-"""Native functions passed around by address, and how compiled code calls them.
+"""Native functions, and how compiled code calls them by address.
 
-A right-hand side, a projection, or any other block of numbers in, numbers out, is a C function
+A right-hand side, a projection, or any other function from numbers to numbers is a C function
 
     void f(double *out, const double *in, void *context)
 
-known by its address. Passing the address as a plain integer keeps the type of every callback the
-same, so the loops that call it compile once for all models; one call costs about the same as
-a C function pointer.
+given by its address. The address is a plain integer, so all callbacks have the same type and the
+loops that call them are compiled once for all models. A call costs about as much as one by a C
+function pointer.
 
 :func:`call_native`, :func:`address_of`, :func:`doubles_at` and :func:`integers_at` are for compiled code
-only. An address does not keep its array alive: take it of arrays that outlive the use.
+only. An address does not keep its array alive: the array must outlive its use.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from numba.extending import intrinsic
 
 @dataclass(frozen=True)
 class Callback:
-    """A native function ready to be called, with the data it works on.
+    """A native function with its context.
 
     Attributes:
         address: entry point of ``void (*)(double *out, const double *in, void *context)``.
-        context: address handed through as the third argument; 0 if there is none.
-        owner: the object that keeps the code and the context alive. If it has an attribute ``failure`` holding
-            text (or None), a run that stops because of this function reports that text.
+        context: address passed as the third argument; 0 if there is none.
+        owner: the object that keeps the code and the context alive. If it has an attribute ``failure`` with
+            a text, a run that stops because of this function reports that text.
     """
 
     address: int
@@ -74,7 +74,7 @@ def address_of(typingctx: Any, array: Any) -> Any:
 def view_at(element: Any, item_bytes: int) -> Any:
     """A function (address, shape) for compiled code: the C-ordered array of some element type at an address.
 
-    Nothing is copied or counted, so it can be used where no memory is managed.
+    It neither copies nor counts references, so functions without memory management can use it.
     """
 
     @intrinsic

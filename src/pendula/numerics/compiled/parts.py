@@ -1,13 +1,13 @@
-"""Two short cuts through numba's compiler; together they save a third of the time to compile a kernel.
+"""Two shortcuts through numba's compiler, which together save a third of the compile time of a kernel.
 
-Functions that only compiled code calls (:func:`pendula.numerics.compiled.jit.compiled_part`) need no machine code of
-their own: their callers link them in and optimize the whole. Numba would optimize and assemble each of them first.
+Functions that only compiled code calls (:func:`pendula.numerics.compiled.jit.compiled_part`) need no machine code:
+their callers link them in and optimize the whole. Numba would optimize and assemble each of them first.
 
-The type of ``a * b`` for two scalars is looked up anew for every product in a kernel, by trying each meaning that any
-package has given to the operator. Here the answer is remembered.
+For every product ``a * b`` of two scalars in a kernel, numba determines the type again, by trying each overload of the
+operator that any package has defined. Here the answer is cached.
 
-This is the only module that reaches into numba's pipeline. Where a release of numba has moved what it needs,
-:data:`PIPELINE` is empty and everything compiles as numba would do it, only slower; a test notices.
+This is the only module that changes numba's pipeline. If a release of numba lacks something that it needs,
+:data:`PIPELINE` is empty and numba compiles everything in its usual way, only slower; a test detects this.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PIPELINE: dict[str, Any] = {}
 
 
 def _part_compiler() -> Any:
-    """A compiler that stops before machine code."""
+    """A compiler that stops before it emits machine code."""
     from numba import _dynfunc
     from numba.core import compiler
     from numba.core.codegen import JITCodeLibrary
@@ -29,7 +29,7 @@ def _part_compiler() -> Any:
     from numba.core.typed_passes import NativeLowering
 
     class PartLibrary(JITCodeLibrary):
-        """LLVM code that others link in."""
+        """LLVM code that callers link in."""
 
         def _optimize_final_module(self) -> None:
             pass
@@ -40,7 +40,7 @@ def _part_compiler() -> Any:
             self._finalized = True
 
     def entry(library: Any, fndesc: Any, env: Any) -> Any:
-        """What numba knows the part by; it has no address."""
+        """The object by which numba identifies the part; it has no address."""
         name = fndesc.qualname.split(".")[-1]
         return _dynfunc.make_function(fndesc.lookup_module(), name, "", 0, env, (library,))
 
@@ -67,9 +67,9 @@ def _part_compiler() -> Any:
 
 
 def _remember_scalar_calls() -> None:
-    """Lets numba's functions remember what they return for scalars."""
+    """Makes numba cache the result types of functions of scalars."""
     usual = types.Function.get_call_type
-    answers: dict[int, tuple[Any, dict[Any, Any]]] = {}  # by the function's address, which the entry keeps alive
+    answers: dict[int, tuple[Any, dict[Any, Any]]] = {}  # by the id of the function, which the entry keeps alive
 
     def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
         plain = (isinstance(a, types.Number | types.Boolean) or getattr(a, "is_scalar", False) for a in args)
@@ -86,5 +86,5 @@ def _remember_scalar_calls() -> None:
 try:
     PIPELINE["pipeline_class"] = _part_compiler()
     _remember_scalar_calls()
-except (ImportError, AttributeError):  # another numba
+except (ImportError, AttributeError):  # a release of numba with another pipeline
     PIPELINE.clear()

@@ -1,9 +1,9 @@
-"""Records for compiled code: named fields in memory that Python and kernels share, handed around by address.
+"""Records for compiled code: named fields in memory that Python and kernels share, passed by address.
 
-A kernel that works on fifty numbers and twenty arrays could take them as a tuple; numba then passes every number,
-and six words for each array, through every call, and takes seconds to compile that. A record is one address, and its
-fields have names on both sides: ``run.retrying += 1`` in a kernel, ``run.retrying`` from Python.
-Arrays are fields that hold addresses (:func:`pendula.numerics.compiled.native.doubles_at` reads them).
+If a kernel took fifty numbers and twenty arrays as a tuple, numba would pass every number, and six words per array,
+through every call, and take seconds to compile that. A record is one address, and its fields have names on both sides:
+``run.retrying += 1`` in a kernel, ``run.retrying`` in Python. An array is a field that holds its address
+(:func:`pendula.numerics.compiled.native.doubles_at` reads it).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def record_dtype(reals: str = "", whole: str = "") -> np.dtype[Any]:
 
 
 def reader(dtype: np.dtype[Any]) -> Any:
-    """A function for compiled code that gives the record at an address."""
+    """A function for compiled code that returns the record at an address."""
     return reader_of(numba.from_dtype(dtype))
 
 
 def reader_of(record: Any) -> Any:
-    """The same for a record type of numba's."""
+    """The same for a record type of numba."""
 
     @intrinsic
     def record_at(typingctx: Any, address: Any) -> Any:
@@ -47,8 +47,8 @@ def reader_of(record: Any) -> Any:
 class Memory:
     """A record and the arrays that it points to, kept alive together.
 
-    Fields are attributes: ``memory.t = 0.0``. An array that is assigned to a field is kept, and its address goes into
-    the record; reading the field gives the array again.
+    Fields are attributes: ``memory.t = 0.0``. Assigning an array to a field keeps it alive and stores its address in
+    the record; reading the field returns the array.
 
     Example:
         >>> memory = Memory(record_dtype(reals="t", whole="count y"))
@@ -69,7 +69,7 @@ class Memory:
 
     @property
     def kept(self) -> tuple[object, ...]:
-        """What is kept alive."""
+        """The objects that are kept alive."""
         return tuple(self._kept)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The records of many integrations, eight at a time: settings and memory, the eight lanes, and what each run gave."""
+"""The records of many integrations, eight at a time: settings and memory, the eight lanes, and the results."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ BATCH = record_dtype(
         next_run ended idle passes code
     """,
 )
-"""Runs that wait, run and have ended.
+"""The record of a batch of runs.
 
-Settings: as in :data:`pendula.numerics.steppers.run.RUN`; ``runs`` and components ``n``; ``measure`` finds energies
-(0: they are not followed), ``work`` is the component that holds the work done (-1: none), ``clear`` is 1 if the column
-of an idle lane is set to zero. Then the rows behind the stages, and the tableau: ``terms`` entries of each row,
-``columns`` places.
+Settings: as in :data:`pendula.numerics.steppers.run.RUN`; numbers of ``runs`` and of components ``n``; ``measure``:
+function for energies (0: none); ``work``: component that holds the work done (-1: none); ``clear``: 1 if the column
+of an idle lane is set to zero. Then the rows after the stages, and the tableau: ``terms`` entries in each row of
+``columns``.
 
-Memory: ``atol`` (``atol_rows``, n) and ``start`` (runs, n); ``data`` (``data_rows``, ``columns_of_data``) is what a
-lane needs to know about its run, and ``column`` (``columns_of_data``, 8) where it goes; ``breaks`` (``breaks_rows``,
-``breaks_each``) ends with infinities. ``sample_y`` (runs, samples, n), ``end_y`` (runs, n) and ``results``
-(:data:`RESULT`) are what comes out. ``lanes`` is :data:`LANE_FIELDS`; ``rows`` (rows, n + 1, 8) is laid out as for one
-run, with eight numbers in place of one; ``y``, ``zero`` and ``absolute`` are (n, 8), ``energy`` (2, 8), ``contexts``
-(8) those of the projection, which reads ``given`` and writes ``onto``; ``ahead``, ``fraction`` and ``entered`` (8) are
-scratch. Last, how far the batch is; ``code`` is the argument of functions that would be compiled once for each code.
+Memory: ``atol`` (``atol_rows``, n) and ``start`` (runs, n); ``data`` (``data_rows``, ``columns_of_data``): what differs
+between runs, and ``column`` (``columns_of_data``, 8): its copy for the lanes; ``breaks`` (``breaks_rows``,
+``breaks_each``), padded with infinities. Results: ``sample_y`` (runs, samples, n), ``end_y`` (runs, n), ``results``
+(:data:`RESULT`). ``lanes`` is :data:`LANE_FIELDS`; ``rows`` (rows, n + 1, 8) has the layout of one run, with eight
+numbers in place of one; ``y``, ``zero`` and ``absolute`` are (n, 8), ``energy`` (2, 8), ``contexts`` (8) those of the
+projection, which reads ``given`` and writes ``onto``; ``ahead``, ``fraction`` and ``entered`` (8) are scratch. Last,
+the progress of the batch; ``code`` is the argument of functions that numba would otherwise compile for each code.
 """
 
 LANE_FIELDS = (
@@ -45,14 +45,14 @@ LANE_FIELDS = (
     "active", "accepted", "rejected", "retry", "refused", "trouble", "where", "start_energy", "energy_error",
     "most_kinetic", "most_potential", "least_potential", "shortest", "longest", "last_error",
 )  # fmt: skip
-"""Eight numbers each, one for every lane; truths are 1 or 0. ``on_break`` says that ``bound`` is a breakpoint, ``cut``
-that the step was shortened to end there, ``after`` is the time of the next first derivative, ``refused`` and
-``trouble`` are codes."""
+"""Eight numbers each, one per lane; truth values are 1 or 0. ``on_break``: ``bound`` is a breakpoint; ``cut``: the step
+was shortened to end there; ``after``: time of the next step's first derivative; ``refused`` and ``trouble`` are
+codes."""
 LANE_COUNTERS = ("run", "next_sample", "next_break")
 
 
 class _EightsRecord(types.Record):
-    """A record whose fields are eight numbers each; NumPy has no such type."""
+    """A record whose fields are eights; NumPy has no such type."""
 
     @property
     def dtype(self) -> np.dtype[np.void]:
@@ -73,7 +73,7 @@ EACH = np.dtype(
 RESULT = record_dtype(
     reals="t energy_error kinetic potential_high potential_low shortest longest where", whole="code accepted rejected"
 )
-"""What a run gave: where it ended, its energies, its shortest and longest step, the time near which it failed."""
+"""Results of a run: its last time, its energies, its shortest and longest step, the time near which it failed."""
 
 batch_at = reader(BATCH)
 """``batch_at(address)``: the batch, in compiled code."""

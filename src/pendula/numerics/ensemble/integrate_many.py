@@ -1,7 +1,7 @@
 """Integration of many initial states at compiled speed, eight at a time.
 
 :func:`integrate_many` checks its input, then runs the compiled loop of :mod:`pendula.numerics.ensemble.lockstep` in
-short stretches, so that progress can be shown and what has ended is kept when the user interrupts.
+short stretches, so that it can show progress and keep the results so far when the user interrupts.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ OUTCOMES = {
     codes.NO_PROJECTION: Outcome.PROJECTION_FAILED,
     codes.STEPS_USED_UP: Outcome.TOO_MANY_STEPS,
 }
-"""What the codes of the compiled loop mean."""
+"""The meaning of the codes of the compiled loop."""
 
 Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
 class LaneSetup:
-    """How lanes come to know which run they hold.
+    """Data that callbacks need about the run in each lane.
 
     Attributes:
-        data: numbers of each run, shape (runs, width); one row if all runs have the same.
-        column: memory of shape (width, 8) that callbacks read; the numbers of a run go into the column of its lane.
-        clear: set the columns of idle lanes to zero.
+        data: numbers of each run, shape (runs, width); one row if all runs share them.
+        column: memory of shape (width, 8) that callbacks read; the numbers of a run are copied to its lane's column.
+        clear: whether to set the columns of idle lanes to zero.
     """
 
     data: np.ndarray
@@ -64,17 +64,17 @@ class LaneSetup:
 
 @dataclass(frozen=True)
 class Integrations:
-    """What many integrations computed, and how each ended. Rows are in the order of the initial states.
+    """The results of many integrations, and how each ended. Rows are in the order of the initial states.
 
     Attributes:
-        sample_t, sample_y: the sample times and the states there, shape (runs, samples, n); NaN where a run did not
-            get that far.
-        t, y: where each run ended, shape (runs,) and (runs, n).
+        sample_t, sample_y: the sample times and the states there, shape (runs, samples, n); NaN if a run ended before.
+        t, y: last time and state of each run, shape (runs,) and (runs, n).
         code: how it ended, an entry of :data:`OUTCOMES`.
         accepted, rejected: number of steps of each run.
-        shortest, longest: sizes of the accepted steps that no end or breakpoint cut short; NaN if there are none.
-        energy_error: largest |E - E(0) - W| at the accepted steps; NaN without energies, as the next ones.
-        kinetic, potential: largest kinetic energy, and range of the potential energy.
+        shortest, longest: sizes of the accepted steps, except those shortened by the final time or a breakpoint; NaN
+            if there are none.
+        energy_error: largest |E - E(0) - W| at the accepted steps; NaN without ``energies``.
+        kinetic, potential: largest kinetic energy, and range of the potential energy; NaN without ``energies``.
         where: time near which a run failed.
         seconds: wall time of the compiled loop, without compilation.
     """
@@ -118,7 +118,7 @@ def integrate_many(
 ) -> Integrations:
     """Solve y' = f(t, y) forwards in time from every row of ``y0``.
 
-    Steps are chosen as :func:`pendula.numerics.steppers.stepping.integrate` chooses them, for every run separately.
+    Step-size control is that of :func:`pendula.numerics.steppers.stepping.integrate`, for every run separately.
 
     Args:
         rhs: reads rows ``t, y...`` of eight numbers, one for each lane, writes rows of ``dy/dt``.
@@ -126,22 +126,22 @@ def integrate_many(
         t_span: first and last time.
         rtol, atol: tolerances of one step; ``atol`` a number, or of shape (runs or 1, n).
         method: name of a stepper that supports lanes, other than "taylor".
-        sample_times: times in ascending order at which states are wanted.
-        lanes: what callbacks must know about the run in a lane.
+        sample_times: times in ascending order at which to return states.
+        lanes: data that callbacks need about the run in each lane.
         energies: reads the same as ``rhs``, writes a row of kinetic and one of potential energies.
-        project: address of a projection for one state, as ``integrate`` takes it; 0 if there is none.
+        project: address of a projection for one state, as in ``integrate``; 0 if there is none.
         project_row: row of ``lanes.column`` that holds its contexts, as integers.
-        quadratures: the number of components, at the end, that have no influence on the steps.
+        quadratures: number of components, at the end, that do not influence the steps.
         work: component that holds the work done on the system; -1 if there is none.
-        max_steps: attempted steps of a run before it is stopped.
-        breakpoints: times at which the right-hand side may jump, shape (runs or 1, most), ascending, filled up
-            with infinities.
+        max_steps: most attempted steps of a run before it stops.
+        breakpoints: times at which the right-hand side may jump, shape (runs or 1, most), ascending, padded with
+            infinities.
         on_progress: called as ``on_progress(ended, runs)`` about ten times a second. ``KeyboardInterrupt``, from here
             or from the keyboard, ends all runs that have not ended as ``INTERRUPTED``.
 
     Raises:
-        ValueError: an argument is out of range; the message says which and what is allowed.
-        NotSupported: the stepper runs one at a time.
+        ValueError: an argument is out of range; the message names it and states what is allowed.
+        NotSupported: the stepper does not support many runs side by side.
 
     Example:
         >>> from pendula.numerics.scalars.eight import eights_at
@@ -199,7 +199,7 @@ def _tolerances(atol: float | np.ndarray, runs: int, n: int) -> np.ndarray:
 
 
 def _checked_breaks(breakpoints: np.ndarray | None, runs: int, t0: float, t_end: float) -> np.ndarray:
-    """Breakpoints of each run or of all, those at t0 and before t_end only, with an infinity at the end."""
+    """Breakpoints of each run or of all, only those from t0 to t_end, with an infinity at the end."""
     given = np.full((1, 0), np.inf) if breakpoints is None else np.atleast_2d(np.array(breakpoints, dtype=float))
     if given.shape[0] not in (1, runs) or np.any(np.isnan(given)):
         raise ValueError(f"breakpoints must be times in one row, or in one for each run; got shape {given.shape}")
@@ -222,8 +222,8 @@ def _batch(
     """The record of a batch, with its memory."""
     runs, n = start.shape
     if lanes.data.shape[0] not in (1, runs) or lanes.column.shape != (lanes.data.shape[1], LANES):
-        raise ValueError("lanes: data and column do not fit together, or not to the runs")
-    if not lanes.clear:  # lanes that stay idle compute something harmless
+        raise ValueError("lanes: the shapes of data, column and y0 do not match")
+    if not lanes.clear:  # idle lanes then compute with valid numbers
         lanes.column[:] = lanes.data[0][:, None]
     y = aligned_zeros(n, LANES)
     y[:] = start[0][:, None] if runs else 0.0
@@ -287,7 +287,7 @@ def _idle_lanes() -> np.ndarray:
 
 
 def _run(batch: Memory, on_progress: Progress | None) -> Integrations:
-    """Drive the compiled loop to its end and gather the result."""
+    """Run the compiled loop to its end and collect the result."""
 
     def show() -> None:
         if on_progress is not None:

@@ -1,4 +1,4 @@
-"""Lanes of a batch, compiled: how a run enters one and leaves it, its first step, its energies."""
+"""Lanes of a batch, compiled: how a run enters and leaves a lane, its first step, its energies."""
 
 import numpy as np
 
@@ -16,22 +16,22 @@ from pendula.numerics.ensemble.batch import (
 )
 from pendula.numerics.scalars.eight import BYTES, LANES, any_lane, choose, eights_at, lane, with_lane
 
-SPACING = 2.220446049250313e-15  # ten times the distance of neighbouring numbers, relative
+SPACING = 2.220446049250313e-15  # ten times the relative spacing of floating-point numbers
 TINY = 1e-300
-HALVINGS = 400  # trial points nearer and nearer to the start
+HALVINGS = 400  # trial points, each closer to the start
 FIELDS = len(LANE_FIELDS)
 
 
 @compiled_part(forceinline=True)
 def call(batch, state, into):
-    """Rates of the states in a row, at the times that come first in it, into another row."""
+    """Derivatives of the states in a row, at the times in its first entry, into another row."""
     width = (batch.n + 1) * BYTES
     call_native(batch.rhs, batch.rows + into * width + BYTES, batch.rows + state * width, batch.rhs_context)
 
 
 @compiled_part(forceinline=True)
 def finite(batch, index):
-    """Lanes in which a row is finite: anything that is not, times zero, is NaN."""
+    """Lanes in which a row is finite: infinity or NaN times zero is NaN."""
     n = batch.n
     values = eights_at(batch.rows + index * (n + 1) * BYTES, n + 1)
     total = values[1] * 0.0
@@ -48,7 +48,7 @@ def smallest_step(t):
 
 @compiled_part
 def set_bound(batch, l):
-    """The time a lane may not step across: its next breakpoint or the end."""
+    """The time that the step of a lane must not exceed: its next breakpoint or the final time."""
     lanes = each_lane_at(batch.lanes)
     row = lanes.run[l] if batch.breaks_rows > 1 else 0
     at = doubles_at(batch.breaks, (row + 1, batch.breaks_each))[row, lanes.next_break[l]]
@@ -58,7 +58,7 @@ def set_bound(batch, l):
 
 @compiled_part
 def _enter(batch, l, run):
-    """Put a run into a lane; its derivative and step size are still to be found."""
+    """Put a run into a lane, still without derivative and step size."""
     lanes, n, width = each_lane_at(batch.lanes), batch.n, batch.columns_of_data
     y, absolute = doubles_at(batch.y, (n, LANES)), doubles_at(batch.absolute, (n, LANES))
     start, atol = doubles_at(batch.start, (batch.runs, n)), doubles_at(batch.atol, (batch.atol_rows, n))
@@ -88,7 +88,7 @@ def _enter(batch, l, run):
 
 @compiled_part
 def leave(batch, l):
-    """Write down what became of the run in a lane, by ``code``; the lane is idle then, and stays where it is."""
+    """Store the result of the run in a lane, with ``batch.code``; unless it is WAITING, the lane becomes idle."""
     lanes, n = each_lane_at(batch.lanes), batch.n
     run = lanes.run[l]
     y, end = doubles_at(batch.y, (n, LANES)), doubles_at(batch.end_y, (batch.runs, n))
@@ -180,7 +180,7 @@ def _first_steps(batch):
 
 @compiled_part
 def fill(batch):
-    """Let waiting runs into idle lanes."""
+    """Put waiting runs into idle lanes."""
     lanes, entered = each_lane_at(batch.lanes), doubles_at(batch.entered, LANES)
     for l in range(LANES):
         entered[l] = 0.0
@@ -204,7 +204,7 @@ def fill(batch):
 
 @compiled_part
 def follow_energy(batch, some, first):
-    """Energies at the current states of some lanes, against those at the start and the work done since."""
+    """Energies at the current states of some lanes, compared to those at the start and the work done since."""
     if batch.measure == 0:
         return
     lanes, n, y, energy = all_lanes_at(batch.lanes), batch.n, eights_at(batch.y, batch.n), eights_at(batch.energy, 2)
@@ -222,7 +222,7 @@ def follow_energy(batch, some, first):
     if batch.work >= 0:
         off = off - y[batch.work]
     off = abs(off)
-    # what is no number is kept: neither comparison holds for it
+    # a NaN stays: no comparison with it holds
     lanes.energy_error = choose(some & ~(off <= lanes.energy_error), off, lanes.energy_error)
     lanes.most_kinetic = choose(some & (kinetic > lanes.most_kinetic), kinetic, lanes.most_kinetic)
     lanes.most_potential = choose(some & (potential > lanes.most_potential), potential, lanes.most_potential)

@@ -1,9 +1,9 @@
 """Many integrations of one system, eight at a time, compiled.
 
-Every lane has its own time, step size and error control, as :mod:`pendula.numerics.steppers.loop` has for one run;
-a lane whose run has ended takes the next one. What a run gives depends on nothing but the run: not on its lane, its
-neighbours, or how many there are. All that must survive between calls of :func:`advance` is in the records of
-:mod:`pendula.numerics.ensemble.batch`.
+Every lane has its own time, step size and error control, as :mod:`pendula.numerics.steppers.loop` for one run;
+a lane whose run has ended takes the next one. The result of a run depends only on the run: not on its lane, its
+neighbours, or their number. The records of :mod:`pendula.numerics.ensemble.batch` hold all data that persists between
+calls of :func:`advance`.
 """
 
 import numpy as np
@@ -35,12 +35,12 @@ from pendula.numerics.scalars.eight import BYTES, LANES, any_lane, choose, eight
 from pendula.numerics.steppers.control import LEAST_ERROR, MAX_FACTOR, MIN_FACTOR
 from pendula.numerics.steppers.loop import PROJECTION_TRIES
 
-EIGHTHS = 7  # order of the error estimate whose step factor is found by roots
+EIGHTHS = 7  # ``error_order`` for which the step factor needs only square roots
 
 
 @compiled_part
 def _give_up(batch):
-    """End the runs whose steps are used up or have become too small."""
+    """End the runs that have used up their steps or whose steps have become too small."""
     lanes = each_lane_at(batch.lanes)
     for l in range(LANES):
         if lanes.active[l] == 0.0:
@@ -55,7 +55,7 @@ def _give_up(batch):
 
 @compiled_part
 def _plan(batch):
-    """Size of the step that each lane tries: onto the next breakpoint or the end, never across. Some runs end here."""
+    """Step size that each lane tries, not beyond the next breakpoint or the final time. Some runs end here."""
     lanes = all_lanes_at(batch.lanes)
     t, h, retry, smallest = lanes.t, lanes.h, lanes.retry > 0.0, smallest_step(lanes.t)
     used_up = lanes.accepted + lanes.rejected >= batch.max_attempts
@@ -75,7 +75,7 @@ def _plan(batch):
 def _combine(rows, width, into, base, h, sources, weights, count, n):
     """Row ``into`` = base + h * (a row of the tableau applied to the stages), for the first n components.
 
-    All arrays come as addresses. Four components at a time: their sums stay in registers.
+    All arrays are given by address. Four components at a time, so that their sums stay in registers.
     """
     s, w = integers_at(sources, count), doubles_at(weights, count)
     start, out = eights_at(base, n), eights_at(rows + into * width + BYTES, n)
@@ -104,7 +104,7 @@ def _combine(rows, width, into, base, h, sources, weights, count, n):
 
 @compiled_part(forceinline=True)
 def _sum_row(batch, into, base, h, index, n):
-    """:func:`_combine` with a row of the tableau by its number."""
+    """:func:`_combine` with a row of the tableau, given by its index."""
     step, width = index * batch.columns * 8, (batch.n + 1) * BYTES
     count = integers_at(batch.terms, index + 1)[index]
     _combine(batch.rows, width, into, base, h, batch.sources + step, batch.weights + step, count, n)
@@ -128,7 +128,7 @@ def _stages(batch):
 
 @compiled_part(forceinline=True)
 def _step_factor(size, last, batch):
-    """``control.step_factor`` for eight, by roots of roots where both the order and the memory are of eighths."""
+    """``control.step_factor`` for eight lanes, by square roots if the exponents are multiples of 1/8."""
     if batch.error_order == EIGHTHS:
         return batch.safety * _eighth_root(_eighth_root(size * last) / size)
     power, factor = 1.0 / (batch.error_order + 1), size
@@ -179,7 +179,7 @@ def _judge(batch):
 
 @compiled_part
 def _refuse(batch, l, code):
-    """Take back that the step of a lane is accepted."""
+    """Reject the step of a lane after all."""
     lanes = each_lane_at(batch.lanes)
     lanes.accept[l] = 0.0
     lanes.factor[l] = MIN_FACTOR
@@ -188,7 +188,7 @@ def _refuse(batch, l, code):
 
 @compiled_part
 def _project(batch, index, l):
-    """Bring the state of one lane in a row onto the constraints, in place; False if that did not work."""
+    """Project the state of one lane in a row onto the constraints, in place; False if that fails."""
     n = batch.n
     row = doubles_at(batch.rows + index * (n + 1) * BYTES, (n + 1, LANES))
     given, onto = doubles_at(batch.given, n + 1), doubles_at(batch.onto, n + 3)
@@ -227,7 +227,7 @@ def _prepare_dense(batch):
 
 @compiled_part
 def _sample_due(batch, l):
-    """Whether the next sample of a lane, by ``ahead``, lies strictly inside its step."""
+    """Whether the next sample of a lane (its index is in ``ahead``) lies strictly inside its step."""
     lanes, sample = each_lane_at(batch.lanes), integers_at(batch.ahead, LANES)[l]
     if lanes.active[l] == 0.0 or lanes.accept[l] == 0.0 or sample >= batch.samples:
         return False
@@ -245,7 +245,7 @@ def _some_sample_due(batch):
 
 @compiled_part
 def _interpolate(batch):
-    """States at the fractions of the steps in ``fraction``, into row ``stage``; 1 where they are finite, else 0."""
+    """States at the fractions of the steps in ``fraction``, into row ``stage``; 1 in lanes where finite, else 0."""
     n, x = batch.n, eights_at(batch.fraction, 1)[0]
     rows, y = eights_at(batch.rows, (batch.late + 1, n + 1)), eights_at(batch.y, n)
     for j in range(1, n + 1):
@@ -258,7 +258,7 @@ def _interpolate(batch):
 
 @compiled_part
 def _store_samples_inside(batch):
-    """Write the samples inside the steps of all lanes; lanes where that fails are refused."""
+    """Write the samples inside the steps of all lanes; rejects the steps for which that fails."""
     lanes, n = each_lane_at(batch.lanes), batch.n
     ahead, fraction = integers_at(batch.ahead, LANES), doubles_at(batch.fraction, LANES)
     times, stage = (
@@ -292,16 +292,16 @@ def _store_samples_inside(batch):
 
 @compiled_part
 def _on_break(batch, l):
-    """Whether the step of a lane ends on a breakpoint after which the run continues."""
+    """Whether the step of a lane ends at a breakpoint after which the run continues."""
     lanes = each_lane_at(batch.lanes)
     return lanes.cut[l] == 1.0 and lanes.on_break[l] == 1.0 and lanes.t_new[l] < batch.t_end
 
 
 @compiled_part
 def _correct(batch):
-    """Projection of the new states, and derivatives taken afresh after it and after breakpoints.
+    """Project the new states, and evaluate derivatives again after that and after breakpoints.
 
-    The derivative the next step starts with is in row ``fresh`` then.
+    Row ``fresh`` then holds the first derivative of the next step.
     """
     lanes, n, some, width = each_lane_at(batch.lanes), batch.n, batch.project != 0, (batch.n + 1) * BYTES
     rows = eights_at(batch.rows, (batch.late + 1, n + 1))
@@ -356,7 +356,7 @@ def _commit(batch, derivative):
 
 @compiled_part
 def _settle_special(batch):
-    """Lanes whose step ended on a breakpoint, a sample or the end, or could not be projected."""
+    """Handle lanes whose step ended at a breakpoint, a sample or the final time, or failed."""
     lanes = each_lane_at(batch.lanes)
     for l in range(LANES):
         if lanes.active[l] == 0.0:
@@ -379,7 +379,7 @@ def _settle_special(batch):
 
 @compiled_part
 def _settle(batch):
-    """Counts, next step sizes, and the runs that have reached the end."""
+    """Update counts and next step sizes, and end the runs that have reached the final time."""
     lanes = all_lanes_at(batch.lanes)
     accept, cut, h = lanes.accept > 0.0, lanes.cut > 0.0, lanes.step
     usual = accept & ~cut
@@ -391,7 +391,7 @@ def _settle(batch):
     lanes.shortest = choose(usual, min(lanes.shortest, h), lanes.shortest)
     lanes.longest = choose(usual, max(lanes.longest, h), lanes.longest)
     onward = h * lanes.factor
-    # the short step onto a breakpoint says little about the steps after it
+    # a step shortened by a breakpoint says little about the steps after it
     lanes.h = choose(accept & cut & (lanes.on_break > 0.0), max(onward, min(lanes.h, batch.max_step)), onward)
     if batch.samples > 0 or any_lane((accept & cut) | (trouble > 0.0)):
         _settle_special(batch)
@@ -399,7 +399,7 @@ def _settle(batch):
 
 @compiled_part
 def _keep_samples(batch):
-    """The samples inside accepted steps count from now on."""
+    """Count the samples inside accepted steps."""
     lanes, ahead = each_lane_at(batch.lanes), integers_at(batch.ahead, LANES)
     for l in range(LANES):
         if lanes.accept[l] == 1.0:
@@ -408,7 +408,7 @@ def _keep_samples(batch):
 
 @compiled(allocates=False)
 def advance(address, passes):
-    """Go on for a number of steps of all lanes; True when all runs have ended."""
+    """Take a number of steps in all lanes; True if all runs have ended."""
     if passes == 0:
         return False
     batch = batch_at(address)
@@ -436,7 +436,7 @@ def advance(address, passes):
 
 @compiled(allocates=False)
 def write_down(address):
-    """The state of the runs that are under way, where a batch is stopped early."""
+    """Store the current states of unfinished runs, if a batch is stopped early."""
     batch = batch_at(address)
     for l in range(LANES):
         if each_lane_at(batch.lanes).run[l] >= 0:

@@ -1,1 +1,1 @@
-"""Fast path: reductions and roots of small linear models in one native call."""
+"""Fast path: reduction and eigenvalues of small linear models in one native call."""

@@ -1,4 +1,4 @@
-"""A use of the quick eigenvalue solver, to compile it ahead."""
+"""A call of the quick eigenvalue solver, to compile it ahead of its use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROOTS = Ahead("pendula.numerics.quick.small_quadratic:undamped_roots", f"{__name
 
 
 def use_roots() -> None:
-    """Frequency of one oscillator."""
+    """Computes the frequency of one oscillator."""
     from pendula.numerics.quick.small_quadratic import output_size, undamped_roots
 
     terms = np.array([1.0, 0.0, 1.0])

@@ -1,4 +1,4 @@
-"""Directions that constraints G ds = 0 allow, with the identity in the rows of the best unknowns, in compiled code."""
+"""Null-space bases Z of constraints G ds = 0, with the identity in the rows of the best unknowns, in compiled code."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from pendula.numerics.compiled.native import address_of, doubles_at
 from pendula.numerics.quick.small_quadratic import has_mass
 
 NONE = 1e-13
-"""size of the remaining rows, relative to the first, that counts as zero"""
+"""remaining rows smaller than this, relative to the first, count as zero"""
 CLEAR = 1e-6
-"""rows of which less than this is independent are not decided here"""
+"""rows whose independent part is between ``NONE`` and this are doubtful, and left to the general path"""
 TIE = 1e-9
 """an unknown is preferred to an earlier one only if it is better by more than this"""
 TINY = 1e-15
 
 
 def room_for(n: int, m: int, k: int, inputs: int) -> int:
-    """Length of the array that :func:`reduced_terms` writes to, its working space included."""
+    """Length of the array that :func:`reduced_terms` writes to, including its working space."""
     return result_size(n, k, inputs) + n * m + n * n + 2 * n * k + k * k + 2 * n
 
 
 def result_size(n: int, k: int, inputs: int) -> int:
-    """Length of its results alone: M, C, K, F, Z and the unknowns that were chosen."""
+    """Length of its results alone: M, C, K, F, Z and the chosen unknowns."""
     return 3 * k * k + k * inputs + n * k + k
 
 
 @compiled(allocates=False)
 def best_rows(rows, lengths, chosen):
-    """Which rows (n by k, each divided by a typical length) are the most independent, in order; ties go to the first.
+    """The k most independent rows (n by k, each divided by a typical length), sorted; ties go to the first.
 
-    As QR with pivoting does. ``rows`` is used up, ``chosen`` takes k indices.
+    Chooses as QR with pivoting does. ``rows`` is overwritten, ``chosen`` gets k indices.
     """
     n, k = rows.shape
     for i in range(n):
@@ -69,10 +69,10 @@ def best_rows(rows, lengths, chosen):
 
 @compiled(allocates=False)
 def reduced_terms(terms, n, m, k, inputs, at_G, at_K, at_C, at_F, lengths, vanishing, massless, out):
-    """M, C, K, F in k independent unknowns, and Z with ds = Z e, from a row of terms; False if that is not clear, or
-    if M may be singular.
+    """M, C, K, F in k independent unknowns, and Z with ds = Z e, from a row of terms; False if the rank of G is
+    doubtful, or if M may be singular.
 
-    ``out`` takes M, C, K (k by k), F (k by inputs), Z (n by k) and the chosen unknowns.
+    ``out`` gets M, C, K (k by k), F (k by inputs), Z (n by k) and the chosen unknowns.
     """
     start, base = address_of(terms), address_of(out)
     G = doubles_at(start + 8 * at_G, (m, n))
@@ -89,7 +89,7 @@ def reduced_terms(terms, n, m, k, inputs, at_G, at_K, at_C, at_F, lengths, vanis
             rows[i, j] = null[i, j]
     if not best_rows(rows, lengths, chosen) or not _with_identity(null, chosen, Z, n, k):
         return False
-    half = doubles_at(work, (n, k))  # the null space is used up
+    half = doubles_at(work, (n, k))  # overwrites the null space, which is not needed any more
     places = (0, at_C, at_K)
     for which in range(3):
         X = doubles_at(start + 8 * places[which], (n, n))
@@ -125,7 +125,7 @@ def reduced_terms(terms, n, m, k, inputs, at_G, at_K, at_C, at_F, lengths, vanis
 
 @compiled(allocates=False)
 def directions_of_many(G, chosen, Z, work, clear):
-    """Z in every case, with the identity at given unknowns; ``clear`` says for which cases it was found."""
+    """Z in every case, with the identity at given unknowns; ``clear`` marks the cases in which it was found."""
     count, n, k = Z.shape
     m = G.shape[1]
     null = doubles_at(address_of(work), (n, k))
@@ -136,7 +136,7 @@ def directions_of_many(G, chosen, Z, work, clear):
 
 @compiled(allocates=False)
 def multipliers_of_many(G, left, lam, work, clear):
-    """lam that leave the least of left + G^T lam in every case; ``clear`` says where rows are clearly independent."""
+    """lam that minimize |left + G^T lam| in every case; ``clear`` marks the cases with clearly independent rows."""
     count, m, n = G.shape
     A, b = doubles_at(address_of(work), (n, m)), doubles_at(address_of(work) + 8 * n * m, n)
     for row in range(count):
@@ -149,7 +149,7 @@ def multipliers_of_many(G, left, lam, work, clear):
 
 @compiled_part
 def _least_squares(A, b, n, m, x):
-    """x with the least A x - b, by Householder reflections; False if columns of A are not clearly independent."""
+    """x that minimizes |A x - b|, by Householder reflections; False if columns of A are not clearly independent."""
     if m > n:
         return False
     size = 0.0
@@ -192,7 +192,7 @@ def _least_squares(A, b, n, m, x):
 
 @compiled_part
 def _null_space(G, n, m, k, null, work):
-    """An orthonormal basis of the directions with G ds = 0, if there are clearly k; by Householder reflections."""
+    """An orthonormal basis of the null space of G, if its dimension is clearly k, by Householder reflections."""
     A, Q = doubles_at(work, (n, m)), doubles_at(work + 8 * n * m, (n, n))
     v = doubles_at(work + 8 * (n * m + n * n), n)
     for i in range(n):
@@ -213,7 +213,7 @@ def _null_space(G, n, m, k, null, work):
         first = max(first, size)
         if size <= NONE * first:
             break
-        if not size > CLEAR * first:  # also where it is not a number
+        if not size > CLEAR * first:  # also if it is NaN
             return False
         rank += 1
         for i in range(n):
@@ -248,7 +248,7 @@ def _null_space(G, n, m, k, null, work):
 
 @compiled_part
 def _with_identity(null, chosen, Z, n, k):
-    """Z = null inv(null[chosen]): columns of null combined until the chosen rows are the identity."""
+    """Z = null inv(null[chosen]): combines columns of null so that the chosen rows become the identity."""
     for i in range(n):
         for j in range(k):
             Z[i, j] = null[i, j]

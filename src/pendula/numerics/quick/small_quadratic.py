@@ -1,8 +1,8 @@
-"""Roots of (s^2 M + K) x = 0 for a few unknowns, and the terms they come from, in compiled code.
+"""Roots of (s^2 M + K) x = 0 for a few unknowns, and checks of M and K, in compiled code.
 
-For matrices this small, calls into NumPy and LAPACK take longer than the arithmetic. Eigenvalues are found by Jacobi
-rotations, which lose nothing against LAPACK: small ones come out at least as well. Other cases (damping, an
-unsymmetric K, roots at zero, M that is not positive) is not solved here, and the return code reports it.
+For matrices this small, calls of NumPy and LAPACK take longer than the arithmetic. Jacobi rotations find eigenvalues,
+also small ones, at least as accurately as LAPACK. The return code reports cases that are not solved here: damping, an
+unsymmetric K, roots at zero, M that is not positive definite.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from pendula.numerics.compiled.jit import compiled, compiled_part
 from pendula.numerics.compiled.native import address_of, call_native, doubles_at
 
 LARGEST = 8
-"""unknowns up to which this is used"""
+"""number of unknowns up to which this is used"""
 SWEEPS = 30
 EPSILON = 1.1e-16
 EULER = 2.72
 
 CLOSER = -1.0
-"""what :func:`evaluate_checked` gives where the terms must be looked at more closely"""
+"""result of :func:`evaluate_checked` if the general path must examine the terms"""
 
 
 def output_size(n: int) -> int:
-    """Length of the array that :func:`undamped_roots` writes to, its working space included."""
+    """Length of the array that :func:`undamped_roots` writes to, including its working space."""
     return 10 * n + 4 * n * n + 3 * n
 
 
@@ -31,12 +31,12 @@ def output_size(n: int) -> int:
 def evaluate_checked(code, context, q, v, u, lam, sizes, limits, out):
     """Calls a program of [t, q, v, u, lam] for terms [M, left, ..., K, ...] at t = 0, and checks them.
 
-    ``sizes`` are the number of unknowns n, the number of outputs, the place of K among them, and the number of inputs;
+    ``sizes`` are the number of unknowns n, the number of outputs, the index of K among them, and the number of inputs;
     ``limits`` are tolerance, vanishing and massless, and then lengths, a typical size of each unknown: few arguments,
-    since each costs as much as the arithmetic. ``out`` takes the outputs and has room for the inputs and for n n more
-    after them. Gives ``left`` as a share of the largest change of it over a typical length; or :data:`CLOSER` where
-    something is not finite or not at rest, that share is above ``tolerance``, or M may be singular (which is not looked
-    at where there are multipliers lam: constraints may give a massless part its place).
+    since each costs as much as the arithmetic. ``out`` gets the outputs and has room for the inputs and for n n more
+    after them. Returns the unbalanced force ``left`` relative to its largest change over a typical length; or
+    :data:`CLOSER` if something is not finite or not at rest, that ratio is above ``tolerance``, or M may be singular
+    (which is not checked if there are multipliers lam: constraints may determine the motion of a massless part).
     """
     n, outputs, at_K = sizes[0], sizes[1], sizes[2]
     tolerance, vanishing, massless, lengths = limits[0], limits[1], limits[2], limits[3:]
@@ -84,9 +84,9 @@ def evaluate_checked(code, context, q, v, u, lam, sizes, limits, out):
 
 @compiled_part
 def has_mass(M, L, n, lengths, vanishing, massless):
-    """Whether M is certainly positive definite: no eigenvalue, with a diagonal of ones, is below ``massless``.
+    """Whether M is certainly positive definite: scaled to a unit diagonal, it has no eigenvalue below ``massless``.
 
-    The product of the others is at most e, so the determinant bounds the least of them.
+    The product of all other eigenvalues is at most e, so the determinant bounds the smallest one.
     """
     least, most = np.inf, 0.0
     for i in range(n):
@@ -116,8 +116,8 @@ def has_mass(M, L, n, lengths, vanishing, massless):
 def undamped_roots(terms, places, limits, out):
     """Roots from a row of terms with M first; True if they were found. See :func:`roots_at` for ``out``.
 
-    ``places`` are the number of unknowns and where C and K start, ``limits`` are symmetric, null, repeated, slow and
-    share of :func:`roots_at`.
+    ``places`` are the number of unknowns and the indices at which C and K start, ``limits`` are symmetric, null,
+    repeated, slow and share of :func:`roots_at`.
     """
     M = address_of(terms)
     C, K = M + 8 * places[1], M + 8 * places[2]
@@ -127,9 +127,9 @@ def undamped_roots(terms, places, limits, out):
 
 @compiled(allocates=False)
 def undamped_roots_of_many(M, C, K, symmetric, null, repeated, out, values, solved):
-    """The same for many matrices, zeros included; ``solved`` says for which it could be done.
+    """The same for many matrices, including roots at zero; ``solved`` marks the cases that were solved.
 
-    Cases may lie apart, but each matrix must be without gaps.
+    Cases may be apart in memory, but each matrix must be contiguous.
     """
     n = M.shape[1]
     for k in range(M.shape[0]):
@@ -151,7 +151,7 @@ def undamped_roots_of_many(M, C, K, symmetric, null, repeated, out, values, solv
 
 @compiled(allocates=False)
 def shares_of_many(left, K, lengths, shares):
-    """Unbalanced force in every case, as a share of the largest change of it over a typical length, at most 1."""
+    """Unbalanced force in every case, relative to its largest change over a typical length, at most 1."""
     n = left.shape[1]
     for k in range(left.shape[0]):
         worst, largest = 0.0, 1e-300
@@ -167,13 +167,13 @@ def shares_of_many(left, K, lengths, shares):
 
 @compiled_part
 def roots_at(M_at, C_at, K_at, n, symmetric, null, repeated, slow, share, out_at):
-    """Roots +-sqrt(-squares) in pairs, in order of their size, with what goes with them; False if not solved.
+    """Roots +-sqrt(-squares) in pairs, ordered by size, with multiplicities and eigenvectors; False if not solved.
 
     ``out``: 2 n roots (real and imaginary part of each), their multiplicities, numbers of eigenvectors and columns of
-    their eigenvectors, then the eigenvectors (n by n), then working space. Skew parts of K up to ``symmetric`` of it
-    are rounding; squares up to ``null`` of the largest are zero; squares that differ by less than ``repeated`` of
-    themselves are equal. Roots below ``slow``, or below ``share`` of the largest, are not taken as solved, unless
-    ``slow`` is negative.
+    their eigenvectors, then the eigenvectors (n by n), then working space. Tolerances are relative: a skew part of K
+    up to ``symmetric`` is rounding; squares up to ``null`` of the largest are zero; squares that differ by less than
+    ``repeated`` are equal. If a root is below ``slow``, or below ``share`` of the largest, the case is not solved,
+    unless ``slow`` is negative.
     """
     M, C, K = doubles_at(M_at, (n, n)), doubles_at(C_at, (n, n)), doubles_at(K_at, (n, n))
     head = 10 * n
@@ -196,7 +196,7 @@ def roots_at(M_at, C_at, K_at, n, symmetric, null, repeated, slow, share, out_at
     _sort(squares, Y, n)
     level = null * max(abs(squares[0]), abs(squares[n - 1]))
     start = 0
-    for k in range(1, n + 1):  # runs of equal squares; they are in order
+    for k in range(1, n + 1):  # runs of equal squares, which are sorted
         if k < n:
             both_zero = abs(squares[k]) <= level and abs(squares[k - 1]) <= level
             if both_zero or squares[k] - squares[k - 1] <= repeated * abs(squares[k]):
@@ -206,7 +206,7 @@ def roots_at(M_at, C_at, K_at, n, symmetric, null, repeated, slow, share, out_at
         start = k
     for i in range(n):
         order[i] = i
-    for i in range(1, n):  # by size, equal ones as they are
+    for i in range(1, n):  # stable sort by size
         x, k = order[i], i
         while k > 0 and abs(squares[int(order[k - 1])]) > abs(squares[int(x)]):
             order[k] = order[k - 1]
@@ -237,7 +237,7 @@ def roots_at(M_at, C_at, K_at, n, symmetric, null, repeated, slow, share, out_at
 
 @compiled_part
 def _factor(M, L, n):
-    """M = L L^T; False if M is not positive."""
+    """Cholesky factorization M = L L^T; False if M is not positive definite."""
     for j in range(n):
         for i in range(j, n):
             x = M[i, j]
@@ -254,7 +254,7 @@ def _factor(M, L, n):
 
 @compiled_part
 def _reduce(K, L, S, n, symmetric):
-    """S = L^-1 K L^-T, made symmetric; False if it is not but for rounding."""
+    """S = L^-1 K L^-T, symmetrized; False if it is not symmetric up to rounding."""
     for j in range(n):  # S = L^-1 K
         for i in range(n):
             x = K[i, j]
@@ -282,7 +282,7 @@ def _reduce(K, L, S, n, symmetric):
 
 @compiled_part
 def _rotate(S, Y, n):
-    """S made diagonal by rotations (Jacobi), which Y collects; False if that does not end."""
+    """Diagonalizes S by Jacobi rotations, which Y accumulates; False if they do not converge."""
     for i in range(n):
         for j in range(n):
             Y[i, j] = 1.0 if i == j else 0.0
@@ -317,7 +317,7 @@ def _rotate(S, Y, n):
 
 @compiled_part
 def _sort(squares, Y, n):
-    """Squares in ascending order, with their columns of Y."""
+    """Sorts squares in ascending order, with their columns of Y."""
     for i in range(1, n):
         for j in range(i, 0, -1):
             if squares[j - 1] <= squares[j]:

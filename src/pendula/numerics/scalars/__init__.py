@@ -1,1 +1,1 @@
-"""Scalar types that kernels are generic in: eight lanes, a value with tangents; sine and cosine for all of them."""
+"""Scalar types for generic kernels: eight lanes, a value with tangents; sine and cosine for all of them."""

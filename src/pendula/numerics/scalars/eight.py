@@ -6,10 +6,10 @@ Arithmetic, ``abs``, ``min``, ``max``, ``np.sqrt``, ``np.floor``, ``sincos`` and
 round as they do for floats; a float among eights counts in every lane. Flags such as ``fastmath={"contract"}`` come
 from the function that is compiled, as for floats.
 
-Lanes cannot branch: a comparison gives eight truths, :func:`choose` picks lane by lane, and :func:`any_lane` and
-:func:`all_lanes` make one truth of eight. All three take floats and plain truths as well.
+Lanes cannot branch: a comparison yields eight truth values, :func:`choose` selects lane by lane, and :func:`any_lane`
+and :func:`all_lanes` reduce eight truth values to one. All three also accept floats and plain booleans.
 
-Any processor can run it; one with wide registers does four or eight numbers in one instruction.
+Any processor can run it; one with wide registers computes four or eight numbers in one instruction.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from pendula.numerics.compiled.native import address_of
 from pendula.numerics.scalars import trig
 
 LANES = 8
-BYTES = 8 * LANES  # of eight numbers
+BYTES = 8 * LANES  # size of eight numbers
 
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 _WHOLE = ir.VectorType(ir.IntType(64), LANES)
@@ -49,16 +49,16 @@ class EightType(types.Type):
         super().__init__(name="Eight")
 
     def can_convert_from(self, typingctx: Any, other: Any) -> Any:
-        """Numbers become eights: the same in every lane."""
+        """A number converts to an eight with this number in every lane."""
         return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
 
     def unify(self, typingctx: Any, other: Any) -> Any:
-        """A variable that is a number here and eight there is eight everywhere."""
+        """A variable that is a number in one place and an eight in another is an eight everywhere."""
         return self if isinstance(other, types.Float | types.Integer) else None
 
 
 class EightTruthsType(types.Type):
-    """Type of eight truths, the result of a comparison."""
+    """Type of eight truth values, the result of a comparison."""
 
     def __init__(self) -> None:
         super().__init__(name="EightTruths")
@@ -105,7 +105,7 @@ def _number_to_eight(target: Any, builder: Any, source: Any, to: Any, value: Any
 
 
 def _define(operation: Any, result: Any, count: int, generate: Callable[[Any, list[Any]], Any]) -> None:
-    """Gives an operation of ``count`` operands a meaning for eights."""
+    """Defines an operation of ``count`` operands for eights."""
 
     def generic(self: Any, args: Any, keywords: Any) -> Any:
         if len(args) == count and not keywords and _some_eight(args):
@@ -129,7 +129,7 @@ def _comparison(sign: str) -> Callable[[Any, list[Any]], Any]:
 
 
 def _native(name: str) -> Callable[[Any, list[Any]], Any]:
-    """A function that LLVM knows for vectors."""
+    """An LLVM intrinsic on vectors."""
 
     def generate(builder: Any, arguments: list[Any]) -> Any:
         kind = ir.FunctionType(_VECTOR, [_VECTOR] * len(arguments))
@@ -139,7 +139,7 @@ def _native(name: str) -> Callable[[Any, list[Any]], Any]:
 
 
 def _extreme(sign: str) -> Callable[[Any, list[Any]], Any]:
-    """The second where it is beyond the first, as Python and numba do for floats (NaN in the second is passed over)."""
+    """The second operand if it is beyond the first, else the first: as for floats (NaN in the second is ignored)."""
 
     def generate(builder: Any, arguments: list[Any]) -> Any:
         first, second = arguments
@@ -248,7 +248,7 @@ def _select(typingctx: Any, condition: Any, a: Any, b: Any) -> Any:
 
 @intrinsic
 def _bits(typingctx: Any, truths: Any) -> Any:
-    """Eight truths as the bits of a number from 0 to 255."""
+    """Eight truth values as the bits of a number from 0 to 255."""
 
     def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return builder.zext(builder.bitcast(arguments[0], ir.IntType(LANES)), ir.IntType(64))
@@ -262,7 +262,7 @@ def choose(condition, a, b):
 
 
 def any_lane(condition):
-    """``any_lane(condition)``: whether it holds in some lane."""
+    """``any_lane(condition)``: whether it holds in any lane."""
     raise NotImplementedError("any_lane is for compiled code")
 
 
@@ -296,7 +296,7 @@ def _all_lanes(condition):
 
 
 class _Bits:
-    """What :func:`pendula.numerics.scalars.trig.turn` needs of numba's builder."""
+    """The operations that :func:`pendula.numerics.scalars.trig.turn` needs, by numba's builder."""
 
     def __init__(self, builder: Any) -> None:
         self.fadd, self.select = builder.fadd, builder.select
@@ -316,7 +316,7 @@ class _Bits:
 
 @intrinsic
 def _turned(typingctx: Any, k: Any, s: Any, c: Any) -> Any:
-    """Sine and cosine of k quarter turns more, from s and c."""
+    """Sine and cosine after k further quarter turns, from s and c."""
 
     def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return target.make_tuple(builder, sig.return_type, trig.turn(_Bits(builder), *arguments))
@@ -326,7 +326,7 @@ def _turned(typingctx: Any, k: Any, s: Any, c: Any) -> Any:
 
 @compiled_part
 def _sincos_far(x, s, c):
-    """Lanes whose angle is large, or not a number, from the C library."""
+    """Takes lanes whose angle is large or NaN from the C library."""
     for k in range(LANES):
         angle = lane(x, k)
         if not abs(angle) < trig.FAR:
@@ -357,7 +357,7 @@ def _reciprocal_of_eight(x):
 
 
 def _make_array(target: Any, builder: Any, kind: Any, pointer: Any, shape: list[Any], meminfo: Any) -> Any:
-    """An array of eights on given memory, row by row."""
+    """A row-major array of eights on given memory."""
     from numba.np.arrayobj import populate_array  # slow to load
 
     result = target.make_array(kind)(target, builder)
@@ -373,7 +373,7 @@ def _make_array(target: Any, builder: Any, kind: Any, pointer: Any, shape: list[
 
 
 def _array_of_eights(dimensions: int) -> Any:
-    return types.Array(Eight, dimensions, "C", aligned=False)  # memory may start anywhere a float64 may
+    return types.Array(Eight, dimensions, "C", aligned=False)  # memory is aligned as for float64 only
 
 
 @intrinsic
@@ -410,7 +410,7 @@ def eights_at(typingctx: Any, address: Any, shape: Any) -> Any:
 
 
 def aligned_zeros(*shape: int) -> np.ndarray:
-    """Float64 zeros that start on a boundary of 64 bytes: eights that cross two lines of the cache are slow."""
+    """Float64 zeros at an address that is a multiple of 64: eights that cross cache lines are slow."""
     count = int(np.prod(shape))
     memory = np.zeros(count + LANES)
     first = (-memory.ctypes.data % BYTES) // 8

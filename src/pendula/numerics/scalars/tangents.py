@@ -1,16 +1,15 @@
-"""A value with eight tangents as one scalar, so that a kernel written for floats gives exact derivatives.
+"""A value with eight tangents as one scalar (forward-mode differentiation), for kernels written for floats.
 
 :data:`Tangents` is a numba type like ``float64``: a number, and its derivatives along eight directions. Arithmetic,
 ``abs``, ``min``, ``max``, ``np.sqrt``, ``sincos`` and ``reciprocal`` follow the rules of differentiation; a float among
-them counts as a constant. Values round as they do for floats.
+them is a constant. Values round as they do for floats.
 
-Comparisons by size look at values alone, so that a kernel takes the branch it takes for floats. Two numbers are equal
-only if their tangents are too: ``x != 0.0`` asks whether a term can be left out, and a term that vanishes here but
-has a derivative cannot.
+Order comparisons use values alone, so that a kernel takes the same branch as for floats. Two numbers are equal only if
+their tangents are equal, too: ``x != 0.0`` asks whether a term can be omitted, and a term that is zero but has a
+derivative cannot.
 
-In memory a number takes sixteen floats: the value, seven that are not used, the eight tangents. :func:`tangents_at` of
-an address is an array of them; the address must be a multiple of 64, as
-:func:`pendula.numerics.scalars.eight.aligned_zeros` gives it.
+In memory a number takes sixteen floats: the value, seven unused, the eight tangents. :func:`tangents_at` reads an array
+of them at an address that is a multiple of 64, as :func:`pendula.numerics.scalars.eight.aligned_zeros` provides.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ from pendula.numerics.compiled.native import view_at
 from pendula.numerics.scalars import trig
 from pendula.numerics.scalars.eight import LANES, Eight, all_lanes
 
-WIDTH = 2 * LANES  # floats that a number takes in memory
-FIRST = LANES  # where among them the tangents start
+WIDTH = 2 * LANES  # floats per number in memory
+FIRST = LANES  # index of the first tangent among them
 BYTES = 8 * WIDTH
 
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
@@ -52,7 +51,7 @@ class TangentsType(types.Type):
         return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
 
     def unify(self, typingctx: Any, other: Any) -> Any:
-        """A variable that is a number here and has tangents there has them everywhere."""
+        """A variable that is a number in one place and has tangents in another has them everywhere."""
         return self if isinstance(other, types.Float | types.Integer) else None
 
 
@@ -93,7 +92,7 @@ def _number_to_tangents(target: Any, builder: Any, source: Any, to: Any, value: 
 
 
 # -- arithmetic ----------------------------------------------------------------------------------------
-# A rule gets both values and both tangents (None for those of a constant) and gives value and tangents.
+# A rule maps both values and both tangents (None for those of a constant) to value and tangents.
 
 Rule = Callable[[Any, Any, Any, Any, Any], tuple[Any, Any]]
 
@@ -128,7 +127,7 @@ def _is_number(kind: Any) -> bool:
 
 
 def _pair(args: Any) -> Any:
-    """Types of two operands of which one at least has tangents; None if it is no such pair."""
+    """Types of two operands of which at least one has tangents; None otherwise."""
     if len(args) != 2 or Tangents not in args or not all(a is Tangents or _is_number(a) for a in args):
         return None
     return [a if a is Tangents else types.float64 for a in args]
@@ -138,7 +137,7 @@ _PAIRS = ((Tangents, Tangents), (Tangents, types.float64), (types.float64, Tange
 
 
 def _define(operation: Any, result: Any, generate: Callable[..., Any]) -> None:
-    """Gives an operation of two operands a meaning; ``generate(target, builder, x, dx, y, dy)``."""
+    """Defines an operation of two operands by ``generate(target, builder, x, dx, y, dy)``."""
 
     def generic(self: Any, args: Any, keywords: Any) -> Any:
         pair = None if keywords else _pair(args)
@@ -178,7 +177,7 @@ def _unequal(target: Any, builder: Any, *given: Any) -> Any:
 
 
 def _extreme(sign: str) -> Callable[..., Any]:
-    """The second where its value is beyond that of the first, as for floats."""
+    """The second operand if its value is beyond that of the first, else the first, as for floats."""
 
     def generate(target: Any, builder: Any, x: Any, dx: Any, y: Any, dy: Any) -> Any:
         none = ir.Constant(_VECTOR, [0.0] * LANES)
@@ -206,7 +205,7 @@ _define(min, Tangents, _extreme("<"))
 
 
 def _define_sign(operation: Any, generate: Callable[..., Any]) -> None:
-    """The same for an operation of one operand; ``generate(builder, x, dx)`` gives value and tangents."""
+    """Defines an operation of one operand; ``generate(builder, x, dx)`` returns value and tangents."""
 
     def generic(self: Any, args: Any, keywords: Any) -> Any:
         return signature(Tangents, Tangents) if tuple(args) == (Tangents,) and not keywords else None
@@ -259,7 +258,7 @@ def with_tangents(typingctx: Any, value: Any, tangents: Any) -> Any:
 
 @intrinsic
 def follow(typingctx: Any, value: Any, slope: Any, x: Any) -> Any:
-    """``follow(value, slope, x)``: a function's value and slope at x, with the tangents that x gives it."""
+    """``follow(value, slope, x)``: chain rule, a function's value with the tangents ``slope`` times those of x."""
 
     def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return _made(

@@ -1,13 +1,13 @@
 """Sine and cosine together, and the reciprocal, for compiled kernels of any scalar type.
 
-A kernel that calls :func:`sincos` and :func:`reciprocal` compiles for every type that has a version of them: float64
-here, eight states at once in :mod:`pendula.numerics.scalars.eight`. The steps are written once below, in :func:`near`
-and :func:`turn`, so that all types round alike; code that is compiled without numba takes them from here as well
+A kernel that calls :func:`sincos` and :func:`reciprocal` compiles for every type that defines them: float64 here, eight
+states at once in :mod:`pendula.numerics.scalars.eight`. :func:`near` and :func:`turn` below contain the only
+implementation, so all types round alike; code that numba does not compile uses it, too
 (:mod:`pendula.system.code.writer`).
 
-Method: the argument is brought to [-pi/4, pi/4] with pi/2 in three parts (W. J. Cody, W. Waite, *Software Manual for
+Method: reduction of the argument to [-pi/4, pi/4] with pi/2 in three parts (W. J. Cody, W. Waite, *Software Manual for
 the Elementary Functions*, 1980), then the minimax polynomials of fdlibm (Sun Microsystems, 1993). The error is
-about one unit in the last place for |x| below :data:`FAR`; beyond, the C library is asked.
+about one unit in the last place for |x| below :data:`FAR`; for larger angles the C library is called.
 """
 
 import numpy as np
@@ -16,10 +16,10 @@ from numba.extending import overload
 
 from pendula.numerics.compiled.jit import compiled_part
 
-FAR = 1e5  # beyond this angle [rad] the three parts of pi/2 no longer suffice
+FAR = 1e5  # for larger angles [rad] the three parts of pi/2 are not accurate enough
 
 PER_QUARTER = 0.6366197723675814  # 2 / pi
-# pi/2 in parts of 33 bits: their products with whole numbers below 2^20 are exact
+# pi/2 in parts of 33 bits: their products with integers below 2^20 are exact
 QUARTER = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
 SINE = (
     -1.66666666666666324348e-01,
@@ -49,7 +49,7 @@ def sincos(x):
 
 
 def sincos_all(angles, cosines):
-    """``sincos_all(angles, cosines)``: sines in the place of all angles, and their cosines, for compiled code.
+    """``sincos_all(angles, cosines)``: replaces angles by their sines and writes their cosines, for compiled code.
 
     Rows of floats are computed eight at a time: their length must be a multiple of eight.
     """
@@ -77,11 +77,11 @@ sincos_near = compiled_part(fastmath={"contract"}, forceinline=True)(near)
 
 
 def turn(b, k, s, c):
-    """Sine and cosine of k quarter turns more, from s and c: exchanged where k is odd, signs by bits of k.
+    """Sine and cosine after k further quarter turns, from s and c: swapped if k is odd, signs by bits of k.
 
-    ``b`` writes LLVM instructions on rows of numbers and of integers of 64 bits.
+    ``b`` writes LLVM instructions on rows of numbers and of 64-bit integers.
     """
-    # Adding 1.5 * 2^52 leaves a whole number in the low bits: few processors convert vectors to integers.
+    # Adding 1.5 * 2^52 leaves the integer in the low bits: few processors convert vectors to integers.
     turns = b.as_integer(b.fadd(k, b.real(6755399441055744.0)))
     odd = b.differ(b.and_(turns, b.integer(1)), b.integer(0))
 

@@ -1,13 +1,13 @@
-"""Constrained linear systems by a numeric orthogonal complement, on buffers the caller provides.
+"""Solves constrained linear systems by a numeric orthogonal complement, on buffers that the caller provides.
 
     M a = f + G^T lam      G a = c
 
-An orthogonal Q splits a into directions that the constraints decide and directions that they leave free: with
+An orthogonal Q splits a into directions that the constraints determine and directions that they leave free: with
 G Q = [L 0] the first follow from L y = c, the second from the equations of motion along the null space Z of G,
-(Z^T M Z) y = Z^T (f - M a_p), which contain no multipliers. Rows of G may depend on each other: then L is taller
-than wide, c is met in the sense of least squares, and lam is the shortest of all that do.
+(Z^T M Z) y = Z^T (f - M a_p), which contain no multipliers. Rows of G may be linearly dependent: then L has more rows
+than columns, c is satisfied in the least-squares sense, and lam is the solution of minimum norm.
 
-Rows and columns are scaled to largest entries near 1 first, so that ranks do not depend on units.
+Rows and columns are first scaled to largest entries near 1, so that ranks do not depend on units.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pendula.numerics.compiled.native import doubles_at, integers_at
 from pendula.numerics.solvers.linear import NOT_FINITE, SINGULAR, SOLVED, cholesky_factor, cholesky_solve
 
 INDEPENDENT = 0.1
-"""A scaled row left over beyond the largest rank allowed, of this length or more, is no noise but a constraint."""
+"""A scaled row beyond the largest allowed rank is a constraint, not noise, if its remainder has an entry above this."""
 
 ROUNDING = 1e-9
-"""A column with no entry above this, after rows are scaled, is zero but for rounding, and is not scaled up."""
+"""A column without an entry above this, after scaling the rows, is zero up to rounding, and is not scaled up."""
 
 RANK_TOLERANCE = 1e-12
-"""A scaled row whose part independent of the rows before it is shorter than this depends on them."""
+"""A scaled row depends on the rows before it if its component orthogonal to them is shorter than this."""
 
 
 def complement_work_shape(n: int, m: int) -> tuple[int, int]:
@@ -37,14 +37,14 @@ def complement_work_shape(n: int, m: int) -> tuple[int, int]:
 def solve_complement(M, G, f, c, n, m, most, least, work, a, lam):
     """Solve M a - G^T lam = f, G a = c for a (n values) and lam (m values); rows of G may be redundant.
 
-    M may be singular as long as it is positive definite on the null space of G. Inputs are not changed. c is met
-    exactly where the rows allow it, otherwise with the least squares of the scaled rows; lam is the least in
-    the norm of the scaled rows. ``work`` has at least the shape :func:`complement_work_shape` says.
+    M may be singular if it is positive definite on the null space of G. Inputs are not changed. The solution satisfies
+    G a = c exactly if possible, otherwise in the least-squares sense of the scaled rows; lam has minimum norm in
+    the scaled rows. ``work`` has at least the shape :func:`complement_work_shape`.
 
     Args:
-        most: largest rank to use. Give the rank that rows have on the constraints: a little off them, rows that
-            depend on each other seem independent, and what they then say is noise.
-        least: rows of G without an entry larger than this are zero.
+        most: largest rank to use. Give the rank that rows have on the constraints: slightly off them, dependent rows
+            look independent, but their difference is noise.
+        least: rows of G without an entry larger than this count as zero.
 
     Returns:
         Status and rank: ``SOLVED``, ``SINGULAR`` (a motion without mass, or rows clearly independent beyond ``most``:
@@ -93,10 +93,10 @@ ARGUMENTS = 11
 
 @compiled_callback
 def complement_by_address(out, inp, context):
-    """The same by address: other kernels need not contain it, and only those who use it wait until it is compiled.
+    """:func:`solve_complement` by address: other kernels need not contain it, and it is compiled only if it is used.
 
-    ``inp`` holds n, m, most and the addresses of least, M, G, f, c, work, a, lam; status and rank go to ``out``, all of
-    them integers.
+    ``inp`` holds n, m, most and the addresses of least, M, G, f, c, work, a, lam; ``out`` gets status and rank. All
+    are integers.
     """
     given = integers_at(inp, ARGUMENTS)
     n, m, most = given[0], given[1], given[2]
@@ -163,7 +163,7 @@ def _scale(M, G, f, c, n, m, least, rows, H, y, right, row_scale, column_scale, 
 
 @compiled_part(allocates=True)
 def _mirror(row, first, n, mirror):
-    """Householder: makes ``mirror`` (entries first to n) so that it turns row onto its entry ``first``; does that."""
+    """Householder reflection ``mirror`` (entries first to n) that maps the row to its entry ``first``; applies it."""
     square = 0.0
     for j in range(first, n):
         square += row[j] * row[j]
@@ -183,7 +183,7 @@ def _mirror(row, first, n, mirror):
 
 @compiled_part(allocates=True)
 def _apply(mirror, first, n, row):
-    """row - (mirror . row) mirror, over the entries first to n: the mirrors have squared length 2."""
+    """Applies a reflection, row - (mirror . row) mirror, to the entries first to n: mirrors have squared length 2."""
     total = 0.0
     for j in range(first, n):
         total += mirror[j] * row[j]
@@ -193,7 +193,7 @@ def _apply(mirror, first, n, row):
 
 @compiled_part(allocates=True)
 def _reduce_rows(rows, n, m, most, mirrors, right, order):
-    """Orthogonal Q (as mirrors) that makes the rows lower trapezoidal, longest remainder first; returns the rank."""
+    """Orthogonal Q (as reflections) that makes the rows lower trapezoidal, with row pivoting; returns the rank."""
     for k in range(min(m, n, most)):
         best, longest = k, -1.0
         for r in range(k, m):
@@ -217,7 +217,7 @@ def _reduce_rows(rows, n, m, most, mirrors, right, order):
 
 @compiled_part(allocates=True)
 def _left_over(rows, n, m, rank):
-    """Largest entry of the rows that the first ones do not account for."""
+    """Largest entry of what remains of the dependent rows."""
     largest = 0.0
     for r in range(rank, m):
         for j in range(rank, n):
@@ -227,9 +227,9 @@ def _left_over(rows, n, m, rank):
 
 @compiled_part(allocates=True)
 def _orthogonalize_columns(rows, rank, m, tall):
-    """QR of the first columns of the rows: column k's mirror is kept in row k of ``tall``, above it R.
+    """QR factorization of the first columns of the rows.
 
-    Entries of tall[k]: R[j, k] for j < k, then the mirror from k on; the diagonal of R is in column m.
+    Row k of ``tall`` holds R[j, k] for j < k, then the reflection of column k; the diagonal of R is in column m.
     """
     for k in range(rank):
         for r in range(m):
@@ -250,12 +250,12 @@ def _orthogonalize_columns(rows, rank, m, tall):
 
 @compiled_part(allocates=True)
 def _refine(rows, n, m, rank, tall, short, mirrors):
-    """One step of subspace iteration, so that the split does not depend on which rows came first.
+    """One step of subspace iteration, so that the split does not depend on the order of the rows.
 
-    On the constraints redundant rows say the same; a little off them they do not quite, and a choice of rows that
-    changes from call to call would make accelerations jump. The leading directions of all rows together do not.
+    On the constraints, redundant rows agree; slightly off them they differ. If pivoting then chose other rows from
+    call to call, accelerations would jump. The leading directions of all rows together change continuously.
     """
-    for k in range(rank):  # row k of Q2^T rows, with Q2 the orthonormal columns that tall holds
+    for k in range(rank):  # row k of Q2^T rows, with Q2 the orthonormal columns of tall
         for r in range(m):
             short[m - 1, r] = 0.0
         short[m - 1, k] = 1.0
@@ -280,7 +280,7 @@ def _refine(rows, n, m, rank, tall, short, mirrors):
 
 @compiled_part(allocates=True)
 def _solve_split(n, m, rank, count, rows, mirrors, tall, H, y, right):
-    """a in y and lam in right, both scaled (lam in the order of the rows)."""
+    """Solves for a (in y) and lam (in right), both scaled (lam in the order of the rows)."""
     spare = mirrors[2 * m]
     # Q^T M Q and Q^T f
     for k in range(count):
@@ -298,9 +298,9 @@ def _solve_split(n, m, rank, count, rows, mirrors, tall, H, y, right):
             for j in range(n):
                 H[i, j] -= weight * spare[j]
         _apply(mirrors[k], first, n, y)
-    # what the constraints decide, kept in right
+    # directions that the constraints determine, kept in right
     _decided(rows, m, rank, tall, right)
-    # what they leave free
+    # directions that they leave free
     for i in range(rank, n):
         for j in range(rank):
             y[i] -= H[i, j] * right[j]
@@ -311,7 +311,7 @@ def _solve_split(n, m, rank, count, rows, mirrors, tall, H, y, right):
     if free > 0 and not cholesky_factor(block, free):
         return SINGULAR
     cholesky_solve(block, free, spare)
-    # multipliers: L lam = (Q^T (M a - f)) along the decided directions
+    # multipliers: L^T lam = Q^T (M a - f) along the determined directions
     for i in range(rank):
         total = -y[i]
         for j in range(rank):
@@ -331,7 +331,7 @@ def _solve_split(n, m, rank, count, rows, mirrors, tall, H, y, right):
 
 @compiled_part(allocates=True)
 def _decided(rows, m, rank, tall, right):
-    """L y = c in place, by least squares if L is taller than wide."""
+    """Solves L y = c in place, by least squares if L has more rows than columns."""
     if rank == m:
         for i in range(m):
             for j in range(i):
@@ -348,7 +348,7 @@ def _decided(rows, m, rank, tall, right):
 
 @compiled_part(allocates=True)
 def _multipliers(rows, m, rank, tall, right):
-    """The shortest lam with L^T lam = d, in place."""
+    """Solves L^T lam = d in place; lam has minimum norm."""
     if rank == m:
         for i in range(m - 1, -1, -1):
             for j in range(i + 1, m):

@@ -1,8 +1,7 @@
-"""Small dense solvers for use inside compiled code, on buffers the caller provides.
+"""Small dense solvers for compiled code, on buffers that the caller provides.
 
-Typical sizes are 1 to 50, where the cost of calling LAPACK exceeds the arithmetic. Matrices are
-row-major; inner loops run along rows so that they become vector instructions. Nothing is allocated. The
-functions can be called from Python too.
+Typical sizes are 1 to 50, for which a call of LAPACK costs more than the arithmetic. Matrices are row-major; inner
+loops run along rows so that they become vector instructions. Nothing is allocated. Python can call the functions, too.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ EQUILIBRATION_PASSES = 2
 def cholesky_factor(A, n):
     """Factor the leading n x n block of a symmetric A in place; False if it is not positive definite.
 
-    Only the upper triangle (row index <= column index) is read and written. The form is root-free, A =
-    U^T D U with unit U: row k holds D[k] U[k, k+1:] to the right of the diagonal and 1 / D[k] on it. A
-    pivot below ``PIVOT_TOLERANCE`` times the diagonal entry it came from counts as not positive, which
-    does not depend on how rows are scaled. After False the contents are of no use.
+    Only the upper triangle (row index <= column index) is read and written. The factorization is root-free,
+    A = U^T D U with unit U: row k holds D[k] U[k, k+1:] to the right of the diagonal and 1 / D[k] on it. A
+    pivot below ``PIVOT_TOLERANCE`` times its original diagonal entry counts as not positive, a criterion
+    independent of scaling. After False the contents are undefined.
     """
     k = 0
     while k + 1 < n:
-        # Rows k and k+1 together, two columns at a time: four sums at once stay in registers.
+        # Rows k and k+1 together, two columns at a time: four sums stay in registers.
         first, second = A[k, k], A[k + 1, k + 1]
         j = k
         while j < n:
@@ -40,7 +39,7 @@ def cholesky_factor(A, n):
                 s10 -= f1 * A[i, j]
                 s11 -= f1 * A[i, right]
             A[k, j], A[k, right] = s00, s01
-            if j > k:  # below the diagonal nothing is written
+            if j > k:  # nothing is written below the diagonal
                 A[k + 1, j] = s10
             A[k + 1, right] = s11
             j += 2
@@ -98,10 +97,10 @@ def kkt_work_shape(n: int, m: int) -> tuple[int, int]:
 def solve_kkt(M, G, f, c, n, m, work, a, lam):
     """Solve M a - G^T lam = f, G a = c for a (n values) and lam (m values).
 
-    M may be singular as long as it is positive definite on the null space of G and G has full row rank.
-    The symmetric system is scaled so that every row and column has largest entry near 1, then factored
+    M may be singular if it is positive definite on the null space of G and G has full row rank. The
+    symmetric system is scaled so that every row and column has a largest entry near 1, then factored
     with partial pivoting. Inputs are not changed; all of M (symmetric) is read. ``work`` has at least the
-    shape :func:`kkt_work_shape` says.
+    shape :func:`kkt_work_shape`.
 
     Returns:
         ``SOLVED``, ``SINGULAR`` (redundant constraints, or a motion without mass), or ``NOT_FINITE``.
@@ -146,7 +145,7 @@ def solve_kkt(M, G, f, c, n, m, work, a, lam):
 
 @compiled_part(fastmath={"reassoc"})
 def _all_finite(work, N):
-    """True if the leading N x N block is finite: anything that is not, times zero, is NaN."""
+    """True if the leading N x N block is finite: infinity or NaN times zero is NaN."""
     total = 0.0
     for i in range(N):
         for j in range(N):
@@ -156,7 +155,7 @@ def _all_finite(work, N):
 
 @compiled_part(fastmath={"nnan", "nsz"})
 def _largest_scaled(work, i, N):
-    """Largest |work[i, j]| * work[N, j]. The entries are known to be finite, so this may be a vector loop."""
+    """Largest |work[i, j]| * work[N, j]. All entries are finite, so the compiler may vectorize the loop."""
     largest = 0.0
     for j in range(N):
         largest = max(largest, abs(work[i, j]) * work[N, j])
@@ -214,9 +213,9 @@ def _eliminate(work, N):
 
 @compiled_part(fastmath={"contract"})
 def lu_factor(A, n, pivots):
-    """Factor the leading n x n block of a real or complex A in place, with row exchanges.
+    """LU factorization of the leading n x n block of a real or complex A in place, with row exchanges.
 
-    Below the diagonal are the multipliers, on it the inverse pivots.
+    The multipliers are below the diagonal, the inverse pivots on it.
 
     Returns:
         The sign of the determinant if A is real, 0 if A is singular or not finite. Only an exact zero counts as

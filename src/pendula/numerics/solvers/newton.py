@@ -1,4 +1,4 @@
-"""Gauss-Newton steps of least change: the nearest way onto a set of constraints."""
+"""Gauss-Newton iteration with steps of least change, for projection onto constraints."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ SHORTEST_STEP = 2.0**-20  # fraction of the full step at which damping gives up
 
 @dataclass(frozen=True)
 class LeastChange:
-    """Where :func:`solve_least_change` ended.
+    """Result of :func:`solve_least_change`.
 
     Attributes:
         x: the best point found.
         residual_norm: largest absolute residual there.
         iterations: steps taken.
         converged: whether ``residual_norm`` is within the tolerance.
-        rank: rank of the Jacobian at the last point where it was taken; less than its rows means that
-            constraints depend on each other there.
+        rank: rank of the last Jacobian; if it is less than the number of rows, constraints are linearly
+            dependent there.
     """
 
     x: np.ndarray
@@ -41,22 +41,22 @@ def solve_least_change(
     max_iterations: int = 50,
     weights: Sequence[float] | np.ndarray | None = None,
 ) -> LeastChange:
-    """A root of r(x) close to ``x0``, by Newton steps of smallest weighted length, halved where needed.
+    """A root of r(x) close to ``x0``, by damped Newton steps of smallest weighted length.
 
-    Works for fewer equations than unknowns (projection onto constraints), for as many, and for redundant
-    ones. Each step is the shortest that solves the linearized equations, so the result is close to, but
+    There may be fewer equations than unknowns (projection onto constraints), as many, or redundant ones.
+    Each step is the shortest that solves the linearized equations, so the result is close to, but
     in general not exactly, the nearest root.
 
     Args:
-        residual_and_jacobian: gives r, shape (m,), and dr/dx, shape (m, n), at x.
-        x0: where to start.
+        residual_and_jacobian: returns r, shape (m,), and dr/dx, shape (m, n), at x.
+        x0: initial guess.
         tol: largest absolute residual that counts as solved.
         max_iterations: steps before giving up.
         weights: cost of moving each component, positive; ``inf`` holds it fixed. All 1 if None.
 
     Returns:
-        A :class:`LeastChange`; ``converged`` reports failure, which is never raised. Residuals that
-        are not finite count as infinitely bad.
+        A :class:`LeastChange`; ``converged`` reports failure, which never raises an error. Residuals
+        that are not finite count as infinite.
 
     Example:
         >>> circle = lambda x: (np.array([x @ x - 1.0]), 2.0 * x[None, :])

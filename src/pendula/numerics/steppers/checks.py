@@ -1,4 +1,4 @@
-"""Checks of the arguments of integrations; the messages state what is allowed."""
+"""Checks of the arguments of integrations; messages state what is allowed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pendula.numerics.steppers.stepper import STEPPERS, Stepper
 TIGHTEST, LOOSEST = 1e-14, 1.0
 """tolerances that make sense in double precision"""
 MOST_SAMPLES = 10_000_000
-SLIVER = 1e-6  # of a fixed step: a remainder this short is rounding, and goes with the step before it
+SLIVER = 1e-6  # of a fixed step: a shorter remainder is rounding, and is merged with the step before it
 
 
 def check_tolerance(tol: Any) -> float:
     """A relative tolerance.
 
     Raises:
-        ValueError: it is no number, or out of range.
+        ValueError: it is not a number, or out of range.
     """
     if isinstance(tol, bool) or not isinstance(tol, (int, float, np.floating)) or not TIGHTEST <= tol <= LOOSEST:
         raise ValueError(f"the tolerance must lie between {TIGHTEST:g} and {LOOSEST:g}, found {tol!r}")
@@ -42,7 +42,7 @@ def check_stepper(name: Any, **asked_for: bool) -> Stepper:
 
     Raises:
         UsageError: there is no such stepper.
-        NotSupported: it lacks an ability; those that have it are listed.
+        NotSupported: it lacks an ability; the message lists the steppers that have it.
     """
     stepper = STEPPERS[name]
     for ability, wanted in asked_for.items():
@@ -52,10 +52,10 @@ def check_stepper(name: Any, **asked_for: bool) -> Stepper:
 
 
 def sample_times(samples: Any, t0: float, t_end: float, fewest: int = 2) -> np.ndarray:
-    """Times at which states are wanted, from their number or from a list.
+    """Sample times, from their number or from a list.
 
     Raises:
-        ValueError: the number is out of range, or these are no numbers.
+        ValueError: the number is out of range, or the list does not consist of numbers.
     """
     if isinstance(samples, (int, np.integer)) and not isinstance(samples, bool):
         if not fewest <= samples <= MOST_SAMPLES:
@@ -68,7 +68,7 @@ def sample_times(samples: Any, t0: float, t_end: float, fewest: int = 2) -> np.n
 
 
 def require_finite(name: str, values: np.ndarray) -> None:
-    """Refuses values that are not finite."""
+    """Rejects values that are not finite."""
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         raise ValueError(f"{name} must be finite, but entry {bad[0]} is {values[bad[0]]}")
@@ -95,7 +95,7 @@ def checked_span(t_span: Sequence[float]) -> tuple[float, float]:
 def check_settings(
     rtol: float, quadratures: int, n: int, max_steps: int, first_step: float | None, max_step: float
 ) -> None:
-    """Refuses settings that are out of range."""
+    """Rejects settings that are out of range."""
     check_tolerance(rtol)
     if not 0 <= quadratures <= n:
         raise ValueError(f"quadratures must lie between 0 and the number of components {n}, got {quadratures!r}")
@@ -120,7 +120,7 @@ def checked_atol(atol: float | Sequence[float] | np.ndarray, n: int) -> np.ndarr
 def checked_samples(
     times: Sequence[float] | np.ndarray | None, t0: float, t_end: float, direction: float
 ) -> np.ndarray:
-    """Sample times in the order of integration, none outside the span."""
+    """Sample times, which must be in the order of integration and inside the span."""
     samples = np.array(() if times is None else times, dtype=float)
     if samples.ndim != 1:
         raise ValueError(f"sample_times must be a list of times, got an array of shape {samples.shape}")
@@ -139,7 +139,7 @@ def checked_samples(
 def checked_breakpoints(
     breakpoints: Sequence[float] | np.ndarray, t0: float, t_end: float, direction: float, nudge: float
 ) -> np.ndarray:
-    """Breakpoints in the order of integration; those that differ by rounding alone are one."""
+    """Breakpoints inside the span, in the order of integration; those that differ only by rounding are merged."""
     given = np.array(breakpoints, dtype=float).ravel()
     require_finite("breakpoints", given)
     kept: list[float] = []
@@ -153,7 +153,7 @@ def checked_breakpoints(
 
 
 def check_step(stepper: Stepper, step: float | None, t0: float, t_end: float, breakpoints: int, max_steps: int) -> None:
-    """Refuses a fixed step that is missing, out of place, or of no use."""
+    """Rejects a fixed step that is missing, not allowed for this stepper, or out of range."""
     if not stepper.fixed:
         if step is not None:
             stepper.require("fixed")
@@ -171,4 +171,4 @@ def check_step(stepper: Stepper, step: float | None, t0: float, t_end: float, br
         raise ValueError(f"the step {step:g} is too short: it hardly changes t = {max(abs(t0), abs(t_end)):g}")
     needed = np.ceil(span / step - SLIVER) + breakpoints
     if needed > max_steps:
-        raise ValueError(f"steps of {step:g} over {span:g} are {needed:.10g}, but max_steps is {max_steps}")
+        raise ValueError(f"a span of {span:g} needs {needed:.10g} steps of {step:g}, but max_steps is {max_steps}")

@@ -1,8 +1,8 @@
-"""Step sizes, compiled: the first one, the next one, the grid of fixed steps, and signs of stiffness.
+"""Step-size control, compiled: the first step, the next one, the grid of fixed steps, and detection of stiffness.
 
-Step control is that of Hairer, Norsett & Wanner, *Solving Ordinary Differential Equations I*, section
-II.4, with a little memory of the step before (:func:`step_factor`). Without it and with a safety of 0.9 steps are
-those of SciPy's ``solve_ivp`` one to one, which tests compare.
+Step-size control is that of Hairer, Norsett & Wanner, *Solving Ordinary Differential Equations I*, section II.4, with a
+small influence of the previous error (:func:`step_factor`). Without it and with a safety factor of 0.9, steps are
+identical to those of SciPy's ``solve_ivp``, as tests check.
 """
 
 import numpy as np
@@ -12,14 +12,14 @@ from pendula.numerics.compiled.native import doubles_at
 from pendula.numerics.steppers.equations import evaluate
 from pendula.numerics.steppers.run import row
 
-SAFETY = 0.9  # of the implicit method; the others have theirs in the tableau
-LEAST_ERROR = 1e-4  # an error smaller than this is remembered as this
+SAFETY = 0.9  # safety factor of the implicit method; the tableaus contain those of the others
+LEAST_ERROR = 1e-4  # a smaller error is stored as this
 MIN_FACTOR = 0.2
 MAX_FACTOR = 10.0
 STIFF_EVERY = 10  # accepted steps between checks of stiffness
 STIFF_LOOKS = 20  # checks that must be suspicious before a run is called stiff
-CALM_LOOKS = 6  # consecutive calm checks after which earlier suspicion is forgotten
-SLIVER = 1e-6  # of a fixed step: a remainder this short is rounding, and goes with the step before it
+CALM_LOOKS = 6  # consecutive nonstiff checks after which earlier suspicion is forgotten
+SLIVER = 1e-6  # of a fixed step: a shorter remainder is rounding, and is merged with the step before it
 
 
 @compiled_part
@@ -30,7 +30,7 @@ def smallest_step(t, direction):
 
 @compiled_part
 def scaled_size(run, values, less):
-    """Root mean square of a row of values, minus those of another one, in units of the tolerance at the start."""
+    """Root mean square of the difference of two rows, in units of the tolerance at the start of the step."""
     y, atol, total = doubles_at(run.y, run.n), doubles_at(run.atol, run.n), 0.0
     for k in range(run.controlled):
         total += ((values[k + 1] - less[k + 1]) / (atol[k] + run.rtol * abs(y[k]))) ** 2
@@ -70,13 +70,13 @@ def choose_first_step(run):
 
 @compiled_part
 def step_factor(run):
-    """By how much the next step may be longer or must be shorter, from the error of this one and of the one before.
+    """Factor for the next step size, from the errors of this step and of the one before (PI controller).
 
-    With an error estimate of order k, of which 1 is allowed: safety * error^(-1/k) * (error * last)^(memory/k). The
-    memory keeps steps from growing into a rejection where motion quickens (K. Gustafsson, M. Lundh, G. Soderlind,
-    "A PI stepsize control for the numerical solution of ordinary differential equations", BIT 28, 1988). Over
-    chains of 1 to 30 links an eighth of memory with a safety of 0.84 saves 7 to 14 % of the work at equal energy
-    error, and half of the rejected steps.
+    With an error estimate of order k and a limit of 1: safety * error^(-1/k) * (error * last)^(memory/k). The
+    memory keeps steps from growing into a rejection when the motion speeds up (K. Gustafsson, M. Lundh, G. Soderlind,
+    "A PI stepsize control for the numerical solution of ordinary differential equations", BIT 28, 1988). For
+    chains of 1 to 30 links, memory 1/8 with safety 0.84 saves 7 to 14 % of the work at equal energy error, and
+    half of the rejected steps.
     """
     error, power = run.error, 1.0 / (run.error_order + 1)
     if error == 0.0:
@@ -86,10 +86,10 @@ def step_factor(run):
 
 @compiled_part
 def watch_stiffness(run):
-    """Count accepted steps, of those that are looked at, whose size is limited by stability, not by accuracy.
+    """Count those of the checked accepted steps whose size is limited by stability, not by accuracy.
 
     Hairer & Wanner, *Solving Ordinary Differential Equations II*, section IV.2: two stages at the end of the step
-    give an estimate |K - K'| / |y - y'| of the largest eigenvalue. ``stiff_from`` is where it began.
+    yield an estimate |K - K'| / |y - y'| of the largest eigenvalue. ``stiff_from`` is the time of the first such step.
     """
     last, before, late, y = row(run, 0), row(run, run.stages - 1), row(run, run.late), doubles_at(run.y, run.n)
     slopes = states = 0.0
@@ -110,7 +110,7 @@ def watch_stiffness(run):
 
 @compiled_part
 def next_on_grid(run):
-    """The end of the next fixed step, counted from the start or the last breakpoint: rounding does not add up."""
+    """The end of the next fixed step, counted from the start or the last breakpoint: rounding does not accumulate."""
     passed = run.next_break
     origin = doubles_at(run.breaks, passed)[passed - 1] if passed > 0 else run.t_first
     steps = np.floor(abs(run.t - origin) / run.max_step + 0.5) + 1.0
@@ -119,7 +119,7 @@ def next_on_grid(run):
 
 @compiled_part
 def plan_step(run):
-    """Choose the end of the next step: onto the next breakpoint or the end, never across."""
+    """Choose the end of the next step, not beyond the next breakpoint or the final time; whether it is a breakpoint."""
     t, direction, h_abs = run.t, run.direction, run.h_abs
     run.wanted = h_abs
     upcoming, inside = run.next_break, run.next_break < run.breaks_count

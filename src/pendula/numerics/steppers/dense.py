@@ -1,7 +1,7 @@
-"""Dense output, compiled: the state at any time inside a step, and the samples that fall into it.
+"""Dense output, compiled: the state at any time inside a step, and the samples inside it.
 
-All steppers write their dense output in the nested form of :mod:`pendula.numerics.steppers.tableaus`; a stepper that
-adds no rows to it has the cubic with the slopes at both ends.
+All steppers write their dense output in the nested form of :mod:`pendula.numerics.steppers.tableaus`; for a stepper
+that adds no rows it is the cubic Hermite polynomial.
 """
 
 from pendula.numerics.compiled.jit import compiled_part
@@ -64,7 +64,7 @@ def store_samples_here(run):
 def store_samples_inside(run, address, prepared):
     """Write the samples strictly inside the attempted step; GO_ON, BAD_VALUE or NO_PROJECTION.
 
-    ``prepared`` says that the dense output is ready.
+    ``prepared``: whether the dense output is ready.
     """
     times, at, n = doubles_at(run.sample_t, run.samples), row(run, run.stage), run.n
     sample = run.next_sample

@@ -1,4 +1,4 @@
-"""The right-hand side and the projection as steppers call them, compiled: values that are not finite are noticed."""
+"""Calls of the right-hand side and the projection, compiled, with checks for values that are not finite."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ DOUBLE = 8  # bytes
 
 @compiled_part(fastmath={"reassoc"})
 def finite_at(address, n):
-    """True if n numbers at an address are finite: anything that is not, times zero, is NaN."""
+    """True if n numbers at an address are finite: infinity or NaN times zero is NaN."""
     values, total = doubles_at(address, n), 0.0
     for k in range(n):
         total += values[k] * 0.0
@@ -48,7 +48,7 @@ def is_finite(run, index, t):
 
 @compiled_part
 def evaluate(run, state, t, into):
-    """Like :func:`call_rhs`, with book-keeping; for places that are not hot."""
+    """Like :func:`call_rhs`, with bookkeeping; for code that is not time-critical."""
     run.evaluations += 1
     if call_rhs(run.rhs, run.rhs_context, run.rows, run.width, state, t, into, run.n):
         return True
@@ -58,7 +58,7 @@ def evaluate(run, state, t, into):
 
 @compiled_part
 def within_step(run, t):
-    """The time nearest to t at which the step under way may evaluate the right-hand side."""
+    """The time nearest to t at which the current step may evaluate the right-hand side."""
     if run.direction * (t - run.latest) > 0.0:
         t = run.latest
     return run.earliest if run.direction * (t - run.earliest) < 0.0 else t
@@ -90,7 +90,7 @@ def rates(run, t, y, dy):
 
 @compiled_part
 def project_row(run, state):
-    """Bring the state in a row onto the constraints, in place; False if that did not work."""
+    """Project the state in a row onto the constraints, in place; False if that fails."""
     n = run.n
     onto, at = doubles_at(run.onto, n + 3), row(run, state)
     onto[n + 2] = 1.0
@@ -108,7 +108,7 @@ def project_row(run, state):
 
 @compiled_part
 def copy_state(run, into):
-    """The state at the start of the step, into a row."""
+    """Copy the state at the start of the step into a row."""
     y, at = doubles_at(run.y, run.n), row(run, into)
     for k in range(run.n):
         at[k + 1] = y[k]

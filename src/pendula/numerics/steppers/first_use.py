@@ -1,4 +1,4 @@
-"""Which kernels a stepper needs, to compile them ahead of their use."""
+"""The kernels that each stepper needs, to compile them ahead of their use."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def kernels_of(stepper: str) -> tuple[Ahead, ...]:
 
 
 def use_loop() -> None:
-    """Compiles the step loop: no attempts are made, and the record is not looked at."""
+    """Compiles the step loop by a call without attempts, which does not read the record."""
     from pendula.numerics.steppers.loop import advance
 
     advance(0, 0)
 
 
 def use_lockstep() -> None:
-    """Compiles the loop of eight runs side by side, in the same way."""
+    """Compiles the loop of eight runs side by side in the same way."""
     from pendula.numerics.ensemble.lockstep import advance
 
     advance(0, 0)

@@ -1,6 +1,6 @@
-"""The compiled step loop that all steppers share: step control, breakpoints, projection, samples, events.
+"""The compiled step loop that all steppers share: step-size control, breakpoints, projection, samples, events.
 
-A stepper's attempt comes as an address, so the loop compiles once, for all steppers and all models.
+It calls a stepper's attempt by address, so it is compiled once for all steppers and all models.
 """
 
 from pendula.numerics.compiled.jit import compiled, compiled_part
@@ -31,7 +31,7 @@ from pendula.numerics.steppers.run import (
     run_at,
 )
 
-PROJECTION_TRIES = 8  # shorter and shorter steps tried before a projection counts as failed
+PROJECTION_TRIES = 8  # successively shorter steps that are tried before a projection counts as failed
 
 
 @compiled_part
@@ -53,7 +53,7 @@ def _start(run):
 def _finish_step(run, address):
     """Samples, projection and next first derivative of a step within tolerance, then its events.
 
-    Anything but GO_ON and AT_EVENT leaves the run where it was before the step.
+    After any code except GO_ON and AT_EVENT the run is where it was before the step.
     """
     n, new, sample = run.n, row(run, run.new), run.next_sample
     if run.watch != 0 and not prepare_dense(run, address):
@@ -85,7 +85,7 @@ def _finish_step(run, address):
 
 @compiled_part
 def _commit_step(run):
-    """Make time, state and derivative of the finished step those the next one starts from, and store it."""
+    """Store the finished step; the next one starts from its time, state and derivative."""
     derivative = row(run, run.fresh if run.project != 0 or run.jumps == 1 else run.stages)
     y, first, new = doubles_at(run.y, run.n), row(run, 0), row(run, run.new)
     out = doubles_at(run.y_out + 8 * run.n * run.stored, run.n)
@@ -99,13 +99,13 @@ def _commit_step(run):
 
 @compiled_part
 def _accept(run, at_break, address):
-    """Next step size after an accepted step, and the book-keeping."""
+    """Next step size after an accepted step, and bookkeeping."""
     run.h_abs = abs(run.h) * (min(1.0, run.factor) if run.retrying > 0 else run.factor)
     if run.settle != 0:
         run.code = GO_ON
         call_native(run.settle, 0, 0, address)
     run.last_error = max(run.error, LEAST_ERROR)
-    if at_break:  # the short step onto it says little about the steps after it
+    if at_break:  # a step shortened by a breakpoint says little about the steps after it
         run.next_break += 1
         run.h_abs = max(run.h_abs, run.wanted)
     run.retrying = 0
@@ -116,7 +116,7 @@ def _accept(run, at_break, address):
 
 @compiled_part
 def _reject(run, code, address):
-    """Next step size after a rejected step; anything but GO_ON ends the run."""
+    """Next step size after a rejected step; any code except GO_ON ends the run."""
     run.rejected += 1
     run.trouble = code
     if run.fixed == 1 or (code == NO_PROJECTION and run.retrying >= PROJECTION_TRIES):
@@ -157,9 +157,9 @@ def _step(run, address):
 
 @compiled(allocates=False)
 def advance(address, attempts):
-    """Go on for at most ``attempts`` step attempts, storing accepted steps; how the stretch ended.
+    """Make at most ``attempts`` step attempts and store accepted steps; returns a code.
 
-    Steps are stored from ``stored`` on; BUFFER_FULL asks for more room, also for events (``watched``).
+    Steps are stored from ``stored`` on; BUFFER_FULL requests larger buffers, also for events (``watched``).
     """
     run = run_at(address)
     if attempts > 0 and run.direction * (run.t - run.t_end) >= 0.0:

@@ -1,4 +1,4 @@
-"""The compiled side of a stepper: native functions that the step loop calls, and the tableau of its rows."""
+"""The compiled part of a stepper: native functions that the step loop calls, and its tableau."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pendula.numerics.steppers.tableaus import Tableau, tableau_of
 
 @dataclass(frozen=True)
 class NativeStep:
-    """What the loop needs of a stepper."""
+    """The functions and data of a stepper that the loop needs."""
 
     tableau: Tableau
     attempt: CompiledCallback
@@ -40,13 +40,13 @@ class NativeStep:
 
 
 def found_at(place: str) -> Any:
-    """What ``"module:attribute"`` names."""
+    """The object that ``"module:attribute"`` names."""
     module, _, attribute = place.partition(":")
     return getattr(importlib.import_module(module), attribute)
 
 
 def native_step(stepper: Any) -> NativeStep:
-    """The compiled side of a stepper; nothing is compiled yet."""
+    """The compiled part of a stepper; compilation happens on first use."""
     if stepper.step is not None:
         tableau = tableau_of([0.0, 1.0], [{}, {}], 1, {}, {}, [], stepper.order, stepper.error_order)
         return NativeStep(tableau, _attempt_by(stepper.step))

@@ -1,15 +1,15 @@
-"""One step of Radau IIA, the implicit collocation method of order 5, compiled: Newton's iteration and error estimate.
+"""One step of Radau IIA, the implicit collocation method of order 5, compiled: Newton iteration and error estimate.
 
 Source: E. Hairer, G. Wanner, *Solving Ordinary Differential Equations II*, 2nd ed. 1996, section IV.8, which
-SciPy's ``Radau`` follows too. The unknowns are Z, the changes of the state at the three collocation points,
+SciPy's ``Radau`` also follows. The unknowns are Z, the changes of the state at the three collocation points,
 
     A^-1 Z = h F(y + Z)
 
-In the basis that makes A^-1 block diagonal, each Newton step is one real and one complex linear system of the
-size of the state. The Jacobian is found by differences of the right-hand side, of which nothing else is known.
-Components that are only integrated along (quadratures) stay outside the linear systems: nothing depends on them.
+In the basis in which A^-1 is block diagonal, each Newton step solves one real and one complex linear system of the
+size of the state. Finite differences of the right-hand side approximate the Jacobian. Quadratures are not part of the
+linear systems, since nothing depends on them.
 
-Step control is that of section IV.8, with the constants of SciPy's ``Radau``.
+Step-size control is that of section IV.8, with the constants of SciPy's ``Radau``.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from pendula.numerics.steppers.run import BAD_VALUE, GO_ON, NO_SOLUTION, row, ru
 
 ITERATIONS = 6
 RELATIVE_DIFFERENCE = float(np.sqrt(np.finfo(float).eps))
-SAME_STEP = 1e-6  # relative change of the step within which factors are used again
-GROWTH_STRIDE = 1.25  # between the step sizes that are looked at before a step grows
+SAME_STEP = 1e-6  # relative change of the step size up to which factors are reused
+GROWTH_STRIDE = 1.25  # ratio of the step sizes that are tried before a step grows
 
-SLOW_RATE = 1e-3  # of Newton's iteration: slower, after more than two iterations, asks for a new Jacobian
-WORTH_A_CHANGE = 1.2  # growth of the step below which it stays, so that factors can be used again
+SLOW_RATE = 1e-3  # convergence rate of Newton's iteration above which, after more than two, the Jacobian is renewed
+WORTH_A_CHANGE = 1.2  # a step that could grow by less than this keeps its size, so that factors are reused
 AFTER_DIVERGENCE = 0.5
 LEAST_PAST_ERROR = 1e-2
 
@@ -47,14 +47,14 @@ COLLOCATION = record_dtype(
         real_part complex_part state has_past iterated
     """,
 )
-"""Coefficients of the method and what one run needs beyond its record.
+"""Coefficients of the method, and data of one run beyond its record.
 
-Eigenvalues are those of A^-1; ``tolerance`` is that of Newton's iteration, relative to that of a step; ``factored_h``
-the step size of the factors (0: none), ``past_h`` and ``past_error`` those of the last accepted step, ``rate`` that of
-convergence. ``points`` are fractions of the step, ``forward`` leads from the basis of the linear systems to stages,
-``backward`` the other way, ``error`` holds the weights of Z in the error estimate, ``powers`` leads from Z to the
-coefficients of x, x^2, x^3 of the collocation polynomial; ``past`` is the polynomial of the last accepted step.
-``state`` is that of the Jacobian, ``has_past`` 1 if ``past`` may be continued, ``iterated`` the number of iterations.
+Eigenvalues are those of A^-1; ``tolerance``: of the Newton iteration, relative to that of a step; ``factored_h``: step
+size of the factors (0: none); ``past_h``, ``past_error``: of the last accepted step; ``rate``: of convergence;
+``points``: fractions of the step; ``forward`` transforms from the basis of the linear systems to stages, ``backward``
+back; ``error``: weights of Z in the error estimate; ``powers`` maps Z to the coefficients of x, x^2, x^3 of the
+collocation polynomial; ``past``: polynomial of the last accepted step; ``state``: whether the Jacobian is current;
+``has_past``: 1 if ``past`` may be extrapolated; ``iterated``: number of iterations.
 """
 
 method_at = reader(COLLOCATION)
@@ -111,10 +111,10 @@ def collocation(n: int, m: int, rtol: float) -> Memory:
 
 @compiled_part
 def find_jacobian(run, method):
-    """Derivatives of the right-hand side by one-sided differences; False if some are not finite on either side.
+    """Jacobian of the right-hand side by one-sided differences; False if values are not finite on either side.
 
-    A component is moved in the direction it moves anyway, by a part of its size; a size below atol / rtol does not
-    count in the tolerance either.
+    A component is perturbed in its direction of motion by a fraction of its size, or of atol / rtol if that is
+    larger: smaller sizes do not matter in the tolerance either.
     """
     y, atol, n = doubles_at(run.y, run.n), doubles_at(run.atol, run.n), run.n
     stage, first, moved = row(run, run.stage), row(run, 0), row(run, 1)
@@ -146,7 +146,7 @@ def find_jacobian(run, method):
 
 @compiled_part
 def _shifted(run, method, A, shift):
-    """shift - J into A."""
+    """Writes shift - J into A."""
     m = run.controlled
     jacobian = doubles_at(method.jacobian, (run.n, m))
     for i in range(m):
@@ -157,11 +157,11 @@ def _shifted(run, method, A, shift):
 
 @compiled_part
 def factor_real(run, method, h):
-    """Factors of eigenvalue / h - J for the real eigenvalue; False if the step is too long for what grows.
+    """Factors of eigenvalue / h - J for the real eigenvalue; False if the step is too long for a growing motion.
 
-    A motion that grows (a pendulum on its head) is damped by an implicit step that is long against its growth, and
-    an error estimate does not see it while it is small. When the step passes eigenvalue / growth rate, the
-    determinant changes its sign: rates that are passed in even number are not noticed.
+    An implicit step damps a growing motion (an inverted pendulum) if it is long compared to the time of growth, and
+    the error estimate does not detect this while the motion is small. When the step exceeds eigenvalue / growth rate,
+    the determinant changes its sign; an even number of such rates goes undetected.
     """
     m = run.controlled
     A = doubles_at(method.real_factors, (m, m))
@@ -187,7 +187,7 @@ def factor(run, method, h):
 
 @compiled_part
 def allowed_growth(run, method, h, most):
-    """How many times the step h may become longer, up to ``most``, before :func:`factor_real` refuses it."""
+    """Factor by which the step h may grow, up to ``most``, before :func:`factor_real` rejects it."""
     found = 1.0
     while found < most:
         further = min(found * GROWTH_STRIDE, most)
@@ -199,7 +199,7 @@ def allowed_growth(run, method, h, most):
 
 @compiled_part
 def guess(run, method):
-    """Z by going on along the polynomial of the last step, or zero; and the same in the other basis."""
+    """Initial guess of Z by extrapolating the polynomial of the last step, or zero; and W in the other basis."""
     n = run.n
     z, w, past = doubles_at(method.z, (3, n)), doubles_at(method.w, (3, n)), doubles_at(method.past, (3, n))
     back, points = doubles_at(method.backward, (3, 3)), doubles_at(method.points, 3)
@@ -246,7 +246,7 @@ def newton_step(run, method):
         c[k] = complex(re, im) - complex_shift * complex(w[1, k], w[2, k])
     lu_solve(doubles_at(method.real_factors, (m, m)), m, integers_at(method.real_pivots, m), b)
     lu_solve(complexes_at(method.complex_factors, (m, m)), m, integers_at(method.complex_pivots, m), c)
-    for i in range(m, n):  # quadratures follow the others, and nothing follows them
+    for i in range(m, n):  # quadratures depend on the others, and nothing depends on them
         for k in range(m):
             b[i] += J[i, k] * b[k]
             c[i] += J[i, k] * c[k]
@@ -269,8 +269,8 @@ def newton_step(run, method):
 def solve_stages(run, method):
     """Z of the step by simplified Newton iterations: SOLVED, DIVERGED or BAD (a value is not finite).
 
-    Hairer & Wanner, section IV.8: given up as soon as the rate of convergence shows that the iterations allowed
-    will not do.
+    Hairer & Wanner, section IV.8: stops early if the rate of convergence shows that the allowed number of iterations
+    will not suffice.
     """
     tolerance, before, rate = method.tolerance, 0.0, 0.0
     for k in range(ITERATIONS):
@@ -295,7 +295,7 @@ def solve_stages(run, method):
 def _estimate(run, method, base):
     """Error estimate from the derivative in row ``base``, into the scratch row; returns its norm.
 
-    (eigenvalue / h - J)^-1 (f + E Z / h): the factor in front keeps it of the size of the error for stiff components.
+    (eigenvalue / h - J)^-1 (f + E Z / h): the first factor keeps the estimate realistic for stiff components.
     """
     n, m, slope, new, scratch = run.n, run.controlled, row(run, base), row(run, run.new), row(run, run.scratch)
     z, e, b = doubles_at(method.z, (3, n)), doubles_at(method.error, 3), doubles_at(method.real_part, n)
@@ -315,8 +315,8 @@ def _estimate(run, method, base):
 def estimate_error(run, method):
     """Norm of the error of the step into ``error``; False if it is not finite.
 
-    After a rejected step an estimate that is too large is filtered once more, as the first steps into a stiff
-    transient would otherwise be far too short.
+    After a rejected step an estimate that is too large is filtered once more; otherwise the first steps of a stiff
+    transient would be far too short.
     """
     error = _estimate(run, method, 0)
     if error >= 1.0 and run.retrying > 0:
@@ -335,7 +335,7 @@ def estimate_error(run, method):
 def _solve(run, method):
     """The new state into row ``new``, error norm in ``error``: SOLVED, DIVERGED or BAD.
 
-    The Jacobian and the factors are used again as long as they serve.
+    The Jacobian and the factors are reused as long as the iteration converges.
     """
     n = run.n
     if method.state == NONE and not find_jacobian(run, method):
@@ -362,7 +362,7 @@ def _solve(run, method):
 @compiled_part
 def _keep_polynomial(run, method):
     """The collocation polynomial of a step within tolerance, its slopes at both ends for the dense output, and the
-    derivative at the end unless it will be taken afresh; False if it is not finite.
+    derivative at the end unless the loop evaluates it; False if it is not finite.
     """
     n, first, last = run.n, row(run, run.first_slope), row(run, run.last_slope)
     z, p, past = doubles_at(method.z, (3, n)), doubles_at(method.powers, (3, 3)), doubles_at(method.past, (3, n))
@@ -377,7 +377,7 @@ def _keep_polynomial(run, method):
 
 @compiled_part
 def _predicted_factor(run, method):
-    """Change of the step that the last two error estimates ask for (Gustafsson's predictive control), with safety."""
+    """Step-size factor from the last two error estimates (Gustafsson's predictive controller), with safety."""
     if run.error == 0.0:
         return MAX_FACTOR
     trend = 1.0
@@ -403,7 +403,7 @@ def attempt_radau(out, inp, context):
 
 @compiled_callback(allocates=False)
 def settle_radau(out, inp, context):
-    """After a step: its next size; whether the Jacobian still serves; what the next step can be predicted from."""
+    """After a step: the next step size, whether to keep the Jacobian, and the data for the next prediction."""
     run = run_at(context)
     method = method_at(run.method)
     if run.code != GO_ON:

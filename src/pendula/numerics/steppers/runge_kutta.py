@@ -1,7 +1,7 @@
 """Steps of explicit embedded Runge-Kutta methods, compiled: stages, error estimate, dense output.
 
-The method comes as a tableau (:class:`~pendula.numerics.steppers.tableaus.Tableau`), the equations as addresses, so
-this compiles once for all methods and all models.
+The method is given as a tableau (:class:`~pendula.numerics.steppers.tableaus.Tableau`), the equations by address, so
+this is compiled once for all methods and all models.
 """
 
 import numpy as np
@@ -23,8 +23,8 @@ def _eight(address):
 def sum_stages(start, width, into, base, h, sources, weights, count, n):
     """Row ``into`` = base + h * (a row of the tableau applied to the stages), for the first n components.
 
-    All arrays come as addresses, which cost nothing to hand on: of the rows and their width in bytes, of the base, of
-    the sources and weights of the tableau's row. Written out for 4, 8 and 12 coefficients, eight components at a time.
+    All arrays are given by address, which costs nothing to pass on: the rows, with their width in bytes, the base, the
+    sources and weights of the tableau's row. Unrolled for 4, 8 and 12 coefficients, eight components at a time.
     """
     start += DOUBLE
     end, goal = (n + LANES - 1) // LANES * BYTES, start + into * width
@@ -61,7 +61,7 @@ def sum_stages(start, width, into, base, h, sources, weights, count, n):
 def combine(run, into, base, h, index, n):
     """Row ``into`` = base + h * (row ``index`` of the tableau applied to the stages), for the first n components.
 
-    ``base`` is the address of numbers that are :func:`~pendula.numerics.steppers.run.padded`.
+    ``base`` is the address of :func:`~pendula.numerics.steppers.run.padded` numbers.
     """
     at, weigh, count = run.sources + index * run.terms, run.weights + index * run.terms, run.counts + index * DOUBLE
     sum_stages(run.rows, run.width, into, base, h, at, weigh, integers_at(count, 1)[0], n)
@@ -119,7 +119,7 @@ def _all_stages(run, stages):
 @compiled_part
 def _attempt(run):
     last, n, m, y = run.stages, run.n, run.controlled, run.y
-    # After a projection the derivative is taken afresh; the last stage is then needed only by the error.
+    # After a projection the derivative is evaluated again; then only the error estimate needs the last stage.
     stages = last + 1 if run.project == 0 or run.last_in_error == 1 else last
     if not _all_stages(run, stages):
         return BAD_VALUE
@@ -158,6 +158,6 @@ def _prepare(run):
 
 @compiled_callback(allocates=False)
 def prepare_explicit(out, inp, context):
-    """The rows of the dense output beyond the cubic that every stepper has."""
+    """The rows of the dense output beyond the cubic that all steppers share."""
     run = run_at(context)
     run.code = _prepare(run)

@@ -1,4 +1,4 @@
-"""What a stepper is, and the registry of all steppers: their names and abilities are written here, once.
+"""The definition of a stepper, and the registry of all steppers with their names and abilities.
 
 A stepper from outside the package is a :class:`Stepper` with its own ``step``, see :func:`register_stepper`.
 """
@@ -23,29 +23,29 @@ ABILITIES = {
     "fixed": "steps of a fixed size",
     "stiff": "stiff mechanisms",
 }
-"""What a stepper may be able to do, and how messages call it."""
+"""Abilities of steppers, and their names in messages."""
 
 
 @dataclass(frozen=True)
 class Stepper:
-    """One way to integrate: its name, its orders, what it can do, and its step.
+    """An integration method: its name, orders, abilities, and its step.
 
     Attributes:
-        name: what users call it.
-        order: of the solution; 0 if it follows from the tolerance.
+        name: its name for users.
+        order: order of the solution; 0 if it depends on the tolerance.
         error_order: the error estimate falls as step ** (error_order + 1); 0 if there is none, and steps are fixed.
-        dense_order: of the states inside a step, where samples and events are; a cubic by the slopes at both ends
-            needs nothing from the stepper.
-        events, constraints, lanes, stiff: what it can do, see :data:`ABILITIES`.
+        dense_order: order of the dense output, by which samples and events are found; the default is the cubic Hermite
+            polynomial, which needs nothing from the stepper.
+        events, constraints, lanes, stiff: its abilities, see :data:`ABILITIES`.
         summary: one line for lists and help.
         step: the step of a stepper from outside the package, ``step(run, t, h, y, slope, new, error)``: from the state
             ``y`` at time t, whose derivative is ``slope``, to ``new`` at t + h. All are plain arrays of ``run.n``
-            numbers, first ``run.coordinates`` positions, then ``run.speeds`` speeds, then integrals that nothing
-            depends on. It is compiled by numba; ``rates(run, t, y, dy)`` evaluates derivatives (False if they are
+            numbers, first ``run.coordinates`` positions, then ``run.speeds`` speeds, then quadratures, on which nothing
+            depends. Numba compiles it; ``rates(run, t, y, dy)`` evaluates derivatives (False if they are
             not finite, in which case the step must return False). With ``error_order`` above 0 it fills ``error``.
             It returns whether it succeeded.
-        splits: whether the step needs to know what are positions and what are speeds.
-        tableau: of a Runge-Kutta method, as ``"module:attribute"``.
+        splits: whether the step distinguishes positions and speeds.
+        tableau: tableau of a Runge-Kutta method, as ``"module:attribute"``.
         code: native functions of a stepper inside the package: ``attempt``, ``prepare``, ``settle``, as
             ``"module:attribute"`` (see :data:`pendula.numerics.steppers.run.RUN`).
         setup: function (components, controlled, rtol) that makes the record of the method, as ``"module:attribute"``.
@@ -74,19 +74,19 @@ class Stepper:
 
     @property
     def fixed(self) -> bool:
-        """Whether all steps have one size, which must be given."""
+        """Whether all steps have the same size, which the user must give."""
         return self.error_order == 0
 
     @property
     def tolerance(self) -> bool:
-        """Whether steps follow from a tolerance."""
+        """Whether a tolerance controls the step size."""
         return not self.fixed
 
     def require(self, ability: str) -> None:
-        """Refuses a stepper that cannot do something, and names those that can.
+        """Raises an error if the stepper lacks an ability.
 
         Raises:
-            NotSupported: this stepper does not have the ability.
+            NotSupported: this stepper does not have the ability; the message names those that do.
         """
         if getattr(self, ability):
             return
@@ -102,7 +102,7 @@ class Stepper:
 
 
 def register_stepper(stepper: Stepper) -> Stepper:
-    """Adds a stepper of your own, under its name.
+    """Registers your own stepper under its name.
 
     Raises:
         UsageError: the name is taken, or the stepper has no step.
@@ -161,7 +161,7 @@ _built_in(
 
 
 def stepper_help(*, ability: str = "") -> str:
-    """One line for help texts: the names with their summaries; with ``ability``, of those alone that have it.
+    """One line for help texts: names with summaries of all steppers, or of those with an ``ability``.
 
     Example:
         >>> stepper_help(ability="stiff")

@@ -1,4 +1,4 @@
-"""Coefficients of the Runge-Kutta methods, in the form the compiled loop reads.
+"""Coefficients of the Runge-Kutta methods, in the form that the compiled loop reads.
 
 Sources:
     DOP853: E. Hairer, S. P. Norsett, G. Wanner, *Solving Ordinary Differential Equations I*, 2nd ed. 1993,
@@ -11,7 +11,7 @@ Sources:
     RK4: W. Kutta, "Beitrag zur naeherungsweisen Integration totaler Differentialgleichungen", Z. Math. Phys. 46
     (1901) 435-453: order 4 without error estimate, for steps of a fixed size; dense output of order 3.
 
-    RADAU: Radau IIA of order 5, only its place in the rows; the coefficients are in ``radau.py``.
+    RADAU: Radau IIA of order 5, only the layout of its rows; the coefficients are in ``radau.py``.
 
 The explicit methods evaluate the derivative at the end of the step as their last stage, and all write
 their dense output in the same nested form (Hairer et al., section II.6),
@@ -19,7 +19,7 @@ their dense output in the same nested form (Hairer et al., section II.6),
     y(t + x h) = y + x (F0 + (1 - x) (F1 + x (F2 + (1 - x) (F3 + ...))))
     F0 = y1 - y,   F1 = h f0 - F0,   F2 = 2 F0 - h (f0 + f1),   F3... = h (dense rows) K
 
-so that one loop serves all. Without dense rows this is the cubic with the slopes f0 and f1 at the ends.
+so that one loop serves all. Without dense rows this is the cubic Hermite polynomial with slopes f0 and f1 at the ends.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-Row = dict[int, float]  # stage index -> coefficient, zeros left out
+Row = dict[int, float]  # stage index -> nonzero coefficient
 
 GROUP = 4  # rows are padded with zero coefficients to a multiple of this, for unrolled sums
 
@@ -42,20 +42,20 @@ class Tableau(NamedTuple):
 
     Attributes:
         sources, weights: shape (rows, width), padded with zero weights.
-        counts: number of entries of each row, padding included.
+        counts: number of entries of each row, including padding.
         nodes: times of the stages as fractions of the step; 1 for the solution row.
         stages: stages before the derivative at the end of the step, which has index ``stages``.
-        extra_stages: stages evaluated only where dense output is wanted.
+        extra_stages: stages that are evaluated only for dense output.
         dense_rows: rows of the dense output beyond the three that every method shares.
         error_row: first row after the stages.
-        order: of the solution that is carried on.
+        order: order of the solution with which the run continues.
         error_order: the error estimate falls as step ** (error_order + 1); 0 if there is none, and steps are fixed.
         last_in_error: 1 if the error estimate needs the derivative at the end of the step.
         first_slope, last_slope: rows of the stages that hold f0 and f1 of the dense output.
-        stable_to: step times eigenvalue up to which the method is stable, see ``control.watch_stiffness``; 0 if
-            stiffness is not looked for.
-        safety: share of the step size that the error estimate allows which is taken.
-        memory: how much of the step size is decided by the error of the step before; see ``control.step_factor``.
+        stable_to: step times eigenvalue up to which the method is stable, see ``control.watch_stiffness``; 0 for no
+            detection of stiffness.
+        safety: safety factor for the step size that the error estimate allows.
+        memory: influence of the previous error on the step size; see ``control.step_factor``.
     """
 
     sources: np.ndarray
@@ -299,7 +299,7 @@ RK4 = tableau_of(
 )
 
 # Row 0 is the derivative at the start, rows 1 to 3 those at the collocation points, row 4 that at the end. The slopes
-# of the dense output are those of the collocation polynomial, left in the two scratch rows (see ``workspace``).
+# of the dense output are those of the collocation polynomial, in the two scratch rows (see ``run.row_numbers``).
 RADAU = tableau_of(
     nodes=[0.0, (4 - 6**0.5) / 10, (4 + 6**0.5) / 10, 1.0, 1.0],
     rows=[{}] * 5,

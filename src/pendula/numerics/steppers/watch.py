@@ -1,12 +1,12 @@
-"""Watching functions of the state along a run, compiled: where they cross zero, in order, on the dense output.
+"""Event detection, compiled: finds the zero crossings of functions of the state, in order, on the dense output.
 
-After every step each function is looked at on a few points of the step. A change of sign brackets a crossing; where a
-function comes nearer to zero and goes away again, its extremum is searched, because two crossings may hide there. Each
-bracket is then closed down to the rounding of t.
+After every step each function is evaluated at a few points of the step. A change of sign brackets a crossing. If a
+function approaches zero and recedes again, its extremum is searched, because two crossings may hide there. Each
+bracket is then refined to the rounding of t.
 
-What decides is the *side* a function was last seen on, not the sign at the start of a step: a state that a projection
-moves by rounding across zero is then neither missed nor counted twice. Reaching zero exactly counts as a crossing, and
-leaving it again does not.
+A crossing is a change of the *side* on which a function was last seen, not of the sign at the start of a step: if a
+projection moves a state across zero by rounding, the crossing is neither missed nor counted twice. Reaching zero
+exactly counts as a crossing, leaving it does not.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from pendula.numerics.steppers.dense import interpolate
 from pendula.numerics.steppers.equations import copy_state, project_row
 from pendula.numerics.steppers.run import AT_EVENT, BAD_EVENT, GO_ON, NO_PROJECTION, row, run_at
 
-# Points of a step that are looked at: those next to the ends show how a function leaves and reaches them.
+# Points of a step at which functions are evaluated; those next to the ends show how a function leaves and reaches them.
 NEXT_TO = 2.0**-16
 POINTS = np.array([0.0, NEXT_TO, 1 / 8, 2 / 8, 3 / 8, 4 / 8, 5 / 8, 6 / 8, 7 / 8, 1.0 - NEXT_TO, 1.0])
 LAST = len(POINTS) - 1
 MOST = 2 * len(POINTS)  # crossings of one function in one step that can be distinguished
 FIRST_BUFFER = 64
 GOLDEN = 0.3819660112501051
-DIP_STEPS = 40  # of golden section: the place of an extremum to half the digits, its value to all of them
+DIP_STEPS = 40  # of golden section: the location of an extremum to half the digits, its value to all of them
 CROSSING_STEPS = 120
 EPS = 2.220446049250313e-16
-MANY_TURNS = 3  # of a function in one step: its points are then too far apart to show all crossings
-LEVEL = 1e-9  # changes less than this part of all change in a step are none
+MANY_TURNS = 3  # extrema of a function in one step: more are too many for the points to show all crossings
+LEVEL = 1e-9  # changes below this fraction of the range in a step count as zero
 
 WATCH = record_dtype(
     whole="""
@@ -42,14 +42,14 @@ WATCH = record_dtype(
         places hurried t y which stopped bad
     """
 )
-"""What is watched, and what was found.
+"""The watched functions, and the events found.
 
-``code`` and ``context`` are the native function that writes the ``count`` functions; ``directions``, ``stops``,
-``keeps`` and ``side`` are as of :class:`Watched`, ``seen`` are crossings so far. ``value`` holds all functions at one
-point, ``table`` those at the points of the step; ``next_side`` and ``next_seen`` become valid with the step. Crossings
-of the step, ``places`` at most: ``place`` (fraction of the step), ``heading`` (1 rising, -1 falling), ``function``.
-``hurried`` is for each function the time of the first step in which it turned too often, or NaN. ``t``, ``y`` and
-``which`` are what was found; ``stopped`` and ``bad`` the function that ended the run, or had no value; -1 if none.
+``code`` and ``context``: the native function that evaluates the ``count`` functions; ``directions``, ``stops``,
+``keeps`` and ``side``: as in :class:`Watched`; ``seen``: crossings so far. ``value`` holds all functions at one
+point, ``table`` those at the points of the step; ``next_side`` and ``next_seen`` apply once the step is committed.
+Crossings of the step, at most ``places``: ``place`` (fraction of the step), ``heading`` (1 rising, -1 falling),
+``function``. ``hurried``: for each function the time of the first step in which it oscillated too often, or NaN.
+``t``, ``y``, ``which``: the events; ``stopped``, ``bad``: the function that ended the run, or had no value; -1 if none.
 """
 
 watch_at = reader(WATCH)
@@ -62,9 +62,9 @@ class Watched:
     Attributes:
         callback: reads ``[t, y...]``, writes the values of all functions.
         directions: for each function 1 (rising through zero), -1 (falling) or 0 (both), in the order of integration.
-        stops: for each function the number of crossings after which the run ends; 0 if it never does.
-        keeps: for each function how many crossings are recorded at most; 0 if all are.
-        sides: the side each function is taken to start from: its sign, or 0 if it starts at zero.
+        stops: for each function the number of crossings after which the run ends; 0 for never.
+        keeps: for each function the largest number of recorded crossings; 0 for all.
+        sides: the side on which each function starts: its sign, or 0 if it starts at zero.
     """
 
     callback: Callback
@@ -82,12 +82,12 @@ class Watched:
             raise ValueError("directions and sides of watched functions are -1, 0 or 1")
 
     def name(self, k: int) -> str:
-        """What a function is called in messages."""
+        """The name of a function in messages."""
         return self.names[k] if k < len(self.names) else f"watched function {k}"
 
 
 def watch_memory(watched: Watched, n: int) -> Memory:
-    """The record for ``n`` components, with buffers for what is found."""
+    """The record for ``n`` components, with buffers for the events."""
     count = len(watched.directions)
     size = FIRST_BUFFER + MOST * count
     return Memory(
@@ -118,7 +118,7 @@ def watch_memory(watched: Watched, n: int) -> Memory:
 
 
 def make_room(watch: Memory, found: int) -> int:
-    """Makes the buffers longer where they could overflow in the next step; how many more events fit before that."""
+    """Enlarges the buffers if they could overflow in the next step; returns the number of events that fit."""
     if found + watch.places > watch.t.size:
         more = len(watch.t)
         watch.t = np.concatenate([watch.t, np.zeros(more)])
@@ -129,7 +129,7 @@ def make_room(watch: Memory, found: int) -> int:
 
 @compiled_part
 def turns_often(values):
-    """True if a function that may pass zero goes up and down so often in a step that crossings may hide."""
+    """True if a function that may cross zero oscillates so often in a step that crossings may be missed."""
     low, high, near = values[0], values[0], abs(values[0])
     for i in range(1, LAST + 1):
         low, high, near = min(low, values[i]), max(high, values[i]), min(near, abs(values[i]))
@@ -138,7 +138,7 @@ def turns_often(values):
     turns, way, before = 0, 0.0, values[0]
     for i in range(2, LAST + 1):
         if i == LAST - 1:
-            continue  # the points at equal distances alone
+            continue  # use only equidistant points
         change = values[i] - before
         before = values[i]
         if abs(change) > LEVEL * (high - low):
@@ -172,7 +172,7 @@ def _distance(run, watch, e, side, x, onto):
 
 @compiled_part
 def _crossing(run, watch, e, side, a, b):
-    """Where function e leaves its side between the fractions a and b; NaN if this cannot be determined.
+    """Fraction between a and b at which function e leaves its side; NaN if this cannot be determined.
 
     Inverse quadratic interpolation with bisection, T. R. Chandrupatla, Adv. Eng. Software 28 (1997).
     """
@@ -180,7 +180,7 @@ def _crossing(run, watch, e, side, a, b):
     fb = _distance(run, watch, e, side, b, True)
     if np.isnan(fa):
         return fa
-    if fa <= 0.0:  # the projection had moved it across, or it jumped between two steps
+    if fa <= 0.0:  # the projection moved it across, or it jumped between two steps
         return a
     if not fb < 0.0:
         return b if fb >= 0.0 and fa > 0.0 else np.nan
@@ -212,9 +212,9 @@ def _crossing(run, watch, e, side, a, b):
 
 @compiled_part
 def _dip(run, watch, e, side, a, c, b, fc):
-    """A fraction between a and b at which function e is not on its side; -1 if it stays there all the way.
+    """A fraction between a and b at which function e is not on its side; -1 if it stays there throughout.
 
-    Golden section about c, where the distance fc is smaller than at a and b; ends as soon as zero is passed.
+    Golden-section search around c, where the distance fc is smaller than at a and b; stops once zero is crossed.
     """
     for _ in range(DIP_STEPS):
         x = c + GOLDEN * (b - c) if b - c > c - a else c - GOLDEN * (c - a)
@@ -236,7 +236,7 @@ def _dip(run, watch, e, side, a, c, b, fc):
 
 @compiled_part
 def _note(watch, count, x, way, e):
-    """Put a crossing in its place among those of the step; the number of them."""
+    """Insert a crossing among those of the step, ordered by time; returns their number."""
     size = watch.places
     place, heading, function = (
         doubles_at(watch.place, size),
@@ -253,7 +253,7 @@ def _note(watch, count, x, way, e):
 
 @compiled_part
 def _scan(run, watch, e, count):
-    """Note the crossings of function e in the step; the number of all noted, -1 if one cannot be determined."""
+    """Insert the crossings of function e in the step; the number of all crossings, -1 if one cannot be determined."""
     points = len(POINTS)
     values, side = doubles_at(watch.table + 8 * points * e, points), doubles_at(watch.side, watch.count)[e]
     for i in range(1, LAST + 1):
@@ -270,7 +270,7 @@ def _scan(run, watch, e, count):
             side = np.sign(values[i])
         elif i < LAST and f < side * values[i - 1] and f <= side * values[i + 1]:
             if 1 < i < LAST - 1 and f > max(side * values[i - 1], side * values[i + 1]) - f:
-                continue  # a parabola over equal distances goes down from here by a quarter of that at most
+                continue  # a parabola through equidistant points falls at most a quarter of that difference below f
             a, b = POINTS[i - 1], POINTS[i + 1]
             x = _dip(run, watch, e, side, a, POINTS[i], b, f)
             if x < 0.0:
@@ -279,7 +279,7 @@ def _scan(run, watch, e, count):
             if np.isnan(first):
                 return -1
             count = _note(watch, count, first, -side, e)
-            if _distance(run, watch, e, side, x, True) < 0.0:  # else it only touches zero
+            if _distance(run, watch, e, side, x, True) < 0.0:  # otherwise it only touches zero
                 second = _crossing(run, watch, e, -side, x, b)
                 if np.isnan(second):
                     return -1
@@ -308,9 +308,9 @@ def _fill_table(run, watch):
 
 @compiled_part
 def _record(run, watch, count):
-    """Store the crossings that were noted; the number of all stored, -1 if a state is off the constraints.
+    """Store the crossings of the step; the number of all events so far, -1 if a projection fails.
 
-    Where one of them ends the run, its state replaces that at the end of the step.
+    If one of them ends the run, its state replaces the state at the end of the step.
     """
     size, stage, new = watch.places, row(run, run.stage), row(run, run.new)
     place, heading, function = (
@@ -345,7 +345,7 @@ def _record(run, watch, count):
 
 @compiled_part
 def _drop_later_samples(run):
-    """Samples after the time in row ``new``, at which an event ends the run, were not reached."""
+    """Discard samples after the time in row ``new``, at which an event ends the run."""
     times, end = doubles_at(run.sample_t, run.samples), row(run, run.new)[0]
     while run.next_sample > 0 and run.direction * (times[run.next_sample - 1] - end) > 0.0:
         run.next_sample -= 1
@@ -353,10 +353,10 @@ def _drop_later_samples(run):
 
 @compiled_part
 def _watch(run, watch):
-    """Look for crossings in a step that is about to be committed: GO_ON, AT_EVENT, BAD_EVENT or NO_PROJECTION.
+    """Find crossings in a step that is about to be committed: GO_ON, AT_EVENT, BAD_EVENT or NO_PROJECTION.
 
-    The dense output is ready, row ``new`` holds the state at the end. After AT_EVENT row ``new`` holds time and state
-    at which the run ends. After the last two nothing has changed.
+    The dense output must be ready, and row ``new`` hold the state at the end. After AT_EVENT row ``new`` holds the time
+    and state at which the run ends. After the last two codes sides, counts and events are unchanged.
     """
     points, size = len(POINTS), watch.count
     side, next_side = doubles_at(watch.side, size), doubles_at(watch.next_side, size)

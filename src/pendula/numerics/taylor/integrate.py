@@ -1,8 +1,8 @@
-"""Integration by Taylor series at compiled speed: one run with everything kept, or many runs in lanes.
+"""Integration by Taylor series at compiled speed: one run with all its steps, or many runs in lanes.
 
-A :class:`Series` is a native function that finds the Taylor coefficients of a solution. :func:`integrate_series` gives
-the same :class:`~pendula.numerics.steppers.stepping.Integration` as the Runge-Kutta steppers; :func:`integrate_lanes`
-runs many initial states (and parameters), eight at a time.
+A :class:`Series` is a native function that computes the Taylor coefficients of a solution. :func:`integrate_series`
+returns an :class:`~pendula.numerics.steppers.stepping.Integration` like the Runge-Kutta steppers;
+:func:`integrate_lanes` runs many initial states (and parameters), eight at a time.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ LONGEST_STRETCH = 65536  # rounds of all lanes
 
 @dataclass(frozen=True)
 class Series:
-    """A native function for Taylor coefficients, ``void f(double *rows, const double *parameters, int order)``.
+    """A native function for Taylor coefficients, ``void f(double *rows, const double *parameters, int64_t order)``.
 
-    ``rows`` is a table with ``width`` rows per order, each of ``lanes`` numbers: the components, the time, and what the
-    function needs besides; after those of all orders come ``spare`` rows. The state and the time are given in order 0,
-    coefficients are found for the orders up to ``order``. Tables start at addresses that are multiples of 64.
+    ``rows`` is a table with ``width`` rows per order, each of ``lanes`` numbers: the components, the time, and working
+    rows of the function; ``spare`` rows follow those of all orders. The caller writes state and time into order 0, the
+    function computes coefficients up to ``order``. Tables start at addresses that are multiples of 64.
 
     Attributes:
         address: entry point.
-        go, look: entry points of what the step loop does with a table and a control block, see
+        go, look: entry points of functions by which the step loop handles a table and a control block, see
             :class:`~pendula.numerics.taylor.steps.Control`.
         lanes: 1 or 8.
         components: number of components of the state.
         width: rows per order.
-        spare: rows at the end; the first is 0 where the equations could not be solved, else 1.
-        parameters: parameters and what depends on them alone, shape (runs or 1, count).
-        failure: what it means when the equations could not be solved.
+        spare: rows at the end; the first is 0 if the equations could not be solved, else 1.
+        parameters: parameters and values that depend on them alone, shape (runs or 1, count).
+        failure: explanation for a run whose equations could not be solved.
         owner: the object that keeps the code alive.
     """
 
@@ -69,14 +69,14 @@ class Series:
 
 @dataclass(frozen=True)
 class LaneRuns:
-    """What many runs computed, in the order in which their initial states were given.
+    """The results of many runs, in the order of their initial states.
 
     Attributes:
-        t, y: where each run ended, shapes (runs,) and (runs, components): at the final time if it finished, else at its
-            last checked step.
+        t, y: last time and state of each run, shapes (runs,) and (runs, components): at the final time if it finished,
+            else at its last checked step.
         outcomes: how each run ended.
-        sample_t, sample_y: the sample times and the states there, shape (runs, samples, components); NaN where a run
-            did not get so far.
+        sample_t, sample_y: the sample times and the states there, shape (runs, samples, components); NaN if a run
+            ended before.
         steps, rejected: number of steps of each run.
         order: order of the series.
         seconds: wall time of the compiled loop, without compilation.
@@ -99,7 +99,7 @@ class LaneRuns:
 
 
 def order_for(rtol: float) -> int:
-    """The order that needs least work for a tolerance (Jorba & Zou 2005, section 3.2).
+    """The order with the least work for a tolerance (Jorba & Zou 2005, section 3.2).
 
     Example:
         >>> order_for(1e-13), order_for(1e-8)
@@ -109,7 +109,7 @@ def order_for(rtol: float) -> int:
 
 
 def aligned(count: int) -> np.ndarray:
-    """Zeros that start at a multiple of 64 bytes: vectors that cross lines of the cache cost twice as much."""
+    """Zeros at an address that is a multiple of 64: vectors that cross cache lines cost twice as much."""
     space = np.zeros(count + 8)
     first = (-space.ctypes.data % 64) // 8
     return space[first : first + count]
@@ -126,7 +126,7 @@ def _checked_order(order: int | None, rtol: float) -> int:
 def _control(
     rtol: float, atol: float | Sequence[float] | np.ndarray, n: int, quadratures: int, lanes: int
 ) -> np.ndarray:
-    """A control block with the tolerances; what is integrated along has none, unless there is nothing else."""
+    """A control block with the tolerances; quadratures have none, unless there are no other components."""
     places = Control(n)
     block = aligned(places.size * lanes).reshape(-1, lanes)
     limits = checks.checked_atol(atol, n).copy()
@@ -138,7 +138,7 @@ def _control(
 
 
 def _common(series: Series, span: Span, order: int, max_step: float, max_steps: int) -> dict[str, Any]:
-    """What the records of one run and of many share."""
+    """Fields that the records of one run and of many share."""
     functions = {name: getattr(series, name) for name in ("address", "go", "look", "width")}
     times = {name: getattr(span, name) for name in ("t_end", "direction", "nudge", "breaks")}
     limits = {"order": order, "max_step": float(max_step), "max_attempts": int(max_steps)}
@@ -162,10 +162,10 @@ def integrate_series(
     on_progress: Progress | None = None,
     breakpoints: Sequence[float] | np.ndarray = (),
 ) -> Integration:
-    """Solve y' = f(t, y) by Taylor series of one lane; arguments and result as of :func:`stepping.integrate`.
+    """Solve y' = f(t, y) by Taylor series of one lane; arguments and result as for :func:`stepping.integrate`.
 
-    ``order`` is that of the series, by default the one that needs least work for ``rtol``. Samples are values of the
-    polynomial of the step they fall into. ``rhs_evaluations`` counts series.
+    ``order`` is that of the series, by default the one with the least work for ``rtol``. Samples are values of the
+    polynomial of their step. ``rhs_evaluations`` counts series.
     """
     start = np.array(y0, dtype=float)
     if start.shape != (series.components,) or series.lanes != 1:
@@ -242,19 +242,19 @@ def integrate_lanes(
 ) -> LaneRuns:
     """Solve y' = f(t, y) for many initial states over the same time, eight at a time.
 
-    Every lane has its own time and step size, and takes the next run when its run ends. A run gives the same bits
-    and does not depend on its place among the others.
+    Every lane has its own time and step size, and takes the next run when its run ends. The result of a run, to the
+    last bit, does not depend on its lane or on the other runs.
 
     Args:
-        series: of eight lanes; its ``parameters`` have one row for all runs, or one for each.
+        series: a series of eight lanes; its ``parameters`` have one row for all runs, or one for each.
         y0: initial states, shape (runs, components).
         t_span: first and last time.
-        rtol, atol, order, max_steps, max_step: as of :func:`integrate_series`, for each run.
-        sample_times: times in the order of integration at which the states of all runs are wanted.
-        balls: first components of unit quaternions, which are brought to length one after every step.
-        quadratures: number of last components, which are integrated without influence on the steps.
+        rtol, atol, order, max_steps, max_step: as for :func:`integrate_series`, for each run.
+        sample_times: times in the order of integration at which to return the states of all runs.
+        balls: first components of unit quaternions, which are normalized after every step.
+        quadratures: number of components, at the end, that do not influence the steps.
         on_progress: called as ``on_progress(finished runs, all runs)`` about ten times a second. ``KeyboardInterrupt``
-            ends the runs that are not finished as ``INTERRUPTED``, each where it is.
+            ends all unfinished runs as ``INTERRUPTED``, at their last checked steps.
         breakpoints: times at which the equations switch, the same for all runs.
 
     Returns:
@@ -288,7 +288,7 @@ def integrate_lanes(
         out_rejected=np.zeros(runs, dtype=np.int64),
         out_samples=np.full((runs, span.samples.size, n), np.nan),
     )
-    run.parameters[: values.shape[1]] = values[0][:, None]  # also in lanes that never get a run
+    run.parameters[: values.shape[1]] = values[0][:, None]  # for lanes that never get a run
     drive = _all_lanes(run, on_progress)
     return LaneRuns(
         t=run.out_t,
@@ -324,7 +324,7 @@ _LANE_OUTCOMES = {
 
 
 def _all_lanes(run: LaneRun, on_progress: Callable[[int, int], object] | None) -> Drive:
-    """Runs until all have ended or the user interrupts."""
+    """Runs all lanes until all runs have ended or the user interrupts."""
 
     def show() -> None:
         if on_progress is not None:
@@ -339,7 +339,7 @@ def _all_lanes(run: LaneRun, on_progress: Callable[[int, int], object] | None) -
 def _explain(
     outcome: Outcome, code: int, run: SeriesRun, series: Series, project: Callback | None
 ) -> tuple[Outcome, str]:
-    """The outcome, refined by what the equations say about themselves, and the numbers behind it."""
+    """The outcome, refined by the report of the equations, and a message with the numbers behind it."""
     t, where = run.real[taylor_steps.T], run.real[taylor_steps.WHERE]
     component = int(run.counter[taylor_steps.COMPONENT])
     which = f"component {component}" if component >= 0 else "the state"

@@ -1,7 +1,7 @@
 """Many runs by Taylor series, eight at a time: each lane has its own run, time and step size.
 
-When a run ends its lane takes the next one. All arithmetic is lane by lane, so a run gives the same bits wherever it
-stands and whatever runs beside it.
+When a run ends its lane takes the next one. All arithmetic is lane by lane, so the result of a run, to the last bit,
+does not depend on its lane or on the other runs.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from pendula.numerics.taylor.steps import (
 )
 
 LANES = 8
-UNSOUND = 100  # the end of a run whose equations could not be solved; other codes are those of ``steppers.run``
+UNSOUND = 100  # code of a run whose equations could not be solved; other codes are those of ``steppers.run``
 
-# What a lane is about to do with the coefficients it is given.
+# What a lane does with the next coefficients.
 IDLE, FRESH, CHECKING, ONTO_BREAK = range(4)
 # Slots of LaneRun.number (integers by lane) and LaneRun.real (numbers by lane).
 RUN, MODE, SAMPLE, SAMPLE_BEFORE, BREAK, TRIED, STEPS = range(7)
@@ -40,7 +40,7 @@ NEXT, FINISHED, ROUNDS = range(3)
 
 
 class LaneRun(NamedTuple):
-    """Everything about many runs. Arrays are written in place and carry all state between calls."""
+    """All data of many runs. Arrays are written in place and hold all state between calls."""
 
     address: int
     go: int
@@ -101,7 +101,7 @@ def _end(run, lane, code):
     run.out_t[k], run.out_code[k] = run.real[T, lane], code
     for i in range(run.given.shape[1]):
         run.out_y[k, i] = run.table[i, lane]
-    for sample in range(run.number[SAMPLE, lane], run.sample_t.size):  # those of a step that was refused
+    for sample in range(run.number[SAMPLE, lane], run.sample_t.size):  # samples of a rejected step
         for i in range(run.given.shape[1]):
             run.out_samples[k, sample, i] = np.nan
     run.out_steps[k] = run.number[STEPS, lane]
@@ -122,7 +122,7 @@ def _samples_here(run, lane):
 
 @compiled_part
 def _unit(values, at):
-    """Brings the quaternion at a place among values to length one."""
+    """Normalizes the quaternion at an index."""
     square = 0.0
     for i in range(4):
         square += values[at + i] * values[at + i]
@@ -133,7 +133,7 @@ def _unit(values, at):
 
 @compiled_part
 def _samples_inside(run, lane, t, t_new):
-    """Writes the samples inside a step; they count once the step is checked."""
+    """Writes the samples inside a step; they become valid when the step passes its check."""
     n, k, sample = run.given.shape[1], run.number[RUN, lane], run.number[SAMPLE, lane]
     while sample < run.sample_t.size and run.direction * (run.sample_t[sample] - t_new) < 0.0:
         h = run.sample_t[sample] - t
@@ -150,7 +150,7 @@ def _samples_inside(run, lane, t, t_new):
 
 @compiled_part
 def _refuse(run, lane, code):
-    """Takes back the step of a lane; the next is shorter, or the run ends."""
+    """Rejects the step of a lane; the next one is shorter, or the run ends."""
     real, number, n = run.real, run.number, run.given.shape[1]
     for i in range(n + 1):
         run.table[i, lane] = run.control[FIRST + 2 * n + i, lane]
@@ -163,7 +163,7 @@ def _refuse(run, lane, code):
 
 @compiled_part
 def _judge(run, lane):
-    """Accepts or refuses the step that led to the state of a lane; True if it takes a step from it now."""
+    """Accepts or rejects the last step of a lane; True if the lane takes a step from there now."""
     real, number, control, n = run.real, run.number, run.control, run.given.shape[1]
     mode = number[MODE, lane]
     if mode == IDLE:
@@ -189,7 +189,7 @@ def _judge(run, lane):
     if number[TRIED, lane] >= run.max_attempts:
         _end(run, lane, STEPS_USED_UP)
         return False
-    if mode == ONTO_BREAK:  # go on with the equations that hold after it
+    if mode == ONTO_BREAK:  # continue with the equations that hold after it
         number[BREAK, lane] += 1
         number[MODE, lane] = FRESH
         run.table[n, lane] = real[T, lane] + run.nudge * run.direction
@@ -211,7 +211,7 @@ def _round(run):
         good = good and control[EXCESS, lane] <= NOISE * abs(control[H, lane]) * control[LARGEST, lane]
         good = good and direction * (t - t_end) < 0.0 and number[TRIED, lane] < max_attempts
         if good and (sample >= samples.size or direction * (samples[sample] - t) > 0.0):
-            number[STEPS, lane] += 1  # what nearly every step comes to
+            number[STEPS, lane] += 1  # the usual case
         elif not _judge(run, lane):
             control[H, lane], control[STAY, lane], control[TIME, lane] = 0.0, 1.0, table[n, lane]
             continue
@@ -240,7 +240,7 @@ def _round(run):
 
 @compiled(allocates=False)
 def advance_lanes(run, rounds):
-    """Continue for a limited number of rounds of one step per lane; DONE when all runs have ended, else GO_ON."""
+    """Make a number of rounds of one step per lane; DONE if all runs have ended, else GO_ON."""
     for _ in range(rounds):
         if run.counter[FINISHED] >= run.given.shape[0]:
             return DONE
@@ -253,7 +253,7 @@ def advance_lanes(run, rounds):
 
 
 def leave(run: LaneRun) -> None:
-    """Writes where the unfinished runs are: at their last checked steps."""
+    """Stores the last checked steps of unfinished runs."""
     n = run.given.shape[1]
     for lane in np.flatnonzero(run.number[MODE] != IDLE):
         k, checked = run.number[RUN, lane], run.number[MODE, lane] == FRESH
@@ -263,4 +263,4 @@ def leave(run: LaneRun) -> None:
         run.out_y[k] = (run.table if checked else run.control[FIRST + 2 * n :])[:n, lane]
         run.out_steps[k] = run.number[STEPS, lane]
         first = run.number[SAMPLE if checked else SAMPLE_BEFORE, lane]
-        run.out_samples[k, first:] = np.nan  # those of a step that was not checked
+        run.out_samples[k, first:] = np.nan  # samples of a step that was not checked

@@ -1,10 +1,10 @@
 """Steps with Taylor series, compiled: step size, evaluation, the check of a step, breakpoints and samples.
 
-Coefficients come from a native function ``void f(double *rows, const double *parameters, int order)`` (see
+Coefficients come from a native function ``void f(double *rows, const double *parameters, int64_t order)`` (see
 :class:`~pendula.numerics.taylor.integrate.Series`). The step size is that of Jorba & Zou: the last two terms of the
-series stay within the tolerance. Coefficients can vanish by symmetry (a pendulum at rest at 90 degrees has every fourth
-only), so the two terms before are looked at as well, and every step is checked: at its end the slope of the polynomial
-must be what the equations say there. That costs next to nothing, as the next step evaluates the equations there anyway.
+series stay within the tolerance. Coefficients can vanish by symmetry (a pendulum at rest at 90 degrees has only every
+fourth), so the two terms before also count, and every step is checked: at its end the slope of the polynomial must
+agree with the equations. That costs almost nothing, as the next step evaluates the equations there anyway.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from pendula.numerics.steppers.run import (
 )
 
 SAFETY = 0.9
-SHORTER = 0.4  # of a step that was refused
-GROWTH = 7.4  # of terms from one order to the one before: steps are about 1/e^2 of the radius of convergence
-DEFECT = 100.0  # tolerances by which the slope at the end of a step, times the step, may be off
-NOISE = 1e-9  # of the slopes themselves: what rounding may do to them where the mass matrix is badly scaled
+SHORTER = 0.4  # factor for the step size after a rejected step
+GROWTH = 7.4  # ratio of a term to the next one: steps are about 1/e^2 of the radius of convergence
+DEFECT = 100.0  # largest defect of the slope at the end of a step, times the step, in units of the tolerance
+NOISE = 1e-9  # relative rounding error of the slopes if the mass matrix is badly scaled
 
 # Slots of SeriesRun.real and SeriesRun.counter.
 T, H_ABS, DRIFT, VIOLATION, WHERE = range(5)
@@ -49,12 +49,12 @@ H, FINITE, EXCESS, LARGEST, LAST, LAST_BUT_ONE, EARLIER, EARLIEST, STAY, TIME, R
 
 @dataclass(frozen=True)
 class Control:
-    """Offsets in the control block of a given number of components; every row has one number per lane.
+    """Offsets in the control block for a number of components; every row has one number per lane.
 
-    The loop gives the step H, the TIME at its end and whether to STAY (1 or 0); ``go`` then saves the state and the
-    time from ``before`` on and writes ``slope``. The loop also gives RTOL and ``atol``; ``look`` then writes FINITE (0
-    or NaN), EXCESS (of the difference of slopes over what is allowed), LARGEST (slope), and the last coefficients by
-    tolerance: LAST, LAST_BUT_ONE, and the two before, EARLIER and EARLIEST, over what they are expected to be.
+    The loop sets the step H, the TIME at its end and whether to STAY (1 or 0); ``go`` then saves the state and the
+    time from ``before`` on and writes ``slope``. The loop also sets RTOL and ``atol``; ``look`` then writes FINITE (0
+    or NaN), EXCESS (of the defect of slopes over its limit), LARGEST (slope), and the last coefficients relative to the
+    tolerance: LAST, LAST_BUT_ONE, and the two before, EARLIER and EARLIEST, divided by their expected growth.
     """
 
     components: int
@@ -72,7 +72,7 @@ class Control:
 
     @property
     def atol(self) -> int:
-        """Absolute tolerances, infinite for what has no say in the steps."""
+        """Absolute tolerances, infinite for components that do not control the steps."""
         return FIRST
 
     @property
@@ -92,10 +92,10 @@ class Control:
 
 
 class SeriesRun(NamedTuple):
-    """Everything about one integration. Arrays are written in place and carry all state.
+    """All data of one integration. Arrays are written in place and hold all state.
 
-    ``table`` holds the coefficients, ``width`` numbers per order (components, time, and what the function needs
-    besides), ``control`` the control block.
+    ``table`` holds the coefficients, ``width`` numbers per order (components, time, and working rows of the
+    function), ``control`` the control block.
     """
 
     address: int
@@ -135,7 +135,7 @@ def bits_of(typingctx: Any, x: Any) -> Any:
 
 @intrinsic
 def real_of(typingctx: Any, bits: Any) -> Any:
-    """The number that an integer holds the bits of."""
+    """The number with the bits of an integer."""
 
     def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
@@ -145,9 +145,9 @@ def real_of(typingctx: Any, bits: Any) -> Any:
 
 @compiled_part
 def inverse_root(x, part):
-    """About x to the power -part, for x >= 0, to a percent: enough for a step size, and without branches.
+    """Approximates x to the power -part, for x >= 0, to a percent: enough for a step size, and without branches.
 
-    The logarithm is read off the exponent and the mantissa, which is linear between powers of two.
+    The logarithm is that of the exponent, interpolated linearly by the mantissa between powers of two.
     """
     logarithm = (bits_of(x) - 0x3FF0000000000000) * 2.220446049250313e-16
     power = -logarithm * part
@@ -158,13 +158,13 @@ def inverse_root(x, part):
 
 @compiled_part
 def smallest_step(t):
-    """A step that changes t for sure, though hardly."""
+    """The shortest step that certainly changes t."""
     return 2.3e-15 * abs(t) + 1e-300
 
 
 @compiled_part
 def step_size(control, order):
-    """The step for which the last terms of the series are within the tolerance; from a column of the control block."""
+    """The step for which the last terms of the series are within tolerance, from a column of the control block."""
     last = min(inverse_root(control[LAST], 1.0 / order), inverse_root(control[LAST_BUT_ONE], 1.0 / (order - 1)))
     earlier = min(inverse_root(control[EARLIER], 1.0 / (order - 2)), inverse_root(control[EARLIEST], 1.0 / (order - 3)))
     return SAFETY * min(last, earlier)
@@ -172,7 +172,7 @@ def step_size(control, order):
 
 @compiled_part
 def _evaluate(run, t):
-    """Coefficients from the state in the table at time t; False if one of a component is not finite."""
+    """Coefficients from the state in the table at time t; False if one of them is not finite."""
     table, n = run.table, run.y.size
     table[n] = t
     run.counter[EVALUATIONS] += 1
@@ -192,7 +192,7 @@ def _evaluate(run, t):
 
 @compiled_part
 def _project(run):
-    """Brings ``run.state`` onto the constraints; False if that did not work."""
+    """Projects ``run.state`` onto the constraints; False if that fails."""
     n, onto = run.y.size, run.onto
     onto[n + 2] = 1.0
     call_native(run.project, address_of(onto), address_of(run.state), run.project_context)
@@ -209,7 +209,7 @@ def _project(run):
 
 @compiled_part
 def _samples_inside(run, t_new):
-    """Writes the samples inside a step by its polynomial; they count once the step is checked."""
+    """Writes the samples inside a step by its polynomial; they become valid when the step passes its check."""
     n, sample = run.y.size, run.counter[NEXT_SAMPLE]
     while sample < run.sample_t.size and run.direction * (run.sample_t[sample] - t_new) < 0.0:
         t = run.sample_t[sample]
@@ -243,7 +243,7 @@ def _samples_here(run):
 
 @compiled_part
 def _attempt(run, h, t_new, at_break):
-    """One step of size h; GO_ON if it passes the check, otherwise what was wrong. The state is then in the table."""
+    """One step of size h to the state in the table; GO_ON if it passes the check, otherwise the code of the failure."""
     n, table, control = run.y.size, run.table, run.control
     run.real[WHERE], run.counter[COMPONENT] = t_new, -1
     code = _samples_inside(run, t_new)
@@ -263,7 +263,7 @@ def _attempt(run, h, t_new, at_break):
         for i in range(n):
             table[i] = run.state[1 + i]
         before, after = run.onto[n], run.onto[n + 1]
-    # At a breakpoint the equations are those of before for the check, and those of after for the next step.
+    # At a breakpoint the check uses the equations before it, the next step those after it.
     if not _evaluate(run, t_new - run.nudge * run.direction if at_break else t_new):
         return BAD_VALUE
     if control[EXCESS] > NOISE * abs(h) * control[LARGEST]:
@@ -277,7 +277,7 @@ def _attempt(run, h, t_new, at_break):
 
 @compiled_part
 def _take_back(run):
-    """Puts the state and the coefficients of before a step into the table again."""
+    """Restores the state and the coefficients before a step in the table."""
     n = run.y.size
     first = FIRST + 2 * n
     for i in range(n):
@@ -298,10 +298,10 @@ def _start(run, first_t):
 
 @compiled(allocates=False)
 def advance_series(run, first_t, first_step, t_out, y_out, attempts):
-    """Go on for at most ``attempts`` step attempts, storing accepted steps; returns a code of ``steppers.run``.
+    """Make at most ``attempts`` step attempts and store accepted steps; returns a code of ``steppers.run``.
 
-    ``first_t`` is the time at which the equations are first evaluated: the start, or just after it if the equations
-    switch there. With ``first_step`` 0 the first step size is that of the series.
+    ``first_t`` is the time of the first evaluation of the equations: the start, or just after it if the equations
+    switch there. With ``first_step`` 0 the series determines the first step size.
     """
     real, counter, control, direction = run.real, run.counter, run.control, run.direction
     if attempts > 0 and direction * (real[T] - run.t_end) >= 0.0:

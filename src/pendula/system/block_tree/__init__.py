@@ -1,1 +1,1 @@
-"""Fast path: the dynamics of bodies with their own coordinates, solved along the tree."""
+"""Fast path: dynamics in maximal coordinates, solved along the tree."""

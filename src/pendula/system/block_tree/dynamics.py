@@ -1,4 +1,4 @@
-"""Right-hand side and projection of a mechanism whose bodies have their own coordinates."""
+"""Right-hand side and projection of a mechanism in maximal coordinates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def bind_tree(
     complement: bool = False,
     baumgarte: float | None = None,
 ) -> Dynamics:
-    """Fresh callbacks for one run; arguments as for ``bind_dynamics``. Rows are independent, or this does not apply."""
+    """New callbacks for one run; arguments as for ``bind_dynamics``. All constraint rows must be independent."""
     ny, m = tree.unknowns, tree.border
     code, gaps = programs.tree_dynamics(parameters, tree), programs.tree_gaps(parameters, tree)
     _, small_width = block_shape(m, 0, 0)

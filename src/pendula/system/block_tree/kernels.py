@@ -1,6 +1,6 @@
-"""Compiled callbacks for mechanisms whose bodies have their own coordinates: right-hand side and projection.
+"""Compiled callbacks for mechanisms in maximal coordinates: right-hand side and projection.
 
-Like those of ``kernels``, they find everything through a context, which here continues that of ``kernels``.
+Like those of ``system.kernels``, they read everything from a context, which here extends the context of that module.
 """
 
 import numpy as np
@@ -19,16 +19,16 @@ TREE = record_dtype(
     nu_border rest
     """,
 )
-"""Fields of the context, after those of ``kernels``; ``matrix``: length of blocks and border, after which comes
-the right-hand side."""
+"""Fields of the context, after those of ``system.kernels``; ``matrix`` is the length of blocks and border, which
+the right-hand side follows."""
 tree_at = reader(TREE)
 
 
 @compiled_part(allocates=True)
 def solve(ctx, terms, right):
-    """Solve the tree with the matrix at ``terms`` for the unknowns with the right-hand side at ``right``.
+    """Block elimination along the tree, with the matrix at address ``terms`` and the right-hand side at ``right``.
 
-    Addresses are given; the result is in column 0 of z and in nu. Returns SOLVED or why not.
+    The result is in column 0 of z and in nu. Returns SOLVED or the status of the failure.
     """
     ny, m, count = ctx.unknowns, ctx.border, ctx.node_count
     border = doubles_at(terms + 8 * ctx.blocks, (m, ny))
@@ -44,7 +44,7 @@ def solve(ctx, terms, right):
 
 @compiled_part(allocates=True)
 def read_solution(ctx, a, lam):
-    """Accelerations and multipliers from the solved unknowns."""
+    """Copies accelerations and multipliers from the solved unknowns; returns whether accelerations are finite."""
     ny, m = ctx.unknowns, ctx.border
     z, nu = doubles_at(ctx.z, (ny, 1 + m)), doubles_at(ctx.nu_border, m)
     held = ctx.rows - m
@@ -62,13 +62,13 @@ def read_solution(ctx, a, lam):
 
 @compiled_part(allocates=True)
 def stabilize(ctx, right):
-    """Adds to the rows what lets errors of the constraints die out: c - 2 rate (G v - b) - rate^2 g (Baumgarte)."""
+    """Baumgarte stabilization: replaces c by c - 2 rate (G v - b) - rate^2 g, so that constraint violations decay."""
     ny, m = ctx.unknowns, ctx.border
     call_native(ctx.gaps_code, ctx.gaps, ctx.x, ctx.gaps_parameters)
     at = ctx.gaps + 8 * ctx.matrix
     gaps, slips, rows = doubles_at(at, ny + m), doubles_at(at + 8 * (ny + m), ny + m), doubles_at(right, ny + m)
     rate = ctx.rate
-    for i in range(ny + m):  # gaps are -g and slips b - G v; both are zero in the places of speeds
+    for i in range(ny + m):  # gaps hold -g and slips b - G v; both are zero at the indices of speeds
         rows[i] += 2.0 * rate * slips[i] + rate * rate * gaps[i]
 
 
@@ -80,16 +80,16 @@ def drive_power(ctx, lam):
     rest = doubles_at(ctx.terms + 8 * start, 1 + 2 * nd + rows * nd)
     power = rest[0]
     for d in range(nd):
-        effort = -rest[1 + nd + d]
+        drive_force = -rest[1 + nd + d]
         for r in range(rows):
-            effort -= rest[1 + 2 * nd + r * nd + d] * lam[r]
-        power += effort * rest[1 + d]
+            drive_force -= rest[1 + 2 * nd + r * nd + d] * lam[r]
+        power += drive_force * rest[1 + d]
     return power
 
 
 @compiled_callback
 def right_hand_side(out, inp, context):
-    """[t, q, v, (work)] -> [q', v', (power)]; NaN and a status in the context when it cannot be solved."""
+    """[t, q, v, (work)] -> [q', v', (power)]; NaN, with a status in the context, if the equations are singular."""
     ctx = tree_at(context)
     nq, nv, ny, m = ctx.nq, ctx.nv, ctx.unknowns, ctx.border
     given, rates = doubles_at(inp, 1 + nq + nv), doubles_at(out, nq + nv + 1)
@@ -115,7 +115,7 @@ def right_hand_side(out, inp, context):
 
 @compiled_part(allocates=True)
 def measure_gaps(context, t, q, v):
-    """The tree of constraints at a state; returns the largest gap."""
+    """Evaluates M, G and the gaps of the tree at a state; returns the largest gap."""
     ctx = tree_at(context)
     kn.evaluate_gaps(kn.context_at(context), t, q, v)
     return kn.largest(doubles_at(ctx.gaps + 8 * ctx.matrix, ctx.unknowns + ctx.border))
@@ -123,7 +123,7 @@ def measure_gaps(context, t, q, v):
 
 @compiled_part(allocates=True)
 def correct_gaps(context, speeds):
-    """Solves the tree for the change of the positions, or of the speeds, with the least change."""
+    """Solves the tree for the smallest correction of the positions, or of the speeds; whether it succeeded."""
     ctx = tree_at(context)
     right = ctx.gaps + 8 * ctx.matrix + (8 * (ctx.unknowns + ctx.border) if speeds else 0)
     shift, lam = doubles_at(ctx.work, ctx.nv), doubles_at(ctx.multipliers, ctx.rows + 1)

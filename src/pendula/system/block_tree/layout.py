@@ -1,7 +1,7 @@
-"""Layout of the arrays of a mechanism in maximal coordinates.
+"""Memory layout for block elimination in maximal coordinates.
 
-The accelerations and multipliers of each node are kept together, y_k = [body speeds, kept speeds, rows], since
-that is the order in which they are solved. Rows that close loops form the border.
+The accelerations and multipliers of each node are adjacent, y_k = [body speeds, kept speeds, rows], which is
+the order of elimination. Rows that close loops form the border.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pendula.numerics.block_tree import elimination as tr
 from pendula.system.layout import Array
 
 Placed = tuple[list[Any], list[int]]
-"""Expressions and the index each has in an array."""
+"""Expressions, and the index of each in an array."""
 
 
 @dataclass(frozen=True)
 class TreeLayout:
-    """Sizes and places of blocks, border and unknowns."""
+    """Sizes and locations of blocks, border and unknowns."""
 
     nodes: Array
     """the table that ``solve_tree`` reads"""
@@ -37,7 +37,7 @@ class TreeLayout:
     speed_at: Array
     """index of each speed among the unknowns"""
     row_at: Array
-    """index of the multiplier of each row among the unknowns, which exclude loop rows"""
+    """index of the multiplier of each row of a tree joint among the unknowns"""
 
     @classmethod
     def of(cls, equations: Equations) -> TreeLayout:
@@ -65,7 +65,7 @@ class TreeLayout:
         return self.blocks + self.border * self.unknowns
 
     def matrix_entries(self, equations: Equations) -> Placed:
-        """Every entry of M and G with its places among blocks and border."""
+        """Every entry of M and G with its locations in blocks and border."""
         values: list[Any] = []
         places: list[int] = []
         for place, x in (*self._mass_places(equations), *self._row_places(equations)):
@@ -74,7 +74,7 @@ class TreeLayout:
         return values, places
 
     def _starts(self) -> list[tuple[int, int, int, int]]:
-        """For every node: where its matrix and its unknowns start, numbers per row, where the coupling starts in it."""
+        """For every node: start of its matrix and of its unknowns, row width, start of the coupling in a row."""
         columns = (tr.BLOCK, tr.FIRST, tr.WIDTH, tr.LEAD)
         return list(zip(*(self.nodes[:, c].tolist() for c in columns), strict=True))
 
@@ -99,11 +99,11 @@ class TreeLayout:
                 column = at[j] - first
                 yield block + row * width + column, x
                 yield block + column * width + row, x
-            else:  # the parent's
+            else:  # a speed of the parent
                 yield block + row * width + lead + at[j] - starts[owner[j]][1], x
 
     def vector_places(self, start: int, speeds: Sequence[Any] | None, rows: Sequence[Any]) -> Placed:
-        """Entries for speeds and rows in an array of unknowns that starts somewhere, followed by the border's."""
+        """Entries for speeds and rows in an array of unknowns at index ``start``, followed by those of the border."""
         held = len(self.row_at)
         values = [*(speeds or ()), *rows]
         places = [start + int(y) for y in (self.speed_at if speeds is not None else ())]

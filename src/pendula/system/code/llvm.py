@@ -1,14 +1,14 @@
-"""Straight-line programs to machine code, by LLVM, for one state at a time or for several side by side.
+"""Compiles straight-line programs to machine code by LLVM, for one state at a time or for several side by side.
 
-A compiled program is two native functions called by address, ``void f(double* out, const double* in,
-void* context)``: one computes what depends on parameters alone, once per parameter set, the other the
-outputs. The context of the second is the array of parameters followed by those prepared values.
+A compiled program is two native functions, ``void f(double* out, const double* in, void* context)``, called by
+address. ``prepare`` computes everything that depends on parameters alone, once per parameter set; ``evaluate`` computes
+the outputs. The context of ``evaluate`` is the array of parameters followed by the prepared values.
 
-Why not SymEngine's own LLVM backend: it takes finished expressions, so named intermediates would have
-to be written out and found again by its common-subexpression search (which is exponential in the depth
-of equal copies), it has no stage for parameters, and its functions crash when called after their owner
-is collected. Measured (``make bench``): small programs run 1.15 times as fast; programs above ``_LARGE`` operations,
-which the quick code generator takes, compile 7 to 9 times sooner and run 0.7 to 0.95 times as fast.
+Why not SymEngine's LLVM backend: it needs expanded expressions, in which its common-subexpression search (exponential
+in the depth of equal copies) would have to find the named intermediates again. It has no stage for parameters, and its
+functions crash if they are called after their owner is garbage-collected. Measured (``make bench``): small programs run
+1.15 times as fast as SymEngine's; programs above ``_LARGE`` operations, compiled without optimization, compile
+7 to 9 times as fast and run 0.7 to 0.95 times as fast.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pendula.system.code.module import build_module
 from pendula.system.code.program import PARAMETER, STATE, Program
 from pendula.system.code.writer import Writer
 
-_LARGE = 6_000  # operations; beyond this the quick code generator is used; 6 times quicker, its code 1.5 times slower
+_LARGE = 6_000  # operations; larger programs are not optimized: they compile 6 times as fast, and run 1.5 times slower
 _LARGE_IN_LANES = 3_000
 _BLOCK = 1_000  # lines per basic block
 _BLOCK_IN_LANES = 750
@@ -37,7 +37,7 @@ class Native:
         inputs, outputs: lengths of the arrays that ``evaluate`` reads and writes.
         parameters, prepared: numbers of parameters and of values that ``prepare`` computes from them.
         operations: operations of one evaluation.
-        owner: keeps the machine code alive as long as anyone holds an address.
+        owner: keeps the machine code alive; hold it as long as an address is in use.
     """
 
     evaluate: int
@@ -61,16 +61,16 @@ def compile_program(
 ) -> Native:
     """Machine code for some outputs of a program.
 
-    With ``lanes``, ``evaluate`` reads and writes rows of that length, its context too: parameters, then prepared
-    values, a row each; a product may then be fused with the sum that uses it. ``prepare`` is always for one set of
-    parameters; its results go into the column of the lane that uses them.
+    With ``lanes`` > 1, all arrays of ``evaluate`` consist of rows of that length, also its context (one row per
+    parameter, then one per prepared value), and a product may be fused with the sum that uses it. ``prepare`` always
+    serves one set of parameters; its caller copies the results into the column of a lane.
 
     Args:
-        outputs: the values wanted.
+        outputs: the values to compute.
         places: index of each output in the output array; default: one after the other.
-        inputs: which input of the program each entry of the input array is; default: all, in their order.
-        lanes: states that are computed side by side.
-        quick: compile sooner, to slower code: for programs that are called rarely, or store more than they compute.
+        inputs: the program's input for each entry of the input array; default: all, in their order.
+        lanes: number of states that are computed side by side.
+        quick: compile faster, to slower code: for programs that are called rarely, or store more than they compute.
     """
     inputs = program.inputs if inputs is None else inputs
     order = program.needed(outputs)
@@ -95,12 +95,12 @@ def compile_program(
 
 
 def write_prepare(text: Writer, program: Program, values: Sequence[int]) -> str:
-    """The function that computes values from parameters alone; what it calls is declared in ``text``."""
+    """The function that computes values from parameters alone; ``text`` gets the declarations of what it calls."""
     one = Writer(1, contract=False, block=_BLOCK)
     order = [k for k in program.needed(values) if program.level[k] == PARAMETER]
     write_straight(one, program, order, values, None, {k: ("%in", i) for i, k in enumerate(program.parameters)})
     text.declared |= one.declared
-    # runs once per parameter set: the time to compile it matters more
+    # runs once per parameter set, so compile time matters more than speed
     return one.function(f"@prepare{_SIGNATURE}", "noinline optnone ")
 
 
@@ -112,7 +112,7 @@ def write_straight(
     places: Sequence[int] | None,
     rows: Mapping[int, tuple[str, int]],
 ) -> None:
-    """Writes operations in order and stores the outputs; ``rows`` says where in memory given values are."""
+    """Writes operations in order and stores the outputs; ``rows`` gives the memory locations of inputs."""
     names: dict[int, str] = {}
     pairs: dict[int, tuple[str, str]] = {}
     wanted: dict[int, list[int]] = {}

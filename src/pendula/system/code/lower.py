@@ -1,7 +1,7 @@
-"""From SymEngine expressions with named intermediates to a straight-line program.
+"""Lowers SymEngine expressions with named intermediates to a straight-line program.
 
-Sums are regrouped on the way: terms with the same state-dependent factor are collected, so that their
-coefficients (functions of parameters only) are added up once per parameter set instead of at every call.
+Lowering regroups sums: it collects terms with the same state-dependent factor, so that their coefficients
+(functions of parameters only) are added once per parameter set instead of at every call.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Lowering:
         self._inputs = tuple(self.program.inputs)
 
     def inputs(self, extra: Iterable[Any] = ()) -> list[int]:
-        """Values of the inputs, followed by those of further symbols; ones not known yet become inputs."""
+        """Values of the inputs, followed by those of further symbols; unknown symbols become new inputs."""
         return [*self._inputs, *(self._extra(symbol) for symbol in extra)]
 
     def _extra(self, symbol: Any) -> int:
@@ -49,7 +49,7 @@ class Lowering:
         return self._lower(expression)
 
     def _define(self, expression: Any) -> None:
-        """Lowers all names an expression needs, deepest first, without recursion."""
+        """Lowers all named intermediates of an expression, deepest first, without Python recursion."""
         stack = [s for s in expression.free_symbols if s not in self._values]
         while stack:
             symbol = stack[-1]

@@ -1,4 +1,4 @@
-"""LLVM text to machine code."""
+"""Compiles LLVM text to machine code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _lock = threading.Lock()
 
 @lru_cache(maxsize=1)
 def _start() -> tuple[Any, str, str]:
-    """Prepares LLVM and makes the C library's functions known to it; the target, its processor and its features."""
+    """Initializes LLVM and registers the C library's functions; returns the target, its processor and its features."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m"))
@@ -27,16 +27,16 @@ def _start() -> tuple[Any, str, str]:
     return llvm.Target.from_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
-def build_module(text: str, effort: int) -> Any:
-    """Machine code of a module of LLVM text; ``effort`` is the optimization level of the code generator.
+def build_module(text: str, optimization: int) -> Any:
+    """Machine code of a module of LLVM text; ``optimization`` is the level of the code generator (0 to 3).
 
-    The result keeps the code alive; ``get_function_address`` gives the address of a function.
+    The result keeps the code alive; its ``get_function_address`` returns the address of a function.
     """
     with _lock:
         target, processor, features = _start()
         module = llvm.parse_assembly(text)
         module.verify()
-        machine = target.create_target_machine(cpu=processor, features=features, opt=effort, jit=True)
+        machine = target.create_target_machine(cpu=processor, features=features, opt=optimization, jit=True)
         engine = llvm.create_mcjit_compiler(module, machine)
         engine.finalize_object()
         return engine

@@ -1,9 +1,8 @@
-"""A straight-line program: every operation has a number, equal operations share it.
+"""Straight-line programs with value numbering, the form that is compiled.
 
-Symbolic blocks are lowered into this form before they are compiled. Equal operations get one number (value
-numbering), so common subexpressions are computed once. Constants fold, operations that depend on parameters alone are
-set apart (they are computed once per parameter set), and forward-mode derivatives are taken operation by operation, so
-no expression ever grows.
+Equal operations get one number, so common subexpressions are computed once. Constants fold. Operations that depend on
+parameters alone are separated, to be computed once per parameter set. Forward-mode differentiation works operation by
+operation, so no expression ever grows.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ class Op(NamedTuple):
 
     Attributes:
         kind: an input, a parameter or a constant; arithmetic; a function; a condition; a choice.
-        parts: the values it works on.
-        name: of the function or the condition.
-        number: of the constant.
-        place: of the input or parameter, counted from 0.
+        parts: its operands.
+        name: name of the function or the condition.
+        number: value of the constant.
+        place: index of the input or parameter.
     """
 
     kind: Kind
@@ -46,12 +45,12 @@ class Op(NamedTuple):
 
 
 class Program:
-    """Operations in order; a value is the index of the operation that gives it.
+    """Operations in order; a value is the index of the operation that computes it.
 
     Attributes:
         ops: the operations.
         level: what each value depends on: :data:`CONSTANT`, :data:`PARAMETER` or :data:`STATE`.
-        rank: order of operands in sums and products. It follows from what a value is, not from when it was made, so
+        rank: order of operands in sums and products. It depends on the value alone, not on when it was added, so
             the same expression becomes the same operations in any program.
         inputs, parameters: values of the inputs and parameters.
     """
@@ -68,7 +67,7 @@ class Program:
         self.zero, self.one = self.constant(0.0), self.constant(1.0)
 
     def new_input(self) -> int:
-        """One more input, after those there are."""
+        """Appends an input."""
         self.inputs.append(self._new("in", (), STATE, place=len(self.inputs)))
         return self.inputs[-1]
 
@@ -100,7 +99,7 @@ class Program:
         return self._new(kind, parts, max([self.level[k] for k in parts]), name)
 
     def sorted(self, values: Iterable[int]) -> list[int]:
-        """Values by rank."""
+        """Values in the order of their ranks."""
         return sorted(values, key=self.rank.__getitem__)
 
     def _commuting(self, kind: Kind, a: int, b: int) -> int:
@@ -113,7 +112,7 @@ class Program:
         return self._new("const", (), CONSTANT, number=float(value))
 
     def value(self, k: int) -> float | None:
-        """The number a value is, if it is one."""
+        """The number, if the value is a constant."""
         op = self.ops[k]
         return op.number if op.kind == "const" else None
 
@@ -192,7 +191,7 @@ class Program:
         return self._of("div", a, b)
 
     def power(self, a: int, n: int) -> int:
-        """a to a whole power, by repeated squaring."""
+        """a to an integer power, by repeated squaring."""
         if n < 0:
             return self.divide(self.one, self.power(a, -n))
         result, square = self.one, a
@@ -227,16 +226,16 @@ class Program:
         elif kind == "not" and self._truth(args[0]) is not None:
             return self.condition("false" if self._truth(args[0]) else "true")
         elif kind in ("and", "or"):
-            decides = kind == "or"  # the truth that decides the whole
+            decides = kind == "or"  # the truth value that decides the result
             for this, other in (args, args[::-1]):
                 truth = self._truth(this)
                 if truth is not None:
                     return this if truth is decides else other
-        # never set apart with the parameters: prepared values are numbers, not truths
+        # never hoisted with the parameters: prepared values are numbers, not truth values
         return self._new("cond", args, STATE, kind)
 
     def _truth(self, k: int) -> bool | None:
-        """Whether a condition always holds, never holds, or depends."""
+        """True if a condition always holds, False if it never holds, otherwise None."""
         return {"true": True, "false": False}.get(self.ops[k].name)
 
     def select(self, condition: int, a: int, b: int) -> int:
@@ -248,16 +247,16 @@ class Program:
             return b
         return self._of("select", condition, a, b)
 
-    # -- what is needed, and derivatives --------------------------------------------------------
+    # -- dependencies and derivatives -----------------------------------------------------------
 
     def parts(self, k: int) -> tuple[int, ...]:
-        """The values an operation uses."""
+        """The operands of an operation."""
         return self.ops[k].parts
 
     def needed(self, outputs: Sequence[int]) -> list[int]:
-        """All operations the outputs need, each after its parts and close to its first use.
+        """All operations that the outputs need, each after its operands and close to its first use.
 
-        The order depends on the outputs alone, not on what else the program holds: depth first from each output.
+        The order is depth first from each output, so it does not depend on the rest of the program.
         """
         ops, seen, order = self.ops, set[int](), list[int]()
         stack: list[int] = []
@@ -271,20 +270,20 @@ class Program:
                     seen.add(k)
                     parts = ops[k].parts
                     if parts:
-                        stack.append(~k)  # comes up again when all parts are done
+                        stack.append(~k)  # popped again after all parts
                         stack.extend(parts[::-1])
                     else:
                         order.append(k)
         return order
 
     def count(self, outputs: Sequence[int]) -> int:
-        """Number of arithmetic operations and function calls the outputs need."""
+        """Number of arithmetic operations and function calls that the outputs need."""
         return sum(1 for k in self.needed(outputs) if self.ops[k].kind not in ("in", "par", "const"))
 
     def tangent(self, outputs: Sequence[int], seeds: Mapping[int, int], order: Sequence[int]) -> list[int]:
-        """Derivatives of the outputs along a direction: ``seeds`` maps inputs to their derivatives.
+        """Directional derivatives of the outputs (forward mode): ``seeds`` maps inputs to their derivatives.
 
-        ``order`` is ``needed(outputs)``, passed in so that it is found once for many directions.
+        ``order`` is ``needed(outputs)``, an argument so that many directions share it.
         """
         d: dict[int, int] = dict(seeds)
         for k in order:
@@ -314,10 +313,10 @@ class Program:
             return self.select(parts[0], d[1], d[2])
         if kind == "call":
             return self._call_rate(k, self.ops[k].name, d)
-        return self.zero  # a condition has no rate
+        return self.zero  # a condition has no derivative
 
     def _call_rate(self, k: int, name: str, d: list[int]) -> int:
-        """Rate of a function by its row of the table."""
+        """Derivative of a function, from its row of the table."""
         args, function = self.ops[k].parts, PRIMITIVES[name]
         if function.slope is not None:
             return self.multiply(function.slope(self, k, args[0]), d[0])

@@ -1,4 +1,4 @@
-"""The native programs of a system, each built from the equations on first use."""
+"""The native programs of a system, each compiled from the equations on first use."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from pendula.system.layout import Array
 if TYPE_CHECKING:
     from pendula.system.taylor.code import NativeSeries
 
-MOST_KEPT = 200_000  # operations; a larger program is not kept for the next block
-MANY_BODIES = 20  # beyond, thorough compilation takes seconds and gains a few percent
+MOST_KEPT = 200_000  # operations; a larger program is not shared with the next block
+MANY_BODIES = 20  # with more bodies, optimization takes seconds and gains a few percent
 _building = threading.RLock()
 
 
@@ -55,7 +55,7 @@ class Compiled:
 
 
 def prepared_parameters(native: Native, parameters: Array) -> Array:
-    """Parameters of a program, followed by what it computes from them once."""
+    """Parameters of a program, followed by the values that it computes from them once."""
     buffer = np.empty(native.parameters + native.prepared + 1)
     buffer[: native.parameters] = parameters
     if native.prepared:
@@ -65,7 +65,7 @@ def prepared_parameters(native: Native, parameters: Array) -> Array:
 
 
 def inputs_in_time(model: Model, *, constant_ones: bool = False) -> tuple[tuple[Any, Any], ...]:
-    """Inputs of a model that are expressions of time (or all of them), as definitions of their symbols."""
+    """Inputs of a model that depend on time (or all of them), as pairs (symbol, expression)."""
     found = []
     for name, value in model.inputs.items():
         expression = parse(value)
@@ -75,10 +75,10 @@ def inputs_in_time(model: Model, *, constant_ones: bool = False) -> tuple[tuple[
 
 
 class Programs:
-    """Compiles blocks of the equations on first use and keeps them. Inputs of all: t, q, v, u, then extras.
+    """Compiles blocks of the equations on first use and keeps them. All read t, q, v, u, then extra inputs.
 
-    All blocks are lowered into one program (one more where inputs are expressions of time), so that each expression of
-    the equations is lowered once. What is compiled for a block does not depend on the blocks before it.
+    All blocks are lowered into one program (a second one if inputs depend on time), so that each expression of
+    the equations is lowered once. The machine code of a block does not depend on the blocks before it.
     """
 
     def __init__(self, equations: Equations) -> None:
@@ -88,14 +88,14 @@ class Programs:
         self._series: dict[int, NativeSeries] = {}
 
     def bind(self, name: str, parameters: Array, build: Callable[[], Native]) -> Compiled:
-        """The program of that name with parameters prepared; built if it is not there yet."""
+        """The program of that name with parameters prepared; compiled if it is new."""
         native = self.native(name, build)
         return Compiled(native, prepared_parameters(native, parameters))
 
     def block(
         self, name: str, parameters: Array, entries: Callable[[], Sequence[Any]], *, quick: bool = True
     ) -> Compiled:
-        """A program whose outputs are some entries of the equations; ``quick`` unless a stepper calls it."""
+        """A program that computes some expressions of the equations; ``quick`` unless a stepper calls it."""
 
         def build() -> Native:
             low = self.lowering()
@@ -105,11 +105,11 @@ class Programs:
 
     @cached_property
     def inputs_in_time(self) -> tuple[tuple[Any, Any], ...]:
-        """Inputs that are expressions of time, as definitions."""
+        """Inputs that depend on time, as pairs (symbol, expression)."""
         return inputs_in_time(self._equations.model)
 
     def watched(self, texts: Sequence[str], values: Sequence[Any], parameters: Array) -> Compiled:
-        """Values of expressions that name parts of the equations; its inputs are t, q, v alone."""
+        """A program for expressions in symbols of the equations; it reads only t, q, v."""
 
         def build() -> Native:
             eq = self._equations
@@ -120,15 +120,15 @@ class Programs:
 
     @cached_property
     def _all_inputs(self) -> tuple[tuple[Any, Any], ...]:
-        """All inputs as definitions: expressions of time and parameters."""
+        """All inputs as pairs (symbol, expression of time and parameters)."""
         return inputs_in_time(self._equations.model, constant_ones=True)
 
     def lowering(self, *, inputs_in_time: bool = False, inputs_fixed: bool = False) -> Lowering:
-        """Where blocks are lowered: shared by all that ask for the same inputs.
+        """The lowering that all blocks with the same inputs share.
 
         Args:
-            inputs_in_time: inputs that are expressions of time are computed, and their entries are not read.
-            inputs_fixed: the others are parameters, after those of the model, instead of inputs.
+            inputs_in_time: the program computes inputs that depend on time, and ignores their entries in u.
+            inputs_fixed: u are parameters, after those of the model, instead of inputs.
         """
         eq = self._equations
         timed = self.inputs_in_time if inputs_in_time else ()
@@ -143,16 +143,16 @@ class Programs:
         return found
 
     def native(self, name: str, build: Callable[[], Native]) -> Native:
-        """The program of that name without parameters; built if it is not there yet."""
+        """The program of that name without parameters; compiled if it is new."""
         native = self._known.get(name)
         if native is None:
-            with _building:  # blocks share their program
+            with _building:  # blocks share one lowering
                 native = self._known.get(name) or build()
                 self._known[name] = native
         return native
 
     def dynamics(self, parameters: Array) -> Compiled:
-        """M, f, q', G, c, power and the rows of prescribed motions, as the right-hand side wants them."""
+        """M, f, q', G, c, power and the rows of prescribed motions, in the order that the right-hand side reads."""
         return self.bind("dynamics", parameters, self._build_dynamics)
 
     def _build_dynamics(self) -> Native:
@@ -184,7 +184,7 @@ class Programs:
 
     @property
     def _many_bodies(self) -> bool:
-        """Whether programs by nodes are compiled the quick way: they compute little, and solving takes longer."""
+        """Whether programs of trees are compiled without optimization: they compute little, solving takes longer."""
         return len(self._equations.nodes) > MANY_BODIES
 
     def tree_dynamics(self, parameters: Array, tree: TreeLayout) -> Compiled:
@@ -210,7 +210,7 @@ class Programs:
         return self.bind("tree dynamics", parameters, build)
 
     def tree_gaps(self, parameters: Array, tree: TreeLayout) -> Compiled:
-        """M and G by nodes, then -g and b - G v, as the projection wants them."""
+        """M and G by nodes, then -g and b - G v, in the order that the projection reads."""
 
         def build() -> Native:
             eq = self._equations
@@ -241,7 +241,7 @@ class Programs:
         return self.bind("placement", parameters, build)
 
     def joint_accelerations(self, parameters: Array) -> Compiled:
-        """Rates of the joints' speeds, where bodies have their own coordinates; v' comes in as an extra."""
+        """Accelerations of the joints, from maximal coordinates; v' is an extra input."""
 
         def build() -> Native:
             eq = self._equations
@@ -255,13 +255,13 @@ class Programs:
         return self.bind("joint accelerations", parameters, build)
 
     def gaps(self, parameters: Array) -> Compiled:
-        """g, G, b and M, as the projection wants them."""
+        """g, G, b and M, in the order that the projection reads."""
         eq = self._equations
         entries = [*eq.g[: eq.loop_rows], *(x for row in eq.G for x in row), *eq.b]
         return self.block("gaps", parameters, lambda: [*entries, *(x for row in eq.M for x in row)], quick=False)
 
     def motion(self, parameters: Array) -> Compiled:
-        """Velocities and accelerations of all bodies; v' comes in as an extra."""
+        """Velocities and accelerations of all bodies; v' is an extra input."""
 
         def build() -> Native:
             eq = self._equations
@@ -274,7 +274,7 @@ class Programs:
         return self.bind("motion", parameters, build)
 
     def transmitted(self, parameters: Array) -> Compiled:
-        """Force and torque in every joint; v' and lam come in as extras."""
+        """Force and torque in every joint (constraint wrenches); v' and lam are extra inputs."""
 
         def build() -> Native:
             eq = self._equations
@@ -286,7 +286,7 @@ class Programs:
         return self.bind("transmitted", parameters, build)
 
     def deviations(self, parameters: Array) -> Compiled:
-        """Derivatives of q' and of f - M a along a direction (dq, dv); a, dq and dv come in as extras."""
+        """Directional derivatives of q' and of f - M a along (dq, dv); a, dq and dv are extra inputs."""
 
         def build() -> Native:
             eq = self._equations
@@ -307,7 +307,7 @@ class Programs:
         return self.bind("deviations", parameters, build)
 
     def residual_jacobian(self, by: str, parameters: Array) -> Compiled:
-        """Derivatives of M a - f - G^T lam and of G a - c; a and lam come in as extras."""
+        """Jacobians of M a - f - G^T lam and of G a - c; a and lam are extra inputs."""
         eq = self._equations
         symbols = {"q": eq.q, "v": eq.v, "u": eq.u, "p": eq.p}[by]
         return self.bind(f"residual by {by}", parameters, lambda: self._build_residual_jacobian(symbols))

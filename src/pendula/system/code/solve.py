@@ -1,4 +1,4 @@
-"""A symmetric linear system solved by operations of a straight-line program."""
+"""Solves a symmetric linear system by operations of a straight-line program."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pendula.system.code.program import Program
 
 
 def solve_symmetric(program: Program, M: Sequence[Sequence[int]], f: Sequence[int], tolerance: float) -> list[int]:
-    """Operations that solve M a = f for a positive definite M given by its upper triangle; NaN where it is not.
+    """Operations that solve M a = f for a positive definite M, given by its upper triangle; NaN if it is not definite.
 
-    Root-free, from the last row to the first: rows of bodies beyond a branch then stay apart, and what depends on
-    parameters alone is computed once. A pivot below ``tolerance`` times its diagonal entry counts as not positive.
+    An L^T D L factorization from the last row to the first: there is no fill-in between branches of a tree, and
+    operations on parameters alone run once. A pivot below ``tolerance`` times its diagonal entry is not positive.
     """
     n = len(f)
     sub, mul = program.subtract, program.multiply

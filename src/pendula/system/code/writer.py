@@ -1,7 +1,7 @@
-"""LLVM text for functions that work on rows of lanes: one number, or eight side by side.
+"""Writes LLVM text for functions on rows of lanes: one number, or eight side by side.
 
-Everything that is compiled without numba is written here: straight-line programs for one state and for eight
-(``code.llvm``), and Taylor coefficients for either (``taylor.code``). What a lane gives never depends on the others.
+All code that numba does not compile is written here: straight-line programs for one state and for eight
+(``code.llvm``), and Taylor coefficients for either (``taylor.code``). The result of a lane never depends on others.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from pendula.model.expressions.functions import PRIMITIVES
 from pendula.numerics.scalars import trig
 from pendula.system.code.program import Op
 
-_INSTRUCTIONS = frozenset({"sqrt", "floor", "ceil"})  # processors have them, for vectors too
-_INTRINSICS = frozenset({"sin", "cos", "exp", "log", "pow"})  # LLVM knows them and asks the C library
+_INSTRUCTIONS = frozenset({"sqrt", "floor", "ceil"})  # processors have instructions for these, also for vectors
+_INTRINSICS = frozenset({"sin", "cos", "exp", "log", "pow"})  # LLVM intrinsics, which call the C library
 
 
 class Writer:
-    """The text of a module as it is written; every operation is one on a whole row.
+    """Builds the text of a module; every operation works on a whole row.
 
     Attributes:
         lanes: numbers in a row.
-        type, whole, bits: LLVM's types of a row of numbers, of integers and of truths.
-        suffix: what LLVM adds to the names of its functions of rows.
+        type, whole, bits: LLVM types of a row of numbers, of integers and of truth values.
+        suffix: suffix of LLVM's intrinsics on rows.
         bytes: size of a row.
         lines: the function being written.
-        declared: declarations of functions that were called, and texts of those that were written for it, by name.
+        declared: by name, declarations of the functions called, and definitions of helper functions.
     """
 
     def __init__(self, lanes: int, *, contract: bool, aligned: bool = False, block: int) -> None:
@@ -37,8 +37,8 @@ class Writer:
         Args:
             lanes: numbers in a row.
             contract: whether a product may be fused with a sum that uses it, with one rounding.
-            aligned: whether rows in memory start on multiples of their size.
-            block: operations in a basic block: code generation is superlinear in the size of blocks.
+            aligned: whether the address of each row is a multiple of its size.
+            block: most operations in a basic block: the time of code generation is superlinear in the size of blocks.
         """
         self.lanes = lanes
         self.type, self.whole, self.bits = (
@@ -58,7 +58,7 @@ class Writer:
     # -- functions and blocks -------------------------------------------------------------------
 
     def function(self, head: str, attributes: str = "") -> str:
-        """The finished function; what is written next belongs to another one."""
+        """Finishes a function and returns its text; the next line starts another one."""
         return self._finished(f"define void {head} {attributes}{{", "ret void")
 
     def _finished(self, head: str, end: str) -> str:
@@ -69,12 +69,12 @@ class Writer:
         return text
 
     def tag(self, word: str) -> str:
-        """A name that was not used yet."""
+        """A new name."""
         self._count += 1
         return f"{word}{self._count}"
 
     def put(self, line: str, name: str = "") -> str:
-        """Writes an operation and gives the name of its result."""
+        """Writes an operation and returns the name of its result."""
         self._count += 1
         name = name or f"%x{self._count}"
         self.lines.append(f"{name} = {line}")
@@ -82,12 +82,12 @@ class Writer:
         return name
 
     def label(self, name: str) -> None:
-        """Starts a basic block. Loads are not kept across blocks, or values would fill all registers."""
+        """Starts a basic block. Loaded values are not reused across blocks, or they would fill all registers."""
         self.lines.append(f"{name}:")
         self._loaded.clear()
 
     def rest(self) -> None:
-        """Starts a new basic block where the last one has become long."""
+        """Starts a new basic block if the current one is long."""
         if self._written > self._block:
             self._written = 0
             label = self.tag("part")
@@ -108,7 +108,7 @@ class Writer:
         return self._repeated("i64", str(value))
 
     def truth(self, value: bool) -> str:
-        """A truth in all lanes."""
+        """A truth value in all lanes."""
         return self._repeated("i1", "true" if value else "false")
 
     def spread(self, number: str) -> str:
@@ -120,7 +120,7 @@ class Writer:
         return self.put(f"shufflevector {t} {one}, {t} poison, <{n} x i32> zeroinitializer")
 
     def load(self, base: str, row: int) -> str:
-        """A row counted from an address; read once in a block, so write before or do not read again."""
+        """Loads a row relative to an address, once per block: a store after that is not seen in the same block."""
         name = self._loaded.get((base, row))
         if name is None:
             at = self.put(f"getelementptr i8, ptr {base}, i64 {row * self.bytes}")
@@ -144,7 +144,7 @@ class Writer:
         return self.put(f"fneg {self.type} {a}")
 
     def fused(self, a: str, b: str, c: str, name: str = "") -> str:
-        """a b + c, with one rounding where the processor can."""
+        """a b + c, with one rounding if the processor supports it."""
         return self.intrinsic("fmuladd", a, b, c, name=name)
 
     def size(self, x: str) -> str:
@@ -160,11 +160,11 @@ class Writer:
         return self.put(f"select {self.bits} {condition}, {self.type} {a}, {self.type} {b}")
 
     def compare(self, kind: str, a: str, b: str) -> str:
-        """An ordered comparison (lt, le, gt): false where a side is not a number."""
+        """An ordered comparison (lt, le, gt): false if an operand is NaN."""
         return self.put(f"fcmp o{kind} {self.type} {a}, {b}")
 
     def condition(self, kind: str, x: Sequence[str]) -> str:
-        """lt, le, and, or, not, as a program has them."""
+        """A condition of a program: lt, le, and, or, not, true, false."""
         match kind:
             case "true" | "false":
                 return self.truth(kind == "true")
@@ -177,7 +177,7 @@ class Writer:
         raise NotSupported(f"the condition {kind} has no machine code")
 
     def operation(self, op: Op, x: Sequence[str]) -> str:
-        """An operation of a program on rows that were computed before."""
+        """An operation of a program on computed rows."""
         match op.kind:
             case "add" | "sub" | "mul" | "div":
                 return self.op(op.kind, x[0], x[1])
@@ -198,13 +198,13 @@ class Writer:
             self.declared[symbol] = f"declare {kind} @{symbol}({', '.join([kind] * count)})"
 
     def intrinsic(self, function: str, *x: str, name: str = "") -> str:
-        """A function of LLVM that takes whole rows."""
+        """An LLVM intrinsic on whole rows."""
         symbol, t = f"llvm.{function}.{self.suffix}", self.type
         self._declare(symbol, t, len(x))
         return self.put(f"call {t} @{symbol}({', '.join([f'{t} {a}' for a in x])})", name)
 
     def call(self, name: str, x: Sequence[str]) -> str:
-        """A function of the table: an instruction where processors have one, else the C library, lane by lane."""
+        """A function of the table: a processor instruction if there is one, else the C library, lane by lane."""
         if name not in PRIMITIVES:
             raise NotSupported(f"{name} has no machine code")
         if name in _INSTRUCTIONS:
@@ -224,7 +224,7 @@ class Writer:
         return self.put(f"call double @{symbol}({', '.join([f'double {a}' for a in x])})")
 
     def sine_and_cosine(self, x: str) -> tuple[str, str]:
-        """Both in line, by the steps of ``numerics.scalars.trig``; a branch asks the C library about far angles."""
+        """Both inline, by the steps of ``numerics.scalars.trig``; a branch calls the C library for large angles."""
         k, s, c = trig.near(_Fused(self, x))
         s, c = trig.turn(_Bits(self), k.name, s.name, c.name)
         far = self.put(f"fcmp uge {self.type} {self.size(x)}, {self.number(trig.FAR)}")
@@ -246,7 +246,7 @@ class Writer:
         return s, c
 
     def call_sine_and_cosine(self, x: str) -> tuple[str, str]:
-        """Both by a call of a function that holds the steps of :meth:`sine_and_cosine` once."""
+        """Both by a call of one shared function with the steps of :meth:`sine_and_cosine`."""
         t, pair = self.type, f"{{{self.type}, {self.type}}}"
         if "sine_and_cosine" not in self.declared:
             self.declared["sine_and_cosine"] = self._aside(lambda: self.sine_and_cosine("%x"), "sine_and_cosine", "x")
@@ -254,7 +254,7 @@ class Writer:
         return self.put(f"extractvalue {pair} {both}, 0"), self.put(f"extractvalue {pair} {both}, 1")
 
     def _write_far(self) -> None:
-        """A function that replaces sine and cosine by those of the C library in lanes whose angle is far."""
+        """Writes a function that takes sine and cosine from the C library in lanes with a large angle."""
         if "far_angle" not in self.declared:
             self.declared["far_angle"] = self._aside(self._far_lanes, "far_angle", "x", "s", "c")
 
@@ -264,7 +264,7 @@ class Writer:
         return self.choose(near, "%s", s), self.choose(near, "%c", c)
 
     def _aside(self, write: Callable[[], tuple[str, str]], name: str, *arguments: str) -> str:
-        """The text of a function that gives two rows, written while another one is in work."""
+        """The text of a function that returns two rows, written in the middle of another function."""
         kept = self.lines, self._loaded, self._written
         self.lines, self._loaded, self._written = [], {}, 0
         t, pair = self.type, f"{{{self.type}, {self.type}}}"
@@ -278,9 +278,9 @@ class Writer:
 
 
 class _Fused:
-    """A number that writes the arithmetic done with it, products fused with the sums that use them.
+    """A number whose arithmetic writes LLVM text, with products fused into the sums that use them.
 
-    This is what a compiler makes of the same formula where contraction is allowed.
+    A compiler does the same with the same formula if contraction is allowed.
     """
 
     def __init__(self, text: Writer, name: str, factor: str | float = "") -> None:
@@ -288,7 +288,7 @@ class _Fused:
 
     @property
     def name(self) -> str:
-        """The name of the value; a product that no sum has taken is written now."""
+        """The name of the value; writes a pending product that no sum has absorbed."""
         if self._factor != "":
             self._first = self._text.put(f"fmul {self._text.type} {self._first}, {self._second()}")
             self._factor = ""
@@ -331,7 +331,7 @@ def _minus(first: str, product: _Fused) -> _Fused:
 
 
 class _Bits:
-    """Writes what :func:`pendula.numerics.scalars.trig.turn` does, under the names of llvmlite's builder."""
+    """The operations of :func:`pendula.numerics.scalars.trig.turn` as text, with the names of llvmlite's builder."""
 
     def __init__(self, text: Writer) -> None:
         self._text = text

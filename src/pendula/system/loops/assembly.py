@@ -1,4 +1,4 @@
-"""Bringing a state onto the constraints: closing loops with the least change."""
+"""Assembly: moves a state onto the constraints (closes the loops) with the least change."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ CLOSED = 1e-15
 """Gap at which a loop counts as closed, relative to the size of the mechanism (for directions, as a sine)."""
 
 CLOSED_ENOUGH = 1e-11
-"""Largest relative gap that is accepted where rounding does not let it become smaller."""
+"""Largest relative gap that is accepted if rounding prevents a smaller one."""
 
 DEPENDENT = 1e-9
-"""Singular values of the scaled G below this fraction of the largest are those of rows that depend on each other."""
+"""Singular values of the scaled G below this fraction of the largest count as zero: rows are linearly dependent."""
 
 ROUNDED = 1e-3
-"""Kept speeds that contradict each other by less than this fraction are taken as rounded, and changed."""
+"""Speeds in ``keep`` that contradict each other by less than this fraction count as rounded, and are corrected."""
 
 
 @readable
 @dataclass(frozen=True)
 class Assembly:
-    """A consistent state and what had to move to get there.
+    """A consistent state, and what had to move to reach it.
 
     Attributes:
         state: the state.
-        moved: coordinate or speed -> change, for those that changed noticeably.
-        gap: largest gap left in the loops [length, or rad].
+        moved: coordinate or speed -> change, for changes above 1e-9.
+        gap: largest remaining gap in the loops, divided by a typical length (for directions, as a sine).
         system: the system it belongs to.
 
     Example:
@@ -69,19 +69,19 @@ def assemble(
 ) -> Assembly:
     """The consistent state nearest to a given one: loops closed, speeds compatible with them.
 
-    Redundant constraints do not matter, as long as they do not contradict each other.
+    Redundant constraints are allowed if they do not contradict each other.
 
     Args:
         system: the compiled mechanism.
         near: a State, or changes to the model's initial state by name; default: the initial state.
         parameters: changes of parameters by name, or all values as an array.
-        keep: coordinates and speeds to hold. Coordinates are let go where the loops cannot be closed otherwise
+        keep: coordinates and speeds to hold. Coordinates are released if the loops cannot be closed otherwise
             (see ``moved``); contradictory speeds raise an error.
-        prefer: coordinates and speeds to hold where that is possible.
+        prefer: coordinates and speeds to hold if possible.
 
     Raises:
-        LoopNotClosed: no consistent state was found (names the joint, the gap and the bodies involved), or the
-            speeds to keep cannot be.
+        LoopNotClosed: no consistent state was found (the message names the joint, the gap and the bodies involved), or
+            the speeds in ``keep`` contradict the loops.
 
     Example:
         >>> import pendula
@@ -92,7 +92,7 @@ def assemble(
     vector, joints = parameter_vector(system, parameters), system.in_joints
     own = {*system.layout.coordinates, *system.layout.speeds}
     for name in {*keep, *prefer} - own:
-        joints.layout.position(name)  # says so if there is no such name
+        joints.layout.position(name)  # raises if there is no such name
     state = _near(system, near, vector)
     if state.layout is system.layout:
         return _assemble(system, state, vector, keep, prefer)
@@ -107,7 +107,7 @@ def assemble(
 def _assemble(
     system: System, state: State, parameters: Array, keep: Collection[str], prefer: Collection[str]
 ) -> Assembly:
-    """The same for a state in the coordinates of the system."""
+    """:func:`assemble` for a state in the coordinates of the system."""
     q, v = np.array(state.q, dtype=float), np.array(state.v, dtype=float)
     q = _with_unit_quaternions(q, [at for at, _ in system.balls], system.layout.coordinates)
     gap = 0.0
@@ -130,7 +130,7 @@ def _assemble(
 
 
 def _turned_over(system: System, q: Array, t: float, parameters: Array) -> list[str]:
-    """Closing joints that are closed with one side turned over."""
+    """Closing joints whose two sides point in opposite directions."""
     if not system.model.closures:
         return []
     rows, _ = state_rows(system.layout, q, None, t, system.inputs.none)
@@ -160,14 +160,14 @@ def _near(system: System, near: State | Mapping[str, float] | None, parameters: 
 
 
 def row_scales(system: System, parameters: Parameters = None) -> Array:
-    """What makes the rows of the constraints pure numbers: a typical length for gaps, 1 for directions."""
+    """Divisors that make the constraint rows dimensionless: a typical length for gaps, 1 for directions."""
     length = typical_length(system, parameters)
     names = system.constraint_names[: system.loop_rows]
     return np.array([length if "gap" in name else 1.0 for name in names])
 
 
 def _check_fixed_gaps(system: System, parameters: Array) -> None:
-    """Constraints that no motion changes must hold for the parameters of this run too."""
+    """Raises if a constraint that no motion changes does not hold for these parameters."""
     gaps = system.constraints.fixed_gaps(parameters)
     worst = max(gaps, key=lambda name: abs(gaps[name]), default="")
     if gaps and not abs(gaps[worst]) < 1e-9:
@@ -184,7 +184,7 @@ def _close(system: System, q0: Array, t: float, parameters: Parameters, keep: Co
     scale = row_scales(system, parameters)
 
     def shifted(s: Array) -> Array:
-        """q0 moved by N s (small turns of a ball joint multiply its quaternion)."""
+        """q0 moved by N s (rotations of a spherical joint multiply its quaternion)."""
         q = q0.copy()
         for i, k in enumerate(system.layout.speed_of):
             if k >= 0:
@@ -221,7 +221,7 @@ def _turned(q: Array, s: Array) -> Array:
 def _compatible_speeds(
     system: System, q: Array, v: Array, t: float, parameters: Parameters, holds: list[set[str]]
 ) -> Array:
-    """Speeds with G v = b nearest to v. Those named in the first of ``holds`` are held, else those in the next."""
+    """The speeds with G v = b nearest to v. Holds those named in the first of ``holds``, else those in the next."""
     scale = row_scales(system, parameters)
     rate = system.gaps(q, v, t, parameters=parameters)[1] / scale
     G = system.constraint_jacobian(q, t, parameters=parameters) / scale[:, None]
@@ -251,7 +251,7 @@ def _compatible_speeds(
 
 
 def _least_change(G: Array, rate: Array, free: Array) -> Array:
-    """The shortest change of the free speeds that makes G change = -rate, as far as they can."""
+    """The smallest change of the free speeds that solves G change = -rate, in the least-squares sense."""
     change = np.zeros(len(free))
     if free.any():
         change[free] = np.linalg.lstsq(G[:, free], -rate, rcond=DEPENDENT)[0]
@@ -274,7 +274,7 @@ def _contradiction(system: System, G: Array, rate: Array, v: Array, kept: list[i
         what = f"the mechanism cannot move with {listed(v)} from this pose: it is locked there (a dead point)"
     return (
         f'{what}: joint "{joint}" would not stay closed.\n'
-        f"  Nearest to them is {listed(nearest)}.\n"
+        f"  The nearest compatible speeds are {listed(nearest)}.\n"
         "  Try: give fewer speeds, so that the others follow from the loops; or another pose."
     )
 
@@ -288,8 +288,8 @@ def _gap_message(system: System, q: Array, t: float, parameters: Parameters) -> 
     unit = f" {system.model.unit_names.length}" if "gap" in what else ""
     G = system.constraint_jacobian(q, t, parameters=parameters) / scale[:, None]
     rank = int(np.linalg.matrix_rank(G, rtol=1e-6)) if np.all(np.isfinite(G)) else m
-    # where loops almost close, rows that depend on each other cannot all be met unless the parts fit exactly
-    twice = (
+    # dependent rows cannot all be satisfied unless the parts fit exactly
+    redundancy = (
         f"  The constraints depend on each other there ({m} rows, {rank} independent) and are inconsistent.\n"
         if rank < m
         else ""
@@ -298,13 +298,13 @@ def _gap_message(system: System, q: Array, t: float, parameters: Parameters) -> 
         f'joint "{name}" cannot close: {what} is {abs(g[worst]):.4g}{unit} off '
         f"(allowed: {CLOSED_ENOUGH:g} of its size) at the best pose found.\n"
         f"  Bodies on the loop: {', '.join(_loop_bodies(system.model, name))}.\n"
-        f"{twice}"
+        f"{redundancy}"
         "  Try: check the lengths, or start from a closer pose."
     )
 
 
 def _loop_bodies(model: Model, joint: str) -> list[str]:
-    """Bodies on the loop that a joint closes, from one side of it to the other."""
+    """Bodies on the loop that a joint closes, from its parent side to its child side."""
     above = {j.child.body: j.parent.body for j in model.tree}
 
     def way(body: str) -> list[str]:

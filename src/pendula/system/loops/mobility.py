@@ -1,4 +1,4 @@
-"""How many ways a mechanism with loops can move, and which of its constraints say the same thing twice."""
+"""Mobility of a mechanism with loops: its degrees of freedom, and which of its constraints are redundant."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pendula.system.system import System
 from pendula.words import readable
 
 DOUBTFUL = 1e-6
-"""Singular values between these two belong to a pose next to a singular one: its rank is not trusted."""
+"""Singular values between ``DEPENDENT`` and this indicate a nearly singular pose, whose rank is not trusted."""
 
 _NEIGHBOURS = 7
 _STRIDE = 0.25
@@ -25,7 +25,7 @@ _STRIDE = 0.25
 @readable
 @dataclass(frozen=True)
 class Mobility:
-    """Degrees of freedom by counting and by rank; they differ where constraints are redundant.
+    """Degrees of freedom by counting and by rank; they differ if constraints are redundant.
 
     Example:
         >>> import pendula
@@ -43,7 +43,7 @@ class Mobility:
     rank: int
     """independent ones among them, at regular poses"""
     redundant: tuple[str, ...]
-    """constraint rows that depend on each other, by name; empty if all are independent"""
+    """names of linearly dependent constraint rows; empty if all are independent"""
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ class Mobility:
 
     @property
     def text(self) -> str:
-        """A sentence."""
+        """The result in a sentence."""
         freedoms = f"{self.by_rank} degree{'' if self.by_rank == 1 else 's'} of freedom"
         if not self.redundant:
             return freedoms
@@ -77,11 +77,11 @@ class Pose:
     free: Array
     """null space of G, by columns"""
     clear: bool
-    """whether singular values are clearly zero or clearly not"""
+    """whether every singular value is clearly zero or clearly nonzero"""
 
 
 def singular_values(system: System, q: Array, t: Array, parameters: Parameters = None) -> Array:
-    """Singular values of G with its rows scaled to pure numbers, at many poses: shape (poses, min(rows, speeds))."""
+    """Singular values of G with dimensionless rows, at many poses: shape (poses, min(rows, speeds))."""
     G = system.constraint_jacobian(q, t, parameters=parameters) / row_scales(system, parameters)[:, None]
     return np.asarray(np.linalg.svd(G, compute_uv=False))
 
@@ -99,9 +99,9 @@ def look_at(system: System, state: State, parameters: Parameters = None) -> Pose
 
 
 def poses_near_start(system: System, parameters: Parameters = None) -> Iterator[Pose]:
-    """Closed poses: the start, and others that the mechanism can reach from it by moving a little.
+    """Closed poses: the initial one and others nearby that the mechanism can reach from it.
 
-    Where the start does not close, poses at random are tried.
+    If the loops do not close from the initial pose, random poses are tried.
     """
     joints = system.in_joints
     for state in _closed_states(joints.system, parameters):
@@ -124,7 +124,7 @@ def _closed_states(system: System, parameters: Parameters) -> Iterator[State]:
         else:
             shift = start.free @ rng.uniform(-_STRIDE, _STRIDE, size=start.free.shape[1])
             q, t = moved(system, start.state.q, shift), 0.01 * k
-            # the coordinate that moves most is held there: from a singular pose loops would close back onto it
+            # hold the coordinate that moves most: near a singular pose, assembly would otherwise return to that pose
             hold = {system.layout.coordinates[int(np.argmax(np.abs(q - start.state.q)))]}
         try:
             yield assemble(system, State(t, q, begin.v, system.layout), parameters=parameters, prefer=hold).state
@@ -133,7 +133,7 @@ def _closed_states(system: System, parameters: Parameters) -> Iterator[State]:
 
 
 def moved(system: System, q: Array, shift: Array) -> Array:
-    """q + N shift; quaternions to first order (they are brought to length one when assembled)."""
+    """q + N shift; quaternions to first order (assembly normalizes them)."""
     found = np.array(q, dtype=float)
     for i, k in enumerate(system.layout.speed_of):
         if k >= 0:
@@ -150,11 +150,11 @@ _KNOWN: WeakKeyDictionary[System, dict[bytes, Mobility]] = WeakKeyDictionary()
 
 
 def mobility(system: System, parameters: Parameters = None, *, look_again: bool = False) -> Mobility:
-    """Degrees of freedom by count and by rank, and redundant constraints, looked at around the initial state.
+    """Degrees of freedom by count and by rank, and redundant constraints, at poses near the initial state.
 
-    Other parameters may make constraints redundant, or end that. Constraints that are independent for the model's
-    own parameters are taken to be independent for others too, unless ``look_again``: equations that turn out
-    singular are refused anyway.
+    Whether constraints are redundant may depend on parameters. Constraints that are independent for the model's
+    own parameters are assumed to be independent for others, unless ``look_again``: singular equations raise an
+    error anyway.
 
     Example:
         >>> import pendula
@@ -176,7 +176,7 @@ def mobility(system: System, parameters: Parameters = None, *, look_again: bool 
 
 
 def regular_poses(system: System) -> list[Pose]:
-    """Poses near the start at which the constraints have their usual rank; notes the mobility on the way."""
+    """Poses near the initial one at which G has its largest rank; also caches the mobility."""
     poses = list(poses_near_start(system))
     if system is not system.in_joints.system:
         rank = max((pose.rank for pose in poses), default=0)
@@ -188,13 +188,13 @@ def regular_poses(system: System) -> list[Pose]:
 
 
 def independent_rows(system: System, parameters: Parameters = None) -> int:
-    """Number of independent constraint rows at regular poses; rows of tree joints always are."""
+    """Number of independent constraint rows at regular poses; rows of tree joints are always independent."""
     held = system.tree_rows
     return held + mobility(system, parameters).rank if system.loop_rows > held else held
 
 
 def _from_poses(system: System, poses: list[Pose]) -> Mobility:
-    """Mobility from closed poses: regular ones have the largest rank, single poses may have less."""
+    """Mobility from closed poses: regular poses have the largest rank, isolated singular ones a smaller rank."""
     n, m = len(system.layout.speeds), system.loop_rows
     trusted = [pose for pose in poses if pose.clear] if any(pose.clear for pose in poses[1:]) else poses
     rank = max((pose.rank for pose in trusted), default=m)

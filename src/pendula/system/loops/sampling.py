@@ -11,21 +11,21 @@ from pendula.system.loops.mobility import independent_rows, singular_values
 from pendula.system.system import System
 
 WORST_CONDITION = 1e5
-"""States where the mass matrix (with unit diagonal) is conditioned worse are passed over: near a singular chart."""
+"""States at which the mass matrix (scaled to unit diagonal) is worse conditioned are skipped: near a singular chart."""
 
 LEAST_SINGULAR = 1e-3
-"""States where the least singular value of the constraints, relative to the largest, is below this are passed over."""
+"""States at which the smallest singular value of G, relative to the largest, is below this are skipped."""
 
 
 def random_states(system: System, count: int, seed: int = 0, *, spread: float = 1.0) -> tuple[Array, Array, Array]:
     """Times, coordinates and speeds of random states that satisfy the constraints, near the initial one.
 
-    Angles are drawn over a full turn, other coordinates and the angles of closed loops around their initial
-    value. States where something is not finite or nearly singular are drawn again with a smaller spread.
+    Angles are drawn from a full turn, other coordinates and the angles of closed loops from around their initial
+    values. A state that is not finite or nearly singular is drawn again; after many failures the spread shrinks.
 
     Raises:
         LoopNotClosed: the loops cannot be closed.
-        PendulaError: too few good states were found.
+        PendulaError: too few regular states were found.
     """
     joints = system.in_joints
     t, q, v = _drawn(joints.system, count, seed, spread)
@@ -35,7 +35,7 @@ def random_states(system: System, count: int, seed: int = 0, *, spread: float = 
 def _drawn(system: System, count: int, seed: int, spread: float) -> tuple[Array, Array, Array]:
     rng = np.random.default_rng(seed)
     start = system.initial_state()
-    assemble(system, start)  # says so where the loops cannot be closed
+    assemble(system, start)  # raises if the loops cannot be closed
     found: list[State] = []
     width, misses = spread, 0
     while len(found) < count:
@@ -79,7 +79,7 @@ def _draw(system: System, start: State, rng: np.random.Generator, width: float) 
 
 
 def _nearly_singular(system: System, state: State) -> bool:
-    """Whether the constraints are about to lose rank, so that the mechanism could continue in more than one way."""
+    """Whether the constraints nearly lose rank, so that the mechanism could continue in more than one way."""
     rank = independent_rows(system)
     sizes = singular_values(system, state.q[None], np.array([state.t]))[0]
     return bool(rank and sizes[rank - 1] < LEAST_SINGULAR * sizes[0])

@@ -1,1 +1,1 @@
-"""Dynamics by recursion over the bodies: from the tips to ground and back, in time proportional to their number."""
+"""Dynamics by recursion over the bodies (articulated-body algorithm), in time proportional to their number."""

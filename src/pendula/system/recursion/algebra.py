@@ -1,7 +1,7 @@
 """Vectors and matrices of the recursion, as tuples of numbers of any scalar type (float64, Eight, Tangents).
 
-A vector is (x, y, z), a matrix its nine entries row by row, a symmetric matrix (xx, xy, xz, yy, yz, zz). They are read
-from a row of a table at a named column and put back there. Tuples are registers: no array is made, nothing is counted.
+A vector is (x, y, z), a matrix its nine entries row by row, a symmetric matrix (xx, xy, xz, yy, yz, zz). Functions read
+them from a table row at a named column and write them back. Tuples live in registers: there are no temporary arrays.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from pendula.numerics.compiled.jit import compiled_part
 from pendula.numerics.scalars.eight import choose
 
 FUSED = {"contract"}
-SMALLEST = 1e-13  # a divisor that is smaller, relative to the size it is compared with, counts as zero
+SMALLEST = 1e-13  # a divisor that is smaller than this, relative to its reference size, counts as zero
 inlined = compiled_part(fastmath=FUSED, forceinline=True)
 
 
 @compiled_part(forceinline=True)
 def guarded(x, size):
-    """x, or NaN (which gets noticed) if it is not positive beyond the rounding of numbers of the given size."""
+    """x, or NaN (which callers detect) if it is not positive beyond the rounding of numbers of the given size."""
     return choose(x > SMALLEST * size, x, np.nan)
 
 
@@ -178,13 +178,13 @@ def quaternion_matrix(a, b, c, d):
 
 @inlined
 def inertia_times(A, B, C, angular, linear):
-    """Moment and force [[A, B], [B^T, C]] (angular, linear) of a spatial inertia."""
+    """Moment and force of a spatial inertia: [[A, B], [B^T, C]] (angular, linear)."""
     moment = add(symmetric_times(A, angular), times(B, linear))
     return moment, add(transposed_times(B, angular), symmetric_times(C, linear))
 
 
 @inlined
 def hand_over(row, at, arm, moment, force):
-    """Adds a spatial force to the one at a column, moved by an arm (Featherstone 2008, section 2.9)."""
+    """Adds a spatial force, transformed by an arm, to the one at a column (Featherstone 2008, section 2.9)."""
     increase(row, at, add(moment, cross(arm, force)))
     increase(row, at + 3, force)

@@ -1,4 +1,4 @@
-"""Right-hand side and projection of the recursion as callbacks, on buffers made for one run."""
+"""Right-hand side and projection of the recursion as callbacks, with buffers for one run."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from pendula.system.recursion.tables import Numbers, Tables
 
 @dataclass(frozen=True)
 class Loops:
-    """What closed loops need.
+    """Data of closed loops.
 
     Attributes:
-        names: of their rows.
+        names: names of the constraint rows.
         rank: number of independent rows at regular poses.
-        length: a length typical of the mechanism, against which gaps are judged.
-        baumgarte: rate at which errors of the constraints decay [1/time]; None: no stabilization.
+        length: a typical length of the mechanism, to which gaps are compared.
+        baumgarte: rate at which constraint violations decay [1/time]; None: no stabilization.
     """
 
     names: Sequence[str]
@@ -53,12 +53,12 @@ def bind_recursion(
     has_power: bool,
     loops: Loops | None,
 ) -> Dynamics:
-    """Fresh callbacks for one run.
+    """New callbacks for one run.
 
     Args:
-        tables, numbers: of the model, and for the parameters ``vector``.
+        tables, numbers: tables of the model, and their numbers for the parameters ``vector``.
         inputs: constant values of the inputs.
-        program: native program of everything that is an expression of state or time; None if nothing is.
+        program: native program for all expressions of state or time; None if there are none.
         balls, speed_of, has_power: as for ``bind_dynamics``.
         loops: None if there are none.
     """
@@ -95,7 +95,7 @@ def bind_recursion(
 
 
 def _close_loops(context: Memory, tables: Tables, numbers: Numbers, vector: Array, loops: Loops) -> None:
-    """Tables and scratch of closed loops."""
+    """Adds tables and scratch memory of closed loops to the context."""
     n, m = len(tables.hinges), len(loops.names)
     context.closings = tables.closing(loops.names)
     context.closing_numbers = tables.closing_numbers(loops.names, numbers, vector)
@@ -106,7 +106,7 @@ def _close_loops(context: Memory, tables: Tables, numbers: Numbers, vector: Arra
 
 
 def in_lanes(dynamics: Dynamics, tables: Tables, numbers: Numbers) -> Dynamics:
-    """The same for eight states at once, on wider scratch tables."""
+    """The right-hand side for eight states at once, on wider scratch tables."""
     if numbers.plane is None:
         eight = pk.spatial_eight
     else:

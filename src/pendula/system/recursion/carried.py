@@ -1,7 +1,7 @@
-"""Derivatives of what a moved hinge carries along, as if it were frozen: linear recursions without tangents.
+"""Derivatives of inverse dynamics for the hinges outboard of a moved one: linear recursions without tangents.
 
-Seen from axes that turn with their carrier, only the carrier's angular velocity, angular acceleration and acceleration
-change. All changes are eights, one lane for each column of a batch of derivatives.
+The outboard hinges move with their carrier as one frozen body. In axes that rotate with the carrier, only its angular
+velocity, angular acceleration and acceleration change. All changes are eights: one lane for each column of a batch.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from pendula.system.recursion.inverse import need_forces
 from pendula.system.recursion.spatial import axis_of
 
 CARRIED_ARM, TURNING, PATH, J, G, M, GYRO, SWING, FROZEN_WIDTH = 0, 3, 6, 15, 21, 24, 25, 34, 43
-"""Columns of the table of hinges that are carried along: arm, relative angular velocity, matrix that takes a change of
-the carrier's angular velocity to one of acceleration (9), inertia (6), mass times mass centre, mass, and the matrices
-that take a change of angular velocity to one of the moment and force on the own mass (9 each); all in world axes"""
+"""Columns of the table of carried hinges: arm, relative angular velocity, matrix that maps a change of the carrier's
+angular velocity to a change of acceleration (9), inertia (6), first mass moment, mass, and the matrices that map a
+change of angular velocity to changes of the moment and the force on the hinge's own mass (9 each); all in world axes"""
 SPIN, SPIN_RATE, CHANGE_ACC, CHANGE_TURN, CHANGES_WIDTH = 0, 3, 6, 9, 12
-"""Columns of changes, as seen from axes that turn along: angular velocity, angular acceleration, acceleration; and the
-turn itself"""
+"""Columns of changes in axes that rotate with the hinge: angular velocity, angular acceleration, acceleration; and that
+rotation itself"""
 
 
 @inlined
@@ -53,7 +53,7 @@ def crossing(c, s, a, b):
 
 @compiled_part(fastmath=FUSED)
 def freeze(hinges, numbers, w, frozen):
-    """Numbers for :func:`carry_motion` and :func:`carry_forces`; the forces on all that hangs on a hinge stay in w."""
+    """Fills the table for :func:`carry_motion` and :func:`carry_forces`; w keeps the force on each hinge's subtree."""
     for k in range(6):
         w[0, co.P + k] = 0.0
     need_forces(numbers, w)
@@ -63,7 +63,7 @@ def freeze(hinges, numbers, w, frozen):
         hand_over(x, co.P, arm, vector(y, co.P), vector(y, co.P + 3))
         put(row, CARRIED_ARM, arm)
         put(row, TURNING, subtract(omega, above))
-        # d -> d x (above x arm + 2 slide) + above x (d x arm), the slide from the velocities of both sides
+        # d -> d x (above x arm + 2 slide) + above x (d x arm); the sliding velocity follows from both sides' velocities
         passing = scaled(2.0, subtract(vector(y, co.VELOCITY), vector(x, co.VELOCITY)))
         put_matrix(row, PATH, crossing(subtract(passing, cross(above, arm)), dot(above, arm), arm, above))
         g, inertia = times(turned, vector(body, co.MOMENT)), turned_inertia(turned, symmetric(body, co.INERTIA))
@@ -97,7 +97,7 @@ def values_at(row, at):
 
 @compiled_part(fastmath=FUSED)
 def note_change(y, change):
-    """How a hinge with tangents changes, as seen from axes that turn along with it."""
+    """Changes of a hinge with tangents, in axes that rotate with it."""
     zero = 0.0 * tangents_of(y[co.R])
     turn = (zero, zero, zero)
     for k in range(3):  # half the sum of e x de over the axes
@@ -112,7 +112,7 @@ def note_change(y, change):
 
 @compiled_part(fastmath=FUSED)
 def take_over(change, y, row, x):
-    """Puts the forces that a hinge needs on its carrier x, turned along with it."""
+    """Adds the force that a carried hinge needs, rotated with its carrier, to the force on the carrier x."""
     f, turn = vector(y, co.P + 3), vector(change, CHANGE_TURN)
     n = add(cross(vector(row, CARRIED_ARM), f), vector(y, co.P))
     dn, df = cross(turn, n), cross(turn, f)
@@ -149,9 +149,9 @@ def add_lane(numbers, at, lane, a):
 
 @compiled_part(fastmath=FUSED)
 def turn_or_slide(kind, is_speed, x, y, lane, change, wrench):
-    """What a revolute or prismatic hinge y on x changes by itself, per unit of its coordinate or speed.
+    """Direct changes due to a revolute or prismatic hinge y on x, per unit of its coordinate or speed.
 
-    Its forces turn or shift along with it: the change of what they do to x goes into ``wrench``.
+    The forces on y rotate or move with it: the resulting change of the wrench on x goes into ``wrench``.
     """
     axis, omega = axis_of(y), vector(x, co.OMEGA)
     c = cross(omega, axis)

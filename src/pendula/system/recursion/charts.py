@@ -1,8 +1,8 @@
-"""Charts: hinges whose pose and motion subspace are expressions, with up to six freedoms.
+"""Charts: hinges whose pose and motion subspace are expressions, with up to six degrees of freedom.
 
-Behind what its program writes (``columns.CHART_R`` and on) every chart keeps, in this order: its motion subspace S in
-world axes (6 for each freedom and prescribed motion), U = I S (6 for each freedom), the factor L of D = S^T U = L L^T,
-D^-1 u, a scratch column, the gains D^-1 U^T (6 for each freedom), and the indices of its prescribed motions.
+After the output of its program (from ``columns.CHART_R`` on), every chart stores, in this order: its motion subspace S
+in world axes (6 for each freedom and prescribed motion), U = I S (6 for each freedom), the factor L of D = S^T U =
+L L^T, D^-1 u, a scratch column, the gains D^-1 U^T (6 for each freedom), and the indices of its prescribed motions.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from pendula.system.recursion.algebra import (
 
 
 def chart_places(free: int, driven: int) -> tuple[int, ...]:
-    """Where a chart keeps S, U, L, D^-1 u, gains and indices (fields of ``columns.HINGE``), and where it ends."""
+    """Offsets of S, U, L, D^-1 u, gains and indices in a chart (fields of ``columns.HINGE``), and its length."""
     lengths = 6 * (free + driven), 6 * free, free * free, 2 * free, 6 * free, driven
     return tuple(accumulate(lengths, initial=co.CHART_AXES + 6 * (free + driven)))
 
 
 @compiled_part
 def place_chart(hinge, chart, E, arm, omega, theta, y):
-    """Rotation and angular motion of a chart on a parent's side E; returns arm, sliding velocity and linear bias."""
+    """Rotation and angular motion of a chart on its parent frame E; returns arm, sliding velocity and linear bias."""
     world = hinge.axes
     for k in range(2 * (hinge.free + hinge.driven)):
         put(chart, world + 3 * k, times(E, vector(chart, co.CHART_AXES + 3 * k)))
@@ -62,7 +62,7 @@ def inertia_at(i, j):
 
 @compiled_part
 def articulate_chart(hinge, tau, chart, y, n, f):
-    """Takes the freedoms of a chart out of the inertia in y; what the parent gets is left in A, B, C and PASSED."""
+    """Eliminates a chart's freedoms from the articulated inertia in y; A, B, C, PASSED then hold the parent's part."""
     free, axes, U, L, u = hinge.free, hinge.axes, hinge.forces, hinge.factor, hinge.own
     put(y, co.PASSED, n)
     put(y, co.PASSED + 3, f)
@@ -117,13 +117,13 @@ def solve_factored(chart, L, n, b, at):
 
 @compiled_part
 def along_axis(chart, at, angular, linear):
-    """Scalar product of the spatial vector at a place of a chart with another one."""
+    """Scalar product of the spatial vector at an index of a chart with another one."""
     return dot(vector(chart, at), angular) + dot(vector(chart, at + 3), linear)
 
 
 @compiled_part
 def accelerate_chart(hinge, chart, own, alpha, acc, out):
-    """Accelerations of a chart's freedoms, D^-1 u - gains a of its parent's side; ``own`` holds D^-1 u at its start."""
+    """Accelerations of a chart's freedoms, D^-1 u - gains a, with a of its parent frame; ``own`` starts with D^-1 u."""
     gains = hinge.gains
     for j in range(hinge.free):
         out[hinge.v + j] = own[j] - along_axis(chart, gains + 6 * j, alpha, acc)
@@ -131,7 +131,7 @@ def accelerate_chart(hinge, chart, own, alpha, acc, out):
 
 @compiled_part
 def move_chart(hinge, chart, a, alpha, acc):
-    """Spatial acceleration of a chart's own side, but for its bias, from that of its parent's side and its v' in a."""
+    """Spatial acceleration of a chart, without its bias, from that of its parent frame and from v' in ``a``."""
     axes = hinge.axes
     for j in range(hinge.free):
         alpha = along(alpha, vector(chart, axes + 6 * j), a[hinge.v + j])
@@ -141,7 +141,7 @@ def move_chart(hinge, chart, a, alpha, acc):
 
 @compiled_part
 def gather_chart(hinge, chart, b, p):
-    """Takes the freedoms of a chart out: D^-1 (b - S^T p) takes the place of b, what goes on the place of p."""
+    """Eliminates the freedoms of a chart: D^-1 (b - S^T p) replaces b, the force on the parent replaces p."""
     free, k, axes, U = hinge.free, hinge.v, hinge.axes, hinge.forces
     for j in range(free):
         b[k + j] -= along_axis(chart, axes + 6 * j, vector(p, 0), vector(p, 3))

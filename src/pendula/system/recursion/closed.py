@@ -15,8 +15,8 @@ from pendula.system.recursion.kernels import copied, finish, forward, lay_out, w
 
 
 @compiled_part
-def pull(ctx, w):
-    """Writes into their table what the rows of the loops exert at the state in w."""
+def write_wrenches(ctx, w):
+    """Writes the unit constraint wrenches and the gaps of all loop rows at the state in w into their table."""
     m = ctx.rows
     numbers = doubles_at(ctx.closing_numbers, (m, co.CLOSING_NUMBERS))
     lp.pull_rows(co.closings_at(ctx.closings, m), numbers, w, doubles_at(ctx.pulls, (m, lp.PULLS)))
@@ -24,7 +24,7 @@ def pull(ctx, w):
 
 @compiled_part
 def find_multipliers(ctx, right, lam):
-    """Multipliers for which the response of the tree satisfies every constraint row; returns a status of kernels."""
+    """Multipliers for which the tree's response satisfies all constraint rows; returns a status of the kernels."""
     m, n = ctx.rows, ctx.hinge_count
     matrix, scratch = doubles_at(ctx.matrix, (m, m)), doubles_at(ctx.right + 8 * m, m)
     lp.answers(
@@ -44,7 +44,7 @@ def forward_closed(ctx, x, out, lam):
     """v' and multipliers with closed loops; returns the status and the power of loads that are not springs."""
     m, nv, nd = ctx.rows, ctx.nv, ctx.drives
     power = forward(ctx, x, out)
-    pull(ctx, mem.scratch_of(ctx))
+    write_wrenches(ctx, mem.scratch_of(ctx))
     pulls = doubles_at(ctx.pulls, (m, lp.PULLS))
     right = doubles_at(ctx.right, m)
     rate = ctx.rate if ctx.baumgarte == 1 else 0.0
@@ -77,10 +77,7 @@ def closed_right_hand_side(out, inp, context):
 
 @compiled_part(allocates=True)
 def measure_gaps(context, t, q, v):
-    """Brings the tree to a state, factors its articulated inertias for unit responses and fills the table of rows.
-
-    Returns the largest gap.
-    """
+    """Computes articulated inertias at a state, for unit responses, and fills the table of rows; the largest gap."""
     ctx = mem.recursion_at(context)
     nv, nd, m = ctx.nv, ctx.drives, ctx.rows
     doubles_at(ctx.x, 1)[0] = t
@@ -92,13 +89,13 @@ def measure_gaps(context, t, q, v):
         tau[k] = 0.0
     sp.start_inertia(numbers, w)
     sp.articulate(hinges, tau, nv, drives, charts, w)
-    pull(ctx, w)
+    write_wrenches(ctx, w)
     return kn.largest(doubles_at(ctx.pulls, (m, lp.PULLS))[:, lp.OPENING])
 
 
 @compiled_part(allocates=True)
 def correct_gaps(context, speeds):
-    """The least change of the speeds, in the sense of the mass matrix, that closes the gaps or their rates."""
+    """The smallest change, in the norm of the mass matrix, that removes the gaps or their rates."""
     ctx = mem.recursion_at(context)
     m, nv = ctx.rows, ctx.nv
     right, lam, shift = doubles_at(ctx.right, m), doubles_at(ctx.multipliers, m), doubles_at(ctx.work, nv)

@@ -1,7 +1,7 @@
-"""The recursion's tables: records of whole numbers, columns of numbers, and the kinds of hinges.
+"""The recursion's tables: records of integers, columns of numbers, and the kinds of hinges.
 
-Numbers stand in columns with names instead of records, since they come as float64, as eights and as numbers with
-tangents, and since derivatives by parameters make them complex.
+Numbers are in named columns instead of records, since their type may be float64, eights or tangents, and complex for
+derivatives by parameters.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from pendula.numerics.compiled.native import view_at
 from pendula.numerics.compiled.records import record_dtype
 
 REVOLUTE, PRISMATIC, BALL, CHART = range(4)
-"""kinds of hinges: joints with one freedom, the spherical joint, and a joint whose motion is a set of expressions"""
+"""kinds of hinges: two joints with one degree of freedom, the spherical joint, and a joint defined by expressions"""
 
 HINGE = record_dtype(whole="parent kind q v drive absolute free chart driven axes forces factor own gains drives")
-"""Whole numbers of hinges: number of the parent (0: ground), kind, indices of the first coordinate and speed (-1:
-none), of the prescribed motion (-1: none), whether the angle is measured from ground, number of freedoms; of a
-chart: where its numbers start, how many prescribed motions it has, and what its module says"""
+"""Integers of hinges: number of the parent (0: ground), kind, indices of the first coordinate and speed (-1: none) and
+of the prescribed motion (-1: none), whether the angle is measured from ground, number of degrees of freedom; for a
+chart: start of its numbers, number of its prescribed motions, and the offsets that ``charts`` defines"""
 SPRING = record_dtype(whole="hinge coordinate effort damping law")
-"""Springs across hinges: which hinge, number within it, place in the efforts, index of the expression for its damping
-(-1: constant), of the first of those of its law (-1: straight lines)"""
+"""Springs across hinges: hinge, number of its coordinate, index of the generalized force, index of the expression for
+the damping (-1: constant), index of the first expression of its law (-1: linear)"""
 LOAD = record_dtype(whole="kind first second value in_body")
-"""Other loads: what it is, the hinges it acts on, index of the first expression (-1: constant), whether vectors are in
+"""Other loads: kind, the hinges they act on, index of the first expression (-1: constant), whether vectors are in
 body axes"""
 CLOSING = record_dtype(whole="kind child parent frame")
 """Rows of closing joints: a gap along a direction or an angle between two; hinges of the two points and of the
@@ -33,8 +33,8 @@ hinges_at, springs_at, loads_at, closings_at = (
 """``hinges_at(address, count)``: the records at an address, in compiled code"""
 
 ROTATION, SHIFT, MASS, MOMENT, INERTIA, TURN, SENSE, NUMBERS = 0, 9, 12, 13, 16, 22, 23, 24
-"""Numbers of hinges: placement (9) and shift (3) from the parent, mass, mass times mass centre (3), inertia about the
-origin (xx xy xz yy yz zz), turn of the placement about z, sign of the axis along z"""
+"""Numbers of hinges: rotation (9) and shift (3) from the parent, mass, first mass moment (3), inertia about the
+origin (xx xy xz yy yz zz), angle of the rotation about z, sign of the axis along z"""
 
 R, ARM, OMEGA, ANGULAR_BIAS, LINEAR_BIAS, A, B, C, P = 0, 9, 12, 15, 18, 21, 27, 36, 42
 GAIN, OWN, ALPHA, ACC, POSITION, VELOCITY, THETA, RATE, ZERO, INVERSE, WIDTH = (
@@ -52,21 +52,21 @@ GAIN, OWN, ALPHA, ACC, POSITION, VELOCITY, THETA, RATE, ZERO, INVERSE, WIDTH = (
 )
 """Scratch of hinges, in world axes: rotation R (9), arm from the parent's origin, angular velocity, velocity-product
 acceleration (angular, linear), articulated inertia A (6), B (9), C (6), bias force P (moment, force), U D^-1 (moment,
-force; of a ball D^-1 u), D^-1 u, angular and linear acceleration, position, velocity, angle about z, rate, a zero of
+force; for a ball D^-1 u), D^-1 u, angular and linear acceleration, position, velocity, angle about z, rate, a zero of
 the table's scalar type (in row 0), D^-1. After :func:`spatial.articulate` A and B of a ball are D^-1 and D^-1 U^T."""
 PASSED = GAIN
-"""of a chart: what it passes to its parent of the force on it (moment, force)"""
+"""for a chart: the bias force that it transmits to its parent (moment, force)"""
 
 CHART_R, CHART_ARM, CHART_SPIN, CHART_SLIDE, CHART_ANGULAR, CHART_LINEAR, CHART_TURN, CHART_AXES = (
     0, 9, 12, 15, 18, 21, 24, 25,
 )  # fmt: skip
-"""What a chart's program writes: rotation (9), shift, angular and linear velocity, angular and linear bias, turn about
+"""Output of a chart's program: rotation (9), shift, angular and linear velocity, angular and linear bias, angle about
 z, then its motion subspace (angular and linear velocity for each freedom, then for each prescribed motion); all in the
-axes of the parent's side"""
+axes of the parent frame"""
 
 BETWEEN, FORCE, TORQUE, SPIN, EFFORT_GIVEN, PULL = range(6)
 """kinds of loads; ``BETWEEN``: a linear spring and damper between two points, ``PULL``: the same with a law given by
-expressions, ``SPIN``: a force across angular velocity and a direction"""
+expressions, ``SPIN``: a force along angular velocity x direction, ``EFFORT_GIVEN``: a generalized force"""
 LAW_ELASTIC, LAW_DRAG, LAW_POTENTIAL = range(3)
 """expressions of a law, one after the other"""
 STIFFNESS, REST, DAMPING, SPRING_NUMBERS = range(4)
@@ -78,7 +78,7 @@ direction, rotation from body axes to those of the hinge (9)"""
 GAP, ANGLE = range(2)
 """kinds of rows of closing joints"""
 CHILD_AT, PARENT_AT, NORMAL, OTHER_NORMAL, CLOSING_NUMBERS = 0, 3, 6, 9, 12
-"""Numbers of these rows: places of the points and directions in the axes of their hinges"""
+"""Numbers of these rows: the points and directions in the axes of their hinges"""
 
 MOTION_R, MOTION_POSITION, MOTION_VELOCITY, MOTION_OMEGA, MOTION_ACC, MOTION_ALPHA, MOTION = 0, 9, 12, 15, 18, 21, 24
 """Motion of a hinge, for Python: rotation (9), position, velocity, angular velocity, acceleration, angular

@@ -1,15 +1,15 @@
 """Exact derivatives of the recursion: inverse dynamics with tangents, then solves with the articulated inertias.
 
-The derivatives of v' are those of M v' - f with v' held, times -M^-1. Eight columns are found in one pass of the same
-kernels that compute plain numbers. A coordinate moves only what hangs on its hinge: a pass starts at the first hinge
-that its columns move, and hands what the hinges before have to carry, as forces, to the solve.
+The Jacobian of v' is that of M v' - f at constant v', times -M^-1. One pass of inverse dynamics, by the same kernels
+that compute plain numbers, yields eight columns. A coordinate moves only the subtree outboard of its hinge, so a pass
+starts at the first hinge that its columns move; the solve receives the forces on the hinges inboard of it.
 
-What hangs on the hinges of the columns is carried along as if it were frozen: seen from axes that turn with its
-carrier, only the carrier's angular velocity and acceleration change. Where nothing but relative motion matters (no
-loads from outside, no angles measured from ground) this short linear recursion takes the place of the pass. For turns
-and slides it needs no tangents at all: what such a hinge changes by itself is known.
+Hinges outboard of those of the columns are carried along as one frozen body: in axes that rotate with their carrier,
+only the carrier's angular velocity and acceleration change. If only relative motion matters (no external loads, no
+angles measured from ground), this short linear recursion replaces the pass for them. Revolute and prismatic joints need
+no tangents at all: their direct changes are known in closed form.
 
-The context (:data:`DERIVATIVES`) continues that of ``recursion.memory``.
+The context (:data:`DERIVATIVES`) extends that of ``recursion.memory``.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ DERIVATIVES = record_dtype(
     d_w d_q d_v d_aside d_tau d_left d_numbers d_spring_numbers d_load_numbers d_gravity
     """,
 )
-"""Fields after those of the recursion: how many ``columns`` (derivatives) there are; for each of the ``batches`` of
-eight: ``ranges`` first hinge, last that moves by itself, last that is carried along; ``seeds`` what has a tangent
-(index in [t, q, v, u], 0 for nothing), ``targets`` columns of the result (-1: none), ``lane_hinges`` the hinges;
-``slopes`` derivatives of expressions, ``moved`` how many expressions have some, ``moved_at`` where they stand;
-``given`` v', the end of ``rates``, which the callback ``forward_code`` finds; ``inputs`` the number of entries of u;
-``pass_code`` the callback for one batch, ``request`` its input, ``whole_code`` that for the derivatives of v';
-``frozen`` numbers of hinges that are carried along, 0 where none ever is. From ``d_`` on scratch: ``d_changes`` how
-carriers change, ``d_wrenches`` and ``d_right`` what the solve starts from, and what the recursion works on, with
-tangents; the last four by parameters, batch by batch."""
+"""Fields after those of the recursion: the number of ``columns`` (derivatives); for each of the ``batches`` of eight:
+``ranges`` (first hinge, last that moves directly, last that is carried along), ``seeds`` (index in [t, q, v, u] of the
+variable, 0 for none), ``targets`` (columns of the result, -1: none), ``lane_hinges`` (the hinges); ``slopes``:
+derivatives of expressions, ``moved``: how many expressions have nonzero ones, ``moved_at``: their indices;
+``given``: v', the end of ``rates``, which the callback ``forward_code`` computes; ``inputs``: the number of entries of
+u; ``pass_code``: the callback for one batch, ``request``: its input, ``whole_code``: the callback for the derivatives
+of v'; ``frozen``: the table of carried hinges, 0 if none is ever carried. Fields ``d_...`` are scratch: ``d_changes``
+changes of the carriers, ``d_wrenches`` and ``d_right`` the input of the solve, the others arrays of the recursion with
+tangents, of which the last four are tables with derivatives by parameters, batch by batch."""
 derivatives_at = reader(DERIVATIVES)
 
 REQUEST = record_dtype(whole="batch first own last")
@@ -56,19 +56,19 @@ request_at = reader(REQUEST)
 
 @inlined
 def aside_size(ctx):
-    """How many numbers the program of expressions and the charts have."""
+    """Length of the output of the program of expressions, charts included."""
     return 3 * ctx.drives + ctx.values + ctx.charts
 
 
 @mem.view
 def by_batch(ctx, address, batch):
-    """Eight whole numbers of a batch."""
+    """Eight integers of a batch."""
     return integers_at(address, (ctx.batches, LANES))[batch]
 
 
 @compiled_part
 def start(ctx, x):
-    """State and expressions at an address as constants; the derivatives of the expressions."""
+    """Copies the state at an address and the expressions as constants, and evaluates the expressions' derivatives."""
     nq, nv, size = ctx.nq, ctx.nv, aside_size(ctx)
     state, aside = doubles_at(x, 1 + nq + nv), doubles_at(ctx.aside, size)
     q, v, asides = tangents_at(ctx.d_q, nq), tangents_at(ctx.d_v, nv), tangents_at(ctx.d_aside, size)
@@ -84,7 +84,7 @@ def start(ctx, x):
 
 @compiled_part
 def seed(ctx, batch, amount):
-    """Sets the tangents of the coordinates and speeds that a batch differentiates by."""
+    """Sets the tangents of the coordinates and speeds with respect to which a batch differentiates."""
     nq, nv = ctx.nq, ctx.nv
     seeds = by_batch(ctx, ctx.seeds, batch)
     q, v = doubles_at(ctx.d_q, (nq, WIDTH)), doubles_at(ctx.d_v, (nv, WIDTH))
@@ -110,7 +110,7 @@ def slope_expressions(ctx, batch):
 
 @compiled_part
 def copy_carriers(tree, w, work, first, last):
-    """The hinges that carry those of a range, which do not move, as constants without forces on them."""
+    """Copies the fixed hinges that carry those of a range, as constants without forces on them."""
     for i in range(first, last + 1):
         up = tree[i - 1].parent
         if up < first:
@@ -123,9 +123,9 @@ def copy_carriers(tree, w, work, first, last):
 
 @compiled_part
 def differentiate(ctx, numbers, spring_numbers, load_numbers, first, own, last):
-    """M v' - f with tangents, for a range of hinges; what they pass to the hinges before is stored there as forces.
+    """M v' - f with tangents, for a range of hinges; the forces that they transmit to earlier hinges are stored there.
 
-    Hinges after the last ``own`` one are carried along; their part of the change is left to the solve.
+    Hinges after the last ``own`` one are carried along; the solve adds their part of the change.
     """
     n, nq, nv, nd = ctx.hinge_count, ctx.nq, ctx.nv, ctx.drives
     tree, w = mem.hinges_of(ctx), tangents_at(ctx.d_w, (n + 1, co.WIDTH))
@@ -133,7 +133,7 @@ def differentiate(ctx, numbers, spring_numbers, load_numbers, first, own, last):
     drives, values = tangents_at(ctx.d_aside, 3 * nd), tangents_at(ctx.d_aside + BYTES * 3 * nd, ctx.values)
     charts = tangents_at(ctx.d_aside + BYTES * (3 * nd + ctx.values), ctx.charts)
     a, out = doubles_at(ctx.given, nv), tangents_at(ctx.d_left, nv)
-    for i in range(first, own + 1):  # one hinge after the other: what it reads again is still near
+    for i in range(first, own + 1):  # hinge by hinge: its data is still in the cache
         sp.place(tree[:i], numbers, q, v, drives, charts, w, i)
         iv.accelerate_given(tree[:i], drives, charts, a, w, i)
         iv.need_forces(numbers[:i], w, i)
@@ -152,7 +152,7 @@ def differentiate(ctx, numbers, spring_numbers, load_numbers, first, own, last):
 
 @compiled_part
 def carry(ctx, tree, work, first, own, last):
-    """Forces on what the hinges from the first to the last carry along; the solve takes them."""
+    """Changes of the forces on the carried hinges, as input of the solve."""
     n = ctx.hinge_count
     w, frozen = mem.scratch_of(ctx), doubles_at(ctx.frozen, (n + 1, ca.FROZEN_WIDTH))
     changes, z = eights_at(ctx.d_changes, (n + 1, ca.CHANGES_WIDTH)), eights_at(ctx.d_wrenches, (n + 1, 6))
@@ -160,7 +160,7 @@ def carry(ctx, tree, work, first, own, last):
         ca.note_change(work[i], changes[i])
     for i in range(own + 1, last + 1):
         up = tree[i - 1].parent
-        if up < first:  # another branch, which stays as it is
+        if up < first:  # another branch, which does not change
             for k in range(ca.CHANGES_WIDTH):
                 changes[i, k] = 0.0
             for k in range(6):
@@ -174,7 +174,7 @@ def carry(ctx, tree, work, first, own, last):
 
 @compiled_part
 def stiffen(ctx, batch):
-    """Springs and dampers across hinges, into the right-hand side."""
+    """Subtracts stiffness and damping of springs across hinges from the right-hand side."""
     nq, count = ctx.nq, ctx.spring_count
     hinges = by_batch(ctx, ctx.lane_hinges, batch)
     seeds = by_batch(ctx, ctx.seeds, batch)
@@ -188,7 +188,7 @@ def stiffen(ctx, batch):
 
 @compiled_part
 def change_batch(ctx, batch, first, own, last):
-    """Forces that the columns of a batch make necessary, ready for the solve, in a tree of turns and slides."""
+    """Changes of forces for the columns of a batch, for the solve, in a tree of revolute and prismatic joints."""
     n, nq, nv = ctx.hinge_count, ctx.nq, ctx.nv
     tree, w = mem.hinges_of(ctx), mem.scratch_of(ctx)
     frozen, b = doubles_at(ctx.frozen, (n + 1, ca.FROZEN_WIDTH)), eights_at(ctx.d_right, nv)
@@ -220,14 +220,14 @@ def change_batch(ctx, batch, first, own, last):
 
 @compiled_part
 def solve_batch(ctx, last):
-    """A batch's derivatives of v', from the right-hand side and the forces that have been gathered."""
+    """A batch's derivatives of v', from the right-hand side and the forces of the batch."""
     z = eights_at(ctx.d_wrenches, (ctx.hinge_count + 1, 6))
     sp.solve(mem.hinges_of(ctx), mem.charts_of(ctx), mem.scratch_of(ctx), eights_at(ctx.d_right, ctx.nv), z, z, last)
 
 
 @compiled_part
 def gather_batch(ctx, first, own):
-    """The tangents of M v' - f as a right-hand side, and as forces on the hinges before."""
+    """The tangents of M v' - f as a right-hand side, and as forces on earlier hinges."""
     n, nv = ctx.hinge_count, ctx.nv
     tree, left_over = mem.hinges_of(ctx), tangents_at(ctx.d_left, nv)
     b, z, work = (
@@ -237,7 +237,7 @@ def gather_batch(ctx, first, own):
     )
     for k in range(nv):
         b[k] = -tangents_of(left_over[k])
-    for i in range(own + 1):  # those after it stand there already
+    for i in range(own + 1):  # ``carry`` has written those after it
         for k in range(6):
             z[i, k] = 0.0
     for i in range(first, own + 1):
@@ -258,7 +258,7 @@ def write_columns(ctx, batch, source, width, start, out):
                 out[k, targets[l]] = found[k, start + l]
 
 
-# -- one batch: callbacks, so that their long code is compiled once ----------------------------------------
+# -- one batch: callbacks, so that their long code is compiled only once -----------------------------------
 
 
 @compiled_callback(allocates=False)
@@ -277,7 +277,7 @@ def by_state(out, inp, context):
 
 @compiled_callback(allocates=False)
 def by_parameters(out, inp, context):
-    """The same by parameters, which move all hinges."""
+    """The same by parameters, which affect all hinges."""
     ctx, batch = derivatives_at(context), request_at(inp).batch
     n, springs, loads = ctx.hinge_count, ctx.spring_count, ctx.load_count
     numbers = tangents_at(ctx.d_numbers + BYTES * batch * n * co.NUMBERS, (n, co.NUMBERS))
@@ -293,7 +293,7 @@ def by_parameters(out, inp, context):
 
 @compiled_part
 def pass_batch(ctx, context, batch, first, own, last):
-    """One pass with the tangents that the context is for."""
+    """One pass for a batch, by the callback of the context."""
     request = request_at(ctx.request)
     request.batch, request.first, request.own, request.last = batch, first, own, last
     call_native(ctx.pass_code, 0, ctx.request, context)
@@ -301,10 +301,10 @@ def pass_batch(ctx, context, batch, first, own, last):
 
 @compiled_part
 def begin(ctx, inp, context):
-    """v' at a state [t, q, v, u], all that the recursion leaves in its scratch, and what is carried along frozen."""
+    """v' at a state [t, q, v, u], with the recursion's scratch table, and the table of carried hinges."""
     end = 1 + ctx.nq + ctx.nv
     x, place = doubles_at(inp, end + ctx.inputs), doubles_at(ctx.x, end + ctx.inputs)
-    for k in range(end, end + ctx.inputs):  # steppers leave inputs to the buffer
+    for k in range(end, end + ctx.inputs):  # the callback takes inputs from this buffer
         place[k] = x[k]
     call_native(ctx.forward_code, ctx.rates, inp, context)
     if ctx.frozen != 0:
@@ -314,7 +314,7 @@ def begin(ctx, inp, context):
 
 @compiled_callback(allocates=False)
 def of_accelerations(out, inp, context):
-    """Derivatives of v', a matrix row by row, at a state [t, q, v, u]."""
+    """Jacobian of v', row by row, at a state [t, q, v, u]."""
     ctx = derivatives_at(context)
     ranges, found = integers_at(ctx.ranges, (ctx.batches, 3)), doubles_at(out, (ctx.nv, ctx.columns))
     begin(ctx, inp, context)
@@ -329,7 +329,7 @@ def of_accelerations(out, inp, context):
 
 @compiled_callback(allocates=False)
 def of_turns_and_slides(out, inp, context):
-    """The same for trees of revolute and prismatic joints, whose forces follow directly; compiled in half the time."""
+    """The same for trees of revolute and prismatic joints, without tangents; it compiles in half the time."""
     ctx = derivatives_at(context)
     ranges, found = integers_at(ctx.ranges, (ctx.batches, 3)), doubles_at(out, (ctx.nv, ctx.columns))
     begin(ctx, inp, context)
@@ -344,7 +344,7 @@ def of_turns_and_slides(out, inp, context):
 
 @compiled(allocates=False)
 def evaluate(context, q, v, out):
-    """Derivatives of v' at one state, for calls from Python; no checks."""
+    """Jacobian of v' at one state, for calls from Python; no checks."""
     ctx = derivatives_at(context)
     rk.write_state(ctx.x, q, v, ctx.nq, ctx.nv)
     call_native(ctx.whole_code, address_of(out), ctx.x, context)
@@ -352,7 +352,7 @@ def evaluate(context, q, v, out):
 
 @compiled(allocates=False)
 def acceleration_rows(context, x, out):
-    """Derivatives of v' for every row [t, q, v, u] of x."""
+    """Jacobian of v' for every row [t, q, v, u] of x."""
     ctx = derivatives_at(context)
     for k in range(x.shape[0]):
         at = address_of(x) + 8 * k * x.shape[1]
@@ -361,7 +361,7 @@ def acceleration_rows(context, x, out):
 
 @compiled(allocates=False)
 def residual_rows(context, x, a, out):
-    """Derivatives of M v' - f for every row [t, q, v, u] of x and v' in a."""
+    """Jacobian of M v' - f for every row [t, q, v, u] of x and v' in a."""
     ctx = derivatives_at(context)
     n, gravity, given = ctx.hinge_count, doubles_at(ctx.gravity, 3), doubles_at(ctx.given, ctx.nv)
     w = mem.scratch_of(ctx)

@@ -1,6 +1,6 @@
 """Inverse dynamics by the recursive Newton-Euler algorithm (Featherstone 2008, table 5.1), for any scalar type.
 
-The first pass for poses and velocities is :func:`spatial.place`.
+:func:`spatial.place` is the pass for poses and velocities before it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def accelerate_given(hinges, drives, charts, a, w, first=1):
 
 @compiled_part(fastmath=FUSED)
 def need_forces(numbers, w, first=1):
-    """The force I a + v x* I v that every hinge's own mass needs for its motion (Newton and Euler)."""
+    """The force I a + v x* I v that each hinge's own mass needs for its motion (Newton-Euler equations)."""
     for i in range(first, numbers.shape[0] + 1):
         y, body = w[i], numbers[i - 1]
         omega, alpha, acc, turned, J = (
@@ -62,7 +62,7 @@ def need_forces(numbers, w, first=1):
             matrix(y, co.R),
             symmetric(body, co.INERTIA),
         )
-        own = transposed_times(turned, omega)  # in the axes of the hinge, where the inertia is known
+        own = transposed_times(turned, omega)  # in the axes of the hinge, in which the inertia is constant
         gyro = cross(own, symmetric_times(J, own))
         moment = times(turned, add(gyro, symmetric_times(J, transposed_times(turned, alpha))))
         g = times(turned, vector(body, co.MOMENT))
@@ -73,7 +73,7 @@ def need_forces(numbers, w, first=1):
 
 @compiled_part(fastmath=FUSED)
 def accelerate_forces(w):
-    """The same where w holds the inertia of each hinge alone, in world axes: adds I a to the bias forces v x* I v."""
+    """The same if w holds the inertia of each single hinge in world axes: adds I a to the bias forces v x* I v."""
     for i in range(1, w.shape[0]):
         y = w[i]
         n, f = inertia_times(
@@ -85,7 +85,7 @@ def accelerate_forces(w):
 
 @compiled_part(fastmath=FUSED)
 def hand_down(hinges, tau, nv, charts, w, out, first=1):
-    """M v' - f, from the forces that every hinge needs; the tips come first."""
+    """M v' - f, from the forces that each hinge needs, from the tips to ground."""
     for i in range(hinges.shape[0], first - 1, -1):
         hinge, y = hinges[i - 1], w[i]
         kind, k, n, f = hinge.kind, hinge.v, vector(y, co.P), vector(y, co.P + 3)
@@ -98,12 +98,12 @@ def hand_down(hinges, tau, nv, charts, w, out, first=1):
                 out[k + j] = left[j] - tau[k + j]
         elif kind == co.REVOLUTE:
             axis = axis_of(y)
-            through = tau[k] if k >= 0 else tau[nv + hinge.drive]
-            whole = dot(axis, n)
+            spring = tau[k] if k >= 0 else tau[nv + hinge.drive]
+            total = dot(axis, n)
             if k >= 0:
-                out[k] = whole - through
-            if hinge.absolute == 1:  # what drives it acts from ground: only the spring's torque goes through
-                n = along(n, axis, through - whole)
+                out[k] = total - spring
+            if hinge.absolute == 1:  # its drive acts from ground: the parent gets only the spring's torque
+                n = along(n, axis, spring - total)
         elif k >= 0:
             out[k] = dot(axis_of(y), f) - tau[k]
         hand_over(w[hinge.parent], co.P, vector(y, co.ARM), n, f)

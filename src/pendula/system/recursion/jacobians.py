@@ -1,4 +1,4 @@
-"""Binds the kernels of derivatives to a system: which columns go together, and memory for them."""
+"""Binds the derivative kernels to a system: groups columns into batches of eight, and allocates memory."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from pendula.system.recursion.tables import Gradient, Tables, has_straight_sprin
 if TYPE_CHECKING:
     from pendula.system.dynamics import Dynamics
 
-STEP = 1e-30  # of an imaginary change: its square is lost, so that derivatives are exact
+STEP = 1e-30  # complex step: its square vanishes in rounding, so derivatives are exact
 
 
 @dataclass(frozen=True)
 class Batches:
-    """Columns in groups of eight.
+    """Columns of a Jacobian in groups of eight.
 
     Attributes:
-        seeds: index in [t, q, v, u] of what each lane differentiates by, 0 where it is no coordinate or speed.
-        targets: column of the result that each lane gives, -1 for none.
+        seeds: index in [t, q, v, u] of each lane's variable, 0 if it is not a coordinate or speed.
+        targets: column of the result that each lane computes, -1 for none.
         hinges: number of the hinge that each lane belongs to, 0 for none.
-        ranges: first hinge that the group moves, last that it moves by itself, last that is carried along.
+        ranges: first hinge that the group moves, last that it moves directly, last that is carried along.
     """
 
     seeds: Array
@@ -45,7 +45,7 @@ class Batches:
 
     @classmethod
     def of(cls, tables: Tables, by: str, gradient: Gradient | None) -> Batches:
-        """Groups for derivatives by ``q``, ``v``, ``u``, ``p`` or several of them: columns of near hinges together."""
+        """Groups for derivatives by ``q``, ``v``, ``u``, ``p`` or several of them; close hinges share a group."""
         columns = columns_of(tables, by)
         reach = _Reach(tables)
         found = []
@@ -57,7 +57,7 @@ class Batches:
         seeds, targets = np.zeros((count, LANES), dtype=np.int64), np.full((count, LANES), -1, dtype=np.int64)
         ranges = np.ones((count, 3), dtype=np.int64)
         start = 0
-        for k in range(count):  # a group that is not full comes first, where passes are short
+        for k in range(count):  # the incomplete group comes first, since the outermost hinges have the shortest passes
             end = len(found) - LANES * (count - 1 - k)
             group = sorted(found[start:end], key=lambda entry: entry[1])
             firsts, owns, lasts = zip(*(reached for reached, _, _ in group), strict=True)
@@ -69,7 +69,7 @@ class Batches:
 
 
 def columns_of(tables: Tables, by: str) -> list[int]:
-    """Index in [t, q, v, u] of every coordinate and speed that is differentiated by, 0 for inputs and parameters."""
+    """Index in [t, q, v, u] of every variable of a Jacobian, 0 for inputs and parameters."""
     m = tables.mechanism
     found = {
         "q": list(range(1, 1 + tables.nq)),
@@ -81,14 +81,14 @@ def columns_of(tables: Tables, by: str) -> list[int]:
 
 
 def symbols_of(tables: Tables, by: str) -> list[Any]:
-    """The symbols of the same."""
+    """The symbols of the same variables."""
     m = tables.mechanism
     found = {"q": m.q, "v": m.v, "u": m.inputs, "p": m.parameters}
     return [x for letter in by for x in found[letter]]
 
 
 class _Reach:
-    """What a coordinate or speed moves, by its index in [t, q, v, u]: first, last own and last hinge; all for 0."""
+    """Hinges that a coordinate or speed (index in [t, q, v, u]) moves: first, last direct, last carried; all for 0."""
 
     def __init__(self, tables: Tables) -> None:
         hinges, count = tables.hinges, len(tables.hinges)
@@ -96,7 +96,7 @@ class _Reach:
         for i in range(count, 0, -1):
             up = int(hinges["parent"][i - 1])
             last[up] = max(last[up], last[i])
-        # a spring between two points may lead to any hinge
+        # a spring between two points may couple any hinges
         everywhere = bool(np.any(np.isin(tables.loads["kind"], (BETWEEN, PULL))))
         carries = carries_along(tables)
         self._of, self._hinges = {0: (1, count, count)}, {0: 0}
@@ -119,31 +119,31 @@ class _Reach:
 
 
 def carries_along(tables: Tables) -> bool:
-    """Whether what hangs on a hinge may be carried along frozen: nothing but relative motion matters.
+    """Whether hinges outboard of a moved one may be carried along as a frozen body: only relative motion matters.
 
-    Not with quaternions, whose entries also stretch.
+    This excludes quaternions, whose entries may also change their length.
     """
     hinges = tables.hinges
     return not (len(tables.loads) or np.any(hinges["absolute"] == 1) or np.any(hinges["kind"] == BALL))
 
 
 def is_direct(tables: Tables) -> bool:
-    """Whether besides there are only turns, slides and constant springs, whose derivatives are known."""
+    """Whether there are also only revolute and prismatic joints and linear springs, with known derivatives."""
     constant = has_straight_springs(tables.springs)
     return bool(carries_along(tables) and constant and not np.any(tables.hinges["kind"] == CHART))
 
 
 class BoundJacobian:
-    """Kernels of derivatives with everything they work on.
+    """Derivative kernels with their memory.
 
     Args:
-        tables: of the model.
-        dynamics: fresh callbacks of the same system whose program takes inputs as numbers.
+        tables: tables of the model.
+        dynamics: new callbacks of the same system, whose program reads inputs as numbers.
         by: letters among ``q``, ``v``, ``u``; or ``p``.
-        batches: which columns go together.
+        batches: the grouping of the columns.
         gradient: program of the derivatives of expressions, if there are any.
         vector: the parameters.
-        solves: whether derivatives of accelerations are wanted, and not only those of the residual: another kernel.
+        solves: whether to differentiate accelerations, which needs more kernels than the residual.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class BoundJacobian:
 
 
 def fill_parameter_tables(context: Memory, tables: Tables, vector: Array, batches: Batches) -> None:
-    """All numbers that follow from parameters with their tangents, batch by batch, by imaginary changes."""
+    """All numbers that depend on parameters, with their tangents, batch by batch, by complex steps."""
     base, count = tables.numbers(vector), len(batches.ranges)
     fields = {"hinges": "d_numbers", "springs": "d_spring_numbers", "loads": "d_load_numbers", "gravity": "d_gravity"}
     found: dict[str, Array] = {}

@@ -1,6 +1,6 @@
-"""Compiled callbacks of the recursion, one compilation for all models; they find everything through a context.
+"""Compiled callbacks of the recursion, compiled once for all models: they read everything from a context.
 
-The context (:mod:`pendula.system.recursion.memory`) continues that of ``system.kernels``.
+The context (:mod:`pendula.system.recursion.memory`) extends that of ``system.kernels``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pendula.system.recursion.algebra import matrix, put, put_matrix, vector
 
 @compiled_part
 def write_aside(ctx, x):
-    """Prescribed motions, values of expressions and charts at a state [t, q, v, u] at an address."""
+    """Evaluates prescribed motions, expressions and charts at the state [t, q, v, u] at an address."""
     if ctx.code != 0:
         call_native(ctx.code, ctx.aside, x, ctx.parameters)
 
@@ -37,7 +37,7 @@ def write_state(x, q, v, nq, nv):
 
 @compiled_part
 def lay_out(ctx, x):
-    """Places all hinges of a state at an address; returns the arrays that other parts read."""
+    """Poses and velocities of all hinges for the state at an address; returns the arrays that other parts read."""
     q, v = doubles_at(x + 8, ctx.nq), doubles_at(x + 8 * (1 + ctx.nq), ctx.nv)
     hinges, numbers, w, gravity = (
         mem.hinges_of(ctx),
@@ -53,9 +53,9 @@ def lay_out(ctx, x):
 
 @compiled_part
 def apply_loads(ctx, q, v, drives, values, rates, tau, w):
-    """Loads on what has been placed, into bias forces and efforts; returns the power of all but springs.
+    """Adds loads to bias forces and to the generalized forces ``tau``; returns the power of all loads except springs.
 
-    For any scalar type; ``rates`` are the speeds and the rates of prescribed motions.
+    For any scalar type, after :func:`lay_out`; ``rates`` are the speeds and the rates of prescribed motions.
     """
     for k in range(tau.shape[0]):
         tau[k] = 0.0
@@ -72,7 +72,7 @@ def apply_loads(ctx, q, v, drives, values, rates, tau, w):
 
 @compiled_part
 def load(ctx, q, v, drives, w):
-    """The same for one state; returns efforts and power."""
+    """:func:`apply_loads` for one state; returns the generalized forces and the power."""
     nv, nd = ctx.nv, ctx.drives
     tau, rates = doubles_at(ctx.tau, nv + nd), doubles_at(ctx.speeds, nv + nd)
     for k in range(nv):
@@ -84,7 +84,7 @@ def load(ctx, q, v, drives, w):
 
 @compiled_part
 def forward(ctx, x, out):
-    """v' at a state [t, q, v, u] at an address; returns the power of loads that are not springs."""
+    """v' at the state [t, q, v, u] at an address; returns the power of all loads except springs."""
     write_aside(ctx, x)
     q, v, hinges, numbers, drives, charts, w = lay_out(ctx, x)
     sp.start_inertia(numbers, w)
@@ -102,7 +102,7 @@ def forward(ctx, x, out):
 
 @compiled_part
 def total_power(ctx, power):
-    """Power of loads, which is kept behind the efforts, and of the prescribed motions, whose efforts are known."""
+    """Power of loads (also stored after the drive forces) plus that of the prescribed motions."""
     nd = ctx.drives
     efforts, drives = doubles_at(ctx.efforts, nd + 1), mem.prescribed_of(ctx)
     efforts[nd] = power
@@ -113,7 +113,7 @@ def total_power(ctx, power):
 
 @compiled_part
 def note_failure(ctx, x, rates):
-    """Sets the status where accelerations are not finite though everything that goes in is."""
+    """Sets the status if accelerations are not finite although state and expressions are."""
     nq, nv = ctx.nq, ctx.nv
     given = doubles_at(x, 1 + nq + nv)
     total = 0.0
@@ -133,7 +133,7 @@ def note_failure(ctx, x, rates):
 
 @compiled_part
 def copied(ctx, inp):
-    """Address of [t, q, v, u] for a state [t, q, v, ...] at an address; the inputs stand in the buffer already."""
+    """Address of [t, q, v, u] for the state [t, q, v, ...] at an address; the buffer already holds the inputs."""
     if ctx.code == 0:
         return inp
     n = 1 + ctx.nq + ctx.nv
@@ -145,7 +145,7 @@ def copied(ctx, inp):
 
 @compiled_callback(allocates=False)
 def right_hand_side(out, inp, context):
-    """[t, q, v, (work)] -> [q', v', (power)]; NaN and a status in the context where a freedom has no inertia."""
+    """[t, q, v, (work)] -> [q', v', (power)]; NaN, with a status in the context, if an articulated inertia vanishes."""
     ctx = mem.recursion_at(context)
     nq, nv = ctx.nq, ctx.nv
     x, rates = copied(ctx, inp), doubles_at(out, nq + nv + 1)
@@ -155,7 +155,7 @@ def right_hand_side(out, inp, context):
 
 @compiled_part
 def finish(ctx, x, power, rates):
-    """q' and the power, once v' is known; notes a failure."""
+    """Adds q' and the power to a computed v'; sets the status after a failure."""
     nq, nv = ctx.nq, ctx.nv
     sp.coordinate_rates(mem.hinges_of(ctx), doubles_at(x + 8, nq), doubles_at(x + 8 * (1 + nq), nv), rates)
     if ctx.quadratures == 1:
@@ -165,7 +165,7 @@ def finish(ctx, x, power, rates):
 
 @compiled_callback(allocates=False)
 def energies_of_one(out, inp, context):
-    """[t, q, v] -> kinetic and potential energy; bodies that are fixed to ground are left out."""
+    """[t, q, v] -> kinetic and potential energy, without bodies that are fixed to ground."""
     ctx = mem.recursion_at(context)
     x = copied(ctx, inp)
     write_aside(ctx, x)
@@ -191,9 +191,9 @@ def evaluate(context, q, v, out):
 
 @compiled(allocates=False)
 def solve_rows(context, x, accelerations, multipliers, power, efforts, status):
-    """Accelerations, multipliers, power of loads and efforts of prescribed motions for every row [t, q, v, u] of x.
+    """Accelerations, multipliers, power of loads and drive forces for every row [t, q, v, u] of x.
 
-    The right-hand side is called by its address, whichever it is: what is not used need not be compiled.
+    The right-hand side is called by its address, so that only the one in use is compiled.
     """
     ctx = mem.recursion_at(context)
     nq, nv, nu, nd, m = ctx.nq, ctx.nv, ctx.nu, ctx.drives, ctx.rows
@@ -229,7 +229,7 @@ def energy_rows(context, x, out):
 def motion_rows(context, x, a, out):
     """Rotation, position, velocities and accelerations of all hinges for every row [t, q, v, u] of x and v' in a.
 
-    One row of out per hinge; its columns are those of ``columns.MOTION_R`` and on.
+    One row of out per hinge, with the columns from ``columns.MOTION_R`` on.
     """
     ctx = mem.recursion_at(context)
     for k in range(x.shape[0]):
@@ -266,7 +266,7 @@ def residual_rows(context, x, a, out):
 
 @compiled(allocates=False)
 def mass_rows(context, x, unit, out):
-    """The mass matrix for every row [t, q, v, u] of x: column by column, the forces that a unit of v' needs.
+    """The mass matrix for every row [t, q, v, u] of x, column by column: generalized forces for a unit of v'.
 
     Inverse dynamics without velocities, gravity and prescribed motions (Featherstone 2008, chapter 6).
     ``unit`` is scratch for one number per speed.

@@ -38,12 +38,12 @@ class LoadRows:
     """Springs across hinges, and all other loads.
 
     Attributes:
-        expressions: what loads need as functions of state and time.
-        springs: whole numbers and constants of every spring across a hinge.
-        others: whole numbers and constants of every other load, by column.
+        expressions: functions of state and time that loads use.
+        springs: integers and constants of every spring across a hinge.
+        others: integers and constants of every other load, by column.
 
     Raises:
-        NotSupported: a load that the recursion cannot do; the message names it.
+        NotSupported: the recursion does not support a load; the message names it.
     """
 
     def __init__(self, skeleton: Skeleton) -> None:
@@ -94,18 +94,18 @@ class LoadRows:
                 assert_never(load)
 
     def _law(self, load: ld.Across | ld.Between) -> int:
-        """Index of the first of the expressions of a law: elastic force, drag, potential; they are written later."""
+        """Reserves expressions for a law (elastic force, drag, potential); returns the index of the first."""
         at = len(self.expressions)
         self.expressions += [0, 0, 0]
         self._laws.append((at, load))
         return at
 
     def write_laws(self) -> None:
-        """Elastic pull, drag and potential of laws with other than straight lines, as expressions of the state.
+        """Writes elastic force, drag and potential of nonlinear laws as expressions of the state.
 
-        What a law measures is found from the symbolic poses, so that the derivatives of the program of expressions
-        contain all that the law adds to those of the kernels. Rates can be taken once all prescribed motions are
-        known, those of moving points of ground included.
+        The length or angle in a law comes from the symbolic poses, so that the derivatives of the program of
+        expressions contain everything the law adds to those of the kernels. Rates are available only after all
+        prescribed motions are known, including those of moving points on ground.
         """
         m = self.mechanism
         in_time = m.in_time()
@@ -124,17 +124,17 @@ class LoadRows:
 
     def _place_of(self, name: str) -> tuple[int, int]:
         if name not in self.skeleton.place_of:
-            raise NotSupported(f'the recursion has no spring on "{name}", a prescribed coordinate of a chart')
+            raise NotSupported(f'the recursion supports no spring on "{name}", a prescribed coordinate of a chart')
         return self.skeleton.place_of[name]
 
     def end(self, body: str, place: Sequence[Expr]) -> Point:
-        """A point of a body; one of ground that moves has a hinge."""
-        if not all(is_constant(x, self._known) for x in place):  # a point of ground that moves
+        """A point of a body; a moving point on ground has its own hinge."""
+        if not all(is_constant(x, self._known) for x in place):
             return Point(-1, (0, 0, 0), self.skeleton.moving_point(place))
         return Point(-1 if body == GROUND_NAME else self.mechanism.index[body], tuple(place))
 
     def _either(self, value: Expr) -> tuple[int, Expr]:
-        """Index of an expression of state or time with 0, or -1 with the constant that it is."""
+        """(index, 0) for an expression of state or time, (-1, value) for a constant."""
         return (-1, value) if is_constant(value, self._known) else (self._expression(value), 0)
 
     def _expression(self, value: Expr) -> int:
@@ -186,7 +186,7 @@ class LoadRows:
         self.others.append((LoadRow(kind, on, other, at, {"world": 0, "body": 1}[axes]), constants))
 
     def hinge_of(self, link: int) -> int:
-        """The hinge that carries a body; -1 means ground."""
+        """The hinge that carries a body (-1: ground)."""
         return GROUND if link < 0 else self.skeleton.seats[link].hinge
 
     @property
@@ -199,7 +199,7 @@ class LoadRows:
 
     @property
     def has_damping(self) -> bool:
-        """Whether a damper or friction is in a hinge."""
+        """Whether any hinge has a damper or friction."""
         return any(
             not is_zero(constants[co.DAMPING])
             or row.damping >= 0
@@ -209,7 +209,7 @@ class LoadRows:
 
     @property
     def does_work(self) -> bool:
-        """Whether a load is anything but a spring."""
+        """Whether any load is more than a spring."""
         return any(self._is_more_than_spring(*row) for row in self.others)
 
     def _is_more_than_spring(self, row: LoadRow, entries: dict[int, Any]) -> bool:
@@ -229,7 +229,7 @@ class LoadRows:
                 yield from vector
 
     def numbers(self, value: Callable[[Expr], Any], R: Array, r: Array, kind: Any) -> tuple[Array, Array]:
-        """The numbers of springs and of other loads; ``R`` and ``r`` lead from bodies to their hinges."""
+        """The numbers of springs and of other loads; ``R`` and ``r`` transform from body axes to hinge axes."""
         springs = np.array([[value(x) for x in row] for _, row in self.springs], dtype=kind)
         others = np.zeros((len(self.others), co.LOAD_NUMBERS), dtype=kind)
         for row, (_, entries) in zip(others, self.others, strict=True):

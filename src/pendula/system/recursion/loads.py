@@ -1,7 +1,7 @@
 """Loads in a recursion: springs, dampers, friction and forces given by expressions.
 
-A load between the two sides of a hinge adds to its effort (the generalized force of the joint); every other load is a
-wrench, a force and a moment on the frame of a hinge. The power of all loads except springs is summed along the way.
+A load between the two sides of a hinge adds to the generalized force ``tau`` of the joint. Every other load is a wrench
+on the frame of a hinge, which enters its bias force. The functions also return the power of all loads except springs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from pendula.system.recursion.algebra import (
 
 @compiled_part(fastmath=FUSED)
 def stretch_and_rate(hinge, body, x, y, j, q, v, drives, zero):
-    """Coordinate j of a hinge y on x as its two sides see it, and its rate."""
+    """Relative coordinate j between the two sides of a hinge y on x, and its rate."""
     if hinge.kind == co.BALL:
         return zero, v[hinge.v + j] + 0.0
     if hinge.kind == co.CHART:
@@ -55,7 +55,7 @@ def moving(y, offset):
 
 @compiled_part(fastmath=FUSED)
 def load_hinges(springs, constants, hinges, numbers, q, v, drives, values, tau, w):
-    """Springs and dampers between the two sides of hinges, into the efforts; returns the power of the dampers."""
+    """Adds springs and dampers across hinges to the generalized forces; returns the power of the dampers."""
     power = w[0, co.ZERO]
     for k in range(springs.shape[0]):
         load, c = springs[k], constants[k]
@@ -78,7 +78,7 @@ def load_hinges(springs, constants, hinges, numbers, q, v, drives, values, tau, 
 
 @compiled_part(fastmath=FUSED)
 def load_bodies(loads, constants, values, rates, tau, w):
-    """Forces and moments on bodies, and efforts given by expressions; returns the power of all but springs.
+    """Adds forces and moments on bodies, and given generalized forces; returns the power of all loads except springs.
 
     ``rates`` are the speeds, then the rates of the prescribed motions.
     """
@@ -118,7 +118,7 @@ def load_bodies(loads, constants, values, rates, tau, w):
 
 @inlined
 def push(y, offset, force):
-    """A force on a hinge's frame at an offset from its origin, in world axes."""
+    """Adds a force on a hinge's frame, at an offset from its origin, to the bias force; all in world axes."""
     back = negative(force)
     increase(y, co.P, cross(offset, back))
     increase(y, co.P + 3, back)
@@ -126,19 +126,19 @@ def push(y, offset, force):
 
 @inlined
 def gap_between(c, y, z, offset):
-    """From the first end of a spring to the second, and the offset of the second, in world axes."""
+    """Vector from the first end of a spring to the second, and the offset of the second end, in world axes."""
     other = times(matrix(z, co.R), vector(c, co.OTHER))
     return subtract(add(vector(z, co.POSITION), other), add(vector(y, co.POSITION), offset)), other
 
 
 @compiled_part(fastmath=FUSED)
 def spring_between(load, c, values, y, z, offset):
-    """Equal and opposite forces along the line between two points; returns the power of the damper."""
+    """A linear spring and damper between two points; returns the power of the damper."""
     gap, other = gap_between(c, y, z, offset)
     square = dot(gap, gap)
-    pull = c[co.SPRING_RATE] + 0.0 * square
+    tension = c[co.SPRING_RATE] + 0.0 * square
     if c[co.LENGTH] != 0.0:
-        pull = c[co.SPRING_RATE] * (1.0 - c[co.LENGTH] / np.sqrt(square))
+        tension = c[co.SPRING_RATE] * (1.0 - c[co.LENGTH] / np.sqrt(square))
     damping = c[co.FACTOR]
     if load.value >= 0:
         damping += values[load.value]
@@ -147,7 +147,7 @@ def spring_between(load, c, values, y, z, offset):
         opening = dot(subtract(moving(z, other), moving(y, offset)), gap)
         drag = damping * (opening / square)
         power = -(drag * opening)
-    force = scaled(pull + drag, gap)
+    force = scaled(tension + drag, gap)
     push(y, offset, force)
     push(z, other, negative(force))
     return power
@@ -168,7 +168,7 @@ def pull_between(load, c, values, y, z, offset):
 
 @compiled_part(fastmath=FUSED)
 def energies(ctx, hinges, numbers, q, v, drives, w):
-    """Kinetic and potential energy of what :func:`spatial.place` has placed, for any scalar type."""
+    """Kinetic and potential energy after :func:`spatial.place`, for any scalar type."""
     springs, spring_numbers = mem.springs_of(ctx)
     loads, load_numbers = mem.loads_of(ctx)
     values, down, zero = mem.values_of(ctx), vector(doubles_at(ctx.gravity, 3), 0), w[0, co.ZERO]

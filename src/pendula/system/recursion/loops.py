@@ -1,9 +1,8 @@
-"""Closed loops on top of the recursion: forces that close them, found in the space of the constraints.
+"""Closed loops on top of the recursion: solves for the constraint forces that keep them closed.
 
-Every row of a closing joint is described by its constraint wrench per unit multiplier: forces and moments on at most
-three hinges. The unit response of the tree to it (:func:`spatial.solve`) gives one column of the matrix G M^-1 G^T
-(Featherstone 2008, chapter 8). This matrix is small, and singular if constraints are redundant: it is factored with
-the largest pivot first, up to its rank.
+The constraint wrench of a row per unit multiplier consists of forces and moments on at most three hinges. The tree's
+response to it (:func:`spatial.solve`) yields one column of the matrix G M^-1 G^T (Featherstone 2008, chapter 8).
+This small matrix is singular if constraints are redundant, so a Cholesky factorization with pivoting stops at its rank.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from pendula.system.recursion.algebra import add, cross, dot, inlined, matrix, n
 from pendula.system.recursion.spatial import drive_efforts, solve
 
 ON_CHILD, ON_PARENT, ON_FRAME, OPENING, RATE, SECOND, PULLS = 0, 6, 12, 18, 19, 20, 21
-"""Columns of what a row exerts: moment and force on each of three hinges; then gap, its rate and its second rate"""
+"""Columns of the table of rows: unit constraint wrench on each of three hinges; gap, its first and second derivative"""
 
-SMALLEST = 1e-12  # pivots below this count as zero, where rows are scaled to a diagonal of one
+SMALLEST = 1e-12  # pivots below this count as zero, after scaling to a unit diagonal
 FINE, TOO_FEW, TOO_MANY = range(3)
 
 
 @inlined
 def rates_of(y, d):
-    """Rate omega x d of a direction fixed in a hinge, and its second rate alpha x d + omega x (omega x d)."""
+    """First and second derivative of a direction fixed in a hinge: omega x d, alpha x d + omega x (omega x d)."""
     omega = vector(y, co.OMEGA)
     rate = cross(omega, d)
     return rate, add(cross(omega, rate), cross(vector(y, co.ALPHA), d))
@@ -32,7 +31,7 @@ def rates_of(y, d):
 
 @compiled_part
 def pull_rows(rows, numbers, w, pulls):
-    """What every row exerts, how far it is from zero, and its first and second rates for the motion in w."""
+    """Unit constraint wrenches, gaps, and their first and second time derivatives for the motion in w."""
     for r in range(rows.shape[0]):
         row, c, out = rows[r], numbers[r], pulls[r]
         for k in range(PULLS):
@@ -45,7 +44,7 @@ def pull_rows(rows, numbers, w, pulls):
 
 @compiled_part
 def gap_row(c, y, x, z, out):
-    """(child point - parent point) . direction."""
+    """The row (child point - parent point) . direction."""
     e, s = times(matrix(y, co.R), vector(c, co.CHILD_AT)), times(matrix(x, co.R), vector(c, co.PARENT_AT))
     d = times(matrix(z, co.R), vector(c, co.NORMAL))
     gap = subtract(add(vector(y, co.POSITION), e), add(vector(x, co.POSITION), s))
@@ -66,7 +65,7 @@ def gap_row(c, y, x, z, out):
 
 @compiled_part
 def angle_row(c, y, x, out):
-    """direction of the first hinge . direction of the second."""
+    """The row (direction fixed in the first hinge) . (direction fixed in the second)."""
     a, b = times(matrix(y, co.R), vector(c, co.NORMAL)), times(matrix(x, co.R), vector(c, co.OTHER_NORMAL))
     moment = cross(a, b)
     put(out, ON_CHILD, moment)
@@ -80,13 +79,13 @@ def angle_row(c, y, x, out):
 
 @inlined
 def hinge_at(row, start):
-    """The hinge that a row exerts the force on that starts at a column."""
+    """The hinge on which the wrench at a column acts."""
     return row.child if start == ON_CHILD else row.parent if start == ON_PARENT else row.frame
 
 
 @compiled_part
 def answers(hinges, rows, charts, w, pulls, wrenches, motions, changes, efforts, compliance):
-    """Unit responses of the tree to all rows: changes of v' and of efforts, and ``compliance`` G M^-1 G^T."""
+    """Unit responses of the tree to all rows: changes of v' and of drive forces, and ``compliance`` G M^-1 G^T."""
     m = rows.shape[0]
     for r in range(m):
         wrenches[:] = 0.0
@@ -107,9 +106,9 @@ def answers(hinges, rows, charts, w, pulls, wrenches, motions, changes, efforts,
 
 @compiled_part
 def solve_semidefinite(matrix, right, rank, order, scale, lam):
-    """matrix lam = right by Cholesky with the largest pivot first, as far as the rank goes; the rest of lam is zero.
+    """Solves matrix lam = right by Cholesky with pivoting, up to the rank; the other entries of lam are zero.
 
-    Rows are scaled to a unit diagonal first, so that units do not matter. ``order`` and ``scale`` are scratch for one
+    Scaling to a unit diagonal makes the result independent of units. ``order`` and ``scale`` are scratch for one
     number per row. Returns FINE, TOO_FEW or TOO_MANY independent rows.
     """
     m = matrix.shape[0]

@@ -1,4 +1,4 @@
-"""The context of the recursion's kernels: a record of sizes and addresses, and the arrays it leads to."""
+"""The context of the recursion's kernels: a record of sizes and addresses, and views of the arrays at them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ WHOLE = (
     """
 )
 RECURSION = record_dtype(kn.REALS, WHOLE)
-"""Fields after those of ``system.kernels``, whose projection brings quaternions back to length one. Parts compiled for
-one record are given that record, read at the same address: numba would warn of a longer one.
+"""Fields after those of ``system.kernels``, whose projection normalizes quaternions. Kernels compiled for another
+record read that record at the same address: numba would warn about a longer one.
 
-``aside``: where the program of expressions writes prescribed motions (position, rate, acceleration), ``values`` values
-and ``charts`` numbers of charts (how many there are); ``tau`` efforts, ``speeds`` v and the rates of prescribed
-motions, ``w`` the scratch table, ``efforts`` of prescribed motions and the power of loads, ``out`` a buffer for rates,
-``rhs`` the right-hand side itself; ``plane`` numbers of a planar mechanism (``sprung``: it has springs), ``outside``
-efforts in its hinges and torques on them, ``load_hinges`` the hinges that loads act on. Of closed loops: rows
-``closings``, what they exert (``pulls``), how the tree answers to them (``wrenches``, ``motions``, ``changes`` of v',
-``effort_changes``), ``matrix`` G M^-1 G^T, ``right``-hand side and scales, ``order`` of pivots."""
+``aside``: output of the program of expressions: prescribed motions (position, rate, acceleration), then ``values``
+values of expressions and ``charts`` numbers of charts; ``tau`` generalized forces in hinges, ``speeds`` v and the rates
+of prescribed motions, ``w`` the scratch table, ``efforts`` drive forces and the power of loads, ``out`` a buffer for
+rates, ``rhs`` the address of the right-hand side; ``plane`` numbers of a planar mechanism (``sprung``: it has springs),
+``outside`` external generalized forces in and torques on its hinges, ``load_hinges`` the hinges that loads act on. For
+closed loops: rows ``closings``, unit constraint wrenches ``pulls``, the response to them (``wrenches``, ``motions``,
+``changes`` of v', ``effort_changes``), ``matrix`` G M^-1 G^T, ``right``-hand side and scales, ``order`` of pivots."""
 recursion_at = reader(RECURSION)
 
-view = compiled_part(inline="always")  # numba lets no other function return an array where none is counted
+view = compiled_part(inline="always")  # without reference counting, only inlined functions can return arrays
 
 
 @view

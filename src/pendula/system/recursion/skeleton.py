@@ -1,11 +1,11 @@
-"""What a recursion runs over: a model taken apart into hinges of a few kinds, and numbers for each.
+"""Splits a model into hinges of a few kinds, over which the recursion runs.
 
-Joints with several degrees of freedom become hinges in series without bodies between them (a planar joint: two slides,
-i.e. prismatic, and a turn, i.e. revolute). A ball (spherical joint) stays whole, and so does a joint whose motion is a
-set of expressions (a chart). The template of the joint's motion determines the kinds of hinges. Prescribed coordinates
-are hinges whose motion is known. A seat is a body frame on a hinge: a fixed joint only adds its body to a hinge.
+A hinge is an elementary joint with its motion subspace. A joint with several degrees of freedom becomes several hinges
+(a planar joint: two prismatic, one revolute), except a spherical joint (ball) and a joint whose motion is a set of
+expressions (chart). The template of the joint's motion determines the kinds. A prescribed coordinate is a hinge with
+known motion. A seat is a body frame on a hinge: a fixed joint only adds its body to a hinge.
 
-The structure is found once per model; the numbers follow from it for every set of parameters.
+The structure is found once per model; the numbers depend on the parameters.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ GROUND = 0  # number of ground among the hinges; real ones count from 1
 
 @dataclass(frozen=True)
 class Hinge:
-    """One motion between two frames.
+    """An elementary joint between two frames.
 
     Attributes:
         kind: REVOLUTE, PRISMATIC, BALL or CHART.
-        parent: number of the hinge before, 0 for ground.
+        parent: number of the inboard hinge, 0 for ground.
         steps: constant steps from the parent's frame (after its motion) to the frame in which this one moves.
-        axis: unit axis of a turn or slide.
+        axis: unit axis of a revolute or prismatic hinge.
         q: index of the first coordinate, -1 if it is prescribed.
         v: index of the first speed, -1 if it is prescribed.
         drive: index of the prescribed motion, -1 if it is free.
         absolute: whether the angle is measured from ground.
-        motion: a chart's own steps.
-        names: its coordinates.
+        motion: steps of a chart.
+        names: names of its coordinates.
     """
 
     kind: int
@@ -66,7 +66,7 @@ class Hinge:
 
 @dataclass(frozen=True)
 class Seat:
-    """Where a body sits: the hinge that carries it, and constant steps from there to its own axes."""
+    """The frame of a body: the hinge that carries it, and constant steps from there to the body axes."""
 
     hinge: int
     steps: tuple[Constant, ...]
@@ -74,7 +74,7 @@ class Seat:
 
 @dataclass
 class Skeleton:
-    """Hinges (joints) and seats (body frames) of a mechanism. ``place_of`` gives hinge and index of a coordinate."""
+    """Hinges (joints) and seats (body frames) of a mechanism. ``place_of`` maps a coordinate to hinge and index."""
 
     mechanism: Mechanism
     hinges: list[Hinge] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Skeleton:
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Skeleton:
-        """Takes the tree joints of a mechanism apart."""
+        """Splits the tree joints of a mechanism into hinges."""
         found = cls(mechanism)
         builder = _Builder(found)
         for link in mechanism.links:
@@ -92,7 +92,7 @@ class Skeleton:
         return found
 
     def moving_point(self, place: Sequence[Expr]) -> int:
-        """Number of a hinge at a point of ground that moves; it carries nothing."""
+        """Number of the hinge at a moving point on ground; it carries no body."""
         key = tuple(place)
         if key not in self._moving:
             builder = _Builder(self)
@@ -118,7 +118,7 @@ class _Builder:
         self.hinge, self.steps = GROUND, ()  # type: int, tuple[Constant, ...]
 
     def add(self, link: Link) -> None:
-        """All hinges of a link's joint, and the seat of its body."""
+        """Appends all hinges of a link's joint, and the seat of its body."""
         seats = self.skeleton.seats
         parent = seats[link.parent] if link.parent >= 0 else Seat(GROUND, ())
         self.hinge, self.steps = parent.hinge, parent.steps
@@ -128,11 +128,11 @@ class _Builder:
         seats.append(Seat(self.hinge, (*self.steps, *(_constant(step, link) for step in link.after))))
 
     def move_point(self, place: Sequence[Expr]) -> None:
-        """Hinges from ground to a point that moves."""
+        """Appends hinges from ground to a moving point."""
         self._before(Shift((place[0], place[1], place[2])))
 
     def _before(self, step: Constant) -> None:
-        """A constant step, or a point of ground that moves: slides along x, y, z."""
+        """A constant step, or a moving point on ground: prismatic hinges along x, y, z."""
         driven = [x in self.drives for x in step.vector] if isinstance(step, Shift) else [False]
         if not any(driven):
             self.steps = (*self.steps, step)
@@ -169,10 +169,10 @@ class _Builder:
             self.skeleton.place_of[name] = (self.hinge, k)
 
     def _move(self, link: Link) -> None:
-        """Hinges of a joint, derived from the template of its motion.
+        """Appends the hinges of a joint, according to the template of its motion.
 
-        A turn or slide by a coordinate that appears nowhere else is a revolute or prismatic hinge, a quaternion a
-        ball. What else there is between two quaternions becomes one chart.
+        A rotation or translation by a coordinate that appears nowhere else is a revolute or prismatic hinge, a
+        quaternion is a ball. All other steps between two quaternions become one chart.
         """
         joint = link.joint
         names = joint.coordinate_names()
@@ -187,8 +187,8 @@ class _Builder:
         if len(charts) > 1 or (left and not charts):
             what = f'has no step that uses "{left[0]}"' if left and not charts else "mixes quaternions and expressions"
             raise NotSupported(
-                f'joint "{joint.name}": joint type "{joint.type}" {what}, which the recursion cannot handle; use '
-                "the engine that derives equations"
+                f'joint "{joint.name}": joint type "{joint.type}" {what}, which the recursive engine does not support; '
+                "use the symbolic engine"
             )
         for run, motion, good in zip(runs, symbols, simple, strict=True):
             if good:
@@ -224,12 +224,12 @@ class _Builder:
 
 def _constant(step: Step, link: Link) -> Constant:
     if isinstance(step, TurnQuaternion):
-        raise NotSupported(f'joint "{link.joint.name}": the recursion has no quaternion before or after the motion')
+        raise NotSupported(f'joint "{link.joint.name}": the recursion supports no quaternion outside the motion')
     return step
 
 
 def _runs(steps: Sequence[T], ball: type) -> list[tuple[T, ...]]:
-    """The steps up to a quaternion, the quaternion alone, the steps after it, and so on; empty runs are left out."""
+    """Splits steps at quaternions: the steps before one, the quaternion alone, the steps after it; no empty runs."""
     runs: list[tuple[T, ...]] = []
     start = 0
     for k, step in enumerate(steps):
@@ -287,12 +287,12 @@ class Constants:
         self._evaluate: Any = None
 
     def index(self, expression: Expr) -> int:
-        """Where the value of an expression will stand."""
+        """Index of an expression in :meth:`values`; registers a new one."""
         key = se.sympify(expression)
         return self._expressions.setdefault(key, len(self._expressions))
 
     def values(self, parameters: Array) -> Array:
-        """The values of all expressions; complex parameters give complex values."""
+        """The values of all expressions, complex for complex parameters."""
         expressions = list(self._expressions)
         numbers = [float(e) if e.is_Number else None for e in expressions]
         open_ones = [k for k, x in enumerate(numbers) if x is None]
@@ -305,7 +305,7 @@ class Constants:
 
 
 def step_matrix(step: Constant, value: Any) -> tuple[Array, Array]:
-    """Rotation and shift of a constant step; ``value`` gives numbers for expressions."""
+    """Rotation and shift of a constant step; ``value`` evaluates expressions."""
     if isinstance(step, Shift):
         return np.eye(3), np.array([value(x) for x in step.vector])
     angle = value(step.angle)
@@ -313,7 +313,7 @@ def step_matrix(step: Constant, value: Any) -> tuple[Array, Array]:
 
 
 def follow_steps(steps: Sequence[Constant], value: Any) -> tuple[Array, Array, Any]:
-    """Rotation, shift and turn about z [rad] after some constant steps."""
+    """Rotation, shift and angle about z [rad] of a sequence of constant steps."""
     R, r, angle = np.eye(3), np.zeros(3), 0.0
     for step in steps:
         turn, shift = step_matrix(step, value)
@@ -324,7 +324,7 @@ def follow_steps(steps: Sequence[Constant], value: Any) -> tuple[Array, Array, A
 
 
 def upright(axis: Array) -> Array:
-    """A rotation that brings the z axis onto a unit axis; the identity if it is there already."""
+    """A rotation that maps the z axis to a unit axis; the identity if it is the z axis."""
     x, y, z = axis
     if not (np.any(np.abs(np.real([x, y])) > 0) or np.any(np.abs(np.imag([x, y])) > 0)):
         return np.eye(3) if np.real(z) > 0 else np.diag([1.0, -1.0, -1.0])

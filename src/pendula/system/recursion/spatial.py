@@ -1,17 +1,17 @@
-"""Dynamics of trees in space by articulated bodies (Featherstone 2008, table 7.1), for any scalar type.
+"""The articulated-body algorithm for trees in space (Featherstone 2008, table 7.1), for any scalar type.
 
 Everything is in world axes, at the origin of each hinge; gravity enters as an acceleration of ground. A hinge is a
-revolute or prismatic joint along its own z axis (``tables`` sees to that), a spherical joint (ball), or a chart whose
-motion subspace is a set of expressions. The articulated inertia of a hinge, with all that hangs on it, is kept as
+revolute or prismatic joint along its z axis (``tables`` chooses the axes), a spherical joint (ball), or a chart whose
+motion subspace is a set of expressions. The articulated inertia of a hinge and its subtree is stored as
 
     [n]   [A   B] [alpha]   [n0]
     [f] = [B^T C] [  a  ] + [f0]      A and C symmetric, n0 and f0 the bias force
 
-and the motion subspaces are eliminated one hinge after the other, from the tips to ground. A ball eliminates all of A
-and B, which are then set to exactly zero: rounding left there would grow along chains.
+and the motion subspaces are eliminated hinge by hinge, from the tips to ground. A ball eliminates all of A and B, which
+are then set to exactly zero: rounding errors left there would grow along chains.
 
-``w`` is the scratch table with one row per hinge, row 0 being ground. Its columns have names and not fields of a
-record, since the same source runs on tables of float64, of eights and of tangents; so it is with ``numbers``.
+``w`` is the scratch table with one row per hinge; row 0 is ground. Its columns, and those of ``numbers``, have names
+instead of record fields, since the same source runs on tables of float64, of eights and of tangents.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ from pendula.system.recursion.columns import BALL, CHART, PRISMATIC, REVOLUTE
 
 @inlined
 def axis_of(row):
-    """The z axis of a hinge, about or along which it moves."""
+    """The joint axis of a hinge: the z axis of its frame."""
     return row[co.R + 2], row[co.R + 5], row[co.R + 8]
 
 
 @compiled_part(fastmath=FUSED)
 def clear_ground(w, gx, gy, gz):
-    """Row 0: ground, which gravity makes accelerate upwards."""
+    """Initializes row 0: ground, with the upward acceleration -g that represents gravity."""
     ground = w[0]
     for k in range(co.WIDTH):
         ground[k] = 0.0
@@ -74,8 +74,8 @@ def clear_ground(w, gx, gy, gz):
 def place(hinges, numbers, q, v, drives, charts, w, first=1):
     """Pose, spatial velocity and velocity-product acceleration of every hinge (table 7.1, first pass).
 
-    The accelerations of prescribed motions are part of the latter. Hinges before the ``first`` are left as they stand,
-    here and in what follows.
+    The latter includes the accelerations of prescribed motions. Hinges before ``first`` stay unchanged, here and in the
+    functions below.
     """
     zero = w[0, co.ZERO]
     for i in range(first, hinges.shape[0] + 1):
@@ -110,7 +110,7 @@ def place(hinges, numbers, q, v, drives, charts, w, first=1):
 
 @inlined
 def settle(x, y, arm, velocity, bias):
-    """Position and velocity of the hinge y on x from those relative to x, and its linear bias."""
+    """Stores position, velocity and linear bias of the hinge y on x, from its motion relative to x."""
     put(y, co.ARM, arm)
     put(y, co.LINEAR_BIAS, bias)
     put(y, co.POSITION, add(vector(x, co.POSITION), arm))
@@ -119,7 +119,7 @@ def settle(x, y, arm, velocity, bias):
 
 @inlined
 def place_revolute(hinge, body, E, arm, at, rate, more, x, y):
-    """A revolute hinge y on x, turned by ``at`` from the frame E."""
+    """A revolute hinge y on x, rotated by ``at`` from the frame E."""
     s, c = sincos(at)
     omega, axis = vector(x, co.OMEGA), (E[2], E[5], E[8])
     if hinge.absolute == 1:
@@ -140,7 +140,7 @@ def place_revolute(hinge, body, E, arm, at, rate, more, x, y):
 
 @inlined
 def place_prismatic(body, E, arm, at, rate, more, x, y):
-    """A prismatic hinge y on x, shifted by ``at`` from the frame E."""
+    """A prismatic hinge y on x, displaced by ``at`` from the frame E."""
     omega, axis = vector(x, co.OMEGA), (E[2], E[5], E[8])
     arm, slide = along(arm, axis, at), scaled(rate, axis)
     zero = 0.0 * rate
@@ -155,7 +155,7 @@ def place_prismatic(body, E, arm, at, rate, more, x, y):
 
 @inlined
 def place_ball(hinge, E, arm, q, v, x, y):
-    """A spherical hinge y on x, turned from the frame E by its quaternion; speeds are in its own axes."""
+    """A spherical hinge y on x, rotated from the frame E by its quaternion; its speeds are in body axes."""
     j, omega = hinge.q, vector(x, co.OMEGA)
     turned = product(E, quaternion_matrix(q[j], q[j + 1], q[j + 2], q[j + 3]))
     put_matrix(y, co.R, turned)
@@ -169,7 +169,7 @@ def place_ball(hinge, E, arm, q, v, x, y):
 
 @compiled_part(fastmath=FUSED)
 def start_inertia(numbers, w):
-    """Every hinge's own inertia and bias force v x* I v, without what hangs on it (table 7.1, first pass)."""
+    """Every hinge's own inertia and bias force v x* I v, without its subtree (table 7.1, first pass)."""
     zero = w[0, co.ZERO]
     for i in range(1, numbers.shape[0] + 1):
         y, body = w[i], numbers[i - 1]
@@ -187,7 +187,7 @@ def start_inertia(numbers, w):
 
 @inlined
 def inverse(M):
-    """Inverse of a symmetric matrix; NaN where it is not positive definite."""
+    """Inverse of a symmetric matrix; NaN if it is not positive definite."""
     a, b, c, d, e, f = M
     p, q, r = d * f - e * e, c * e - b * f, b * e - c * d
     whole = guarded(a * p + b * q + c * r, (a + d + f) * (p + (a * f - c * c) + (a * d - b * b)))
@@ -209,8 +209,8 @@ def articulate(hinges, tau, nv, drives, charts, w):
     """Articulated inertias and bias forces, from the tips to ground (Featherstone 2008, table 7.1, second pass).
 
     With motion subspace S: U = I S, D = S^T U, u = tau - S^T p, and the parent gets I - U D^-1 U^T and
-    p + U D^-1 u, where p already contains I c of the velocity-product acceleration c. ``tau`` are the efforts in the
-    hinges: of the nv freedoms, then of the prescribed motions. What :func:`accelerate` needs stays in w.
+    p + U D^-1 u, where p already contains I c of the velocity-product acceleration c. ``tau`` are the generalized
+    forces of the nv freedoms, then those of the prescribed motions. w keeps what :func:`accelerate` needs.
     """
     for i in range(hinges.shape[0], 0, -1):
         hinge, y = hinges[i - 1], w[i]
@@ -223,7 +223,7 @@ def articulate(hinges, tau, nv, drives, charts, w):
             IA, IB, IC = symmetric(y, co.A), matrix(y, co.B), symmetric(y, co.C)
             n, f = vector(y, co.PASSED), vector(y, co.PASSED + 3)
         elif hinge.drive >= 0:
-            if hinge.absolute == 1:  # its motor holds it from ground: only forces and the spring's torque go through
+            if hinge.absolute == 1:  # its motor acts from ground: the parent gets only forces and the spring's torque
                 axis, zero = axis_of(y), w[0, co.ZERO]
                 f = add(f, transposed_times(IB, scaled(drives[3 * hinge.drive + 2], axis)))
                 n = scaled(tau[nv + hinge.drive], axis)
@@ -274,7 +274,7 @@ def articulate(hinges, tau, nv, drives, charts, w):
 
 @inlined
 def carry_over(IA, IB, IC, n, f, r, x):
-    """Adds an inertia and a bias force to those of x, moved by the arm r: B' = B + r^ C, A' = A - B r^ + r^ B'^T."""
+    """Adds inertia and bias force, transformed by the arm r, to those of x: B' = B + r^ C, A' = A - B r^ + r^ B'^T."""
     E0 = add((IB[0], IB[3], IB[6]), cross(r, (IC[0], IC[1], IC[2])))
     E1 = add((IB[1], IB[4], IB[7]), cross(r, (IC[1], IC[3], IC[4])))
     E2 = add((IB[2], IB[5], IB[8]), cross(r, (IC[2], IC[4], IC[5])))
@@ -297,7 +297,7 @@ def carry_over(IA, IB, IC, n, f, r, x):
 
 @inlined
 def acceleration_on(x, at, arm):
-    """Spatial acceleration that a row of motion (angular at a column, then linear) gives at an arm."""
+    """Spatial acceleration at an arm from the one stored in a row (angular at a column, then linear)."""
     alpha = vector(x, at)
     return alpha, add(vector(x, at + 3), cross(alpha, arm))
 
@@ -345,16 +345,16 @@ def coordinate_rates(hinges, q, v, out):
                 out[j + l] = v[k + l]
 
 
-# -- the same for any loads: what derivatives and closed loops ask for ---------------------------------------
+# -- the same for any loads, for derivatives and closed loops ------------------------------------------------
 
 
 @compiled_part(fastmath=FUSED)
 def solve(hinges, charts, w, b, forces, motions, last):
-    """M x = b in place, minus the forces (moment, force) on every hinge; accelerations of the hinges go to ``motions``.
+    """Solves M x = b minus the forces (moment, force) on every hinge, in place; ``motions`` gets the accelerations.
 
-    The second and third pass of table 7.1 in Featherstone 2008, with inertias known and without velocities. b, forces
-    and motions may be of any scalar type, and ``motions`` may be ``forces``. What follows the ``last`` hinge in b
-    must be zero.
+    These are the second and third pass of table 7.1 in Featherstone 2008, with known inertias and without velocities.
+    b, forces and motions may be of any scalar type, and ``motions`` may be ``forces``. Entries of b after the ``last``
+    hinge must be zero.
     """
     for i in range(last, 0, -1):
         hinge, y, p = hinges[i - 1], w[i], forces[i]
@@ -363,7 +363,7 @@ def solve(hinges, charts, w, b, forces, motions, last):
             ch.gather_chart(hinge, charts[hinge.chart :], b, p)
             n, f = vector(p, 0), vector(p, 3)
         elif hinge.drive >= 0:
-            if hinge.absolute == 1:  # held from ground: only forces go through
+            if hinge.absolute == 1:  # its motor acts from ground: the parent gets only forces
                 n = scaled(0.0, n)
         elif kind == BALL:
             held = times(matrix(y, co.R), vector(b, k))
@@ -408,10 +408,10 @@ def solve(hinges, charts, w, b, forces, motions, last):
 
 @compiled_part(fastmath=FUSED)
 def drive_efforts(hinges, charts, w, motions, at, forces, force_at, passed_at, efforts):
-    """Force or torque that every prescribed motion needs, springs in its hinge left out.
+    """Force or torque that every prescribed motion needs, without springs in its hinge.
 
     ``motions`` and ``forces`` are tables of spatial accelerations and forces, which start at the columns ``at`` and
-    ``force_at``; of charts what they pass to their parents starts at ``passed_at``.
+    ``force_at``; the force that a chart transmits to its parent starts at ``passed_at``.
     """
     for i in range(1, hinges.shape[0] + 1):
         hinge, y = hinges[i - 1], w[i]

@@ -1,4 +1,4 @@
-"""Tables for the recursion: whole numbers found once per model, numbers that follow from the parameters."""
+"""Tables for the recursion: integers, found once per model, and numbers that depend on the parameters."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from pendula.system.recursion.skeleton import GROUND, Constant, Constants, Hinge
 class Numbers:
     """Everything that depends on parameters.
 
-    ``seats``: rotation and shift from each body's hinge to its own axes; ``resting``: potential energy of bodies that
+    ``seats``: rotation and shift from each body's hinge to the body axes; ``resting``: potential energy of bodies that
     are fixed to ground.
     """
 
@@ -43,18 +43,18 @@ class Numbers:
     seats: tuple[Array, Array]
     resting: float
     plane: Array | None
-    """numbers for the planar recursion; None where something leaves the plane"""
+    """numbers for the planar recursion; None if something leaves the plane"""
     turns: Array
-    """from each hinge's own axes, z along its axis, to its joint's; ground's first"""
+    """rotations from the axes of each hinge (z along the joint axis) to those of its joint; ground first"""
     heights: Array
-    """of the hinges over the plane, if they move in one; ground's first"""
+    """heights of the hinges above the plane, if they move in one; ground first"""
 
 
 @dataclass(frozen=True)
 class Gradient:
     """Program of the derivatives of expressions: one row per symbol, one number for each of the ``places``.
 
-    ``far`` states for every symbol whether more than its own hinge depends on it.
+    ``far``: for every symbol, whether anything beyond its own hinge depends on it.
     """
 
     native: Native
@@ -63,10 +63,10 @@ class Gradient:
 
 
 class Tables:
-    """Tables of a model, and the program of everything that is an expression of state or time.
+    """Tables of a model, and the program for all expressions of state or time.
 
     Raises:
-        NotSupported: the model has something the recursion cannot do; the message names it.
+        NotSupported: the recursion does not support something in the model; the message names it.
     """
 
     def __init__(self, model: Model) -> None:
@@ -79,7 +79,7 @@ class Tables:
         self._closing = [self._closing_row(row) for row in closure_rows(m)]
         self.rows.write_laws()
         self.expressions = self.rows.expressions
-        self.drives = len(m.drives)  # those of moving points of ground came last
+        self.drives = len(m.drives)  # LoadRows has added those of moving points on ground
         self.charts = _Charts(self.skeleton)
         self.hinges = table(co.HINGE, [self._integers(h) for h in self.skeleton.hinges])
         self.springs = table(co.SPRING, [r for r, _ in self.rows.springs])
@@ -96,7 +96,7 @@ class Tables:
 
     @property
     def is_chain(self) -> bool:
-        """Whether it is links one after the other, with angles measured from ground and no loads but springs."""
+        """Whether the mechanism is a serial chain with angles measured from ground and no loads except springs."""
         hinges, order = self.hinges, np.arange(len(self.hinges))
         in_row = np.array_equal(hinges["parent"], order) and np.array_equal(hinges["v"], order)
         turns = np.all(hinges["kind"] == REVOLUTE) and np.all(hinges["absolute"] == 1)
@@ -105,7 +105,7 @@ class Tables:
     # -- closed loops ---------------------------------------------------------------------------
 
     def _closing_row(self, row: GapRow | AngleRow) -> tuple[str, tuple[int, ...], list[tuple[int, Point]]]:
-        """Name of a row, its whole numbers, and the meaning of each of its columns."""
+        """Name of a row, its integers, and the points or directions in its columns."""
         if isinstance(row, GapRow):
             child, parent = (self.rows.end(p.body, p.place) for p in (row.child, row.parent))
             frame = self._direction(row.axis)
@@ -143,7 +143,7 @@ class Tables:
     # -- numbers --------------------------------------------------------------------------------
 
     def _note_constants(self) -> None:
-        """Tells the constants which expressions will be asked for."""
+        """Registers all expressions of parameters."""
         note = self.constants.index
         for hinge in self.skeleton.hinges:
             self._note_steps(hinge.steps)
@@ -166,14 +166,14 @@ class Tables:
                 self.constants.index(x)
 
     def numbers(self, parameters: Array) -> Numbers:
-        """All numbers for a set of parameters; complex parameters give complex numbers."""
+        """All numbers for a set of parameters, complex for complex parameters."""
         values = self.constants.values(parameters)
 
         def value(expression: Expr) -> Any:
             return values[self.constants.index(expression)]
 
         kind = values.dtype
-        turns = [np.eye(3)]  # from each hinge's own axes, z along its axis, to its joint's
+        turns = [np.eye(3)]
         hinges = np.zeros((len(self.skeleton.hinges), co.NUMBERS), dtype=kind)
         for k, hinge in enumerate(self.skeleton.hinges):
             Q = upright(np.array([value(x) for x in hinge.axis])) if hinge.kind in (REVOLUTE, PRISMATIC) else np.eye(3)
@@ -201,7 +201,7 @@ class Tables:
 
     @staticmethod
     def _add_mass(row: Array, link: Any, R: Array, r: Array, value: Any) -> None:
-        """A body's mass, moved to the origin and axes of its hinge."""
+        """Adds a body's mass, first mass moment and inertia, transformed to the origin and axes of its hinge."""
         mass = value(link.mass)
         com = r + R @ np.array([value(x) for x in link.com])
         inertia = R @ np.array([[value(x) for x in line] for line in link.inertia]) @ R.T
@@ -214,11 +214,11 @@ class Tables:
 
     @property
     def aside(self) -> int:
-        """Length of what the program of expressions writes: prescribed motions, values, charts with their scratch."""
+        """Length of the output of the program of expressions: prescribed motions, values, charts with their scratch."""
         return 3 * self.drives + len(self.expressions) + self.charts.size
 
     def program(self, inputs_in_time: Sequence[tuple[Any, Any]] = ()) -> Native | None:
-        """Prescribed motions, values of expressions and charts, from [t, q, v, u]; None if there is nothing."""
+        """The program for prescribed motions, expressions and charts, which reads [t, q, v, u]; None if it is empty."""
         outputs, places = self._outputs()
         if not outputs:
             return None
@@ -226,7 +226,7 @@ class Tables:
         return compile_program(low.program, [low(e) for e in outputs], places, quick=len(outputs) > 400)
 
     def _outputs(self) -> tuple[list[Expr], list[int]]:
-        """All that the program of expressions writes, and where."""
+        """Outputs of the program of expressions, and their indices."""
         m = self.mechanism
         outputs: list[Expr] = [x for d in m.drives for x in (d.position, d.rate, d.acceleration)]
         outputs += self.expressions
@@ -245,7 +245,7 @@ class Tables:
         return Lowering([m.t, *m.q, *m.v, *slots], m.parameters, definitions)
 
     def gradient(self, by: Sequence[Any]) -> Gradient | None:
-        """Derivatives of what :meth:`program` writes by some symbols, all inputs held; None if there are none."""
+        """Derivatives of the outputs of :meth:`program` by some symbols, at constant inputs; None if all are zero."""
         outputs, places = self._outputs()
         low = self._lowering()
         program, values = low.program, [low(e) for e in outputs]
@@ -261,7 +261,7 @@ class Tables:
             if column[k] != program.zero
         ]
         native = compile_program(program, [x for _, x in found], [at for at, _ in found], quick=len(found) > 400)
-        shared = 3 * self.drives + len(self.expressions)  # what comes before the charts can act anywhere
+        shared = 3 * self.drives + len(self.expressions)  # outputs before the charts can act on any hinge
         far = [any(places[k] < shared and column[k] != program.zero for k in moved) for column in columns]
         return Gradient(native, np.array([places[k] for k in moved], dtype=np.int64), tuple(far))
 
@@ -281,9 +281,9 @@ def has_straight_springs(springs: Array) -> bool:
 
 
 def planar_numbers(tables: Tables, hinges: Array, springs: Array, turns: Array) -> Array | None:
-    """Numbers of the same hinges for the planar recursion; None if something leaves the plane or is not known there.
+    """Numbers of the hinges for the planar recursion; None if something leaves the plane or is not supported there.
 
-    ``turns`` lead from each hinge's own axes to those of its joint, ground's first.
+    ``turns`` are rotations from the axes of each hinge to those of its joint, ground first.
     """
     table = tables.hinges
     if not len(table) or np.any(table["kind"] > PRISMATIC) or not has_straight_springs(tables.springs):
@@ -318,7 +318,7 @@ def planar_numbers(tables: Tables, hinges: Array, springs: Array, turns: Array) 
 
 
 class _Charts:
-    """The joints with expressions of their own: pose, motion and axes as expressions."""
+    """Joints whose pose, motion and motion subspace are expressions."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.mechanism = skeleton.mechanism
@@ -331,15 +331,15 @@ class _Charts:
                 self._add(hinge)
 
     def place(self, hinge: Hinge) -> tuple[int, int, int]:
-        """Where its numbers start, how many freedoms it has, how many prescribed motions."""
+        """Start of a chart's numbers, number of its freedoms and of its prescribed motions."""
         return self._places[id(hinge)]
 
     def outputs(self) -> list[tuple[int, list[Expr]]]:
-        """For every chart where it starts, and its expressions."""
+        """For every chart, its start and its expressions."""
         return self._found
 
     def fill_drives(self, charts: Array) -> None:
-        """Writes the indices of prescribed motions, which stand at the end of each chart's numbers."""
+        """Writes the indices of prescribed motions to the end of each chart's numbers."""
         for at, drives in self._drives:
             charts[at : at + len(drives)] = drives
 
@@ -379,7 +379,7 @@ class _Charts:
 
     @staticmethod
     def _bias(columns: list[list[Any]], variables: list[Any], i: int) -> Any:
-        """Second rate without the accelerations of the freedoms."""
+        """Entry i of the velocity-product acceleration, with the accelerations of prescribed motions."""
         total = se.Integer(0)
         for column, (_, rate, acceleration) in zip(columns, variables, strict=True):
             entry = se.sympify(column[i])
@@ -389,9 +389,9 @@ class _Charts:
         return total
 
     def _followed(self, steps: Sequence[Step]) -> tuple[Any, list[Any], list[tuple[Any, Any, Any]]]:
-        """Rotation and shift after some steps, in the axes of the parent side.
+        """Rotation and shift of a sequence of steps, in the axes of the parent frame.
 
-        Third, for every turn: its axis in these axes, its angle, and the z entry of its axis.
+        Third, for every rotation: its axis in these axes, its angle, and the z entry of its own axis.
         """
         R: Any = [[se.Integer(int(i == j)) for j in range(3)] for i in range(3)]
         arm = [se.Integer(0)] * 3
@@ -407,7 +407,7 @@ class _Charts:
                     turn = vec.turn_matrix(own, se.cos(by), se.sin(by))
                     R = [[sum(R[i][l] * turn[l][j] for l in range(3)) for j in range(3)] for i in range(3)]
                 case TurnQuaternion():
-                    raise NotSupported("the recursion has no chart with a quaternion")
+                    raise NotSupported("the recursive engine supports no chart with a quaternion")
                 case _:
                     assert_never(step)
         return R, arm, turned

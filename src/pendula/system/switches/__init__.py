@@ -1,1 +1,1 @@
-"""What happens at certain times or states: switches and pulses in expressions, and what a run watches."""
+"""Switching times and pulses in expressions of time, and expressions that a run watches for events."""

@@ -1,8 +1,8 @@
-"""What depends on time alone in a model: when it switches, and how quickly it changes.
+"""Quantities of a model that depend on time alone: when they switch, and how quickly they change.
 
-A stepper sees forces only where its stages fall. A mechanism at rest lets steps grow, and a pulse between two stages
-would be passed without a trace. So what is known about time beforehand is looked at beforehand, on a fine grid: steps
-end where something switches, and are no longer than what changes smoothly allows.
+A stepper evaluates forces only at its stages. While a mechanism is at rest its steps grow, and it would miss a pulse
+between two stages. So these quantities are evaluated beforehand on a fine grid: steps end where one of them switches,
+and smooth changes limit the step size.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pendula.model.expressions.nodes import CONSTANTS, post_order
 from pendula.model.model import Model
 from pendula.system.layout import Array
 
-LOOKS = 8192  # points of a time span that are looked at
-MOST_SWITCHES = LOOKS // 8  # of one condition; more are too close for such a grid, and left to the step control
-SHORTEST = 1 / 4096  # of the time span: faster changes are left to the step control
+LOOKS = 8192  # intervals of the time grid
+MOST_SWITCHES = LOOKS // 8  # of one condition; more are too close for this grid and left to step-size control
+SHORTEST = 1 / 4096  # of the time span: faster changes are left to step-size control
 _LEVELS, _FINER = 8, 33  # of the search for an extremum that may hide two switches
 _EXTREMA = 1000
 _HALVINGS = 64
 
 
 def loads_in_time(model: Model) -> list[Expression]:
-    """Expressions of loads and inputs that depend on time, with inputs put in."""
+    """Expressions of loads and inputs that depend on time, with inputs replaced by their expressions."""
     inputs = {name: parse(value) for name, value in model.inputs.items()}
     found = [e for _, e in scalars([*model.forces, *model.inputs.values()], "")]
     found = [e.substitute(inputs) if e.names & inputs.keys() else e for e in found]
@@ -51,7 +51,7 @@ def motions_in_time(model: Model) -> list[Expression]:
 
 @lru_cache(maxsize=1000)
 def _parts(expression: Expression, known: frozenset[str]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Nodes of time and ``known`` names alone: those that switch, inner ones first, and the largest ones."""
+    """Nodes that depend only on time and ``known`` names: those that switch, inner ones first, and maximal ones."""
     switching: list[Any] = []
     largest: list[Any] = []
 
@@ -71,25 +71,25 @@ def _parts(expression: Expression, known: frozenset[str]) -> tuple[tuple[Any, ..
 
 
 def _switches(node: ex.Node) -> bool:
-    """Whether a node consists of pieces that meet with a jump or a kink."""
+    """Whether a node is piecewise, with a jump or a kink between its pieces."""
     if isinstance(node, ex.Call):
         return node.function in SWITCHING
     return isinstance(node, ex.Compare)
 
 
 def may_switch(expression: Expression, known: frozenset[str]) -> bool:
-    """Whether there is a condition on time alone in an expression."""
+    """Whether an expression contains a condition on time alone."""
     return bool(_parts(expression, known)[0])
 
 
 def _values(node: ex.Node, t: Array, names: Mapping[str, float]) -> Any:
-    """A node at many times; NaN where it has no value."""
+    """Values of a node at many times; NaN where it has none."""
     with np.errstate(all="ignore"):
         return interpret(post_order(node), Arrays({**names, "t": t}, t.shape))
 
 
 def _piece(node: Any, t: Array, names: Mapping[str, float]) -> Array:
-    """Which of its pieces a switching node is on, as a number."""
+    """The number of the active piece of a switching node."""
     if isinstance(node, ex.Compare):
         return np.asarray(_values(node, t, names), dtype=float)
     arguments = [_values(x, t, names) for x in node.args]
@@ -114,7 +114,7 @@ def _margins(node: Any) -> Iterator[Any]:
 
 
 def _extrema(node: Any, t: Array, names: Mapping[str, float]) -> Array:
-    """Times between which a margin comes nearest to zero and goes away again, where two switches may hide."""
+    """Times at which a margin comes closest to zero without a sign change on the grid: two switches may hide there."""
     found = []
     for margin in _margins(node):
         f = np.abs(np.asarray(_values(margin, t, names), dtype=float))
@@ -158,15 +158,15 @@ def switch_times(expressions: list[Expression], names: Mapping[str, float], span
 def longest_step(
     expressions: list[Expression], names: Mapping[str, float], span: tuple[float, float], switches: list[float]
 ) -> float:
-    """A step that cannot pass what changes with time alone without seeing it; infinite if nothing is that quick.
+    """The longest step that cannot miss a change with time alone; infinite if nothing changes that quickly.
 
-    Twice the time in which a quantity would change by all it does if it always changed as quickly as it can: two thirds
-    of the period of a sine. A power of two, so that nearly equal mechanisms get the same.
+    It is twice the range of a quantity divided by its largest rate (two thirds of the period of a sine), rounded down
+    to a power of two, so that nearly equal mechanisms get the same step.
     """
     length = span[1] - span[0]
     grid = np.linspace(*span, LOOKS + 1)
     smooth = np.ones(LOOKS, dtype=bool)
-    smooth[[0, -1]] = False  # a switch at an end of the span is none, but a jump on the grid
+    smooth[[0, -1]] = False  # a switch at an end of the span is not in ``switches``, yet a jump on the grid
     for at in switches:
         k = int(np.searchsorted(grid, at))
         smooth[max(k - 2, 0) : k + 1] = False

@@ -1,4 +1,4 @@
-"""When prescribed motions, inputs and loads switch, and whether they do it without a jump."""
+"""Times at which prescribed motions, inputs and loads switch; prescribed motions must not jump."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pendula.system.layout import Array
 from pendula.system.switches.in_time import loads_in_time, longest_step, may_switch, motions_in_time, switch_times
 from pendula.system.system import System
 
-_JUMP = 1e-9  # a prescribed motion may jump by this much (relative) before it is refused
+_JUMP = 1e-9  # a prescribed motion is rejected if it jumps by more than this (relative)
 
 
 def can_switch(system: System) -> bool:
@@ -25,7 +25,7 @@ def can_switch(system: System) -> bool:
 
 
 def breakpoints(system: System, vector: Array, span: tuple[float, float]) -> list[float]:
-    """Times at which a prescribed motion, an input or a load switches; refuses motions that jump there.
+    """Times at which a prescribed motion, an input or a load switches; rejects motions that jump there.
 
     Raises:
         UsageError: a prescribed position or rate jumps, which would need an infinite force.
@@ -45,7 +45,7 @@ def breakpoints(system: System, vector: Array, span: tuple[float, float]) -> lis
 
 
 def _inside(times: set[float], low: float, high: float) -> list[float]:
-    """Times between two others in order, without those that differ from another only by rounding."""
+    """Sorted times strictly between ``low`` and ``high``, without those that differ only by rounding."""
     least = 16 * float(np.spacing(max(abs(low), abs(high))))
     kept = [low]
     for at in sorted(times):
@@ -55,7 +55,7 @@ def _inside(times: set[float], low: float, high: float) -> list[float]:
 
 
 def moves_by_time(system: System) -> bool:
-    """Whether something is prescribed as a function of time: a motion or an input."""
+    """Whether a motion or an input is prescribed as a function of time."""
     return bool(system.drives or system.inputs.in_time)
 
 
@@ -65,7 +65,7 @@ def moves_by_itself(system: System) -> bool:
 
 
 def largest_step(system: System, vector: Array, span: tuple[float, float], breaks: list[float]) -> float:
-    """The longest step that sees everything that changes with time alone; infinite where nothing is quick.
+    """The longest step that cannot miss a change with time alone; infinite if nothing changes that quickly.
 
     Args:
         breaks: times at which something switches.

@@ -1,4 +1,4 @@
-"""Expressions of time, state and parameters, compiled to be watched along a run."""
+"""Compiles expressions of time, state and parameters that a run watches for events."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from pendula.system.layout import Array
 from pendula.system.system import System
 
 ROUNDING = 4e-15
-"""What rounding may change in a state, relative to its largest entry."""
+"""Rounding error of a state, relative to its largest entry."""
 
 
 def names_of(system: System) -> dict[str, Any]:
-    """What an expression may name: t, coordinates, speeds, prescribed motions, inputs, parameters."""
+    """Names for expressions: t, coordinates, speeds, prescribed motions, inputs, parameters."""
     return system.symbols()
 
 
 def check_names(expression: Expression, known: Mapping[str, Any], where: str) -> None:
-    """Refuses names that mean nothing.
+    """Rejects unknown names.
 
     Raises:
-        UsageError: names the unknown name and one that is like it.
+        UsageError: gives the unknown name and suggests a similar one.
     """
     for name in sorted(expression.names):
         if name not in known:
@@ -50,10 +50,10 @@ def as_callback(program: Compiled) -> Callback:
 
 
 def sides_at(program: Compiled, t: float, y: Array) -> Array:
-    """Signs of the expressions at a state; 0 where a value is zero but for the rounding of t and of the state.
+    """Signs of the expressions at a state; 0 if a value is zero within the rounding of t and of the state.
 
     Raises:
-        ValueError: an expression has no value there; its index is the argument.
+        ValueError: an expression is NaN there; its index is the argument.
     """
     x = np.concatenate([[t], y])
     nudge = ROUNDING * np.append(max(abs(t), 1e-300), np.full(y.size, np.abs(y).max(initial=0.0)))

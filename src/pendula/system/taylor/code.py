@@ -1,13 +1,13 @@
 """Machine code for Taylor coefficients, one state at a time or eight.
 
-``void coefficients(double *rows, const double *parameters, int order)`` is the main function: ``rows`` holds, order by
-order, all rows that :class:`~pendula.system.taylor.recurrences.Recurrences` keeps; the caller writes the state and the
-time into order 0 and finds their coefficients up to ``order``. There is one loop over the orders, so the size of the
-code does not depend on how many there are.
+``void coefficients(double *rows, const double *parameters, int64_t order)`` is the main function. ``rows`` holds, order
+by order, all rows that :class:`~pendula.system.taylor.recurrences.Recurrences` stores. The caller writes the state and
+the time into order 0, and the function computes their coefficients up to ``order``. It loops over the orders, so the
+size of the code does not depend on their number.
 
-At order k all sums over j = 1..k-1 need lower orders only. They are computed first, in loops that take several sums at
-a time, chosen so that they share what they read; then the rules follow as straight-line code. One row of eight lanes is
-eight numbers; each lane is computed by the same operations in any place.
+At order k all sums over j = 1..k-1 need only lower orders. They come first, in loops that compute several sums
+together, grouped so that they share loads; the rules follow as straight-line code. A row has one number per lane; every
+lane goes through the same operations.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from pendula.system.taylor.ends import write_go, write_look
 from pendula.system.taylor.recurrences import Recurrences, Row, Sum
 
 LANES = 8
-_LARGE = 4_000  # operations; beyond this the quick code generator is used
-_WINDOW = 48  # sums looked at when one is chosen to share a loop
+_LARGE = 4_000  # operations; larger programs are optimized less
+_WINDOW = 48  # candidates considered for the next sum of a loop
 _BLOCK = 300  # lines of a basic block
 
 
@@ -48,7 +48,7 @@ class NativeSeries:
     rows: int
     """rows per order: components, time, then others"""
     spare: int
-    """rows after those of all orders; the first is 0 where the mass matrix was not positive definite, else 1"""
+    """rows after those of all orders; the first is 0 if the mass matrix was not positive definite, else 1"""
     prepare: int
     """address of the function that computes values from parameters alone"""
     parameters: int
@@ -80,7 +80,7 @@ def compile_series(found: Recurrences, lanes: int) -> NativeSeries:
 
 
 def bind_series(native: NativeSeries, vectors: Array, failure: str) -> Series:
-    """Recurrences with parameters, one row for every run or one for all; ``failure`` is why a solve may fail."""
+    """Recurrences with parameters, one row per run or one for all; ``failure`` explains a failed solve."""
     rows = np.empty((len(vectors), native.parameters + native.prepared))
     rows[:, : native.parameters] = vectors
     if native.prepared:
@@ -93,7 +93,7 @@ def bind_series(native: NativeSeries, vectors: Array, failure: str) -> Series:
 
 
 def _together() -> dict[int, int]:
-    """How many sums a loop may take, by lanes: as many as stay in registers."""
+    """Most sums per loop, by number of lanes: as many as fit into registers."""
     wide = llvm.get_host_cpu_features().get("avx512f", False)
     return {1: 10, LANES: 12 if wide else 6}
 
@@ -114,7 +114,7 @@ class _Coefficients:
     def _fixed(self, k: int) -> str:
         """A value that does not depend on the state."""
         op = self._program.ops[k]
-        if self._program.level[k] == CONSTANT:  # what is not folded is a division by zero
+        if self._program.level[k] == CONSTANT:  # only a division by zero was not folded
             return self._text.number(op.number if op.kind == "const" else float("nan"))
         place = op.place if op.kind == "par" else self._slots[k]
         return self._text.load("%parameters", place)
@@ -199,7 +199,7 @@ class _Coefficients:
             self._text.store("%spare", found.spare["condition", k], flag)
 
     def _at_zero(self, k: int) -> str:
-        """A value at order 0, where it is used."""
+        """A value at order 0, as an operand."""
         return self._values[k] if self._moves(k) else self._fixed(k)
 
     def _value(self, k: int) -> str:
@@ -217,7 +217,7 @@ class _Coefficients:
     # -- sums -----------------------------------------------------------------------------------
 
     def _all_sums(self) -> dict[Sum, str]:
-        """Writes the loops of all sums; the name of each result."""
+        """Writes the loops of all sums; returns the name of each result."""
         wanted = list(dict.fromkeys(s for k in self._found.order for s in self._found.sums[k]))
         squares = [s for s in wanted if s.ahead == s.back]
         products = [s for s in wanted if s.ahead != s.back]
@@ -232,7 +232,7 @@ class _Coefficients:
         return named
 
     def _loop(self, oriented: Sequence[Sum], keys: Sequence[Sum], count: str) -> dict[Sum, str]:
-        """One loop over j for several sums; ``oriented`` says which operand runs ahead."""
+        """One loop over j for several sums; ``oriented`` fixes which operand has index j, the other k - j."""
         tag, t, zero = self._text.tag("loop"), self._text.type, self._text.number(0.0)
         rows = self._found.rows
         before = f"{tag}.before"
@@ -269,7 +269,7 @@ class _Coefficients:
         return {key: f"%{tag}.t{i}" for i, key in enumerate(keys)}
 
     def _doubled(self, half: dict[Sum, str]) -> dict[Sum, str]:
-        """Whole sums of squares from their halves: twice the half, and the middle term where k is even."""
+        """Sums of squares from their first halves: twice the half, plus the middle term if k is even."""
         tag, t = self._text.tag("middle"), self._text.type
         twice = {s: self._text.op("add", x, x) for s, x in half.items()}
         self._text.lines += [
@@ -377,7 +377,7 @@ class _Coefficients:
         return self._text.choose(holds, a, b)
 
     def _by_slopes(self, k: int, sums: list[str], part: str) -> str:
-        """c_k = u_k g_0 + (1/k) sum (j u_j) g_{k-j}, over all terms of the rate."""
+        """c_k = u_k g_0 + (1/k) sum (j u_j) g_{k-j}, added over all terms of the derivative."""
         total = ""
         left = iter(sums)
         for of, sign, slope in self._found.slopes[k]:
@@ -392,12 +392,12 @@ class _Coefficients:
         return total
 
     def _first(self, k: int) -> str:
-        """Order 0 of a kept value."""
+        """Order 0 of a stored value."""
         return self._text.load("%rows", self._found.rows[Row(k)])
 
 
 def share_rows(sums: Sequence[Sum], most: int) -> list[dict[Sum, Sum]]:
-    """Sums in groups of at most ``most`` that read the same rows, each with the operand that runs ahead first."""
+    """Groups of at most ``most`` sums that read the same rows; each sum maps to itself with operands oriented."""
     left = list(sums)
     groups: list[dict[Sum, Sum]] = []
     while left:

@@ -1,4 +1,4 @@
-"""What the step loop does with Taylor coefficients, in LLVM text: go to the end of a step, and look at the result."""
+"""LLVM text for the step loop of the Taylor stepper: go to the end of a step, and look at the result."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pendula.system.code.writer import Writer
 
 
 def write_go(text: Writer, stride: int, components: int) -> str:
-    """``go(control, rows, order)``: puts the state at the end of a step in place of the one at its start.
+    """``go(control, rows, order)``: replaces the state at the start of a step by the state at its end.
 
-    Value and slope of the polynomials by Horner's rule, three components in a loop.
+    Horner's rule evaluates the polynomials and their derivatives, three components per loop.
     """
     control, n = Control(components), components
     text.lines += [
@@ -65,7 +65,7 @@ def _horner(text: Writer, stride: int, components: range, control: Control, stay
 
 
 def write_look(text: Writer, stride: int, components: int, coordinates: int) -> str:
-    """``look(control, rows, order)``: how far the slopes are off, and how large the last two terms are."""
+    """``look(control, rows, order)``: the defect of the derivatives, and the sizes of the last terms of the series."""
     control, n = Control(components), components
     text.lines += [
         f"%top.offset = mul i64 %order, {stride}",

@@ -1,13 +1,13 @@
 """Taylor series of a motion: the equations of a system as recurrences on coefficients.
 
-Every operation of a straight-line program has a rule that gives the coefficient of order k of its result from
-coefficients of its operands up to k and its own below k (Jorba & Zou, *Experimental Mathematics* 14, 2005). Here the
-program of q', v' and the power is brought into a form for which all rules are known; ``taylor_code`` writes the machine
-code. All functions of one argument go by one rule: with c = F(x) and the slope g = F'(x), c' = g x', so
+Every operation of a straight-line program has a rule that computes coefficient k of its result from coefficients of
+its operands up to k and its own below k (Jorba & Zou, *Experimental Mathematics* 14, 2005). This module brings the
+program of q', v' and the power into a form for which all rules are known; ``taylor.code`` writes the machine code.
+All functions of one argument have the same rule: with c = F(x) and the derivative g = F'(x), c' = g x', so
 
     c_k = x_k g_0 + (1/k) sum_{j=1}^{k-1} (j x_j) g_{k-j}
 
-where the slope is a program of the same kind (the cosine for the sine, 1 + c^2 for the tangent).
+where g has a series by the same rules (the cosine for the sine, 1 + c^2 for the tangent).
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from pendula.system.code.lower import Lowering
 from pendula.system.code.program import PARAMETER, STATE, Program
 from pendula.system.taylor.trig import Expansion
 
-MOST_SPEEDS = 12  # the solve of M v' = f is written out, and grows with the cube of the number of speeds
+MOST_SPEEDS = 12  # the solve of M v' = f is unrolled, and grows with the cube of the number of speeds
 INSTEAD = 'use stepper="dop853"'
 
 _STEPS = {"floor": "floor", "ceil": "ceiling"}
 
 
 class Row(NamedTuple):
-    """Coefficients that are kept for all orders: those of a value, or (``by_order``) each times its order."""
+    """Coefficients that are stored for all orders: those of a value, or (``by_order``) each times its order."""
 
     value: int
     by_order: bool = False
 
 
 class Sum(NamedTuple):
-    """sum over j from 1 to k - 1 of ahead_j back_{k-j}; where both are the same row, half of it is computed."""
+    """sum over j from 1 to k - 1 of ahead_j back_{k-j}; if both are the same row, only half of it is computed."""
 
     ahead: Row
     back: Row
 
 
 class Slope(NamedTuple):
-    """One term of the rate of a function: c' = sign g u'."""
+    """One term of the derivative of a function: c' = sign g u', with u the value ``of`` and g the value ``slope``."""
 
     of: int
     sign: float
@@ -57,11 +57,11 @@ class Rates:
     program: Program
     values: tuple[int, ...]
     pivots: tuple[tuple[int, int], ...]
-    """pivots of the mass matrix with the diagonal entries they came from; a pivot must be positive"""
+    """pivots of the mass matrix, which must be positive, each with the diagonal entry of its row"""
 
 
 def derive_rates(equations: Equations, inputs: Sequence[tuple[Any, Any]], *, power: bool) -> Rates:
-    """The program of all rates, with v' by a written-out L D L^T factorization of the mass matrix.
+    """The program of all rates, with v' by an unrolled L D L^T factorization of the mass matrix.
 
     Args:
         inputs: every input as (symbol, expression of t and parameters).
@@ -88,7 +88,7 @@ def derive_rates(equations: Equations, inputs: Sequence[tuple[Any, Any]], *, pow
 
 
 def _cost(rates: Rates) -> float:
-    """Products of series, which is what takes time; a square costs half."""
+    """Number of products of series, which dominate the run time; a square costs half."""
     sums = {s for found in find_recurrences(rates).sums.values() for s in found}
     return sum(0.5 if s.ahead == s.back else 1.0 for s in sums)
 
@@ -106,7 +106,7 @@ class _Entries:
 
     @staticmethod
     def of(equations: Equations, low: Lowering, *, rewrite: bool, power: bool) -> _Entries:
-        """The blocks as they are written, or with fewer products of sines and cosines."""
+        """The blocks as derived, or rewritten with fewer products of sines and cosines."""
         n, drives = len(equations.v), len(equations.drives) if power else 0
         flat = [low(equations.M[i][j]) for i in range(n) for j in range(i, n)]
         flat += [low(e) for e in (*equations.f, *equations.qdot, equations.power if power else 0)]
@@ -123,15 +123,15 @@ class _Entries:
         return _Entries(matrix, f, qdot, work, rows)
 
     def rates(self, program: Program, *, power: bool) -> Rates:
-        """All rates: v' from M v' = f, the power with that of prescribed motions."""
+        """All rates: v' from M v' = f; the power includes that of prescribed motions."""
         accelerations, pivots = solve_symmetric(program, self.M, self.f)
         values = self.qdot + accelerations
         total = self.power
         for rate, force, row in self.drives:
-            effort = program.negate(force)
+            drive_force = program.negate(force)
             for entry, a in zip(row, accelerations):
-                effort = program.add(effort, program.multiply(entry, a))
-            total = program.add(total, program.multiply(effort, rate))
+                drive_force = program.add(drive_force, program.multiply(entry, a))
+            total = program.add(total, program.multiply(drive_force, rate))
         return Rates(program, tuple([*values, total] if power else values), tuple(pivots))
 
 
@@ -140,7 +140,7 @@ def solve_symmetric(
 ) -> tuple[list[int], list[tuple[int, int]]]:
     """The solution of a symmetric system as values of a program, and its pivots with their diagonal entries.
 
-    Rows are eliminated in the order that keeps most pivots free of the state: dividing by those costs nothing.
+    Rows with constant pivots are eliminated first, since dividing a series by a constant costs nothing.
     """
     n, level = len(right), program.level
     a = [list(row) for row in matrix]
@@ -186,7 +186,7 @@ def _divide(program: Program, a: int, b: int) -> int:
 
 @dataclass
 class Recurrences:
-    """Everything the code generator must know: which values, by which rules, and what is kept."""
+    """Input of the code generator: the values, their rules, and what is stored."""
 
     program: Program
     rates: tuple[int, ...]
@@ -197,7 +197,7 @@ class Recurrences:
     sums: dict[int, list[Sum]] = field(default_factory=dict)
     rows: dict[Row, int] = field(default_factory=dict)
     spare: dict[tuple[str, int], int] = field(default_factory=dict)
-    """what is kept of order 0 only, by kind: reciprocals of divisors and roots, conditions"""
+    """what is stored at order 0 only, by kind: reciprocals of divisors and roots, conditions"""
     fixed: list[int] = field(default_factory=list)
     """values that depend on parameters alone, prepared once per parameter set"""
 
@@ -211,7 +211,7 @@ def find_recurrences(given: Rates) -> Recurrences:
     """The rules for every value that the rates need.
 
     Raises:
-        NotSupported: an operation has no Taylor series; names it.
+        NotSupported: an operation has no Taylor series; the message names it.
     """
     program = given.program
     found = Recurrences(program, given.values, {p: d for p, d in given.pivots if program.level[p] == STATE})
@@ -232,7 +232,7 @@ def find_recurrences(given: Rates) -> Recurrences:
 
 
 def _in_order(found: Recurrences, known: Sequence[int]) -> list[int]:
-    """Values such that each comes after all that its rule needs at the same order."""
+    """Values sorted so that each follows all those that its rule needs at the same order."""
     ordered: dict[int, None] = {}
     stack = list(reversed(known))
     while stack:
@@ -247,7 +247,7 @@ def _in_order(found: Recurrences, known: Sequence[int]) -> list[int]:
 
 
 def _refuse(program: Program, k: int) -> None:
-    """Raises where an operation has no series."""
+    """Raises if an operation has no Taylor series."""
     op = program.ops[k]
     if op.kind == "call" and op.name in _STEPS:
         raise NotSupported(
@@ -293,7 +293,7 @@ def _sums(found: Recurrences, k: int) -> list[Sum]:
 
 
 def _place(found: Recurrences) -> None:
-    """Gives every kept row, spare row and prepared value its place."""
+    """Assigns an index to every stored row, spare row and prepared value."""
     program, n = found.program, found.states
     inputs = program.inputs
     found.rows = {Row(inputs[0]): n, **{Row(x): i for i, x in enumerate(inputs[1:])}}

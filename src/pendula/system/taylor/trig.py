@@ -1,9 +1,9 @@
-"""Fewer products of series: entries of the equations as sums of sines and cosines of sums of angles.
+"""Fewer products of series: rewrites the equations with sines and cosines of sums of angles.
 
-Formulations write sin a sin b + cos a cos b where a series is better off with cos(a - b): a product of series costs
-far more than a sum, and a sine with its cosine costs two products. So every entry is expanded into terms (number) x
-(parameters) x (coordinates and speeds) x (sine or cosine of a whole combination of angles), where products of sines
-and cosines are turned into sums, and like terms are collected. Products that get too long are kept.
+Formulations write sin a sin b + cos a cos b, but cos(a - b) is cheaper for a series: a product of series costs far
+more than a sum, and a sine with its cosine costs two products. So every entry is expanded into terms (number) x
+(parameters) x (coordinates and speeds) x (sine or cosine of an integer combination of angles): products of sines and
+cosines become sums, and like terms are collected. A product with too many terms stays unexpanded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ROUNDING = 1e-14
 
 
 class Trig(NamedTuple):
-    """The sine or cosine of a whole combination of angles; no angles for the number 1."""
+    """The sine or cosine of an integer combination of angles; no angles for the number 1."""
 
     sine: bool
     angles: tuple[tuple[int, int], ...]
@@ -39,7 +39,7 @@ Terms = dict[Term, float]
 
 
 class Expansion:
-    """Expands values of a program on first use; None where that is too long."""
+    """Expands values of a program into terms; a value with too many terms stays whole."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -76,12 +76,12 @@ class Expansion:
         return found
 
     def _whole(self, k: int) -> Terms:
-        """A value that is not looked into."""
+        """A value as one term, not expanded."""
         moves = self._program.level[k] == STATE
         return {Term(() if moves else (k,), (k,) if moves else (), NONE): 1.0}
 
     def _trig(self, sine: bool, argument: Terms) -> Terms | None:
-        """The sine or cosine of an argument, if that is a whole combination of values."""
+        """The sine or cosine of an argument, if that is an integer combination of values."""
         angles = []
         for term, factor in argument.items():
             if term.trig != NONE or term.fixed or len(term.moving) != 1 or factor != int(factor):
@@ -93,7 +93,7 @@ class Expansion:
     # -- building -------------------------------------------------------------------------------
 
     def _build(self, terms: Terms) -> int:
-        """A sum of terms as a value: what goes with the same sine or cosine is added up before it is multiplied."""
+        """A sum of terms as a value: factors of the same sine or cosine are added before the multiplication."""
         program = self._program
         groups: dict[Trig, dict[tuple[int, ...], int]] = defaultdict(dict)
         for term, factor in terms.items():
@@ -158,7 +158,7 @@ def _multiplied(a: Terms, b: Terms) -> Terms:
 
 
 def _product(a: Trig, b: Trig) -> list[tuple[Trig, float]]:
-    """A product of sines and cosines as a sum: of the sum and of the difference of the angles."""
+    """A product of two sines or cosines as a sum of functions of the sum and the difference of the angles."""
     if not a.angles or not b.angles:
         return [(b if not a.angles else a, 1.0)]
     plus, minus = dict(a.angles), dict(a.angles)
@@ -178,7 +178,7 @@ def _product(a: Trig, b: Trig) -> list[tuple[Trig, float]]:
 
 
 def _canonical(sine: bool, angles: dict[int, int]) -> tuple[Trig, float]:
-    """The same with the first factor positive, and a sign; sign 0 for the sine of nothing."""
+    """The same function with a positive first factor, and a sign; sign 0 for the sine of zero."""
     kept = tuple(sorted((k, factor) for k, factor in angles.items() if factor))
     if not kept:
         return NONE, 0.0 if sine else 1.0

@@ -1,12 +1,12 @@
-"""Dynamics of trees that move in a plane, for any scalar type: the same recursion with a third of the numbers.
+"""The articulated-body algorithm for trees in a plane, for any scalar type, with a third of the numbers.
 
-Revolute joints about z and prismatic joints in x-y only. A frame has an absolute angle; its articulated inertia is
+Joints are revolute about z or prismatic in x-y. A frame has an absolute angle; its articulated inertia is
 
     [n]   [a   b^T] [alpha]   [n0]
     [f] = [b    C ] [  a  ] + [f0]      C symmetric, 2 x 2
 
-with the bias force (n0, f0). Loads are springs and dampers in hinges, and efforts (generalized forces) or torques from
-outside; all others need the spatial recursion. Chains of links with absolute angles have a still shorter algorithm.
+with the bias force (n0, f0). Loads are springs and dampers in hinges, and external generalized forces (efforts) or
+torques; all others need the spatial recursion. Chains of links with absolute angles have a still shorter algorithm.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from pendula.system.recursion.columns import REVOLUTE
 
 # Columns of the table of numbers
 SX, SY, TURN, SENSE, AX, AY, MASS, HX, HY, INERTIA, STIFFNESS, PULL, DAMPING, NUMBERS = range(14)
-"""shift and turn of the placement, sign of the axis, direction of a slide, mass, mass times mass centre, inertia about
-the origin, then of all springs in the hinge: stiffness, stiffness times rest, damping; all in the axes of the joint"""
+"""shift and rotation from the parent, sign of a revolute axis, direction of a prismatic one, mass, first mass moment,
+inertia about the origin; stiffness, stiffness times rest and damping of all springs in the hinge; in joint axes"""
 # Columns of the scratch table
 (
     S, C, THETA, OMEGA, RX, RY, CX, CY, A, BX, BY, CXX, CXY, CYY, N, FX, FY, OWN, V0, V1, V2, ALPHA, ACX, ACY, EFFORT,
     DX, DY, WIDTH,
 ) = range(28)  # fmt: skip
-"""``DX, DY``: direction of a slide; of a turn, its prescribed acceleration and the sign of its axis"""
+"""``DX, DY``: direction of a prismatic hinge; for a revolute one, prescribed acceleration and sign of the axis"""
 
 
 @compiled_part(fastmath=FUSED)
@@ -37,7 +37,7 @@ def forward(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w, out):
 
     Args:
         drives: position, rate and acceleration of every prescribed motion.
-        efforts, torques: from outside, in every hinge and on its frame; float64 numbers for all scalar types.
+        efforts, torques: external generalized force in every hinge, torque on its frame; float64 in all cases.
     """
     power = place(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w)
     articulate(hinges, w)
@@ -47,7 +47,7 @@ def forward(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w, out):
 
 @compiled_part(fastmath=FUSED)
 def place(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w):
-    """Poses, motion, own inertia and loads of all hinges."""
+    """Poses, velocities, own inertia and loads of all hinges; returns the power of the dampers."""
     o = w[0]
     for k in range(WIDTH):
         o[k] = 0.0
@@ -100,7 +100,7 @@ def place(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w):
 
 @compiled_part(fastmath=FUSED)
 def articulate(hinges, w):
-    """Takes the freedoms out, from the tips to ground."""
+    """Articulated inertias and bias forces, from the tips to ground."""
     zero = w[0, S]
     for i in range(hinges.shape[0], 0, -1):
         hinge = hinges[i - 1]
@@ -117,7 +117,7 @@ def articulate(hinges, w):
                 c0, c1, c2 = c0 - bx * vx, c1 - bx * vy, c2 - by * vy
                 fx, fy, n = fx + bx * u, fy + by * u, t
                 a, bx, by = zero, zero, zero
-            elif hinge.absolute == 1:  # its motor holds it from ground: only forces and the spring go through
+            elif hinge.absolute == 1:  # its motor acts from ground: the parent gets only forces and the spring's torque
                 more = z[DX]
                 fx, fy, n = fx + bx * more, fy + by * more, t
                 a, bx, by = zero, zero, zero
@@ -135,7 +135,7 @@ def articulate(hinges, w):
             n, fx, fy = n + u0 * u, fx + u1 * u, fy + u2 * u
         if up == 0:
             continue
-        ex, ey = c1 * rx - c0 * ry, c2 * rx - c1 * ry  # C times the arm turned by a right angle
+        ex, ey = c1 * rx - c0 * ry, c2 * rx - c1 * ry  # C times the arm rotated by a right angle
         x[A] += a + 2.0 * (by * rx - bx * ry) + (ey * rx - ex * ry)
         x[BX] += bx + ex
         x[BY] += by + ey
@@ -149,7 +149,7 @@ def articulate(hinges, w):
 
 @compiled_part(fastmath=FUSED)
 def accelerate(hinges, w, out):
-    """The freedoms' accelerations, from ground to the tips."""
+    """Accelerations of hinges and v', from ground to the tips."""
     for i in range(1, hinges.shape[0] + 1):
         hinge = hinges[i - 1]
         x, z = w[hinge.parent], w[i]
@@ -174,7 +174,7 @@ def accelerate(hinges, w, out):
 
 @compiled_part(fastmath=FUSED)
 def drive_efforts(hinges, w, found):
-    """Force or torque that every prescribed motion needs, once all accelerations are known."""
+    """Force or torque that every prescribed motion needs, after :func:`accelerate`."""
     for i in range(1, hinges.shape[0] + 1):
         hinge, z = hinges[i - 1], w[i]
         drive = hinge.drive
@@ -193,7 +193,7 @@ def drive_efforts(hinges, w, found):
 def energies(hinges, numbers, gx, gy, q, v, w):
     """Kinetic and potential energy of a tree in the plane without prescribed motions.
 
-    Springs in hinges are counted up to a constant; ``w`` is scratch as for :func:`forward`.
+    The energy of springs in hinges omits a constant; ``w`` is scratch as for :func:`forward`.
     """
     o = w[0]
     for k in range(WIDTH):
@@ -207,7 +207,7 @@ def energies(hinges, numbers, gx, gy, q, v, w):
         rx, ry = c * p[SX] - s * p[SY], s * p[SX] + c * p[SY]
         at, rate = q[hinge.q], v[hinge.v]
         before = x[THETA] + p[TURN]
-        vx, vy = x[ACX], x[ACY]  # velocities stand where accelerations do otherwise
+        vx, vy = x[ACX], x[ACY]  # these columns hold velocities here
         if hinge.kind == REVOLUTE:
             if hinge.absolute == 1:
                 th, om = p[SENSE] * at, p[SENSE] * rate
@@ -223,7 +223,7 @@ def energies(hinges, numbers, gx, gy, q, v, w):
             vx, vy = vx + dx * rate, vy + dy * rate
         vx, vy = vx - omp * ry, vy + omp * rx
         z[S], z[C], z[THETA], z[OMEGA], z[ACX], z[ACY] = s, c, th, om, vx, vy
-        z[RX], z[RY] = x[RX] + rx, x[RY] + ry  # positions, where arms stand otherwise
+        z[RX], z[RY] = x[RX] + rx, x[RY] + ry  # these columns hold positions here
         hx, hy = c * p[HX] - s * p[HY], s * p[HX] + c * p[HY]
         kinetic += 0.5 * (p[MASS] * (vx * vx + vy * vy) + p[INERTIA] * (om * om)) + om * (vy * hx - vx * hy)
         potential -= gx * (p[MASS] * z[RX] + hx) + gy * (p[MASS] * z[RY] + hy)
@@ -234,22 +234,22 @@ def energies(hinges, numbers, gx, gy, q, v, w):
 # -- chains --------------------------------------------------------------------------------------------
 
 LINK = 8
-"""rows of numbers kept for the links: sine, cosine, what turns a link by itself, its shares in the acceleration of its
-hinge and in the angular acceleration of the link before, arm"""
+"""rows of numbers stored for the links: sine, cosine, angular acceleration D^-1 u at zero acceleration of the parent,
+its coefficients of the hinge's acceleration (x, y) and of the parent's angular acceleration, arm (x, y)"""
 
 
 @compiled_part(forceinline=True)
 def room(links):
-    """Count of numbers per hinge for a given number of links, where states are computed one at a time."""
+    """Row length of the scratch table for a number of links, if states are computed one at a time."""
     return (links + LANES - 1) // LANES * LANES
 
 
 @compiled_part(fastmath=FUSED)
 def chain(numbers, sprung, gx, gy, q, v, w, out):
-    """v' of a chain of links one after the other, angles measured from ground; returns the power of the dampers.
+    """v' of a serial chain with angles measured from ground; returns the power of the dampers.
 
-    Written so that only a division and a product stand between one link's inertia and the next one's: all else
-    is ready before the division is.
+    On the critical path from one link's inertia to the next are only a division and a product: everything else is
+    ready before the division.
     """
     n = numbers.shape[0]
     sine, cosine, turn, share_x, share_y, share, arm_x, arm_y = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]
@@ -264,7 +264,7 @@ def chain(numbers, sprung, gx, gy, q, v, w, out):
     for i in range(n - 1, 0, -1):
         p, up = numbers[i], numbers[i - 1]
         if sprung:
-            t, spent = effort(numbers, q, v, i)
+            t, spent = spring_torque(numbers, q, v, i)
             power -= spent
             nn -= t
         smallest = min(smallest, a)
@@ -285,7 +285,7 @@ def chain(numbers, sprung, gx, gy, q, v, w, out):
         c0, c1, c2 = (up[MASS] + c0) - (bx * bx) * d, c1 - (bx * by) * d, (up[MASS] + c2) - (by * by) * d
         bx, by = (ex - hy) - (bx * cross) * d, (ey + hx) - (by * cross) * d
     if sprung:
-        t, spent = effort(numbers, q, v, 0)
+        t, spent = spring_torque(numbers, q, v, 0)
         power -= spent
         nn -= t
     d = choose(min(smallest, a) > 0.0, reciprocal(a), np.nan)
@@ -303,15 +303,15 @@ def chain(numbers, sprung, gx, gy, q, v, w, out):
 
 @compiled_part(fastmath=FUSED, forceinline=True)
 def first_moment(p, s, c, om):
-    """Mass times mass centre of a link from its hinge, and the force by which it pulls there as it turns."""
+    """First mass moment of a link about its hinge, and the bias force of its rotation."""
     s = p[SENSE] * s
     hx, hy, square = c * p[HX] - s * p[HY], s * p[HX] + c * p[HY], om * om
     return hx, hy, -(square * hx), -(square * hy)
 
 
 @compiled_part(fastmath=FUSED)
-def effort(numbers, q, v, i):
-    """Torque of the springs and dampers before link i, and the power that the dampers take."""
+def spring_torque(numbers, q, v, i):
+    """Torque of the springs and dampers in the hinge of link i, and the power that the dampers dissipate."""
     p = numbers[i]
     before, omp = p[TURN] + 0.0 * q[i], 0.0 * v[i]
     if i > 0:

@@ -15,7 +15,7 @@ from pendula.system.recursion.plane import planar as pl
 
 @compiled_part
 def load_from_outside(ctx, v, drives):
-    """Efforts in hinges and torques on them that are given by expressions; returns the power of the efforts."""
+    """External generalized forces in hinges, and torques on them; returns the power of the former."""
     n, nv, values = ctx.hinge_count, ctx.nv, mem.values_of(ctx)
     efforts, torques = doubles_at(ctx.outside, n), doubles_at(ctx.outside + 8 * n, n)
     loads, _ = mem.loads_of(ctx)
@@ -48,7 +48,7 @@ def planar_rates(ctx, q, v, drives, w, rates):
 
 @compiled_part
 def chain_rates(ctx, q, v, w, rates):
-    """The same for a chain of links whose angles are measured from ground."""
+    """The same for a serial chain with angles measured from ground."""
     n, gravity = ctx.hinge_count, doubles_at(ctx.gravity, 3)
     for k in range(n):
         rates[k] = v[k]
@@ -58,7 +58,7 @@ def chain_rates(ctx, q, v, w, rates):
 
 @compiled_callback(allocates=False)
 def planar_right_hand_side(out, inp, context):
-    """The same as :func:`right_hand_side`, for a mechanism that moves in a plane."""
+    """Like ``recursion.kernels.right_hand_side``, for a planar mechanism."""
     ctx = mem.recursion_at(context)
     n, nq, nv, nd = ctx.hinge_count, ctx.nq, ctx.nv, ctx.drives
     x, rates = copied(ctx, inp), doubles_at(out, nq + nv + 1)
@@ -78,7 +78,7 @@ def planar_right_hand_side(out, inp, context):
 
 @compiled_callback(allocates=False)
 def chain_right_hand_side(out, inp, context):
-    """The same for links one after the other whose angles are measured from ground."""
+    """The same for a serial chain with angles measured from ground."""
     ctx = mem.recursion_at(context)
     n = ctx.hinge_count
     q, v, rates = doubles_at(inp + 8, n), doubles_at(inp + 8 * (1 + n), n), doubles_at(out, 2 * n + 1)
@@ -93,7 +93,7 @@ def chain_right_hand_side(out, inp, context):
 
 @compiled_callback(allocates=False)
 def chain_eight(out, inp, context):
-    """Like :func:`chain_right_hand_side`, for eight states: every number is followed by those of the other lanes."""
+    """Like :func:`chain_right_hand_side`, for eight states; each array entry is a row of eight numbers."""
     ctx = mem.recursion_at(context)
     n = ctx.hinge_count
     q, v, rates = eights_at(inp + BYTES, n), eights_at(inp + BYTES * (1 + n), n), eights_at(out, 2 * n + 1)
@@ -104,7 +104,7 @@ def chain_eight(out, inp, context):
 
 @compiled_callback(allocates=False)
 def planar_eight(out, inp, context):
-    """Like :func:`planar_right_hand_side`, for eight states without anything that depends on time or expressions."""
+    """Like :func:`planar_right_hand_side`, for eight states, if nothing depends on time or expressions."""
     ctx = mem.recursion_at(context)
     nq, nv = ctx.nq, ctx.nv
     q, v, rates = eights_at(inp + BYTES, nq), eights_at(inp + BYTES * (1 + nq), nv), eights_at(out, nq + nv + 1)
@@ -116,7 +116,7 @@ def planar_eight(out, inp, context):
 
 @compiled_callback(allocates=False)
 def spatial_eight(out, inp, context):
-    """Like :func:`right_hand_side`, for eight states without anything that depends on time or expressions."""
+    """Like ``recursion.kernels.right_hand_side``, for eight states, if nothing depends on time or expressions."""
     ctx = mem.recursion_at(context)
     n, nq, nv = ctx.hinge_count, ctx.nq, ctx.nv
     q, v, rates = eights_at(inp + BYTES, nq), eights_at(inp + BYTES * (1 + nq), nv), eights_at(out, nq + nv + 1)
@@ -136,7 +136,7 @@ def spatial_eight(out, inp, context):
 
 @compiled_callback(allocates=False)
 def energies_of_eight(out, inp, context):
-    """The same for eight states without anything that depends on time or expressions."""
+    """[t, q, v] -> kinetic and potential energy of eight states, if nothing depends on time or expressions."""
     ctx = mem.recursion_at(context)
     n, nq, nv = ctx.hinge_count, ctx.nq, ctx.nv
     q, v, found = eights_at(inp + BYTES, nq), eights_at(inp + BYTES * (1 + nq), nv), eights_at(out, 2)
@@ -150,7 +150,7 @@ def energies_of_eight(out, inp, context):
 
 @compiled_callback(allocates=False)
 def planar_energies_of_eight(out, inp, context):
-    """The same for a mechanism that moves in a plane."""
+    """The same for a planar mechanism."""
     ctx = mem.recursion_at(context)
     n, nq, nv = ctx.hinge_count, ctx.nq, ctx.nv
     q, v, found = eights_at(inp + BYTES, nq), eights_at(inp + BYTES * (1 + nq), nv), eights_at(out, 2)

@@ -1,7 +1,7 @@
-"""Where hinges in a plane are and how they move, for many states at once, by arrays instead of compiled kernels.
+"""Kinematics of planar hinges for many states at once, with NumPy arrays instead of compiled kernels.
 
-What is asked for now and then (energies along a run, poses for a picture) is quick enough this way, and a first run
-need not wait for the spatial kernels to be compiled.
+This is fast enough for occasional evaluations (energies along a run, poses for a picture), and a first run
+need not wait for the spatial kernels to compile.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class PlaneMotion:
     ax: Array
     ay: Array
     stretch: Array
-    """coordinate of each hinge as its two sides see it"""
+    """relative coordinate between the two sides of each hinge"""
 
     @classmethod
     def of(cls, hinges: Array, plane: Array, q: Array, v: Array, a: Array, drives: Array) -> PlaneMotion:
-        """For rows of coordinates, speeds and v'; ``drives``: position, rate, acceleration of prescribed motions."""
+        """Motion for rows of q, v and v'; ``drives``: position, rate and acceleration of prescribed motions."""
         found = cls(*(np.zeros((len(q), len(hinges) + 1)) for _ in range(10)))
         for i, (hinge, p) in enumerate(zip(hinges, plane, strict=True), start=1):
             k = hinge["drive"]
@@ -67,7 +67,7 @@ class PlaneMotion:
         self.ay[:, i] = self.ay[:, up] + alpha * rx - omega**2 * ry + 2 * omega * slide[0] + slide_rate[1]
 
     def energies(self, plane: Array, gravity: Array) -> tuple[Array, Array]:
-        """Kinetic and potential energy of every row; springs in hinges included, up to a constant of their own."""
+        """Kinetic and potential energy of every row; the energy of springs in hinges omits a constant."""
         m, J = plane[:, pl.MASS], plane[:, pl.INERTIA]
         s, c = np.sin(self.theta[:, 1:]), np.cos(self.theta[:, 1:])
         hx, hy = c * plane[:, pl.HX] - s * plane[:, pl.HY], s * plane[:, pl.HX] + c * plane[:, pl.HY]
@@ -79,7 +79,7 @@ class PlaneMotion:
         return kinetic.sum(axis=1), potential.sum(axis=1)
 
     def rows(self) -> Array:
-        """As the compiled kernel of spatial motion gives them (``columns.MOTION_R`` and on)."""
+        """The motion in the columns of the spatial kernel (from ``columns.MOTION_R`` on)."""
         zero = np.zeros_like(self.x)
         s, c, one = np.sin(self.theta), np.cos(self.theta), zero + 1.0
         columns = [c, -s, zero, s, c, zero, zero, zero, one, self.x, self.y, zero, self.vx, self.vy, zero]
