@@ -124,7 +124,7 @@ def test_several_values_may_stand_in_one_or_in_several(pendula):
 
 def test_a_rounded_value_means_the_equilibrium_that_has_it(pendula):
     result = pendula("stability", "piston-bar", "-p", "k=25", "--at", "theta=25.84deg")
-    assert "but for rounding" in result.out
+    assert "up to rounding" in result.out
     assert "theta = 25.8419 deg" in result.out
 
 

@@ -1,6 +1,6 @@
 """Entry point of the command line: ``pendula COMMAND ...``.
 
-Exit codes: 0 all is well, 1 the analysis says no, 2 the input is bad (one clear message), 3 an internal error.
+Exit codes: 0 success, 1 negative result of an analysis, 2 invalid input (one clear message), 3 internal error.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from pendula.errors import PendulaError, UsageError
 from pendula.extensions import load_extension, load_installed
 
 
-class _NobodyReads(Exception):
-    """The reader of the output is gone (``pendula list | head -1``): it has what it wanted, so all is well.
+class _OutputClosed(Exception):
+    """The reader closed the output pipe (``pendula list | head -1``), which is not an error.
 
-    A broken pipe itself would become exit code 1 inside click, which here means that the analysis says no.
+    Click would turn a BrokenPipeError into exit code 1, which here means a negative result of an analysis.
     """
 
 
 class _Lazy(click.Group):
-    """Loads a command's module only when the command is used, so that --help stays quick."""
+    """Loads a command's module only when the command is used, so that --help is fast."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         try:
             return super().make_context(*args, **kwargs)
         except BrokenPipeError:
-            raise _NobodyReads from None
+            raise _OutputClosed from None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            raise _NobodyReads from None
+            raise _OutputClosed from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -61,7 +61,7 @@ class _Lazy(click.Group):
 
 
 def _load(ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -> None:
-    """Loads what ``--extension`` names."""
+    """Loads the extensions that ``--extension`` names."""
     for name in names:
         load_extension(name)
 
@@ -85,7 +85,7 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs a command and turns every error into one message and an exit code."""
+    """Runs a command and converts every error to one message and an exit code."""
     try:
         load_installed()
         code = cli.main(args=arguments, prog_name="pendula", standalone_mode=False)
@@ -103,24 +103,24 @@ def main(arguments: list[str] | None = None) -> None:
 
         click.echo(f"error: {in_options(str(error))}", err=True)
         code = 2
-    except (_NobodyReads, BrokenPipeError):
+    except (_OutputClosed, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    except OSError as error:  # such as a full disk behind the output
+    except OSError as error:  # such as a full disk
         click.echo(f"error: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", err=True)
         code = 2
     except Exception as error:
         if os.environ.get("PENDULA_DEBUG"):
             raise
         click.echo(f"internal error: {type(error).__name__}: {error}", err=True)
-        click.echo("  This is a fault in Pendula. PENDULA_DEBUG=1 shows where it happened.", err=True)
+        click.echo("  This is a bug in Pendula. PENDULA_DEBUG=1 shows where it happened.", err=True)
         code = 3
-    _tell_what_was_not_kept()
+    _note_uncached_code()
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _tell_what_was_not_kept() -> None:
-    """One line if machine code had to be compiled that the next run will have to compile again."""
+def _note_uncached_code() -> None:
+    """Prints a note if compiled machine code could not be cached for the next run."""
     kernels = sys.modules.get("pendula.numerics.compiled.jit")  # None: the command needed no machine code
     if kernels is not None and kernels.cache_note:
         click.echo(f"note: {kernels.cache_note}", err=True)

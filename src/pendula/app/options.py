@@ -1,4 +1,4 @@
-"""What commands share: how a model is named on the command line, and how values are read."""
+"""Options common to several commands, and how models and values are read from the command line."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 
 
 def formulation_option(default: str | None, otherwise: str = "") -> Callable[[Any], Any]:
-    """The option that chooses a formulation; ``otherwise`` says what happens without one."""
+    """The option that selects a formulation; ``otherwise`` describes the default."""
     return click.option(
         "--formulation",
         default=default,
@@ -70,24 +70,24 @@ max_steps_option = click.option(
 
 
 def samples_option(default: int, more: str = "") -> Callable[[Any], Any]:
-    """The option that says how many states to keep."""
+    """The option for the number of stored states."""
     return click.option(
         "--samples", default=default, show_default=True, type=int, help=f"Equally spaced times to store{more}."
     )
 
 
 def output_option(what: str) -> Callable[[Any], Any]:
-    """The option that names the file of a result."""
+    """The option for the output file of a result."""
     return click.option("-o", "--output", metavar="FILE", help=what)
 
 
 def plot_option(what: str, option: str = "--plot", name: str = "plot_file") -> Callable[[Any], Any]:
-    """The option that names the file of a picture."""
+    """The option for the output file of a picture."""
     return click.option(option, name, metavar="FILE", help=f"{what} (.png, .svg, .pdf).")
 
 
 def animate_option(what: str) -> Callable[[Any], Any]:
-    """The option that names the file of an animation."""
+    """The option for the output file of an animation."""
     return click.option("--animate", "animation", metavar="FILE", help=f"{what} (.html).")
 
 
@@ -98,7 +98,7 @@ def pairs(settings: tuple[str, ...], option: str) -> dict[str, str]:
         name, sign, value = setting.partition("=")
         name, value = name.strip(), value.strip()
         if not sign or not name or not value:
-            raise UsageError(f'{option} takes NAME=VALUE, found "{setting}"')
+            raise UsageError(f'{option} expects NAME=VALUE, found "{setting}"')
         if name in found:
             raise UsageError(f'{option}: "{name}" is set twice')
         found[name] = value
@@ -151,7 +151,7 @@ def _with_parameters(model: Model, values: dict[str, str]) -> Model:
 
 
 def scalar(text: str, where: str) -> int | float | str:
-    """A number if the text is one, else the expression as it is."""
+    """A number if the text is one, else the text of the expression."""
     try:
         expression = parse(text)
     except ExpressionError as error:
@@ -160,12 +160,12 @@ def scalar(text: str, where: str) -> int | float | str:
 
 
 def _argument(name: str, text: str, hint: Any) -> Any:
-    """A library argument: a whole number, a number or expression, a list (a,b,c), or a word."""
+    """An argument of a library mechanism: an integer, a number or expression, a list (a,b,c), or a word."""
     if hint is int:
         try:
             return int(text)
         except ValueError:
-            raise UsageError(f'-p {name}: expected a whole number, found "{text}"') from None
+            raise UsageError(f'-p {name}: expected an integer, found "{text}"') from None
     choices = typing.get_args(hint) if typing.get_origin(hint) is typing.Literal else ()
     if choices:
         if text not in choices:
@@ -193,7 +193,7 @@ def read_state(model: Model, settings: tuple[str, ...]) -> dict[str, float]:
 
 
 def read_numbers(values: Mapping[str, float], given: Mapping[str, str], option: str) -> dict[str, float]:
-    """Texts as numbers; expressions may use some values by name, such as those of parameters."""
+    """Evaluates expressions, which may use values by name, such as parameters."""
     found = {}
     for name, text in given.items():
         try:
@@ -203,7 +203,7 @@ def read_numbers(values: Mapping[str, float], given: Mapping[str, str], option: 
     return found
 
 
-_SPOKEN = (
+_EQUIVALENTS = (
     ('stepper="', "--stepper "),
     ("step=...", "--step"),
     ("near=...", "--start"),
@@ -217,17 +217,17 @@ _SPOKEN = (
     ("solve_for", "--solve"),
     ("in hold", "in --hold"),
 )
-"""What messages of the library call an argument or a function, and what it is on the command line."""
+"""Arguments and functions in messages of the library, and their command-line equivalents."""
 
 
 def in_options(text: str) -> str:
-    """A message of the library that names options where the library names arguments.
+    """A message of the library with command-line options in place of arguments.
 
     Example:
         >>> in_options('try stepper="radau", which takes longer steps')
         'try --stepper radau, which takes longer steps'
     """
-    for argument, option in _SPOKEN:
+    for argument, option in _EQUIVALENTS:
         if argument.endswith('="'):
             text = re.sub(rf'{argument}(\w+)"', rf"{option}\1", text)
         text = text.replace(argument, option)
@@ -235,7 +235,7 @@ def in_options(text: str) -> str:
 
 
 def write_result(result: Any, path: Path | None) -> list[str]:
-    """Writes a result in the format of the file's ending, if a file was named; the line that says so."""
+    """Writes a result in the format of the file suffix, if a file is given; returns the line that reports it."""
     if path is None:
         return []
     from pendula.formats import write
@@ -245,7 +245,7 @@ def write_result(result: Any, path: Path | None) -> list[str]:
 
 
 def draw(result: Any, path: Path | None, **settings: Any) -> list[str]:
-    """Draws a result, if a file was named; the line that says so."""
+    """Draws a result, if a file is given; returns the line that reports it."""
     if path is None:
         return []
     from pendula.present.pictures.results import plot
@@ -255,13 +255,13 @@ def draw(result: Any, path: Path | None, **settings: Any) -> list[str]:
 
 
 def with_all(text: str, how: str = "--json") -> str:
-    """A text with a line that says how to get what was cut off, if something was."""
+    """A text, with a line on how to get all entries if it was shortened."""
     cut = re.search(r"(?m)^\.\.\. and \d+ more$|too many entries to show$", text)
     return f"{text}\nAll entries: {how}" if cut else text
 
 
 def echo_json(data: Any) -> None:
-    """Prints JSON; a value that is not finite would not be JSON, so it becomes null."""
+    """Prints JSON; values that are not finite become null."""
     click.echo(json.dumps(_finite(data), indent=1, allow_nan=False))
 
 
@@ -282,7 +282,7 @@ _ARRAYS = (".npz",)
 
 
 def file_of(path: str | None, option: str, kind: str) -> Path | None:
-    """A path that can be written, whose ending is that of a format of this kind of result.
+    """A writable path with the suffix of a format of this kind of result.
 
     ``Figure`` is for pictures and ``Scene`` for animations; any other kind of result can be written as arrays, or in
     one of its registered formats.
@@ -291,7 +291,7 @@ def file_of(path: str | None, option: str, kind: str) -> Path | None:
 
 
 def writable(path: str | None, option: str, endings: tuple[str, ...] = ()) -> Path | None:
-    """A path that can be written and whose name says what will be in it, checked before long work starts."""
+    """A writable path with a known suffix, checked before the computation starts."""
     if path is None:
         return None
     found = Path(path)

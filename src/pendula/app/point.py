@@ -1,4 +1,4 @@
-"""What the commands about small motion share: the mechanism they are about, and the equilibrium that is meant."""
+"""Common parts of the commands about small motion: reading the mechanism, and selecting an equilibrium."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pendula.system.system import System
 
 ROUNDED = 1e-3
-"""values of --at that are within this [rad, or a share of a typical length] of an equilibrium mean that one"""
+"""values of --at within this [rad, or fraction of a typical length] of an equilibrium select it"""
 LISTED = 6
-"""degrees of freedom up to which all equilibria are looked for, to say of how many the lowest is"""
+"""largest number of degrees of freedom for which all equilibria are searched, to count them"""
 
 _mechanism = (
     opt.model_argument,
@@ -58,7 +58,7 @@ def mechanism_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Asked:
-    """The mechanism that the options describe, and the options themselves."""
+    """The mechanism that the options describe, compiled, and the rates of a steady motion."""
 
     model: Model
     system: System
@@ -80,7 +80,7 @@ def read_asked(
     rates: tuple[str, ...],
     progress: Progress,
 ) -> Asked:
-    """The mechanism of the options, compiled."""
+    """Compiles the mechanism that the options describe."""
     from pendula.system.build import compile_system
     from pendula.system.first_use import prepare_linear_models
 
@@ -99,7 +99,7 @@ def read_range(model: Model, text: str, option: str, what: str) -> tuple[str, fl
     name, sign, span = (piece.strip() for piece in text.partition("="))
     low, colon, high = (piece.strip() for piece in span.partition(":"))
     if not (name and sign and low and colon and high):
-        raise UsageError(f'{option} takes NAME=LOW:HIGH, such as {what}, found "{text}"')
+        raise UsageError(f'{option} expects NAME=LOW:HIGH, such as {what}, found "{text}"')
     if name not in model.parameters:
         known = ", ".join(model.parameters) or "none"
         raise UsageError(f'{option}: there is no parameter "{name}"; known are: {known}')
@@ -114,14 +114,14 @@ def read_range(model: Model, text: str, option: str, what: str) -> tuple[str, fl
 
 @dataclass(frozen=True)
 class Chosen:
-    """An equilibrium and how it was chosen, in words."""
+    """An equilibrium and how it was selected, in words."""
 
     point: Equilibrium
     why: str
 
 
 class NoEquilibrium(Exception):
-    """There is none: the analysis says no. Holds what the search found."""
+    """There is no equilibrium. Holds the result of the search."""
 
     def __init__(self, found: Equilibria) -> None:
         super().__init__("no equilibrium")
@@ -129,27 +129,27 @@ class NoEquilibrium(Exception):
 
 
 def choose(asked: Asked, at: tuple[str, ...], progress: Progress) -> Chosen:
-    """The equilibrium that ``--at`` means; without it, the one of least effective potential.
+    """The equilibrium that ``--at`` selects; by default the one of least effective potential.
 
     Raises:
         NoEquilibrium: there is none at all.
-        UsageError: the number or the values are not those of an equilibrium.
+        UsageError: no equilibrium has this number or these values.
     """
     if not at:
         return _lowest(asked, progress)
     if any("=" in text for text in at):
         return _by_values(asked, at_values(at), progress)
     if len(at) > 1:
-        raise UsageError(f"--at takes one number, or values such as theta=180deg, found {' and '.join(at)}")
+        raise UsageError(f"--at expects one number, or values such as theta=180deg, found {' and '.join(at)}")
     found = _all(asked, progress)
     names = [e.name for e in found]
     if at[0] not in names:
-        known = f"1 to {len(names)}" if len(names) > 1 else "1 alone"
+        known = f"1 to {len(names)}" if len(names) > 1 else "only 1"
         raise UsageError(
             f'--at: there is no equilibrium "{at[0]}"; there are {known} (see "pendula equilibria"), '
             "or give values such as theta=180deg"
         )
-    return Chosen(found[at[0]], f"{_number(found, at[0])}, as asked")
+    return Chosen(found[at[0]], f"{_number(found, at[0])}, as requested")
 
 
 def at_values(at: tuple[str, ...], option: str = "--at") -> dict[str, str]:
@@ -158,7 +158,7 @@ def at_values(at: tuple[str, ...], option: str = "--at") -> dict[str, str]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Parts between commas that are not inside parentheses."""
+    """Parts separated by commas outside parentheses."""
     found, depth = [""], 0
     for char in text:
         depth += {"(": 1, ")": -1}.get(char, 0)
@@ -172,7 +172,7 @@ def _pieces(text: str) -> list[str]:
 def _all(asked: Asked, progress: Progress) -> Equilibria:
     from pendula.analysis.equilibria.find import find_equilibria
 
-    progress.say("looking for equilibria")
+    progress.say("searching for equilibria")
     found = find_equilibria(asked.system, rates=asked.rates, on_progress=progress.done)
     if not len(found):
         raise NoEquilibrium(found)
@@ -185,7 +185,7 @@ def _lowest(asked: Asked, progress: Progress) -> Chosen:
     steady = bool(asked.rates or asked.system.drives)
     least = f"least {'effective ' if steady else ''}potential"
     if len(asked.model.speeds) > LISTED:
-        progress.say("looking for equilibria")
+        progress.say("searching for equilibria")
         lowest = lowest_equilibrium(asked.system, rates=asked.rates)
         if lowest is not None:
             return Chosen(lowest, f"the equilibrium of {least}")
@@ -206,7 +206,7 @@ def _number(found: Equilibria, name: str) -> str:
 
 
 def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Chosen:
-    """The state that is named if it is an equilibrium, or else the only one found that has these values."""
+    """The given state if it is an equilibrium, else the only equilibrium with these values."""
     from pendula.analysis.equilibria.equilibrium import equilibrium_at
     from pendula.errors import NotAnEquilibrium
 
@@ -224,7 +224,7 @@ def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Ch
     far = {e.name: _distance(asked.system, e, numbers, found.circles) for e in found}
     same = [e for e in found if far[e.name] <= ROUNDED]
     if len(same) == 1:
-        return Chosen(same[0], f"{_number(found, same[0].name)}, which has these values but for rounding")
+        return Chosen(same[0], f"{_number(found, same[0].name)}, which has these values up to rounding")
     if same:
         names = ", ".join(e.name for e in same)
         raise UsageError(f"--at: equilibria {names} have these values; give their number, or more values")
@@ -254,7 +254,7 @@ def _speeds(asked: Asked) -> dict[str, float]:
 
 
 def _distance(system: System, one: Equilibrium, values: Mapping[str, float], circles: tuple[str, ...]) -> float:
-    """How far an equilibrium is from some values: the largest difference in radians or typical lengths."""
+    """Distance of an equilibrium from some values: the largest difference in radians or typical lengths."""
     import math
 
     from pendula.present.words.equilibria import joint_values

@@ -1,4 +1,4 @@
-"""What is going on, shown on a terminal while a command works."""
+"""Progress display on a terminal."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 
 class Progress:
-    """A progress bar on a terminal; nothing where output goes elsewhere.
+    """A progress bar on a terminal; nothing if stderr is not a terminal.
 
-    With ``forks`` it is drawn without a thread, so that processes can fork, and counts what is done.
+    With ``forks`` it uses no thread, so that processes can fork, and shows a count.
     """
 
     def __init__(self, quiet: bool, *, forks: bool = False) -> None:
@@ -28,7 +28,7 @@ class Progress:
             self._bar.stop()
 
     def say(self, text: str) -> None:
-        """What is going on now."""
+        """Sets the description of the current work."""
         self._text = text
         if self._on and self._bar is None:
             self._start()
@@ -46,7 +46,7 @@ class Progress:
         self._bar.start()
 
     def done(self, so_far: int, planned: int) -> None:
-        """How much of the work is done."""
+        """Sets the completed fraction of the work."""
         if self._bar is not None:
             self._bar.update(self._task, total=planned or 1, completed=min(so_far, planned), refresh=self._forks)
 

@@ -1,4 +1,4 @@
-"""Commands by name: those of the package, imported when first used, and those that user code adds."""
+"""Registry of commands by name: those of the package, imported on first use, and those of user code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pendula.errors import UsageError
 from pendula.registry import Registry
 
 COMMANDS: Registry[click.Command] = Registry("command")
-"""By name: what ``pendula NAME`` runs. The summary is what ``pendula --help`` shows."""
+"""Commands by name; ``pendula --help`` shows their summaries."""
 
 for _name, _module, _summary in (
     ("list", "describe", "Library mechanisms, one line each."),
@@ -36,10 +36,10 @@ def register_command(command: click.Command) -> click.Command:
     """Adds a command to ``pendula``; usable as a decorator above ``@click.command``.
 
     Args:
-        command: a click command with a name; the first sentence of its help is what ``pendula --help`` shows.
+        command: a click command with a name; ``pendula --help`` shows the first sentence of its help.
 
     Raises:
-        UsageError: it is no click command, it has no name, or another module has registered its name.
+        UsageError: it is not a click command, it has no name, or another module has registered its name.
 
     Example:
         >>> @register_command
@@ -51,6 +51,6 @@ def register_command(command: click.Command) -> click.Command:
         >>> _ = COMMANDS.remove("hello")
     """
     if not isinstance(command, click.Command) or not command.name:
-        raise UsageError(f"register_command takes a click command that has a name, found {command!r}")
+        raise UsageError(f"register_command expects a click command with a name, found {command!r}")
     COMMANDS.register(command.name, command, summary=command.get_short_help_str(limit=200))
     return command

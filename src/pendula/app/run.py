@@ -1,4 +1,4 @@
-"""What the commands that make a run share: their options, and the run itself."""
+"""Common parts of the commands that simulate: their options, and the run itself."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _OPTIONS = (
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """MODEL and all that describes a run; the command hands them to :func:`perform`."""
+    """Adds MODEL and the options of a run; the command passes them to :func:`perform`."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -67,12 +67,12 @@ def perform(
     quiet: bool,
     **how: Any,
 ) -> tuple[Trajectory, float]:
-    """The run that the options ask for, and the seconds it took with derivation and compilation.
+    """The requested run, and the seconds it took including derivation and compilation.
 
-    ``how`` are options that ``simulate`` takes by the same names: tol, stepper, step, samples, ...
+    ``how`` are arguments of ``simulate``: tol, stepper, step, samples, ...
     """
     if not 0 <= duration < float("inf"):
-        raise UsageError(f"--for takes a time that is not negative, found {duration}")
+        raise UsageError(f"--for must not be negative or infinite, found {duration}")
     found = opt.with_inputs(opt.read_model(model, settings), inputs)
     begin = opt.read_state(found, start)
     from pendula.simulation.events import Event, read_events
@@ -80,7 +80,7 @@ def perform(
     from pendula.system.build import compile_system
     from pendula.system.first_use import prepare_motion
 
-    looked_for = read_events(
+    wanted = read_events(
         [
             *([Event.read(section, direction="rising")] if section is not None else []),
             *(Event.read(text) for text in events),
@@ -93,10 +93,10 @@ def perform(
         prepare_motion(how["stepper"])
         system = compile_system(found, formulation, engine=engine)
         progress.say(f"simulating {found.name}")
-        run = simulate(system, duration, initial_state=begin, events=looked_for, on_progress=progress.update, **how)
+        run = simulate(system, duration, initial_state=begin, events=wanted, on_progress=progress.update, **how)
     return run, time.perf_counter() - before
 
 
 def equations_of(system: Any) -> str:
-    """Where the accelerations came from, in words."""
+    """The source of the accelerations, in words."""
     return "recursion over the bodies" if system.engine == "recursive" else str(system.formulation)

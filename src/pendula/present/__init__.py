@@ -12,6 +12,6 @@ NAMES = {
     "pendula.present.player.shapes": "Box Disc Pivot Point Polyline Ring Rod SceneError Shape Sphere",
     "pendula.present.words.tables": "display_width heading number table",
 }
-"""Every public name of this module, by the module where it lives."""
+"""Every public name of this module, by the module that defines it."""
 
 __getattr__, __dir__, __all__ = attach(__name__, globals(), NAMES)

@@ -1,1 +1,1 @@
-"""The commands, one module for each family."""
+"""The commands, one module for each group."""

@@ -1,4 +1,4 @@
-"""The bench command: published benchmarks, with accuracy and time as they define them."""
+"""The bench command: published benchmarks, with accuracy and time by their definitions."""
 
 from __future__ import annotations
 
@@ -99,9 +99,9 @@ def _value(root: Any) -> str:
 
 
 def _remarks(found: Any, executions: int) -> list[str]:
-    """What a reader must know to compare the figures."""
+    """Remarks on how to compare the figures."""
     parts = [
-        "Error: 2-norm of exact minus true eigenvalues. CPU: time of all runs as single calls; compiling apart. "
+        "Error: 2-norm of exact minus true eigenvalues. CPU: time of all runs as single calls, without compilation. "
         "Batch: time of one execution when all are one call of linearize_many, eigenvalues included."
     ]
     short = [x.case.name for x in found if x.executions < executions]
@@ -157,5 +157,5 @@ def _case(x: Any) -> dict[str, Any]:
 
 
 def _finite(x: float) -> float | None:
-    """The number, or null in JSON, which has no other: the label says whether it is infinite or undetermined."""
+    """The number, or None (null in JSON) if it is infinite or undetermined, which the label says."""
     return float(x) if math.isfinite(x) else None

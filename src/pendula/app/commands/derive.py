@@ -32,7 +32,7 @@ def derive_command(
     path = opt.writable(output, "-o")
     by_ending = format_for("Equations", path) if path is not None else None
     form = "json" if as_json else form or by_ending or "text"
-    formats("Equations").entry(form)  # says so if there is none, before long work starts
+    formats("Equations").entry(form)  # raises for an unknown format before the derivation
     text = print_equations(derive(opt.read_model(model, settings), formulation), form)
     if path is None:
         click.echo(text)
@@ -67,7 +67,7 @@ def check_command(
 
 
 def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
-    """Prints the certificate of a model; whether all formulations agree."""
+    """Prints the certificate of a model; returns whether all formulations agree."""
     from pendula.analysis.court.agreement import TOLERANCE, check
 
     certificate = check(model, states=states, seed=seed)
@@ -99,7 +99,7 @@ def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
 
 
 def _own(model: Model, against: str, states: int, seed: int, as_json: bool) -> bool:
-    """Prints how given equations compare with those of a model; whether they agree."""
+    """Prints a comparison of given equations with those of a model; returns whether they agree."""
     from pendula.analysis.court.against import TOLERANCE, check_against
 
     found = check_against(model, against, states=states, seed=seed)
@@ -135,5 +135,5 @@ def _own(model: Model, against: str, states: int, seed: int, as_json: bool) -> b
 
 
 def _paragraph(text: str) -> str:
-    """Text in lines that fit the page."""
+    """Text wrapped to the width of the page."""
     return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -36,7 +36,7 @@ def list_command(name: str | None, as_json: bool) -> None:
         click.echo(heading(name) + "\n")
         click.echo(_reflow(inspect.getdoc(entries[name].make) or ""))
         defaults = ", ".join(f"{k}={v}" for k, v in entries[name].arguments.items() if v is not None)
-        closing = f"Defaults: {defaults}" if defaults else "It takes no arguments; parameters: see pendula show."
+        closing = f"Defaults: {defaults}" if defaults else "It has no arguments; pendula show lists its parameters."
         click.echo("\n" + textwrap.fill(closing, 80, break_on_hyphens=False))
     else:
         width = max(len(e.name) for e in chosen) + 2
@@ -51,8 +51,8 @@ def _reflow(text: str) -> str:
     for line in text.splitlines():
         before = pieces[-1] if pieces else ""
         indent, first = (len(x) - len(x.lstrip()) for x in (line, before))
-        goes_on = indent > first if first else indent == 0 and not before.endswith("Args:")
-        if line and before and goes_on:
+        continues = indent > first if first else indent == 0 and not before.endswith("Args:")
+        if line and before and continues:
             pieces[-1] = f"{before} {line.strip()}"
         else:
             pieces.append(line)

@@ -42,7 +42,7 @@ LEVELS = (0.05, 0.5, 0.95)
 @opt.engine_option
 @click.option("--workers", type=int, help="Number of processes; default: the number of cores.")
 @opt.max_steps_option
-@opt.output_option("Write all runs as .npz, as they come.")
+@opt.output_option("Stream all runs to an .npz file.")
 @opt.plot_option("Write a picture of the spread")
 @opt.json_option
 def ensemble_command(
@@ -65,9 +65,9 @@ def ensemble_command(
     paths = {"-o": opt.file_of(output, "-o", "Ensemble"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
     streamed = paths["-o"] if paths["-o"] is not None and paths["-o"].suffix.lower() == ".npz" else None
     if not 1 <= runs <= MOST_RUNS:
-        raise UsageError(f"--runs takes a whole number from 1 to {MOST_RUNS}, found {runs}")
+        raise UsageError(f"--runs must be an integer from 1 to {MOST_RUNS}, found {runs}")
     if seed < 0:
-        raise UsageError(f"--seed takes a whole number that is not negative, found {seed}")
+        raise UsageError(f"--seed must not be negative, found {seed}")
     if not vary and not spread:
         raise UsageError("all runs would be identical: give --vary NAME=LOW:HIGH or --spread NAME=SIGMA")
     found = opt.read_model(model, settings)
@@ -100,7 +100,7 @@ def ensemble_command(
 def _draw(
     system: Any, vary: tuple[str, ...], spread: tuple[str, ...], given: dict[str, Any], runs: int, seed: int
 ) -> dict[str, Any]:
-    """Random values by name. Every name has a separate random stream: one more does not change the others."""
+    """Random values by name. Every name has its own random stream, so a further name does not change the others."""
     import numpy as np
 
     ranges, widths = opt.pairs(vary, "--vary"), opt.pairs(spread, "--spread")
@@ -110,17 +110,17 @@ def _draw(
     drawn = {}
     for name, text in {**ranges, **widths}.items():
         if name not in known:
-            system.in_joints.layout.position(name)  # says so if there is no such name
+            system.in_joints.layout.position(name)  # raises for an unknown name
         rng = np.random.default_rng([seed, *name.encode()])
         if name in widths:
             width = opt.read_numbers(known, {name: text}, "--spread")[name]
             if not width >= 0:
-                raise UsageError(f"--spread {name} takes a width that is not negative, found {text}")
+                raise UsageError(f"--spread {name}: the width must not be negative, found {text}")
             drawn[name] = known[name] + width * rng.standard_normal(runs)
             continue
         low, colon, high = text.partition(":")
         if not colon:
-            raise UsageError(f'--vary {name} takes LOW:HIGH, found "{text}"')
+            raise UsageError(f'--vary {name} expects LOW:HIGH, found "{text}"')
         ends = [opt.read_numbers(known, {name: end}, "--vary")[name] for end in (low, high)]
         if not ends[0] <= ends[1]:
             raise UsageError(f'--vary {name}: the range must go from a smaller to a larger number, found "{text}"')
@@ -129,7 +129,7 @@ def _draw(
 
 
 def _report(ensemble: Any, wrote: list[str]) -> str:
-    """The account of all runs, in 80 columns."""
+    """A summary of all runs in 80 columns."""
     import numpy as np
 
     layout, units = ensemble.system.in_joints.layout, ensemble.system.model.unit_names

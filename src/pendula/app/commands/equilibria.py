@@ -1,4 +1,4 @@
-"""The equilibria command: all that can be found, each with its verdict, and whether there may be others."""
+"""The equilibria command: all equilibria found, each with its verdict, and whether there may be others."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def equilibria_command(
             _refuse_plot(asked)
         from pendula.analysis.equilibria.find import find_equilibria
 
-        progress.say("looking for equilibria")
+        progress.say("searching for equilibria")
         found = find_equilibria(
             asked.system,
             box=_read_box(asked, box),
@@ -91,7 +91,7 @@ def _read_box(asked: Asked, box: tuple[str, ...]) -> dict[str, Any] | None:
 
 
 def _verdicts(asked: Asked, found: Equilibria, progress: Progress) -> list[tuple[str, str]]:
-    """Verdict and proof of each; where the linear model fails, undecided with the reason."""
+    """Verdict and proof of each; if the linear model fails, undecided with the reason."""
     from pendula.analysis.stability.verdict import stability
 
     progress.say("stability of each")
@@ -107,7 +107,7 @@ def _verdicts(asked: Asked, found: Equilibria, progress: Progress) -> list[tuple
 
 
 def _refuse_plot(asked: Asked) -> None:
-    """A potential can be drawn over one or two coordinates that no loop ties together."""
+    """Raises UsageError unless the potential depends on one or two coordinates without loops."""
     count = len(asked.system.in_joints.layout.coordinates)
     if count > 2 or asked.model.closures:
         what = "closed loops" if asked.model.closures else f"{count} coordinates"

@@ -61,7 +61,7 @@ def linearize_command(
     """
     paths = {"-o": opt.file_of(output, "-o", "LinearModel"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
     if method not in ("exact", "differences"):
-        raise UsageError(f'--method is exact or differences, found "{method}"')
+        raise UsageError(f'--method must be exact or differences, found "{method}"')
     with Progress(quiet=as_json or latex) as progress:
         asked = read_asked(**options, progress=progress)
         if symbolic:
@@ -109,7 +109,7 @@ def chosen_or_exit(asked: Asked, at: tuple[str, ...], as_json: bool, progress: P
 
 
 def point_head(asked: Asked, chosen: Chosen, what: str) -> list[str]:
-    """Title, the point, and where the numbers come from."""
+    """Title, the equilibrium, and the source of the equations."""
     from pendula.app.run import equations_of
     from pendula.present.words.equilibria import facts_lines, point_lines
 
@@ -118,7 +118,7 @@ def point_head(asked: Asked, chosen: Chosen, what: str) -> list[str]:
 
 
 def point_data(asked: Asked, chosen: Chosen) -> dict[str, Any]:
-    """The point for other programs: values by name, and how it was chosen."""
+    """The equilibrium as JSON data: values by name, and how it was selected."""
     from pendula.present.words.equilibria import equilibrium_data, joint_values
 
     return {
@@ -167,7 +167,7 @@ def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -
 
 
 def _symbolic(asked: Asked, at: tuple[str, ...], latex: bool, as_json: bool, progress: Progress) -> None:
-    """Prints the linear model in symbols."""
+    """Prints the symbolic linear model."""
     from pendula.equations.small_motion import linearize_symbolic
     from pendula.present.words.symbols import symbolic_data, symbolic_text
 
@@ -186,7 +186,7 @@ def _symbolic(asked: Asked, at: tuple[str, ...], latex: bool, as_json: bool, pro
 
 
 def _exact(asked: Asked, chosen: Chosen) -> dict[str, float]:
-    """Where a known equilibrium is, if that can be written in symbols: multiples of a quarter turn, and zeros."""
+    """Coordinates of an equilibrium in exact form: zeros and multiples of a quarter turn; else raises UsageError."""
     import math
 
     from pendula.present.words.equilibria import joint_values, place

@@ -52,7 +52,7 @@ def stability_command(at: tuple[str, ...], over: str | None, samples: int, as_js
 def _over(
     asked: Asked, at: tuple[str, ...], span: tuple[str, float, float], samples: int, as_json: bool, progress: Progress
 ) -> None:
-    """Prints critical values and verdicts over a range, for the equilibrium that is meant at its low end."""
+    """Prints critical values and verdicts over a range, for the equilibrium selected at its low end."""
     from pendula.analysis.stability.ranges import stability_over
     from pendula.present.words.verdicts import ranges_data, ranges_text
 
@@ -69,7 +69,7 @@ def _over(
 
 
 def _at_low_end(asked: Asked, span: tuple[str, float, float], progress: Progress) -> Asked:
-    """The mechanism with the parameter at the low end of its range, where following starts."""
+    """The mechanism with the parameter at the low end of its range, where the continuation starts."""
     from pendula.system.build import compile_alike
 
     name, low, _ = span
@@ -85,7 +85,7 @@ def _at_low_end(asked: Asked, span: tuple[str, float, float], progress: Progress
 )
 @click.option("--period", help="Period of the driving: a number or an expression; default: from the model.")
 @click.option("--close", is_flag=True, help="Correct the state so that the motion becomes periodic.")
-@click.option("--over", metavar="NAME=LOW:HIGH", help="Ranges of a parameter and their limits, such as omega=20:1000.")
+@click.option("--over", metavar="NAME=LOW:HIGH", help="Stability boundaries of a parameter, such as omega=20:1000.")
 @click.option("--samples", default=50, show_default=True, type=click.IntRange(2, 100_000), help="Values for --over.")
 @click.option("--tol", default=1e-13, show_default=True, type=float, help="Tolerance of the integration.")
 @plot_option("Write multipliers (with --over, the largest)")
@@ -108,7 +108,7 @@ def floquet_command(
     """
     path = file_of(plot_file, "--plot", "Figure")
     if any("=" not in text for text in at):
-        raise UsageError(f'--at takes values such as theta=180deg here, found "{at[0]}"')
+        raise UsageError(f'--at expects values such as theta=180deg here, found "{at[0]}"')
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, rates=(), progress=progress)
         where = read_numbers(asked.values, at_values(at), "--at")
@@ -141,7 +141,7 @@ def _floquet_head(asked: Asked, where: dict[str, float]) -> list[str]:
 
 
 def _floquet_over(asked: Asked, over: str, samples: int, settings: dict[str, Any], path: Any, as_json: bool) -> None:
-    """Prints verdicts over a range of a parameter, and the limits between them."""
+    """Prints verdicts over a range of a parameter, and the boundaries between them."""
     from pendula.analysis.driven.study import floquet_over
     from pendula.present.words.verdicts import floquet_over_data, floquet_over_text
 

@@ -1,4 +1,4 @@
-"""The trim command: what holds a pose or a steady motion."""
+"""The trim command: inputs, torques or rates that hold a pose or a steady motion."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def trim_command(hold: tuple[str, ...], wanted: tuple[str, ...], as_json: bool, 
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, rates=(), progress=progress)
         held = read_numbers(asked.values, at_values(hold, "--hold"), "--hold")
-        progress.say("solving for what holds it")
+        progress.say("solving for trim")
         try:
             found = trim(asked.system, held, wanted)
         except NoConvergence as error:
@@ -58,7 +58,7 @@ def trim_command(hold: tuple[str, ...], wanted: tuple[str, ...], as_json: bool, 
 
 
 def _fail(asked: Asked, reason: str, as_json: bool) -> None:
-    """Ends with 1: nothing holds it."""
+    """Reports that there is no solution and exits with 1."""
     if as_json:
         echo_json({"model": asked.model.name, "values": None, "reason": reason.splitlines()[0]})
     else:

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SMALLEST = 1e-17
-"""differences below this are drawn as this"""
+"""smaller differences are drawn at this value"""
 
 
 def plot_certificate(found: Certificate) -> Figure:
-    """A figure of the largest relative difference of each pair of formulations, and what is allowed."""
+    """A figure of the largest relative difference of each pair of formulations, and the tolerance."""
     names = [f"{pair.a} - {pair.b}" for pair in found.pairs]
     sizes = [max(pair.max_difference, SMALLEST) for pair in found.pairs]
     figure, (ax,) = _sheet(1, 110)
@@ -38,7 +38,7 @@ def plot_certificate(found: Certificate) -> Figure:
 
 
 def plot_comparison(found: Comparison) -> Figure:
-    """A figure of what given equations say at the counterexample, next to the model; empty if they agree."""
+    """A figure of the given equations and the model at the counterexample; empty if they agree."""
     shown = found.differences[:12]
     figure, (ax,) = _sheet(1, 110)
     figure.set_size_inches(9.0, 2.0 + 0.5 * max(len(shown), 1))

@@ -1,4 +1,4 @@
-"""Many runs in one picture: how a coordinate spreads over time, and how well energy was kept."""
+"""Pictures of many runs: the spread of each coordinate over time, and the energy drift."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = Any
-BANDS = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.35))  # from, to, how dark
+BANDS = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.35))  # lower quantile, upper quantile, opacity
 MOST_PANELS = 8
 SINGLE_RUNS = 12  # drawn as thin lines
 
 
 @dataclass(frozen=True, eq=False)
 class SpreadSeries:
-    """Sampled signals of many runs, each of shape (runs, samples); NaN where a run did not get that far."""
+    """Sampled signals of many runs, each of shape (runs, samples); NaN beyond the end of a run."""
 
     title: str
     subtitle: str
@@ -40,10 +40,10 @@ class SpreadSeries:
 
 
 def plot_spread(series: SpreadSeries, *, dpi: float = 110) -> Figure:
-    """Figure of many runs: for each signal its median, where half and nine tenths of the runs are, and some runs.
+    """Figure of many runs: for each signal its median, the bands of 50 % and 90 % of the runs, and some runs.
 
-    The last panel has the energy drift of all runs, in ascending order. With a single sample, histograms take the
-    place of the bands.
+    The last panel shows the energy drift of all runs, in ascending order. With a single sample, histograms replace the
+    bands.
     """
     names = list(series.signals)[:MOST_PANELS]
     figure, axes = _sheet(len(names) + 1, dpi, shared=False)

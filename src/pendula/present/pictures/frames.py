@@ -1,4 +1,4 @@
-"""The mechanism at several times in one picture, as a camera with a flash would show it."""
+"""The mechanism at several times in one picture, like a stroboscopic photograph."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _draw(axes: Any, scene: Scene, body: SceneBody, k: int, color: Any, strength
 
 
 def _outline(shape: sh.Shape) -> Array:
-    """Points of a shape, in body axes, that a line through them draws."""
+    """Points of the outline of a shape, in body axes."""
     match shape:
         case sh.Rod(start=start, end=end):
             return np.array([start, end])

@@ -33,7 +33,7 @@ def plot_landscape(
     Args:
         drawn: the potential.
         found: the equilibria.
-        verdicts: of each of them.
+        verdicts: verdict on each of them.
         dpi: dots per inch.
     """
     from matplotlib.ticker import MultipleLocator
@@ -63,17 +63,17 @@ def plot_landscape(
 
 
 def plot_equilibria(found: Equilibria, *, verdicts: Sequence[str] | None = None) -> Figure:
-    """Figure of the equilibria on the (effective) potential; of their poses where that cannot be drawn.
+    """Figure of the equilibria on the (effective) potential, or of the mechanism if that cannot be drawn.
 
-    A potential is drawn over one or two coordinates that no loop ties together.
+    A potential can be drawn over one or two coordinates without loops.
 
     Args:
         found: the equilibria.
-        verdicts: of each, as ``stability`` gives them; default: whether the potential is least there.
+        verdicts: of ``stability`` on each; default: whether the potential has a minimum there.
     """
     system = found[0].system if len(found) else None
     if system is None:
-        raise UsageError("plot cannot draw these equilibria: there are none, or they do not know their system")
+        raise UsageError("plot cannot draw these equilibria: there are none, or their system is unknown")
     kinds = [_by_potential(one) for one in found] if verdicts is None else list(verdicts)
     speeds = zip(found[0].layout.speeds, found[0].v.tolist(), strict=True)
     try:
@@ -90,7 +90,7 @@ def _by_potential(one: Equilibrium) -> str:
 
 
 def _poses(found: Equilibria, verdicts: Sequence[str]) -> Figure:
-    """The mechanism at its first equilibrium, at one that is not unstable if there is any."""
+    """The mechanism at its first equilibrium that is not unstable, or at the first if all are."""
     from pendula.present.pictures.mechanisms import plot_equilibrium
 
     order = sorted(range(len(found)), key=lambda k: (verdicts[k] == "unstable", k))
@@ -105,7 +105,7 @@ def _poses(found: Equilibria, verdicts: Sequence[str]) -> Figure:
 
 
 def _mark(ax: Axes, drawn: Landscape, found: Equilibria, verdicts: Sequence[str], scale: Sequence[Any]) -> None:
-    """Equilibria by what is known of them."""
+    """Marks the equilibria by their verdicts."""
     for kind, marker, color, full in KINDS:
         chosen = [e for e, verdict in zip(found, verdicts, strict=True) if _kind(verdict) == kind]
         points = [[float(change(e[n])) for change, n in zip(scale, drawn.names, strict=True)] for e in chosen]

@@ -1,4 +1,4 @@
-"""Plots of chaos: sections of a motion, the distance of two motions, and a rate that settles."""
+"""Plots of chaos: Poincare sections, the distance between two motions, and the convergence of an exponent."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pendula.present.pictures.plots import FEW, FLOOR, MUTED, Array, _dress, _sh
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CROWD = 2000  # points from which on they are drawn smaller
+CROWD = 2000  # number of points above which they are drawn smaller
 
 
 @dataclass(frozen=True, eq=False)
 class SectionSeries:
-    """Points of a section: a coordinate and its rate where the motion crosses it.
+    """Points of a Poincare section: a coordinate and its rate at each crossing.
 
     Attributes:
         x, y: values; those of ``x`` whose unit is "rad" are drawn in degrees between -180 and 180.
@@ -41,12 +41,12 @@ class SectionSeries:
 
 @dataclass(frozen=True, eq=False)
 class GrowthSeries:
-    """A positive quantity over time, drawn on a logarithmic axis, or a rate on a plain one.
+    """A positive quantity over time on a logarithmic axis, or a rate on a linear one.
 
     Attributes:
         level: a value to mark, or None.
         mark: a time to mark, or None.
-        logarithmic: whether the axis of ``y`` is.
+        logarithmic: whether the axis of ``y`` is logarithmic.
     """
 
     title: str
@@ -65,7 +65,7 @@ class GrowthSeries:
 
 
 def plot_section(series: SectionSeries, *, dpi: float = 110) -> Figure:
-    """Figure of a section, one dot for each crossing."""
+    """Figure of a Poincare section, one dot for each crossing."""
     figure, (ax,) = _sheet(1, dpi)
     figure.set_size_inches(7.0, 6.0)
     x, unit = series.x, series.x_unit
@@ -79,7 +79,7 @@ def plot_section(series: SectionSeries, *, dpi: float = 110) -> Figure:
 
 
 def plot_growth(series: GrowthSeries, *, dpi: float = 110) -> Figure:
-    """Figure of a quantity over time, with the level and the time that matter."""
+    """Figure of a quantity over time, with a level and a time marked."""
     figure, (ax,) = _sheet(1, dpi)
     figure.set_size_inches(9.0, 4.5)
     x, y = _thin(series.t, np.maximum(series.y, FLOOR) if series.logarithmic else series.y)

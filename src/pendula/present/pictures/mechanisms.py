@@ -28,7 +28,7 @@ def plot_mechanism(given: Model | System | Equations) -> Any:
 
 
 def plot_assembly(found: Assembly) -> Any:
-    """A figure of the mechanism in a state whose loops are closed."""
+    """A figure of the mechanism in an assembled state, with closed loops."""
     system = _known(found.system, "assembly")
     return _standing(system, found.state.q, parameter_vector(system, None), "loops closed")
 
@@ -40,14 +40,14 @@ def plot_equilibrium(found: Equilibrium) -> Any:
 
 
 def plot_trim(found: Trim) -> Any:
-    """A figure of the mechanism in the pose that is held."""
+    """A figure of the mechanism in the trimmed pose."""
     system = _known(found.system, "trim").in_joints.system
     return _standing(system, found.state.q, parameter_vector(system, None), "held")
 
 
 def _known(system: System | None, what: str) -> System:
     if system is None:
-        raise UsageError(f"plot cannot draw this {what}: it does not know the system it belongs to")
+        raise UsageError(f"plot cannot draw this {what}: its system is unknown")
     return system
 
 

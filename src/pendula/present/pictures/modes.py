@@ -1,4 +1,4 @@
-"""Pictures of small motions: mode shapes, the steady response over frequency, and a mode that plays in the browser."""
+"""Pictures of small motion: mode shapes, frequency response, and animated modes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MOST_SHAPES = 6
 CYCLE = (1.0, 6.0)
-"""a cycle shorter or longer than this is played slower or faster, in this time"""
+"""shortest and longest cycle [time] that is played at true speed"""
 SHOWN_IN = 2.0
 
 
@@ -41,16 +41,16 @@ def animate_mode(
     amplitude: float | None = None,
     frames: int = 97,
 ) -> Path:
-    """Writes a self-contained HTML page that plays a mode over and over, and returns its path.
+    """Writes a self-contained HTML page that plays a mode in a loop, and returns its path.
 
-    Every frame is a pose of the mechanism itself, with loops closed. A mode that is too fast or too slow to watch is
-    played in two units of time, and the page says how much that is stretched.
+    Every frame is a pose of the mechanism itself, with loops closed. A cycle that is too fast or too slow to watch is
+    played in two units of time, and the page states the ratio.
 
     Args:
-        modes: the modes of a linear model that knows its system, as :func:`pendula.modes` gives them.
-        number: which one, from 1.
+        modes: the modes returned by :func:`pendula.modes`.
+        number: of the mode, from 1.
         path: file to write.
-        amplitude: how far the coordinate that moves most goes [rad, or length where nothing turns]; default 0.3 rad.
+        amplitude: of the coordinate that moves most [rad, or length if no angle moves]; default 0.3 rad.
         frames: number of frames.
 
     Example:
@@ -109,7 +109,7 @@ def plot_modes(found: Modes, *, numbers: Sequence[int] | None = None, dpi: float
 
 
 def _draw_shape(ax: Axes, names: Sequence[str], values: Any, units: dict[str, str]) -> None:
-    """Real parts as dots and lines from zero; imaginary parts, where there are any, in a second colour."""
+    """Real parts as dots and lines from zero; imaginary parts, if any, in a second colour."""
     places = np.arange(len(names))
     for part, color, what in ((np.real(values), FEW[0], "real"), (np.imag(values), FEW[1], "imaginary")):
         if what == "imaginary" and not np.iscomplexobj(values):
@@ -131,9 +131,9 @@ def _name_ticks(ax: Axes, names: Sequence[str]) -> None:
 
 
 def plot_response(found: HarmonicResponse, *, dpi: float = 110) -> Figure:
-    """Figure of a steady response over the frequency of its input: amplitudes by unit, and phases.
+    """Figure of a frequency response: amplitudes by unit, and phases.
 
-    Resonances are marked; a response without bound is not drawn.
+    Resonances are marked; an unbounded response is not drawn.
 
     Example:
         >>> import pendula
@@ -170,7 +170,7 @@ def plot_response(found: HarmonicResponse, *, dpi: float = 110) -> Figure:
 
 
 def plot_free_response(found: FreeResponse) -> Figure:
-    """Figure of a free small motion over time: a panel for each unit."""
+    """Figure of a free response over time: a panel for each unit."""
     names, units = found.linear.coordinates, found.linear.units
     kinds = list(dict.fromkeys(units.get(n, "") for n in names))
     figure, axes = _sheet(len(kinds), 110)
@@ -199,7 +199,7 @@ def plot_linear_range(found: LinearRange) -> Figure:
     _word(ax.set_xlabel(f"amplitude of {found.coordinate} [{found.unit}]"))
     ax.set_ylabel("error [%]")
     _dress(ax)
-    title = f"how far the linear model holds ({found.start})"
+    title = f"error of the linear model ({found.start})"
     _title(figure, title)
     return figure
 

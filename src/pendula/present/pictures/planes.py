@@ -97,7 +97,7 @@ def plot_ranges(found: StabilityRanges) -> Figure:
 
 
 def _halves(ax: Axes) -> None:
-    """Equal margins about the axes, and the half plane of growth shaded."""
+    """Symmetric limits about the axes, and the unstable half plane shaded."""
     size = max(abs(x) for x in (*ax.get_xlim(), *ax.get_ylim()))
     wide = max(max(abs(x) for x in ax.get_xlim()), 0.15 * size)
     ax.set_xlim(-wide, wide)
@@ -114,7 +114,7 @@ def plot_multipliers(found: Floquet, *, dpi: float = 110) -> Figure:
 
 
 def plot_boundary(found: FloquetBoundary) -> Figure:
-    """Figure of the multipliers where stability changes."""
+    """Figure of the multipliers at a stability boundary."""
     title = f"Floquet multipliers at {found.parameter} = {found.value:.6g}"
     return _on_circle(found.at_boundary, f"{found.below} below, {found.above} above; {found.how}", title, 110)
 
@@ -135,7 +135,7 @@ def _on_circle(multipliers: Any, words: str, title: str, dpi: float) -> Figure:
 
 
 def plot_floquet_over(found: FloquetMap, *, dpi: float = 110) -> Figure:
-    """Figure of the largest multiplier over a parameter; stable ranges are shaded, their limits marked."""
+    """Figure of the largest multiplier over a parameter; stable ranges are shaded, their boundaries marked."""
     figure, (ax,) = _sheet(1, dpi)
     figure.set_size_inches(9.0, 4.2)
     x = np.concatenate([found.values, [limit.value for limit in found.boundaries]])
@@ -152,7 +152,7 @@ def plot_floquet_over(found: FloquetMap, *, dpi: float = 110) -> Figure:
     if largest > 20:
         ax.set_yscale("log")
     _word(ax.set_xlabel(found.parameter))
-    ax.set_ylabel("size of the largest multiplier")
+    ax.set_ylabel("modulus of the largest multiplier")
     _dress(ax)
     _title(figure, f"Floquet multipliers over {found.parameter}")
     return figure

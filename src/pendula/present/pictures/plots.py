@@ -1,7 +1,7 @@
 """Plots over one time axis: coordinates, rates and errors of a run; forces in joints.
 
-Figures are made without pyplot, so they leave no global state behind and need no display. Colours can be distinguished
-by colour-blind readers: a fixed set for a few lines, a ramp that gets steadily lighter for many.
+Figures are made without pyplot, so they leave no global state and need no display. Colours suit colour-blind readers:
+a fixed set for a few lines, a ramp of increasing lightness for many.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-LEGEND_LINES = 12  # up to here a legend, above a colour bar
-POINTS = 2000  # per line; longer runs are thinned to the lowest and highest value of each bin
-FLOOR = 1e-18  # relative errors below are drawn here: double precision ends at 1e-16
+LEGEND_LINES = 12  # more lines get a colour bar instead of a legend
+POINTS = 2000  # per line; longer runs are thinned to the minimum and maximum of each bin
+FLOOR = 1e-18  # smaller relative errors are drawn at this value
 # Okabe and Ito's colours (without yellow, which is too light for lines).
 FEW = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 LONGEST_NAME = 22  # letters; longer names are cut
@@ -89,7 +89,7 @@ def plot_run(run: RunSeries, *, dpi: float = 110) -> Figure:
 
 @dataclass(frozen=True, eq=False)
 class ForceSeries:
-    """Sizes of forces over time, by joint, in panels such as "force [N]". A value that is nan is not drawn."""
+    """Magnitudes of forces over time, by joint, in panels such as "force [N]". Values that are nan are not drawn."""
 
     title: str
     subtitle: str
@@ -117,7 +117,7 @@ def plot_forces(series: ForceSeries, *, dpi: float = 110) -> Figure:
 def _sheet(
     count: int, dpi: float, *, shared: bool = True, layout: Literal["constrained"] | None = "constrained"
 ) -> tuple[Figure, list[Axes]]:
-    """An empty figure with panels below each other, by default along the same axis."""
+    """An empty figure with stacked panels, by default with a shared x axis."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -129,7 +129,7 @@ def _sheet(
 def _place(figure: Figure, axes: list[Axes], names: Sequence[str]) -> None:
     """Margins, with room for the names on the right.
 
-    Matplotlib's own layout draws all text twice to measure it, which took as long as the picture itself.
+    Matplotlib's own layout draws all text twice to measure it, which takes as long as the picture itself.
     """
     width, height = figure.get_size_inches()
     left, right = 0.95, 0.5 + 0.072 * max((len(_short(name, LONGEST_NAME)) for name in names), default=0)
@@ -183,7 +183,7 @@ def _draw_signals(figure: Figure, ax: Axes, t: Array, unit: str, signals: Mappin
         lines, [f"line {i}" for i in range(len(lines))], loc="upper left", bbox_to_anchor=(1.005, 1.02),
         frameon=False, fontsize=8.5, labelspacing=0.25, handlelength=1.4, borderaxespad=0.0,
     )  # fmt: skip
-    # Names go in afterwards: a leading underscore would hide a line, a dollar sign would start a formula.
+    # Names are set afterwards: a leading underscore would hide a line, a dollar sign would start a formula.
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_parse_math(False)
         text.set_text(_short(name, LONGEST_NAME))
@@ -229,7 +229,7 @@ def _colors(count: int) -> list[Any]:
         return list(FEW[:count])
     from matplotlib import colormaps
 
-    # The light end of the ramp does not show on white.
+    # The light end of the ramp is invisible on white.
     return list(colormaps["plasma"](np.linspace(0.0, 0.86, count)))
 
 

@@ -1,4 +1,4 @@
-"""Plots by the type of result they show: those of the package, and those that user code adds."""
+"""Registry of plots by type of result: those of the package, and those of user code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def register_plot(kind: type | str, draw: Draw | str, *, summary: str = "") -> N
 
 
 def plot_of(result: Any) -> Draw:
-    """What draws a result, by its class or the nearest class above it that has a plot.
+    """The function that draws a result, by its class or the nearest base class with a plot.
 
     Raises:
         UsageError: results of this type have no plot.
@@ -48,23 +48,23 @@ def plot_of(result: Any) -> Draw:
             return PLOTS[kind.__name__]
     from pendula.library.lookup import shown
 
-    raise UsageError(f"plot takes a model or a result ({', '.join(sorted(PLOTS))}), found {shown(result)}")
+    raise UsageError(f"plot expects a model or a result ({', '.join(sorted(PLOTS))}), found {shown(result)}")
 
 
 for _kind, _where, _summary in (
     ("Trajectory", "results:plot_trajectory", "coordinates, speeds and errors over time"),
     ("Crossings", "results:plot_crossings", "a coordinate and its speed wherever an event occurred"),
     ("Ensemble", "results:plot_ensemble", "how the coordinates of all runs spread"),
-    ("Reactions", "results:plot_reactions", "sizes of forces and torques by joint"),
-    ("Divergence", "results:plot_distance", "distance of two motions over time"),
+    ("Reactions", "results:plot_reactions", "magnitudes of forces and torques by joint"),
+    ("Divergence", "results:plot_distance", "distance between two motions over time"),
     ("Horizon", "results:plot_distance", "distance from a tighter run over time"),
     ("Lyapunov", "results:plot_exponent", "running average of the largest Lyapunov exponent"),
     ("Model", "mechanisms:plot_mechanism", "the mechanism at its initial state"),
     ("System", "mechanisms:plot_mechanism", "the mechanism at its initial state"),
     ("Equations", "mechanisms:plot_mechanism", "the mechanism at its initial state"),
     ("Assembly", "mechanisms:plot_assembly", "the mechanism with its loops closed"),
-    ("Equilibrium", "mechanisms:plot_equilibrium", "the mechanism at rest there"),
-    ("Trim", "mechanisms:plot_trim", "the mechanism as it is held"),
+    ("Equilibrium", "mechanisms:plot_equilibrium", "the mechanism at this equilibrium"),
+    ("Trim", "mechanisms:plot_trim", "the mechanism in the trimmed pose"),
     ("Equilibria", "landscapes:plot_equilibria", "potential with the equilibria, or their poses"),
     ("LinearModel", "planes:plot_linear", "eigenvalues in the complex plane"),
     ("LinearModels", "planes:plot_linear_many", "eigenvalues of all cases in the complex plane"),
@@ -76,7 +76,7 @@ for _kind, _where, _summary in (
     ("FloquetMap", "planes:plot_floquet_over", "largest multiplier over a parameter"),
     ("FloquetBoundary", "planes:plot_boundary", "multipliers at the boundary and the unit circle"),
     ("Modes", "modes:plot_modes", "mode shapes"),
-    ("FreeResponse", "modes:plot_free_response", "free small motion over time"),
+    ("FreeResponse", "modes:plot_free_response", "free response over time"),
     ("HarmonicResponse", "modes:plot_response", "amplitudes and phases over frequency"),
     ("LinearRange", "modes:plot_linear_range", "error of the linear model over amplitude"),
     ("Certificate", "agreement:plot_certificate", "largest difference of each pair of formulations"),

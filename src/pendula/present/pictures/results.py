@@ -1,4 +1,4 @@
-"""Results as pictures: plots of a run, of many runs and of the forces in joints, and the mechanism in motion."""
+"""Pictures of results: plots of a run, of many runs and of joint reactions, and animations."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
 
     Args:
         result: a result, a model, or the name of a library mechanism.
-        path: the file to write; its ending says which kind of picture: .png, .svg, .pdf, ...
+        path: the file to write; its suffix selects the format: .png, .svg, .pdf, ...
         options: of this kind of plot: ``numbers`` of modes, the coordinate ``of`` a section of a run, ...
 
     Raises:
@@ -76,7 +76,7 @@ def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """Writes a figure in the format that the ending of the file's name asks for."""
+    """Writes a figure in the format of the file suffix."""
     name = format_for("Figure", path)
     try:
         if name is not None:
@@ -111,11 +111,11 @@ def plot_trajectory(trajectory: Trajectory) -> Any:
 
 
 def plot_crossings(found: Crossings, *, of: str | None = None) -> Any:
-    """A figure of a section of a motion: a coordinate and its speed, wherever an event occurred.
+    """A figure of a Poincare section: a coordinate and its speed at each occurrence of an event.
 
     Args:
         found: one of ``run.events``.
-        of: the coordinate; default: the first that the event's expression does not name.
+        of: the coordinate; default: the first that the event's expression does not contain.
 
     Example:
         >>> import pendula
@@ -145,7 +145,7 @@ def plot_crossings(found: Crossings, *, of: str | None = None) -> Any:
 
 
 def plot_distance(found: Divergence | Horizon) -> Any:
-    """A figure of the distance of two runs over time."""
+    """A figure of the distance between two runs over time."""
     first = found.run if isinstance(found, Horizon) else found.first
     what = "horizon" if isinstance(found, Horizon) else "divergence"
     series = maps.GrowthSeries(
@@ -177,7 +177,7 @@ def plot_exponent(found: Lyapunov) -> Any:
 
 
 def plot_ensemble(runs: Ensemble) -> Any:
-    """A figure of how the coordinates of many runs spread."""
+    """A figure of the spread of the coordinates of many runs."""
     layout = runs.system.in_joints.layout
     known = runs.energy_drift[np.isfinite(runs.energy_drift)]
     drift = f", median energy drift {np.median(known):.2g}" if known.size else ""
@@ -194,10 +194,10 @@ def plot_ensemble(runs: Ensemble) -> Any:
 
 
 def plot_reactions(found: Reactions) -> Any:
-    """A figure of the sizes of forces and torques by joint, then of what motors need, by unit."""
+    """A figure of the magnitudes of forces and torques by joint, then of drive forces, by unit."""
     units = found.units
     joints = [found[name] for name in found.joints]
-    floor = ROUNDING * found.largest  # what is rounding beside the largest is drawn as 0
+    floor = ROUNDING * found.largest  # rounding errors relative to the largest are drawn as 0
 
     def sizes(what: str, least: float) -> dict[str, Array]:
         drawn = {j.joint: getattr(j, f"{what}_size") for j in joints}
@@ -224,10 +224,10 @@ def plot_reactions(found: Reactions) -> Any:
 def animate(run: Trajectory, path: str | Path) -> Path:
     """Writes a self-contained HTML page that plays the motion, and returns its path.
 
-    A file whose ending a registered format of scenes takes is written by that format.
+    A registered format of scenes writes files with its suffix.
 
     Args:
-        run: a run, as :func:`pendula.simulate` gives it.
+        run: a run returned by :func:`pendula.simulate`.
         path: the file to write.
 
     Example:
@@ -248,7 +248,7 @@ def animate(run: Trajectory, path: str | Path) -> Path:
 
 @dataclass(frozen=True)
 class Pose:
-    """A mechanism at rest, to be drawn like a motion."""
+    """A mechanism in one pose, drawn like a motion with one frame."""
 
     system: System
     q: Array
@@ -258,7 +258,7 @@ class Pose:
 
     @property
     def t(self) -> Array:
-        """The one time there is."""
+        """The only time, 0."""
         return np.zeros(1)
 
     @property
@@ -287,7 +287,7 @@ class _Stage:
         gravity = np.array([parse(x).evaluate(self.values) for x in self.model.gravity])
         planar = bool(np.all(np.abs(self.R[..., 2, 2] - 1) < 1e-12)) and float(np.ptp(self.r[..., 2])) == 0.0
         if len(self.t) == 1 and gravity[2] != 0:
-            planar = False  # one upright pose of a spatial mechanism: from above, nothing of it would be seen
+            planar = False  # a vertical pose of a spatial mechanism would be invisible from above
         bodies = [*self._ground()]
         for body in self.model.bodies:
             k = self.index[body.name]
@@ -340,7 +340,7 @@ class _Stage:
                 assert_never(kind)
 
     def _ground(self) -> list[SceneBody]:
-        """Pivots and rails; a shaken pivot is a separate body."""
+        """Pivots and rails; a moving pivot is a separate body."""
         count = len(self.t)
         still: list[sh.Shape] = []
         moving: list[SceneBody] = []
@@ -348,7 +348,7 @@ class _Stage:
         for joint in self.model.joints:
             for side in (joint.parent, joint.child):
                 if side.body != GROUND or (isinstance(joint, TreeJoint) and len(joint.speeds()) == 6):
-                    continue  # what is free to fly has no pivot
+                    continue  # a free joint has no pivot
                 if side.position is not None and any("t" in parse(x).names for x in side.position):
                     path = np.array([self._numbers(side.position, float(t)) for t in self.t])
                     moving.append(SceneBody(f"base of {joint.name}", (sh.Pivot(),), path, turned))
@@ -360,7 +360,7 @@ class _Stage:
         return [ground, *moving] if still else moving
 
     def _rail(self, joint: TreeJoint, slide: Slide) -> sh.Shape:
-        """A line along which the body slides, a little longer than the motion."""
+        """A line along which the body slides, slightly longer than the motion."""
         start = np.array(self._numbers(joint.parent.position) if joint.parent.position else (0.0, 0.0, 0.0))
         axis = np.array(self._numbers(slide.axis))
         if joint.parent.rotation is not None:
@@ -395,13 +395,13 @@ class _Stage:
             if joint.parent.body == GROUND and any(isinstance(step, Shift) for step in joint.steps()):
                 start, end = self._path(joint.parent), self.r[:, self.index[joint.child.body]]
                 length = np.linalg.norm(end - start, axis=1)
-                if np.ptp(length) < 1e-6 * length.max(initial=0.0):  # a string keeps its length, a wire does not
+                if np.ptp(length) < 1e-6 * length.max(initial=0.0):  # a string has constant length, a wire does not
                     links.append(SceneLink("string", start, end))
         return links
 
 
 def _rail_of(joint: TreeJoint) -> Slide | None:
-    """The only slide of a joint, if its direction stays the same: turns before it are about the same axis."""
+    """The only slide of a joint, if its direction is constant: all rotations before it are about the same axis."""
     steps = joint.steps()
     slides = [step for step in steps if isinstance(step, Slide)]
     if len(slides) != 1 or any(isinstance(step, Shift) for step in steps):

@@ -1,6 +1,6 @@
-"""Small pictures as SVG inside a page: lines over time, and roots in the complex plane.
+"""Small inline SVG pictures for a page: lines over time, and roots in the complex plane.
 
-Colours are classes (``s0``, ``s1``, ...) that the page defines for light and dark, so that pictures follow it.
+Colours are classes (``s0``, ``s1``, ...) that the page defines for its light and dark themes.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pendula.present.player.shapes import Array
 
 WIDTH, HEIGHT = 460, 280
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 14, 44
-POINTS = 500  # of a line, beyond which the lowest and highest of every stretch are drawn
+POINTS = 500  # of a line; longer ones are thinned to the minimum and maximum of each bin
 COLORS = 6
-CROWD = 40  # roots beyond which marks are smaller
+CROWD = 40  # number of roots above which marks are smaller
 
 
 @dataclass(frozen=True)
 class Root:
-    """A root to draw: where it is, how often it occurs, what it is, and which colour it has."""
+    """A root to draw: value, multiplicity, description, and colour."""
 
     value: complex
     times: int
@@ -45,7 +45,7 @@ def lines(t: Array, series: Mapping[str, Array], *, across: str, up: str, title:
 
 
 def complex_plane(roots: Sequence[Root], *, unit: str, title: str, circle: bool = False) -> str:
-    """Roots in the complex plane; the side on which motion grows is shaded, or what is outside the unit circle."""
+    """Roots in the complex plane, with the unstable half plane shaded, or with the unit circle."""
     values = np.array([r.value for r in roots]) if roots else np.zeros(1, complex)
     spread = max(float(np.abs(values.real).max()), float(np.abs(values.imag).max()), 1e-300)
     if circle:
@@ -114,7 +114,7 @@ def _axes(
 
 
 def ticks(low: float, high: float, wanted: int) -> list[float]:
-    """Round numbers between two values, about the number wanted.
+    """Round numbers between two values, about as many as wanted.
 
     Example:
         >>> ticks(0.0, 10.0, 5)
@@ -154,7 +154,7 @@ def _range(columns: Sequence[Array]) -> tuple[float, float]:
 
 
 def _around(values: Array, spread: float) -> tuple[float, float]:
-    """A range that shows zero and all values, not narrower than a share of the whole picture."""
+    """A range that contains zero and all values, with a minimum width relative to the spread."""
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     margin = max(0.14 * (high - low), 0.12 * spread if high - low < 0.2 * spread else 0.0)
     return low - margin, high + margin

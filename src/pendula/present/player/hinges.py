@@ -1,8 +1,8 @@
-"""Points where bodies stay together, found from the motion itself.
+"""Hinges: points at which bodies stay together, detected from the motion.
 
-A hinge serves three times. The page draws a joint there and keeps rods attached to it between frames; links
-stay together when frames are resampled; and as the place of a body follows from its hinge and its rotation,
-only a small rest has to be stored. A hinge that is missed costs a few bytes and a dot, never a wrong pose.
+A hinge has three uses. The page draws a joint there and keeps rods attached between frames; resampled frames keep
+bodies connected; and since the position of a body follows from its hinge and its rotation, only a small remainder
+must be stored. A missed hinge costs a few bytes and a dot, but never gives a wrong pose.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from pendula.errors import NotSupported
 from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Box, Disc, Pivot, Point, Polyline, Ring, Rod, Shape, Sphere, Vector
 
-TOGETHER = 1e-3  # part of the largest distance within which two points count as one
-LOOKS = (0.0, 0.31, 0.62, 1.0)  # where in the run it is looked
+TOGETHER = 1e-3  # points closer than this fraction of the largest distance coincide
+LOOKS = (0.0, 0.31, 0.62, 1.0)  # compared samples, as fractions of the run
 LONG_LINE = 12  # polylines with more points are outlines, not links
 
 
 @dataclass(frozen=True)
 class Hinge:
-    """Bodies, by index and in rising order, and the point of each that lies in the hinge (body axes)."""
+    """Bodies by ascending index, and the point of each that lies in the hinge (body axes)."""
 
     parts: tuple[tuple[int, Vector], ...]
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """Where a body hangs: ``here`` in its axes meets ``there`` in the axes of an earlier body ``parent``."""
+    """Attachment of a body: ``here`` in its axes coincides with ``there`` in the axes of an earlier body ``parent``."""
 
     hinge: int
     parent: int
@@ -39,7 +39,7 @@ class Anchor:
 
 
 def find_hinges(scene: Scene) -> tuple[Hinge, ...]:
-    """Groups of points of different bodies that coincide in all samples that are looked at."""
+    """Groups of points of different bodies that coincide in all compared samples."""
     owners: list[tuple[int, Vector]] = []
     paths = []
     looks = np.unique(np.round(np.array(LOOKS) * (scene.t.size - 1)).astype(int))
@@ -53,7 +53,7 @@ def find_hinges(scene: Scene) -> tuple[Hinge, ...]:
     where = np.concatenate(paths)
     if scene.planar:
         where[:, :, 2] = 0.0
-    # Points in the same or a neighbouring cell at the first look are compared in full.
+    # Points in the same or a neighbouring cell of the first sample are compared in all samples.
     near = TOGETHER * (float(np.ptp(where, axis=(0, 1)).max()) or 1.0)
     cells: dict[tuple[int, ...], list[int]] = {}
     groups: dict[int, list[int]] = {}
@@ -72,7 +72,7 @@ def find_hinges(scene: Scene) -> tuple[Hinge, ...]:
 
 
 def find_anchors(scene: Scene, hinges: Sequence[Hinge]) -> tuple[Anchor | None, ...]:
-    """For every body the hinge it hangs on: one with the ground if there is one, else with the first body."""
+    """For every body the hinge it is attached to: one with the ground if possible, else with the first body."""
     anchors: list[Anchor | None] = [None] * len(scene.bodies)
     for h, hinge in enumerate(hinges):
         for body, here in hinge.parts:

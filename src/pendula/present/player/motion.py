@@ -1,12 +1,12 @@
-"""Poses over time as smooth channels on an even grid of frames: what the player interpolates.
+"""Poses over time as smooth channels on an even grid of frames, which the player interpolates.
 
     planar body    x y angle                 planar link    x y of start, x y of end
     spatial body   x y z, quaternion, spin   spatial link   x y z of start, x y z of end
 
-Angles are unwrapped at the sampling of the run, so that a fast wheel keeps its turns when frames are dropped.
-A spatial body that spins quickly gets the same care: its rotation is written as R = S Rot(axis, spin), where
-S follows the body without the turns about its main spin axis (a rotation-minimizing frame), so it is slow.
-Bodies joined by hinges are resampled by their rotations and put together again, so that no link comes apart.
+Angles are unwrapped at the samples of the run, so that a fast wheel keeps its turns when frames are dropped. For a
+spatial body that spins quickly, the rotation is factored as R = S Rot(axis, spin), where S follows the body without the
+rotation about its main spin axis (a rotation-minimizing frame), so S is slow. Bodies joined by hinges are resampled by
+their rotations and reattached, so that no link comes apart.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ FRAMES_PER_TIME = 30.0  # frames per unit of time (per second) when there are ma
 FRAMES_PER_TIME_FEW = 60.0
 FEW_PLANAR, FEW_SPATIAL = 120, 40  # bodies up to which frames cost little
 SHORT_RUN_FRAMES = 300  # short runs are often watched in slow motion: keep at least these
-SPIN_TURN = 0.35  # [rad] turn per frame above which the spin is kept apart
-COARSE_TURN = 2.0  # [rad] turn between two samples above which the turning sense is a guess
+SPIN_TURN = 0.35  # [rad] rotation per frame above which the spin is separated
+COARSE_TURN = 2.0  # [rad] rotation between two samples above which its sense is uncertain
 
 
 @dataclass(frozen=True, eq=False)
 class Attitude:
-    """Rotation of one spatial body: quaternions (n, 4) scalar first, and the turns about ``axis`` if any."""
+    """Rotation of one spatial body: quaternions (n, 4) scalar first, and the spin about ``axis`` if separated."""
 
     quaternion: Array
     axis: Vector | None = None
@@ -77,7 +77,7 @@ def turns_about_z(angle: Array) -> Array:
 
 
 def frame_times(scene: Scene, max_frames: int) -> Array:
-    """Even times to draw: the samples themselves where they are even and few enough."""
+    """Even times of the frames: the samples themselves if they are even and few enough."""
     t = scene.t
     span = float(t[-1] - t[0])
     if t.size == 1:
@@ -126,7 +126,7 @@ def motion(scene: Scene, anchors: Sequence[Anchor | None], max_frames: int) -> M
 
 
 def _together(scene: Scene, anchors: Sequence[Anchor | None], shown: Motion) -> Motion:
-    """The same motion with every anchored body put where its hinge and its rotation say."""
+    """The same motion with the position of every anchored body computed from its hinge and its rotation."""
     position = shown.position.copy()
     for i, (body, anchor) in enumerate(zip(scene.bodies, anchors, strict=True)):
         if anchor is None:
@@ -159,7 +159,7 @@ def _attitude(t: Array, rotation: Array, frames: Array) -> tuple[Attitude, float
 
 
 def resample(t: Array, y: Array, frames: Array) -> Array:
-    """Values at other times by cubic Hermite pieces with slopes from neighbouring samples."""
+    """Values at other times by cubic Hermite interpolation with slopes from neighbouring samples."""
     if frames is t or t.size == 1:
         return y
     slope = np.gradient(y, t, axis=0, edge_order=2 if t.size > 2 else 1)
@@ -175,13 +175,13 @@ def resample(t: Array, y: Array, frames: Array) -> Array:
 
 
 def between(y: Array, s: Array) -> Array:
-    """What the player shows at fractional frame numbers ``s``: Catmull-Rom pieces through the frames."""
+    """Values that the player shows at fractional frame numbers ``s``: a Catmull-Rom spline through the frames."""
     n = len(y)
     if n < 3:
         j = np.clip(np.floor(s).astype(int), 0, max(0, n - 2))
         f = (s - j).reshape(-1, *[1] * (y.ndim - 1))
         return np.asarray(y[j] + f * (y[np.minimum(j + 1, n - 1)] - y[j]))
-    # One frame beyond each end, by a parabola through the outer three.
+    # One frame beyond each end, by quadratic extrapolation.
     first, last = 3 * y[:1] - 3 * y[1:2] + y[2:3], 3 * y[-1:] - 3 * y[-2:-1] + y[-3:-2]
     p = np.concatenate([first, y, last])
     j = np.clip(np.floor(s).astype(int), 0, n - 2)
@@ -195,7 +195,7 @@ def between(y: Array, s: Array) -> Array:
 
 
 def key_points(scene: Scene, shown: Motion, reach: dict[int, Array]) -> Iterator[tuple[Array, Array]]:
-    """Chosen body points in world axes: at the samples given, and as the player shows them at those times."""
+    """Chosen body points in world axes: at the given samples, and as the player shows them at those times."""
     t = shown.t
     pick = np.unique(np.linspace(0, scene.t.size - 1, min(scene.t.size, 1500)).astype(int))
     span = float(t[-1] - t[0])
@@ -226,7 +226,7 @@ def to_quaternion(rotation: Array) -> Array:
     a, b, c = r[:, 2, 1] - r[:, 1, 2], r[:, 0, 2] - r[:, 2, 0], r[:, 1, 0] - r[:, 0, 1]
     d, e, f = r[:, 1, 0] + r[:, 0, 1], r[:, 0, 2] + r[:, 2, 0], r[:, 2, 1] + r[:, 1, 2]
     w, x, y, z = (1 + trace, *(1 + 2 * size[:, i] - trace for i in (1, 2, 3)))
-    # Four ways to write the same quaternion; the one with the largest divisor keeps its digits.
+    # Four formulas for the same quaternion; the one with the largest divisor is accurate.
     ways = np.stack([[w, a, b, c], [a, x, d, e], [b, d, y, f], [c, e, f, z]]).transpose(2, 0, 1)
     return _continuous(unit(ways[np.arange(len(r)), np.argmax(size, axis=1)]))
 
@@ -250,7 +250,7 @@ def multiply(p: Array, q: Array) -> Array:
 
 
 def about(axis: Vector, angle: Array) -> Array:
-    """Quaternions of turns by ``angle`` about a unit axis."""
+    """Quaternions of rotations by ``angle`` about a unit axis."""
     return np.concatenate([np.cos(angle / 2)[:, None], np.sin(angle / 2)[:, None] * np.asarray(axis)], axis=1)
 
 
