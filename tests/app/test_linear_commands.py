@@ -35,7 +35,7 @@ def test_every_library_mechanism_has_its_table(pendula, name):
     assert result.code == 0, result.err
     assert narrow(result.out)
     assert "complete      " in result.out
-    assert "looked for in" in result.out
+    assert "searched in" in result.out
 
 
 @pytest.mark.parametrize("name", sorted(DRIVEN))

@@ -86,7 +86,7 @@ def test_bad_scenes_are_refused(make, message):
 
 def test_a_planar_scene_refuses_bodies_that_leave_the_plane():
     tilted = np.tile([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]], (K, 1, 1))
-    with pytest.raises(SceneError, match="turns out of the x-y plane"):
+    with pytest.raises(SceneError, match="rotates out of the x-y plane"):
         scene(body(rotation=tilted))
     scene(body(rotation=tilted), planar=False)
 

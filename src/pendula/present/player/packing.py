@@ -1,18 +1,18 @@
-"""Poses as a short string: whole numbers on a grid finer than a pixel, differences, deflate, base64.
+"""Packs poses into a short string: integers on a grid finer than a pixel, differences, deflate, base64.
 
-The grid is set by the picture. With L the longest side of the box that holds everything drawn, every drawn
-point of every frame is kept to L / 8000: a quarter of a pixel in a view 2000 pixels wide. Body origins are
-rounded to L / 16384 along each axis; angles and quaternions to what the reach of their body allows, so that
-short links take fewer digits.
+The picture sets the grid. With L the longest side of the bounding box of everything drawn, every drawn point of every
+frame is accurate to L / 8000: a quarter of a pixel in a view 2000 pixels wide. Body origins are rounded to L / 16384
+along each axis; the steps of angles and quaternions depend on the reach of their body, so that short links take fewer
+digits.
 
-A body that hangs on a hinge lies where its hinge and its rotation put it: of its position only the difference
-to the grid point so found is stored, mostly zero. Both sides work that out from rounded numbers, so no error
-builds up along a chain.
+The position of a body attached to a hinge follows from its hinge and its rotation: only the difference from the grid
+point so predicted is stored, which is mostly zero. Writer and reader both predict from rounded numbers, so errors do
+not accumulate along a chain.
 
-Stream, for each channel: one byte for the order of differences (0, 1, 2), then one number per frame, each as
-zigzag and seven bits per byte, low bits first. Channels: for each body angle x y, or i j k w, the spin if the
-body has one, and x y z; then for each link the coordinates of both ends. Of w, the scalar of the quaternion,
-the difference to what the other three and its last sign say is stored.
+Stream, for each channel: one byte for the order of differences (0, 1, 2), then one number per frame, each in zigzag
+encoding with seven bits per byte, low bits first. Channels: for each body angle x y, or i j k w, the spin if it is
+separated, and x y z; then for each link the coordinates of both ends. For w, the scalar part of the quaternion, the
+difference from the value that follows from the other three and its previous sign is stored.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from pendula.present.player.shapes import Array, SceneError, Shape, Vector, exte
 
 MAX_FRAMES = 600
 MAX_VALUES = 50_000_000
-VIEW_FRACTION = 1 / 8000  # largest error of any drawn point, in parts of L
-GRID = 1 / 16384  # step of positions, in parts of L; rounding moves a point by at most sqrt(3) / 2 of it
-TURN_SHARE = 4e-5  # allowance of the quaternion or angle, in parts of L
-SPIN_SHARE = 2e-5  # allowance of the spin
+VIEW_FRACTION = 1 / 8000  # largest error of any drawn point, as a fraction of L
+GRID = 1 / 16384  # step of positions, as a fraction of L; rounding moves a point by at most sqrt(3) / 2 of it
+TURN_SHARE = 4e-5  # error allowed for the quaternion or angle, as a fraction of L
+SPIN_SHARE = 2e-5  # error allowed for the spin
 SMOOTH_TURN = 0.016  # [rad] coarsest step of angles, however short the body
-# Grid points are found by floor(x + HALF): not one half, where exact data often lie and machines may differ.
+# Grid points are floor(x + HALF); not 0.5, where exact data often lie and machines may differ.
 HALF = 0.4937
-FAST_MOTION = 0.01  # part of L by which the shown motion may miss the samples before a note says so
+FAST_MOTION = 0.01  # deviation of the shown motion from the samples, as a fraction of L, above which a note is added
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class TurnSteps:
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """A motion ready for the page.
+    """A packed motion for the page.
 
     Attributes:
         text: base64 of the deflated stream.
@@ -61,7 +61,7 @@ class Packed:
         low, high: corners of the box around everything drawn [length].
         radius, half_height: of the upright cylinder about the middle of the box, for spatial views [length].
         trace: index of a body and the point in its axes whose path is shown, if any.
-        notes: what a viewer must know about the frames.
+        notes: cautions about the frames.
     """
 
     text: str
@@ -83,10 +83,10 @@ class Packed:
 
 
 def pack(scene: Scene, *, max_frames: int = MAX_FRAMES) -> Packed:
-    """Quantize and compress the motion of a scene.
+    """Quantizes and compresses the motion of a scene.
 
     Args:
-        scene: what is drawn.
+        scene: the scene.
         max_frames: upper bound on stored frames; runs are also thinned to about 30 frames per unit of time
             (60 for up to 40 bodies), and the page interpolates smoothly between them.
 
@@ -108,7 +108,7 @@ def pack(scene: Scene, *, max_frames: int = MAX_FRAMES) -> Packed:
 
     channels: list[npt.NDArray[np.int64]] = []
     turns = []
-    kept: list[tuple[Array, Array]] = []  # positions and rotations as the page will have them
+    kept: list[tuple[Array, Array]] = []  # positions and rotations as the page will decode them
     for i, body in enumerate(scene.bodies):
         steps, rows, rotation = _pack_turn(shown, i, _reach(body.shapes), size)
         turns.append(steps)
@@ -152,13 +152,13 @@ def pack(scene: Scene, *, max_frames: int = MAX_FRAMES) -> Packed:
 def _pack_turn(
     shown: Motion, i: int, reach: float, size: float
 ) -> tuple[TurnSteps, list[npt.NDArray[np.int64]], Array]:
-    """Steps and channels of the rotation of one body, and the rotations that will be read back."""
+    """Steps and channels of the rotation of one body, and the rotations as decoded."""
     room = size / reach if reach > 0 else np.inf
     if not shown.attitude:
         turn = min(SMOOTH_TURN, 2 * TURN_SHARE * room)
         angle = _round(shown.angle[:, i] / turn)
         return TurnSteps(turn), [angle], turns_about_z(_values(angle, turn))
-    # Four components off by half a step each turn the body by at most twice the step.
+    # Errors of half a step in four components rotate the body by at most twice the step.
     turn = min(SMOOTH_TURN / 4, TURN_SHARE * room / 2)
     attitude = shown.attitude[i]
     rows = [_round(attitude.quaternion[:, d] / turn) for d in range(4)]
@@ -173,7 +173,7 @@ def _pack_turn(
 
 
 def _scalar_guess(rows: Sequence[npt.NDArray[np.int64]], turn: float) -> npt.NDArray[np.int64]:
-    """The scalar part that makes the length one, with the sign it had in the frame before (first: plus)."""
+    """The scalar part of unit length, with its sign in the previous frame (first: plus)."""
     w, i, j, k = rows
     size = np.floor(np.sqrt(np.maximum(0.0, 1 / turn**2 - (i * i + j * j + k * k))) + HALF).astype(np.int64)
     before = np.concatenate([[0], w[:-1]])
@@ -181,10 +181,10 @@ def _scalar_guess(rows: Sequence[npt.NDArray[np.int64]], turn: float) -> npt.NDA
 
 
 def encode(channels: Sequence[npt.NDArray[np.int64]]) -> str:
-    """Channels of whole numbers as base64 text of a deflated byte stream."""
+    """Channels of integers as base64 text of a deflated byte stream."""
     pieces = []
     for values in channels:
-        # Smooth motion: second differences are small. Rest or noise: lower orders win. The cheapest is taken.
+        # Second differences are small for smooth motion, lower orders for rest or noise: take the cheapest.
         rows = [values]
         for order in (1, 2):
             row = rows[-1].copy()
@@ -208,7 +208,7 @@ def _bytes(values: npt.NDArray[np.int64]) -> bytes:
 
 
 def _round(values: Array) -> npt.NDArray[np.int64]:
-    # The page adds differences up in doubles, exact up to 2^53; leave room for second differences.
+    # The page sums differences in doubles, exact up to 2^53; leave room for second differences.
     if np.abs(values).max(initial=0.0) > 2.0**50:
         raise SceneError("a pose lies too far from the picture to be drawn (more than 2^50 grid steps)")
     return np.rint(values).astype(np.int64)
@@ -228,7 +228,7 @@ def _reach(shapes: Sequence[Shape]) -> float:
 
 
 def _box(scene: Scene, shown: Motion) -> tuple[Array, Array, float, float]:
-    """Box around everything drawn in all frames, and the upright cylinder about its middle."""
+    """Bounding box of everything drawn in all frames, and the upright cylinder about its centre."""
     clouds: list[tuple[Array, float]] = [(shown.links.reshape(-1, 3), 0.0)] if scene.links else []
     for i, body in enumerate(scene.bodies):
         rotation = shown.rotations(i) if body.shapes else np.zeros((0, 3, 3))

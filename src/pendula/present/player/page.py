@@ -1,8 +1,8 @@
-"""Animations: one HTML page that holds the player and the motion, and needs nothing else.
+"""Writes animations as one self-contained HTML page with the player and the motion.
 
-The page is ``player.html`` of this folder with two places filled in: the title, escaped as HTML, and the
-scene as JSON inside a script element, escaped so that no name can end that element. It opens from a file,
-loads nothing over a network and runs no text as code.
+The page is ``player.html`` of this folder with two placeholders filled in: the title, escaped as HTML, and the scene as
+JSON in a script element, escaped so that no name can end that element. It opens from a file, loads nothing over a
+network and executes no text as code.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Array, Shape
 
 SERIES_POINTS = 600
-POINT_DIGITS = 12  # of shapes: far below a pixel, and 0.1 + 0.2 does not take eighteen characters
+POINT_DIGITS = 12  # of shapes: far below a pixel, but short
 
 
 def write_animation(scene: Scene, path: str | os.PathLike[str], *, max_frames: int = MAX_FRAMES) -> Path:
-    """Write the animation of a scene as one self-contained HTML page and return its path.
+    """Writes the animation of a scene as one self-contained HTML page and returns its path.
 
     Args:
-        scene: what is drawn.
+        scene: the scene.
         path: file to write; it is replaced if it exists.
         max_frames: upper bound on stored frames, see :func:`pendula.present.player.packing.pack`.
     """
@@ -43,28 +43,28 @@ def write_animation(scene: Scene, path: str | os.PathLike[str], *, max_frames: i
 def animation_html(scene: Scene, *, max_frames: int = MAX_FRAMES) -> str:
     """The animation of a scene as the text of one self-contained HTML page.
 
-    Every drawn point of a stored frame is kept to 1/8000 of the longest side of the picture, a quarter of a
-    pixel in a view 2000 pixels wide; between frames the page interpolates. Add ``#t=2.5`` to the address of
-    the page to open it paused at that time.
+    Every drawn point of a stored frame is accurate to 1/8000 of the longest side of the picture, a quarter of a pixel
+    in a view 2000 pixels wide; between frames the page interpolates. Add ``#t=2.5`` to the address of the page to open
+    it paused at that time.
     """
     template = read_template("player/player.html")
     parts = {"title": html.escape(_printable(scene.title)), "scene": in_script(_record(scene, max_frames))}
-    # One pass over the template: text that was put in is never searched for places again.
+    # One pass over the template, so that inserted text is never searched for placeholders.
     return re.sub(r"\{\{(title|scene)\}\}", lambda place: parts[place[1]], template)
 
 
 def player_page() -> str:
-    """The player's page with its scene left open, as ``{{scene}}``, for pages that hold several players."""
+    """The player's page with the placeholder ``{{scene}}``, for pages with several players."""
     return read_template("player/player.html").replace("{{title}}", "Animation")
 
 
 def scene_json(scene: Scene, *, compact: str, max_frames: int = MAX_FRAMES) -> str:
-    """A scene as JSON for ``player_page``; ``compact``: ``run``, ``mode`` or ``pose``, with ever fewer controls."""
+    """A scene as JSON for ``player_page``; ``compact``: ``run``, ``mode`` or ``pose``, with decreasing controls."""
     return in_script({**_record(scene, max_frames), "compact": compact})
 
 
 def read_template(name: str) -> str:
-    """A page of this room (``player/player.html``) with its placeholders left open."""
+    """A template of this package (``player/player.html``) with its placeholders."""
     return resources.files("pendula.present").joinpath(*name.split("/")).read_text(encoding="utf-8")
 
 
@@ -119,7 +119,7 @@ def _shape(shape: Shape) -> dict[str, Any]:
 
 def _series(name: str, t: Array, y: Array) -> dict[str, Any]:
     if t.size > SERIES_POINTS:
-        # The lowest and the highest value of every bin, so that no spike is lost.
+        # The minimum and maximum of every bin, so that no spike is lost.
         keep = {0, t.size - 1}
         for part in np.array_split(np.arange(t.size), SERIES_POINTS // 2):
             keep |= {int(part[np.argmin(y[part])]), int(part[np.argmax(y[part])])}

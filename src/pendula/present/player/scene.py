@@ -1,11 +1,11 @@
-"""What is drawn: bodies with shapes, their poses over time, and the links between them.
+"""Scenes: bodies with shapes, their poses over time, and the links between them.
 
-A scene holds numbers only. It is made from a trajectory by whoever knows the mechanism, and read by
-:mod:`pendula.present.player.page`. Shapes (:mod:`pendula.present.player.shapes`) are given in body axes; poses place
-the body origin in world axes (``position``) and turn body axes into world axes (``rotation``, R_WB). The body
-named ``"ground"`` does not move.
+A scene holds numbers only. :mod:`pendula.present.pictures.results` makes it from a trajectory, and
+:mod:`pendula.present.player.page` writes it. Shapes (:mod:`pendula.present.player.shapes`) are in body axes; a pose is
+the body origin in world axes (``position``) and the rotation matrix from body to world axes (``rotation``, R_WB). The
+body named ``"ground"`` does not move.
 
-Everything is checked when it is made: array sizes, finite values, proper rotations, increasing times.
+Constructors check array sizes, finite values, proper rotations and increasing times.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pendula.present.player.shapes import Array, SceneError, Shape, Vector, to_v
 
 GROUND = "ground"
 LINK_KINDS = ("spring", "damper", "string")
-# Poses come from integrators that keep rotations to 1e-9 or better; a matrix this far off is a mistake.
+# Integrators keep rotations orthogonal to 1e-9 or better; a larger error than this is a mistake.
 ROTATION_TOLERANCE = 1e-6
 
 
 def _samples(value: Any, shape: tuple[int | None, ...], what: str) -> Array:
-    """A read-only float copy of ``value`` whose shape matches (None: any length)."""
+    """A read-only float copy of ``value`` with the given shape (None: any length)."""
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
@@ -108,12 +108,12 @@ class SceneLink:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Everything the player shows.
+    """The content of the player.
 
     Attributes:
         title: headline of the page.
         units: label such as ``"m-kg-s"``: the first part names lengths, the last one times.
-        planar: motion in the x-y plane seen along -z, y upwards; every body turns about z only.
+        planar: motion in the x-y plane seen along -z, y upwards; every body rotates about z only.
         t: (k,) sample times, increasing [time].
         bodies: in drawing order; the one named "ground" must not move.
         links: springs, dampers and strings.
@@ -166,9 +166,9 @@ class Scene:
             poses = body.position.shape[0]
             if poses != k:
                 raise SceneError(f'body "{body.name}" has {poses} poses, but t has {k} samples')
-            # A planar picture shows x, y and one angle; anything else would be drawn wrongly without a word.
+            # A planar picture shows x, y and one angle; other motion would silently be drawn wrong.
             if self.planar and np.abs(body.rotation[:, 2, 2] - 1).max() > ROTATION_TOLERANCE:
-                raise SceneError(f'body "{body.name}" turns out of the x-y plane: the scene is not planar')
+                raise SceneError(f'body "{body.name}" rotates out of the x-y plane: the scene is not planar')
             if body.is_ground and (np.any(body.position != 0) or np.any(body.rotation != np.eye(3))):
                 raise SceneError('the body named "ground" must have the identity pose in every sample')
         for i, link in enumerate(self.links):

@@ -1,9 +1,9 @@
-"""Pieces that bodies are drawn with, in body axes.
+"""Shapes of bodies for drawing, in body axes.
 
     Rod Point Sphere Disc Ring Box Polyline Pivot
 
-Lengths are in the length unit of the scene. A radius of zero means "choose one that looks right": it then
-depends on the size of the whole picture. Every shape is checked when it is made.
+Lengths are in the length unit of the scene. A radius of zero selects a suitable one from the size of the picture.
+Constructors check every shape.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Vector = tuple[float, float, float]
 
 
 class SceneError(UsageError, ValueError):
-    """The description of a picture is wrong: says which element, what was found, what was expected."""
+    """The description of a picture is wrong; the message says which element, what was found and what was expected."""
 
 
 class Shape:
-    """Common base of the shapes; ``kind`` is the word the page knows it by."""
+    """Base of the shapes; ``kind`` is its name in the page."""
 
     kind: ClassVar[str]
 
@@ -87,7 +87,7 @@ class _Round(Shape):
 
 @dataclass(frozen=True)
 class Disc(_Round):
-    """A thin filled disc; its sectors show how it turns."""
+    """A thin filled disc; its sectors show its rotation."""
 
     kind: ClassVar[str] = "disc"
 
@@ -129,7 +129,7 @@ class Polyline(Shape):
 
 @dataclass(frozen=True)
 class Pivot(Shape):
-    """A joint: a hatched support on the ground, a small hinge on any other body."""
+    """A joint: a hatched support on the ground, a small circle on any other body."""
 
     at: Vector = (0.0, 0.0, 0.0)
     kind: ClassVar[str] = "pivot"
@@ -139,7 +139,7 @@ class Pivot(Shape):
 
 
 def extent(shape: Shape) -> tuple[Array, float]:
-    """Points in body axes and a padding: the points, each grown by the padding, contain the shape."""
+    """Points in body axes and a padding: spheres of that radius about the points bound the shape."""
     match shape:
         case Rod():
             return np.array([shape.start, shape.end]), shape.radius

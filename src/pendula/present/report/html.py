@@ -1,4 +1,4 @@
-"""Pieces of HTML that a report is made of: tables, sentences, numbers; every text in them is escaped."""
+"""HTML elements of a report: tables, sentences, numbers; all text is escaped."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pendula.present.player.scene import Scene
 from pendula.present.words.tables import number
 
 LISTED = 12
-"""rows of a table that is shortened"""
+"""largest number of rows of a table by default"""
 
 
 class Page:
-    """Scenes of a page, in the order in which its players refer to them."""
+    """Scenes of a page, in the order of its players."""
 
     def __init__(self) -> None:
         self.scenes: list[str] = []
 
     def player(self, scene: Scene, *, kind: str, max_frames: int = 900) -> str:
-        """The place of a player that shows a scene; ``kind`` is ``run``, ``mode`` or ``pose``."""
+        """The element of a player that shows a scene; ``kind`` is ``run``, ``mode`` or ``pose``."""
         name = f"scene-{len(self.scenes) + 1}"
         text = scene_json(scene, compact=kind, max_frames=max_frames)
         self.scenes.append(f'<script type="application/json" id="{name}">{text}</script>')
@@ -44,7 +44,7 @@ def missing(reason: str) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = "", most: int = LISTED) -> str:
-    """A table whose first column names its rows; beyond ``most`` rows, the first and the last ones.
+    """A table whose first column names its rows; with more than ``most`` rows, only the first and last ones.
 
     Cells are numbers, text, or :class:`Raw` HTML.
     """
@@ -68,11 +68,11 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = 
 
 
 class Raw(str):
-    """HTML that is put into a table as it is."""
+    """HTML that is inserted into a table unescaped."""
 
 
 def cell(value: Any) -> str:
-    """A value as HTML: numbers to six digits, text escaped, nothing as a dash."""
+    """A value as HTML: numbers to six digits, text escaped, None as a dash."""
     if isinstance(value, Raw):
         return value
     if value is None:
@@ -98,7 +98,7 @@ def badge(text: str, kind: str) -> Raw:
 
 
 def details(summary: str, content: str) -> str:
-    """Something long that opens on a click."""
+    """Long content that opens on a click."""
     return f"<details><summary>{escape(summary)}</summary>{content}</details>"
 
 

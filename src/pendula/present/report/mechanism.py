@@ -1,4 +1,4 @@
-"""The first half of a report: what the mechanism is, its equations, and how well formulations agree on them."""
+"""The first half of a report: description of the mechanism, its equations, and agreement of formulations."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def description_section(found: Study, page: Page) -> str:
 
 
 def _symbol(name: str) -> str:
-    """A name as it is written in a model, and as in formulas where that looks different."""
+    """A name as in the model, and as in formulas if that looks different."""
     if len(name.partition("_")[0].rstrip("0123456789")) > 1 and "<mi>" + name.partition("_")[0] in mathml_name(name):
         return f"<code>{escape(name)}</code>"  # a word, which looks the same in formulas
     return f"<math>{mathml_name(name)}</math> <code>{escape(name)}</code>"
@@ -141,7 +141,7 @@ _PLACES = ("name", "type", "start", "end", "joint", "coordinate", "body", "at", 
 
 
 def _strength(force: Force) -> str:
-    """The fields of a force that hold its size: all but those that say where it acts."""
+    """The fields of a force except those that state where it acts."""
     found = []
     for field in (name for name in type(force).model_fields if name not in _PLACES):
         value = getattr(force, field)
@@ -152,7 +152,7 @@ def _strength(force: Force) -> str:
 
 
 def _state_rows(found: Study) -> list[tuple[Any, ...]]:
-    """Coordinates and speeds with units and what the model says about their start."""
+    """Coordinates and speeds with units, initial values and their expressions in the model."""
     layout, given, run = found.system.in_joints.layout, found.model.initial, found.run
     state = found.system.in_joints.initial_state()
     rows: list[tuple[Any, ...]] = []

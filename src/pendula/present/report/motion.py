@@ -1,4 +1,4 @@
-"""The second half of a report: equilibria, eigenvalues, modes that play, a simulation with its energy."""
+"""The second half of a report: equilibria, eigenvalues, animated modes, a simulation with its energy."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MOST_POSES = 8
 
 
 def equilibria_section(found: Study, page: Page) -> str:
-    """All equilibria with potential, stability and whether they are all; multipliers where the mechanism is driven."""
+    """All equilibria with potential, stability and completeness; Floquet multipliers of a driven mechanism."""
     if found.equilibria is None:
         parts = [missing(found.absent["equilibria"])]
         if found.floquet is not None:
@@ -59,10 +59,10 @@ def equilibria_section(found: Study, page: Page) -> str:
     parts.append("</dl>")
     if len(all_of.all) > len(shown):
         tally = Counter(v if isinstance(v, str) else v.verdict for v in found.stabilities[len(shown) :])
-        told = ", ".join(f"{n} {verdict}" for verdict, n in tally.items())
+        shown_words = ", ".join(f"{n} {verdict}" for verdict, n in tally.items())
         unknown = len(all_of.all) - len(found.stabilities)
-        told += f", {unknown} not judged" if unknown else ""
-        parts.append(sentence(f"Of the {len(all_of.all) - len(shown)} others: {told}"))
+        shown_words += f", {unknown} not judged" if unknown else ""
+        parts.append(sentence(f"Of the {len(all_of.all) - len(shown)} others: {shown_words}"))
     return "".join(parts)
 
 
@@ -122,7 +122,7 @@ def _badge(verdict: Stability | str) -> Raw:
 
 
 def _because(one: Equilibrium, verdict: Stability | str) -> str:
-    """The verdict with its reason, whether it holds for the mechanism, and what else there is to say."""
+    """The verdict with its reason, whether it holds for the nonlinear mechanism, and further remarks."""
     if isinstance(verdict, str):
         return sentence(f"Not judged: {verdict}")
     holds = "this holds for the nonlinear mechanism" if verdict.applies_to_nonlinear else "for the linear model only"
@@ -140,14 +140,14 @@ def _because(one: Equilibrium, verdict: Stability | str) -> str:
 
 
 def start_of(found: Floquet) -> str:
-    """Where a motion starts that repeats itself, in words."""
+    """The initial state of a periodic motion, in words."""
     units = found.state.layout.units
     speeds = [n for n in found.state.layout.speeds if found.state[n]]
-    told = [
+    shown_words = [
         f"{n} = {with_unit(_shown(found.state[n], units[n]), _shown_unit(units[n]))}"
         for n in (*found.state.layout.coordinates, *speeds)
     ]
-    return ", ".join(told) + ("" if speeds else ", at rest")
+    return ", ".join(shown_words) + ("" if speeds else ", at rest")
 
 
 def _driven(found: Floquet) -> str:
@@ -232,7 +232,7 @@ def _matrices(linear: LinearModel) -> str:
 
 
 def modes_section(found: Study, page: Page) -> str:
-    """A table of all modes, and the first ones in motion."""
+    """A table of all modes, and animations of the first ones."""
     if found.modes is None:
         return missing(found.absent["modes"])
     made = found.modes
@@ -244,7 +244,7 @@ def modes_section(found: Study, page: Page) -> str:
     parts.append(_modes_table(made))
     parts += [sentence(note, "small") for note in made.notes]
     if not found.motions:
-        return "".join([*parts, missing(f"Modes are not shown in motion: {found.absent.get('motions', 'none')}")])
+        return "".join([*parts, missing(f"Modes are not animated: {found.absent.get('motions', 'none')}")])
     if "motions" in found.notes:
         parts.append(sentence(found.notes["motions"], "small"))
     parts.append('<div class="cards">')
@@ -257,7 +257,7 @@ def modes_section(found: Study, page: Page) -> str:
         parts.append(f"<article>{head}{page.player(scene, kind='mode')}{text}</article>")
     parts.append("</div>")
     if len(made) > len(found.motions):
-        parts.append(sentence(f"The first {len(found.motions)} of {len(made)} modes are shown in motion", "small"))
+        parts.append(sentence(f"The first {len(found.motions)} of {len(made)} modes are animated", "small"))
     return "".join(parts)
 
 
@@ -266,7 +266,7 @@ def _in_short(mode: Mode, unit: str) -> str:
 
 
 def _headed(name: str) -> str:
-    """The heading of a column; one that is named by its unit alone is a frequency."""
+    """The heading of a column; a bare unit denotes a frequency."""
     *words, last = name.split(" ")
     full = name if last.endswith(("]", "ratio")) else " ".join([*words, "frequency", f"[{last}]"])
     return full[0].upper() + full[1:]
@@ -284,7 +284,7 @@ def _modes_table(made: Modes) -> str:
 
 
 def simulation_section(found: Study, page: Page) -> str:
-    """The motion from the initial state: player, coordinates, energies, and the account of the run."""
+    """The motion from the initial state: player, coordinates, energies, and statistics of the run."""
     if found.run is None:
         return missing(found.absent["run"])
     run, units = found.run, found.model.unit_names

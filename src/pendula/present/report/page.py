@@ -1,8 +1,7 @@
-"""A report on one mechanism: everything that was found out about it, as one page that needs nothing else.
+"""A report on one mechanism: all its analyses as one self-contained page.
 
-The page is ``report.html`` of this folder with its places filled in. It holds the player once, as text, and motions
-as scenes; a frame is made for each when it comes into view. Nothing is loaded over a network: a policy in the page
-forbids it.
+The page is ``report.html`` of this folder with its placeholders filled in. It holds the player once, as text, and
+motions as scenes; each gets a frame when it comes into view. A policy in the page forbids loading over a network.
 """
 
 from __future__ import annotations
@@ -47,14 +46,14 @@ def report(
     """Writes everything about a mechanism into one self-contained HTML page, and returns its path.
 
     The page shows the description, equations of motion, agreement of all formulations, equilibria with their
-    stability, eigenvalues, animated modes, and a simulation with its energy. A part that does not apply says why.
+    stability, eigenvalues, animated modes, and a simulation with its energy. A missing part states the reason.
 
     Args:
-        model: a model, the name of a library mechanism, or a system, whose model is taken.
+        model: a model, the name of a library mechanism, or a system.
         path: file to write; its name ends in .html.
         duration: length of the simulation [time unit].
         tol: its tolerance.
-        on_progress: called with what is done next.
+        on_progress: called with the name of each part before it is computed.
 
     Example:
         >>> import tempfile, pendula
@@ -65,7 +64,7 @@ def report(
     """
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f'a report is a page: its name must end in .html, found "{target.name}"')
+        raise UsageError(f'a report is a page, so its name must end in .html, found "{target.name}"')
     found = study(model_of(model, "report"), duration=duration, tol=tol, on_progress=on_progress)
     if on_progress is not None:
         on_progress("writing the page")
@@ -98,6 +97,6 @@ def report_html(found: Study) -> str:
         "player": in_script(player_page()),
         "scenes": "\n".join(page.scenes),
     }
-    # One pass over the template: text that was put in is never searched for places again.
+    # One pass over the template, so that inserted text is never searched for placeholders.
     template = read_template("report/report.html")
     return re.sub(rf"\{{\{{({'|'.join(parts)})\}}\}}", lambda place: parts[place[1]], template)

@@ -1,4 +1,4 @@
-"""Equilibria as text: where they are, in degrees and lengths, what holds them, and whether there may be others."""
+"""Equilibria as text: coordinates in degrees and lengths, verdicts, families, and completeness."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from pendula.system.system import System
 from pendula.words import picked
 
 MOST_ROWS = 24
-"""equilibria that are shown; files and programs get all"""
+"""largest number of equilibria in a table; JSON has all"""
 MOST_COLUMNS = 5
-"""number of coordinates up to which each has its own column, unless they are quaternions"""
+"""largest number of coordinates with a column each, unless they are quaternions"""
 NAMED = 6
-"""coordinates up to which each is named with its value"""
+"""largest number of coordinates that are listed with their values"""
 
 
 def joint_values(system: System, one: Equilibrium) -> dict[str, float]:
-    """Coordinates and speeds of the joints by name, for equations in any coordinates."""
+    """Joint coordinates and speeds by name, for equations in any coordinates."""
     q, v = system.in_joints.read(one.q, one.v, parameters=one.parameters)
     layout = system.in_joints.layout
     names = (*layout.coordinates, *layout.speeds)
@@ -33,17 +33,17 @@ def joint_values(system: System, one: Equilibrium) -> dict[str, float]:
 
 
 def shown_value(value: float, unit: str) -> tuple[float, str]:
-    """A value as people read it: angles in degrees."""
+    """A value for display: angles in degrees."""
     return (tidy(math.degrees(value)), "deg") if unit == "rad" else (value, unit)
 
 
 def tidy(value: float) -> float:
-    """A whole number where it is one but for rounding, so that 180 degrees read as 180."""
+    """Rounds values that are integers up to rounding errors, so that 180 degrees read as 180."""
     return float(round(value)) if abs(value - round(value)) < 1e-10 * max(1.0, abs(value)) else value
 
 
 def place(system: System, one: Equilibrium) -> str:
-    """Where an equilibrium is, in words: ``theta1 = 180 deg, theta2 = 0 deg``; constant rates of a steady motion."""
+    """Coordinates of an equilibrium, ``theta1 = 180 deg, theta2 = 0 deg``, and constant rates of a steady motion."""
     layout, values = system.in_joints.layout, joint_values(system, one)
     rates = [_assigned(n, values[n], layout.units[n]) for n in layout.speeds if abs(values[n]) > 0]
     names = layout.coordinates
@@ -53,7 +53,7 @@ def place(system: System, one: Equilibrium) -> str:
 
 
 def _grouped(names: Sequence[str], units: Mapping[str, str], values: Mapping[str, float]) -> str:
-    """Many coordinates by the values they share, what is zero last."""
+    """Many coordinates grouped by equal values, zeros last."""
     groups: dict[str, list[str]] = {}
     for n in names:
         if values[n] != 0:
@@ -61,11 +61,11 @@ def _grouped(names: Sequence[str], units: Mapping[str, str], values: Mapping[str
             groups.setdefault(f"{number(shown)} {unit}".rstrip(), []).append(n)
     if not groups:
         return f"all {len(names)} coordinates 0"
-    told = [f"{_listed(found)} = {value}" for value, found in list(groups.items())[:NAMED]]
+    parts = [f"{_listed(found)} = {value}" for value, found in list(groups.items())[:NAMED]]
     if len(groups) > NAMED:
-        return ", ".join([*told, "..."])
+        return ", ".join([*parts, "..."])
     rest = len(names) - sum(map(len, groups.values()))
-    return ", ".join([*told, "others 0"] if rest else told)
+    return ", ".join([*parts, "others 0"] if rest else parts)
 
 
 def _assigned(name: str, value: float, unit: str) -> str:
@@ -79,7 +79,7 @@ def named_values(values: Mapping[str, float], units: Mapping[str, str]) -> str:
 
 
 def point_lines(system: System, one: Equilibrium, why: str) -> list[str]:
-    """The point of an analysis: how it was chosen, where it is, what remains unbalanced."""
+    """The equilibrium of an analysis: how it was selected, its coordinates, and its residual."""
     units = system.model.unit_names
     facts = [("at", why), ("where", place(system, one))]
     if len(one.inputs):
@@ -91,7 +91,7 @@ def point_lines(system: System, one: Equilibrium, why: str) -> list[str]:
 
 
 def facts_lines(facts: Sequence[tuple[str, str]], width: int = 14) -> list[str]:
-    """Names and texts in two columns, wrapped to the page."""
+    """Names and texts in two columns, wrapped to the page width."""
     return [
         textwrap.fill(f"{name:<{width}}{text}", WIDTH, subsequent_indent=" " * width, break_on_hyphens=False)
         for name, text in facts
@@ -99,12 +99,12 @@ def facts_lines(facts: Sequence[tuple[str, str]], width: int = 14) -> list[str]:
 
 
 def potential_word(system: System, one: Equilibrium) -> str:
-    """Whether the potential contains that of a steady motion."""
+    """ "effective potential" for a steady or driven motion, else "potential"."""
     return "effective potential" if one.steady or system.drives else "potential"
 
 
 def equilibria_text(system: System, found: Equilibria, verdicts: Sequence[str]) -> str:
-    """Table of equilibria with their verdicts, families and weak ones, and how sure one can be of having them all."""
+    """Table of equilibria with their verdicts, notes on families and weak equilibria, and completeness."""
     if not len(found):
         return no_equilibrium_text(found)
     parts = [_headline(system, found), "", _table(system, found, verdicts)]
@@ -117,7 +117,7 @@ def equilibria_text(system: System, found: Equilibria, verdicts: Sequence[str]) 
 
 
 def no_equilibrium_text(found: Equilibria) -> str:
-    """Report that there is none, with the unbalanced forces at the best pose."""
+    """Report that there is no equilibrium, with the unbalanced forces at the best pose."""
     left = ", ".join(f"{number(x)} {found.units[n]} on {n}" for n, x in found.unbalanced.items())
     said = f"No equilibrium was found: at the best pose {left or 'a force'} remains unbalanced."
     return "\n".join([textwrap.fill(said, WIDTH), "", *_completeness(found)])
@@ -159,7 +159,7 @@ def _heads(names: Sequence[str], units: Mapping[str, str], apart: bool) -> list[
 
 
 def _notes(system: System, found: Equilibria) -> list[str]:
-    """Constant rates, families with their free directions, equilibria that are hardly held."""
+    """Notes on constant rates, families with their free directions, and weak equilibria."""
     notes = []
     first = found[0]
     if first.steady:
@@ -168,8 +168,8 @@ def _notes(system: System, found: Equilibria) -> list[str]:
         notes.append(f"Constant rates: {', '.join(rates)}.")
     if np.any(first.inputs):
         given = zip(system.layout.inputs, first.inputs.tolist(), strict=True)
-        told = ", ".join(f"{n} = {number(x)}" for n, x in given)
-        notes.append(f"Inputs held: {told}; potentials do not contain their work.")
+        parts = ", ".join(f"{n} = {number(x)}" for n, x in given)
+        notes.append(f"Inputs held: {parts}; potentials do not contain their work.")
     groups: dict[str, list[str]] = {}
     for one in found:
         if one.free_directions:
@@ -191,14 +191,14 @@ def _notes(system: System, found: Equilibria) -> list[str]:
 
 def family_words(one: Equilibrium) -> str:
     """The directions along which a family extends, by coordinates."""
-    told = []
+    parts = []
     for direction in one.free_directions:
         terms = [
             displacement_name(n) if abs(x - 1) < 1e-9 else f"{number(x, 4)} {displacement_name(n)}"
             for n, x in direction.items()
         ]
-        told.append(" + ".join(terms).replace("+ -", "- "))
-    return ", and along ".join(told)
+        parts.append(" + ".join(terms).replace("+ -", "- "))
+    return ", and along ".join(parts)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -212,7 +212,7 @@ def _completeness(found: Equilibria) -> list[str]:
     if found.starts and len(found):
         least, most = min(found.found), max(found.found)
         complete += f", {'each ' if len(found) > 1 else ''}found {least}{f' to {most}' if most > least else ''} times"
-    return facts_lines([("complete", complete), ("looked for in", box_words(found))])
+    return facts_lines([("complete", complete), ("searched in", box_words(found))])
 
 
 def box_words(found: Equilibria) -> str:
@@ -232,7 +232,7 @@ def box_words(found: Equilibria) -> str:
 
 
 def equilibrium_data(system: System, one: Equilibrium) -> dict[str, Any]:
-    """An equilibrium as plain numbers and texts."""
+    """An equilibrium as plain numbers and strings."""
     values = joint_values(system, one)
     layout = system.in_joints.layout
     return {

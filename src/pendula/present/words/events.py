@@ -1,4 +1,4 @@
-"""Events of a run as text and as data: how often each occurred, and when."""
+"""Events of a run as text and as data: number and times of occurrences."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from pendula.present.words.tables import number, table
 from pendula.simulation.events import Crossings
 
-SHOWN = 4  # times that are printed of each
+SHOWN = 4  # number of times printed for each event
 
 
 def events_text(events: Mapping[str, Crossings], time_unit: str) -> str:
-    """A table of events: how often, the first times, and whether the run ended there."""
+    """A table of events: number of occurrences and the first times."""
     rows = []
     for name, found in events.items():
         times = ", ".join(number(float(t), 7) for t in found.t[:SHOWN]) + (", ..." if len(found) > SHOWN else "")
@@ -21,7 +21,7 @@ def events_text(events: Mapping[str, Crossings], time_unit: str) -> str:
 
 
 def events_data(events: Mapping[str, Crossings]) -> dict[str, Any]:
-    """The same for other programs, with all times and states."""
+    """The same as plain data, with all times and states."""
     data = {}
     for name, found in events.items():
         layout = found.system.in_joints.layout

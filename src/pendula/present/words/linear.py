@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from pendula.system.layout import Array
 
 MOST_MATRIX = 6
-"""rows up to which matrices are printed"""
+"""largest number of rows of printed matrices"""
 MOST_ROOTS = 24
 MOST_SENTENCES = 12
 MOST_SHAPES = 8
 ROUNDING = 1e-12
-"""a part of a matrix smaller than this, relative to the whole, is rounding and is not shown"""
+"""a part of a matrix smaller than this, relative to the whole, is a rounding error and is not shown"""
 
 
 def linear_text(model: LinearModel, roots: Spectrum) -> str:
@@ -56,7 +56,7 @@ def _matrices(model: LinearModel) -> list[str]:
     names, states = model.coordinates, (*model.coordinates, *model.speeds)
     found = [_matrix(f"M [{_unit(model, 2)}]", model.M, names, names)]
     if _only_rounding(model):
-        found.append(f"C [{_unit(model, 1)}] is zero but for rounding")
+        found.append(f"C [{_unit(model, 1)}] is zero up to rounding")
     else:
         damping = (model.damping, model.gyroscopic, ("damping", "gyroscopic"))
         found += _split(f"C [{_unit(model, 1)}]", model.C, *damping, names)
@@ -71,7 +71,7 @@ def _matrices(model: LinearModel) -> list[str]:
 
 
 def _only_rounding(model: LinearModel) -> bool:
-    """Whether C is nothing beside the terms of a steady motion that cancel in it."""
+    """Whether C is a rounding error relative to the steady-motion terms that cancel in it."""
     size, turning = (float(np.abs(x).max(initial=0.0)) for x in (model.C, model.at.v))
     return 0 < size <= 1e-13 * turning * float(np.abs(model.M).max(initial=0.0))
 
@@ -90,7 +90,7 @@ def _unit(model: LinearModel, order: int) -> str:
 def _split(
     title: str, whole: Array, even: Array, odd: Array, words: tuple[str, str], names: Sequence[str]
 ) -> list[str]:
-    """A matrix, and its symmetric and skew parts where both are there."""
+    """A matrix, and its symmetric and skew parts if both are nonzero."""
     size = float(np.abs(whole).max(initial=0.0))
     if not size:
         return [f"{title} is zero"]
@@ -161,7 +161,7 @@ def _label(root: Eigenvalue) -> str:
 
 
 def linear_data(model: LinearModel, roots: Spectrum) -> dict[str, Any]:
-    """Everything as plain lists; each eigenvalue as often as it occurs."""
+    """All results as plain lists; eigenvalues repeated by multiplicity."""
     return {
         "coordinates": list(model.coordinates),
         "speeds": list(model.speeds),
@@ -208,7 +208,7 @@ def modes_text(found: Modes) -> str:
 
 
 def _scaling(found: Modes) -> str:
-    """Which entry of the shapes is 1: the first, or with closed loops that of the independent coordinates."""
+    """Which entry of the shapes is 1: the first, or with closed loops the first of the independent coordinates."""
     own = found.linear.coordinates
     if named_shape(found.modes[0], found.linear)[0][0] == own[0]:
         return "shapes, first entry 1"
@@ -220,7 +220,7 @@ def _sentence(text: str) -> str:
 
 
 def _shapes(found: Modes) -> str:
-    """Rows are coordinates, columns modes; with phases, sizes and angles."""
+    """Table of shapes: rows are coordinates, columns modes; complex entries as magnitude and phase."""
     names, _, units = named_shape(found.modes[0], found.linear)
     columns = [_rounded(named_shape(mode, found.linear)[1]) for mode in found.modes]
     phases = any(np.iscomplexobj(x) for x in columns)
@@ -232,7 +232,7 @@ def _shapes(found: Modes) -> str:
 
 
 def _rounded(values: Array) -> Array:
-    """A shape without entries that are rounding beside its largest."""
+    """A shape with rounding errors relative to its largest entry set to zero."""
     return np.where(np.abs(values) > NEGLIGIBLE * np.abs(values).max(), values, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Forces in joints as text: the largest of each joint, what motors need, and what is not determined."""
+"""Joint reactions as text: largest values of each joint, drive forces, and indeterminate components."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = Any
 
 
 def reactions_text(found: Reactions) -> str:
-    """Peak tables with units, in 80 columns. Sizes that are rounding beside the largest are shown as 0."""
+    """Peak tables with units, in 80 columns. Rounding errors relative to the largest are shown as 0."""
     units = found.units
     floor = ROUNDING * found.largest
     blocks = [
@@ -28,7 +28,7 @@ def reactions_text(found: Reactions) -> str:
 
 
 def _peaks(found: Reactions, what: str, unit: str, floor: float) -> str:
-    """Largest force or torque of every joint, when, and its components then."""
+    """Largest force or torque of every joint, its time, and its components at that time."""
     letter, shown = what[0].upper(), {"force": (0, 1), "torque": (2,)}[what] if found.planar else (0, 1, 2)
     rows: list[list[Any]] = []
     for name, peak in zip(found.joints, found.peaks, strict=True):
@@ -38,7 +38,7 @@ def _peaks(found: Reactions, what: str, unit: str, floor: float) -> str:
             continue
         joint = found[name]
         values = (joint.force if what == "force" else joint.torque)[int(np.flatnonzero(found.t == at)[0])]
-        when = at if _clean(size, floor) else None  # of rounding, there is no largest
+        when = at if _clean(size, floor) else None  # no time for rounding errors
         rows.append([name, _clean(size, floor), when, *(_clean(values[i], floor) for i in shown)])
     heads = ["joint", f"largest {what} [{unit}]", f"at [{found.units.time}]"]
     heads += [f"{letter}{'xyz'[i]} then" for i in shown]
@@ -60,7 +60,7 @@ def _motors(found: Reactions) -> str:
 
 
 def _notes(found: Reactions) -> list[str]:
-    """What a reader must know: where forces act, and which are not determined."""
+    """Notes on where forces act, and which components are indeterminate."""
     notes = [
         "Forces and torques of the parent side on the child side, at the child side's point, in world axes; largest "
         f"of {len(found)} sampled times."

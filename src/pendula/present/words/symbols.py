@@ -1,4 +1,4 @@
-"""Linear models in symbols, as text and as plain data."""
+"""Symbolic linear models as text and as plain data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pendula.equations.small_motion import SymbolicModel
 from pendula.present.words.tables import WIDTH
 
 CONDITIONS = 2
-"""degrees of freedom up to which there are conditions for stability"""
+"""largest number of degrees of freedom with stability conditions"""
 
 
 def symbolic_text(found: SymbolicModel, at: Mapping[str, Any]) -> str:
@@ -29,14 +29,14 @@ def symbolic_text(found: SymbolicModel, at: Mapping[str, Any]) -> str:
         lines += ["", _wrapped(found.stable_if)]
     if not found.left.is_zero_matrix:
         must = " and ".join(f"{x} = 0" for x in found.left if x != 0)
-        lines.append(_wrapped(f"an equilibrium only where {must}"))
+        lines.append(_wrapped(f"an equilibrium only if {must}"))
     if found.assumed:
-        lines.append(_wrapped(f"taken as positive: {', '.join(found.assumed)}"))
+        lines.append(_wrapped(f"assumed positive: {', '.join(found.assumed)}"))
     return "\n".join(lines)
 
 
 def symbolic_data(found: SymbolicModel) -> dict[str, Any]:
-    """The same as texts."""
+    """The same as strings."""
     few = found.M.rows <= CONDITIONS
     return {
         "coordinates": list(found.coordinates),

@@ -1,7 +1,7 @@
-"""Plain text for terminals: numbers, headings, and tables that never grow wider than the page.
+"""Plain text for terminals: numbers, headings, and tables within the page width.
 
-Numbers are never cut. When the columns of a table do not fit side by side, text is wrapped first, and then
-the table continues below with its first column repeated.
+Numbers are never cut. If the columns of a table do not fit side by side, text is wrapped first, and then the table
+continues below with its first column repeated.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ WIDTH = 80
 MIN_WIDTH = 40  # the longest number in full digits fits
 GAP = "  "
 ELLIPSIS = "…"
-MAX_LINES = 4  # lines of a wrapped cell; what is beyond is elided
-NARROW = 12  # text columns are wrapped down to this width before the table is continued below
-LONG_INTEGER = 15  # digits up to which whole numbers are written out
+MAX_LINES = 4  # largest number of lines of a wrapped cell
+NARROW = 12  # smallest width of a wrapped text column
+LONG_INTEGER = 15  # largest number of digits of integers that are written in full
 
 
 def number(x: Any, digits: int = 6) -> str:
     """A number in at most ``digits`` significant digits, always in the same style.
 
-    Whole numbers (int) are written out, exact zeros are ``0``, and what is not a number is spelled ``nan``.
+    Integers are written in full, exact zeros are ``0``, and not-a-number is ``nan``.
 
     Example:
         >>> [number(x) for x in (1.2340e-9, 0.0, 42, 1 / 3, 2.5e7, float("nan"), 1 - 2j)]
@@ -140,13 +140,13 @@ def _cell(cell: Any, digits: int) -> str:
 
 
 def _clean(text: str) -> str:
-    """One line without control characters, so that a name can neither break a row nor steer a terminal."""
+    """One line without control characters, so that a name can neither break a row nor control the terminal."""
     kept = "".join(" " if char.isspace() else char for char in text)
     return " ".join("".join("\ufffd" if unicodedata.category(c)[0] == "C" else c for c in kept).split())
 
 
 def _blocks(least: Sequence[int], width: int) -> list[list[int]]:
-    """Columns side by side, in several blocks if needed; the first column leads each if there is room."""
+    """Columns side by side, in several blocks if needed; each block starts with the first column if it fits."""
     blocks: list[list[int]] = []
     current: list[int] = []
     for c, w in enumerate(least):
@@ -159,7 +159,7 @@ def _blocks(least: Sequence[int], width: int) -> list[list[int]]:
 
 
 def _shares(natural: Sequence[int], least: Sequence[int], width: int) -> list[int]:
-    """Widths that fit: columns start at their natural width, and the widest gives way first."""
+    """Widths that fit: columns start at their natural width, and the widest shrink first."""
     widths = list(natural)
     room = width - len(GAP) * (len(widths) - 1)
     while sum(widths) > room:

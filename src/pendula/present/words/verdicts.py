@@ -1,4 +1,4 @@
-"""Verdicts as text in 80 columns and as plain data: stability, its ranges, Floquet multipliers."""
+"""Verdicts on stability, over parameters and of Floquet multipliers, as text in 80 columns and as plain data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_ROOTS = 24
 
 
 def stability_text(found: Stability) -> str:
-    """The verdict, its reason, and what every root does."""
+    """The verdict, its reason, and the kind of every root."""
     lines = facts_lines(_facts(found))
     unit = found.at.layout.time_unit
     rows: dict[tuple[str, str], int] = {}
@@ -48,7 +48,7 @@ def _root(value: complex) -> str:
 
 
 def stability_data(found: Stability) -> dict[str, Any]:
-    """The verdict as plain texts; every root with what it does."""
+    """The verdict as plain strings; every root with its kind of motion."""
     return {
         **picked(found, "verdict behavior applies_to_nonlinear proof"),
         "stable": found.is_stable,
@@ -61,7 +61,7 @@ def stability_data(found: Stability) -> dict[str, Any]:
 
 
 def ranges_text(system: System, found: StabilityRanges) -> str:
-    """Verdicts between critical values and at them, where the equilibrium is, and the argument."""
+    """Verdicts between and at critical values, coordinates of the equilibrium, and the proofs."""
     parts = _parts(system, found)
     rows = [[_where(part), part["verdict"], part["place"]] for part in parts]
     width = max(len(str(row[0])) for row in rows) + 2
@@ -78,7 +78,7 @@ def _where(part: dict[str, Any]) -> str:
 
 
 def _parts(system: System, found: StabilityRanges) -> list[dict[str, Any]]:
-    """Ranges, the critical values between them, and ends where something else holds, in order."""
+    """Ranges, the critical values between them, and ends with another verdict, in order."""
     critical = {c.value: c for c in found.critical}
     ends = {c.value: {"value": c.value, "end": True} | _judged(system, c.stability) for c in found.ends}
     parts: list[dict[str, Any]] = []
@@ -110,7 +110,7 @@ def _judged(system: System, found: Stability | None) -> dict[str, Any]:
 
 
 def ranges_data(system: System, found: StabilityRanges) -> dict[str, Any]:
-    """Ranges and critical values as plain data; the equilibrium of a range is that in its middle."""
+    """Ranges and critical values as plain data; the equilibrium of a range is at its middle."""
     parts = [{k: x for k, x in part.items() if k != "place"} for part in _parts(system, found)]
     return {
         "parameter": found.parameter,
@@ -122,7 +122,7 @@ def ranges_data(system: System, found: StabilityRanges) -> dict[str, Any]:
 
 
 def floquet_text(found: Floquet) -> str:
-    """Verdict, period, multipliers, and how well the checks on them hold."""
+    """Verdict, period, multipliers, and the errors of the checks on them."""
     unit = found.time_unit
     pairs = f"product of all off 1 by {found.product_error:.1e}, reciprocal pairs by {found.pair_error:.1e}"
     facts = [
@@ -143,7 +143,7 @@ def _multiplier(value: complex) -> str:
 
 
 def floquet_over_text(found: FloquetMap) -> str:
-    """Ranges of a parameter with their verdicts, and the limits between them."""
+    """Ranges of a parameter with their verdicts, and the boundaries between them."""
     rows = [[number(low, 10), number(high, 10), verdict] for low, high, verdict in found.ranges]
     parts = [table(rows, [f"{found.parameter} from", "to", "verdict"], align="rrl")]
     limits = [[number(b.value, 12), number(b.width, 1), b.how] for b in found.boundaries]
@@ -152,7 +152,7 @@ def floquet_over_text(found: FloquetMap) -> str:
     if found.failures:
         first, why = next(iter(found.failures.items()))
         parts.append("\n".join(facts_lines([("failed", f"at {len(found.failures)} values, first {first:g}: {why}")])))
-    parts.append(f"from {len(found.values)} values; a change and back between two of them goes unnoticed")
+    parts.append(f"from {len(found.values)} values; a change and back between two of them is missed")
     return "\n\n".join(parts)
 
 
