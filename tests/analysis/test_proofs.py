@@ -155,7 +155,7 @@ def test_proven_sets_are_never_short(block: int) -> None:
 
 
 def test_time_and_arguments_are_checked() -> None:
-    with pytest.raises(UsageError, match="prove: a number of seconds"):
+    with pytest.raises(UsageError, match="prove must be a positive number of seconds"):
         pendula.find_equilibria("pendulum", prove=-1)
     assert pendula.find_equilibria("heavy-top", prove=1).complete == "not proven"
 

@@ -37,7 +37,7 @@ def test_nothing_holds_it(pendula):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--solve", "nothing"), '--solve: "nothing" is no input, coordinate or rate'),
+        (("--solve", "nothing"), '--solve: "nothing" is not an input, coordinate or rate'),
         (("--solve", "theta", "--hold", "alpha=1"), "alpha"),
         (("--solve", "theta", "--hold", "theta"), "--hold"),
         ((), "--solve"),

@@ -1,1 +1,1 @@
-"""Equilibria: the search for all of them, proofs that none is missing, trim."""
+"""Equilibria: search for all of them, proofs of completeness, trim."""

@@ -1,7 +1,7 @@
 """Unbalanced forces at a state of rest or steady motion, and their derivatives.
 
-With v' = 0 the equations are 0 = f + G^T lam. Multipliers minimize the remainder, which is the
-unbalanced force on every speed. Changes of position are counted in the speeds' directions: dq = N ds.
+With v' = 0 the equations are 0 = f + G^T lam. Multipliers minimize the remainder, the unbalanced generalized force on
+every speed. Displacements are along the speeds: dq = N ds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pendula.system.parameters import Parameters, parameter_vector, typical_leng
 from pendula.system.system import System
 
 LOOKS = (0.0, 0.3719, 1.0471, 2.5113, 7.0893, 31.731, 211.93)
-"""times at which forces are compared, to see whether they depend on time; late ones for what is switched on"""
+"""times at which forces are compared, to detect dependence on time; late ones detect switches"""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Balance:
     """Unbalanced forces of a system for fixed inputs and parameters.
 
     Attributes:
-        system: whose forces.
+        system: the system.
         inputs: values of all inputs, held constant; None: those of the model.
         parameters: values of all parameters, in the order of the layout.
     """
@@ -58,14 +58,14 @@ class Balance:
         return self.system.constraint_jacobian(q, t, parameters=self.parameters)
 
     def multipliers(self, q: Array, v: Array | None = None, t: float = 0.0) -> Array:
-        """The constraint forces that leave the least unbalanced (the smallest such, where rows are redundant)."""
+        """Least-squares multipliers (of least norm if rows are redundant)."""
         G = self.rows(q, t)
         if not len(G):
             return np.zeros(0)
         return np.asarray(np.linalg.lstsq(G.T, -self.forces(q, v, t), rcond=None)[0])
 
     def unbalanced(self, q: Array, v: Array | None = None, t: float = 0.0, lam: Array | None = None) -> Array:
-        """f + G^T lam at one state, for given multipliers or for those that leave the least."""
+        """f + G^T lam at one state, for given multipliers or for the least-squares ones."""
         lam = self.multipliers(q, v, t) if lam is None else lam
         return np.asarray(self.forces(q, v, t) + self.rows(q, t).T @ lam)
 
@@ -92,7 +92,7 @@ class Balance:
         return np.asarray((found[1:] - found[0]).T)
 
     def free(self, q: Array, t: float = 0.0) -> Array:
-        """Directions ds that the constraints allow: an orthonormal basis of the null space of G, by columns."""
+        """An orthonormal basis of the null space of G, by columns: the displacements ds that the constraints allow."""
         G = self.rows(q, t)
         if not len(G):
             return np.eye(len(self.system.layout.speeds))
@@ -101,7 +101,7 @@ class Balance:
         return np.asarray(right[rank:].T)
 
     def depends_on_time(self, q: Array, v: Array | None = None) -> bool:
-        """Whether forces on a state held still, or gaps of its loops, change with time."""
+        """Whether forces on a fixed state, or gaps of its loops, change with time."""
         inputs_move = self.inputs is None and bool(self.system.inputs.in_time)
         if not (self.system.drives or inputs_move or forces_name_time(self.system.model)):
             return False
@@ -113,9 +113,9 @@ class Balance:
         return bool(np.abs(gaps - gaps[0]).max(initial=0.0) > 1e-9 * self._length)
 
     def scale(self, q: Array, v: Array | None = None) -> float:
-        """A force typical of the mechanism: by this an unbalanced force is judged to be rounding.
+        """A typical force of the mechanism, the scale for rounding errors in unbalanced forces.
 
-        The largest change of any force over a radian or a typical length.
+        It is the largest force, or the largest change of a force over a radian or a typical length.
         """
         step = np.where([kind == "angle" for kind in self.system.layout.speed_kinds], 1.0, self._length)
         stiffness = np.abs(self.changes("s", q, v)) @ step
@@ -123,9 +123,9 @@ class Balance:
         return max(float(stiffness.max(initial=0.0)), weight, self.by_turning(q, v), 1e-300)
 
     def by_turning(self, q: Array, v: Array | None = None) -> float:
-        """A stiffness typical of what turns, in a steady motion or by a drive: mass times the square of a rate.
+        """A typical stiffness due to rotation, in a steady motion or by a drive: mass times the square of a rate.
 
-        Nothing else may distinguish rounding from a force there: a free gyroscope has neither weight nor stiffness.
+        It may be the only scale for rounding errors: a free gyroscope has neither weight nor stiffness.
         """
         if not self.system.drives and (v is None or not np.any(v)):
             return 0.0
@@ -144,7 +144,7 @@ class Balance:
 
 @lru_cache(maxsize=64)
 def forces_name_time(model: Model) -> bool:
-    """Whether an expression of a force names the time."""
+    """Whether an expression of a force contains t."""
     return any("t" in names_in(value) for force in model.forces for value in force.model_dump().values())
 
 

@@ -18,9 +18,9 @@ from pendula.system.layout import Array
 from pendula.words import counted
 
 CUT = 0.1234
-"""where a circle is cut open: equilibria are often at multiples of 90 degrees, and a face between boxes costs time"""
+"""where a circle is cut: not at a multiple of 90 degrees, since equilibria on a face between boxes cost time"""
 OVERLAP = 1e-9
-"""the two ends of a circle overlap by this, which is more than the rounding of a full turn"""
+"""overlap of the two ends of a circle, larger than the rounding error of a full turn"""
 
 
 def prove_in_boxes(
@@ -30,14 +30,14 @@ def prove_in_boxes(
     seconds: float | None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Proof | str | None:
-    """All equilibria in the domain, with proof; or a sentence that says why there is none.
+    """All equilibria in the domain, with proof; or a sentence that says why there is no proof.
 
     Args:
         balance: the forces.
         v: constant rates of a steady motion; zero at rest.
-        domain: where to look. Angles that repeat are looked at over a full turn.
-        seconds: time limit; None to prove only what takes no time: one open mechanism's force that depends on one
-            coordinate, or on none. The result is None where the mechanism is another.
+        domain: the search domain. Periodic angles span a full turn.
+        seconds: time limit; None for immediate proofs only: open mechanisms with one force that depends on one
+            coordinate, or on none. The result is None for other mechanisms.
         on_progress: called as ``on_progress(boxes, roots)``.
     """
     quick = seconds is None
@@ -69,7 +69,7 @@ def prove_in_boxes(
 
 
 def _never(equations: AtRest) -> Proof | None:
-    """No equilibrium, where a force that depends on no coordinate is nonzero."""
+    """The proof of no equilibrium, if a force that depends on no coordinate is nonzero; else None."""
     places = np.zeros((equations.tape.variables, 2))
     for (lo, hi), speed in zip(
         values_over(equations.tape, list(equations.steady.values()), places), equations.steady, strict=True
@@ -80,7 +80,7 @@ def _never(equations: AtRest) -> Proof | None:
 
 
 def _box(domain: Domain, equations: AtRest) -> tuple[Array, Array, Array]:
-    """Corners of the box, and after how much each unknown repeats."""
+    """Corners of the box, and the period of each unknown (0 if none)."""
     at = list(equations.unknowns)
     circles = domain.circles[at]
     first = np.array([any(i == group[0] for group in domain.groups) for i in at], dtype=bool)
@@ -90,7 +90,7 @@ def _box(domain: Domain, equations: AtRest) -> tuple[Array, Array, Array]:
 
 
 def _moving(found: Roots, equations: AtRest) -> Roots:
-    """Without the roots at which a closed loop may have lost rank: these become undecided."""
+    """Moves roots at which the constraints of a closed loop may lose rank to the undecided boxes."""
     if not equations.motion:
         return found
     bounds = [values_over(equations.tape, list(equations.motion), box) for box in found.enclosures]
@@ -104,7 +104,7 @@ def _by_name(names: list[str], box: Array) -> dict[str, tuple[float, float]]:
 
 
 def _joined(boxes: Array) -> list[Array]:
-    """Boxes that touch as one box around them, largest first."""
+    """Bounding boxes of groups of touching boxes, largest first."""
     left = [box for box in boxes]
     found: list[Array] = []
     while left:
@@ -121,17 +121,14 @@ def _joined(boxes: Array) -> list[Array]:
 
 
 def _reason(found: Roots, equations: AtRest, undecided: tuple[dict[str, tuple[float, float]], ...]) -> str:
-    """What was proven, in a sentence."""
+    """The result of the proof in a sentence."""
     work = counted(found.boxes, "box", "boxes") + (f" in {found.seconds:.3g} s" if found.seconds > 0.1 else "")
     if found.proven:
-        return (
-            "by interval arithmetic: the box was cut into pieces, each of which has no equilibrium, or exactly one "
-            f"({work})"
-        )
+        return f"by interval arithmetic: branch and prune left only boxes with no equilibrium or exactly one ({work})"
     place = ", ".join(f"{name} {a:.6g} to {b:.6g}" for name, (a, b) in undecided[0].items())
     left = (
         f"{len(undecided)} places are undecided, the largest {place}" if len(undecided) > 1 else f"{place} is undecided"
     )
-    cause = "" if found.finished else "; the time was too short"
+    cause = "" if found.finished else "; the time limit was reached"
     singular = "; where the constraints lose rank nothing is decided" if equations.motion else ""
     return f"interval arithmetic verified {len(found.enclosures)}, but {left} ({work}){cause}{singular}"

@@ -1,8 +1,8 @@
-"""Poses at which a chart of a joint is singular: are forces balanced there, or does the chart only not see them?
+"""Singular poses of a joint's chart: whether forces balance there, or the chart merely hides them.
 
-At such a pose coordinates do not reach all motions (three Euler angles with two axes in line), so forces along the
-missing motion do not show. Beside it they do: at an equilibrium accelerations of the bodies vanish as one comes near,
-at the other poses they do not.
+At such a pose the coordinates do not span all motions (gimbal lock: three Euler angles with two axes aligned), so
+forces along the missing motion do not appear. Near an equilibrium the accelerations of the bodies tend to zero; near
+other singular poses they do not.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
 
 SINGULAR = 1e-10
-"""a mass matrix whose least eigenvalue (with unit diagonal) is below this belongs to a singular chart"""
+"""a chart is singular if the smallest eigenvalue of the scaled mass matrix is below this fraction of the largest"""
 NEAR, NEARER = 1e-2, 1e-4
 """distances from the pose at which accelerations are compared, in radians or typical lengths"""
 
 
 def is_singular(problem: Stationary, q: Array) -> bool:
-    """Whether some motion of the coordinates moves no mass at a pose, loops apart."""
+    """Whether some motion of the coordinates that the loops allow moves no mass at a pose."""
     M = problem.system.mass_matrix(q, 0.0, parameters=problem.balance.parameters)
     M = M * problem.sizes[:, None] * problem.sizes
     rows = problem.rows(np.asarray(q)[None])[0]
-    # A massless part that loops drive has no inertia: count the constrained one.
+    # A massless part that loops drive has no inertia of its own: project M on the constraints.
     free = np.eye(len(M))
     if len(rows):
         _, sizes, right = np.linalg.svd(rows)
@@ -37,7 +37,7 @@ def is_singular(problem: Stationary, q: Array) -> bool:
 
 
 def balanced_nearby(problem: Stationary, q: Array, rng: np.random.Generator) -> bool:
-    """Whether accelerations of the bodies vanish as one comes near a singular pose."""
+    """Whether accelerations of the bodies tend to zero towards a singular pose."""
     steps = rng.normal(size=(6, len(problem.v)))
     far, close = (_accelerations(problem, q, h * steps) for h in (NEAR, NEARER))
     M = problem.system.mass_matrix(q, 0.0, parameters=problem.balance.parameters)
@@ -47,7 +47,7 @@ def balanced_nearby(problem: Stationary, q: Array, rng: np.random.Generator) -> 
 
 
 def _accelerations(problem: Stationary, q: Array, steps: Array) -> Array:
-    """How much bodies accelerate beside a pose, beyond what its steady motion takes."""
+    """Largest accelerations of bodies near a pose, without those of its steady motion."""
     system, p = problem.system, problem.balance.parameters
     found = []
     for state in close_loops(problem, problem.moved(np.repeat(np.asarray(q)[None], len(steps), axis=0), steps)):

@@ -1,4 +1,4 @@
-"""Cases in which all equilibria are known, with proof."""
+"""Proofs of completeness from the structure of the mechanism."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from pendula.model.forces import ForceTorsionSpring
 from pendula.system.layout import Array
 
 MOST_LINKS = 10
-"""longer chains have more equilibria than anyone reads; only that of least potential is given"""
+"""for longer chains only the equilibrium of least potential is listed"""
 ZERO = 1e-9
-"""weights below this share of the largest are indistinguishable from zero"""
+"""weights below this fraction of the largest are indistinguishable from zero"""
 
 
 @dataclass(frozen=True)
 class Proof:
-    """All equilibria there are, and why there are no others.
+    """All equilibria, and why there are no others.
 
     Attributes:
         states: the equilibria.
-        reason: in a sentence.
-        listed: False where they are too many to list, or some places are undecided.
-        enclosures: bounds of every coordinate of each that forces depend on; empty if there are none.
-        undecided: boxes that may hold any number of equilibria.
-        box: where the proof holds, where that is not the domain of the search.
+        reason: the proof in a sentence.
+        listed: False if they are too many to list, or some boxes are undecided.
+        enclosures: for each equilibrium, bounds of the coordinates on which forces depend; may be empty.
+        undecided: boxes that may contain any number of equilibria.
+        box: where the proof holds, if that differs from the search domain.
     """
 
     states: tuple[Array, ...]
@@ -43,12 +43,12 @@ class Proof:
 
 
 def prove_tree(balance: Balance, v: Array, most: int = MOST_LINKS) -> Proof | None:
-    """All equilibria of pinned bodies in the plane under gravity alone; None where this is something else.
+    """All equilibria of an open tree of planar revolute joints under gravity alone; None for other mechanisms.
 
-    Every mass centre is a sum of arms, each turned by the angle of one body. So the potential energy is a sum of one
-    term a cos(angle) + b sin(angle) for every body's angle from a fixed direction, and each angle has two positions of
-    rest on its own, unless its weight is zero. The angles of the joints follow one to one. With more than ``most``
-    bodies only the equilibrium of least potential is given.
+    Every mass centre is a sum of arms, each rotated by the absolute angle of one body. So the potential energy is a sum
+    of one term a cos(angle) + b sin(angle) for each body's angle, and each angle has two equilibrium positions
+    independently, unless its weight is zero. The joint angles follow one to one. With more than ``most`` bodies only
+    the equilibrium of least potential is listed.
     """
     system = balance.system
     n = len(system.layout.speeds)
@@ -60,7 +60,7 @@ def prove_tree(balance: Balance, v: Array, most: int = MOST_LINKS) -> Proof | No
     to_joints = np.linalg.inv(turn)
 
     def weights(angle: Array) -> Array:
-        """Moments that act on the angles of the bodies, when these are as given."""
+        """Generalized forces on the absolute angles of the bodies."""
         q = (angle - offset) @ to_joints.T
         return np.asarray(balance.forces(q) @ to_joints)
 
@@ -71,8 +71,8 @@ def prove_tree(balance: Balance, v: Array, most: int = MOST_LINKS) -> Proof | No
     if np.abs(weights(probes) - expected).max() > ZERO * max(size.max(), 1e-300):
         return None
     if not np.all(size > ZERO * size.max(initial=0.0)):
-        return None  # a balanced body may rest at any angle
-    # The moment level cos + upright sin falls with the angle there, so that it pulls back.
+        return None  # a balanced body rests at any angle
+    # There the moment level cos + upright sin decreases with the angle: it restores.
     least = np.arctan2(-level, upright) + math.pi
     law = (
         f"each of the {n} bodies' angles enters the potential energy in a separate term, a cos + b sin, "
@@ -89,7 +89,7 @@ _NOTHING_AT_REST = ("friction", "com-friction", "spin-drive", "damper")
 
 
 def _is_pinned_tree(balance: Balance) -> bool:
-    """Whether nothing but gravity acts on bodies that are joined by pins (or fixed to each other) in an open tree."""
+    """Whether only gravity acts, on an open tree of revolute (and fixed) joints."""
     model = balance.system.model
     values = balance.system.layout.parameter_values(balance.parameters)
     if model.closures or balance.system.drives or balance.system.balls:
@@ -106,7 +106,7 @@ def _is_pinned_tree(balance: Balance) -> bool:
 
 
 def _angles_of_bodies(balance: Balance) -> tuple[Any, Array]:
-    """Angles of the bodies about z as turn @ q + offset; None where bodies turn about other axes."""
+    """Absolute angles of the bodies about z as turn @ q + offset; None if bodies rotate about other axes."""
     system = balance.system
     n = len(system.layout.speeds)
     rng = np.random.default_rng(1)

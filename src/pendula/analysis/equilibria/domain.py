@@ -1,4 +1,4 @@
-"""Where equilibria are looked for: on the circle for angles that forces do not count turns of, else in a stated box."""
+"""The search domain of equilibria: the circle for periodic angles, otherwise a box."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from pendula.system.system import System
 
 TURN = 2.0 * math.pi
 BEYOND = 0.01
-"""angles whose turns are counted are looked for a little beyond a full turn: there are often equilibria just at it"""
+"""angles that are not periodic are searched slightly beyond a full turn, where equilibria are frequent [rad]"""
 LENGTHS = 10.0
-"""lengths are looked for up to this many typical lengths"""
+"""lengths are searched up to this many typical lengths"""
 ALIKE = 1e-9
-"""forces at two states whose difference is below this share of the largest are the same"""
+"""forces at two states are equal if they differ by less than this fraction of the largest"""
 PROBES = 12
 
 
 @dataclass(frozen=True)
 class Domain:
-    """Where equilibria are looked for, by coordinate.
+    """The search domain, by coordinate.
 
     Attributes:
         names: coordinates.
         lo, hi: bounds; for angles on the circle -pi and pi.
-        circles: whether a coordinate lives on the circle.
-        balls: first index of every quaternion, which may be any rotation.
-        lengths: whether a coordinate is no angle.
-        groups: angles from ground that may turn fully only together; the first of each group is kept in (-pi, pi].
-        sizes: a radian or a typical length, by which coordinates become pure numbers.
+        circles: whether a coordinate is periodic.
+        balls: first index of every quaternion, which ranges over all rotations.
+        lengths: whether a coordinate is not an angle.
+        groups: absolute angles that are periodic only together; the first of each group is kept in (-pi, pi].
+        sizes: a radian or a typical length, which makes coordinates dimensionless.
     """
 
     names: tuple[str, ...]
@@ -52,13 +52,13 @@ class Domain:
 
     @property
     def box(self) -> dict[str, tuple[float, float]]:
-        """Bounds by name, quaternions apart."""
+        """Bounds by name, without quaternions."""
         turning = {at + k for at in self.balls for k in range(4)}
         rows = zip(self.names, self.lo.tolist(), self.hi.tolist(), strict=True)
         return {name: (lo, hi) for i, (name, lo, hi) in enumerate(rows) if i not in turning}
 
     def wrapped(self, q: Array) -> Array:
-        """States with angles on the circle in (-pi, pi], and quaternions with a first entry that is not negative."""
+        """States with periodic angles in (-pi, pi], and quaternions with nonnegative first entry."""
         q = np.array(q, dtype=float)
         q = np.where(self.circles, _on_circle(q), q)
         for group in self.groups:
@@ -70,7 +70,7 @@ class Domain:
         return q
 
     def inside(self, q: Array) -> Array:
-        """Which states lie in the box; the edge of a box belongs to it, but for rounding."""
+        """Which states lie in the box, including its edge up to rounding."""
         margin = 1e-9 * (self.hi - self.lo)
         bounded = ~self.circles
         for at in self.balls:
@@ -79,7 +79,7 @@ class Domain:
         return np.asarray(np.all(ok | ~bounded, axis=-1))
 
     def features(self, q: Array) -> Array:
-        """Numbers that are near each other exactly when poses are."""
+        """Numbers that are close exactly if the poses are."""
         parts = [np.where(self.circles, np.sin(q), q / self.sizes), np.where(self.circles, np.cos(q), 0.0)]
         for at in self.balls:
             x = q[..., at : at + 4]
@@ -88,12 +88,12 @@ class Domain:
         return np.concatenate(parts, axis=-1)
 
     def gap(self, q: Array, to: Array) -> Array:
-        """Differences of coordinates, the short way round on circles."""
+        """Differences of coordinates, the short way round for periodic ones."""
         gap = np.asarray(to) - q
         return np.where(self.circles, (gap + math.pi) % TURN - math.pi, gap)
 
     def random(self, count: int, rng: np.random.Generator) -> Array:
-        """Random states: angles evenly spread, lengths denser towards zero, where mechanisms mostly are."""
+        """Random states: angles uniform, lengths denser near zero, where equilibria are more likely."""
         q = self.lo + (self.hi - self.lo) * rng.uniform(size=(count, len(self.names)))
         nearer = 10.0 ** (-2.0 * rng.uniform(size=(count, 1)))
         q = np.where(self.lengths, np.clip(q * nearer, self.lo, self.hi), q)
@@ -103,7 +103,7 @@ class Domain:
         return q
 
     def lattice(self, most: int, rng: np.random.Generator, angles: Array) -> Array:
-        """Poses in which every angle is a multiple of pi and other coordinates are 0 or random, up to a limit."""
+        """Poses with every angle a multiple of pi, other coordinates 0 and random quaternions, up to a limit."""
         choices: list[tuple[float, ...]] = []
         for i, angle in enumerate(angles):
             if angle and self.circles[i]:
@@ -124,13 +124,13 @@ class Domain:
 
 
 def _on_circle(angle: Array) -> Array:
-    """Angles in (-pi, pi]; one that is -pi but for rounding is called pi."""
+    """Angles in (-pi, pi]; -pi up to rounding becomes pi."""
     turned = math.pi + 1e-9 - (math.pi + 1e-9 - angle) % TURN
     return np.where(np.abs(angle) <= math.pi - 1e-6, angle, turned)
 
 
 def domain_of(balance: Balance, box: Mapping[str, Any] | None) -> Domain:
-    """The domain in the joints' coordinates: circles where expressions show it, bounds as given or by default."""
+    """The domain in joint coordinates: circles for angles proven periodic, bounds as given or by default."""
     system = balance.system
     names, kinds = system.layout.coordinates, system.layout.coordinate_kinds
     angles = np.array([k == "angle" for k in kinds])
@@ -160,7 +160,7 @@ def domain_of(balance: Balance, box: Mapping[str, Any] | None) -> Domain:
 
 
 def _turning_together(system: System) -> list[list[int]]:
-    """For every angle from ground: itself and all angles from ground of the bodies beyond it."""
+    """For every absolute angle: itself and the absolute angles of all outboard bodies."""
     above = {j.child.body: j.parent.body for j in system.model.tree}
     place = {name: i for i, name in enumerate(system.layout.coordinates)}
     turns = [j for j in system.model.tree if j.absolute_turn() is not None]
@@ -189,7 +189,7 @@ def _read_box(system: System, box: Mapping[str, Any] | None) -> dict[str, tuple[
         try:
             low, high = (-float(value), float(value)) if isinstance(value, (int, float)) else map(float, value)
         except (TypeError, ValueError):
-            raise UsageError(f"box: {name} takes (lowest, highest) or one number, found {value!r}") from None
+            raise UsageError(f"box: {name} expects (lowest, highest) or one number, found {value!r}") from None
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise UsageError(f"box: {name} needs lowest < highest, found {low:g} to {high:g}")
         found[name] = (low, high)
@@ -197,7 +197,7 @@ def _read_box(system: System, box: Mapping[str, Any] | None) -> dict[str, tuple[
 
 
 def is_cyclic(balance: Balance, name: str, rng: np.random.Generator) -> bool:
-    """Whether nothing depends on a coordinate: forces at any speeds, masses, gaps of loops."""
+    """Whether a coordinate is cyclic: forces at any speeds, masses and gaps of loops do not depend on it."""
     system = balance.system
     i, n = system.layout.coordinates.index(name), len(system.layout.speeds)
     q = rng.uniform(-1.0, 1.0, size=(PROBES, len(system.layout.coordinates)))

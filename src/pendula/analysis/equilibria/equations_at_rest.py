@@ -1,4 +1,4 @@
-"""The equations of rest of a mechanism as steps for interval arithmetic: as many as there are unknown coordinates."""
+"""The equilibrium equations of a mechanism as a tape for interval arithmetic, as many as unknown coordinates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pendula.numerics.intervals.tape import FUNCTIONS, Tape, Undecidable
 from pendula.system.layout import Array
 
 MOST_SPEEDS = 8
-"""with more, boxes are too many to look at in any time"""
+"""with more, the number of boxes is prohibitive"""
 
 
 def _called(name: str, tape: Tape, x: int) -> int:
@@ -42,7 +42,7 @@ def _one_plus(tape: Tape, a: int) -> int:
 
 
 def _hyperbolic(sign: float, tape: Tape, x: int) -> int:
-    """The hyperbolic cosine, or with ``sign`` -1 the sine."""
+    """The hyperbolic cosine, or with ``sign`` -1 the hyperbolic sine."""
     minus = tape.multiply(tape.constant(sign), tape.call("exp", _negative(tape, x)))
     return _half_sum(tape, tape.call("exp", x), minus)
 
@@ -91,24 +91,24 @@ STEPS: Column[Callable[[Tape, int], int]] = Column(
     },
     without=("sign", "floor", "ceil", "atan2", "hypot", "min", "max"),
 )
-"""functions of the expression language as steps of a tape; equations write min, max and hypot by others"""
+"""functions of the expression language as steps of a tape; equations express min, max and hypot by others"""
 EXACT = ("Integer", "Zero", "One", "NegativeOne", "RealDouble")
 
 
 class Unsuited(Undecidable):
-    """The equations of rest are not one for each unknown coordinate, or too many."""
+    """The equilibrium equations do not match the unknown coordinates, or are too many."""
 
 
 @dataclass(frozen=True)
 class AtRest:
-    """Equations whose roots are the equilibria.
+    """Equilibrium equations; their roots are the equilibria.
 
     Attributes:
         tape, rows: the equations.
         unknowns: indices of the coordinates that they depend on; the others may have any value.
-        motion: of a closed loop, the steps that say how it can move. Where all of them vanish the constraints lose
+        motion: for a closed loop, the steps of the null vector of G. Where all of them vanish the constraints lose
             rank: the equations hold there, but it need not be an equilibrium.
-        steady: by speed, steps of forces that depend on no coordinate. If there are any, nothing else is given.
+        steady: by speed, steps of forces that depend on no coordinate. If there are any, the rest is empty.
     """
 
     tape: Tape
@@ -119,10 +119,10 @@ class AtRest:
 
 
 def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS) -> AtRest:
-    """The equations of rest, or of a steady motion with constant rates v, in at most so many unknowns.
+    """The equilibrium equations, or those of a steady motion with constant rates v, in at most ``most`` unknowns.
 
     Raises:
-        Unsuited: they are more or fewer than the unknowns, or too many.
+        Unsuited: their number differs from that of the unknowns, or is too large.
         Undecidable: there are no bounds for a function in them.
     """
     system, eq = balance.system, balance.system.equations
@@ -158,10 +158,10 @@ def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS) -> At
 
 
 def forces_on_speeds(balance: Balance, v: Array) -> tuple[Tape, list[int]]:
-    """The forces at rest, one for each speed, as steps of all coordinates; for open mechanisms without quaternions.
+    """The forces at rest on every speed, as steps of all coordinates; for open mechanisms without quaternions.
 
     Raises:
-        Undecidable: the mechanism is another, or a function in the forces is not known to the steps.
+        Undecidable: the mechanism is not of this kind, or the forces contain a function without bounds.
     """
     system, eq = balance.system, balance.system.equations
     if system.balls or system.loop_rows or len(eq.v) > MOST_SPEEDS or len(eq.q) != len(eq.v):
@@ -176,7 +176,7 @@ def forces_on_speeds(balance: Balance, v: Array) -> tuple[Tape, list[int]]:
 
 
 def refuse_time(balance: Balance, rows: list[Any]) -> None:
-    """Raises Undecidable where forces depend on time, by their expressions or by those of inputs that are not held."""
+    """Raises Undecidable if forces depend on time, directly or through inputs that are not held constant."""
     eq = balance.system.equations
     symbols = set().union(*(row.free_symbols for row in rows))
     if eq.t in symbols or symbols & _varying(balance):
@@ -184,7 +184,7 @@ def refuse_time(balance: Balance, rows: list[Any]) -> None:
 
 
 def _varying(balance: Balance) -> set[Any]:
-    """Symbols of inputs that follow time."""
+    """Symbols of inputs that depend on time."""
     if balance.inputs is not None:
         return set()
     system = balance.system
@@ -193,7 +193,7 @@ def _varying(balance: Balance) -> set[Any]:
 
 
 def numbers_at_rest(balance: Balance, v: Array) -> dict[Any, float]:
-    """Values of speeds, inputs that do not follow time, and parameters, by symbol."""
+    """Values of speeds, constant inputs and parameters, by symbol."""
     system, eq = balance.system, balance.system.equations
     inputs = system.inputs.at(0.0, balance.parameters) if balance.inputs is None else balance.inputs
     values = zip((*eq.v, *eq.u, *eq.p), (*v.tolist(), *inputs.tolist(), *balance.parameters.tolist()), strict=True)
@@ -202,10 +202,10 @@ def numbers_at_rest(balance: Balance, v: Array) -> dict[Any, float]:
 
 
 def step_of(e: Any, tape: Tape, known: Mapping[Any, int], seen: dict[Any, int] | None = None) -> int:
-    """The step of a tape that is an expression.
+    """The step of a tape that computes an expression.
 
     Raises:
-        Undecidable: it holds a function or a symbol there are no bounds for.
+        Undecidable: it contains a function or a symbol without bounds.
     """
     seen = {} if seen is None else seen
     if e in known:

@@ -1,4 +1,4 @@
-"""A state that stays as it is: the type that the search gives and that linearization starts from."""
+"""Equilibria and steady motions: the result type of the search and the starting point of linearization."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ from pendula.system.system import System
 from pendula.words import counted, readable, some
 
 BALANCED = 1e-8
-"""unbalanced forces up to this, relative to :meth:`Balance.scale`, are rounding"""
+"""unbalanced forces up to this, relative to :meth:`Balance.scale`, are rounding errors"""
 NEUTRAL = 1e-8
-"""stiffness along a direction up to this, relative to all that was added to make it, counts as zero"""
+"""stiffness along a direction up to this, relative to the summands it came from, counts as zero"""
 GRADED = 1e-6
-"""entries of the stiffness below this share of the largest count as that much: they may be rounding of it"""
+"""smallest size, as a fraction of the largest entry, at which entries of the stiffness are counted: rounding errors"""
 WEAK = 1e-5
-"""a stiffness whose smallest eigenvalue is less than this of its largest belongs to a weak equilibrium"""
+"""an equilibrium is weak if the smallest eigenvalue of the stiffness is below this fraction of the largest"""
 
 
 @readable
 @dataclass(frozen=True)
 class Equilibrium:
-    """A state that stays as it is, or a steady motion in which nothing but cyclic coordinates changes.
+    """An equilibrium, or a steady motion in which only cyclic coordinates change.
 
     Attributes:
-        name: what it is called in outputs, for example ``1``.
+        name: its name in outputs, for example ``1``.
         q, v: coordinates and speeds; v is zero at rest, and holds the constant rates of a steady motion.
-        inputs, parameters: values of all inputs (held) and parameters it holds for.
-        multipliers: constraint forces that hold it.
-        residual: largest force left unbalanced, as a share of a force typical of the mechanism.
+        inputs, parameters: values of all inputs (held constant) and parameters.
+        multipliers: constraint forces at the equilibrium.
+        residual: largest unbalanced force, as a fraction of a typical force of the mechanism.
         potential: potential energy; in steady motion the effective one, minus the kinetic energy of that motion.
-        unstable_directions: number of directions in which the (effective) potential falls; None where it does
-            not decide, because forces have no potential, or a kink just there.
+        unstable_directions: number of directions in which the (effective) potential decreases; None if forces have
+            no potential, or a kink at this state.
         free_directions: for every family of equilibria it belongs to, the direction along which it extends, by speeds.
-        condition: largest over smallest stiffness, families apart; infinite with flat directions.
+        condition: largest over smallest stiffness, without families; infinite with flat directions.
         layout: names and units.
-        flat_directions: directions without stiffness but without a family: higher-order terms decide there.
-        enclosure: bounds by coordinate within which interval arithmetic proved exactly one equilibrium; None where
-            nothing was proven, or not in this way.
-        system: whose equilibrium it is.
+        flat_directions: directions without stiffness that are not families: higher-order terms decide there.
+        enclosure: bounds by coordinate within which interval arithmetic proved exactly one equilibrium; None without
+            such a proof.
+        system: the system.
 
     Example:
         >>> import pendula
@@ -78,17 +78,17 @@ class Equilibrium:
 
     @property
     def state(self) -> State:
-        """The same as a state at time 0."""
+        """The equilibrium as a state at time 0."""
         return State(0.0, self.q, self.v, self.layout)
 
     @property
     def steady(self) -> bool:
-        """Whether something turns or slides at a constant rate."""
+        """Whether this is a steady motion: some coordinate has a constant nonzero rate."""
         return bool(np.any(self.v))
 
     @property
     def weak(self) -> bool:
-        """Whether the stiffness hardly holds it: small errors in the model move it far, or make it vanish."""
+        """Whether some stiffness is so small that small errors in the model move the equilibrium far, or remove it."""
         return self.condition > 1.0 / WEAK
 
     def __getitem__(self, name: str) -> float:
@@ -114,14 +114,14 @@ def equilibrium_at(
     parameters: Parameters = None,
     name: str = "given",
 ) -> Equilibrium:
-    """The state at ``point`` (by name; what is not named is zero) as an equilibrium, if it is one.
+    """The state at ``point`` (by name; unnamed values are zero) as an equilibrium, if it is one.
 
-    Closed loops are closed first, near the initial pose, keeping the coordinates that are named. Speeds other than zero
-    are the constant rates of a steady motion.
+    Loops are closed first, near the initial pose, keeping the named coordinates. Nonzero speeds are the constant rates
+    of a steady motion.
 
     Raises:
-        NotAnEquilibrium: forces on it do not balance; says which and by how much.
-        UsageError: forces on it depend on time.
+        NotAnEquilibrium: forces do not balance; the message says which and by how much.
+        UsageError: forces depend on time.
 
     Example:
         >>> import pendula
@@ -155,12 +155,12 @@ def equilibrium_at(
 
 
 def _refuse_hidden_force(balance: Balance, state: State) -> None:
-    """Refuses a pose that only looks balanced because a chart is singular there."""
+    """Raises NotAnEquilibrium if a pose only appears balanced because a chart is singular there."""
     problem = stationary_at(balance, state.q, state.v)
     if is_singular(problem, state.q) and not balanced_nearby(problem, state.q, np.random.default_rng(0)):
         raise NotAnEquilibrium(
             "this state is not an equilibrium: the coordinates of a joint are singular there and hide a force; "
-            "right beside it the bodies accelerate.\n"
+            "at nearby poses the bodies accelerate.\n"
             "  Try: find_equilibria(system), or a joint with other coordinates (a quaternion).",
             residual=float("nan"),
         )
@@ -208,14 +208,14 @@ def _by_speeds(balance: Balance, directions: Array) -> tuple[Mapping[str, float]
 
 
 def _named(system: System, direction: Array) -> dict[str, float]:
-    """A direction by the speeds that take part in it."""
+    """A direction by its nonzero speeds, scaled to a largest entry of 1."""
     largest = float(np.abs(direction).max())
     pairs = zip(system.layout.speeds, (direction / largest).tolist(), strict=True)
     return {name: value for name, value in pairs if abs(value) > 1e-9}
 
 
 def closed_state(system: System, point: State | Mapping[str, float] | None, parameters: Array) -> State:
-    """A state from values by name; others zero, or with closed loops near the initial pose."""
+    """A state from values by name; others are zero, or with closed loops near the initial pose."""
     if isinstance(point, State):
         return point
     given = dict(point or {})
@@ -226,7 +226,7 @@ def closed_state(system: System, point: State | Mapping[str, float] | None, para
 
 
 def refuse_unsteady(balance: Balance, state: State) -> None:
-    """Refuses a state on which forces depend on time."""
+    """Raises UsageError if forces on a state depend on time."""
     if balance.depends_on_time(state.q, state.v):
         raise UsageError(
             "forces on this state depend on time, so there is no equilibrium.\n"

@@ -1,7 +1,7 @@
-"""Families of equilibria: directions along which one extends, and directions that only look so.
+"""Families of equilibria: directions along which a family extends, as opposed to merely flat directions.
 
-Where the stiffness vanishes along a direction, either every pose along it is an equilibrium (a cart's x), or higher
-terms decide (a bead on a hoop that turns at just the critical rate). A small step along it distinguishes them.
+If the stiffness vanishes along a direction, either every pose along it is an equilibrium (a cart's x), or higher-order
+terms decide (a bead on a hoop that rotates at exactly the critical rate). A small step along it distinguishes the two.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pendula.analysis.equilibria.stationary import SETTLED, Stationary, refine, 
 from pendula.system.layout import Array
 
 FLAT = 1e-8
-"""stiffness along a direction below this share of the largest counts as zero"""
+"""stiffness along a direction below this fraction of the largest counts as zero"""
 STEP = 0.05
-"""how far to go along a direction to see whether it is a family, in radians or typical lengths"""
+"""step along a direction that tests for a family, in radians or typical lengths"""
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Directions:
     """Directions of the speeds by columns, scaled to radians and typical lengths.
 
     Attributes:
-        family: along them every pose nearby is an equilibrium too.
-        flat: along them the stiffness vanishes, but there is no family of equilibria.
+        family: directions along which every nearby pose is an equilibrium.
+        flat: directions without stiffness that are not families.
     """
 
     family: Array
@@ -35,7 +35,7 @@ class Directions:
 
 
 def stationary_at(balance: Balance, q: Array, v: Array) -> Stationary:
-    """The equations of equilibrium, judged by the forces and the stiffness at a state."""
+    """The equilibrium equations, scaled by the forces and the stiffness at a state."""
     sizes = speed_sizes(balance)
     stiffness = np.abs(balance.changes("s", q, v) * sizes[:, None] * sizes).max(axis=1, initial=0.0)
     rows = np.maximum(stiffness, np.abs(balance.forces(q, v) * sizes))
@@ -49,7 +49,7 @@ def find_directions(problem: Stationary, q: Array) -> Directions:
     if not flat.size:
         return Directions(flat, flat)
     kept = np.stack([_stays(problem, q, flat[:, k]) for k in range(flat.shape[1])], axis=1)
-    within = flat.T @ kept  # how much of each step stays, within the flat directions
+    within = flat.T @ kept  # remaining part of each step, within the flat directions
     left, sizes, _ = np.linalg.svd(within)
     on = sizes > 0.5
     return Directions(flat @ left[:, on], flat @ left[:, ~on])
@@ -61,7 +61,7 @@ def flat_directions(problem: Stationary, q: Array) -> Array:
     state = np.asarray(q, dtype=float)[None]
     J = problem.jacobians(state, problem.multipliers(state))[0]
     stiffness, rows = J[:n, :n], J[n:, :n]
-    if not np.all(np.isfinite(J)):  # undecided where forces have no derivatives
+    if not np.all(np.isfinite(J)):  # undecided if forces have no derivatives
         return np.zeros((n, 0))
     free = np.eye(n)
     if len(rows):
@@ -74,7 +74,7 @@ def flat_directions(problem: Stationary, q: Array) -> Array:
 
 
 def _stays(problem: Stationary, q: Array, direction: Array) -> Array:
-    """What remains of a small step along a direction after forces are balanced again, per unit of it."""
+    """The remaining displacement after a small step along a direction and a return to equilibrium, per unit step."""
     there = problem.moved(np.asarray(q)[None], STEP * direction[None])[0]
     back, left = refine(problem, there, passes=25)
     if not np.abs(left).max() < SETTLED:
@@ -83,7 +83,7 @@ def _stays(problem: Stationary, q: Array, direction: Array) -> Array:
 
 
 def change_of(problem: Stationary, q: Array, to: Array, domain: Domain | None = None) -> Array:
-    """The step of the scaled unknowns that leads from one pose to another (the short way round on circles)."""
+    """The scaled displacement from one pose to another (the short way round for periodic angles)."""
     gap = np.asarray(to) - np.asarray(q) if domain is None else domain.gap(np.asarray(q), np.asarray(to))
     found = np.zeros(len(problem.v))
     for i, k in enumerate(problem.system.layout.speed_of):
@@ -95,7 +95,7 @@ def change_of(problem: Stationary, q: Array, to: Array, domain: Domain | None = 
 
 
 def _turn(q: Array, to: Array) -> Array:
-    """The turn in body axes from one quaternion to another, as axis times angle."""
+    """The rotation vector in body axes from one quaternion to another."""
     w, x, y, z = q
     left = np.array([[w, x, y, z], [-x, w, z, -y], [-y, -z, w, x], [-z, y, -x, w]])
     turn = left @ to  # conjugate of q, times to
@@ -105,7 +105,7 @@ def _turn(q: Array, to: Array) -> Array:
 
 
 def same_family(problem: Stationary, domain: Domain, q: Array, other: Array, directions: Directions) -> bool:
-    """Whether one equilibrium is reached from another along its family."""
+    """Whether two equilibria belong to the same family."""
     if not directions.family.size:
         return False
     step = change_of(problem, q, other, domain)
@@ -116,7 +116,7 @@ def same_family(problem: Stationary, domain: Domain, q: Array, other: Array, dir
 
 
 def _walk(problem: Stationary, domain: Domain, q: Array, other: Array) -> bool:
-    """Goes along a curved family towards another equilibrium; whether it arrives."""
+    """Follows a curved family towards another equilibrium; returns whether it arrives."""
     here, last = np.asarray(q, dtype=float), np.inf
     for _ in range(60):
         step = change_of(problem, here, other, domain)

@@ -1,4 +1,4 @@
-"""All equilibria that can be found, and whether it is proven that there are no others."""
+"""Finds equilibria, and decides whether it is proven that there are no others."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Equilibria:
 
     Attributes:
         all: the equilibria, named ``1``, ``2``, ...; a family of them is one entry.
-        complete: ``proven`` where it is proven that there are no others (in the box), else ``not proven``.
-        reason: why, in a sentence.
-        box: where they were looked for, by coordinate; angles on the circle from -pi to pi.
-        circles: coordinates that live on the circle.
-        starts: how many states the search started from; 0 where a proof made it unnecessary.
-        found: how often the search came to each.
+        complete: ``proven`` if it is proven that there are no others (in the box), else ``not proven``.
+        reason: the reason in a sentence.
+        box: the search domain by coordinate; periodic angles from -pi to pi.
+        circles: periodic coordinates.
+        starts: number of starts of the search; 0 if a proof made it unnecessary.
+        found: how often the search found each.
         unbalanced: if there is no equilibrium: the unbalanced forces by speed at the best pose.
-        outside: how many others were met outside the box.
-        undecided: boxes by coordinate that a proof could not decide: there may be any number of equilibria in them.
+        outside: number of others found outside the box.
+        undecided: boxes that a proof could not decide; they may contain any number of equilibria.
         units: of every coordinate, and of the force along every speed.
 
     Example:
@@ -82,7 +82,7 @@ class Equilibria:
 
     def __str__(self) -> str:
         lines = [self._headline(), *(f"  {_line(e, n)}" for e, n in zip(self.all, self._counts(), strict=True))]
-        return "\n".join([*lines, f"  {self.complete}: {self.reason}", f"  looked for in {self._where()}"])
+        return "\n".join([*lines, f"  {self.complete}: {self.reason}", f"  searched in {self._where()}"])
 
     def _headline(self) -> str:
         if self.all:
@@ -108,11 +108,11 @@ def _line(one: Equilibrium, counted: str) -> str:
     units = one.layout.units
     place = ", ".join(f"{n} = {x:.6g} {units[n]}" for n, x in zip(one.layout.coordinates, one.q, strict=True))
     rates = ", ".join(f"{n} = {x:.6g} {units[n]}" for n, x in zip(one.layout.speeds, one.v, strict=True) if x)
-    falls = {None: "no potential", 0: "potential least"}.get(
+    falls = {None: "no potential", 0: "potential minimum"}.get(
         one.unstable_directions, f"potential falls in {one.unstable_directions} direction(s)"
     )
     if one.unstable_directions == 0 and one.flat_directions:
-        falls = "higher terms decide"
+        falls = "higher-order terms decide"
     family = "; family along " + " and ".join(" + ".join(d) for d in one.free_directions) if one.free_directions else ""
     weak = "; weak" if one.weak else ""
     return f"{one.name}: {place}{', ' + rates if rates else ''}; {falls}{family}{weak}{counted}"
@@ -132,29 +132,29 @@ def find_equilibria(
 ) -> Equilibria:
     """All equilibria of a mechanism that can be found, or its steady motions.
 
-    Angles live on the circle where nothing counts their turns; with torsion springs they are looked for up to a full
-    turn to either side, and lengths up to ten typical lengths, unless a box is given. Where a proof is possible (open
-    chains of pinned bodies under gravity; one force that depends on one coordinate), all there are in the box are
-    given, and ``complete`` is ``proven``. Else Newton's method starts from many states, is kept away from what it has
-    found, and follows branches while springs are stiffened; how often each was found says how sure one can be.
+    Periodic angles are searched on the circle; other angles (with torsion springs) up to a full turn to either side,
+    and lengths up to ten typical lengths, unless a box is given. If a proof is possible (open trees of revolute joints
+    under gravity; one force that depends on one coordinate), all equilibria in the box are found, and ``complete`` is
+    ``proven``. Otherwise Newton's method starts from many states, with deflation of known equilibria, and continuation
+    follows branches while springs are stiffened; how often each was found indicates the confidence.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
         inputs: values of inputs, held constant; those of the model by default.
-        parameters: changed parameters.
+        parameters: changes of parameters.
         box: bounds by coordinate: (lowest, highest), or one number for both sides.
         starts: number of random starts.
         seed: of the random starts; the same seed gives the same result.
-        rates: constant rates of cyclic coordinates, by coordinate: looks for steady motions.
+        rates: constant rates of cyclic coordinates, by coordinate, to find steady motions.
         prove: seconds to spend on a proof, by interval arithmetic, that there are no others in the box. Each
-            equilibrium then has an ``enclosure``, and ``undecided`` lists what could not be decided.
+            equilibrium then has an ``enclosure``, and ``undecided`` lists the boxes that could not be decided.
         on_progress: called as ``on_progress(followed, planned)``.
 
     Returns:
         ``Equilibria``; empty, with the unbalanced forces, if there are none.
 
     Raises:
-        UsageError: forces depend on time, or an argument names something that is not there.
+        UsageError: forces depend on time, or an argument contains an unknown name.
 
     Example:
         >>> found = find_equilibria("hoop-bead")
@@ -207,9 +207,9 @@ def _proof(
     seconds: float | None,
     on_progress: Callable[[int, int], None] | None,
 ) -> Proof | str | None:
-    """By structure, by one coordinate, or within some seconds by boxes; a sentence or None where there is none."""
+    """A proof by structure or by interval arithmetic; a sentence or None if there is none."""
     if seconds is not None and not (isinstance(seconds, (int, float)) and seconds > 0.0):
-        raise UsageError(f"prove: a number of seconds above 0, found {seconds!r}")
+        raise UsageError(f"prove must be a positive number of seconds, found {seconds!r}")
     proof = prove_tree(balance, v) if everywhere else None
     if proof is not None and seconds is None:
         return proof
@@ -221,7 +221,7 @@ Bounds = Mapping[str, tuple[float, float]]
 
 
 def _candidates(proof: Any, search: Search, count: int) -> tuple[list[tuple[Array, int, Bounds | None]], str, str]:
-    """States with how often each was found and their bounds, whether these are proven to be all, and why."""
+    """States with how often each was found and their bounds, whether they are proven complete, and the reason."""
     states: list[tuple[Array, int, Bounds | None]] = []
     if isinstance(proof, Proof):
         domain = replace(search.domain, groups=()) if proof.box else search.domain
@@ -244,7 +244,7 @@ def _candidates(proof: Any, search: Search, count: int) -> tuple[list[tuple[Arra
 
 
 def _nearest(known: Array | None, one: Array) -> int | None:
-    """Which of some poses is the same as one."""
+    """Index of the known pose that equals a given one; None if there is none."""
     if known is None:
         return None
     gaps = np.abs(known - one).max(axis=1)
@@ -254,9 +254,9 @@ def _nearest(known: Array | None, one: Array) -> int | None:
 def lowest_equilibrium(
     system: AnySystem, *, inputs: Any = None, parameters: Parameters = None, rates: Mapping[str, float] | None = None
 ) -> Equilibrium | None:
-    """The equilibrium of least potential among those found; None where there is none.
+    """The equilibrium of least potential among those found; None if there is none.
 
-    For a chain of pinned bodies under gravity no other one is looked for, so this is quick at any length.
+    For a tree of revolute joints under gravity it searches for no other one, so it is fast for any number of bodies.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
@@ -282,7 +282,7 @@ def lowest_equilibrium(
 
 
 def read_rates(balance: Balance, rates: Mapping[str, float] | None, rng: np.random.Generator) -> Array:
-    """Speeds of a steady motion; refuses rates of coordinates that something depends on."""
+    """Speeds of a steady motion; raises UsageError for rates of coordinates that are not cyclic."""
     layout = balance.system.layout
     v = np.zeros(len(layout.speeds))
     for given, value in (rates or {}).items():
@@ -302,7 +302,7 @@ def read_rates(balance: Balance, rates: Mapping[str, float] | None, rng: np.rand
 
 
 def _refuse_time(system: System, balance: Balance, v: Array) -> None:
-    """Refuses forces that depend on time, at a few poses."""
+    """Raises UsageError if forces depend on time at one of a few poses."""
     if system.drives:
         cause = "in maximal coordinates a prescribed motion leaves nothing at rest"
         system.in_joints.refuse_others(cause)
@@ -322,12 +322,12 @@ def _count(starts: int | None, freedoms: int) -> int:
     if starts is None:
         return int(64 * 2 ** min(freedoms, 5)) if freedoms <= 12 else max(16, 8192 // freedoms)
     if not isinstance(starts, int) or not 1 <= starts <= MOST_STARTS:
-        raise UsageError(f"starts: a whole number from 1 to {MOST_STARTS}, found {starts!r}")
+        raise UsageError(f"starts must be an integer from 1 to {MOST_STARTS}, found {starts!r}")
     return starts
 
 
 def _problem(balance: Balance, v: Array, domain: Domain, rng: np.random.Generator) -> Stationary:
-    """The equations, with a force typical of random poses."""
+    """The equilibrium equations, scaled by a typical force at random poses."""
     rough = Stationary(balance, v, 1.0)
     q = close_loops(rough, domain.random(48, rng))
     if not len(q):
@@ -350,21 +350,21 @@ def _problem(balance: Balance, v: Array, domain: Domain, rng: np.random.Generato
 
 
 def _tidied(problem: Stationary, domain: Domain, q: Array) -> Array:
-    """A state with angles that are multiples of 90 degrees, and lengths that are zero, but for rounding made so."""
+    """A state with angles rounded to multiples of 90 degrees and lengths to zero, if they are so up to rounding."""
     quarter = math.pi / 2
     plain = np.where(domain.lengths, 0.0, np.round(q / quarter) * quarter)
     for at in domain.balls:
         plain[at : at + 4] = np.where(np.abs(q[at : at + 4]) < 1e-12, 0.0, q[at : at + 4])
     tidy = np.where(np.abs(plain - q) < 1e-9 * domain.sizes, plain, q)
     before, after = (problem.residuals(x[None], problem.multipliers(x[None])) for x in (q, tidy))
-    tidy = tidy + 0.0  # no minus before a zero
+    tidy = tidy + 0.0  # no -0
     return tidy if np.abs(after).max(initial=0.0) <= max(float(np.abs(before).max(initial=0.0)), 1e-15) else q
 
 
 def _described(
     system: System, balance: Balance, states: list[tuple[Array, int, Bounds | None]], v: Array
 ) -> tuple[list[tuple[Equilibrium, int]], int]:
-    """Equilibria with how often each was found, and how many are undecided for lack of derivatives."""
+    """Equilibria with how often each was found, and how many are omitted for lack of derivatives."""
     found, refused = [], None
     for q, times, bounds in states:
         try:
@@ -377,7 +377,7 @@ def _described(
 
 
 def _describe(system: System, balance: Balance, q: Array, v: Array) -> Equilibrium:
-    """An equilibrium found in the joints' coordinates, in those of the system."""
+    """An equilibrium found in joint coordinates, converted to those of the system."""
     q, v = system.in_joints.place(q, v, parameters=balance.parameters)
     own = balance if balance.system is system else Balance(system, balance.inputs, balance.parameters)
     left = float(np.abs(own.unbalanced(q, v)).max(initial=0.0)) / own.scale(q, v)
@@ -385,7 +385,7 @@ def _describe(system: System, balance: Balance, q: Array, v: Array) -> Equilibri
 
 
 def _ordered(entries: list[Equilibrium], found: list[int]) -> list[tuple[Equilibrium, int]]:
-    """Least potential first; equal ones by their coordinates."""
+    """Sorted by potential, then by coordinates."""
     span = max((abs(e.potential) for e in entries), default=1.0) or 1.0
 
     def key(pair: tuple[Equilibrium, int]) -> tuple[float, ...]:
@@ -396,7 +396,7 @@ def _ordered(entries: list[Equilibrium], found: list[int]) -> list[tuple[Equilib
 
 
 def _unbalanced(problem: Stationary, domain: Domain, rng: np.random.Generator) -> dict[str, float]:
-    """Forces left at the pose that leaves the least, by speed."""
+    """Unbalanced forces by speed, at the pose that minimizes them."""
     from scipy.optimize import least_squares  # slow to load
 
     q = close_loops(problem, domain.random(200, rng))

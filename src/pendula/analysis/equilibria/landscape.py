@@ -1,4 +1,4 @@
-"""The (effective) potential over one or two coordinates, from the forces themselves."""
+"""The (effective) potential over one or two coordinates, integrated from the forces."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 POINTS = (1201, 181)
-"""points on every axis, for one and for two coordinates"""
+"""number of points on every axis, for one and for two coordinates"""
 CURL = 1e-4
-"""where two ways of integrating forces differ by more than this, relative to the values, there is no potential"""
+"""forces have no potential if two paths of integration differ by more than this, relative to the values"""
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ class Landscape:
 
 
 def landscape(system: System, found: Equilibria, *, rates: Mapping[str, float] | None = None) -> Landscape:
-    """The (effective) potential over the coordinates that something depends on, at most two.
+    """The (effective) potential over the coordinates that are not cyclic, at most two.
 
-    It is the negative integral of the unbalanced forces at rest (or in the steady motion), inputs included, so that
-    equilibria are exactly its level points. It is measured from the potential of the first equilibrium.
+    It is the negative integral of the unbalanced forces at rest (or in the steady motion), including inputs, so that
+    equilibria are exactly its stationary points. Its value at the first equilibrium is the potential there.
 
     Args:
         system: compiled equations of a mechanism without closed loops.
-        found: its equilibria, whose box is drawn.
+        found: its equilibria; their box is drawn.
         rates: as for ``find_equilibria``.
 
     Raises:
@@ -98,7 +98,7 @@ def landscape(system: System, found: Equilibria, *, rates: Mapping[str, float] |
 
 
 def _span(system: System, found: Equilibria, name: str) -> tuple[float, float]:
-    """What to draw of a coordinate: the box for angles, the surroundings of the equilibria for lengths."""
+    """Range to draw of a coordinate: the box for angles, the neighbourhood of the equilibria for lengths."""
     low, high = found.box[name]
     k = system.layout.coordinates.index(name)
     if system.layout.coordinate_kinds[k] == "angle" or not len(found):
@@ -109,7 +109,7 @@ def _span(system: System, found: Equilibria, name: str) -> tuple[float, float]:
 
 
 def _integrated(axes: tuple[Array, ...], forces: Array) -> Array:
-    """The potential of forces on a grid; refuses forces that have none."""
+    """The potential of forces on a grid; raises NotSupported if they have none."""
     from scipy.integrate import cumulative_simpson  # slow to load
 
     if len(axes) == 1:

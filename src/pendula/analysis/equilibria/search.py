@@ -1,4 +1,4 @@
-"""The search for equilibria from many starts, with deflation, mirror images and springs that are stiffened in steps."""
+"""The search for equilibria from many starts, with deflation, mirror images and continuation in spring stiffness."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from pendula.analysis.equilibria.stiffening import stiffened
 from pendula.system.layout import Array
 
 APART = 1e-5
-"""equilibria nearer than this, in radians or typical lengths, are one"""
+"""equilibria closer than this, in radians or typical lengths, are one"""
 APART_FLAT = 2e-3
-"""the same where the stiffness vanishes: there rounding moves the point by the cube root of its size"""
+"""the same if the stiffness vanishes: a rounding error then moves the point by its cube root"""
 ROUNDS = 4
-"""rounds of deflation, at most"""
+"""largest number of rounds of deflation"""
 SCAN = 1001
-"""places at which the force is looked at where there is a single coordinate"""
+"""number of points at which the force on a single coordinate is evaluated"""
 HALVINGS = 25
-"""of the way between two places with forces of different sign"""
+"""number of bisections between two points with forces of different sign"""
 CHUNK = 512
-"""starts that are followed together"""
+"""number of starts that are iterated together"""
 MEMORY = 2_000_000
-"""numbers in the matrices of starts that are followed together"""
+"""limit on the size of their matrices"""
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass
 class Found:
-    """An equilibrium, how often it was come to, and its flat directions."""
+    """An equilibrium, its residual, how often it was found, and its flat directions."""
 
     q: Array
     left: float
@@ -43,13 +43,13 @@ class Found:
 
 @dataclass
 class Search:
-    """Gathers equilibria of one problem.
+    """Collects the equilibria of one problem.
 
     Attributes:
         problem: the equations.
-        domain: where to look; those outside are kept apart.
-        rng: where random starts come from.
-        on_progress: called with the number of starts followed and of all that are planned.
+        domain: the search domain; equilibria outside are kept separately.
+        rng: source of the random starts.
+        on_progress: called with the number of finished starts and of all planned ones.
     """
 
     problem: Stationary
@@ -62,16 +62,16 @@ class Search:
     planned: int = 0
 
     def run(self, count: int) -> None:
-        """The whole search with a number of random starts."""
+        """Runs the whole search with a number of random starts."""
         angles = np.array([k == "angle" for k in self.problem.system.layout.coordinate_kinds])
         lattice = self.domain.lattice(max(count, 64), self.rng, angles)
         random = self.domain.random(count, self.rng)
         self.planned = len(lattice) + 2 * len(random)
         still = self._without_effect()
-        home = self._home()
-        for starts in (home, lattice, random):
+        initial = self._initial_pose()
+        for starts in (initial, lattice, random):
             starts[:, still] = 0.0
-        self._follow(home)
+        self._follow(initial)
         self._follow(self._sign_changes())
         self._follow(lattice)
         self._follow(random)
@@ -88,12 +88,12 @@ class Search:
         if self.on_progress is not None:
             self.on_progress(self.starts, self.starts)
 
-    def _home(self) -> Array:
-        """The pose the model starts from."""
+    def _initial_pose(self) -> Array:
+        """The initial pose of the model."""
         return np.array(self.problem.system.initial_state(self.problem.balance.parameters).q, dtype=float)[None]
 
     def _sign_changes(self) -> Array:
-        """With a single coordinate: all places in the box between which the force changes its sign."""
+        """With a single coordinate: all points in the box at which the force changes sign."""
         if len(self.domain.names) != 1 or self.problem.system.loop_rows:
             return np.zeros((0, len(self.domain.names)))
 
@@ -112,7 +112,7 @@ class Search:
         return np.asarray(((lo + hi) / 2)[:, None])
 
     def _without_effect(self) -> Array:
-        """Coordinates on which nothing depends: they stay at zero."""
+        """Coordinates without effect on the equations: they stay at zero."""
         q = self.domain.random(8, self.rng)
         lam = np.zeros((len(q), self.problem.system.loop_rows))
         with np.errstate(all="ignore"):
@@ -148,7 +148,7 @@ class Search:
         return Deflation(known, self.domain.circles.astype(float), self.domain.sizes)
 
     def _mirror(self) -> None:
-        """Mirror images of what was found, as starts: most mechanisms have some symmetry."""
+        """Starts from mirror images of known equilibria: most mechanisms have some symmetry."""
         if self.found and not self.domain.balls:
             images = -np.array([f.q for f in self.found])
             self.gather(settle(self.problem, images, passes=20), count=False)
@@ -160,12 +160,12 @@ class Search:
     # -- one by one ---------------------------------------------------------------------------------
 
     def gather(self, ends: Array, *, count: bool = True) -> None:
-        """Adds what is new; counts what is known already."""
+        """Adds new equilibria and counts known ones."""
         for q, times in self._distinct(self.domain.wrapped(ends)):
             self._add(q, times if count else 0)
 
     def _distinct(self, ends: Array) -> list[tuple[Array, int]]:
-        """Groups of ends that are one state, and how many ends each has."""
+        """Groups of equal states, and the size of each."""
         groups: list[tuple[Array, int]] = []
         features = self.domain.features(ends)
         left = np.arange(len(ends))
@@ -210,7 +210,7 @@ class Search:
         self.found.append(Found(q, left, times, directions))
 
     def _best_of_flat(self, q: Array, left: float) -> tuple[Array, float]:
-        """At a multiple root, a round value nearby that balances at least as well."""
+        """At a multiple root, a nearby round value that balances at least as well."""
         round_ = np.where(np.abs(q) < APART_FLAT, 0.0, q)
         size = float(np.abs(self.problem.residuals(round_[None], self.problem.multipliers(round_[None]))).max())
         return (round_, size) if size <= left + 1e-15 else (q, left)

@@ -1,8 +1,8 @@
-"""Newton's method for states that stay as they are, from many starts at once.
+"""Newton's method for equilibria, from many starts at once.
 
-The unknowns are changes of position along the speeds and the multipliers of closed loops; the equations say that forces
-balance and that loops are closed. Everything is made a pure number: angles in radians, lengths by a typical length,
-forces by a typical force. So one rule serves every formulation.
+The unknowns are displacements along the speeds and the multipliers of closed loops; the equations are the balance of
+forces and the closure of loops. All quantities are dimensionless: angles in radians, lengths in typical lengths,
+forces in typical forces, so the same tolerances suit every mechanism.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from pendula.system.rotations import multiply
 from pendula.system.system import System
 
 SETTLED = 1e-9
-"""residuals below this, as a share of a typical force, belong to an equilibrium"""
+"""residuals below this, as a fraction of a typical force, belong to an equilibrium"""
 LONGEST = 0.7
 """the longest step, in radians or typical lengths"""
 SMALL, NOTHING = 1e-4, 1e-12
-"""a row whose forces are below the first share of what is typical is judged by itself, below the second it has none"""
+"""a row with forces below the first fraction of a typical force has its own scale, below the second it has none"""
 SINGULAR = 1e-9
-"""singular values below this share of the largest count as zero when a state is refined"""
+"""singular values below this fraction of the largest count as zero when a state is refined"""
 
 
 @dataclass(frozen=True)
 class Stationary:
-    """The equations of states that stay as they are.
+    """The equilibrium equations in dimensionless form.
 
     Attributes:
         balance: forces for fixed inputs and parameters.
-        v: speeds that are held: zero, or the constant rates of cyclic coordinates.
-        force: a typical force (as a torque), by which residuals are judged.
-        shares: for each speed, its typical force divided by ``force``, so that the weight of a pendulum is not judged
-            by a stiff spring beside it. None if all are similar.
+        v: constant speeds: zero, or the rates of cyclic coordinates.
+        force: a typical force (as a torque), the scale of residuals.
+        shares: for each speed, its typical force divided by ``force``, so that a stiff spring elsewhere does not set
+            the scale for the weight of a pendulum. None if all are similar.
     """
 
     balance: Balance
@@ -48,17 +48,17 @@ class Stationary:
 
     @property
     def system(self) -> System:
-        """Whose equations."""
+        """The system."""
         return self.balance.system
 
     @cached_property
     def sizes(self) -> Array:
-        """What one unit of each unknown change of position is: a radian or a typical length."""
+        """Unit of each displacement: a radian or a typical length."""
         return speed_sizes(self.balance)
 
     @cached_property
     def row_sizes(self) -> Array:
-        """What one unit of each gap is."""
+        """Unit of each gap."""
         return row_scales(self.system, self.balance.parameters) if self.system.loop_rows else np.zeros(0)
 
     def residuals(self, q: Array, lam: Array) -> Array:
@@ -70,14 +70,14 @@ class Stationary:
         return np.concatenate([left, self.gaps(q)], axis=1)
 
     def gaps(self, q: Array) -> Array:
-        """Gaps of closed loops as pure numbers."""
+        """Dimensionless gaps of closed loops."""
         m = self.system.loop_rows
         if m == 0:
             return np.zeros((len(q), 0))
         return np.asarray(self.system.gaps(q, None, 0.0, parameters=self.balance.parameters)[0][:, :m] / self.row_sizes)
 
     def rows(self, q: Array) -> Array:
-        """How gaps change with the unknowns."""
+        """Dimensionless constraint Jacobian: derivatives of the gaps by the displacements."""
         m = self.system.loop_rows
         if m == 0:
             return np.zeros((len(q), 0, len(self.v)))
@@ -85,7 +85,7 @@ class Stationary:
         return np.asarray(G / self.row_sizes[:, None] * self.sizes)
 
     def jacobians(self, q: Array, lam: Array) -> Array:
-        """Derivatives of the residuals by changes of position and multipliers."""
+        """Derivatives of the residuals by displacements and multipliers."""
         count, n, m = len(q), len(self.v), self.system.loop_rows
         true = lam * self.force / self.row_sizes if m else lam
         v, zero = np.broadcast_to(self.v, (count, n)), np.zeros((count, n))
@@ -117,7 +117,7 @@ class Stationary:
         return found
 
     def moved(self, q: Array, step: Array) -> Array:
-        """States after steps of the scaled unknowns; small turns of ball joints multiply their quaternions."""
+        """States after scaled displacements; small rotations of ball joints multiply their quaternions."""
         change = step * self.sizes
         found = np.array(q)
         for i, k in enumerate(self.system.layout.speed_of):
@@ -128,7 +128,7 @@ class Stationary:
         return found
 
     def multipliers(self, q: Array) -> Array:
-        """Scaled multipliers that leave the least of the forces."""
+        """Scaled least-squares multipliers."""
         if self.system.loop_rows == 0:
             return np.zeros((len(q), 0))
         forces = self.balance.forces(q, np.broadcast_to(self.v, (len(q), len(self.v)))) * self.sizes / self.force
@@ -137,7 +137,7 @@ class Stationary:
 
 
 def shares_of(typical: Array, force: float) -> Array | None:
-    """What is typical of each row as a share of a typical force; None where no row that has forces is far smaller."""
+    """Typical force of each row as a fraction of a typical force; None if no row with forces is far smaller."""
     share = typical / force
     far = (share < SMALL) & (share > NOTHING)
     return np.where(far, share, 1.0) if far.any() else None
@@ -150,14 +150,14 @@ def speed_sizes(balance: Balance) -> Array:
 
 
 def _turned(q: Array, turn: Array) -> Array:
-    """Quaternions after small turns given in body axes."""
+    """Quaternions after small rotations in body axes."""
     angle = np.linalg.norm(turn, axis=1, keepdims=True)
-    half = np.sinc(angle / (2 * np.pi)) / 2 * turn  # sin(angle/2)/angle times the turn
+    half = np.sinc(angle / (2 * np.pi)) / 2 * turn  # sin(angle/2)/angle times the rotation vector
     return np.stack(multiply(q.T, (np.cos(angle[:, 0] / 2), *half.T)), axis=1)
 
 
 def close_loops(problem: Stationary, q: Array, passes: int = 40) -> Array:
-    """States moved onto the closed loops with the least change; those that do not close are dropped."""
+    """States projected onto the constraints with the least change; those that do not converge are dropped."""
     if problem.system.loop_rows == 0 or not len(q):
         return q
     for _ in range(passes):
@@ -172,27 +172,27 @@ def close_loops(problem: Stationary, q: Array, passes: int = 40) -> Array:
 
 
 def _shortened(step: Array, measured: Array, longest: float = LONGEST) -> Array:
-    """Steps no longer than allowed, by the part of them that is measured."""
+    """Steps shortened so that the norm of ``measured`` does not exceed ``longest``."""
     length = np.linalg.norm(measured, axis=1, keepdims=True)
     return step * np.minimum(1.0, longest / np.maximum(length, 1e-300))
 
 
 @dataclass(frozen=True)
 class Deflation:
-    """Known equilibria that Newton's method is kept away from (Farrell, Birkisson and Funke 2015).
+    """Deflation of known equilibria, so that Newton's method avoids them (Farrell, Birkisson and Funke 2015).
 
-    The residual is multiplied by 1/d^2 + 1 for every known one at distance d; that only changes the length of
-    Newton's steps.
+    The residual is multiplied by 1/d^2 + 1 for every known equilibrium at distance d; this changes only the length of
+    Newton steps.
     """
 
     known: Array
     circles: Array
-    """1 for coordinates on a circle, 0 for others, by coordinate"""
+    """by coordinate, 1 if periodic, else 0"""
     sizes: Array
-    """of a coordinate, to make distances pure numbers"""
+    """unit of each coordinate, which makes distances dimensionless"""
 
     def factors(self, q: Array, change: Array) -> Array:
-        """What Newton's steps (as changes of coordinates) are multiplied by."""
+        """Factors of Newton steps (as changes of coordinates)."""
         total = np.zeros(len(q))
         for known in self.known:
             gap = q - known
@@ -206,7 +206,7 @@ class Deflation:
 
 
 def settle(problem: Stationary, q: Array, *, passes: int = 80, deflation: Deflation | None = None) -> Array:
-    """States to which Newton's method converges from the given ones; the others are dropped."""
+    """Equilibria to which Newton's method converges from the given states; other starts are dropped."""
     q = close_loops(problem, np.array(q, dtype=float))
     lam = problem.multipliers(q)
     n = len(problem.v)
@@ -236,7 +236,7 @@ def settle(problem: Stationary, q: Array, *, passes: int = 80, deflation: Deflat
 
 
 def newton_steps(J: Array, residual: Array) -> Array:
-    """Newton steps, a little damped so that a singular matrix gives a short step and not an error."""
+    """Newton steps, slightly regularized so that a singular matrix gives a short step and not an error."""
     if not len(J):
         return residual
     square = np.swapaxes(J, 1, 2) @ J
@@ -247,7 +247,7 @@ def newton_steps(J: Array, residual: Array) -> Array:
 
 
 def refine(problem: Stationary, q: Array, passes: int = 12) -> tuple[Array, Array]:
-    """One state taken to rounding by the shortest Newton steps, and its unbalanced forces."""
+    """One state refined to rounding by least-norm Newton steps, and its residual."""
     best = np.array(q, dtype=float)[None]
     lam = problem.multipliers(best)
     left = problem.residuals(best, lam)

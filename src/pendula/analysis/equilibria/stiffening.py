@@ -1,6 +1,6 @@
-"""Equilibria with torsion springs, followed from the mechanism without them while the springs are stiffened.
+"""Continuation of equilibria in the stiffness of torsion springs, from the mechanism without springs.
 
-At a share s of the stiffness the forces are (1 - s) times those without springs plus s times those with them.
+At a fraction s of the stiffness the forces are (1 - s) times those without springs plus s times those with springs.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pendula.model.model import Model
 from pendula.system.layout import Array
 
 STEPS = 16
-"""steps of the stiffness from zero to its value"""
+"""number of steps of the stiffness from zero to its value"""
 MOST = 1500
-"""branches that are followed"""
+"""largest number of branches"""
 LOST = 24
-"""lost branches that are followed round their turning point, all at once"""
+"""largest number of lost branches that are followed around their turning points"""
 POINTS = 120
-"""points of such a branch"""
+"""largest number of points of such a branch"""
 
 
 def spring_parameters(model: Model) -> list[str]:
@@ -40,7 +40,7 @@ def spring_parameters(model: Model) -> list[str]:
 
 
 def stiffened(problem: Stationary, domain: Domain, rng: np.random.Generator) -> Iterator[Array]:
-    """Ends of the branches that start where springs have no stiffness; nothing where that is not possible."""
+    """Ends of the branches that start without stiffness; nothing if that is not possible."""
     names = spring_parameters(problem.system.model)
     if not names or problem.system.loop_rows or domain.balls:
         return
@@ -65,7 +65,7 @@ def loosened(problem: Stationary, names: list[str]) -> Stationary:
 
 
 def _between(loose: Stationary, firm: Stationary, x: Array) -> tuple[Array, Array, Array]:
-    """Residuals at x = (coordinates, share), their derivatives by coordinates, and by the share."""
+    """Residuals at x = (coordinates, s), their derivatives by coordinates, and by s."""
     q, share, none = x[:, :-1], x[:, -1:], np.zeros((len(x), 0))
     without = loose.residuals(q, none)
     by_share = firm.residuals(q, none) - without
@@ -75,7 +75,7 @@ def _between(loose: Stationary, firm: Stationary, x: Array) -> tuple[Array, Arra
 
 
 def _without_springs(loose: Stationary, domain: Domain, rng: np.random.Generator) -> Array:
-    """Equilibria without springs, with every full turn that fits into the box and one more."""
+    """Equilibria without springs, with all full turns in the box and one more."""
     angles = np.array([k == "angle" for k in loose.system.layout.coordinate_kinds])
     starts = np.concatenate([domain.lattice(MOST, rng, angles), domain.random(64, rng)])
     found = settle(loose, starts, passes=30)
@@ -91,7 +91,7 @@ def _without_springs(loose: Stationary, domain: Domain, rng: np.random.Generator
 
 
 def _followed(loose: Stationary, firm: Stationary, share: float, q: Array) -> tuple[Array, list[Array]]:
-    """Where branches go when the share changes a little, and the starts of those that were lost."""
+    """Branches after a small change of s, and the starts of those that were lost."""
     ends = q
     for _ in range(10):
         residual, J, _ = _between(loose, firm, np.insert(ends, q.shape[1], share, axis=1))
@@ -105,11 +105,11 @@ def _followed(loose: Stationary, firm: Stationary, share: float, q: Array) -> tu
     return ends[good], list(q[~good])
 
 
-# -- round turning points ------------------------------------------------------------------------------
+# -- turning points ------------------------------------------------------------------------------------
 
 
 def round_the_turn(loose: Stationary, firm: Stationary, x: Array) -> Array:
-    """Follows branches from x = (coordinates, share) by their arc length; every pose met at the full stiffness."""
+    """Pseudo-arclength continuation from x = (coordinates, s); returns every pose met at full stiffness."""
     n = x.shape[1] - 1
     found = [np.zeros((0, n))]
     along, h = np.eye(n + 1)[np.full(len(x), n)], np.full(len(x), 0.1)
@@ -119,7 +119,7 @@ def round_the_turn(loose: Stationary, firm: Stationary, x: Array) -> Array:
         return residual, np.concatenate([J / firm.sizes, by_share[:, :, None]], axis=2)
 
     def corrected(x: Array, tangent: Array) -> tuple[Array, Array]:
-        """Points of the branches across from guesses, and which of them are nearby."""
+        """Guesses corrected onto the branches perpendicular to the tangent, and which of them converged."""
         x, good = x.copy(), np.zeros(len(x), dtype=bool)
         for _ in range(6):
             open_ = np.flatnonzero(~good)

@@ -1,4 +1,4 @@
-"""What holds a pose or a steady motion: inputs, motor torques, or a rate."""
+"""Trim: inputs, motor torques or rates that hold a pose or a steady motion."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from pendula.words import readable
 @readable
 @dataclass(frozen=True)
 class Trim:
-    """What holds a pose or a steady motion.
+    """The inputs, motor torques or rates that hold a pose or a steady motion.
 
     Attributes:
         values: the solution by name: inputs, torques or forces of motors, rates.
         units: of the values; inputs have none, since the model does not state it.
-        state: the state that is held, with the coordinates that were not given.
-        inputs: values of all inputs with which it is held.
-        residual: largest force left unbalanced, as a share of a force typical of the mechanism.
-        system: the system that is held.
+        state: the state that is held, including the coordinates that were not given.
+        inputs: values of all inputs.
+        residual: largest unbalanced force, as a fraction of a typical force of the mechanism.
+        system: the system.
 
     Example:
         >>> import pendula
@@ -72,20 +72,20 @@ def trim(
 ) -> Trim:
     """The inputs, motor torques or rates that hold a pose or a steady motion.
 
-    ``hold`` names coordinates and what they are to be, and constant rates of cyclic coordinates (``phi_dot``).
-    Coordinates that are not named are found, starting from zero, so that forces on them balance and loops close.
-    ``solve_for`` names what may be adjusted: an input; a coordinate, for the torque or force of a motor along it; a
-    coordinate whose motion is prescribed, for what that takes; the rate of a cyclic coordinate, ``phi_dot``.
+    ``hold`` gives values of coordinates, and constant rates of cyclic coordinates (``phi_dot``). Other coordinates are
+    solved for, starting from zero, so that forces on them balance and loops close. ``solve_for`` names the unknowns: an
+    input; a coordinate, for the torque or force of a motor along it; a coordinate with prescribed motion, for its drive
+    force; the rate of a cyclic coordinate, ``phi_dot``.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
         hold: coordinates and rates by name.
-        solve_for: what may be adjusted, by name.
+        solve_for: names of the unknowns.
         inputs: values of the other inputs; those of the model by default.
-        parameters: changed parameters.
+        parameters: changes of parameters.
 
     Raises:
-        UsageError: a name is not known, forces depend on time, or more than one answer would do.
+        UsageError: a name is unknown, forces depend on time, or the solution is not unique.
         NoConvergence: there is no solution; the message names the unbalanced force.
 
     Example:
@@ -110,7 +110,7 @@ def trim(
 
 @dataclass(frozen=True)
 class _Asked:
-    """What may be adjusted, by index: inputs, speeds along which motors act, speeds that are rates, drives."""
+    """The unknowns by index: inputs, speeds along which motors act, speeds that are rates, drives."""
 
     inputs: list[int]
     motors: list[int]
@@ -121,7 +121,7 @@ class _Asked:
     def of(cls, system: System, names: Sequence[str]) -> _Asked:
         layout, drives = system.layout, [d.name for d in system.drives]
         if isinstance(names, str) or not names:
-            raise UsageError(f"solve_for: a list of names is needed, found {names!r}")
+            raise UsageError(f"solve_for must be a list of names, found {names!r}")
         found = cls([], [], [], [])
         for name in names:
             if name in layout.inputs:
@@ -135,13 +135,13 @@ class _Asked:
             else:
                 known = (*layout.inputs, *layout.coordinates, *layout.speeds, *drives)
                 raise UsageError(
-                    f'solve_for: "{name}" is no input, coordinate or rate; known are {", ".join(known[:12])}'
+                    f'solve_for: "{name}" is not an input, coordinate or rate; known are {", ".join(known[:12])}'
                 )
         return found
 
     @property
     def count(self) -> int:
-        """Unknowns, besides the drives, whose forces follow from the rest."""
+        """Number of unknowns without the drives, whose forces follow from the rest."""
         return len(self.inputs) + len(self.motors) + len(self.rates)
 
     def split(self, unknown: Array) -> tuple[Array, Array, Array]:
@@ -151,7 +151,7 @@ class _Asked:
 
 
 def _other_inputs(system: System, asked: _Asked, inputs: Any, parameters: Parameters) -> Any:
-    """Inputs as given; those that are looked for start at zero, also where the model has them depend on time."""
+    """Inputs as given; unknown ones start at zero, even if they depend on time in the model."""
     if not asked.inputs:
         return inputs
     zero = {system.layout.inputs[k]: 0.0 for k in asked.inputs}
@@ -176,7 +176,7 @@ def _check_cyclic(balance: Balance, speed: str, rng: np.random.Generator) -> Non
 
 @dataclass(frozen=True)
 class _Trimming:
-    """One problem: unknown are the coordinates that are not held, multipliers, and what may be adjusted."""
+    """One trim problem; the unknowns are the coordinates that are not held, the multipliers, and ``asked``."""
 
     balance: Balance
     asked: _Asked
@@ -186,7 +186,7 @@ class _Trimming:
 
     @property
     def free(self) -> list[int]:
-        """Speeds along which coordinates may move: not held, and not turning at a rate."""
+        """Speeds of the free coordinates: neither held nor moving at a constant rate."""
         system = self.balance.system
         names = system.layout.coordinates
         fixed = {system.layout.speed_of[names.index(n)] for n in self.held}
@@ -194,7 +194,7 @@ class _Trimming:
         return [k for k in range(len(self.v)) if k not in fixed]
 
     def problem(self, base: Stationary, unknown: Array) -> tuple[Stationary, Array]:
-        """The equations for some values of what may be adjusted, and the motors' part of the residual."""
+        """The equations for some values of the unknowns, and the motors' part of the residual."""
         inputs, motors, rates = self.asked.split(unknown)
         balance = self.balance
         if self.asked.inputs:
@@ -236,14 +236,14 @@ class _Trimming:
         return self._result(q[0], unknown, float(np.abs(rest).max(initial=0.0)))
 
     def _typical_rate(self) -> float:
-        """The square root of a stiffness over an inertia."""
+        """A typical rate: the square root of a stiffness over an inertia."""
         M = self.balance.system.mass_matrix(self.q, 0.0, parameters=self.balance.parameters)
         stiffness = float(np.abs(self.balance.changes("s", self.q)).max(initial=0.0))
         inertia = float(np.abs(M).max(initial=0.0))
         return float(np.sqrt(stiffness / inertia)) if stiffness > 0 and inertia > 0 else 1.0
 
     def _refuse_undetermined(self, jacobian: Array, first: int) -> None:
-        """Refuses where several values of what may be adjusted would do as well."""
+        """Raises UsageError if the solution is not unique."""
         scaled = jacobian / np.maximum(np.linalg.norm(jacobian, axis=0), 1e-300)
         _, sizes, right = np.linalg.svd(scaled)
         loose = right[int(np.sum(sizes > 1e-9)) :]

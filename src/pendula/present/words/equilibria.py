@@ -99,7 +99,7 @@ def facts_lines(facts: Sequence[tuple[str, str]], width: int = 14) -> list[str]:
 
 
 def potential_word(system: System, one: Equilibrium) -> str:
-    """ "effective potential" for a steady or driven motion, else "potential"."""
+    """The word for the potential: effective for a steady or driven motion."""
     return "effective potential" if one.steady or system.drives else "potential"
 
 
