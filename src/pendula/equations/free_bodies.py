@@ -50,7 +50,7 @@ class Wrench:
 
 
 @dataclass(frozen=True)
-class Passage:
+class JointMotion:
     """Joint kinematics: how a body's velocity follows from that of its parent.
 
     ``arm`` and linear quantities are in the parent's axes, angular ones in the body's own; ``turn`` is the rotation
@@ -98,12 +98,12 @@ class FreeBody:
 
     def omega_terms(self) -> Wrench:
         """Bias force Omega V: the inertia terms quadratic in the velocity."""
-        whirl = vec.cross(self.w, vec.cross(self.w, self.S))
+        centripetal = vec.cross(self.w, vec.cross(self.w, self.S))
         twist = vec.cross(self.w, vec.times(self.J, self.w))
         if self.flat:
-            return Wrench(whirl, twist)
+            return Wrench(centripetal, twist)
         carried = vec.cross(self.w, self.v)
-        return Wrench(vec.add(vec.scale(self.mass, carried), whirl), vec.add(vec.cross(self.S, carried), twist))
+        return Wrench(vec.add(vec.scale(self.mass, carried), centripetal), vec.add(vec.cross(self.S, carried), twist))
 
     def to_axes(self, body_vector: vec.Vector) -> vec.Vector:
         """Body components in the axes in use."""
@@ -130,7 +130,7 @@ class FreeBodies:
         self.tape = mechanism.tape
         self.in_time = mechanism.in_time()
         self.index_of = {str(rate): k for k, rate in enumerate(mechanism.rates)}
-        self.passages: list[Passage] = []
+        self.joint_motions: list[JointMotion] = []
         self.bodies: list[FreeBody] = []
         self._bits = [self.tape.bit(rate) for rate in mechanism.rates]
         self._virtual: dict[int, Any] = {}
@@ -157,9 +157,9 @@ class FreeBodies:
                     found[k] = slopes
         return found
 
-    def _passage(self, link: Link, parent: FreeBody) -> tuple[Passage, Expr | None]:
+    def _joint_motion(self, link: Link, parent: FreeBody) -> tuple[JointMotion, Expr | None]:
         """Kinematics from the parent's reference point to the body's, and the body's angle if planar."""
-        walk = _Walk(self, link.body, parent)
+        walk = _JointWalk(self, link.body, parent)
         for step in link.before:
             walk.step(step)
         for step in self.m.relative_motion(self.m.index[link.body], walk.pose):
@@ -167,15 +167,15 @@ class FreeBodies:
         for step in link.after:
             if not isinstance(step, Shift):  # the last shift leads from the reference point to the body's origin
                 walk.step(step)
-        return walk.passage(), walk.pose.theta
+        return walk.motion(), walk.pose.theta
 
     def _add_body(self, link: Link, pose: Pose) -> None:
         parent = self._parent(link)
-        passage, theta = self._passage(link, parent)
+        motion, theta = self._joint_motion(link, parent)
         place = _reference(link)
         mass, S, J = self._mass_properties(link, place, pose)
         move = self._flat_motion if theta is not None else self._motion
-        v, w, dv, dw, V, W = move(link, parent, passage, theta)
+        v, w, dv, dw, V, W = move(link, parent, motion, theta)
         keep, hint = self.tape.keep_all, link.body
         body = FreeBody(
             pose,
@@ -190,45 +190,45 @@ class FreeBodies:
             {k: keep(x, f"V__{hint}_{self.m.rates[k]}") for k, x in V.items() if not vec.all_zero(x)},
             {k: keep(x, f"W__{hint}_{self.m.rates[k]}") for k, x in W.items() if not vec.all_zero(x)},
         )
-        self.passages.append(passage)
+        self.joint_motions.append(motion)
         self.bodies.append(body)
 
-    def _carried(self, parent: FreeBody, passage: Passage) -> tuple[vec.Vector, vec.Vector, dict[int, vec.Vector]]:
+    def _carried(self, parent: FreeBody, motion: JointMotion) -> tuple[vec.Vector, vec.Vector, dict[int, vec.Vector]]:
         """Velocity of the body's reference point in the parent's axes, its rate for v' = 0, and its columns."""
-        arm, slide = passage.arm, passage.slide
+        arm, slide = motion.arm, motion.slide
         v = vec.add(parent.v, vec.cross(parent.w, arm), slide)
-        dv = vec.add(parent.dv, vec.cross(parent.dw, arm), vec.cross(parent.w, slide), passage.bend)
+        dv = vec.add(parent.dv, vec.cross(parent.dw, arm), vec.cross(parent.w, slide), motion.bend)
         if parent.flat:  # arm and slide rotate relative to world axes
             dv = vec.add(dv, vec.cross(parent.w, vec.cross(parent.w, arm)), vec.cross(parent.w, slide))
         V: dict[int, vec.Vector] = {}
-        for k in {**parent.V, **parent.W, **passage.slides}:
+        for k in {**parent.V, **parent.W, **motion.slides}:
             swing = vec.cross(parent.W.get(k, vec.NULL), arm)
-            V[k] = vec.add(parent.V.get(k, vec.NULL), swing, passage.slides.get(k, vec.NULL))
+            V[k] = vec.add(parent.V.get(k, vec.NULL), swing, motion.slides.get(k, vec.NULL))
         return v, dv, V
 
-    def _flat_motion(self, link: Link, parent: FreeBody, passage: Passage, theta: Expr) -> Any:
+    def _flat_motion(self, link: Link, parent: FreeBody, motion: JointMotion, theta: Expr) -> Any:
         """Motion in world axes; the angular velocity is the rate of the absolute angle."""
-        v, dv, V = self._carried(parent, passage)
+        v, dv, V = self._carried(parent, motion)
         rate = self.in_time(theta)
         W = {k: [0, 0, slope[0]] for k, slope in self.slopes([theta]).items()}
         return v, [0, 0, rate], dv, [0, 0, self.in_time(rate)], V, W
 
-    def _motion(self, link: Link, parent: FreeBody, passage: Passage, theta: None) -> Any:
+    def _motion(self, link: Link, parent: FreeBody, motion: JointMotion, theta: None) -> Any:
         """Motion in body axes; their rotation adds -turning x vector to the rates of components."""
-        back = vec.transposed(passage.turn)
+        back = vec.transposed(motion.turn)
         hint = link.body
-        v, dv, V = self._carried(parent, passage)
+        v, dv, V = self._carried(parent, motion)
         carried = self.tape.keep_all(vec.times(back, parent.w), f"wp__{hint}")
-        w = self.tape.keep_all(vec.add(carried, passage.spin), f"w__{hint}")
+        w = self.tape.keep_all(vec.add(carried, motion.spin), f"w__{hint}")
         v = self.tape.keep_all(vec.times(back, self.tape.keep_all(v, f"vp__{hint}")), f"v__{hint}")
         dv = self.tape.keep_all(dv, f"dvp__{hint}")
-        turning = w if parent.flat else passage.spin  # of the body's axes relative to the parent's
+        turning = w if parent.flat else motion.spin  # of the body's axes relative to the parent's
         dv = vec.subtract(vec.times(back, dv), vec.cross(turning, v))
-        dw = vec.subtract(vec.times(back, parent.dw), vec.cross(passage.spin, carried))
-        dw = vec.add(dw, passage.spin_rate)
+        dw = vec.subtract(vec.times(back, parent.dw), vec.cross(motion.spin, carried))
+        dw = vec.add(dw, motion.spin_rate)
         V = {k: vec.times(back, self.tape.keep_all(x, f"Vp__{hint}")) for k, x in V.items()}
         W = {k: vec.times(back, x) for k, x in parent.W.items()}
-        for k, x in passage.spins.items():
+        for k, x in motion.spins.items():
             W[k] = vec.add(W.get(k, vec.NULL), x)
         return v, w, dv, dw, V, W
 
@@ -253,7 +253,7 @@ class FreeBodies:
         return matrix
 
 
-class _Walk:
+class _JointWalk:
     """Follows the steps of a joint and accumulates its kinematics.
 
     Translations accumulate in the parent's axes, rotations in the current axes.
@@ -288,10 +288,10 @@ class _Walk:
             case _:
                 assert_never(step)
 
-    def passage(self) -> Passage:
+    def motion(self) -> JointMotion:
         """The accumulated kinematics."""
         keep = self._free.tape.keep_all
-        return Passage(
+        return JointMotion(
             vec.IDENTITY if self.pose.theta is not None else self.pose.R,
             keep(self._arm, f"arm__{self._body}"),
             keep(self._slide, f"slide__{self._body}"),

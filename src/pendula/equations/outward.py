@@ -159,9 +159,9 @@ class Outward:
         bend = self.in_time.all(rate)
         slide = axes(rate)
         u = vec.add(here.u, vec.cross(here.w, d), slide)
-        whirl = vec.add(vec.cross(here.w, vec.cross(here.w, d)), vec.scale(2, vec.cross(here.w, slide)), axes(bend))
+        bias = vec.add(vec.cross(here.w, vec.cross(here.w, d)), vec.scale(2, vec.cross(here.w, slide)), axes(bend))
         slopes = {i: axes(x) for i, x in self.slopes(step.vector).items()}
-        a = added(here.a, mapped(here.alpha, lambda x: vec.cross(x, d)), slopes, {BIAS: whirl})
+        a = added(here.a, mapped(here.alpha, lambda x: vec.cross(x, d)), slopes, {BIAS: bias})
         slides = added(own.slides, mapped(own.spins, lambda x: vec.cross(x, d)), slopes)
         return Body(after, here.w, u, here.alpha, a), Freedom(own.spins, slides)
 

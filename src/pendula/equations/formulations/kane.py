@@ -178,8 +178,8 @@ class _Derivation:
             if not vec.all_zero(swing):
                 moved.V[k] = vec.add(motion.V.get(k, vec.NULL), swing)
         moved.v = vec.add(motion.v, vec.cross(motion.w, arm))
-        whirl = vec.cross(motion.w, vec.cross(motion.w, arm))
-        moved.a = vec.add(motion.a, vec.cross(motion.alpha, arm), whirl)
+        centripetal = vec.cross(motion.w, vec.cross(motion.w, arm))
+        moved.a = vec.add(motion.a, vec.cross(motion.alpha, arm), centripetal)
         slopes, rate, bend = self._template(vector)
         if slopes:
             for k, slope in slopes.items():

@@ -93,8 +93,8 @@ class _Derivation:
         link, here = self.m.links[k], self.bodies[k]
         c = self.tape.keep_all(self._center(k), f"c__{link.body}")
         H = self.tape.keep_all(self._spin_inertia(k, here.w), f"H__{link.body}")
-        whirl = vec.cross(here.w, vec.cross(here.w, c))
-        a = added(here.a, mapped(here.alpha, lambda x: vec.cross(x, c)), {BIAS: whirl})
+        centripetal = vec.cross(here.w, vec.cross(here.w, c))
+        a = added(here.a, mapped(here.alpha, lambda x: vec.cross(x, c)), {BIAS: centripetal})
         force = {i: self.tape.keep_all(vec.scale(link.mass, x), f"F__{link.body}") for i, x in a.items()}
         moment = added(
             mapped(here.alpha, lambda x: self._spin_inertia(k, x)),
@@ -261,7 +261,7 @@ class _Derivation:
         own: list[dict[str, Wrench]] = []
         for k in range(len(self.m.links)):
             rate, momentum = self._momentum_rate(k)
-            own.append({"inertia": rate, "momentum": momentum} | self._wobble(k))
+            own.append({"inertia": rate, "momentum": momentum} | self._out_of_plane(k))
         direct: dict[str, list[list[Expr]]] = {part: [[] for _ in range(count)] for part in PARTS}
         self._apply_loads(own, direct)
         rows = self.balances(own)
@@ -292,7 +292,7 @@ class _Derivation:
 
     # -- transmitted wrenches -------------------------------------------------------------------
 
-    def _wobble(self, k: int) -> dict[str, Wrench]:
+    def _out_of_plane(self, k: int) -> dict[str, Wrench]:
         """Out-of-plane moments due to products of inertia, for a body that rotates about z; they do no work."""
         link, here = self.m.links[k], self.bodies[k]
         products = (link.inertia[0][2], link.inertia[1][2], 0)
@@ -303,7 +303,7 @@ class _Derivation:
             mapped(here.alpha, lambda x: vec.scale(x[2], arm)),
             {BIAS: vec.scale(here.w[2], vec.cross(here.w, arm))},
         )
-        return {"wobble": Wrench({}, moment)}
+        return {"out of plane": Wrench({}, moment)}
 
     def _transmitted(self, totals: list[dict[str, Wrench]], constraints: cl.Constraints) -> list[Transmitted]:
         """Wrench of each tree joint on its child: rate of momentum of all outboard bodies minus the loads on them."""
@@ -315,7 +315,7 @@ class _Derivation:
             shares: list[tuple[Expr, Wrench]] = []
             for part, wrench in totals[k].items():
                 if part != "momentum":
-                    shares.append((1 if part in ("inertia", "wobble") else -1, wrench))
+                    shares.append((1 if part in ("inertia", "out of plane") else -1, wrench))
             for row, multiplier in zip(constraints.names, multipliers, strict=True):
                 shares += [(-multiplier, wrench) for wrench in self.units[row][k].values()]
             force = self._combined([(factor, wrench.force) for factor, wrench in shares], f"F__{link.body}")

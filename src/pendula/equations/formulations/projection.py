@@ -99,7 +99,7 @@ class _Derivation:
         self.rows = cl.closure_rows(mechanism)
         self.count = len(mechanism.rates)
         free = FreeBodies(mechanism)
-        self.bodies, self.passages = free.bodies, free.passages
+        self.bodies, self.joint_motions = free.bodies, free.joint_motions
         self.in_time, self.slopes = free.in_time, free.slopes
         self._products: dict[tuple[Expr, ...], Expr] = {}
 
@@ -233,7 +233,7 @@ class _Derivation:
     def _flat_mass(self, terms: list[list[list[Expr]]], body: FreeBody, n: int) -> None:
         """Adds terms block by block, so that like terms of different bodies combine: best with absolute angles."""
         pushes = {k: vec.scale(body.mass, V) for k, V in body.V.items()}
-        whirls = {k: vec.cross(W, body.S) for k, W in body.W.items()}
+        couplings = {k: vec.cross(W, body.S) for k, W in body.W.items()}
         spins = {k: body.J[2][2] * W[2] for k, W in body.W.items()}
         active = sorted({**body.V, **body.W})
         for k in active:
@@ -242,10 +242,10 @@ class _Derivation:
                     continue
                 if k in pushes and j in pushes:
                     terms[k][j].append(self._dot(pushes[k], body.V[j]))
-                if k in whirls and j in body.V:
-                    terms[k][j].append(self._dot(whirls[k], body.V[j]))
-                if j in whirls and k in body.V:
-                    terms[k][j].append(self._dot(whirls[j], body.V[k]))
+                if k in couplings and j in body.V:
+                    terms[k][j].append(self._dot(couplings[k], body.V[j]))
+                if j in couplings and k in body.V:
+                    terms[k][j].append(self._dot(couplings[j], body.V[k]))
                 if k in spins and j in spins:
                     terms[k][j].append(spins[k] * body.W[j][2])
 
@@ -363,15 +363,15 @@ class _Derivation:
             terms = [vec.scale(symbols[k], x) for k, x in columns.items() if k < len(symbols)]
             return vec.add(*terms) if terms else vec.NULL
 
-        for link, passage, body in zip(self.m.links, self.passages, self.bodies, strict=True):
+        for link, motion, body in zip(self.m.links, self.joint_motions, self.bodies, strict=True):
             v, w = found[link.parent] if link.parent >= 0 else (vec.NULL, vec.NULL)
-            v = vec.add(v, vec.cross(w, passage.arm), along(passage.slides))
+            v = vec.add(v, vec.cross(w, motion.arm), along(motion.slides))
             if body.flat:
                 w = along(body.W)
             else:
-                back = vec.transposed(passage.turn)
+                back = vec.transposed(motion.turn)
                 v = vec.times(back, self.tape.keep_all(v, f"avp__{link.body}"))
-                w = vec.add(vec.times(back, w), along(passage.spins))
+                w = vec.add(vec.times(back, w), along(motion.spins))
             keep = self.tape.keep_all
             found.append((keep(v, f"av__{link.body}"), keep(w, f"aw__{link.body}")))
         return found
@@ -385,14 +385,14 @@ class _Derivation:
             supplied.append([body.momentum(v, w), self.biases[k], *(load.times(-1) for load in loads)])
         found = []
         for k in reversed(range(len(self.bodies))):
-            link, body, passage = self.m.links[k], self.bodies[k], self.passages[k]
+            link, body, motion = self.m.links[k], self.bodies[k], self.joint_motions[k]
             wrench = self._named(k, _sum(supplied[k]))
             if ld.from_ground(link.joint):
                 axial = ld.torque_in_joint(self.m, self.loads, k, self.in_time)
                 wrench = Wrench(wrench.force, [*wrench.moment[:2], axial])
             if link.parent >= 0:
-                force = self.tape.keep_all(vec.times(passage.turn, wrench.force), f"F__{link.body}")
-                moment = vec.add(vec.times(passage.turn, wrench.moment), vec.cross(passage.arm, force))
+                force = self.tape.keep_all(vec.times(motion.turn, wrench.force), f"F__{link.body}")
+                moment = vec.add(vec.times(motion.turn, wrench.moment), vec.cross(motion.arm, force))
                 supplied[link.parent].append(Wrench(force, moment))
             across = tuple(body.to_world(wrench.force)), tuple(body.to_world(wrench.moment))
             found.append(Transmitted(link.joint.name, *across))

@@ -269,10 +269,10 @@ class Pose:
 
 def scene_of(trajectory: Trajectory | ModeMotion | Pose) -> Scene:
     """The mechanism in motion, as shapes with poses over time."""
-    return _Stage(trajectory).scene()
+    return _SceneBuilder(trajectory).scene()
 
 
-class _Stage:
+class _SceneBuilder:
     def __init__(self, trajectory: Trajectory | ModeMotion | Pose) -> None:
         self.run = trajectory
         self.model = trajectory.system.model
