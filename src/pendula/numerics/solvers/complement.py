@@ -51,13 +51,13 @@ def solve_complement(M, G, f, c, n, m, most, least, work, a, lam):
         the rank is then ``most + 1``), or ``NOT_FINITE``. Unless it is ``SOLVED``, ``a`` and ``lam`` are filled
         with NaN.
     """
-    rows, mirrors, tall = work[:m], work[m : 3 * m + 1], work[3 * m + 1 : 4 * m + 1]
+    rows, reflections, tall = work[:m], work[m : 3 * m + 1], work[3 * m + 1 : 4 * m + 1]
     short, H = work[4 * m + 1 : 5 * m + 1], work[5 * m + 1 : 5 * m + 1 + n]
     at = 5 * m + 1 + n
     row_scale, column_scale, y, right, order = work[at], work[at + 1], work[at + 2], work[at + 3], work[at + 4]
     status, rank = NOT_FINITE, 0
     if _scale(M, G, f, c, n, m, least, rows, H, y, right, row_scale, column_scale, order):
-        rank = count = _reduce_rows(rows, n, m, most, mirrors, right, order)
+        rank = count = _reduce_rows(rows, n, m, most, reflections, right, order)
         left = _left_over(rows, n, m, rank)
         if left > INDEPENDENT:  # only if the rank was cut off
             status, rank = SINGULAR, most + 1
@@ -65,10 +65,10 @@ def solve_complement(M, G, f, c, n, m, most, least, work, a, lam):
             if rank < m:
                 _orthogonalize_columns(rows, rank, m, tall)
                 if left > 0.0:
-                    _refine(rows, n, m, rank, tall, short, mirrors)
+                    _refine(rows, n, m, rank, tall, short, reflections)
                     _orthogonalize_columns(rows, rank, m, tall)
                     count = 2 * rank
-            status = _solve_split(n, m, rank, count, rows, mirrors, tall, H, y, right)
+            status = _solve_split(n, m, rank, count, rows, reflections, tall, H, y, right)
     if status == SOLVED:
         for i in range(n):
             a[i] = y[i] * column_scale[i]
@@ -162,37 +162,37 @@ def _scale(M, G, f, c, n, m, least, rows, H, y, right, row_scale, column_scale, 
 
 
 @compiled_part(allocates=True)
-def _mirror(row, first, n, mirror):
-    """Householder reflection ``mirror`` (entries first to n) that maps the row to its entry ``first``; applies it."""
+def _reflect(row, first, n, reflection):
+    """The Householder ``reflection`` (entries first to n) that maps the row to its entry ``first``; applies it."""
     square = 0.0
     for j in range(first, n):
         square += row[j] * row[j]
-        mirror[j] = row[j]
+        reflection[j] = row[j]
     length = np.sqrt(square)
     if length == 0.0:
-        mirror[first] = 0.0
+        reflection[first] = 0.0
         return
     target = -length if row[first] > 0.0 else length
-    mirror[first] -= target
+    reflection[first] -= target
     size = np.sqrt(2.0 * (square - target * row[first]))
     for j in range(first, n):
-        mirror[j] *= 1.4142135623730951 / size
+        reflection[j] *= 1.4142135623730951 / size
         row[j] = 0.0
     row[first] = target
 
 
 @compiled_part(allocates=True)
-def _apply(mirror, first, n, row):
-    """Applies a reflection, row - (mirror . row) mirror, to the entries first to n: mirrors have squared length 2."""
+def _apply(reflection, first, n, row):
+    """Applies a reflection w with |w|^2 = 2 to the entries first to n: row - (w . row) w."""
     total = 0.0
     for j in range(first, n):
-        total += mirror[j] * row[j]
+        total += reflection[j] * row[j]
     for j in range(first, n):
-        row[j] -= total * mirror[j]
+        row[j] -= total * reflection[j]
 
 
 @compiled_part(allocates=True)
-def _reduce_rows(rows, n, m, most, mirrors, right, order):
+def _reduce_rows(rows, n, m, most, reflections, right, order):
     """Orthogonal Q (as reflections) that makes the rows lower trapezoidal, with row pivoting; returns the rank."""
     for k in range(min(m, n, most)):
         best, longest = k, -1.0
@@ -209,9 +209,9 @@ def _reduce_rows(rows, n, m, most, mirrors, right, order):
                 rows[k, j], rows[best, j] = rows[best, j], rows[k, j]
             right[k], right[best] = right[best], right[k]
             order[k], order[best] = order[best], order[k]
-        _mirror(rows[k], k, n, mirrors[k])
+        _reflect(rows[k], k, n, reflections[k])
         for r in range(k + 1, m):
-            _apply(mirrors[k], k, n, rows[r])
+            _apply(reflections[k], k, n, rows[r])
     return min(m, n, most)
 
 
@@ -249,7 +249,7 @@ def _orthogonalize_columns(rows, rank, m, tall):
 
 
 @compiled_part(allocates=True)
-def _refine(rows, n, m, rank, tall, short, mirrors):
+def _refine(rows, n, m, rank, tall, short, reflections):
     """One step of subspace iteration, so that the split does not depend on the order of the rows.
 
     On the constraints, redundant rows agree; slightly off them they differ. If pivoting then chose other rows from
@@ -262,42 +262,42 @@ def _refine(rows, n, m, rank, tall, short, mirrors):
         for j in range(rank - 1, -1, -1):
             _apply(tall[j], j, m, short[m - 1])
         for j in range(n):
-            mirrors[rank + k, j] = 0.0
+            reflections[rank + k, j] = 0.0
         for r in range(m):
             weight = short[m - 1, r]
             for j in range(n):
-                mirrors[rank + k, j] += weight * rows[r, j]
+                reflections[rank + k, j] += weight * rows[r, j]
     for k in range(rank):
         for j in range(n):
-            short[k, j] = mirrors[rank + k, j]
+            short[k, j] = reflections[rank + k, j]
     for k in range(rank):
-        _mirror(short[k], k, n, mirrors[rank + k])
+        _reflect(short[k], k, n, reflections[rank + k])
         for j in range(k + 1, rank):
-            _apply(mirrors[rank + k], k, n, short[j])
+            _apply(reflections[rank + k], k, n, short[j])
         for r in range(m):
-            _apply(mirrors[rank + k], k, n, rows[r])
+            _apply(reflections[rank + k], k, n, rows[r])
 
 
 @compiled_part(allocates=True)
-def _solve_split(n, m, rank, count, rows, mirrors, tall, H, y, right):
+def _solve_split(n, m, rank, count, rows, reflections, tall, H, y, right):
     """Solves for a (in y) and lam (in right), both scaled (lam in the order of the rows)."""
-    spare = mirrors[2 * m]
+    spare = reflections[2 * m]
     # Q^T M Q and Q^T f
     for k in range(count):
         first = k % rank
         for i in range(n):
-            _apply(mirrors[k], first, n, H[i])
+            _apply(reflections[k], first, n, H[i])
         for j in range(n):
             spare[j] = 0.0
         for i in range(first, n):
-            weight = mirrors[k, i]
+            weight = reflections[k, i]
             for j in range(n):
                 spare[j] += weight * H[i, j]
         for i in range(first, n):
-            weight = mirrors[k, i]
+            weight = reflections[k, i]
             for j in range(n):
                 H[i, j] -= weight * spare[j]
-        _apply(mirrors[k], first, n, y)
+        _apply(reflections[k], first, n, y)
     # directions that the constraints determine, kept in right
     _decided(rows, m, rank, tall, right)
     # directions that they leave free
@@ -325,7 +325,7 @@ def _solve_split(n, m, rank, count, rows, mirrors, tall, H, y, right):
         y[rank + i] = spare[i]
     _multipliers(rows, m, rank, tall, right)
     for k in range(count - 1, -1, -1):
-        _apply(mirrors[k], k % rank, n, y)
+        _apply(reflections[k], k % rank, n, y)
     return SOLVED
 
 

@@ -64,14 +64,14 @@ def solve_least_change(
         array([0.6, 0.8])
     """
     x = np.array(x0, dtype=float)
-    ease = np.ones(x.size) if weights is None else 1.0 / np.sqrt(np.array(weights, dtype=float))
+    scaling = np.ones(x.size) if weights is None else 1.0 / np.sqrt(np.array(weights, dtype=float))
     residual, jacobian = _evaluate(residual_and_jacobian, x)
     norm = _largest(residual)
     rank, iterations = 0, 0
     if jacobian.size and np.all(np.isfinite(jacobian)):
-        rank = _shortest_step(residual, jacobian, ease)[1]
+        rank = _shortest_step(residual, jacobian, scaling)[1]
     while norm > tol and iterations < max_iterations and np.isfinite(norm) and np.all(np.isfinite(jacobian)):
-        step, rank = _shortest_step(residual, jacobian, ease)
+        step, rank = _shortest_step(residual, jacobian, scaling)
         fraction = 1.0
         while fraction >= SHORTEST_STEP:
             trial = x + fraction * step
@@ -102,10 +102,10 @@ def _size(residual: np.ndarray) -> float:
     return size if np.isfinite(size) else np.inf
 
 
-def _shortest_step(residual: np.ndarray, jacobian: np.ndarray, ease: np.ndarray) -> tuple[np.ndarray, int]:
+def _shortest_step(residual: np.ndarray, jacobian: np.ndarray, scaling: np.ndarray) -> tuple[np.ndarray, int]:
     """Step of least weighted length among those that minimize the linearized residual, and the rank."""
     try:
-        step, _, rank, _ = np.linalg.lstsq(jacobian * ease, -residual, rcond=RANK_TOLERANCE)
+        step, _, rank, _ = np.linalg.lstsq(jacobian * scaling, -residual, rcond=RANK_TOLERANCE)
     except np.linalg.LinAlgError:  # the singular value iteration did not converge
-        return np.zeros(ease.size), 0
-    return ease * step, int(rank)
+        return np.zeros(scaling.size), 0
+    return scaling * step, int(rank)

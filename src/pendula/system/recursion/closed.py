@@ -19,7 +19,7 @@ def write_wrenches(ctx, w):
     """Writes the unit constraint wrenches and the gaps of all loop rows at the state in w into their table."""
     m = ctx.rows
     numbers = doubles_at(ctx.closing_numbers, (m, co.CLOSING_NUMBERS))
-    lp.pull_rows(co.closings_at(ctx.closings, m), numbers, w, doubles_at(ctx.pulls, (m, lp.PULLS)))
+    lp.fill_rows(co.closings_at(ctx.closings, m), numbers, w, doubles_at(ctx.pulls, (m, lp.PULLS)))
 
 
 @compiled_part
@@ -27,7 +27,7 @@ def find_multipliers(ctx, right, lam):
     """Multipliers for which the tree's response satisfies all constraint rows; returns a status of the kernels."""
     m, n = ctx.rows, ctx.hinge_count
     matrix, scratch = doubles_at(ctx.matrix, (m, m)), doubles_at(ctx.right + 8 * m, m)
-    lp.answers(
+    lp.unit_responses(
         mem.hinges_of(ctx), co.closings_at(ctx.closings, m), mem.charts_of(ctx), mem.scratch_of(ctx),
         doubles_at(ctx.pulls, (m, lp.PULLS)), doubles_at(ctx.wrenches, (n + 1, 6)),
         doubles_at(ctx.motions, (n + 1, 6)), doubles_at(ctx.changes, (m, ctx.nv)),

@@ -48,7 +48,7 @@ def stretch_and_rate(hinge, body, x, y, j, q, v, drives, zero):
 
 
 @inlined
-def moving(y, offset):
+def point_velocity(y, offset):
     """Velocity of the point at an offset from a hinge's origin."""
     return add(vector(y, co.VELOCITY), cross(vector(y, co.OMEGA), offset))
 
@@ -97,7 +97,7 @@ def load_bodies(loads, constants, values, rates, tau, w):
             power += spring_between(load, c, values, y, w[load.second], offset)
             continue
         if kind == co.PULL:
-            power += pull_between(load, c, values, y, w[load.second], offset)
+            power += law_between(load, c, values, y, w[load.second], offset)
             continue
         if kind == co.SPIN:
             factor = c[co.FACTOR] + (values[at] if at >= 0 else 0.0)
@@ -111,13 +111,13 @@ def load_bodies(loads, constants, values, rates, tau, w):
             increase(y, co.P, negative(force))
             power += dot(force, vector(y, co.OMEGA))
         else:
-            push(y, offset, force)
-            power += dot(force, moving(y, offset))
+            apply_force(y, offset, force)
+            power += dot(force, point_velocity(y, offset))
     return power
 
 
 @inlined
-def push(y, offset, force):
+def apply_force(y, offset, force):
     """Adds a force on a hinge's frame, at an offset from its origin, to the bias force; all in world axes."""
     back = negative(force)
     increase(y, co.P, cross(offset, back))
@@ -144,25 +144,25 @@ def spring_between(load, c, values, y, z, offset):
         damping += values[load.value]
     drag = power = 0.0 * square
     if damping != 0.0:
-        opening = dot(subtract(moving(z, other), moving(y, offset)), gap)
+        opening = dot(subtract(point_velocity(z, other), point_velocity(y, offset)), gap)
         drag = damping * (opening / square)
         power = -(drag * opening)
     force = scaled(tension + drag, gap)
-    push(y, offset, force)
-    push(z, other, negative(force))
+    apply_force(y, offset, force)
+    apply_force(z, other, negative(force))
     return power
 
 
 @compiled_part(fastmath=FUSED)
-def pull_between(load, c, values, y, z, offset):
+def law_between(load, c, values, y, z, offset):
     """The same for a law whose elastic force and drag are expressions."""
     gap, other = gap_between(c, y, z, offset)
     distance = np.sqrt(dot(gap, gap))
-    rate = dot(subtract(moving(z, other), moving(y, offset)), gap) / distance
+    rate = dot(subtract(point_velocity(z, other), point_velocity(y, offset)), gap) / distance
     drag = values[load.value + co.LAW_DRAG]
     force = scaled((values[load.value + co.LAW_ELASTIC] + drag) / distance, gap)
-    push(y, offset, force)
-    push(z, other, negative(force))
+    apply_force(y, offset, force)
+    apply_force(z, other, negative(force))
     return -(drag * rate)
 
 

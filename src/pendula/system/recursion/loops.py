@@ -30,7 +30,7 @@ def rates_of(y, d):
 
 
 @compiled_part
-def pull_rows(rows, numbers, w, pulls):
+def fill_rows(rows, numbers, w, pulls):
     """Unit constraint wrenches, gaps, and their first and second time derivatives for the motion in w."""
     for r in range(rows.shape[0]):
         row, c, out = rows[r], numbers[r], pulls[r]
@@ -84,7 +84,7 @@ def hinge_at(row, start):
 
 
 @compiled_part
-def answers(hinges, rows, charts, w, pulls, wrenches, motions, changes, efforts, compliance):
+def unit_responses(hinges, rows, charts, w, pulls, wrenches, motions, changes, efforts, compliance):
     """Unit responses of the tree to all rows: changes of v' and of drive forces, and ``compliance`` G M^-1 G^T."""
     m = rows.shape[0]
     for r in range(m):
