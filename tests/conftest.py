@@ -43,3 +43,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(places[item][1]))
     order = {place: k for k, place in enumerate(dict.fromkeys(places.values()))}
     items.sort(key=lambda item: (places[item][0], order[places[item]]))
+
+
+def pytest_collection_finish() -> None:
+    """What stands after collection stays to the end: the collector need not look at it again."""
+    gc.collect()
+    gc.freeze()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import lru_cache, partial
+from itertools import combinations, zip_longest
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from scipy.spatial.transform import Rotation
 
 import pendula
 from pendula import Model, library
+from pendula.equations.formulations.registry import formulations
 from pendula.errors import PendulaError
 from pendula.model.expressions.expression import parse
 from pendula.model.fields import Mark, marked_fields
@@ -522,6 +524,30 @@ def in_turn(names: Iterable[Any], ways: Iterable[Any], *, whole: Container[Any] 
             quick = name in whole or j == k % len(ways)
             found.append(pytest.param(name, way, marks=() if quick else pytest.mark.slow, id=f"{name}-{way}"))
     return found
+
+
+def formulations_in_turn(names: Iterable[Any]) -> list[Any]:
+    """Pairs of a name and formulations to compare: some in every run, every one in all tests."""
+    found = []
+    for k, name in enumerate(names):
+        found.append(pytest.param(name, some_formulations(k), id=f"{name}-some"))
+        found.append(pytest.param(name, tuple(formulations()), marks=pytest.mark.slow, id=f"{name}-all"))
+    return found
+
+
+def some_formulations(turn: int) -> tuple[str, ...]:
+    """Kane's equations and two others, taken in turn: turns 0 and 1 have every one, so have 2 and 3."""
+    others = [name for name in formulations() if name != "kane"]
+    pairs = list(combinations(others, 2))
+    half = (len(pairs) + 1) // 2
+    in_order = [pair for both in zip_longest(pairs[:half], reversed(pairs[half:])) for pair in both if pair]
+    return ("kane", *in_order[turn % len(in_order)])
+
+
+def kinds(seeds: Iterable[int], **options: Any) -> set[str]:
+    """Types of joints and forces that random mechanisms have."""
+    models = [random_mechanism(seed, **options) for seed in seeds]
+    return {element.type for model in models for element in (*model.joints, *model.forces)}
 
 
 def closed_chain(kind: str) -> Model:

@@ -22,10 +22,13 @@ from tests.helpers import (
     Array,
     closed_chain,
     drive_forces,
+    formulations_in_turn,
+    has_ball,
+    is_driven,
     library_system,
     random_mechanism,
     regular,
-    slow_too,
+    some_formulations,
     states,
 )
 
@@ -152,17 +155,20 @@ def _assert_mass_is_positive(system: pendula.results.System, t: Array, q: Array)
         assert np.linalg.eigvalsh(free.T @ mass @ free)[0] > 0
 
 
-@pytest.mark.parametrize("name", VARIANTS)
-def test_formulations_agree_on_library_mechanism(name: str) -> None:
-    systems = {f: library_system(name, f) for f in NAMES}
-    t, q, v = regular(systems[NAMES[0]], *states(systems[NAMES[0]], STATES))
+@pytest.mark.parametrize(("name", "compared"), formulations_in_turn(VARIANTS))
+def test_formulations_agree_on_library_mechanism(name: str, compared: tuple[str, ...]) -> None:
+    systems = {f: library_system(name, f) for f in compared}
+    first = systems[compared[0]]
+    t, q, v = regular(first, *states(first, STATES))
     assert len(t) >= STATES // 2
     _assert_agree(systems, t, q, v)
 
 
-@pytest.mark.parametrize("name", VARIANTS)
-def test_mass_matrix_of_library_mechanism_is_symmetric_and_positive_on_allowed_motions(name: str) -> None:
-    for formulation in NAMES:
+@pytest.mark.parametrize(("name", "tried"), formulations_in_turn(VARIANTS))
+def test_mass_matrix_of_library_mechanism_is_symmetric_and_positive_on_allowed_motions(
+    name: str, tried: tuple[str, ...]
+) -> None:
+    for formulation in tried:
         system = library_system(name, formulation)
         t, q, _ = states(system, 20, seed=3)
         _assert_mass_is_positive(system, t, q)
@@ -177,9 +183,9 @@ def test_certificate_of_library_mechanism_passes(name: str) -> None:
     assert all(0 <= pair.max_difference <= AGREES for pair in certificate.pairs)
 
 
-def _check_random(model: pendula.Model) -> None:
-    systems = {f: pendula.compile_system(model, f) for f in NAMES}
-    first = systems[NAMES[0]]
+def _check_random(model: pendula.Model, compared: tuple[str, ...] = NAMES) -> None:
+    systems = {f: pendula.compile_system(model, f) for f in compared}
+    first = systems[compared[0]]
     t, q, v = regular(first, *states(first, 20))
     assert len(t) >= 1
     _assert_agree(systems, t, q, v)
@@ -190,21 +196,29 @@ def _one_of_more(seed: int) -> pendula.Model:
     return random_mechanism(seed, closed=seed % 3 == 0 or None)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_formulations_agree_on_random_mechanism(seed: int) -> None:
-    _check_random(random_mechanism(seed))
+@pytest.mark.parametrize(("seed", "compared"), formulations_in_turn(SEEDS))
+def test_formulations_agree_on_random_mechanism(seed: int, compared: tuple[str, ...]) -> None:
+    _check_random(random_mechanism(seed), compared)
 
 
-@pytest.mark.parametrize("seed", slow_too(CLOSED_SEEDS, MORE_CLOSED_SEEDS))
-def test_formulations_agree_on_random_mechanism_with_a_loop(seed: int) -> None:
+@pytest.mark.parametrize(("seed", "compared"), formulations_in_turn(CLOSED_SEEDS))
+def test_formulations_agree_on_random_mechanism_with_a_loop(seed: int, compared: tuple[str, ...]) -> None:
+    model = random_mechanism(seed, closed=True)
+    assert model.closures
+    _check_random(model, compared)
+
+
+@pytest.mark.parametrize(("seed", "compared"), formulations_in_turn(LARGE_SEEDS))
+def test_formulations_agree_on_random_mechanism_of_six_bodies(seed: int, compared: tuple[str, ...]) -> None:
+    _check_random(random_mechanism(seed, bodies=6), compared)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MORE_CLOSED_SEEDS)
+def test_formulations_agree_on_more_random_mechanisms_with_a_loop(seed: int) -> None:
     model = random_mechanism(seed, closed=True)
     assert model.closures
     _check_random(model)
-
-
-@pytest.mark.parametrize("seed", LARGE_SEEDS)
-def test_formulations_agree_on_random_mechanism_of_six_bodies(seed: int) -> None:
-    _check_random(random_mechanism(seed, bodies=6))
 
 
 @pytest.mark.slow
@@ -217,6 +231,19 @@ def test_formulations_agree_on_more_random_mechanisms(seed: int) -> None:
 @pytest.mark.parametrize("seed", MORE_LARGE_SEEDS)
 def test_formulations_agree_on_more_random_mechanisms_of_six_bodies(seed: int) -> None:
     _check_random(random_mechanism(seed, bodies=6))
+
+
+def test_every_run_compares_every_two_formulations() -> None:
+    """On library mechanisms, and on trees, loops and large ones: each formulation, though in turn."""
+    chosen = {name: some_formulations(k) for k, name in enumerate(VARIANTS)}
+    assert {pair for some in chosen.values() for pair in combinations(sorted(some), 2)} == {
+        *combinations(sorted(NAMES), 2)
+    }
+    closed = [name for name in VARIANTS if VARIANTS[name]().closures]
+    for names in (closed, [n for n in VARIANTS if is_driven(n)], [n for n in VARIANTS if has_ball(n)]):
+        assert {f for name in names for f in chosen[name]} == {*NAMES}
+    for seeds in (SEEDS, CLOSED_SEEDS, LARGE_SEEDS, CLOSING):
+        assert {f for k in range(len(seeds)) for f in some_formulations(k)} == {*NAMES}
 
 
 def _elements(model: pendula.Model) -> set[str]:
@@ -275,17 +302,18 @@ def test_more_random_mechanisms_use_every_joint_and_force_and_closing_joint() ->
     assert min(counts[group] for group in GROUPS) >= len(models) / 6, counts
 
 
-@pytest.mark.parametrize("kind", CLOSING)
-def test_formulations_agree_on_every_closing_joint_in_space(kind: str) -> None:
+@pytest.mark.parametrize(("kind", "compared"), formulations_in_turn(CLOSING))
+def test_formulations_agree_on_every_closing_joint_in_space(kind: str, compared: tuple[str, ...]) -> None:
     model = closed_chain(kind)
-    systems = {f: pendula.compile_system(model, f) for f in NAMES}
+    systems = {f: pendula.compile_system(model, f) for f in compared}
+    first = systems[compared[0]]
     rows = {"coincident": 3, "point-on-line": 2, "universal": 4, "spherical": 3, "fixed": 6}.get(kind, 5)
     held = {f: s.equations.nodes[-1].rows[1] if s.equations.nodes else 0 for f, s in systems.items()}
     assert {s.equations.loop_rows - held[f] for f, s in systems.items()} == {rows}
-    t, q, v = regular(systems[NAMES[0]], *states(systems[NAMES[0]], 20))
+    t, q, v = regular(first, *states(first, 20))
     assert len(t) >= 5
     _assert_agree(systems, t, q, v)
-    _assert_mass_is_positive(systems[NAMES[0]], t, q)
+    _assert_mass_is_positive(first, t, q)
 
 
 # --- where formulations must not be trusted blindly ---------------------------------------------------

@@ -34,7 +34,7 @@ def chain_by_newton(stiffness: tuple[float, ...], half: float, starts: int, weig
 PAIRS = [(1.0, 1.0), (0.3, 2.0), (4.0, 0.2), (0.1, 0.1), (2.0, 5.0)]
 
 
-@pytest.mark.parametrize("pair", slow_too([0, 1], [2, 3, 4]))
+@pytest.mark.parametrize("pair", slow_too([0], [1, 2, 3, 4]))
 def test_double_pendulum_with_torsion_springs(pair: int) -> None:
     """As many as 100,000 starts of Newton's method find, and each in the bounds given for it."""
     found = pendula.find_equilibria(library.chain(links=2, stiffness=list(PAIRS[pair])), box=box(2, TURN), prove=60)
@@ -52,9 +52,10 @@ def box(links: int, half: float) -> dict[str, float]:
     return {f"theta{k + 1}": half for k in range(links)}
 
 
-def test_three_links_on_weak_springs_have_125() -> None:
-    found = pendula.find_equilibria(library.chain(links=3, stiffness=0.02 * G), box=box(3, TURN), prove=120)
-    assert (len(found), found.complete) == (125, "proven")
+@pytest.mark.parametrize("links", slow_too([2], [3]))
+def test_links_on_weak_springs_have_five_each(links: int) -> None:
+    found = pendula.find_equilibria(library.chain(links=links, stiffness=0.02 * G), box=box(links, TURN), prove=120)
+    assert (len(found), found.complete) == (5**links, "proven")
 
 
 @pytest.mark.parametrize("branch", ["open", "crossed"])
@@ -135,7 +136,7 @@ def test_what_happens_later_is_not_proven_away(where: str) -> None:
         assert pendula.find_equilibria(model, inputs={"F": 0.0}, prove=5).complete == "proven"
 
 
-@pytest.mark.parametrize("block", slow_too(range(2), range(2, 20)))
+@pytest.mark.parametrize("block", slow_too(range(1), range(1, 20)))
 def test_proven_sets_are_never_short(block: int) -> None:
     """10 random chains in each block: masses, lengths and springs at random; a search from 4000 starts finds no other."""
     rng = np.random.default_rng(block)

@@ -11,7 +11,7 @@ from pendula import Model, library
 from pendula.analysis.linear.quadratic import backward_errors, solve_quadratic
 from pendula.errors import UsageError
 from pendula.system.loops.mobility import independent_rows
-from tests.helpers import Array
+from tests.helpers import Array, slow_too
 
 
 def random_matrices(seed: int, n: int) -> tuple[Array, Array, Array, Array]:
@@ -46,7 +46,7 @@ def by_mpmath(M: Array, C: Array, K: Array) -> Array:
         return np.array([complex(x) for x in found])
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", slow_too(range(4), range(4, 12)))
 def test_roots_agree_with_forty_digits(seed: int) -> None:
     n = 2 + seed % 4
     M, K, D, G = random_matrices(seed, n)

@@ -20,6 +20,7 @@ from pendula.equations.formulations.support import ABILITIES, SOLVED, Support
 from pendula.equations.printing.counts import count
 from pendula.model.model import Model
 from pendula.system.joint_forces import jacobi_integral, joint_wrenches
+from tests.helpers import in_turn
 
 NAMES = tuple(formulations())
 
@@ -209,11 +210,10 @@ def test_coordinates_and_solution_are_as_stated(formulation: str) -> None:
         assert system("three cranks", formulation).tree is None  # all at once, as stated
 
 
-@pytest.mark.parametrize("place", [0, 1], ids=["absolute", "relative"])
-@pytest.mark.parametrize("formulation", NAMES)
-def test_equations_grow_as_stated(formulation: str, place: int) -> None:
+@pytest.mark.parametrize(("formulation", "kind"), in_turn(NAMES, ["absolute", "relative"]))
+def test_equations_grow_as_stated(formulation: str, kind: str) -> None:
     """Doubling a chain multiplies operations by 2^power or less, and by more than 2^(power - 1)."""
-    kind = ("absolute", "relative")[place]
+    place = ("absolute", "relative").index(kind)
     small, large = (
         count(pendula.derive(library.chain(links=n, coordinates=kind), formulation)).operations_shared for n in (20, 40)
     )

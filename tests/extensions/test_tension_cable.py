@@ -17,7 +17,7 @@ from pendula.extensions import load_extension
 from pendula.model.base import Scalar
 from pendula.model.files import schema
 from pendula.model.forces import FORCES, Force, ForceAcross, ForceBetween, ForceInJoint, Law, register_force
-from tests.helpers import random_mechanism, slow_too, states
+from tests.helpers import in_turn, random_mechanism, states
 
 CLOSE = 1e-10
 """Agreement of formulations; relative to the largest value."""
@@ -104,8 +104,11 @@ def difference(expected: Any, found: Any) -> float:
     return float(np.max(np.abs(np.asarray(expected) - found), initial=0.0)) / size
 
 
-@pytest.mark.parametrize("length", [0.1, 50.0], ids=["taut", "slack"])
-@pytest.mark.parametrize("seed", slow_too([1, 8, 11], [5, 17]))
+TAUT, SLACK = 0.1, 50.0
+OTHERS = [pytest.param(seed, length, marks=pytest.mark.slow) for seed in (5, 17) for length in (TAUT, SLACK)]
+
+
+@pytest.mark.parametrize(("seed", "length"), in_turn([1, 8, 11], [TAUT, SLACK]) + OTHERS)
 def test_all_formulations_and_the_recursion_agree(seed: int, length: float) -> None:
     model = with_forces(seed, length)
     for pair in pendula.check(model, states=6).pairs:

@@ -15,12 +15,12 @@ from tests.helpers import (
     drive_forces,
     evaluate,
     has_ball,
+    in_turn,
     is_driven,
     library_system,
     random_mechanism,
     regular,
     slope,
-    slow_too,
     states,
 )
 
@@ -62,8 +62,7 @@ def test_energy_of_library_mechanism_changes_by_the_power_of_loads_and_drives(na
     _assert_energy_changes_by_work(system, *regular(system, *states(system, 10, seed=5)), h=STEP.get(name, 2e-3))
 
 
-@pytest.mark.parametrize("formulation", formulations())
-@pytest.mark.parametrize("seed", slow_too(range(3100, 3103), range(3103, 3106)))
+@pytest.mark.parametrize(("seed", "formulation"), in_turn(range(3100, 3106), formulations()))
 def test_energy_of_random_mechanism_changes_by_the_power_of_loads_and_drives(seed: int, formulation: str) -> None:
     system = pendula.compile_system(random_mechanism(seed), formulation)
     _assert_energy_changes_by_work(system, *regular(system, *states(system, 8, seed=5)))
@@ -72,8 +71,7 @@ def test_energy_of_random_mechanism_changes_by_the_power_of_loads_and_drives(see
 UNDRIVEN = [n for n in VARIANTS if not is_driven(n)]
 
 
-@pytest.mark.parametrize("formulation", formulations())
-@pytest.mark.parametrize("name", UNDRIVEN)
+@pytest.mark.parametrize(("name", "formulation"), in_turn(UNDRIVEN, formulations()))
 def test_inertia_forces_balance_the_change_of_mass(name: str, formulation: str) -> None:
     """M' - 2C is skew, said without C: v . f_inertia = -v . M' v/2, so inertia alone never changes energy."""
     system = library_system(name, formulation)

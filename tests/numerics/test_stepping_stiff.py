@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 
 from pendula.numerics.steppers.stepping import integrate
 from pendula.outcome import Outcome
+from tests.helpers import in_turn
 
 SIMILAR = 0.12
 """Step counts of the same method; our controller limits growth after rejected steps as Hairer's code does, SciPy's does not."""
@@ -41,8 +42,7 @@ def _reference(name: str) -> np.ndarray:
     return solve_ivp(python, (0.0, t_end), y0, method="Radau", rtol=1e-10, atol=1e-13).y[:, -1]
 
 
-@pytest.mark.parametrize("tolerance", [1e-4, pytest.param(1e-6, marks=pytest.mark.slow), 1e-8])
-@pytest.mark.parametrize("name", STIFF)
+@pytest.mark.parametrize(("name", "tolerance"), in_turn(STIFF, [1e-4, 1e-6, 1e-8]))
 def test_stiff_problems_are_solved_as_by_scipys_radau(name, tolerance):
     callback, python, y0, t_end = STIFF[name]
     settings = {"rtol": tolerance, "atol": 1e-3 * tolerance}
@@ -55,8 +55,7 @@ def test_stiff_problems_are_solved_as_by_scipys_radau(name, tolerance):
     assert np.abs(ours.y[-1] - exact).max() < 10 * tolerance
 
 
-@pytest.mark.parametrize("tolerance", [1e-4, 1e-7, 1e-10])
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(("name", "tolerance"), in_turn(PROBLEMS, [1e-4, 1e-7, 1e-10]))
 def test_problems_that_are_not_stiff_take_as_many_steps_as_scipys_radau(name, tolerance):
     problem = PROBLEMS[name]
     settings = {"rtol": tolerance, "atol": tolerance}

@@ -8,7 +8,7 @@ import pytest
 import pendula
 from pendula import library
 from pendula.system.loops.mobility import mobility
-from tests.helpers import random_mechanism, states
+from tests.helpers import random_mechanism, slow_too, states
 
 
 def test_a_hundred_links_keep_energy_and_joints() -> None:
@@ -51,7 +51,20 @@ def test_a_run_is_the_same_in_the_bodies_and_in_the_joints_coordinates(name: str
         assert run.energy_drift <= 1e-8
 
 
-@pytest.mark.parametrize("seed", [*range(6), 1000, 1001, 1003])
+QUICK = (0, 1, 2, 3, 5, 1001)
+MORE = (4, 1000, 1003)
+
+
+@pytest.mark.slow
+def test_the_quick_mechanisms_have_every_kind_of_joint_that_the_others_have() -> None:
+    found = [
+        {joint.type for seed in seeds for joint in random_mechanism(seed, closed=seed >= 1000 or None).joints}
+        for seeds in (QUICK, (*QUICK, *MORE))
+    ]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("seed", slow_too(QUICK, MORE))
 def test_joints_read_from_the_bodies_are_those_the_bodies_were_placed_by(seed: int) -> None:
     system = pendula.compile_system(random_mechanism(seed, closed=seed >= 1000 or None), "maximal")
     t, q, v = states(system.in_joints.system, 10)

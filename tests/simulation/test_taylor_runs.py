@@ -11,7 +11,7 @@ from scipy.special import ellipj, ellipk
 import pendula
 from pendula import Outcome, library
 from pendula.numerics.taylor.integrate import LaneRuns, integrate_lanes, integrate_series
-from tests.helpers import Array, library_system
+from tests.helpers import Array, in_turn, library_system
 
 TIGHT = 1e-13
 SAME = 1e-10
@@ -48,20 +48,19 @@ def test_a_double_pendulum_keeps_its_energy_for_ten_seconds() -> None:
     assert run.stepper == "taylor"
 
 
-@pytest.mark.parametrize("formulation", ["kane", "lagrange", "newton-euler"])
-@pytest.mark.parametrize(
-    "name",
-    [
-        "double-pendulum",
-        "driven-chain: 1 link",
-        "cart-pole",
-        "hoop-bead",
-        "heavy-top",
-        "spatial-rod: quaternion, spatial",
-        "free-body",
-        "chain: everything",
-    ],
+MOTIONS = (
+    "double-pendulum",
+    "driven-chain: 1 link",
+    "cart-pole",
+    "hoop-bead",
+    "heavy-top",
+    "spatial-rod: quaternion, spatial",
+    "free-body",
+    "chain: everything",
 )
+
+
+@pytest.mark.parametrize(("name", "formulation"), in_turn(MOTIONS, ["kane", "lagrange", "newton-euler"]))
 def test_motion_work_and_samples_agree_with_dop853(name: str, formulation: str) -> None:
     ours, theirs = (_run(name, 1.0, s, formulation, samples=7) for s in ("taylor", "dop853"))
     assert ours.outcome.ok

@@ -21,7 +21,7 @@ from pendula.system.code.program import Program
 from pendula.system.taylor.code import LANES, bind_series, compile_series, share_rows
 from pendula.system.taylor.recurrences import Rates, Recurrences, find_recurrences, solve_symmetric
 from pendula.system.taylor.trig import Expansion
-from tests.helpers import Array, library_system
+from tests.helpers import Array, in_turn, library_system
 
 ORDER = 14
 ROUNDING = 1e-12
@@ -217,8 +217,10 @@ def test_every_sum_is_in_one_group() -> None:
     assert all(len(group) <= 6 and set(s) == set(way) for group in groups for s, way in group.items())
 
 
-@pytest.mark.parametrize("formulation", ["kane", "lagrange"])
-@pytest.mark.parametrize("name", ["double-pendulum", "heavy-top", "spatial-rod: quaternion", "chain: everything"])
+RATES_OF = ("double-pendulum", "heavy-top", "spatial-rod: quaternion", "chain: everything")
+
+
+@pytest.mark.parametrize(("name", "formulation"), in_turn(RATES_OF, ["kane", "lagrange"]))
 def test_the_first_coefficients_are_the_rates_of_the_system(name: str, formulation: str) -> None:
     """And all lanes have the same bits, which are those of a single state but for rounding."""
     system = library_system(name, formulation)
