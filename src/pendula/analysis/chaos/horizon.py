@@ -59,7 +59,7 @@ def horizon(
     """The time up to which a run is reliable: until it diverges from a run at a hundredth of its tolerance.
 
     In a chaotic motion errors grow exponentially, so beyond some time a run no longer predicts the motion, however
-    smooth it looks. If the tolerance cannot be tightened by at least ten, the reference run uses another stepper. The
+    smooth it looks. If the tolerance cannot be tightened tenfold, the reference run uses another stepper. The
     runs are compared at the sample times of ``run``.
 
     Args:

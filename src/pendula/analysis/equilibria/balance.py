@@ -115,7 +115,7 @@ class Balance:
     def scale(self, q: Array, v: Array | None = None) -> float:
         """A typical force of the mechanism, the scale for rounding errors in unbalanced forces.
 
-        It is the largest force, or the largest change of a force over a radian or a typical length.
+        It is the largest of all forces, their changes over a radian or a typical length, and the effect of rotation.
         """
         step = np.where([kind == "angle" for kind in self.system.layout.speed_kinds], 1.0, self._length)
         stiffness = np.abs(self.changes("s", q, v)) @ step

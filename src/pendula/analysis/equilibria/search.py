@@ -26,7 +26,7 @@ HALVINGS = 25
 CHUNK = 512
 """number of starts that are iterated together"""
 MEMORY = 2_000_000
-"""limit on the size of their matrices"""
+"""largest number of entries in the matrices of such a group"""
 
 Progress = Callable[[int, int], None]
 

@@ -78,7 +78,7 @@ def energy_finding(model: LinearModel, roots: Roots) -> Finding:
     damping = P.T @ model.damping @ P
     damped = bool(damping.size) and bool(np.linalg.eigvalsh(damping)[0] > 1e-12 * np.abs(damping).max())
     if not stiffness.size:
-        return Finding("minimum", "nothing but the cyclic coordinates moves", families=families)
+        return Finding("minimum", "only the cyclic coordinates move", families=families)
     lower = np.linalg.cholesky(mass)
     scaled = np.linalg.solve(lower, np.linalg.solve(lower, stiffness).T)
     sizes, directions = np.linalg.eigh((scaled + scaled.T) / 2)
