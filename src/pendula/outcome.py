@@ -21,6 +21,7 @@ class Outcome(Enum):
     TOO_MANY_STEPS = "stopped: the allowed number of steps was used up before the final time"
     INTERRUPTED = "stopped: interrupted by the user, the results so far are kept"
     PROJECTION_FAILED = "stopped: the state could not be brought back onto the constraints"
+    SINGULAR_POSE = "stopped: at a singular pose, from which the motion is not determined"
     EVENT = "stopped: an event ended the run"
     EVENT_FAILED = "stopped: the expression of an event has no finite value"
     CALLBACK_FAILED = "stopped: the right-hand side reported that it could not be evaluated"

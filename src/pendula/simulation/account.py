@@ -17,13 +17,16 @@ from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.joint_forces import gives_jacobi, jacobi_integral
 from pendula.system.layout import Array
+from pendula.system.parameters import typical_length
 from pendula.system.switches.schedule import constant_rates, moves_constraints
 from pendula.system.system import System, has_gaps
 
 _PAUSES = (Outcome.TOO_MANY_STEPS, Outcome.INTERRUPTED, Outcome.EVENT)
 
 UNTRUSTED = 1e-3
-"""Energy drift above which the notes of a run contain a warning."""
+"""Energy drift, relative to the energy scale, above which a run is not to be trusted."""
+OPEN = 1e-3
+"""Largest gap of the loops, relative to the typical length of the mechanism, above which a run is not to be trusted."""
 
 
 def trajectory_of(
@@ -52,9 +55,12 @@ def trajectory_of(
     outcome = run.outcome
     if outcome is Outcome.FINISHED and not np.all(np.isfinite(account.total)):
         outcome = Outcome.NOT_FINITE
-    notes += _energy_notes(account, deviation) + _jacobi_note(system) + _stiffness_note(system, run)
-    notes += hurry_notes(system, events, run)
-    notes += pose_notes(system, run.t, step_q, vector, stopped=outcome not in (Outcome.FINISHED, *_PAUSES))
+    stopped = outcome not in (Outcome.FINISHED, *_PAUSES)
+    poses, doubts = pose_notes(system, run.t, step_q, vector, run.singular_t, stopped=stopped)
+    notes += _energy_note(account) + _jacobi_note(system) + _stiffness_note(system, run)
+    notes += hurry_notes(system, events, run) + poses
+    opening = float(max(position.max(initial=0.0), violation.max(initial=0.0)))
+    doubts += _account_doubts(account, deviation, opening, typical_length(system, vector) if opening else 1.0)
     return Trajectory(
         t=run.sample_t if sampled else run.t,
         q=q,
@@ -64,7 +70,7 @@ def trajectory_of(
         energy=account,
         energy_error=deviation,
         violation=violation if has_gaps(system) else None,
-        constraint_violation=float(max(position.max(initial=0.0), violation.max(initial=0.0))),
+        constraint_violation=opening,
         velocity_violation=float(velocity.max(initial=0.0)),
         jacobi_drift=_jacobi_drift(system, account, step_q, step_v, vector),
         steps=run.accepted,
@@ -78,18 +84,26 @@ def trajectory_of(
         parameters=vector,
         step=None if settings.step is None else float(settings.step),
         events=crossings_of(system, events, run, vector),
+        doubts=doubts,
     )
 
 
-def _energy_notes(account: EnergyAccount, deviation: Array) -> tuple[str, ...]:
-    """Warnings about the energy account."""
-    notes: tuple[str, ...] = ()
-    if not float(max(account.kinetic.max(), np.ptp(account.potential))) > 0:
-        notes += ("nothing moves and no energy changes, so the energy drift is not scaled",)
+def _energy_note(account: EnergyAccount) -> tuple[str, ...]:
+    """Says that the energy drift has no scale, where that is so."""
+    if float(max(account.kinetic.max(), np.ptp(account.potential))) > 0:
+        return ()
+    return ("nothing moves and no energy changes, so the energy drift is not scaled",)
+
+
+def _account_doubts(account: EnergyAccount, deviation: Array, opening: float, length: float) -> tuple[str, ...]:
+    """Why a run is not to be trusted: its energy does not add up, or its loops are open."""
+    doubts: tuple[str, ...] = ()
     worst = max(account.drift, float(np.abs(deviation).max(initial=0.0)))
     if worst > UNTRUSTED:
-        notes += (f"energy is off by {worst:.2g} of its scale: do not trust this run (a singular chart, or too loose)",)
-    return notes
+        doubts += (f"energy is off by {worst:.2g} of its scale (a singular chart, or too loose a tolerance)",)
+    if opening > OPEN * length:
+        doubts += (f"the loops are open by up to {opening:.2g}, which is {opening / length:.2g} of a typical length",)
+    return doubts
 
 
 def _stiffness_note(system: System, run: Integration) -> tuple[str, ...]:

@@ -189,6 +189,10 @@ class Crossings:
         return f"{self.event.name}: {counted(len(self), 'crossing')}{when}"
 
 
+SINGULAR = Event("singular pose", "0")
+"""singular poses that a run passed; they are found by the constraints, not by an expression"""
+
+
 def read_events(events: Sequence[Event | str] | None) -> tuple[Event, ...]:
     """Events from objects or text.
 
@@ -199,6 +203,8 @@ def read_events(events: Sequence[Event | str] | None) -> tuple[Event, ...]:
         events = [events]
     found = tuple(e if isinstance(e, Event) else Event.read(e) for e in events or ())
     names = [e.name for e in found]
+    if SINGULAR.name in names:
+        raise UsageError(f'"{SINGULAR.name}" is the name under which runs record such poses; choose another')
     twice = [n for n in names if names.count(n) > 1]
     if twice:
         raise UsageError(f'two events are called "{twice[0]}"; give one of them a name: "name: {twice[0]}"')
@@ -249,6 +255,9 @@ def crossings_of(system: System, events: Sequence[Event], run: Integration, vect
         y = run.event_y[run.event_which == k]
         t = np.array(run.event_t[run.event_which == k])
         found[event.name] = Crossings(event, t, y[:, :nq], y[:, nq : nq + nv], system, vector)
+    if run.singular_t.size:
+        y = run.singular_y
+        found[SINGULAR.name] = Crossings(SINGULAR, run.singular_t, y[:, :nq], y[:, nq : nq + nv], system, vector)
     return found
 
 

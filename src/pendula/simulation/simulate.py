@@ -15,6 +15,7 @@ from pendula.simulation.beginning import energy_size, start_state, with_inputs
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.events import Event, read_events, watch_events
 from pendula.simulation.loops import check_start, stabilization_rate
+from pendula.simulation.passage import Passages
 from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.dynamics import Dynamics
@@ -102,8 +103,8 @@ def simulate(
     system.accelerations(start.q, start.v, start.t, parameters=vector)  # raises if they are not determined
     run, more = _integrated(system, start, vector, settings, looked_for, on_progress)
     found = trajectory_of(system, run, vector, settings, looked_for, notes + more)
-    if on_failure == "raise" and not found.outcome.ok:
-        raise NoConvergence(f"{found.outcome}: {found.detail}", last=run.y[-1])
+    if on_failure == "raise" and not found.ok:
+        raise NoConvergence(": ".join(filter(None, (str(found.outcome), found.detail, *found.doubts))), last=run.y[-1])
     return found
 
 
@@ -143,10 +144,16 @@ def _integrated(
             "max_steps": settings.max_steps,
             "on_progress": on_progress,
         }
-        run = integrate_series(series, **common) if series else integrate(dynamics.rhs, watched=watched, **common)
+        if series:
+            return integrate_series(series, **common), notes
+        common |= {"watched": watched}
+        if system.model.closures and system.loop_rows:
+            through = settings.constraints == "projection"
+            passages = Passages(system, vector, dynamics, pass_through=through, rhs=dynamics.rhs, **common)
+            return passages.to_the_end(), notes
+        return integrate(dynamics.rhs, **common), notes
     except ValueError as error:
         raise UsageError(str(error)) from None
-    return run, notes
 
 
 def _stabilized(

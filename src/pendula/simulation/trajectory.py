@@ -107,7 +107,18 @@ class Trajectory:
     step: float | None = None
     """fixed step size, if any; the tolerance then had no effect"""
     events: Mapping[str, Crossings] = field(default_factory=dict)
-    """occurrences of each event, by its name"""
+    """occurrences of each event, by its name; singular poses that were passed are the event ``singular pose``"""
+    doubts: tuple[str, ...] = ()
+    """why the run is not to be trusted; empty if nothing speaks against it"""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run did all that was asked, and nothing speaks against trusting it.
+
+        Energy that is off by more than 0.001 of its scale, loops open by more than 0.001 of a typical length, and a
+        branch that may have changed in a singular pose do; ``doubts`` says which.
+        """
+        return self.outcome.ok and not self.doubts
 
     @property
     def layout(self) -> Layout:
@@ -175,6 +186,7 @@ class Trajectory:
             "velocity_violation": self.velocity_violation,
             "units": dict(self.layout.units),
             "notes": list(self.notes),
+            "doubts": list(self.doubts),
             "events": [asdict(found.event) for found in self.events.values()],
         }
         content = {
@@ -207,5 +219,6 @@ class Trajectory:
         ]
         if self.violation is not None:
             lines.append(f"constraint violation {self.constraint_violation:.2e}")
+        lines += [f"not to be trusted: {doubt}" for doubt in self.doubts]
         lines += [str(found) for found in self.events.values()]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from typing import Any
 
 import click
@@ -23,7 +24,8 @@ def reactions_command(output: str | None, plot_file: str | None, as_json: bool, 
     """Forces and torques at every joint of MODEL along its motion.
 
     Each is the wrench that the parent side exerts on the child side, without springs and friction along the joint's
-    free directions. Exits with 1 if the run had to stop early.
+    free directions. Exits with 1 if the run had to stop early or is not to be
+    trusted.
     """
     paths = {"-o": opt.file_of(output, "-o", "Reactions"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
     run, _ = perform(**options, engine="symbolic", quiet=as_json)
@@ -35,7 +37,7 @@ def reactions_command(output: str | None, plot_file: str | None, as_json: bool, 
         opt.echo_json(_data(found, run))
     else:
         click.echo(_report(found, run, wrote))
-    if not run.outcome.ok:
+    if not run.ok:
         sys.exit(1)
 
 
@@ -44,7 +46,9 @@ def _report(found: Any, run: Any, wrote: list[str]) -> str:
 
     outcome = f"{run.outcome}" + (f" ({run.detail})" if run.detail else "")
     lines = [heading(f"{found.model}: reactions"), "", f"outcome       {outcome}"]
-    lines += [f"energy drift  {run.energy_drift:.2e}", "", reactions_text(found)]
+    lines += [f"energy drift  {run.energy_drift:.2e}"]
+    lines += [textwrap.fill(f"not to be trusted: {doubt}", 80, subsequent_indent="  ") for doubt in run.doubts]
+    lines += ["", reactions_text(found)]
     if wrote:
         lines += ["", *wrote]
     return "\n".join(lines)
@@ -58,6 +62,8 @@ def _data(found: Any, run: Any) -> dict[str, Any]:
         **picked(run, "detail energy_drift constraint_violation"),
         "outcome": str(run.outcome),
         "finished": run.outcome.ok,
+        "ok": run.ok,
+        "doubts": list(run.doubts),
         "units": picked(found.units, "time force torque"),
         "joints": joints,
         "peaks": [picked(peak, "joint force force_at torque torque_at") for peak in found.peaks],

@@ -53,7 +53,7 @@ def report_command(
     missing = {part: reason.splitlines()[0] for part, reason in found.absent.items() if part in _TOLD}
     size = path.stat().st_size
     agree = found.certificate is None or found.certificate.passed
-    finished = found.run is not None and found.run.outcome.ok
+    finished = found.run is not None and found.run.ok
     if as_json:
         echo_json({"file": str(path), "bytes": size, "missing": missing, "agree": agree, "finished": finished})
     else:

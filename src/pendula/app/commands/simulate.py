@@ -39,7 +39,7 @@ def simulate_command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Motion of MODEL from its initial state. Exits with 1 if the run had to stop early."""
+    """Motion of MODEL from its initial state. Exits with 1 if the run had to stop early or is not to be trusted."""
     if section is None and (section_file is not None or section_of is not None):
         raise UsageError('--plot-section and --section-of require --section, such as --section "theta1 = 0"')
     paths = {
@@ -55,7 +55,7 @@ def simulate_command(
         opt.echo_json(_data(run, found))
     else:
         click.echo(report(run, wall, wrote, found))
-    if not run.outcome.ok:
+    if not run.ok:
         sys.exit(1)
 
 
@@ -107,6 +107,7 @@ def report(run: Any, wall: float, wrote: list[str], horizon: Any = None) -> str:
     facts.append(("seconds", f"{run.seconds:.4f} integrating, {wall:.2f} in all"))
     width = max(len(name) for name, _ in facts) + 2
     lines += [textwrap.fill(f"{name:<{width}}{text}", 80, subsequent_indent=" " * width) for name, text in facts]
+    lines += [textwrap.fill(f"not to be trusted: {doubt}", 80, subsequent_indent="  ") for doubt in run.doubts]
     lines += [textwrap.fill(f"note: {opt.in_options(note)}", 80, subsequent_indent="  ") for note in run.notes]
     if horizon is not None:
         lines.append(
@@ -134,6 +135,8 @@ def _data(run: Any, horizon: Any = None) -> dict[str, Any]:
         "model": run.system.model.name,
         "outcome": str(run.outcome),
         "finished": run.outcome.ok,
+        "ok": run.ok,
+        "doubts": list(run.doubts),
         **picked(run, "detail t energy_drift jacobi_drift constraint_violation velocity_violation"),
         **picked(run, "steps rejected rhs_evaluations seconds stepper tolerance step"),
         **picked(run.system, "formulation engine"),

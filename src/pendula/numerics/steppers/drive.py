@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pendula.numerics.steppers.run import BUFFER_FULL, GO_ON
+from pendula.numerics.steppers.run import BUFFER_FULL, GO_ON, HALTED
 
 FIRST_STRETCH = 16  # attempts before their speed is known
 LONGEST_STRETCH = 4096
@@ -23,6 +23,7 @@ class Drive:
         advance: makes the given number of attempts and returns a code of :mod:`pendula.numerics.steppers.run`.
         show: called after every stretch.
         make_room: called when the loop answers ``BUFFER_FULL``.
+        halt: called after every stretch; True ends the run, with the code ``HALTED``.
         longest: attempts in one stretch.
         code: the last answer of the loop.
         seconds: wall time of the loop, without compilation.
@@ -32,6 +33,7 @@ class Drive:
     advance: Callable[[int], int]
     show: Callable[[], object] | None = None
     make_room: Callable[[], None] | None = None
+    halt: Callable[[], bool] | None = None
     longest: int = LONGEST_STRETCH
     code: int = GO_ON
     seconds: float = 0.0
@@ -65,6 +67,8 @@ class Drive:
             stretch = max(1, min(stretch, self.longest))
             if self.show is not None:
                 self.show()
+            if self.halt is not None and self.halt():
+                self.code = HALTED
 
 
 def doubled(rows: np.ndarray) -> np.ndarray:

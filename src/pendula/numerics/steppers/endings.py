@@ -19,6 +19,7 @@ OUTCOMES = {
     codes.NO_SOLUTION: Outcome.STEP_TOO_SMALL,
     codes.AT_EVENT: Outcome.EVENT,
     codes.BAD_EVENT: Outcome.EVENT_FAILED,
+    codes.HALTED: Outcome.SINGULAR_POSE,
 }
 
 

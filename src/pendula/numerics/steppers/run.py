@@ -18,7 +18,7 @@ from pendula.numerics.scalars.eight import LANES
 
 # How an attempt, a part of a step, or a stretch of the loop ended.
 GO_ON, DONE, BUFFER_FULL, TOO_SMALL, BAD_VALUE, BAD_START, NO_PROJECTION, STEPS_USED_UP, NO_SOLUTION = range(9)
-AT_EVENT, BAD_EVENT = range(9, 11)
+AT_EVENT, BAD_EVENT, HALTED = range(9, 12)
 
 RUN = record_dtype(
     reals="""

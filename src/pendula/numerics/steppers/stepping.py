@@ -26,7 +26,10 @@ from pendula.outcome import Outcome
 
 FIRST_BUFFER = 256  # accepted steps; doubled when full
 
+GUARDED_STRETCH = 256  # attempted steps between two calls of a guard
+
 Progress = Callable[[float, float, int], object]
+Guard = Callable[[np.ndarray, np.ndarray], int | None]
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class Integration:
             not.
         event_t, event_y: times and states at which watched functions crossed zero, in order.
         event_which: index of the function of each.
+        singular_t, singular_y: times and states of singular poses that the run passed.
         event_hurried: for each function the time of the first step in which it turned so often that crossings may
             have been missed; NaN where none was.
     """
@@ -71,6 +75,8 @@ class Integration:
     event_y: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     event_which: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     event_hurried: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    singular_t: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    singular_y: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 def integrate(
@@ -92,6 +98,7 @@ def integrate(
     breakpoints: Sequence[float] | np.ndarray = (),
     watched: Watched | None = None,
     coordinates: int | None = None,
+    guard: Guard | None = None,
 ) -> Integration:
     """Solve y' = f(t, y) from ``t_span[0]`` to ``t_span[1]``, forwards or backwards.
 
@@ -120,6 +127,8 @@ def integrate(
             on one side and just after on the other. Times outside ``t_span`` are ignored.
         watched: functions of time and state whose zeros are recorded; some may end the run.
         coordinates: how many of the first components are positions, for steppers that treat them differently.
+        guard: called as ``guard(t, y)`` with the states of the steps since it was called last. An index among them
+            ends the run: steps, samples and events after that state are dropped.
 
     Returns:
         An :class:`Integration`; ``outcome`` reports failures during the run.
@@ -152,7 +161,7 @@ def integrate(
     run.first_step, run.fixed = 0.0 if first_step is None else float(first_step), int(stepper.fixed)
     run.atol = checks.checked_atol(atol, start.size)
     _tell_apart(run, quadratures, coordinates or 0)
-    return _Running(run, stepper, rhs, project, watched).to_the_end(on_progress)
+    return _Running(run, stepper, rhs, project, watched).to_the_end(on_progress, guard)
 
 
 def _tell_apart(run: Memory, quadratures: int, coordinates: int) -> None:
@@ -248,18 +257,39 @@ class _Running:
             run.events_capacity = make_room(self._watch, 0)
         stepper.native.install(run, run.n, run.controlled, run.rtol)
 
-    def to_the_end(self, on_progress: Progress | None) -> Integration:
+    def to_the_end(self, on_progress: Progress | None, guard: Guard | None) -> Integration:
         """Drives the loop to its end and gathers the result."""
-        run = self._run
+        run, seen = self._run, 0
 
         def show() -> None:
             if on_progress is not None:
                 on_progress(run.t, run.t_end, run.stored - 1)
 
-        drive = Drive(lambda attempts: advance(run.address, attempts), show, self._make_room).to_the_end()
+        def halt() -> bool:
+            nonlocal seen
+            if guard is None or run.stored == seen:
+                return False
+            index = guard(run.t_out[seen : run.stored], run.y_out[seen : run.stored])
+            if index is not None:
+                self._go_back(seen + index)
+            seen = run.stored
+            return index is not None
+
+        drive = Drive(lambda attempts: advance(run.address, attempts), show, self._make_room, halt if guard else None)
+        drive.longest = min(drive.longest, GUARDED_STRETCH if guard else drive.longest)
+        drive.to_the_end()
         outcome = outcome_of(drive, run.direction * (run.t - run.t_end) >= 0.0)
         outcome, detail = explain(outcome, drive.code, run, self._rhs, self._project, self._watched, self._watch)
         return self._gathered(outcome, detail, drive.seconds)
+
+    def _go_back(self, index: int) -> None:
+        """Drops all that came after a step."""
+        run, watch = self._run, self._watch
+        run.t, run.stored = float(run.t_out[index]), index + 1
+        beyond = run.direction * (run.sample_t[: run.next_sample] - run.t) > 0.0
+        run.next_sample -= int(beyond.sum())
+        if watch is not None:
+            run.events -= int((run.direction * (watch.t[: run.events] - run.t) > 0.0).sum())
 
     def _make_room(self) -> None:
         run = self._run
