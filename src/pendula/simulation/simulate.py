@@ -1,4 +1,4 @@
-"""From a system and an initial state to a trajectory."""
+"""Simulates a system from an initial state."""
 
 from __future__ import annotations
 
@@ -48,37 +48,37 @@ def simulate(
 ) -> Trajectory:
     """The motion of a mechanism from an initial state.
 
-    Loops are closed at the start with the least change (``notes`` says what moved), and after every step the
-    state is brought back onto the constraints. The energy account is kept in every run.
+    Loops are closed at the start with the least change (``notes`` says what moved), and after every step the state is
+    projected back onto the constraints. Every run has an energy account.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
-        duration: how long, from t = 0 or from the time of a given State; or give ``t_span``.
+        duration: length of the run, from t = 0 or from the time of a given State; alternatively give ``t_span``.
         t_span: first and last time.
         initial_state: a State, or changes to the model's initial state by name.
         parameters: changes of parameters by name, or all values as an array.
         inputs: values of inputs by name: numbers, or expressions of t and parameters in text.
-        tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
+        tol: relative tolerance of a step (step-size control); also the absolute one unless ``atol`` is given.
         stepper: a name from :data:`pendula.extend.STEPPERS`: "dop853" (order 8), "rk45" (order 5), "taylor" (Taylor
             series, for high accuracy with up to 12 speeds; neither loops nor conditions on the motion such as abs),
             "radau" (implicit, order 5: for stiff mechanisms), "rk4" (order 4, fixed steps), or one that you registered.
         step: size of the steps of a stepper without tolerance, such as "rk4".
-        samples: number of equally spaced times, or the times, to keep states at; default: every accepted step.
-        constraints: "projection" brings every step back onto them; "baumgarte" adds terms to the equations that let
-            their errors die out; "none" leaves them alone, to see how far they drift.
-        baumgarte_rate: rate of that [1/time]; default: so that errors die out over a few steps (see ``notes``).
-        events: what to look for on the way, as :class:`~pendula.Event` or in text: "theta1 = 0 rising" is recorded in
-            ``events``, "stop: theta1 >= 90deg" ends the run exactly there (which is then also the last sample).
-            An expression that swings several times within a step may hide crossings, and ``notes`` says so.
+        samples: number of equally spaced times, or the times, at which states are kept; default: every accepted step.
+        constraints: "projection" projects every step onto the constraints; "baumgarte" adds stabilizing terms to the
+            equations, so that violations decay; "none" does nothing, to show the drift.
+        baumgarte_rate: rate of that decay [1/time]; default: violations decay over a few steps (see ``notes``).
+        events: events to detect, as :class:`~pendula.Event` or text: "theta1 = 0 rising" is recorded in ``events``,
+            "stop: theta1 >= 90deg" ends the run exactly there (which is then also the last sample). Crossings of an
+            expression that oscillates several times within a step may be missed; ``notes`` says so.
         on_progress: called as (t, t_end, steps) about ten times a second.
-        on_failure: "return" gives the trajectory up to where it stopped, with its outcome; "raise" raises.
+        on_failure: "return" returns the trajectory up to the failure, with its outcome; "raise" raises.
 
     Returns:
-        Trajectory; look at ``outcome``, ``energy_drift`` and ``constraint_violation`` first.
+        Trajectory; check ``outcome``, ``energy_drift`` and ``constraint_violation`` first.
 
     Raises:
         LoopNotClosed: the loops cannot be closed at the start.
-        SingularPose: accelerations are not determined at the start (singular chart, or a linkage can go two ways).
+        SingularPose: accelerations are not determined at the start (singular chart, or branch point of a linkage).
         UsageError: an argument is out of range.
         NotSupported: the stepper does not support a request; the message lists those that do.
 
@@ -94,15 +94,15 @@ def simulate(
         stepper=stepper, step=step, samples=samples, constraints=constraints, baumgarte_rate=baumgarte_rate,
         max_steps=max_steps, on_failure=on_failure,
     )  # fmt: skip
-    looked_for = read_events(events)
-    if looked_for:
+    wanted = read_events(events)
+    if wanted:
         settings.stepper.require("events")
     vector = parameter_vector(system, parameters)
     start, notes = start_state(system, initial_state, settings.span[0], vector)
     notes += check_start(system, start, vector)
     system.accelerations(start.q, start.v, start.t, parameters=vector)  # raises if they are not determined
-    run, more = _integrated(system, start, vector, settings, looked_for, on_progress)
-    found = trajectory_of(system, run, vector, settings, looked_for, notes + more)
+    run, more = _integrated(system, start, vector, settings, wanted, on_progress)
+    found = trajectory_of(system, run, vector, settings, wanted, notes + more)
     if on_failure == "raise" and not found.ok:
         raise NoConvergence(": ".join(filter(None, (str(found.outcome), found.detail, *found.doubts))), last=run.y[-1])
     return found
@@ -116,7 +116,7 @@ def _integrated(
     events: Sequence[Event],
     on_progress: Callable[[float, float, int], object] | None,
 ) -> tuple[Integration, tuple[str, ...]]:
-    """The integration itself, and notes on how constraints are stabilized."""
+    """The integration, and notes on constraint stabilization."""
     dynamics = system.dynamics(vector)
     y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])
     watched = watch_events(system, events, vector, settings.span[0], y0)
@@ -124,7 +124,7 @@ def _integrated(
     breaks = breakpoints(system, vector, settings.span)
     common: dict[str, Any] = {"rtol": settings.tol, "atol": settings.atol, "quadratures": dynamics.quadratures}
     if dynamics.quadratures and moves_by_time(system):
-        # motors may work while the state is at rest: the work then takes part in step control
+        # drives may do work while the state is at rest, so step-size control includes the work
         work = settings.tol * energy_size(system, start, vector)
         common |= {"atol": np.append(np.full(y0.size - 1, settings.atol), work), "quadratures": 0}
     if series is None:
@@ -159,7 +159,7 @@ def _integrated(
 def _stabilized(
     system: System, dynamics: Dynamics, y0: Array, vector: Array, settings: Settings, common: dict[str, Any]
 ) -> tuple[Dynamics, tuple[str, ...]]:
-    """Equations with Baumgarte's terms, and a note on their rate."""
+    """Equations with Baumgarte stabilization, and a note on its rate."""
     rate, chosen = settings.baumgarte_rate, "as given"
     if rate is None:
         rate = stabilization_rate(dynamics, y0, settings.span, **common)

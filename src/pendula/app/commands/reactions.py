@@ -1,4 +1,4 @@
-"""The reactions command: a run as by simulate, then the forces in its joints."""
+"""The reactions command: a run as in simulate, then its joint reactions."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def report_command(
     made = read_model(model, settings)
     name = output or f"{_file_name(made.name)}.html"
     if not name.lower().endswith((".html", ".htm")):
-        raise UsageError(f'-o: a report is a page: its name must end in .html, found "{name}"')
+        raise UsageError(f'-o: a report is a page, so its name must end in .html, found "{name}"')
     path = writable(name, "-o")
     assert path is not None
     found = study(made, at=at, duration=duration, tol=tol, on_progress=_progress if sys.stderr.isatty() else None)
@@ -83,6 +83,6 @@ def _progress(what: str) -> None:
 
 
 def _file_name(name: str) -> str:
-    """A name of a model as the name of a file: letters, digits and hyphens."""
+    """The name of a model as a file name: letters, digits and hyphens."""
     kept = "".join(c if c.isalnum() and c.isascii() else "-" for c in name.lower())
     return "-".join(part for part in kept.split("-") if part) or "report"

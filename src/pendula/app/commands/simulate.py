@@ -83,7 +83,7 @@ def _write(run: Any, paths: dict[str, Any], section_of: str | None = None) -> li
 
 
 def report(run: Any, wall: float, wrote: list[str], horizon: Any = None) -> str:
-    """The account of a run, in 80 columns."""
+    """A summary of a run in 80 columns."""
     layout, units = run.joint_layout, run.system.model.unit_names
     lines = [heading(run.system.model.name), ""]
     facts = [
@@ -98,7 +98,7 @@ def report(run: Any, wall: float, wrote: list[str], horizon: Any = None) -> str:
         ("energy drift", f"{run.energy_drift:.2e} of {number(run.energy.scale, 6)} {units.energy}"),
     ]
     if run.jacobi_drift is not None:
-        facts.append(("Jacobi integral", f"kept to {run.jacobi_drift:.2e}"))
+        facts.append(("Jacobi integral", f"conserved to {run.jacobi_drift:.2e}"))
     if run.violation is not None:
         opening = f"{run.constraint_violation:.2e}, its rate {run.velocity_violation:.2e}"
         facts.append(("constraint violation", opening))
