@@ -1,4 +1,4 @@
-"""Compiled loops in short stretches, so that progress can be shown and an interrupt keeps what was computed."""
+"""Runs compiled loops in short stretches, to show progress and to keep all results after an interrupt."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ SECONDS_PER_STRETCH = 0.1
 
 @dataclass
 class Drive:
-    """A compiled loop on its way to the end.
+    """Runs a compiled loop to its end.
 
     Attributes:
         advance: makes the given number of attempts and returns a code of :mod:`pendula.numerics.steppers.run`.
         show: called after every stretch.
-        make_room: called when the loop answers ``BUFFER_FULL``.
+        make_room: called when the loop returns ``BUFFER_FULL``.
         halt: called after every stretch; True ends the run, with the code ``HALTED``.
-        longest: attempts in one stretch.
-        code: the last answer of the loop.
+        longest: most attempts in one stretch.
+        code: the last return code of the loop.
         seconds: wall time of the loop, without compilation.
-        interrupted: whether the user ended it.
+        interrupted: whether the user interrupted it.
     """
 
     advance: Callable[[int], int]
@@ -40,8 +40,8 @@ class Drive:
     interrupted: bool = False
 
     def to_the_end(self) -> Drive:
-        """Drives the loop until it ends or the user interrupts; returns itself."""
-        self.advance(0)  # compiles, takes no step
+        """Runs the loop until it ends or the user interrupts; returns itself."""
+        self.advance(0)  # compiles without taking a step
         try:
             self._stretches()
         except KeyboardInterrupt:
@@ -49,9 +49,9 @@ class Drive:
         return self
 
     def _stretches(self) -> None:
-        """Runs in stretches until something ends the run.
+        """Runs stretch after stretch until the run ends.
 
-        A separate function because Python may raise KeyboardInterrupt on the jump at the end of a loop,
+        This is a separate function because Python may raise KeyboardInterrupt on the jump at the end of a loop,
         which a ``try`` around the loop in the same function does not cover.
         """
         stretch = FIRST_STRETCH

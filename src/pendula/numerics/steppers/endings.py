@@ -1,4 +1,4 @@
-"""How a run ended, in words."""
+"""Outcomes of runs, and messages that explain them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OUTCOMES = {
 
 
 def outcome_of(drive: Drive, reached: bool) -> Outcome:
-    """How a loop ended; one that was interrupted at the final time has finished."""
+    """The outcome of a loop; one that was interrupted at the final time has finished."""
     if drive.interrupted:
         return Outcome.FINISHED if reached else Outcome.INTERRUPTED
     return OUTCOMES[drive.code]
@@ -39,12 +39,12 @@ def explain(
     watched: Watched | None,
     watch: Memory | None,
 ) -> tuple[Outcome, str]:
-    """The outcome, refined by what the right-hand side reports, and the numbers behind it."""
+    """The outcome, refined by the report of the right-hand side, and a message with the numbers behind it."""
     t, where = run.t, run.where
     if watched is not None and watch is not None and outcome is Outcome.EVENT:
         return outcome, f"{watched.name(watch.stopped)} at t = {t:.9g}"
     if watched is not None and watch is not None and outcome is Outcome.EVENT_FAILED:
-        return outcome, f"{watched.name(watch.bad)} has no value soon after t = {t:.9g}"
+        return outcome, f"{watched.name(watch.bad)} has no value shortly after t = {t:.9g}"
     component = run.component
     which = f"component {component}" if component >= 0 else "the error estimate"
     failing = project if project is not None and outcome is Outcome.PROJECTION_FAILED else rhs
@@ -65,14 +65,14 @@ def explain(
 
 
 def reported(failure: str, where: float, t: float) -> str:
-    """What the equations themselves say about their failure."""
+    """The failure that the equations report, with its time."""
     return f"{failure} (at t = {where:.9g}; the last good state is at t = {t:.9g})"
 
 
 def reached_or_failed(
     outcome: Outcome, t: float, t_end: float, attempts: int, where: float, failure: str | None
 ) -> str:
-    """The numbers behind the outcomes that all loops share; empty for others."""
+    """The message for outcomes that all loops share; empty for others."""
     if outcome is Outcome.TOO_MANY_STEPS:
         return f"{attempts} steps were tried; reached t = {t:.9g} of {t_end:.9g}"
     if outcome is Outcome.INTERRUPTED:

@@ -1,6 +1,6 @@
-"""The record of one integration, which the step loop and every stepper work on.
+"""The record of one integration, on which the step loop and every stepper work.
 
-All that must survive between calls is here, so that the loop can stop after any number of attempts and resume later.
+It holds all data that persists between calls, so that the loop can stop after any number of attempts and resume later.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ RUN = record_dtype(
 )
 """Fields of the record, in groups.
 
-Where the run is: ``t``, ``h_abs`` (size of the next step), ``earliest`` (the right-hand side is not evaluated before),
-``last_error`` (of the accepted step before), ``stiff_from``, ``drift`` and ``violation`` (of the constraints),
-``where`` (time of the last trouble). The step under way: ``h``, ``t_new``, ``latest`` (the right-hand side is not
-evaluated after), ``wanted``, and what the stepper answers: ``error``, ``factor`` and ``code``; ``jumps`` is 1 if the
-step ends on a breakpoint after which the run continues; ``events`` were found so far.
+Progress: ``t``, ``h_abs`` (size of the next step), ``earliest`` (the right-hand side is not evaluated before it),
+``last_error`` (of the previous accepted step), ``stiff_from``, ``drift`` and ``violation`` (of the constraints),
+``where`` (time of the last failure). The current step: ``h``, ``t_new``, ``latest`` (the right-hand side is not
+evaluated after it), ``wanted``, and the stepper's results ``error``, ``factor`` and ``code``; ``jumps`` is 1 if the
+step ends at a breakpoint after which the run continues; ``events``: number found so far.
 
 Settings: ``t_end``, ``direction`` (1 or -1), ``rtol``, ``max_step``, ``nudge`` (distance from a breakpoint at which
 the right-hand side is evaluated), ``first_step`` (0: chosen), ``t_first``; ``n`` components, of which the first
@@ -52,15 +52,15 @@ the right-hand side is evaluated), ``first_step`` (0: chosen), ``t_first``; ``n`
 ``fixed`` is 1 for steps of ``max_step``.
 
 Native functions: ``rhs``, ``project``, and of the stepper ``attempt``, ``prepare`` (dense output; 0: a cubic),
-``settle`` (after a step was accepted or rejected; 0: none), ``watch`` (events; 0: none); the latter take the address
-of this record as context. ``watched`` and ``method`` are addresses of further records.
+``settle`` (after a step was accepted or rejected; 0: none), ``watch`` (events; 0: none); the latter four take the
+address of this record as context. ``watched`` and ``method`` are addresses of further records.
 
 Memory: ``rows`` are rows of ``width`` bytes, a spare number and then one for each component: first the stages, then
-the rows ``fresh`` (derivative the next step starts with where it is not the last stage), ``stage`` (time and state of a
+the rows ``fresh`` (first derivative of the next step if it is not the last stage), ``stage`` (time and state of a
 stage or sample), ``new`` (time and state at the end of the attempted step), ``scratch`` (error estimates, two rows),
 ``dense`` (first of the dense output) and ``late`` (the last stage before the end). In ``stage`` and ``new`` the spare
-number is the time, which is the layout callbacks read. Rows end with zeros up to a multiple of eight components; so
-does the memory behind ``y`` and ``zero`` (:func:`padded`). ``onto`` is what the projection writes.
+number is the time, which is the layout that callbacks read. Rows are padded with zeros to a multiple of eight
+components, as is the memory of ``y`` and ``zero`` (:func:`padded`). ``onto`` is the output of the projection.
 
 The rest is the tableau (:class:`~pendula.numerics.steppers.tableaus.Tableau`).
 """
@@ -101,19 +101,19 @@ def row(typingctx: Any, run: Any, index: Any) -> Any:
 
 
 def room(n: int) -> int:
-    """Places for n components: sums over stages go eight at a time."""
+    """Length of a row for n components: sums over stages take eight at a time."""
     return -(-n // LANES) * LANES
 
 
 def padded(values: np.ndarray) -> np.ndarray:
-    """A copy of a row of numbers with zeros behind it, so that it can be read eight at a time to the end."""
+    """A copy of a row of numbers followed by zeros, so that it can be read eight at a time."""
     memory = np.zeros(room(values.size))
     memory[: values.size] = values
     return memory[: values.size]
 
 
 def row_numbers(tableau: Any) -> dict[str, int]:
-    """Where the rows behind the stages are."""
+    """Indices of the rows after the stages."""
     fresh = tableau.stages + tableau.extra_stages + 1
     return {
         "fresh": fresh,
@@ -126,7 +126,7 @@ def row_numbers(tableau: Any) -> dict[str, int]:
 
 
 def new_run(tableau: Any, y: np.ndarray) -> Memory:
-    """The memory of a run that starts from ``y``, with everything that depends on sizes alone."""
+    """The memory of a run that starts from ``y``, with all fields that depend only on sizes."""
     n, numbers = y.size, row_numbers(tableau)
     rows = np.zeros((numbers["late"] + 1, 1 + room(n)))
     scalars = (

@@ -1,7 +1,7 @@
 """Integration of ordinary differential equations at compiled speed.
 
-:func:`integrate` checks its input, then runs the compiled loop in short stretches, so that progress can
-be shown and the run can be interrupted with everything computed so far kept.
+:func:`integrate` checks its input, then runs the compiled loop in short stretches, so that it can show progress and
+keep all results so far when the user interrupts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Guard = Callable[[np.ndarray, np.ndarray], int | None]
 
 @dataclass(frozen=True)
 class Integration:
-    """What an integration computed, and how it ended. Everything up to the end is kept in every case.
+    """The results of an integration, and how it ended. It keeps everything up to the end in every case.
 
     Attributes:
         t, y: time, shape (steps + 1,), and state, shape (steps + 1, n), at the start and after every
@@ -43,18 +43,18 @@ class Integration:
         outcome: how the run ended; ``outcome.ok`` if it reached the final time.
         detail: a sentence with the numbers behind the outcome; empty if it finished.
         accepted, rejected: number of steps.
-        rhs_evaluations: calls of the right-hand side, for the start and dense output included.
+        rhs_evaluations: calls of the right-hand side, including those for the start and dense output.
         seconds: wall time of the compiled loop, without compilation.
         max_drift: largest violation of the constraints before a step was projected; 0 without projection.
-        max_violation: largest violation left after projection, samples included; 0 without projection.
+        max_violation: largest violation after projection, including samples; 0 without projection.
         method: name of the method.
         stiff_from: time from which stability, not accuracy, limited the steps of an explicit method; None if it did
             not.
         event_t, event_y: times and states at which watched functions crossed zero, in order.
-        event_which: index of the function of each.
+        event_which: index of the function for each event.
         singular_t, singular_y: times and states of singular poses that the run passed.
-        event_hurried: for each function the time of the first step in which it turned so often that crossings may
-            have been missed; NaN where none was.
+        event_hurried: for each function the time of the first step in which it oscillated so often that crossings may
+            have been missed; NaN if there was none.
     """
 
     t: np.ndarray
@@ -102,29 +102,29 @@ def integrate(
 ) -> Integration:
     """Solve y' = f(t, y) from ``t_span[0]`` to ``t_span[1]``, forwards or backwards.
 
-    Methods and error norms are those of SciPy's ``solve_ivp``. Values that are not finite are never returned: the
-    step is shortened, unless it is fixed, and if that does not help the run stops.
+    Methods and error norms are those of SciPy's ``solve_ivp``. The result never contains values that are not finite:
+    the step is shortened, unless it is fixed, and if that does not help the run stops.
 
     Args:
-        rhs: reads ``[t, y...]``, writes ``dy/dt``; NaN where it cannot be evaluated.
+        rhs: reads ``[t, y...]``, writes ``dy/dt``; NaN if it cannot be evaluated.
         y0: initial state.
         t_span: first and last time.
         rtol: relative tolerance of one step, from 1e-14 up.
         atol: absolute tolerance of one step; a number, or one for each component.
         method: name of a stepper (:data:`~pendula.numerics.steppers.stepper.STEPPERS`) other than "taylor".
-        sample_times: times inside ``t_span``, in the order of integration, at which states are wanted.
+        sample_times: times inside ``t_span``, in the order of integration, at which to return states.
         project: reads ``[t, y...]``, writes the state on the constraints, the violation before and after, and 0 if it
             succeeded. Applied after every step and to every sample.
-        quadratures: the number of components, at the end, that are integrated along without influence on the steps
-            (where there are no other components, they do control the steps).
-        max_steps: attempted steps, rejected ones included, before the run stops.
+        quadratures: number of components, at the end, that do not influence the steps (if there are no other
+            components, they do).
+        max_steps: most attempted steps, including rejected ones, before the run stops.
         first_step: size of the first step; chosen automatically if None.
         max_step: largest step size.
-        step: size of the steps of a stepper without tolerance; the last and those onto breakpoints may be shorter.
+        step: step size of a fixed-step stepper; the last step and those that end at breakpoints may be shorter.
         on_progress: called as ``on_progress(t, t_end, accepted)`` about ten times a second. ``KeyboardInterrupt``,
             from here or from the keyboard, ends the run as ``INTERRUPTED``.
-        breakpoints: times at which the right-hand side may jump. Steps end exactly there; it is evaluated just before
-            on one side and just after on the other. Times outside ``t_span`` are ignored.
+        breakpoints: times at which the right-hand side may jump. Steps end exactly there; the step before evaluates it
+            just before the jump, the step after just after it. Times outside ``t_span`` are ignored.
         watched: functions of time and state whose zeros are recorded; some may end the run.
         coordinates: how many of the first components are positions, for steppers that treat them differently.
         guard: called as ``guard(t, y)`` with the states of the steps since it was called last. An index among them
@@ -134,7 +134,7 @@ def integrate(
         An :class:`Integration`; ``outcome`` reports failures during the run.
 
     Raises:
-        ValueError: an argument is out of range; the message says which and what is allowed.
+        ValueError: an argument is out of range; the message names it and states what is allowed.
         UsageError: there is no such stepper.
         NotSupported: the stepper does not support a requested feature.
 
@@ -165,7 +165,7 @@ def integrate(
 
 
 def _tell_apart(run: Memory, quadratures: int, coordinates: int) -> None:
-    """Which components are positions, speeds, and integrals that do not control the steps."""
+    """Sets which components are positions, speeds, and quadratures that do not control the steps."""
     run.controlled = run.n - quadratures or run.n
     run.coordinates, run.speeds = coordinates, run.n - quadratures - coordinates
 
@@ -191,8 +191,8 @@ class Span:
     Attributes:
         t0, t_end: first and last time.
         direction: 1 or -1.
-        nudge: how far from a breakpoint the right-hand side is evaluated on either side.
-        samples, breaks: times in the order of integration; a breakpoint at t0 is not among them.
+        nudge: distance from a breakpoint at which the right-hand side is evaluated on either side.
+        samples, breaks: times in the order of integration, without a breakpoint at t0.
         earliest: time of the first evaluation: t0, or just after it if that is a breakpoint.
     """
 
@@ -212,10 +212,10 @@ class Span:
         samples: Sequence[float] | np.ndarray | None,
         breakpoints: Sequence[float] | np.ndarray,
     ) -> Span:
-        """From what was given.
+        """Checks the arguments.
 
         Raises:
-            ValueError: something is out of range.
+            ValueError: an argument is out of range.
         """
         t0, t_end = checks.checked_span(t_span)
         direction = -1.0 if t_end < t0 else 1.0
@@ -227,7 +227,7 @@ class Span:
         return cls(t0, t_end, direction, nudge, times, breaks[1:].copy() if on_break else breaks, earliest, breaks.size)
 
     def install(self, run: Memory) -> None:
-        """Writes it into the record of a run."""
+        """Writes the span into the record of a run."""
         run.t = run.t_first = self.t0
         run.t_end, run.direction, run.nudge, run.earliest = self.t_end, self.direction, self.nudge, self.earliest
         run.breaks, run.breaks_count = self.breaks, self.breaks.size
@@ -236,7 +236,7 @@ class Span:
 
 
 class _Running:
-    """An integration under way: its functions in the record, and its steps, in buffers that are longer than needed."""
+    """A running integration: its functions in the record, and its steps in buffers that grow."""
 
     def __init__(
         self, run: Memory, stepper: Stepper, rhs: Callback, project: Callback | None, watched: Watched | None
@@ -258,7 +258,7 @@ class _Running:
         stepper.native.install(run, run.n, run.controlled, run.rtol)
 
     def to_the_end(self, on_progress: Progress | None, guard: Guard | None) -> Integration:
-        """Drives the loop to its end and gathers the result."""
+        """Runs the loop to its end and collects the result."""
         run, seen = self._run, 0
 
         def show() -> None:
@@ -330,9 +330,9 @@ class _Running:
 
 
 def _stiff_from(run: Memory) -> float | None:
-    """Where stability began to limit the steps, if that holds for most of a run that took many.
+    """Time from which stability limited the steps, if it did so for most of a run with many steps.
 
-    A mechanism that comes to rest at last is limited by stability too, but its steps are long then, and few.
+    Stability also limits the steps of a mechanism that comes to rest, but these steps are long and few.
     """
     looks: int = run.looks_stiff
     if looks < STIFF_LOOKS or 2 * looks * STIFF_EVERY < run.stored - 1:
