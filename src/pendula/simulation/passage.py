@@ -31,6 +31,8 @@ STEPS_AHEAD = 2.0
 """a singular pose is looked for where the least singular value would vanish within this number of steps"""
 NEAR = 0.6
 """least singular value, relative to its largest over the run, at which a passage may begin"""
+HIGH = 0.8
+"""least singular value, relative to its largest over the run, below which a step may have crossed a singular pose"""
 LOW = 0.5
 """least singular value, relative to its largest over the run, below which a singular pose is looked for in any case"""
 CLOSE = 0.1
@@ -362,8 +364,8 @@ class Nearness:
 
     def _crossed(self, t: Array, y: Array, size: Array, clear: Array) -> int | None:
         """The first state after which the run has stepped across a singular pose, unseen before."""
-        low = size < LOW * self.scale
-        pairs = np.flatnonzero(low[:-1] & low[1:] & ~clear[:-1])
+        low = np.minimum(size[:-1], size[1:]) < HIGH * self.scale
+        pairs = np.flatnonzero(low & ~clear[:-1])
         if not pairs.size:
             return None
         signed = self.signed(t, y)

@@ -1,0 +1,229 @@
+"""Linkages that pass poses in which their constraints lose rank: they stay on their branch, or the run says so."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+
+import pendula
+from pendula import library
+from pendula.model import Model
+from pendula.system.system import System
+from tests.helpers import slow_too
+
+TIMES = np.linspace(0.0, 4.0, 81)
+
+
+def windows(count: int, *, longer: float = 0.0, rate: float = 9.0, bob: bool = False) -> Model:
+    """Equal cranks side by side, each joined to the next by a bar as long as the distance of their pivots.
+
+    All lie flat in the same pose, at which as many constraints are lost as there are windows. ``longer`` is added to
+    the last crank; ``bob`` hangs a pendulum from the tip of the first.
+    """
+    bodies, joints, initial = [], [], {}
+    for k in range(count + 1):
+        name = f"crank{k}"
+        length = f"a + {longer!r}" if k == count and longer else "a"
+        bodies.append({"name": name, "rod": {"mass": 0.5, "length": length}})
+        pivot = {"body": "ground", "position": [f"{k}*d", 0, 0]}
+        joints.append({"name": name, "type": "revolute", "parent": pivot, "child": name, "measured_from": "ground"})
+        initial |= {name: 0.0, f"{name}_dot": rate}
+    for k in range(1, count + 1):
+        bar = f"bar{k}"
+        bodies.append({"name": bar, "rod": {"mass": 1.0, "length": "d"}})
+        at = {"body": f"crank{k - 1}", "at": "tip"}
+        joints.append({"name": bar, "type": "revolute", "parent": at, "child": bar, "measured_from": "ground"})
+        ends = {"parent": {"body": f"crank{k}", "at": "tip"}, "child": {"body": bar, "at": "tip"}}
+        joints.append({"name": f"pin{k}", "type": "coincident", **ends})
+        initial |= {bar: math.pi / 2, f"{bar}_dot": 0.0}
+    if bob:
+        bodies.append(BOB)
+        joints.append(hung("crank0"))
+        initial |= SWING
+    return Model(
+        name=f"row of {count}",
+        gravity=[0, -9.81, 0],
+        parameters={"a": 1.0, "d": 1.5},
+        bodies=bodies,
+        joints=joints,
+        initial=initial,
+    )
+
+
+BOB = {"name": "bob", "rod": {"mass": 0.7, "length": 0.8}}
+SWING = {"bob": 0.4, "bob_dot": 1.0}
+
+
+def hung(body: str) -> dict[str, object]:
+    at = {"body": body, "at": "tip"}
+    return {"name": "bob", "type": "revolute", "parent": at, "child": "bob", "measured_from": "ground"}
+
+
+def one_crank(count: int, *, rate: float = 9.0, bob: bool = False) -> Model:
+    """The same motion in one coordinate: bars only move to and fro, so all is one body about a pivot.
+
+    Moment of inertia and first moment are I = (n+1) m a^2/3 + n M a^2 and S = (n+1) m a/2 + n M a, which a mass of
+    S^2/I at a distance of I/S has as well.
+    """
+    inertia = (count + 1) * 0.5 / 3 + count
+    moment = (count + 1) * 0.5 / 2 + count
+    body = {"name": "crank", "mass": moment**2 / inertia, "com": [0, -inertia / moment, 0], "inertia": [0.0, 0.0, 0.0]}
+    joints = [{"name": "crank0", "type": "revolute", "parent": "ground", "child": "crank"}]
+    bodies = [body | {"points": {"tip": [0, -1.0, 0]}}]
+    return Model(
+        name="one crank",
+        gravity=[0, -9.81, 0],
+        bodies=bodies + ([BOB] if bob else []),
+        joints=joints + ([hung("crank")] if bob else []),
+        initial={"crank0": 0.0, "crank0_dot": rate} | (SWING if bob else {}),
+    )
+
+
+@cache
+def linkage(count: int, how: str = "kane") -> System:
+    if how == "recursive":
+        return pendula.compile_system(windows(count), engine="recursive")
+    return pendula.compile_system(windows(count), how)
+
+
+@cache
+def crank(count: int) -> System:
+    return pendula.compile_system(one_crank(count))
+
+
+@cache
+def exact(count: int, name: str = "crank0") -> np.ndarray:
+    return pendula.simulate(crank(count), 4.0, tol=1e-13, samples=TIMES)[name]
+
+
+RUNS = [
+    *((count, "dop853", tol) for count in (1, 5) for tol in (1e-6, 1e-8, 1e-10, 1e-12)),
+    *((count, "rk45", tol) for count in (1, 5) for tol in (1e-6, 1e-9, 1e-12)),
+    *((count, "radau", tol) for count in (1, 5) for tol in (1e-6, 1e-8, 1e-11)),
+]
+EVERYDAY = [(5, "dop853", 1e-12), (5, "dop853", 1e-6), (1, "rk45", 1e-9), (5, "radau", 1e-8)]
+
+
+@pytest.mark.parametrize("how", ["kane", "recursive"])
+@pytest.mark.parametrize("given", slow_too(EVERYDAY, [run for run in RUNS if run not in EVERYDAY]), ids=str)
+def test_equal_windows_turn_as_one_crank_does(given: tuple[int, str, float], how: str) -> None:
+    """At least 8 flat poses; errors at most 10 times those of one coordinate, steps at most 3 times as many."""
+    count, stepper, tol = given
+    one = pendula.simulate(crank(count), 4.0, tol=tol, stepper=stepper, samples=TIMES)
+    assert np.abs(one["crank0_dot"]).min() > 0.5 * np.abs(one["crank0_dot"]).max()
+    run = pendula.simulate(linkage(count, how), 4.0, tol=tol, stepper=stepper, samples=TIMES)
+    assert run.ok, run
+    error, least = (np.abs(x["crank0"] - exact(count)).max() for x in (run, one))
+    assert error <= 10.0 * least + 1e-9
+    assert run.steps <= 3 * one.steps
+    for k in range(1, count + 1):  # on the branch on which all cranks stay parallel
+        np.testing.assert_allclose(run[f"crank{k}"], run["crank0"], atol=1e-9)
+        np.testing.assert_allclose(run[f"bar{k}"], math.pi / 2, atol=1e-9)
+    assert len(run.events["singular pose"]) >= 8
+    assert run.constraint_violation < 1e-9
+
+
+@pytest.mark.parametrize("how", ["lagrange", "newton-euler", "maximal"])
+def test_every_formulation_passes(how: str) -> None:
+    run = pendula.simulate(linkage(1, how), 4.0, tol=1e-9, samples=TIMES)
+    assert run.ok
+    np.testing.assert_allclose(run["crank0"], exact(1), atol=3e-8)
+
+
+def test_the_poses_are_recorded() -> None:
+    """Flat means that the cranks are level: at odd multiples of 90 degrees, at the times of the exact motion."""
+    run = pendula.simulate(linkage(1), 4.0, tol=1e-10, events=["level: cos(crank0) = 0"])
+    found, level = run.events["singular pose"], run.events["level"]
+    assert len(found) == len(level) == 9
+    np.testing.assert_allclose(found["crank0"], math.pi / 2 + math.pi * np.arange(9), atol=1e-6)
+    np.testing.assert_allclose(found.t, level.t, atol=1e-6)
+    assert "passed 9 singular poses" in " ".join(run.notes)
+    with pytest.raises(pendula.errors.UsageError, match="singular pose"):
+        pendula.simulate(linkage(1), 1.0, events=["singular pose: crank0 = 1"])
+
+
+def test_events_and_samples_between_the_poses_are_those_of_one_crank() -> None:
+    events = ["crank0 = 1.6 rising", "stop: crank0 >= 14.2"]  # both next to a flat pose
+    run, one = (pendula.simulate(s, 4.0, tol=1e-10, events=events) for s in (linkage(1), crank(1)))
+    assert str(run.outcome) == str(one.outcome)
+    for name in ("crank0 = 1.6 rising", "crank0 >= 14.2"):
+        np.testing.assert_allclose(run.events[name].t, one.events[name].t, atol=1e-9)
+    assert run.t[-1] == pytest.approx(one.t[-1], abs=1e-9)
+
+
+def test_backwards_in_time() -> None:
+    runs = [pendula.simulate(s, t_span=(0.0, -4.0), tol=1e-9, samples=-TIMES) for s in (linkage(1), crank(1))]
+    np.testing.assert_allclose(runs[0]["crank0"], runs[1]["crank0"], atol=1e-7)
+    assert runs[0].ok
+
+
+def test_fixed_steps() -> None:
+    run = pendula.simulate(linkage(1), 4.0, stepper="rk4", step=0.002, samples=TIMES)
+    np.testing.assert_allclose(run["crank0"], exact(1), atol=1e-8)
+    assert run.ok
+
+
+@pytest.mark.parametrize("how", ["symbolic", "recursive"])
+def test_two_freedoms(how: str) -> None:
+    """A pendulum hangs from a tip: nothing about the poses depends on there being one freedom."""
+    system = pendula.compile_system(windows(2, bob=True), engine=how)
+    tree = pendula.compile_system(one_crank(2, bob=True))
+    run, reference = (pendula.simulate(s, 3.0, tol=tol, samples=61) for s, tol in ((system, 1e-10), (tree, 1e-13)))
+    assert run.ok
+    for name in ("crank0", "bob"):
+        np.testing.assert_allclose(run[name], reference[name], atol=5e-9)
+
+
+@pytest.mark.parametrize("rate", [4.0, 4.5, 5.0, 6.0])
+def test_slow_motions_turn_before_or_after_the_flat_pose(rate: float) -> None:
+    system, one = (pendula.compile_system(m(1, rate=rate)) for m in (windows, one_crank))
+    run, reference = (pendula.simulate(s, 4.0, tol=tol, samples=TIMES) for s, tol in ((system, 1e-10), (one, 1e-13)))
+    assert run.ok, run
+    np.testing.assert_allclose(run["crank0"], reference["crank0"], atol=1e-8)
+    dense = pendula.simulate(one, 4.0, tol=1e-12, events=["cos(crank0) = 0"])
+    assert len(run.events.get("singular pose", ())) == len(dense.events["cos(crank0) = 0"])
+
+
+@pytest.mark.parametrize("constraints", ["baumgarte", "none"])
+def test_without_projection_the_run_stops_by_name(constraints: str) -> None:
+    run = pendula.simulate(linkage(1), 4.0, constraints=constraints)
+    assert not run.ok
+    assert "singular pose" in str(run.outcome)
+    assert "projection" in run.detail
+    assert run.t[-1] < 0.1845
+
+
+def test_arms_of_equal_length_carry_the_slider_across_the_pivot() -> None:
+    """x = 2 r sin(crank) on both sides; on the other branch the slider would stay at the pivot."""
+    model = library.slider_crank(crank_rate=8.0, start="60deg").with_parameters({"l": 1.0})
+    system = pendula.compile_system(model)
+    loose, tight = (pendula.simulate(system, 3.0, tol=tol, samples=61) for tol in (1e-9, 1e-12))
+    assert loose.ok
+    assert len(loose.events["singular pose"]) == 6
+    np.testing.assert_allclose(loose["x"], 2.0 * np.sin(loose["crank"]), atol=1e-9)
+    np.testing.assert_allclose(loose["crank"], tight["crank"], atol=1e-7)
+    assert tight.energy_drift < 1e-10
+
+
+def test_a_kite_folds_and_opens_again() -> None:
+    """Crank and ground are equal, coupler and rocker too: the kite folds when the crank lies on the ground."""
+    system = pendula.compile_system(library.four_bar(lengths=(1.0, 2.0, 2.0, 1.0), crank_rate=6.0, start="60deg"))
+    runs = [pendula.simulate(system, 3.0, tol=tol, samples=61) for tol in (1e-6, 1e-9, 1e-11)]
+    assert all(run.ok and len(run.events["singular pose"]) == 3 for run in runs)
+    np.testing.assert_allclose(runs[0]["crank"], runs[2]["crank"], atol=1e-4)
+    np.testing.assert_allclose(runs[1]["crank"], runs[2]["crank"], atol=1e-8)
+    assert np.ptp(runs[2]["coupler"] - runs[2]["rocker"]) > 1.0  # they do not stick together
+
+
+@pytest.mark.parametrize("longer", [0.1, 0.01, 1e-3])
+def test_a_linkage_that_is_only_almost_singular_is_not_taken_across(longer: float) -> None:
+    """With one longer crank the parallel motion ends: near the flat pose the linkage turns into the crossed one."""
+    system = pendula.compile_system(windows(1, longer=longer))
+    loose, tight = (pendula.simulate(system, 1.0, tol=tol, samples=41) for tol in (1e-9, 1e-12))
+    assert loose.ok
+    assert "singular pose" not in loose.events
+    np.testing.assert_allclose(loose["crank0"], tight["crank0"], atol=1e-5)
+    assert np.abs(tight["bar1"] - math.pi / 2).max() > 0.5
