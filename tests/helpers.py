@@ -507,9 +507,9 @@ CLOSING = ("coincident", "point-on-line", "revolute", "prismatic", "universal", 
 """Every way to close a loop in space."""
 
 
-def slow_too(quick: Sequence[int], more: Sequence[int]) -> list[Any]:
-    """Seeds for every run, and more for those of all tests."""
-    return [*quick, *(pytest.param(seed, marks=pytest.mark.slow) for seed in more)]
+def slow_too(quick: Iterable[Any], more: Iterable[Any]) -> list[Any]:
+    """Cases for every run, often seeds, and more for those of all tests."""
+    return [*quick, *(pytest.param(case, marks=pytest.mark.slow) for case in more)]
 
 
 def in_turn(names: Iterable[Any], ways: Iterable[Any], *, whole: Container[Any] = ()) -> list[Any]:

@@ -180,6 +180,10 @@ def test_flutter_boundary_is_found() -> None:
     found = pendula.linear.stability_over(system, "b", 0.5, 5, samples=30)
     np.testing.assert_allclose(found.values, [2.5], rtol=1e-7)
     assert [r.verdict for r in found.ranges] == ["undecided", "unstable"]
+
+
+@pytest.mark.slow
+def test_flutter_boundary_with_damping_is_that_of_routh_and_hurwitz() -> None:
     damped = oscillator("-4*x - b*y - 0.2*x_dot; -9*y + b*x - 0.2*y_dot", b=1.0)
     # Routh-Hurwitz of s^4 + 0.4 s^3 + 13.04 s^2 + 2.6 s + 36 + b^2: a3 a2 a1 - a1^2 - a3^2 a0 = 0
     edge = np.sqrt((0.4 * 13.04 * 2.6 - 2.6**2) / 0.16 - 36)

@@ -26,7 +26,7 @@ from pendula.model.forces import ForceDamper, ForceFriction, ForceSpring
 from pendula.model.joints import JointRevolute, JointSpherical, Rotation, Side
 from pendula.model.model import Model
 from pendula.model.reading import MOST_BODIES, MOST_PARAMETERS
-from tests.helpers import in_turn
+from tests.helpers import in_turn, slow_too
 from tests.model import kitchen_sink
 from tests.model.test_bad_models import BASE, LONGEST, added, changed, refused
 
@@ -183,7 +183,11 @@ LARGE = {
 }
 
 
-@pytest.mark.parametrize("name", LARGE)
+ALIKE = ("strange fields", "unknown bodies", "bad joints")
+"""refused for many problems, as bad parameters and bodies without joints are"""
+
+
+@pytest.mark.parametrize("name", slow_too([name for name in LARGE if name not in ALIKE], ALIKE))
 def test_too_large_a_model_is_refused_in_time(name: str, tmp_path: Path) -> None:
     text, cause = LARGE[name]
     path = tmp_path / "large.toml"
