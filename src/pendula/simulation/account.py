@@ -12,7 +12,7 @@ from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.steppers.stepping import Integration
 from pendula.outcome import Outcome
 from pendula.simulation.events import Event, crossings_of, hurry_notes
-from pendula.simulation.loops import pose_notes
+from pendula.simulation.loops import Poses, pose_notes
 from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.joint_forces import gives_jacobi, jacobi_integral
@@ -36,6 +36,7 @@ def trajectory_of(
     settings: Settings,
     events: Sequence[Event],
     notes: tuple[str, ...],
+    poses: Poses,
 ) -> Trajectory:
     """The trajectory with its energy account and all notes."""
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
@@ -56,9 +57,9 @@ def trajectory_of(
     if outcome is Outcome.FINISHED and not np.all(np.isfinite(account.total)):
         outcome = Outcome.NOT_FINITE
     stopped = outcome not in (Outcome.FINISHED, *_PAUSES)
-    poses, doubts = pose_notes(system, run.t, step_q, vector, run.singular_t, stopped=stopped)
+    near, doubts = pose_notes(poses, run.singular_t, system.layout.time_unit, stopped=stopped)
     notes += _energy_note(account) + _jacobi_note(system) + _stiffness_note(system, run)
-    notes += hurry_notes(system, events, run) + poses
+    notes += hurry_notes(system, events, run) + near
     opening = float(max(position.max(initial=0.0), violation.max(initial=0.0)))
     doubts += _account_doubts(account, deviation, opening, typical_length(system, vector) if opening else 1.0)
     return Trajectory(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from pendula.errors import SingularPose
 from pendula.numerics.steppers.stepping import integrate
 from pendula.system.dynamics import Dynamics
 from pendula.system.layout import Array, State
-from pendula.system.loops.assembly import row_scales
 from pendula.system.loops.mobility import look_at, mobility
 from pendula.system.system import System
 from pendula.words import counted, some
@@ -70,45 +70,38 @@ def stabilization_rate(
     return float(1.0 / (STEPS_TO_DECAY * np.median(steps[len(steps) // 4 :])))
 
 
-def pose_notes(
-    system: System, t: Array, q: Array, vector: Array, passed: Array, *, stopped: bool
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+@dataclass(frozen=True)
+class Poses:
+    """How near to singular poses a run came, those apart that it passed on a verified branch.
+
+    Attributes:
+        least: least singular value of G over the run, relative to its largest.
+        at: when that was.
+        last: the same at the end of the run.
+        crossed: times of steps that crossed a singular pose.
+    """
+
+    least: float = 1.0
+    at: float = 0.0
+    last: float = 1.0
+    crossed: tuple[float, ...] = ()
+
+
+def pose_notes(poses: Poses, passed: Array, unit: str, *, stopped: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Notes on where a run came close to a singular pose, passed through one, or ended at one; and doubts about it.
 
     Args:
-        system, vector: the mechanism and its parameters.
-        t, q: times and coordinates of the steps.
+        poses: how near it came.
         passed: times of singular poses that the run passed on a verified branch.
+        unit: of time.
         stopped: whether the run had to stop.
     """
-    if not system.model.closures:
-        return (), ()
-    q, _ = system.in_joints.read(q, np.zeros((len(q), len(system.layout.speeds))), t, parameters=vector)
-    system = system.in_joints.system
-    n, m = len(system.layout.speeds), system.loop_rows
-    rank = mobility(system, vector).rank if m else 0
-    if not rank or len(t) < 2:
-        return (), ()
-    stride = max(1, int(np.ceil(len(t) * (5e-6 + 5e-9 * m * m * n) / _BUDGET)))
-    index = np.unique(np.append(np.arange(0, len(t), stride), len(t) - 1))
-    G = system.constraint_jacobian(q[index], t[index], parameters=vector) / row_scales(system, vector)[:, None]
-    good = np.all(np.isfinite(G), axis=(1, 2))
-    G, times = G[good], t[index][good]
-    left, sizes, right = np.linalg.svd(G, full_matrices=False)
-    least = sizes[:, rank - 1]
-    scale = float(least.max(initial=0.0))
-    if not scale > 0:
-        return (), ()
-    unit = system.model.unit_names.time
-    if stopped and least[-1] < LOCKED * scale:
+    if stopped and poses.last < LOCKED:
         text = (
-            f"the run ends near a singular pose (t = {times[-1]:.6g} {unit}): the constraints nearly lose rank, so "
-            "the mechanism locks there (a dead point), or could continue in more than one way"
+            "the run ends near a singular pose: the constraints nearly lose rank, so the mechanism locks there (a dead "
+            "point), or could continue in more than one way"
         )
         return (text,), ()
-    crossed = _turned_over(left[..., :rank], right[:, :rank]) if stride == 1 else np.zeros(0, dtype=bool)
-    crossed &= np.minimum(least[1:], least[:-1])[: len(crossed)] < 0.5 * scale
-    crossed &= ~_between(times[:-1], times[1:], passed)[: len(crossed)]
     notes: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     if passed.size:
@@ -116,32 +109,14 @@ def pose_notes(
             f"passed {counted(passed.size, 'singular pose')} (t = {some([f'{x:.6g}' for x in passed])} {unit}) along "
             "the branch that continues the motion with the same tangent and curvature",
         )
-    if crossed.any():
-        where = some([f"{x:.4g}" for x in times[1:][crossed]])
+    if poses.crossed:
+        where = some([f"{x:.4g}" for x in poses.crossed])
         doubts += (
             f"the constraints lost rank before t = {where} {unit}, and the run may have changed its branch there",
         )
-    k = int(np.argmin(least))
-    if not notes and not doubts and least[k] < CLOSE_BY * scale:
+    if not notes and not doubts and poses.least < CLOSE_BY:
         notes += (
-            f"the mechanism came close to a singular pose at t = {times[k]:.6g} {unit} (least singular value of the "
-            f"constraints {least[k] / scale:.2g} of its largest): there it could have taken another branch",
+            f"the mechanism came close to a singular pose at t = {poses.at:.6g} {unit} (least singular value of the "
+            f"constraints {poses.least:.2g} of its largest): there it could have taken another branch",
         )
     return notes, doubts
-
-
-def _between(first: Array, last: Array, times: Array) -> Array:
-    """Which of some intervals of time contain one of some times."""
-    low, high = np.minimum(first, last)[:, None], np.maximum(first, last)[:, None]
-    return np.asarray(np.any((low <= times) & (times <= high), axis=1))
-
-
-def _turned_over(left: Array, right: Array) -> Array:
-    """Between which poses G lost rank: the relative orientation of its row and column spaces then changes.
-
-    While the rank is constant, the determinants for neighbouring poses have a positive product; a simple zero of a
-    singular value between them changes its sign.
-    """
-    first = np.linalg.det(np.swapaxes(left[:-1], -1, -2) @ left[1:])
-    second = np.linalg.det(right[:-1] @ np.swapaxes(right[1:], -1, -2))
-    return np.asarray(first * second < 0)

@@ -19,6 +19,7 @@ from pendula.numerics.steppers.collocation import NODES, POINTS, Stretch, colloc
 from pendula.numerics.steppers.stepping import Integration, integrate
 from pendula.numerics.steppers.watch import Watched
 from pendula.outcome import Outcome
+from pendula.simulation.loops import Poses
 from pendula.system.dynamics import Dynamics
 from pendula.system.kernels import evaluate_rows
 from pendula.system.layout import Array
@@ -31,8 +32,6 @@ STEPS_AHEAD = 2.0
 """a singular pose is looked for where the least singular value would vanish within this number of steps"""
 NEAR = 0.6
 """least singular value, relative to its largest over the run, at which a passage may begin"""
-HIGH = 0.8
-"""least singular value, relative to its largest over the run, below which a step may have crossed a singular pose"""
 LOW = 0.5
 """least singular value, relative to its largest over the run, below which a singular pose is looked for in any case"""
 CLOSE = 0.1
@@ -71,10 +70,11 @@ class Passages:
         self.passed: list[tuple[float, Array]] = []
         self.clear_until = -np.inf
 
-    def to_the_end(self) -> Integration:
-        """The whole run, in one piece."""
+    def to_the_end(self) -> tuple[Integration, Poses]:
+        """The whole run, in one piece, and how near to singular poses it came."""
         t, y, h = float(self.settings["t_span"][0]), np.array(self.settings["y0"]), self.settings.get("first_step")
         while True:
+            self.nearness.start_again()
             part = self._part(t, y, self.t_end, first_step=h, guard=self._guard)
             if part.outcome is not Outcome.SINGULAR_POSE:
                 self.parts.append(part)
@@ -83,14 +83,16 @@ class Passages:
             h = abs(part.t[-1] - part.t[-2]) if len(part.t) > 1 else h or abs(self.t_end - t)
             if not self._pass(h):
                 break
-            t, y = float(self.parts[-1].t[-1]), self.parts[-1].y[-1]
+            before, t, y = t, float(self.parts[-1].t[-1]), self.parts[-1].y[-1]
             if self.way * (t - self.t_end) >= 0.0 or self.parts[-1].outcome is not Outcome.FINISHED:
                 break
-        whole = joined(self.parts)
-        if not self.passed:
-            return whole
-        times, states = zip(*self.passed, strict=True)
-        return replace(whole, singular_t=np.array(times), singular_y=np.array(states))
+            if t == before:
+                self.clear_until = max(self.clear_until, self.way * t + h)
+        whole, near = joined(self.parts), self.nearness
+        size = max(near.scale, 1e-300)
+        poses = Poses(near.nearest[0] / size, near.nearest[1], near.at_end / size, tuple(near.crossed))
+        times, states = zip(*self.passed, strict=True) if self.passed else ((), np.zeros((0, whole.y.shape[1])))
+        return replace(whole, singular_t=np.array(times), singular_y=np.array(states)), poses
 
     def _guard(self, t: Array, y: Array) -> int | None:
         return self.nearness.look(t, y, self.way, self.clear_until)
@@ -131,7 +133,7 @@ class Passages:
             here, wait = self.nearness.time_to_go(t, y, self.way, h)
             if t == begin:
                 wait = self.way * (self.nearness.predicted - t)
-            if not wait < np.inf:
+            if not 0.0 < wait < np.inf:
                 self.clear_until = self.way * t + h  # it came near, and moves away again
                 return True
             if here > NEAR * scale:
@@ -150,6 +152,7 @@ class Passages:
                 self.clear_until = np.inf
                 return True
             self.parts.append(self._part(t, y, until))
+            self.nearness.note_part(self.parts[-1])
             if self.parts[-1].outcome is not Outcome.FINISHED:
                 return False
         return self._resolved(h) or self._stop("no smooth continuation was found")
@@ -170,6 +173,7 @@ class Passages:
             jumps = np.maximum(size[1:] / size[:-1], size[:-1] / size[1:])
             if part.outcome is Outcome.FINISHED and jumps.max(initial=1.0) < 2.0 and size[-1] > 2.0 * size.min():
                 self.parts.append(part)
+                self.nearness.note_part(part)
                 return True
         return False
 
@@ -275,7 +279,9 @@ class Nearness:
         self.joints = system.in_joints.system
         self.rank = mobility(self.joints, vector).rank
         self.scale = 0.0
-        self._last: tuple[float, float] | None = None
+        self.nearest, self.at_end = (np.inf, np.nan), np.inf
+        self.crossed: list[float] = []
+        self._last: tuple[float, Array] | None = None
         self._clear_until = -np.inf
         self.predicted = np.nan  # when the singular pose ahead will be reached
 
@@ -288,8 +294,11 @@ class Nearness:
         """G at some states in coordinates of the joints, its rows scaled to pure numbers."""
         nq, nv = len(self.system.layout.coordinates), len(self.system.layout.speeds)
         q, _ = self.system.in_joints.read(y[:, :nq], y[:, nq : nq + nv], t, parameters=self.vector)
-        G = self.joints.constraint_jacobian(q, t, parameters=self.vector)
-        return np.asarray(G / row_scales(self.joints, self.vector)[:, None])
+        G = (
+            self.joints.constraint_jacobian(q, t, parameters=self.vector)
+            / row_scales(self.joints, self.vector)[:, None]
+        )
+        return np.where(np.isfinite(G), G, 0.0)
 
     def rates(self, t: float, y: Array) -> Array:
         """Derivative of a state."""
@@ -332,47 +341,64 @@ class Nearness:
         turned = np.sum(u[:-1] * u[1:], axis=1) * np.sum(w[:-1] * w[1:], axis=1) < 0.0
         return np.asarray(sizes[:, self.rank - 1] * np.cumprod(np.append(1.0, np.where(turned, -1.0, 1.0))))
 
-    def look(self, t: Array, y: Array, way: float, clear_until: float) -> int | None:
-        """The first of some successive states from which a singular pose seems to be ahead; None if there is none."""
-        size = self.least(t, y)
-        times, sizes = t, size
-        if self._last is not None and way * (t[0] - self._last[0]) > 0.0:
-            times, sizes = np.append(self._last[0], t), np.append(self._last[1], size)
-        self._last = float(t[-1]), float(size[-1])
-        self.scale = max(self.scale, float(np.nanmax(size)))
-        steps = np.abs(np.diff(times))
-        if not steps.size:
-            return None
-        longer = np.append(steps[1:], steps[-1])
-        fall = sizes[:-1] - sizes[1:]
-        ahead = (sizes[1:] < STEPS_AHEAD * fall * longer / steps) | ((sizes[1:] < LOW * self.scale) & (fall > 0.0))
-        offset = len(t) - len(steps)
-        found = None
-        for k in np.flatnonzero(ahead) + offset:
-            clear = way * t[k] < max(clear_until, self._clear_until)
-            if not clear and self._is_ahead(float(t[k]), y[k], way, longer[k - offset]):
-                found = int(k)
-                break
-        crossed = self._crossed(t[:found], y[:found], size[:found], way * t[:found] < clear_until)
-        found = crossed if crossed is not None else found
-        if found is None:
-            return None
-        while found > 0 and size[found] < size[found - 1] and size[found] < 0.5 * LOW * self.scale:
-            found -= 1  # from further away it is easier to get past
-        self._last = float(t[found]), float(size[found])
-        return found
+    def start_again(self) -> None:
+        """Forgets the state that was looked at last: the next one does not follow it."""
+        self._last = None
 
-    def _crossed(self, t: Array, y: Array, size: Array, clear: Array) -> int | None:
-        """The first state after which the run has stepped across a singular pose, unseen before."""
-        low = np.minimum(size[:-1], size[1:]) < HIGH * self.scale
-        pairs = np.flatnonzero(low & ~clear[:-1])
-        if not pairs.size:
-            return None
+    def look(self, t: Array, y: Array, way: float, clear_until: float) -> int | None:
+        """The first of some successive states from which a singular pose is ahead; None if there is none.
+
+        Before ``clear_until`` none is looked for.
+        """
+        offset = 0
+        if self._last is not None and way * (t[0] - self._last[0]) > 0.0:
+            t, y, offset = np.append(self._last[0], t), np.vstack([self._last[1], y]), 1
+        self._last = float(t[-1]), y[-1].copy()
         signed = self.signed(t, y)
-        for k in pairs[signed[pairs] * signed[pairs + 1] < 0.0]:
-            self.predicted = float(t[k] + (t[k + 1] - t[k]) * size[k] / (size[k] + size[k + 1]))
-            return int(k)
-        return None
+        size = np.abs(signed)
+        self.scale = max(self.scale, float(size.max()))
+        if len(t) < 2:
+            return None
+        steps, fall = np.abs(np.diff(t)), size[:-1] - size[1:]
+        longer = np.append(steps[1:], steps[-1])
+        ahead = (size[1:] < STEPS_AHEAD * fall * longer / steps) | ((size[1:] < LOW * self.scale) & (fall > 0.0))
+        clear = way * t < clear_until
+        turned = signed[:-1] * signed[1:] < 0.0
+        found = self._first(t, y, way, longer, np.flatnonzero(ahead & ~clear[1:]) + 1, turned & ~clear[:-1], size)
+        if found is not None:
+            while found > offset and size[found] < size[found - 1] and size[found] < 0.5 * LOW * self.scale:
+                found -= 1  # from further away it is easier to get past
+            self._last = float(t[found]), y[found].copy()
+        last = len(t) if found is None else found + 1
+        self.note(t[:last], size[:last], turned[: last - 1])
+        return None if found is None else max(found - offset, 0)
+
+    def _first(
+        self, t: Array, y: Array, way: float, longer: Array, ahead: Array, turned: Array, size: Array
+    ) -> int | None:
+        """The first state before a singular pose: one that seems to be ahead and is, or one that was stepped across."""
+        crossed = np.flatnonzero(turned)
+        until = crossed[0] if crossed.size else len(t)
+        for k in ahead[ahead <= until]:
+            if way * t[k] >= self._clear_until and self._is_ahead(float(t[k]), y[k], way, longer[k - 1]):
+                return int(k)
+        if not crossed.size:
+            return None
+        k = int(until)
+        self.predicted = float(t[k] + (t[k + 1] - t[k]) * size[k] / (size[k] + size[k + 1]))
+        return k
+
+    def note(self, t: Array, size: Array, turned: Array) -> None:
+        """Remembers the pose nearest to a singular one, and where steps crossed one that was not looked for."""
+        k = int(np.argmin(size))
+        self.nearest = min(self.nearest, (float(size[k]), float(t[k])))
+        self.at_end = float(size[-1])
+        self.crossed += t[1:][turned].tolist()
+
+    def note_part(self, part: Integration) -> None:
+        """The same for a part of the run that nothing was looked for in."""
+        signed = self.signed(part.t, part.y)
+        self.note(part.t, np.abs(signed), signed[:-1] * signed[1:] < 0.0)
 
     def _is_ahead(self, t: float, y: Array, way: float, step: float) -> bool:
         """Whether the least singular value gets small where it is predicted to vanish; if not, looks again later."""

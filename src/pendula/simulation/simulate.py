@@ -15,7 +15,7 @@ from pendula.simulation.beginning import energy_size, start_state, with_inputs
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.events import Event, read_events, watch_events
 from pendula.simulation.loops import check_start, stabilization_rate
-from pendula.simulation.passage import Passages
+from pendula.simulation.passage import Passages, Poses
 from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.dynamics import Dynamics
@@ -101,8 +101,8 @@ def simulate(
     start, notes = start_state(system, initial_state, settings.span[0], vector)
     notes += check_start(system, start, vector)
     system.accelerations(start.q, start.v, start.t, parameters=vector)  # raises if they are not determined
-    run, more = _integrated(system, start, vector, settings, wanted, on_progress)
-    found = trajectory_of(system, run, vector, settings, wanted, notes + more)
+    run, more, poses = _integrated(system, start, vector, settings, wanted, on_progress)
+    found = trajectory_of(system, run, vector, settings, wanted, notes + more, poses)
     if on_failure == "raise" and not found.ok:
         raise NoConvergence(": ".join(filter(None, (str(found.outcome), found.detail, *found.doubts))), last=run.y[-1])
     return found
@@ -115,7 +115,7 @@ def _integrated(
     settings: Settings,
     events: Sequence[Event],
     on_progress: Callable[[float, float, int], object] | None,
-) -> tuple[Integration, tuple[str, ...]]:
+) -> tuple[Integration, tuple[str, ...], Poses]:
     """The integration, and notes on constraint stabilization."""
     dynamics = system.dynamics(vector)
     y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])
@@ -145,13 +145,14 @@ def _integrated(
             "on_progress": on_progress,
         }
         if series:
-            return integrate_series(series, **common), notes
+            return integrate_series(series, **common), notes, Poses()
         common |= {"watched": watched}
         if system.model.closures and system.loop_rows:
             through = settings.constraints == "projection"
             passages = Passages(system, vector, dynamics, pass_through=through, rhs=dynamics.rhs, **common)
-            return passages.to_the_end(), notes
-        return integrate(dynamics.rhs, **common), notes
+            run, poses = passages.to_the_end()
+            return run, notes, poses
+        return integrate(dynamics.rhs, **common), notes, Poses()
     except ValueError as error:
         raise UsageError(str(error)) from None
 

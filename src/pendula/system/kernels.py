@@ -196,41 +196,48 @@ def normalize(ctx, q):
     return worst
 
 
-@compiled_part(allocates=True)
-def project_by(out, inp, context, measure, correct):
-    """[t, q, v, (work)] -> the nearest state on the constraints, largest violation before and after, status.
+def projection(measure, correct):
+    """A compiled part [t, q, v, (work)] -> the nearest state on the constraints, violation before and after, status.
 
     Newton iterations project the positions, one linear solve the speeds. Both make the smallest change in the norm of
     the mass matrix, so the result does not depend on units. ``measure(context, t, q, v)`` evaluates the constraints
     and returns the largest gap; ``correct(context, speeds)`` solves for the correction of the positions, or of the
     speeds, writes it into ``work`` and returns whether it succeeded.
+
+    Both are captured, not passed: machine code that takes functions as arguments cannot be kept in files. The part gets
+    the module of ``measure``: symbols of kept machine code must differ where the code does.
     """
-    ctx = context_at(context)
-    nq, nv = ctx.nq, ctx.nv
-    n = nq + nv + ctx.quadratures
-    given, result = doubles_at(inp, 1 + n), doubles_at(out, n + 3)
-    for i in range(n):
-        result[i] = given[1 + i]
-    q, v = result[:nq], result[nq : nq + nv]
-    before, after, best, ok = normalize(ctx, q), 0.0, np.inf, True
-    if ctx.rows > 0:
-        shift, length = doubles_at(ctx.work, nv), ctx.length
-        for step in range(ctx.max_passes):
-            after = measure(context, given[0], q, v)
-            if step == 0:
-                before = max(before, after)
-            if after <= CLOSED * length or (step > 1 and after >= 0.5 * best):
-                break
-            best = min(best, after)
-            ok = after < 1e300 and correct(context, False)
-            if not ok:
-                break
-            move(ctx, q, shift)
-        ok = ok and after <= CLOSED_ENOUGH * length and correct(context, True)
-        if ok:
-            for j in range(nv):
-                v[j] += shift[j]
-    result[n], result[n + 1], result[n + 2] = before, after, 0.0 if ok else 1.0
+
+    def project_by(out, inp, context):
+        ctx = context_at(context)
+        nq, nv = ctx.nq, ctx.nv
+        n = nq + nv + ctx.quadratures
+        given, result = doubles_at(inp, 1 + n), doubles_at(out, n + 3)
+        for i in range(n):
+            result[i] = given[1 + i]
+        q, v = result[:nq], result[nq : nq + nv]
+        before, after, best, ok = normalize(ctx, q), 0.0, np.inf, True
+        if ctx.rows > 0:
+            shift, length = doubles_at(ctx.work, nv), ctx.length
+            for step in range(ctx.max_passes):
+                after = measure(context, given[0], q, v)
+                if step == 0:
+                    before = max(before, after)
+                if after <= CLOSED * length or (step > 1 and after >= 0.5 * best):
+                    break
+                best = min(best, after)
+                ok = after < 1e300 and correct(context, False)
+                if not ok:
+                    break
+                move(ctx, q, shift)
+            ok = ok and after <= CLOSED_ENOUGH * length and correct(context, True)
+            if ok:
+                for j in range(nv):
+                    v[j] += shift[j]
+        result[n], result[n + 1], result[n + 2] = before, after, 0.0 if ok else 1.0
+
+    project_by.__module__, project_by.__qualname__ = measure.py_func.__module__, "project_by"
+    return compiled_part(allocates=True)(project_by)
 
 
 @compiled_part
@@ -283,10 +290,13 @@ def correct_gaps(context, speeds):
     return solve_constrained(ctx, M, G, zeros, right, shift, lam) == FINE
 
 
+_project_by = projection(measure_gaps, correct_gaps)
+
+
 @compiled_callback
 def project(out, inp, context):
     """Projection by the program of gaps and a dense solve."""
-    project_by(out, inp, context, measure_gaps, correct_gaps)
+    _project_by(out, inp, context)
 
 
 @compiled

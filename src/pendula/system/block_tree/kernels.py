@@ -130,10 +130,13 @@ def correct_gaps(context, speeds):
     return solve(ctx, ctx.gaps, right) == SOLVED and read_solution(ctx, shift, lam)
 
 
+_project_by = kn.projection(measure_gaps, correct_gaps)
+
+
 @compiled_callback
 def project(out, inp, context):
     """Projection by elimination along the tree."""
-    kn.project_by(out, inp, context, measure_gaps, correct_gaps)
+    _project_by(out, inp, context)
 
 
 @compiled

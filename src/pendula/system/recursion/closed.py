@@ -111,7 +111,10 @@ def correct_gaps(context, speeds):
     return status == kn.FINE
 
 
+_project_by = kn.projection(measure_gaps, correct_gaps)
+
+
 @compiled_callback
 def project_closed(out, inp, context):
     """Projection by unit responses of the tree."""
-    kn.project_by(out, inp, context, measure_gaps, correct_gaps)
+    _project_by(out, inp, context)
