@@ -38,6 +38,8 @@ CLOSE = 0.1
 """least singular value, relative to its largest over the run, below which a passage that fails counts"""
 TRIES = 4
 """number of failed passages, each from half the distance of the one before, after which the run stops"""
+FOLLOWED = 0.7
+"""cosine of the angle between singular vectors of successive states above which they are those of the same value"""
 SHARP = 2000
 """steps within which a sharp turn next to a singular pose must be over"""
 LOOKS = np.linspace(0.2, 1.2, 11)
@@ -334,11 +336,19 @@ class Nearness:
     def signed(self, times: Array, states: Array) -> Array:
         """The least singular value at successive states, with signs that make it smooth.
 
-        One of its two singular vectors turns over where it passes through zero.
+        One of its two singular vectors turns over where it passes through zero. Where the vectors cannot be followed,
+        because another singular value is as small, the determinants of all of them decide.
         """
         left, sizes, right = np.linalg.svd(self.scaled_jacobian(times, states), full_matrices=False)
-        u, w = left[:, :, self.rank - 1], right[:, self.rank - 1]
-        turned = np.sum(u[:-1] * u[1:], axis=1) * np.sum(w[:-1] * w[1:], axis=1) < 0.0
+        left, right = left[..., : self.rank], right[:, : self.rank]
+        across = np.swapaxes(left[:-1], -1, -2) @ left[1:]
+        along = right[:-1] @ np.swapaxes(right[1:], -1, -2)
+        u, w = across[:, -1, -1], along[:, -1, -1]
+        turned = np.where(
+            np.minimum(np.abs(u), np.abs(w)) > FOLLOWED,
+            u * w < 0.0,
+            np.linalg.det(across) * np.linalg.det(along) < 0.0,
+        )
         return np.asarray(sizes[:, self.rank - 1] * np.cumprod(np.append(1.0, np.where(turned, -1.0, 1.0))))
 
     def start_again(self) -> None:
