@@ -44,6 +44,7 @@ def trajectory_of(
     work = run.y[:, nq + nv] if run.y.shape[1] > nq + nv else np.zeros(len(run.t))
     energies = system.energies(step_q, step_v, run.t, parameters=vector)
     account = EnergyAccount(run.t, energies.kinetic, energies.potential, work)
+    account = replace(account, inside=_unaccounted(system, run.inside_t, run.inside_y, account, vector))
     sampled = settings.samples is not None
     if sampled and run.outcome is not Outcome.FINISHED:
         run = _with_last_sample(run)
@@ -51,7 +52,7 @@ def trajectory_of(
     position, velocity = _violations(system, run.t, step_q, step_v, vector)
     deviation, violation = account.error / account.scale, position
     if sampled:
-        deviation = _sampled_error(system, run.sample_t, run.sample_y, account, vector)
+        deviation = _unaccounted(system, run.sample_t, run.sample_y, account, vector) / account.scale
         violation = _violations(system, run.sample_t, q, v, vector)[0]
     outcome = run.outcome
     if outcome is Outcome.FINISHED and not np.all(np.isfinite(account.total)):
@@ -61,7 +62,7 @@ def trajectory_of(
     notes += _energy_note(account) + _jacobi_note(system) + _stiffness_note(system, run)
     notes += hurry_notes(system, events, run) + near
     opening = float(max(position.max(initial=0.0), violation.max(initial=0.0)))
-    doubts += _account_doubts(account, deviation, opening, typical_length(system, vector) if opening else 1.0)
+    doubts += _account_doubts(account, opening, typical_length(system, vector) if opening else 1.0)
     return Trajectory(
         t=run.sample_t if sampled else run.t,
         q=q,
@@ -96,12 +97,11 @@ def _energy_note(account: EnergyAccount) -> tuple[str, ...]:
     return ("nothing moves and no energy changes, so the energy drift is not scaled",)
 
 
-def _account_doubts(account: EnergyAccount, deviation: Array, opening: float, length: float) -> tuple[str, ...]:
+def _account_doubts(account: EnergyAccount, opening: float, length: float) -> tuple[str, ...]:
     """Why a run is not to be trusted: its energy does not add up, or its loops are open."""
     doubts: tuple[str, ...] = ()
-    worst = max(account.drift, float(np.abs(deviation).max(initial=0.0)))
-    if worst > UNTRUSTED:
-        doubts += (f"energy is off by {worst:.2g} of its scale (a singular chart, or too loose a tolerance)",)
+    if account.drift > UNTRUSTED:
+        doubts += (f"energy is off by {account.drift:.2g} of its scale (a singular chart, or too loose a tolerance)",)
     if opening > OPEN * length:
         doubts += (f"the loops are open by up to {opening:.2g}, which is {opening / length:.2g} of a typical length",)
     return doubts
@@ -130,12 +130,14 @@ def _violations(system: System, t: Array, q: Array, v: Array, vector: Array) -> 
     return np.abs(g).max(axis=1, initial=0.0), np.abs(rate).max(axis=1, initial=0.0)
 
 
-def _sampled_error(system: System, t: Array, y: Array, account: EnergyAccount, vector: Array) -> Array:
-    """The energy error at the samples; the work is sampled with the state."""
+def _unaccounted(system: System, t: Array, y: Array, account: EnergyAccount, vector: Array) -> Array:
+    """E(t) - E(0) - W(t) at other times than those of the steps; the work is integrated along with the state."""
+    if not t.size:
+        return np.zeros(0)
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     energies = system.energies(y[:, :nq], y[:, nq : nq + nv], t, parameters=vector)
     work = y[:, nq + nv] if y.shape[1] > nq + nv else 0.0
-    return (energies.kinetic + energies.potential - account.total[0] - work) / account.scale
+    return np.asarray(energies.kinetic + energies.potential - account.total[0] - work)
 
 
 def _jacobi_note(system: System) -> tuple[str, ...]:

@@ -227,7 +227,8 @@ class Passages:
                 return False
             y[-1] = last
         events = stretch.at(part.event_t) if part.event_t.size else part.event_y
-        self.parts.append(replace(part, y=y, sample_y=stretch.at(part.sample_t), event_y=events))
+        inside = stretch.at(part.inside_t) if part.inside_t.size else part.inside_y
+        self.parts.append(replace(part, y=y, sample_y=stretch.at(part.sample_t), event_y=events, inside_y=inside))
         zeros = zeros[self.way * (part.t[-1] - zeros) >= 0.0]
         self.passed += zip(zeros.tolist(), stretch.at(zeros), strict=True)
         return True
@@ -245,7 +246,8 @@ def joined(parts: list[Integration]) -> Integration:
         return last
 
     def chain(name: str) -> Array:
-        return np.concatenate([getattr(part, name) for part in parts if getattr(part, name).size or part is last])
+        found = [getattr(part, name) for part in parts if getattr(part, name).size]
+        return np.concatenate(found) if found else np.asarray(getattr(last, name))
 
     def total(name: str) -> Any:
         return sum(getattr(part, name) for part in parts)
@@ -258,6 +260,8 @@ def joined(parts: list[Integration]) -> Integration:
         y=np.concatenate([parts[0].y, *(part.y[1:] for part in parts[1:])]),
         sample_t=chain("sample_t"),
         sample_y=chain("sample_y"),
+        inside_t=chain("inside_t"),
+        inside_y=chain("inside_y"),
         event_t=chain("event_t"),
         event_y=chain("event_y"),
         event_which=chain("event_which"),

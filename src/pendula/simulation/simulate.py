@@ -25,6 +25,9 @@ from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.switches.schedule import breakpoints, largest_step, moves_by_time
 from pendula.system.system import System
 
+INSIDE = 4
+"""The energy account looks at the middle of one in this many steps."""
+
 
 def simulate(
     system: AnySystem,
@@ -146,7 +149,7 @@ def _integrated(
         }
         if series:
             return integrate_series(series, **common), notes, Poses()
-        common |= {"watched": watched}
+        common |= {"watched": watched, "inside_every": INSIDE}
         if system.model.closures and system.loop_rows:
             through = settings.constraints == "projection"
             passages = Passages(system, vector, dynamics, pass_through=through, rhs=dynamics.rhs, **common)

@@ -14,4 +14,5 @@ def use_roots() -> None:
     from pendula.numerics.quick.small_quadratic import output_size, undamped_roots
 
     terms = np.array([1.0, 0.0, 1.0])
-    undamped_roots(terms, 1, 1, 2, 1e-13, 1e-13, 1e-10, 1e-8, 1e-8, np.empty(output_size(1)))
+    limits = np.array([1e-13, 1e-13, 1e-10, 1e-8, 1e-8])
+    undamped_roots(terms, np.array([1, 1, 2]), limits, np.empty(output_size(1)))

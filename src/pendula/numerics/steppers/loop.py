@@ -14,8 +14,8 @@ from pendula.numerics.steppers.control import (
     smallest_step,
     watch_stiffness,
 )
-from pendula.numerics.steppers.dense import prepare_dense, store_samples_here, store_samples_inside
-from pendula.numerics.steppers.equations import copy_state, evaluate, project_row
+from pendula.numerics.steppers.dense import interpolate, prepare_dense, store_samples_here, store_samples_inside
+from pendula.numerics.steppers.equations import copy_state, evaluate, is_finite, project_row
 from pendula.numerics.steppers.run import (
     AT_EVENT,
     BAD_EVENT,
@@ -50,6 +50,23 @@ def _start(run):
 
 
 @compiled_part
+def _look_inside(run, address, prepared):
+    """Stores the state in the middle of the step, by dense output; nothing where that is not finite."""
+    if not prepared and not prepare_dense(run, address):
+        return
+    t = run.t + 0.5 * run.h
+    interpolate(run, t, 0.5)
+    if not is_finite(run, run.stage, t) or (run.project != 0 and not project_row(run, run.stage)):
+        return
+    k, at = run.inside, row(run, run.stage)
+    doubles_at(run.inside_t + 8 * k, 1)[0] = t
+    out = doubles_at(run.inside_y + 8 * run.n * k, run.n)
+    for j in range(run.n):
+        out[j] = at[j + 1]
+    run.inside = k + 1
+
+
+@compiled_part
 def _finish_step(run, address):
     """Samples, projection and next first derivative of a step within tolerance, then its events.
 
@@ -61,6 +78,8 @@ def _finish_step(run, address):
     code = store_samples_inside(run, address, run.watch != 0)
     if code != GO_ON:
         return code
+    if run.inside_every > 0 and run.stored % run.inside_every == 0:
+        _look_inside(run, address, run.watch != 0 or run.next_sample > sample)
     new[0] = run.t_new
     if run.project != 0 and not project_row(run, run.new):
         run.next_sample = sample

@@ -31,7 +31,8 @@ class NativeStep:
     def install(self, run: Memory, n: int, controlled: int, rtol: float) -> None:
         """Writes the addresses into the record of a run."""
         run.attempt = self.attempt.address
-        run.prepare = self.prepare.address if self.prepare is not None and (run.samples or run.watch) else 0
+        wanted = run.samples or run.watch or run.inside_every
+        run.prepare = self.prepare.address if self.prepare is not None and wanted else 0
         run.settle = self.settle.address if self.settle is not None else 0
         if self.setup is not None:
             made = self.setup(n, controlled, rtol)

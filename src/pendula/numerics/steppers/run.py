@@ -33,7 +33,7 @@ RUN = record_dtype(
         n coordinates speeds controlled fixed max_attempts breaks_count samples capacity events_capacity
         rhs rhs_context project project_context attempt prepare settle watch watched method
         rows width fresh stage new scratch dense late
-        y zero atol breaks sample_t sample_y onto t_out y_out
+        y zero atol breaks sample_t sample_y onto t_out y_out inside_t inside_y inside inside_every
         stages extra_stages dense_rows error_row error_order last_in_error first_slope last_slope
         sources weights counts nodes terms
     """,
@@ -61,6 +61,7 @@ stage or sample), ``new`` (time and state at the end of the attempted step), ``s
 ``dense`` (first of the dense output) and ``late`` (the last stage before the end). In ``stage`` and ``new`` the spare
 number is the time, which is the layout that callbacks read. Rows are padded with zeros to a multiple of eight
 components, as is the memory of ``y`` and ``zero`` (:func:`padded`). ``onto`` is the output of the projection.
+``inside`` states in the middle of one in ``inside_every`` steps (0: of none) are in ``inside_t`` and ``inside_y``.
 
 The rest is the tableau (:class:`~pendula.numerics.steppers.tableaus.Tableau`).
 """

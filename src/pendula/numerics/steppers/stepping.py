@@ -52,6 +52,7 @@ class Integration:
             not.
         event_t, event_y: times and states at which watched functions crossed zero, in order.
         event_which: index of the function for each event.
+        inside_t, inside_y: times and states in the middle of steps (``inside_every``), by dense output.
         singular_t, singular_y: times and states of singular poses that the run passed.
         event_hurried: for each function the time of the first step in which it oscillated so often that crossings may
             have been missed; NaN if there was none.
@@ -75,6 +76,8 @@ class Integration:
     event_y: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     event_which: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     event_hurried: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    inside_t: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    inside_y: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     singular_t: np.ndarray = field(default_factory=lambda: np.zeros(0))
     singular_y: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
@@ -99,6 +102,7 @@ def integrate(
     watched: Watched | None = None,
     coordinates: int | None = None,
     guard: Guard | None = None,
+    inside_every: int = 0,
 ) -> Integration:
     """Solve y' = f(t, y) from ``t_span[0]`` to ``t_span[1]``, forwards or backwards.
 
@@ -129,6 +133,7 @@ def integrate(
         coordinates: how many of the first components are positions, for steppers that treat them differently.
         guard: called as ``guard(t, y)`` with the states of the steps since it was called last. An index among them
             ends the run: steps, samples and events after that state are dropped.
+        inside_every: keep the state in the middle of one in this many steps, by dense output; 0 to keep none.
 
     Returns:
         An :class:`Integration`; ``outcome`` reports failures during the run.
@@ -160,6 +165,7 @@ def integrate(
     run.rtol, run.max_step, run.max_attempts = float(rtol), float(max_step), int(max_steps)
     run.first_step, run.fixed = 0.0 if first_step is None else float(first_step), int(stepper.fixed)
     run.atol = checks.checked_atol(atol, start.size)
+    run.inside_every = int(inside_every)
     _tell_apart(run, quadratures, coordinates or 0)
     return _Running(run, stepper, rhs, project, watched).to_the_end(on_progress, guard)
 
@@ -246,6 +252,9 @@ class _Running:
         self._watch: Memory | None = None
         run.t_out, run.y_out = np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.n))
         run.t_out[0], run.y_out[0] = run.t, run.y
+        if run.inside_every:
+            some = 1 + FIRST_BUFFER // run.inside_every
+            run.inside_t, run.inside_y = np.empty(some), np.empty((some, run.n))
         run.capacity, run.stored, run.events_capacity = FIRST_BUFFER, 1, 1
         run.rhs, run.rhs_context = rhs.address, rhs.context
         if project is not None:
@@ -286,6 +295,8 @@ class _Running:
         """Drops all that came after a step."""
         run, watch = self._run, self._watch
         run.t, run.stored = float(run.t_out[index]), index + 1
+        if run.inside:
+            run.inside = int((run.direction * (run.inside_t[: run.inside] - run.t) < 0.0).sum())
         beyond = run.direction * (run.sample_t[: run.next_sample] - run.t) > 0.0
         run.next_sample -= int(beyond.sum())
         if watch is not None:
@@ -295,21 +306,25 @@ class _Running:
         run = self._run
         if run.stored >= run.capacity:
             run.t_out, run.y_out = doubled(run.t_out), doubled(run.y_out)
+            if run.inside_every:
+                run.inside_t, run.inside_y = doubled(run.inside_t), doubled(run.inside_y)
             run.capacity = run.t_out.size
         if self._watch is not None:
             run.events_capacity = make_room(self._watch, run.events)
 
     def _gathered(self, outcome: Outcome, detail: str, seconds: float) -> Integration:
         run, watch = self._run, self._watch
-        events: dict[str, np.ndarray] = {}
+        more: dict[str, np.ndarray] = {}
         if watch is not None:
             found = run.events
-            events = {
+            more = {
                 "event_t": watch.t[:found].copy(),
                 "event_y": watch.y[:found].copy(),
                 "event_which": watch.which[:found].copy(),
                 "event_hurried": watch.hurried.copy(),
             }
+        if run.inside:
+            more |= {"inside_t": run.inside_t[: run.inside].copy(), "inside_y": run.inside_y[: run.inside].copy()}
         return Integration(
             t=run.t_out[: run.stored].copy(),
             y=run.y_out[: run.stored].copy(),
@@ -325,7 +340,7 @@ class _Running:
             max_violation=run.violation,
             method=self._stepper.name,
             stiff_from=_stiff_from(run),
-            **events,
+            **more,
         )
 
 
