@@ -41,10 +41,7 @@ def trajectory_of(
     """The trajectory with its energy account and all notes."""
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     step_q, step_v = run.y[:, :nq], run.y[:, nq : nq + nv]
-    work = run.y[:, nq + nv] if run.y.shape[1] > nq + nv else np.zeros(len(run.t))
-    energies = system.energies(step_q, step_v, run.t, parameters=vector)
-    account = EnergyAccount(run.t, energies.kinetic, energies.potential, work)
-    account = replace(account, inside=_unaccounted(system, run.inside_t, run.inside_y, account, vector))
+    account = _account(system, run, vector)
     sampled = settings.samples is not None
     if sampled and run.outcome is not Outcome.FINISHED:
         run = _with_last_sample(run)
@@ -88,6 +85,17 @@ def trajectory_of(
         events=crossings_of(system, events, run, vector),
         doubts=doubts,
     )
+
+
+def _account(system: System, run: Integration, vector: Array) -> EnergyAccount:
+    """Energies at the steps, and what does not add up in the middle of some."""
+    nq, nv, steps = len(system.layout.coordinates), len(system.layout.speeds), len(run.t)
+    t, y = (np.append(run.t, run.inside_t), np.vstack([run.y, run.inside_y])) if run.inside_t.size else (run.t, run.y)
+    found = system.energies(y[:, :nq], y[:, nq : nq + nv], t, parameters=vector)
+    work = y[:, nq + nv] if y.shape[1] > nq + nv else np.zeros(len(t))
+    total = found.kinetic + found.potential
+    inside = total[steps:] - total[0] - work[steps:]
+    return EnergyAccount(run.t, found.kinetic[:steps], found.potential[:steps], work[:steps], inside)
 
 
 def _energy_note(account: EnergyAccount) -> tuple[str, ...]:

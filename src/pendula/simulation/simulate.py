@@ -25,7 +25,7 @@ from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.switches.schedule import breakpoints, largest_step, moves_by_time
 from pendula.system.system import System
 
-INSIDE = 4
+INSIDE = 16
 """The energy account looks at the middle of one in this many steps."""
 
 

@@ -38,7 +38,7 @@ class EnergyAccount:
     """work of friction, damping, inputs, loads and prescribed motions since the start"""
 
     inside: Array = field(default_factory=lambda: np.zeros(0))
-    """what does not add up in the middle of every fourth step"""
+    """what does not add up in the middle of one in 16 steps"""
 
     @property
     def total(self) -> Array:
@@ -58,7 +58,7 @@ class EnergyAccount:
 
     @property
     def drift(self) -> float:
-        """max |E(t) - E(0) - W(t)| / scale, at the steps and in the middle of every fourth of them."""
+        """max |E(t) - E(0) - W(t)| / scale, at the steps and in the middle of one in 16 of them."""
         return float(max(np.abs(self.error).max(), np.abs(self.inside).max(initial=0.0)) / self.scale)
 
     def __str__(self) -> str:

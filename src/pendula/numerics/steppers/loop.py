@@ -78,7 +78,7 @@ def _finish_step(run, address):
     code = store_samples_inside(run, address, run.watch != 0)
     if code != GO_ON:
         return code
-    if run.inside_every > 0 and run.stored % run.inside_every == 0:
+    if run.inside_every > 0 and run.stored % run.inside_every == 2 % run.inside_every:
         _look_inside(run, address, run.watch != 0 or run.next_sample > sample)
     new[0] = run.t_new
     if run.project != 0 and not project_row(run, run.new):
