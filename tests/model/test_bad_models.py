@@ -290,7 +290,7 @@ FIELDS = [
     Bad("inertia and rod", changed('length = "l" }', 'length = "l" }\ninertia = [1, 1, 1]'), UPPER, "inertia", "follows from rod"),
     Bad("com of four", changed("com = [0, -1, 0]", "com = [0, -1, 0, 0]"), LOWER, "com", "found 4"),
     Bad("com number", changed("com = [0, -1, 0]", "com = 1"), LOWER, "com", "must be a list of three numbers"),
-    Bad("inertia number", changed("[1, 0.5, 1.2]", "3"), LOWER, "inertia", "must be [Ixx, Iyy, Izz] or a 3 by 3 matrix"),
+    Bad("inertia pair", changed("[1, 0.5, 1.2]", "[3, 1]"), LOWER, "inertia", "must be [Ixx, Iyy, Izz] or a 3 by 3 matrix"),
     Bad("inertia mixed", changed("[1, 0.5, 1.2]", "[[1, 0, 0], 2, [0, 0, 3]]"), LOWER, "inertia", "3 by 3 matrix"),
     Bad("inertia ragged", changed("[1, 0.5, 1.2]", "[[1, 0, 0], [0, 1], [0, 0, 3]]"), LOWER, "inertia", "3 by 3 matrix"),
     Bad("inertia of tables", changed("[1, 0.5, 1.2]", "[{ a = 1 }, { }, { }]"), LOWER, "inertia", "3 by 3 matrix"),

@@ -129,11 +129,15 @@ def _direction(value: Any) -> Any:
 
 def _inertia(value: Any) -> Any:
     rows = _listed(value) or []
+    if isinstance(value, (int, float, str)) and not isinstance(value, bool):  # Izz of a flat body
+        half = f"({value})/2"
+        return (half, 0, 0), (0, half, 0), (0, 0, value)
     if len(rows) == 3 and not any(isinstance(row, (list, tuple, dict)) for row in rows):
         return (rows[0], 0, 0), (0, rows[1], 0), (0, 0, rows[2])
     listed = [_listed(row) or [] for row in rows]
     if len(rows) != 3 or any(len(row) != 3 for row in listed):
-        raise ValueError(f"must be [Ixx, Iyy, Izz] or a 3 by 3 matrix, about the centre of mass, found {shown(value)}")
+        wanted = "must be [Ixx, Iyy, Izz] or a 3 by 3 matrix (or Izz alone, of a flat body), about the centre of mass"
+        raise ValueError(f"{wanted}, found {shown(value)}")
     return tuple(tuple(row) for row in listed)
 
 

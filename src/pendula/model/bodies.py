@@ -139,7 +139,8 @@ class Body(Element):
     com: Vector = (0, 0, 0)
     """centre of mass in body axes [length unit]"""
     inertia: Inertia | None = None
-    """[Ixx, Iyy, Izz] or 3 by 3, about the centre of mass, in body axes; default 0 (point mass)"""
+    """[Ixx, Iyy, Izz] or 3 by 3, about the centre of mass, in body axes; a number is Izz of a body that is flat
+    in its x-y plane (Ixx = Iyy = Izz/2), which is all that motion in that plane needs; default 0 (point mass)"""
     rod: Rod | None = None
     point: Point | None = None
     disc: Disc | None = None

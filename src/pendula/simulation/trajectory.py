@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 from pendula.files import write_arrays
 from pendula.outcome import Outcome
 from pendula.simulation.events import Crossings
+from pendula.simulation.readings import evaluated, integrated, point_motion, reading
 from pendula.system.layout import Array, Layout, State
 from pendula.system.system import System
 from pendula.words import counted, readable, some
@@ -70,8 +71,9 @@ class EnergyAccount:
 class Trajectory:
     """Times, coordinates and speeds of a run, with its energy account and statistics.
 
-    ``trajectory["theta1"]`` is a coordinate or speed over time. ``t``, ``q``, ``v`` are at the requested
-    samples, or at the accepted steps.
+    ``trajectory["theta1"]`` is a coordinate or speed over time; so are prescribed motions, inputs, and the energies
+    ``kinetic``, ``potential``, ``energy`` (their sum) and ``work`` (done on the mechanism). ``t``, ``q``, ``v`` are at
+    the requested samples, or at the accepted steps.
 
     Example:
         >>> import pendula
@@ -147,8 +149,62 @@ class Trajectory:
         if name in (*self.joint_layout.coordinates, *self.joint_layout.speeds):
             which, k = self.joint_layout.position(name)
             return self.joints[0 if which == "q" else 1][:, k]
-        which, k = self.layout.position(name)
-        return self.q[:, k] if which == "q" else self.v[:, k]
+        if name in (*self.layout.coordinates, *self.layout.speeds):
+            which, k = self.layout.position(name)
+            return self.q[:, k] if which == "q" else self.v[:, k]
+        return reading(self, name)
+
+    def evaluate(self, expression: str) -> Array:
+        """An expression of t, coordinates, speeds, prescribed motions, inputs and parameters, over time.
+
+        Raises:
+            UsageError: it cannot be read, or has an unknown name.
+
+        Example:
+            >>> import pendula
+            >>> run = pendula.simulate("pendulum", 1.0, samples=3)
+            >>> bool(abs(run.evaluate("sin(theta)**2 + cos(theta)**2") - 1.0).max() < 1e-15)
+            True
+        """
+        return evaluated(self, expression)
+
+    def position(self, body: str, point: str | Sequence[float] = "origin") -> Array:
+        """Where a point of a body is over time, in world axes, shape (times, 3).
+
+        Args:
+            body: name of the body.
+            point: one of its named points (``origin``, ``com``, ``tip`` of a rod, ...), or a place in body axes.
+
+        Raises:
+            UsageError: there is no such body or point.
+
+        Example:
+            >>> import pendula
+            >>> run = pendula.simulate("double-pendulum", 1.0, samples=3)
+            >>> run.position("lower", "tip").shape
+            (3, 3)
+        """
+        return point_motion(self, body, point)[0]
+
+    def velocity(self, body: str, point: str | Sequence[float] = "origin") -> Array:
+        """The velocity of a point of a body over time, in world axes; arguments as of :meth:`position`."""
+        return point_motion(self, body, point)[1]
+
+    def integral(self, expression: str) -> float:
+        """The integral of an expression over the time of the run, by a spline through the states that were kept.
+
+        Its error falls with the fourth power of the distance between them: ask for enough ``samples``.
+
+        Raises:
+            UsageError: the expression cannot be read, or there are fewer than two states.
+
+        Example:
+            >>> import pendula
+            >>> run = pendula.simulate("pendulum", 1.0, samples=201)
+            >>> bool(abs(run.integral("theta_dot") - (run["theta"][-1] - run["theta"][0])) < 1e-7)
+            True
+        """
+        return integrated(self, expression)
 
     def __len__(self) -> int:
         return len(self.t)

@@ -49,7 +49,7 @@ class Energies(NamedTuple):
 
 
 class BodyMotion(NamedTuple):
-    """Motion of the bodies in world axes, each of shape (..., bodies, 3).
+    """Motion of the bodies in world axes, each of shape (..., bodies, 3): of their mass centres, where it is a point's.
 
     Example:
         >>> import pendula
@@ -173,11 +173,17 @@ class System(ABC):
 
     @abstractmethod
     def poses(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
-        """Rotation matrices R_WB, shape (..., bodies, 3, 3), and origins in world axes, shape (..., bodies, 3)."""
+        """Rotation matrices R_WB, shape (..., bodies, 3, 3), and origins in world axes, shape (..., bodies, 3).
+
+        An origin is where the body's own axes start, for most bodies at the joint to their parent.
+        """
 
     @abstractmethod
     def body_motion(self, q: Any, v: Any, a: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> BodyMotion:
-        """Velocities and accelerations of all bodies in world axes, for given v' (default 0)."""
+        """Velocities and accelerations of all bodies in world axes, for given v' (default 0).
+
+        They are those of the mass centres; :meth:`poses` gives origins. ``Trajectory.velocity`` gives any point.
+        """
 
     @abstractmethod
     def residual_jacobian(

@@ -257,7 +257,7 @@ def _inertia(parts: Parts, element: str, place: str, properties: Any, mass: floa
         yield Problem(element, place, f"must not have a negative principal value, found {listed}")
     elif small + middle < large - _SLACK:
         cause = f"no body has the principal values {listed}: the two smaller ones must add up to at least the largest"
-        advice = "check units, and that it is taken about the centre of mass; a flat body has Ixx + Iyy = Izz"
+        advice = "check units, and that it is taken about the centre of mass; of a flat body give Izz alone"
         yield Problem(element, place, cause, advice)
     elif mass == 0:
         where = place.replace("inertia", "mass")

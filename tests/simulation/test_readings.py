@@ -1,0 +1,116 @@
+"""Quantities of a run by name, points of bodies, and accounts that do not depend on what was asked for."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import pendula
+from pendula import library
+from pendula.errors import UsageError
+from pendula.model import Model
+
+
+@pytest.fixture(scope="module")
+def swing() -> pendula.Trajectory:
+    return pendula.simulate(library.chain(links=2), 2.0, samples=401, tol=1e-10)
+
+
+def test_energies_at_the_samples_are_those_of_the_state(swing: pendula.Trajectory) -> None:
+    """A frictionless chain keeps its energy; potential and kinetic energy by hand from the mass centres."""
+    assert len(swing["kinetic"]) == len(swing.t) == 401
+    np.testing.assert_allclose(swing["kinetic"] + swing["potential"], swing["energy"])
+    np.testing.assert_allclose(swing["energy"], swing["energy"][0], rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(swing["work"], 0.0, atol=1e-12)
+    height = sum(swing.position(body, "com")[:, 1] for body in swing.system.layout.bodies)
+    np.testing.assert_allclose(np.diff(swing["potential"]), 9.81 * np.diff(height), atol=1e-9)
+
+
+def test_work_is_that_of_the_damper() -> None:
+    """A pendulum with damping c: the work is minus the integral of c theta_dot^2."""
+    model = library.pendulum()
+    parameters = {"c": 0.3}
+    damped = model.with_changes(
+        parameters=dict(model.parameters) | parameters,
+        forces=[{"name": "drag", "type": "generalized", "coordinate": "theta", "value": "-c*theta_dot"}],
+    )
+    run = pendula.simulate(damped, 3.0, samples=601, tol=1e-10)
+    assert run["work"][-1] == pytest.approx(-run.integral("c*theta_dot**2"), rel=1e-6)
+    assert run["work"][-1] < -0.1
+
+
+def test_points_move_as_their_positions_change(swing: pendula.Trajectory) -> None:
+    last = swing.system.layout.bodies[-1]
+    for point in ("origin", "com", "tip", (0.1, -0.2)):
+        position, velocity = swing.position(last, point), swing.velocity(last, point)
+        slope = (-position[4:] + 8 * position[3:-1] - 8 * position[1:-3] + position[:-4]) / (12 * 0.005)
+        np.testing.assert_allclose(velocity[2:-2], slope, atol=2e-3)
+    lengths = np.linalg.norm(swing.position(last, "tip") - swing.position(last), axis=1)
+    np.testing.assert_allclose(lengths, lengths[0], rtol=1e-12)
+
+
+def test_points_agree_in_every_formulation() -> None:
+    runs = [pendula.simulate(pendula.compile_system("four-bar", how), 1.0, samples=11) for how in ("kane", "maximal")]
+    body = "coupler"
+    for name in ("position", "velocity"):
+        a, b = (getattr(run, name)(body, "tip") for run in runs)
+        np.testing.assert_allclose(a, b, atol=1e-5)
+
+
+def test_prescribed_motions_and_expressions_are_readable() -> None:
+    run = pendula.simulate("hoop-bead", 1.0, samples=11)
+    drive = run.system.drives[0].name
+    rate = run[f"{drive}_dot"]
+    np.testing.assert_allclose(run[drive], run[drive][0] + rate[0] * run.t, atol=1e-12)
+    np.testing.assert_allclose(run.evaluate("2*theta + t"), 2 * run["theta"] + run.t)
+    np.testing.assert_allclose(run["theta"], pendula.simulate("hoop-bead", 1.0, samples=11).evaluate("theta"))
+
+
+def test_unknown_names_are_refused_with_a_hint(swing: pendula.Trajectory) -> None:
+    first = swing.system.layout.bodies[0]
+    with pytest.raises(UsageError, match=r'no "kinetik".*"kinetic"'):
+        swing["kinetik"]
+    with pytest.raises(UsageError, match="no body"):
+        swing.position("arm")
+    with pytest.raises(UsageError, match=r'no point "tipp".*"tip"'):
+        swing.position(first, "tipp")
+    with pytest.raises(UsageError, match="two or three numbers"):
+        swing.velocity(first, [1.0])
+    with pytest.raises(UsageError, match="expression"):
+        swing.evaluate("2*")
+    with pytest.raises(UsageError, match="thetta"):
+        swing.evaluate("thetta + 1")
+
+
+def test_flat_bodies_need_only_izz() -> None:
+    """A compound pendulum: omega^2 = m g d / (Izz + m d^2)."""
+    body = {"name": "plate", "mass": 2.0, "com": [0, -0.5, 0], "inertia": 0.3}
+    model = Model(
+        name="plate",
+        gravity=[0, -9.81, 0],
+        bodies=[body],
+        joints=[{"name": "theta", "type": "revolute", "parent": "ground", "child": "plate"}],
+    )
+    mode = list(pendula.modes(model))[0]
+    assert mode.hertz * 2 * math.pi == pytest.approx(math.sqrt(2.0 * 9.81 * 0.5 / (0.3 + 2.0 * 0.25)), rel=1e-12)
+
+
+@pytest.mark.parametrize("stepper", ["dop853", "rk45", "radau"])
+def test_energy_drift_does_not_depend_on_the_samples(stepper: str) -> None:
+    drifts = {pendula.simulate("cart-pole", 5.0, samples=k, stepper=stepper).energy_drift for k in (None, 2, 50, 601)}
+    assert len(drifts) == 1
+    assert max(drifts) < 1e-5
+
+
+def test_a_run_with_wrong_energy_is_not_ok() -> None:
+    """Steps of 0.2 s are far too long for a pendulum of 0.1 m: its energy is lost, and the run says so."""
+    model = library.pendulum().with_parameters({"l": 0.1})
+    run = pendula.simulate(model, 20.0, stepper="rk4", step=0.1)
+    assert run.outcome.ok
+    assert not run.ok
+    assert "energy is off" in run.doubts[0]
+    assert "not to be trusted" in str(run)
+    with pytest.raises(pendula.errors.NoConvergence, match="energy is off"):
+        pendula.simulate(model, 20.0, stepper="rk4", step=0.1, on_failure="raise")
