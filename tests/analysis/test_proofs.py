@@ -171,3 +171,36 @@ def test_loops_in_space_are_not_called_proven(kind: str) -> None:
     system = pendula.compile_system(closed_chain(kind), "kane")
     with pytest.raises(Undecidable):
         equations_at_rest(Balance.of(system), np.zeros(len(system.layout.speeds)))
+
+
+@pytest.mark.parametrize(
+    ("stiffness", "anchor"),
+    [(20.0, (0.7, 0.4, -0.9)), (60.0, (0.2, -0.5, 0.3)), (200.0, (0.9, 0.1, 0.6)), (5.0, (-1, 1, 1))],
+)
+def test_a_spherical_pendulum_on_a_spring_off_its_axis(stiffness: float, anchor: tuple[float, float, float]) -> None:
+    """All equilibria on the sphere, also where the chart of angles is singular.
+
+    Forces balance where m g z + k (1 - L/d) (p - a) is along p, so in the plane of the vertical and the anchor: there
+    the roots on a circle are counted by their changes of sign.
+    """
+    model = pendula.library.spherical_pendulum()
+    spring = {
+        "name": "spring", "type": "spring", "from": {"body": "ground", "position": list(anchor)}, "to": "bob",
+        "stiffness": stiffness, "length": 0.3,
+    }  # fmt: skip
+    found = pendula.find_equilibria(model.with_changes(forces=[spring]), prove=60)
+    assert found.complete == "proven"
+    a = np.array(anchor, dtype=float)
+    across = np.array([a[0], a[1], 0.0]) / np.hypot(a[0], a[1])
+    angle = np.linspace(-np.pi, np.pi, 200_001)[:-1] + 1e-5
+    p = np.sin(angle)[:, None] * across - np.cos(angle)[:, None] * np.array([0.0, 0.0, 1.0])
+    tangent = np.cos(angle)[:, None] * across + np.sin(angle)[:, None] * np.array([0.0, 0.0, 1.0])
+    d = np.linalg.norm(p - a, axis=1)[:, None]
+    force = 9.81 * np.array([0.0, 0.0, 1.0]) + stiffness * (1.0 - 0.3 / d) * (p - a)
+    along = np.sum(force * tangent, axis=1)
+    places = np.flatnonzero(along * np.roll(along, -1) < 0.0)
+    system = pendula.compile_system(model)
+    positions = [system.poses([e["theta"], e["phi"]])[1][0] for e in found]
+    assert len(positions) == len(places)
+    for k in places:
+        assert min(np.linalg.norm(x - p[k]) for x in positions) < 1e-3

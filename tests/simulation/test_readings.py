@@ -93,7 +93,7 @@ def test_flat_bodies_need_only_izz() -> None:
         bodies=[body],
         joints=[{"name": "theta", "type": "revolute", "parent": "ground", "child": "plate"}],
     )
-    mode = list(pendula.modes(model))[0]
+    mode = next(iter(pendula.modes(model)))
     assert mode.hertz * 2 * math.pi == pytest.approx(math.sqrt(2.0 * 9.81 * 0.5 / (0.3 + 2.0 * 0.25)), rel=1e-12)
 
 

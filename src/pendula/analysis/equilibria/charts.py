@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from pendula.analysis.equilibria.equations_at_rest import forces_on_speeds
 from pendula.analysis.equilibria.stationary import Stationary, close_loops
 from pendula.errors import PendulaError
+from pendula.numerics.intervals.solve import values_over
+from pendula.numerics.intervals.tape import Undecidable
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
 
 SINGULAR = 1e-10
 """a chart is singular if the smallest eigenvalue of the scaled mass matrix is below this fraction of the largest"""
+SAME = 1e-12
+"""poses that differ by less, in rotations and lengths, are the same"""
 NEAR, NEARER = 1e-2, 1e-4
 """distances from the pose at which accelerations are compared, in radians or typical lengths"""
 
@@ -44,6 +49,48 @@ def balanced_nearby(problem: Stationary, q: Array, rng: np.random.Generator) -> 
     inertia = float(np.abs(M * problem.sizes[:, None] * problem.sizes).max(initial=0.0))
     rounding = 1e-9 * problem.force / max(inertia, 1e-300)
     return bool(close.size) and float(close.max()) <= 0.2 * float(far.max(initial=0.0)) + rounding
+
+
+def surely_unbalanced(problem: Stationary, q: Array) -> bool:
+    """Whether it is proven that forces do not balance at a singular pose.
+
+    A coordinate that moves no mass there names the same pose by many values. If, at one of these, bounds show a force
+    along another coordinate that differs from zero, the forces do not balance at the pose.
+    """
+    try:
+        tape, rows = forces_on_speeds(problem.balance, problem.v)
+    except Undecidable:
+        return False
+    system, p = problem.system, problem.balance.parameters
+    M = system.mass_matrix(q, 0.0, parameters=p) * problem.sizes[:, None] * problem.sizes
+    idle = np.flatnonzero(np.diag(M) <= SINGULAR * np.diag(M).max())
+    here = system.poses(q, parameters=p)
+    for i in idle:
+        for turn in np.pi * np.arange(1, 8) / 4:
+            other = np.array(q, dtype=float)
+            other[i] += turn
+            same = all(np.abs(a - b).max() < SAME for a, b in zip(system.poses(other, parameters=p), here, strict=True))
+            bounds = values_over(tape, rows, np.stack([other - SAME, other + SAME], axis=1))
+            if same and np.any((bounds[:, 0] > 1e-6 * problem.force) | (bounds[:, 1] < -1e-6 * problem.force)):
+                return True
+    return False
+
+
+def one_of_each_pose(problem: Stationary, states: list[Array], circles: Array) -> list[int]:
+    """Which of some states to keep, so that each pose occurs once.
+
+    Angles on circles may name one pose in several ways, as (theta, phi) and (-theta, phi + 180 deg) do.
+    """
+    if len(states) < 2 or circles.sum() < 2:
+        return list(range(len(states)))
+    q = np.array(states)
+    R, origin = problem.system.poses(q, parameters=problem.balance.parameters)
+    rows = np.concatenate([R.reshape(len(q), -1), origin.reshape(len(q), -1), q[:, ~circles]], axis=1)
+    kept: list[int] = []
+    for k in np.argsort(-q[:, circles].sum(axis=1), kind="stable"):
+        if not any(np.abs(rows[k] - rows[j]).max() < 1e-9 for j in kept):
+            kept.append(int(k))
+    return sorted(kept)
 
 
 def _accelerations(problem: Stationary, q: Array, steps: Array) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.boxes import prove_in_boxes
-from pendula.analysis.equilibria.charts import balanced_nearby, is_singular
+from pendula.analysis.equilibria.charts import balanced_nearby, is_singular, one_of_each_pose, surely_unbalanced
 from pendula.analysis.equilibria.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.domain import Domain, domain_of, is_cyclic
 from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, refuse_unsteady
@@ -176,9 +176,12 @@ def find_equilibria(
     search = Search(problem, domain, rng, on_progress)
     pairs, complete, reason = _candidates(proof, search, count)
     pairs = [(_tidied(problem, domain, q), times, bounds) for q, times, bounds in pairs]
-    real = [x for x in pairs if not is_singular(problem, x[0]) or balanced_nearby(problem, x[0], rng)]
-    if len(real) < len(pairs):
-        reason += f"; {len(pairs) - len(real)} omitted, where a singular chart merely hides a force"
+    real, pairs, hidden = _real(problem, pairs, domain, rng)
+    if hidden:
+        reason += f"; {hidden} omitted, where a singular chart merely hides a force"
+        if complete == "proven" and pairs:
+            complete = "not proven"
+            reason += f" (of {len(pairs)} not proven)"
     described, singular = _described(system, balance, real, v)
     if singular:
         complete = "not proven"
@@ -197,6 +200,18 @@ def find_equilibria(
         units={**{c: joints.layout.units[c] for c in joints.layout.coordinates}, **force_units(joints)},
         undecided=proof.undecided if isinstance(proof, Proof) else (),
     )
+
+
+def _real(
+    problem: Stationary, pairs: list[Any], domain: Domain, rng: np.random.Generator
+) -> tuple[list[Any], list[Any], int]:
+    """Candidates at which forces balance, each pose once; those of the others of which that is not proven; and how many
+    others there are."""
+    real = [x for x in pairs if not is_singular(problem, x[0]) or balanced_nearby(problem, x[0], rng)]
+    others = [x for x in pairs if not any(x is y for y in real)]
+    doubtful = [x for x in others if not surely_unbalanced(problem, x[0])]
+    kept = one_of_each_pose(problem, [x[0] for x in real], domain.circles)
+    return [real[k] for k in kept], doubtful, len(others)
 
 
 def _proof(
