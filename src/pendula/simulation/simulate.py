@@ -14,8 +14,8 @@ from pendula.simulation.account import trajectory_of
 from pendula.simulation.beginning import energy_size, start_state, with_inputs
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.events import Event, read_events, watch_events
-from pendula.simulation.loops import check_start, stabilization_rate
-from pendula.simulation.passage import Passages, Poses
+from pendula.simulation.loops import Poses, check_start, stabilization_rate
+from pendula.simulation.passage import Passages
 from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.dynamics import Dynamics

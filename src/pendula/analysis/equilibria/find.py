@@ -176,12 +176,8 @@ def find_equilibria(
     search = Search(problem, domain, rng, on_progress)
     pairs, complete, reason = _candidates(proof, search, count)
     pairs = [(_tidied(problem, domain, q), times, bounds) for q, times, bounds in pairs]
-    real, pairs, hidden = _real(problem, pairs, domain, rng)
-    if hidden:
-        reason += f"; {hidden} omitted, where a singular chart merely hides a force"
-        if complete == "proven" and pairs:
-            complete = "not proven"
-            reason += f" (of {len(pairs)} not proven)"
+    real, doubtful, omitted = _real(problem, pairs, domain, rng)
+    complete, reason = "not proven" if doubtful else complete, reason + omitted
     described, singular = _described(system, balance, real, v)
     if singular:
         complete = "not proven"
@@ -204,14 +200,16 @@ def find_equilibria(
 
 def _real(
     problem: Stationary, pairs: list[Any], domain: Domain, rng: np.random.Generator
-) -> tuple[list[Any], list[Any], int]:
-    """Candidates at which forces balance, each pose once; those of the others of which that is not proven; and how many
-    others there are."""
+) -> tuple[list[Any], bool, str]:
+    """Candidates at which forces balance, each pose once; whether that is not proven of one of the others; and a remark
+    on these."""
     real = [x for x in pairs if not is_singular(problem, x[0]) or balanced_nearby(problem, x[0], rng)]
     others = [x for x in pairs if not any(x is y for y in real)]
     doubtful = [x for x in others if not surely_unbalanced(problem, x[0])]
     kept = one_of_each_pose(problem, [x[0] for x in real], domain.circles)
-    return [real[k] for k in kept], doubtful, len(others)
+    omitted = f"; {len(others)} omitted, where a singular chart merely hides a force" if others else ""
+    omitted += f" (which is not proven of {len(doubtful)})" if doubtful else ""
+    return [real[k] for k in kept], bool(doubtful), omitted
 
 
 def _proof(

@@ -106,42 +106,37 @@ def integrate(
 ) -> Integration:
     """Solve y' = f(t, y) from ``t_span[0]`` to ``t_span[1]``, forwards or backwards.
 
-    Methods and error norms are those of SciPy's ``solve_ivp``. The result never contains values that are not finite:
-    the step is shortened, unless it is fixed, and if that does not help the run stops.
+    Methods and error norms are those of SciPy's ``solve_ivp``. Where values are not finite the step is shortened,
+    unless it is fixed, and if that does not help the run stops.
 
     Args:
         rhs: reads ``[t, y...]``, writes ``dy/dt``; NaN if it cannot be evaluated.
-        y0: initial state.
-        t_span: first and last time.
-        rtol: relative tolerance of one step, from 1e-14 up.
-        atol: absolute tolerance of one step; a number, or one for each component.
+        y0, t_span: initial state; first and last time.
+        rtol, atol: relative (from 1e-14 up) and absolute tolerance of a step; atol may be one for each component.
         method: name of a stepper (:data:`~pendula.numerics.steppers.stepper.STEPPERS`) other than "taylor".
         sample_times: times inside ``t_span``, in the order of integration, at which to return states.
         project: reads ``[t, y...]``, writes the state on the constraints, the violation before and after, and 0 if it
             succeeded. Applied after every step and to every sample.
-        quadratures: number of components, at the end, that do not influence the steps (if there are no other
-            components, they do).
+        quadratures: number of components, at the end, that do not influence the steps (unless there are no others).
         max_steps: most attempted steps, including rejected ones, before the run stops.
-        first_step: size of the first step; chosen automatically if None.
-        max_step: largest step size.
+        first_step, max_step: size of the first step (None: chosen), and the largest size.
         step: step size of a fixed-step stepper; the last step and those that end at breakpoints may be shorter.
         on_progress: called as ``on_progress(t, t_end, accepted)`` about ten times a second. ``KeyboardInterrupt``,
             from here or from the keyboard, ends the run as ``INTERRUPTED``.
         breakpoints: times at which the right-hand side may jump. Steps end exactly there; the step before evaluates it
             just before the jump, the step after just after it. Times outside ``t_span`` are ignored.
         watched: functions of time and state whose zeros are recorded; some may end the run.
-        coordinates: how many of the first components are positions, for steppers that treat them differently.
+        coordinates: number of positions, the first components, for steppers that treat them differently.
         guard: called as ``guard(t, y)`` with the states of the steps since it was called last. An index among them
             ends the run: steps, samples and events after that state are dropped.
-        inside_every: keep the state in the middle of one in this many steps, by dense output; 0 to keep none.
+        inside_every: keep the middle of one in this many steps, by dense output; 0: of none.
 
     Returns:
         An :class:`Integration`; ``outcome`` reports failures during the run.
 
     Raises:
         ValueError: an argument is out of range; the message names it and states what is allowed.
-        UsageError: there is no such stepper.
-        NotSupported: the stepper does not support a requested feature.
+        UsageError, NotSupported: there is no such stepper, or it does not support a requested feature.
 
     Example:
         >>> from pendula.numerics.compiled.jit import compiled_callback
@@ -158,22 +153,15 @@ def integrate(
     checks.check_settings(rtol, quadratures, start.size, max_steps, first_step, max_step)
     span = Span.checked(t_span, sample_times, breakpoints)
     checks.check_step(stepper, step, span.t0, span.t_end, span.all_breaks, max_steps)
-    if step is not None:
-        first_step = max_step = min(step, max_step)
+    first_step, max_step = (first_step, max_step) if step is None else (min(step, max_step),) * 2
     run = new_run(stepper.native.tableau, start)
     span.install(run)
-    run.rtol, run.max_step, run.max_attempts = float(rtol), float(max_step), int(max_steps)
+    run.rtol, run.max_step, run.max_attempts, run.inside_every = float(rtol), float(max_step), max_steps, inside_every
     run.first_step, run.fixed = 0.0 if first_step is None else float(first_step), int(stepper.fixed)
     run.atol = checks.checked_atol(atol, start.size)
-    run.inside_every = int(inside_every)
-    _tell_apart(run, quadratures, coordinates or 0)
+    run.controlled, run.coordinates = run.n - quadratures or run.n, coordinates or 0
+    run.speeds = run.n - quadratures - run.coordinates
     return _Running(run, stepper, rhs, project, watched).to_the_end(on_progress, guard)
-
-
-def _tell_apart(run: Memory, quadratures: int, coordinates: int) -> None:
-    """Sets which components are positions, speeds, and quadratures that do not control the steps."""
-    run.controlled = run.n - quadratures or run.n
-    run.coordinates, run.speeds = coordinates, run.n - quadratures - coordinates
 
 
 def _stepper(method: str, coordinates: int | None, watched: Watched | None, project: Callback | None) -> Stepper:
