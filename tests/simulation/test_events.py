@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from scipy.special import ellipk
+from scipy.special import ellipk, ellipkinc
 
 import pendula
 from pendula import Event, Outcome, library
@@ -308,3 +308,70 @@ def test_bad_events_are_refused_with_their_name(events: list[str], message: str)
 def test_bad_fields_of_an_event_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Event(**arguments)  # type: ignore[arg-type]
+
+
+# --- steps, kinks, poles, touches and pulses ----------------------------------------------------------
+
+
+def _time_at(angle: float, start: float) -> float:
+    """When a rod of length 1, released at rest, first reaches an angle: K - F of the elliptic integrals."""
+    k = np.sin(start / 2)
+    return float((ellipk(k**2) - ellipkinc(np.arcsin(np.sin(angle / 2) / k), k**2)) / np.sqrt(1.5 * G))
+
+
+@pytest.mark.parametrize(
+    ("condition", "at"),
+    [
+        ("floor(t) >= 3", 3.0),
+        ("ceil(t) > 3", 3.0),
+        ("min(t, 2) >= 2", 2.0),
+        ("max(0, t - 2) > 0", 2.0),
+        ("sign(t - 2.5) >= 0", 2.5),
+        ("abs(t - 1) + t <= 1", 0.0),
+        ("1/(t - 1.25) > 0", 1.25),
+        ("max(0, theta - 1.5) <= 0", _time_at(1.5, 2.0)),
+        ("1 - floor(theta) >= 0", _time_at(2.0, 2.5)),
+    ],
+)
+def test_a_run_stops_where_a_condition_with_steps_and_kinks_begins_to_hold(condition: str, at: float) -> None:
+    start = 2.5 if "floor(theta)" in condition else 2.0
+    events = [f"stop: {condition}"]
+    run = pendula.simulate(library_system("pendulum"), 5.0, initial_state={"theta": start}, tol=1e-12, events=events)
+    assert run.outcome is Outcome.EVENT
+    assert run.t[-1] == pytest.approx(at, abs=EXACT)
+
+
+def test_a_change_of_sign_through_infinity_is_no_zero() -> None:
+    start = {"theta": 2.0}
+    events = ["1/(theta - 1) = 0", "tan(theta) = 0", "theta = 0"]
+    run = pendula.simulate(library_system("pendulum"), 5.0, initial_state=start, events=events)
+    assert len(run.events["1/(theta - 1) = 0"]) == 0
+    np.testing.assert_allclose(run.events["tan(theta) = 0"].t, run.events["theta = 0"].t, atol=1e-14)
+
+
+@pytest.mark.parametrize("touch", ["abs(theta - 1)", "(theta - 1)**2", "-3*abs(theta - 1)**4/2"])
+def test_zeros_of_what_never_changes_sign_are_those_of_what_it_is_made_of(touch: str) -> None:
+    events = ["theta = 1", f"touch: {touch} = 0"]
+    run = pendula.simulate(library_system("pendulum"), 5.0, initial_state={"theta": 2.0}, events=events)
+    assert len(run.events["touch"]) == 5
+    np.testing.assert_array_equal(run.events["touch"].t, run.events["theta = 1"].t)
+    with pytest.raises(UsageError, match=r'never changes sign(.|\n)*"theta - 1 = 0 rising"'):
+        Event.read(f"{touch} = 0 rising")
+
+
+def test_other_touches_are_noted() -> None:
+    events = ["abs(theta - 1) + (theta - 1)**2 = 0"]
+    run = pendula.simulate(library_system("pendulum"), 1.0, initial_state={"theta": 2.0}, tol=1e-11, events=events)
+    (note,) = (n for n in run.notes if "may touch zero" in n)
+    at = float(note.split("t = ")[1].split()[0])
+    assert at == pytest.approx(_time_at(1.0, 2.0), abs=1e-7)
+
+
+def test_a_condition_on_time_that_holds_for_a_moment_is_found() -> None:
+    events = ["exp(-((t - 2.5)/1e-4)**2) >= 0.5", "-1 if t < 3.3 or t > 3.30001 else 1", "sin(40*t) = 0.99999 rising"]
+    run = pendula.simulate(library_system("pendulum"), 5.0, events=events)
+    first, second, third = run.events.values()
+    np.testing.assert_allclose(first.t, 2.5 - 1e-4 * np.sqrt(np.log(2)), rtol=1e-12)
+    np.testing.assert_allclose(second.t, [3.3, 3.30001], rtol=1e-12)
+    turns = np.arange(int((5.0 * 40 - np.arcsin(0.99999)) / (2 * np.pi)) + 1)
+    np.testing.assert_allclose(third.t, (np.arcsin(0.99999) + 2 * np.pi * turns) / 40, rtol=1e-9)

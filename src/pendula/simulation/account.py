@@ -11,7 +11,7 @@ from pendula.equations.derive import cannot
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.steppers.stepping import Integration
 from pendula.outcome import Outcome
-from pendula.simulation.events import Event, crossings_of, hurry_notes
+from pendula.simulation.events import Event, crossings_of, event_notes
 from pendula.simulation.loops import Poses, pose_notes
 from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
@@ -57,7 +57,7 @@ def trajectory_of(
     stopped = outcome not in (Outcome.FINISHED, *_PAUSES)
     near, doubts = pose_notes(poses, run.singular_t, system.layout.time_unit, stopped=stopped)
     notes += _energy_note(account) + _jacobi_note(system) + _stiffness_note(system, run)
-    notes += hurry_notes(system, events, run) + near
+    notes += event_notes(system, events, run) + near
     opening = float(max(position.max(initial=0.0), violation.max(initial=0.0)))
     doubts += _account_doubts(account, opening, typical_length(system, vector) if opening else 1.0)
     return Trajectory(

@@ -6,22 +6,25 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from pendula.errors import UsageError
+from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.expression import Expression, parse
 from pendula.model.names import ExpressionError
 from pendula.numerics.steppers.stepping import Integration
 from pendula.numerics.steppers.watch import Watched
 from pendula.system.layout import Array
+from pendula.system.switches.in_time import switch_times
 from pendula.system.switches.watching import as_callback, check_names, names_of, sides_at, watch_program
 from pendula.system.system import System
 from pendula.words import counted, readable, some
 
 DIRECTIONS = {"rising": 1, "falling": -1, "any": 0}
 LONGEST_NAME = 100
+BRIEF = 8  # an event is brief if the time before or after it is so many times longer
 
 _WAY = re.compile(r"^(?P<body>.*\S)\s+(?P<way>rising|falling|any)$", re.DOTALL)
 _LABEL = re.compile(r"^(?P<label>[^:=<>]*):(?P<body>.*)$", re.DOTALL)
@@ -41,6 +44,7 @@ class Event:
             recorded (default: all).
         limit: whether the zero is a limit that must not be passed: a run that starts exactly on it and passes it has
             its event at once, and a terminal limit that is already passed at the start raises UsageError.
+        strict: whether a limit is reached only beyond zero (``>``) and not at zero (``>=``).
 
     Example:
         >>> import pendula
@@ -59,6 +63,7 @@ class Event:
     terminal: bool = False
     count: int | None = None
     limit: bool = False
+    strict: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip() or len(self.name) > LONGEST_NAME:
@@ -70,7 +75,14 @@ class Event:
             raise UsageError(f'event "{self.name}": count must be a positive integer, found {count!r}')
         if self.limit and self.direction == "any":
             raise UsageError(f'event "{self.name}": a limit needs a direction, rising or falling')
-        self.parsed  # noqa: B018  raises for a bad expression
+        if self.strict and not self.limit:
+            raise UsageError(f'event "{self.name}": only a limit can be strict')
+        root = zeros_of(self.parsed)
+        if root is not None and not self.limit and self.direction != "any":
+            raise UsageError(
+                f'event "{self.name}": {self.parsed.to_text()} never changes sign, so it is neither rising nor falling '
+                f'through zero.\n  Try: "{root.to_text()} = 0 {self.direction}".'
+            )
 
     @cached_property
     def parsed(self) -> Expression:
@@ -111,19 +123,21 @@ class Event:
         if way:
             body = way["body"]
         name = label or (f"{body} {stated}" if stated else body)
-        expression, inequality = _difference(body, name)
+        expression, inequality, strict = _difference(body, name)
         if inequality and stated:
             raise UsageError(f'event "{name}": an inequality implies its direction; omit "{stated}"')
         chosen = inequality or stated or direction or "any"
-        return cls(name, expression, chosen, terminal, limit=bool(inequality))  # type: ignore[arg-type]
+        return cls(name, expression, chosen, terminal, None, bool(inequality), strict)  # type: ignore[arg-type]
 
 
-def _difference(body: str, name: str) -> tuple[str, str]:
-    """The expression whose zero is the event, and the direction in which an inequality becomes true ('' if none)."""
+def _difference(body: str, name: str) -> tuple[str, str, bool]:
+    """The expression whose zero is the event, the direction in which an inequality becomes true ('' if there is none),
+    and whether that is strict.
+    """
     pieces = _RELATION.split(body)
     signs = pieces[1::2]
     if not signs or ("=" not in signs and _is_expression(body)):  # comparisons inside "a if b < c else d"
-        return body, ""
+        return body, "", False
     equals = [k for k, sign in enumerate(signs) if sign in ("=", "==")]
     if len(signs) > 1 and len(equals) != 1:
         raise UsageError(f'event "{name}": expected one =, >= or <=, found {len(signs)}')
@@ -135,7 +149,51 @@ def _difference(body: str, name: str) -> tuple[str, str]:
         except ExpressionError as error:
             raise UsageError(f'event "{name}": {error}') from None
     expression = left if right in ("0", "0.0") else f"({left}) - ({right})"
-    return expression, {">": "rising", ">=": "rising", "<": "falling", "<=": "falling"}.get(pieces[at], "")
+    sign = pieces[at]
+    return expression, {">": "rising", "<": "falling"}.get(sign[0], ""), sign in ("<", ">")
+
+
+def zeros_of(expression: Expression) -> Expression | None:
+    """What has the same zeros as an expression that never changes sign (abs or an even power); None for any other."""
+    root: Any = expression.root
+    touches = False
+    while True:
+        if isinstance(root, ex.Negate):
+            root = root.x
+        elif isinstance(root, ex.Multiply | ex.Divide) and isinstance(root.b, ex.Number):
+            root = root.a
+        elif isinstance(root, ex.Multiply) and isinstance(root.a, ex.Number):
+            root = root.b
+        elif isinstance(root, ex.Call) and root.function == "abs":
+            root, touches = root.args[0], True
+        elif isinstance(root, ex.Power) and isinstance(root.b, ex.Number) and root.b.value > 0 == root.b.value % 2:
+            root, touches = root.a, True
+        else:
+            return Expression.from_node(root) if touches else None
+
+
+def _to_watch(event: Event) -> tuple[Expression, int, int]:
+    """The function that shows an event, its direction, and its kind of limit (as in :class:`Watched`)."""
+    root, way = zeros_of(event.parsed), DIRECTIONS[event.direction]
+    if root is not None and not event.limit:
+        return root, 0, 0
+    return event.parsed, way, event.limit + event.strict
+
+
+def times_of_pulses(system: System, events: Sequence[Event], vector: Array, span: tuple[float, float]) -> list[float]:
+    """Times in a span at which events that depend on time alone begin and end, where they last so briefly that steps
+    may miss them.
+    """
+    values, (low, high) = system.layout.parameter_values(vector), sorted(span)
+    known, found = {"t", *values}, []
+    for event in events:
+        if low < high and "t" in event.parsed.names <= known:
+            holds = ex.Conditional(ex.Compare(">=", event.parsed.root, ex.Number(0)), ex.Number(1), ex.Number(0))
+            times = np.array([low, *switch_times([Expression.from_node(holds)], values, (low, high)), high])
+            gaps = np.diff(times)
+            brief = np.flatnonzero(BRIEF * gaps[1:-1] < np.maximum(gaps[:-2], gaps[2:])) + 1
+            found += times[np.union1d(brief, brief + 1)].tolist()
+    return found
 
 
 def _is_expression(text: str) -> bool:
@@ -222,14 +280,14 @@ def watch_events(system: System, events: Sequence[Event], vector: Array, t: floa
     known = names_of(system)
     for event in events:
         check_names(event.parsed, known, f'event "{event.name}"')
-    program = watch_program(system, [e.parsed for e in events], vector)
+    functions, ways, limits = zip(*map(_to_watch, events))
+    program = watch_program(system, functions, vector)
     size = len(system.layout.coordinates) + len(system.layout.speeds)
     try:
         sides = sides_at(program, t, y[:size])
     except ValueError as error:
         name = events[error.args[0]].name
         raise UsageError(f'event "{name}": its expression has no finite value at the start (t = {t:g})') from None
-    ways = [DIRECTIONS[e.direction] for e in events]
     for k, event in enumerate(events):
         if not event.limit:
             continue
@@ -244,6 +302,7 @@ def watch_events(system: System, events: Sequence[Event], vector: Array, t: floa
         keeps=[0 if e.terminal else e.count or 0 for e in events],
         sides=sides.tolist(),
         names=[e.name for e in events],
+        limits=limits,
     )
 
 
@@ -261,10 +320,16 @@ def crossings_of(system: System, events: Sequence[Event], run: Integration, vect
     return found
 
 
-def hurry_notes(system: System, events: Sequence[Event], run: Integration) -> tuple[str, ...]:
-    """Notes on events that oscillate too quickly for the steps, so that crossings may be missing."""
+def event_notes(system: System, events: Sequence[Event], run: Integration) -> tuple[str, ...]:
+    """Notes on crossings that may be missing: events that oscillate too quickly for the steps, or only touch zero."""
     unit = system.layout.time_unit
-    return tuple(
+    touches = tuple(
+        f'event "{event.name}" may touch zero without crossing it (at t = {at:.9g} {unit}); that is not counted: try '
+        + (f'"{root.to_text()} = 0"' if (root := zeros_of(event.parsed)) else "an expression that changes sign there")
+        for event, at in zip(events, run.event_touched, strict=False)
+        if np.isfinite(at)
+    )
+    return touches + tuple(
         f'event "{event.name}" oscillates too quickly for the steps (from t = {at:.4g} {unit}), so crossings may be '
         'missing: try stepper="rk4" with a short step=..., or an equivalent smoother expression'
         for event, at in zip(events, run.event_hurried, strict=False)

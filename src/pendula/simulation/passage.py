@@ -252,8 +252,6 @@ def joined(parts: list[Integration]) -> Integration:
     def total(name: str) -> Any:
         return sum(getattr(part, name) for part in parts)
 
-    hurried = np.array([part.event_hurried for part in parts])
-    first = np.nanmin(np.where(np.isnan(hurried), np.inf, hurried), axis=0) if hurried.size else last.event_hurried
     return replace(
         last,
         t=np.concatenate([parts[0].t, *(part.t[1:] for part in parts[1:])]),
@@ -265,7 +263,8 @@ def joined(parts: list[Integration]) -> Integration:
         event_t=chain("event_t"),
         event_y=chain("event_y"),
         event_which=chain("event_which"),
-        event_hurried=np.where(np.isfinite(first), first, np.nan),
+        event_hurried=_earliest([part.event_hurried for part in parts]),
+        event_touched=_earliest([part.event_touched for part in parts]),
         accepted=total("accepted"),
         rejected=total("rejected"),
         rhs_evaluations=total("rhs_evaluations"),
@@ -275,6 +274,11 @@ def joined(parts: list[Integration]) -> Integration:
         stiff_from=parts[0].stiff_from,
         method=parts[0].method,
     )
+
+
+def _earliest(times: list[Array]) -> Array:
+    """The earliest time for each function; NaN if there is none."""
+    return np.asarray(np.fmin.reduce(times, axis=0))
 
 
 class Nearness:

@@ -13,7 +13,7 @@ from pendula.numerics.taylor.integrate import integrate_series
 from pendula.simulation.account import trajectory_of
 from pendula.simulation.beginning import energy_size, start_state, with_inputs
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
-from pendula.simulation.events import Event, read_events, watch_events
+from pendula.simulation.events import Event, read_events, times_of_pulses, watch_events
 from pendula.simulation.loops import Poses, check_start, stabilization_rate
 from pendula.simulation.passage import Passages
 from pendula.simulation.settings import Settings
@@ -125,6 +125,8 @@ def _integrated(
     watched = watch_events(system, events, vector, settings.span[0], y0)
     series = system.series(vector) if settings.stepper.series else None
     breaks = breakpoints(system, vector, settings.span)
+    if events:
+        breaks = sorted({*breaks, *times_of_pulses(system, events, vector, settings.span)})
     common: dict[str, Any] = {"rtol": settings.tol, "atol": settings.atol, "quadratures": dynamics.quadratures}
     if dynamics.quadratures and moves_by_time(system):
         # drives may do work while the state is at rest, so step-size control includes the work

@@ -56,6 +56,8 @@ class Integration:
         singular_t, singular_y: times and states of singular poses that the run passed.
         event_hurried: for each function the time of the first step in which it oscillated so often that crossings may
             have been missed; NaN if there was none.
+        event_touched: for each function the time at which it first came so close to zero, without a change of sign,
+            that it may touch it; NaN if it did not.
     """
 
     t: np.ndarray
@@ -76,6 +78,7 @@ class Integration:
     event_y: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     event_which: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     event_hurried: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    event_touched: np.ndarray = field(default_factory=lambda: np.zeros(0))
     inside_t: np.ndarray = field(default_factory=lambda: np.zeros(0))
     inside_y: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     singular_t: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -310,6 +313,7 @@ class _Running:
                 "event_y": watch.y[:found].copy(),
                 "event_which": watch.which[:found].copy(),
                 "event_hurried": watch.hurried.copy(),
+                "event_touched": watch.touched.copy(),
             }
         if run.inside:
             more |= {"inside_t": run.inside_t[: run.inside].copy(), "inside_y": run.inside_y[: run.inside].copy()}

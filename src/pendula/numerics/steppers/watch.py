@@ -6,7 +6,8 @@ bracket is then refined to the rounding of t.
 
 A crossing is a change of the *side* on which a function was last seen, not of the sign at the start of a step: if a
 projection moves a state across zero by rounding, the crossing is neither missed nor counted twice. Reaching zero
-exactly counts as a crossing, leaving it does not.
+exactly counts as a crossing, leaving it does not. A change of sign through infinity (a pole) is no crossing, unless
+the function stands for an inequality.
 """
 
 from __future__ import annotations
@@ -31,15 +32,18 @@ MOST = 2 * len(POINTS)  # crossings of one function in one step that can be dist
 FIRST_BUFFER = 64
 GOLDEN = 0.3819660112501051
 DIP_STEPS = 40  # of golden section: the location of an extremum to half the digits, its value to all of them
-CROSSING_STEPS = 120
+CROSSING_STEPS = 200
 EPS = 2.220446049250313e-16
 MANY_TURNS = 3  # extrema of a function in one step: more are too many for the points to show all crossings
+POLE = 100.0  # a function that grows by this factor, on both sides, while its sign change is located has a pole there
+TOUCH = 1e-8  # a least distance below this fraction of the distances around it may be a zero without a sign change
+TINY = 5e-324  # the least positive number
 LEVEL = 1e-9  # changes below this fraction of the range in a step count as zero
 
 WATCH = record_dtype(
     whole="""
         code context count directions stops keeps side seen value table next_side next_seen place heading function
-        places hurried t y which stopped bad
+        places hurried touched shift poles t y which stopped bad
     """
 )
 """The watched functions, and the events found.
@@ -48,7 +52,9 @@ WATCH = record_dtype(
 ``keeps`` and ``side``: as in :class:`Watched`; ``seen``: crossings so far. ``value`` holds all functions at one
 point, ``table`` those at the points of the step; ``next_side`` and ``next_seen`` apply once the step is committed.
 Crossings of the step, at most ``places``: ``place`` (fraction of the step), ``heading`` (1 rising, -1 falling),
-``function``. ``hurried``: for each function the time of the first step in which it oscillated too often, or NaN.
+``function``. ``hurried``: for each function the time of the first step in which it oscillated too often, or NaN;
+``touched``: that of the first minimum so near zero that it may touch it. ``shift`` is added to the values, so that zero
+itself counts as not yet crossed; ``poles``: whether a change of sign through infinity is a crossing.
 ``t``, ``y``, ``which``: the events; ``stopped``, ``bad``: the function that ended the run, or had no value; -1 if none.
 """
 
@@ -65,6 +71,8 @@ class Watched:
         stops: for each function the number of crossings after which the run ends; 0 for never.
         keeps: for each function the largest number of recorded crossings; 0 for all.
         sides: the side on which each function starts: its sign, or 0 if it starts at zero.
+        limits: for each function 0 if its zeros are wanted, 1 if it stands for an inequality that holds at zero and
+            beyond (in its direction), 2 if for one that holds only beyond zero; default: 0.
     """
 
     callback: Callback
@@ -73,6 +81,7 @@ class Watched:
     keeps: Sequence[int]
     sides: Sequence[float]
     names: Sequence[str] = field(default=())
+    limits: Sequence[int] = field(default=())
 
     def __post_init__(self) -> None:
         count = len(self.directions)
@@ -90,6 +99,7 @@ def watch_memory(watched: Watched, n: int) -> Memory:
     """The record for ``n`` components, with buffers for the events."""
     count = len(watched.directions)
     size = FIRST_BUFFER + MOST * count
+    limits = watched.limits or [0] * count
     return Memory(
         WATCH,
         code=watched.callback.address,
@@ -111,6 +121,9 @@ def watch_memory(watched: Watched, n: int) -> Memory:
         stopped=-1,
         bad=-1,
         hurried=np.full(count, np.nan),
+        touched=np.full(count, np.nan),
+        shift=np.array([-TINY * d if limit == 2 else 0.0 for d, limit in zip(watched.directions, limits)]),
+        poles=np.array([limit > 0 for limit in limits], dtype=np.int64),
         t=np.zeros(size),
         y=np.zeros((size, n)),
         which=np.zeros(size, dtype=np.int64),
@@ -159,6 +172,9 @@ def _state_at(run, x, onto):
 def _look(run, watch, index):
     """All functions at the state in a row."""
     call_native(watch.code, watch.value, run.rows + index * run.width, watch.context)
+    value, shift = doubles_at(watch.value, watch.count), doubles_at(watch.shift, watch.count)
+    for e in range(watch.count):
+        value[e] += shift[e]
 
 
 @compiled_part
@@ -172,9 +188,10 @@ def _distance(run, watch, e, side, x, onto):
 
 @compiled_part
 def _crossing(run, watch, e, side, a, b):
-    """Fraction between a and b at which function e leaves its side; NaN if this cannot be determined.
+    """Fraction between a and b at which function e leaves its side; NaN if this cannot be determined, -1 at a pole.
 
-    Inverse quadratic interpolation with bisection, T. R. Chandrupatla, Adv. Eng. Software 28 (1997).
+    A function may stay at zero once it is there (``max(0, x)``); the fraction is where it first is. Inverse
+    quadratic interpolation with bisection, T. R. Chandrupatla, Adv. Eng. Software 28 (1997).
     """
     fa = _distance(run, watch, e, side, a, True)
     fb = _distance(run, watch, e, side, b, True)
@@ -182,8 +199,8 @@ def _crossing(run, watch, e, side, a, b):
         return fa
     if fa <= 0.0:  # the projection moved it across, or it jumped between two steps
         return a
-    if not fb < 0.0:
-        return b if fb >= 0.0 and fa > 0.0 else np.nan
+    if not fb <= 0.0:
+        return b if fb > 0.0 else np.nan
     least = 0.5 * abs(np.nextafter(run.t_new, np.inf) - run.t_new) / abs(run.h)
     x1, f1, x2, f2, x3, f3 = b, fb, a, fa, a, fa
     part = 0.5
@@ -192,15 +209,20 @@ def _crossing(run, watch, e, side, a, b):
         f = _distance(run, watch, e, side, x, True)
         if np.isnan(f):
             return f
-        if (f < 0.0) == (f1 < 0.0):
+        if (f <= 0.0) == (f1 <= 0.0):
             x3, f3 = x1, f1
         else:
             x3, f3, x2, f2 = x2, f2, x1, f1
         x1, f1 = x, f
         best = x1 if abs(f1) < abs(f2) else x2
         smallest = (2.0 * EPS * best + least) / abs(x2 - x1)
-        if smallest > 0.5 or f == 0.0:
-            return x1 if f == 0.0 else best
+        if smallest > 0.5:
+            if (
+                min(abs(f1), abs(f2)) > POLE * max(fa, -fb if fb > -np.inf else fa)
+                and integers_at(watch.poles, watch.count)[e] == 0
+            ):
+                return -1.0
+            return best
         xi, phi = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
         part = 0.5
         if phi * phi < xi and (1.0 - phi) * (1.0 - phi) < 1.0 - xi:
@@ -214,8 +236,11 @@ def _crossing(run, watch, e, side, a, b):
 def _dip(run, watch, e, side, a, c, b, fc):
     """A fraction between a and b at which function e is not on its side; -1 if it stays there throughout.
 
+    Notes the time if it comes so close to zero that it may touch it.
+
     Golden-section search around c, where the distance fc is smaller than at a and b; stops once zero is crossed.
     """
+    before, touched = fc, doubles_at(watch.touched, watch.count)
     for _ in range(DIP_STEPS):
         x = c + GOLDEN * (b - c) if b - c > c - a else c - GOLDEN * (c - a)
         f = _distance(run, watch, e, side, x, False)
@@ -231,6 +256,8 @@ def _dip(run, watch, e, side, a, c, b, fc):
             b = x
         else:
             a = x
+    if fc < TOUCH * before and np.isnan(touched[e]):
+        touched[e] = run.t + c * run.h
     return -1.0
 
 
@@ -266,7 +293,8 @@ def _scan(run, watch, e, count):
             x = _crossing(run, watch, e, side, POINTS[i - 1], POINTS[i])
             if np.isnan(x):
                 return -1
-            count = _note(watch, count, x, -side, e)
+            if x >= 0.0:
+                count = _note(watch, count, x, -side, e)
             side = np.sign(values[i])
         elif i < LAST and f < side * values[i - 1] and f <= side * values[i + 1]:
             if 1 < i < LAST - 1 and f > max(side * values[i - 1], side * values[i + 1]) - f:
@@ -278,6 +306,8 @@ def _scan(run, watch, e, count):
             first = _crossing(run, watch, e, side, a, x)
             if np.isnan(first):
                 return -1
+            if first < 0.0:
+                continue  # poles
             count = _note(watch, count, first, -side, e)
             if _distance(run, watch, e, side, x, True) < 0.0:  # otherwise it only touches zero
                 second = _crossing(run, watch, e, -side, x, b)
