@@ -227,3 +227,38 @@ def test_a_linkage_that_is_only_almost_singular_is_not_taken_across(longer: floa
     assert "singular pose" not in loose.events
     np.testing.assert_allclose(loose["crank0"], tight["crank0"], atol=1e-5)
     assert np.abs(tight["bar1"] - math.pi / 2).max() > 0.5
+
+
+def test_reactions_in_the_flat_pose_are_their_limits() -> None:
+    """The mean of the values on both sides, which differ from it by their slope."""
+    when = float(pendula.simulate(linkage(1), 0.5, tol=1e-11).events["singular pose"].t[0])
+    times = [0.0, 0.1, when - 2e-4, when, when + 2e-4, 0.3]
+    found = pendula.reactions(pendula.simulate(linkage(1), 0.3, tol=1e-11, samples=times))
+    assert found.indeterminate == ()
+    for name in found.joints:
+        force = found[name].force
+        assert np.all(np.isfinite(force))
+        np.testing.assert_allclose(force[3], (force[2] + force[4]) / 2, rtol=1e-4, atol=1e-4)
+
+
+def test_reactions_that_grow_without_bound_are_named() -> None:
+    """One crank is a rod, the other a mass at its tip: alone they would swing at different rates, and the massless bar
+    drives one by the other. Its lever about the pivot is a cos(theta), so its force grows as 1/cos.
+    """
+    model = windows(1)
+    tip = {"name": "crank1", "mass": 3.0, "com": [0, "-a", 0], "points": {"tip": [0, "-a", 0]}}
+    bar = {"name": "bar1", "rod": {"mass": 0.0, "length": "d"}}
+    rod = {"name": "crank0", "rod": {"mass": 0.5, "length": "a"}}
+    system = pendula.compile_system(model.with_changes(bodies=[rod, tip, bar]))
+    run = pendula.simulate(system, 0.5, tol=1e-10)
+    assert run.ok
+    when = float(run.events["singular pose"].t[0])
+    times = np.array([0.0, when - 4e-3, when - 2e-3, when, when + 2e-3])
+    run = pendula.simulate(system, float(times[-1]), tol=1e-10, samples=times)
+    found = pendula.reactions(run)
+    assert {x.joint for x in found.indeterminate} >= {"bar1", "pin1"}
+    assert all("grows without bound" in x.why for x in found.indeterminate)
+    assert np.all(np.isnan(found["pin1"].force[3]))
+    size = np.linalg.norm(found["pin1"].force, axis=1) * np.abs(np.cos(run["crank0"]))
+    assert size[1] == pytest.approx(size[2], rel=0.02)
+    assert size[2] == pytest.approx(size[4], rel=0.02)

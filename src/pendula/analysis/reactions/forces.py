@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.reactions.freedoms import DEPENDENT, Freedoms
+from pendula.analysis.reactions.limits import near_singular, with_limits
 from pendula.equations.derive import cannot
 from pendula.equations.formulations.newton_euler import NewtonEuler
 from pendula.equations.formulations.registry import formulation_named
@@ -219,7 +220,8 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
     """The reaction force and torque (constraint wrench) of every joint along a motion, at the samples of the run.
 
     Redundant constraints around a loop can make a component statically indeterminate. That component is nan and is
-    named in ``indeterminate``. ``Reactions.formulation`` names the formulation that derived the reactions.
+    named in ``indeterminate``. ``Reactions.formulation`` names the formulation that derived the reactions. In singular
+    poses that the run passes, reactions are their limits along the motion; those that grow without bound are nan.
 
     Args:
         run: a run returned by :func:`pendula.simulate`.
@@ -239,6 +241,9 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
     """
     if not isinstance(run, Trajectory):
         raise UsageError(f"reactions takes a run, found {shown(run)}; use simulate(system, duration)")
+    near = near_singular(run)
+    if np.any(near >= 0) and np.any(near < 0):
+        return with_limits(run, near, lambda one: reactions(one, formulation=formulation))
     solver = _solver(run.system, formulation)
     t, p = run.t, run.parameters
     q, v = solver.in_joints.place(*run.joints, t, parameters=p)
