@@ -116,3 +116,21 @@ def test_a_stiff_spring_on_the_cart_leaves_its_pendulum_two_equilibria(stiffness
         assert [(round(one["theta"], 6), one.unstable_directions) for one in found] == [(0.0, 0), (3.141593, 1)]
         assert not any(one.free_directions or one.flat_directions for one in found)
     assert [pendula.stability(cart, one).verdict for one in found] == ["stable", "unstable"]
+
+
+@pytest.mark.parametrize("name", ["spherical pendulum", "two equal pendulums"])
+def test_equal_frequencies_do_not_make_a_symbolic_model_unstable(name: str) -> None:
+    """Both squares of frequencies are g/l: a double root of the polynomial, and all roots on the imaginary axis."""
+    from pendula.model import Model
+
+    if name == "spherical pendulum":
+        model, at = pendula.library.spherical_pendulum(chart="xy"), {"x": 0, "y": 0}
+    else:
+        pins = [{"name": f"a{k}", "type": "revolute", "parent": "ground", "child": f"rod{k}"} for k in (1, 2)]
+        rods = [{"name": f"rod{k}", "rod": {"mass": "m", "length": "l"}} for k in (1, 2)]
+        model = Model(
+            name=name, gravity=[0, "-g", 0], parameters={"m": 1.0, "l": 1.0, "g": 9.81}, bodies=rods, joints=pins
+        )
+        at = {}
+    found = pendula.linear.linearize_symbolic(model, at)
+    assert found.stable_if == "always all roots on the imaginary axis"

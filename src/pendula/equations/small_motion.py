@@ -85,8 +85,9 @@ class SymbolicModel:
         lead = coefficients[0]
         if self.C.is_zero_matrix:
             must = [sp.together(x / lead) for x in coefficients[2::2]]
-            if n == 2:
-                must.append(sp.together(must[0] ** 2 - 4 * must[1]))
+            apart = sp.together(must[0] ** 2 - 4 * must[1]) if n == 2 else sp.Integer(0)
+            if sp.simplify(self.K - self.K.T) != sp.zeros(n, n) and sp.simplify(apart) != 0:
+                must.append(apart)  # with a symmetric K all squares of frequencies are real
         else:
             a = [sp.together(x / lead) for x in coefficients[1:]]
             must = list(a)
