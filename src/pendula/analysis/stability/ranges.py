@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,13 +17,16 @@ from pendula.analysis.linear.terms import Terms, terms_at
 from pendula.analysis.stability.energy_argument import reduced_stiffness
 from pendula.analysis.stability.verdict import Stability, sides_of_axis, stability
 from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
+from pendula.numerics.solvers.dips import brackets, dip
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
-from pendula.system.parameters import Parameters, parameter_vector
+from pendula.system.parameters import Parameters, parameter_vector, typical_length
 from pendula.system.system import System
 from pendula.words import readable
 
 LOST = "no equilibrium"
+BORDER = "the followed equilibrium exists on one side only"
+Margin = Callable[[Array, bool], float]
 SHARP = 1e-14
 """bisection ends at this fraction of its initial interval"""
 
@@ -34,7 +38,7 @@ class CriticalValue:
 
     Attributes:
         value: of the parameter.
-        stability: the verdict exactly there; None if the equilibrium is lost or meets another.
+        stability: the verdict exactly there; None if the equilibrium ends, begins or meets another.
         meets: whether it meets another equilibrium (a bifurcation), which the study follows from there on.
 
     Example:
@@ -51,7 +55,7 @@ class CriticalValue:
     def __str__(self) -> str:
         if self.meets:
             return "meets another equilibrium, which the study follows from there on"
-        return self.stability.verdict if self.stability else LOST
+        return self.stability.verdict if self.stability else BORDER
 
 
 @readable
@@ -157,31 +161,40 @@ def stability_over(
         raise UsageError(f"at least 2 samples are needed, found {samples}")
     study = _Study(system, parameter, at, inputs, parameters)
     inner = low + (high - low) * (np.arange(samples) + 0.4871) / samples  # avoids round numbers, where edges tend to be
-    grid = np.array([low, *inner, high])
-    points: list[Equilibrium | None] = []
-    last: Equilibrium | None = None
-    for value in grid:
-        last = study.equilibrium(float(value), last)
-        points.append(last)
-    kinds = [study.kind(x) for x in points]
-    edges: list[float] = []
-    for k in range(len(grid) - 1):
-        if kinds[k] != kinds[k + 1]:
-            edges.append(study.edge(float(grid[k]), float(grid[k + 1]), points[k] or points[k + 1], kinds[k]))
-    meetings = study.meetings(grid, points)
-    edges = [e for e in edges if not any(abs(e - m) < 2e-3 * (high - low) for m in meetings)]
-    return study.result(low, high, _merged([*edges, *meetings], low, high), samples, meetings)
+    study.follow_over([low, *inner.tolist(), high])
+    touches = study.look_between()
+    edges = [e for a, b in pairwise(list(study.samples)) for e in study.edges(a, b)]
+    return study.result(_merged([*edges, *touches], low, high), samples)
 
 
-def _merged(edges: list[float], low: float, high: float) -> list[float]:
+def _merged(edges: list[_Edge], low: float, high: float) -> list[_Edge]:
     """Edges without duplicates and without the ends."""
     width = high - low
-    found: list[float] = []
-    for edge in sorted(edges):
-        near_end = min(edge - low, high - edge) < 1e-9 * width
-        if not near_end and not (found and edge - found[-1] < 1e-9 * width):
+    found: list[_Edge] = []
+    for edge in sorted(edges, key=lambda e: e.value):
+        near_end = min(edge.value - low, high - edge.value) < 1e-9 * width
+        if not near_end and not (found and edge.value - found[-1].value < 1e-9 * width):
             found.append(edge)
     return found
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """The followed equilibrium at a value, the verdict from eigenvalues alone, and the eigenvalues."""
+
+    value: float
+    point: Equilibrium | None
+    kind: str
+    roots: Array
+    undamped: bool
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """A value at which the verdict changes, the equilibrium ends or meets another, or a root touches the axis."""
+
+    value: float
+    what: str
 
 
 class _Study:
@@ -221,27 +234,84 @@ class _Study:
 
         return closed_state(self.system, self.at, vector)
 
-    def kind(self, point: Equilibrium | None) -> str:
-        """The verdict from eigenvalues alone."""
+    def sample(self, value: float, near: Equilibrium | None) -> _Sample:
+        """The equilibrium at a value, from one nearby, and the verdict from its eigenvalues alone."""
+        point = self.equilibrium(value, near)
         if point is None:
-            return LOST
-        sides = sides_of_axis(spectrum(linearize(self.system, point)))
-        if (sides > 0).any():
-            return "unstable"
-        return "asymptotically stable" if (sides < 0).all() else "critical"
+            return _Sample(value, None, LOST, np.zeros(0), False)
+        found = spectrum(linearize(self.system, point))
+        sides = sides_of_axis(found)
+        kind = "unstable" if (sides > 0).any() else "asymptotically stable" if (sides < 0).all() else "critical"
+        return _Sample(value, point, kind, found.values, found.roots.kind == "undamped")
 
-    def edge(self, a: float, b: float, near: Equilibrium | None, kind: str) -> float:
-        """Where the verdict changes between two values, by bisection, then refined by :meth:`_polished`."""
-        ends, width = (a, b), abs(b - a)
-        while abs(b - a) > max(SHARP * width, 4e-16 * max(abs(a), abs(b))):
+    def follow_over(self, grid: list[float]) -> None:
+        """Follows the equilibrium from value to value, in smaller steps where Newton's method fails."""
+        self.samples = [self.sample(grid[0], None)]
+        for value in grid[1:]:
+            self.samples.append(self._onward(self.samples[-1], value, 8))
+
+    def _onward(self, last: _Sample, value: float, halvings: int) -> _Sample:
+        found = self.sample(value, last.point)
+        if found.point is not None or last.point is None or not halvings:
+            return found
+        middle = self._onward(last, 0.5 * (last.value + value), halvings - 1)
+        return found if middle.point is None else self._onward(middle, value, halvings - 1)
+
+    def look_between(self) -> list[_Edge]:
+        """Adds samples where a margin crosses zero between two others; values at which one only touches zero."""
+        row = np.array([s.value for s in self.samples])
+        followed = [s.roots for s in self.samples if s.point is not None]
+        zeros = min((int((roots == 0).sum()) for roots in followed), default=0)
+        scale = float(np.median([np.abs(roots).max(initial=0.0) for roots in followed] or [0.0])) or 1.0
+        touches: list[_Edge] = []
+        extra: list[_Sample] = []
+        for margin in (_through_zero, _through_axis, _off_axis):
+
+            def size_of(sample: _Sample, margin: Margin = margin) -> float:
+                return np.nan if sample.point is None else margin(sample.roots[zeros:] / scale, sample.undamped)
+
+            sizes = np.array([size_of(s) for s in self.samples])
+            for a, m, b in brackets(row, sizes):
+                near = self.samples[a].point
+                value = dip(lambda x, near=near, size_of=size_of: size_of(self.sample(x, near)), row, sizes, (a, m, b))
+                found = self.sample(value, near)
+                if found.kind != self.samples[m].kind and size_of(found) * sizes[m] < 0:
+                    extra.append(found)
+                elif margin is _through_zero and abs(size_of(found)) < 1e-5 * min(abs(sizes[a]), abs(sizes[b])):
+                    touches.append(self._touch(value, float(row[b]), near))
+        self.samples = sorted([*self.samples, *extra], key=lambda s: s.value)
+        return touches
+
+    def edges(self, left: _Sample, right: _Sample) -> list[_Edge]:
+        """All changes of the verdict between two samples that differ, from left to right."""
+        found: list[_Edge] = []
+        least = 1e-7 * (right.value - left.value)
+        while left.kind != right.kind and right.value - left.value > least:
+            edge, left = self._edge(left, right, least)
+            found.append(edge)
+            if left is not right:
+                self.samples.append(left)
+        return found
+
+    def _edge(self, left: _Sample, right: _Sample, least: float) -> tuple[_Edge, _Sample]:
+        """Where the verdict of the left sample ends, by bisection, then refined; and a sample a little beyond."""
+        near, a, b = left.point or right.point, left.value, right.value
+        width = b - a
+        while b - a > max(SHARP * width, 4e-16 * max(abs(a), abs(b))):
             middle = 0.5 * (a + b)
             if middle in (a, b):
                 break
-            point = self.equilibrium(middle, near)
-            a, b = (middle, b) if self.kind(point) == kind else (a, middle)
-        found = self._polished(0.5 * (a + b), *ends, near)
+            here = self.sample(middle, near)
+            if here.kind == left.kind:
+                a, near = middle, here.point or near
+            else:
+                b = middle
+        after = right if b + least >= right.value else self.sample(b + least, near)
+        if LOST in (left.kind, after.kind):
+            return _Edge(0.5 * (a + b), "ends" if after.kind == LOST else "begins"), after
+        found = self._polished(0.5 * (a + b), left.value, right.value, near)
         short = float(f"{found:.9g}")  # prefer a round number within rounding
-        return short if abs(short - found) <= 1e-12 * max(abs(found), width) else found
+        return _Edge(short if abs(short - found) <= 1e-12 * max(abs(found), width) else found, "changes"), after
 
     def _polished(self, guess: float, low: float, high: float, near: Equilibrium | None) -> float:
         """The root of a smooth function near the guess: the smallest stiffness, or the largest real part."""
@@ -281,26 +351,40 @@ class _Study:
         values = spectrum(model).values
         return float(values[values != 0].real.max(initial=-np.inf))
 
-    def meetings(self, grid: Array, points: list[Equilibrium | None]) -> list[float]:
-        """Bifurcations: the smallest stiffness falls to zero and rises again on the other equilibrium."""
-        from scipy.optimize import minimize_scalar  # slow to load
+    def _touch(self, value: float, end: float, near: Equilibrium | None) -> _Edge:
+        """Whether the equilibrium meets another where its stiffness falls to zero and rises again, and the value."""
+        if self._meets(value, end - value, near):
+            return _Edge(self._sharpened(value, end, near), "meets")
+        short = float(f"{value:.6g}")
+        return _Edge(short if abs(short - value) <= 1e-6 * (end - value) else value, "touches")
 
-        sizes = np.array([np.nan if x is None else abs(self._stiffness_at(x)) for x in points])
-        found = []
-        for k in range(1, len(grid) - 1):
-            if not sizes[k] <= min(sizes[k - 1], sizes[k + 1]):
-                continue
-            near, a, b = points[k - 1], float(grid[k - 1]), float(grid[k + 1])
-            best = minimize_scalar(
-                lambda x, near=near: abs(self._smallest_stiffness(x, near)),
-                bounds=(a, b),
-                method="bounded",
-                options={"xatol": 1e-12 * (b - a)},
-            )
-            before, after = (self._smallest_stiffness(x, near) for x in (a, b))
-            if before * after > 0 and best.fun < 1e-5 * min(abs(before), abs(after)):
-                found.append(self._sharpened(float(best.x), b, near))
-        return found
+    def _meets(self, value: float, width: float, near: Equilibrium | None) -> bool:
+        """Whether another equilibrium comes closer and closer as the value is approached, from either side."""
+        for side in (-1, 1):
+            gaps = np.array([self._gaps(value + side * part * width, near) for part in (1e-2, 1e-3)])
+            if (np.isfinite(gaps).all(axis=0) & (gaps[1] < 0.8 * gaps[0])).any():
+                return True
+        return False
+
+    def _gaps(self, value: float, near: Equilibrium | None) -> list[float]:
+        """Distances to the nearest other equilibrium along the three directions of least stiffness; inf if none."""
+        point = self.equilibrium(value, near)
+        if point is None:
+            return [np.nan] * 3
+        model = linearize(self.system, point)
+        size, directions = np.linalg.eigh(model.conservative)
+        gaps = []
+        for k in np.argsort(np.abs(size))[:3]:
+            found = [np.inf]
+            for part in np.geomspace(1e-4, 0.5, 12) * typical_length(self.system, point.parameters):
+                for e in (part * directions[:, k], -part * directions[:, k]):
+                    q = displaced(self.system, point, model.Z, e, 0.0 * e)[0]
+                    start = State(0.0, q, point.v, self.system.layout)
+                    other = follow(self.system, start, self.inputs, point.parameters)
+                    if other is not None and (gap := float(np.abs(other.q - point.q).max())) > 0.1 * part:
+                        found.append(gap)
+            gaps.append(min(found))
+        return gaps + [np.inf] * (3 - len(gaps))
 
     def _sharpened(self, guess: float, end: float, near: Equilibrium | None) -> float:
         """Where the stiffness of the other equilibrium vanishes, extrapolated from two values beyond the bifurcation.
@@ -314,25 +398,45 @@ class _Study:
         short = float(f"{found:.6g}")
         return short if abs(short - found) <= 1e-8 * max(abs(found), end - guess) else found
 
-    def result(
-        self, low: float, high: float, edges: list[float], samples: int, meetings: list[float]
-    ) -> StabilityRanges:
+    def result(self, edges: list[_Edge], count: int) -> StabilityRanges:
         """Verdicts at the edges and between them."""
-        bounds = [low, *edges, high]
-        ranges, critical, near = [], [], None
-        for a, b in pairwise(bounds):
-            near = self._walked(a, 0.5 * (a + b), near)
-            found = None if near is None else stability(linearize(self.system, near))
-            ranges.append(Range(a, b, LOST if found is None else found.verdict, found))
-            if b in meetings:
-                critical.append(CriticalValue(b, None, meets=True))
-            elif b != high:
-                point = self._walked(0.5 * (a + b), b, near)
-                critical.append(CriticalValue(b, None if point is None else stability(linearize(self.system, point))))
-        ends = [self._end(low, ranges[0]), self._end(high, ranges[-1])]
+        low, high = self.samples[0].value, max(s.value for s in self.samples)
+        ranges = [self._range(a, b) for a, b in pairwise([low, *(e.value for e in edges), high])]
+        critical, kept = [], [ranges[0]]
+        for edge, after in zip(edges, ranges[1:], strict=True):
+            found = self._at_edge(edge, kept[-1], after)
+            if edge.what == "touches" and (found.stability is None or found.stability.verdict == after.verdict):
+                kept[-1] = replace(kept[-1], high=after.high)  # it only comes near zero
+                continue
+            critical.append(found)
+            kept.append(after)
+        ends = [self._end(low, kept[0]), self._end(high, kept[-1])]
         return StabilityRanges(
-            self.parameter, tuple(critical), tuple(ranges), samples, tuple(end for end in ends if end is not None)
+            self.parameter, tuple(critical), tuple(kept), count, tuple(end for end in ends if end is not None)
         )
+
+    def _range(self, a: float, b: float) -> Range:
+        """The verdict between two edges, at the middle; the equilibrium is followed from the nearest sample there."""
+        middle = 0.5 * (a + b)
+        near = min((s for s in self.samples if a <= s.value <= b), key=lambda s: abs(s.value - middle))
+        point = None if near.point is None else self._walked(near.value, middle, near.point)
+        found = None if point is None else stability(linearize(self.system, point))
+        return Range(a, b, LOST if found is None else found.verdict, found)
+
+    def _at_edge(self, edge: _Edge, before: Range, after: Range) -> CriticalValue:
+        """What holds exactly at an edge."""
+        if edge.what in ("meets", "ends", "begins"):
+            return CriticalValue(edge.value, None, meets=edge.what == "meets")
+        of = before if before.stability is not None else after
+        if of.stability is None:
+            return CriticalValue(edge.value, None)
+        point = self._walked(0.5 * (of.low + of.high), edge.value, of.stability.at)
+        found = None if point is None else stability(linearize(self.system, point))
+        if found is not None and found.behavior == "significant":
+            sizes = found.spectrum.values
+            if abs(sizes.real.max()) <= 1e-4 * float(np.abs(sizes).max()):
+                found = _on_axis(found)
+        return CriticalValue(edge.value, found)
 
     def _end(self, value: float, part: Range) -> CriticalValue | None:
         """The verdict exactly at an end of the whole range, if it differs from the adjacent range."""
@@ -348,6 +452,43 @@ class _Study:
         for value in np.linspace(start, end, 12):
             near = self.equilibrium(float(value), near)
         return near
+
+
+def _on_axis(found: Stability) -> Stability:
+    """The verdict at a boundary, where roots reach the axis, though rounding errors (of multiple roots) move them."""
+    far = float(np.abs(found.spectrum.values.real.max()))
+    text = f"roots reach the imaginary axis at this value (computed within {far:.1g}); eigenvalues do not decide"
+    return replace(found, verdict="undecided", behavior="critical", applies_to_nonlinear=False, proof=text)
+
+
+# --- margins: smooth functions of the eigenvalues that vanish where one crosses the axis --------------------
+
+
+def _through_zero(s: Array, undamped: bool) -> float:
+    """Product of the roots: changes sign where a real root passes zero."""
+    return float(np.prod(s).real) if s.size else np.nan
+
+
+def _through_axis(s: Array, undamped: bool) -> float:
+    """Product of the sums of all pairs (Orlando's formula): changes sign where a pair crosses the imaginary axis.
+
+    Not a number without damping, where it vanishes.
+    """
+    i, j = np.triu_indices(len(s), 1)
+    sizes = np.abs(s[i]) + np.abs(s[j])
+    if undamped or not i.size or not sizes.all():
+        return np.nan
+    product = float(np.prod((s[i] + s[j]) / sizes).real)
+    return product if abs(product) > 1e-13 else np.nan
+
+
+def _off_axis(s: Array, undamped: bool) -> float:
+    """Discriminant of the squares of roots +s and -s: changes sign where two pairs meet on the axis and leave it."""
+    if undamped or np.isfinite(_through_axis(s, undamped)):
+        return np.nan
+    square = s[(s.imag > 0) | ((s.imag == 0) & (s.real > 0))] ** 2  # one of each pair
+    i, j = np.triu_indices(len(square), 1)
+    return float(np.prod((square[i] - square[j]) ** 2).real) if i.size else np.nan
 
 
 def follow(system: System, start: State, inputs: Any, parameters: Array) -> Equilibrium | None:
