@@ -119,7 +119,7 @@ def pose_of(name: str) -> tuple[Model, dict[str, float]]:
 @lru_cache
 def balanced(name: str) -> tuple[Model, dict[str, float]]:
     """The same brought to balance by Newton's method on the forces."""
-    from pendula.analysis.stability.ranges import follow
+    from pendula.analysis.stability.following import follow
 
     model, near = pose_of(name)
     if not near:

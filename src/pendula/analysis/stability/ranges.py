@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, equilibrium_at
-from pendula.analysis.linear.linearize import Point, displaced, independent_directions, linearize, point_of
+from pendula.analysis.equilibria.equilibrium import Equilibrium
+from pendula.analysis.linear.linearize import Point, linearize, point_of
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.spectrum import spectrum
-from pendula.analysis.linear.terms import Terms, terms_at
 from pendula.analysis.stability.energy_argument import reduced_stiffness
+from pendula.analysis.stability.following import follow, meets, off_axis, through_axis, through_zero
 from pendula.analysis.stability.verdict import Stability, sides_of_axis, stability
 from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
-from pendula.numerics.solvers.dips import brackets, dip
+from pendula.numerics.solvers.dips import brackets, dip, missed
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
-from pendula.system.parameters import Parameters, parameter_vector, typical_length
+from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.system import System
 from pendula.words import readable
 
@@ -88,7 +89,9 @@ class StabilityRanges:
         parameter: its name.
         critical: values at which the verdict changes.
         ranges: the intervals between them.
-        samples: number of sampled values; a range narrower than their spacing may have been missed.
+        samples: number of sampled values.
+        missed_below: indicated, not proven: a range of this width contains a sample, but a narrower one is found only
+            if an extremum of a margin of stability, as the samples show it, leads there.
         ends: ends of the whole range with a verdict that differs from the adjacent range.
 
     Example:
@@ -103,6 +106,12 @@ class StabilityRanges:
     ranges: tuple[Range, ...]
     samples: int
     ends: tuple[CriticalValue, ...] = ()
+    missed_below: float = np.inf
+
+    @property
+    def caution(self) -> str:
+        """What may have been missed."""
+        return missed(self.samples, self.missed_below)
 
     @property
     def values(self) -> Array:
@@ -119,8 +128,7 @@ class StabilityRanges:
             edge = exact.get(part.high)
             if edge is not None:
                 lines.append(f"{self.parameter} = {edge.value:.10g}: {edge}")
-        lines.append(f"from {self.samples} values; a range narrower than their spacing may have been missed")
-        return "\n".join(lines)
+        return "\n".join([*lines, self.caution])
 
 
 def stability_over(
@@ -137,7 +145,9 @@ def stability_over(
     """Critical values of a parameter and the verdict between them, following one equilibrium.
 
     Newton's method follows the equilibrium from the lowest value upward (continuation). Bisection and then a root
-    finder locate every change of the verdict between neighbouring samples.
+    finder locate every change of the verdict between neighbouring samples. Where a margin of stability (the product
+    of the roots, that of the sums of their pairs, a discriminant) has an extremum between samples, it is searched for
+    a change of sign there, so that windows much narrower than the spacing of the samples are found.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
@@ -246,6 +256,7 @@ class _Study:
 
     def follow_over(self, grid: list[float]) -> None:
         """Follows the equilibrium from value to value, in smaller steps where Newton's method fails."""
+        self.spacing = float(np.diff(grid).max())
         self.samples = [self.sample(grid[0], None)]
         for value in grid[1:]:
             self.samples.append(self._onward(self.samples[-1], value, 8))
@@ -265,19 +276,22 @@ class _Study:
         scale = float(np.median([np.abs(roots).max(initial=0.0) for roots in followed] or [0.0])) or 1.0
         touches: list[_Edge] = []
         extra: list[_Sample] = []
-        for margin in (_through_zero, _through_axis, _off_axis):
+        for margin in (through_zero, through_axis, off_axis):
 
             def size_of(sample: _Sample, margin: Margin = margin) -> float:
                 return np.nan if sample.point is None else margin(sample.roots[zeros:] / scale, sample.undamped)
 
+            def size_at(value: float, near: Equilibrium | None, size_of: Any = size_of) -> float:
+                return float(size_of(self.sample(value, near)))
+
             sizes = np.array([size_of(s) for s in self.samples])
             for a, m, b in brackets(row, sizes):
                 near = self.samples[a].point
-                value = dip(lambda x, near=near, size_of=size_of: size_of(self.sample(x, near)), row, sizes, (a, m, b))
+                value = dip(partial(size_at, near=near), row, sizes, (a, m, b))
                 found = self.sample(value, near)
                 if found.kind != self.samples[m].kind and size_of(found) * sizes[m] < 0:
                     extra.append(found)
-                elif margin is _through_zero and abs(size_of(found)) < 1e-5 * min(abs(sizes[a]), abs(sizes[b])):
+                elif margin is through_zero and abs(size_of(found)) < 1e-5 * min(abs(sizes[a]), abs(sizes[b])):
                     touches.append(self._touch(value, float(row[b]), near))
         self.samples = sorted([*self.samples, *extra], key=lambda s: s.value)
         return touches
@@ -353,38 +367,10 @@ class _Study:
 
     def _touch(self, value: float, end: float, near: Equilibrium | None) -> _Edge:
         """Whether the equilibrium meets another where its stiffness falls to zero and rises again, and the value."""
-        if self._meets(value, end - value, near):
+        if meets(lambda x: self.equilibrium(x, near), self.inputs, value, end - value):
             return _Edge(self._sharpened(value, end, near), "meets")
         short = float(f"{value:.6g}")
         return _Edge(short if abs(short - value) <= 1e-6 * (end - value) else value, "touches")
-
-    def _meets(self, value: float, width: float, near: Equilibrium | None) -> bool:
-        """Whether another equilibrium comes closer and closer as the value is approached, from either side."""
-        for side in (-1, 1):
-            gaps = np.array([self._gaps(value + side * part * width, near) for part in (1e-2, 1e-3)])
-            if (np.isfinite(gaps).all(axis=0) & (gaps[1] < 0.8 * gaps[0])).any():
-                return True
-        return False
-
-    def _gaps(self, value: float, near: Equilibrium | None) -> list[float]:
-        """Distances to the nearest other equilibrium along the three directions of least stiffness; inf if none."""
-        point = self.equilibrium(value, near)
-        if point is None:
-            return [np.nan] * 3
-        model = linearize(self.system, point)
-        size, directions = np.linalg.eigh(model.conservative)
-        gaps = []
-        for k in np.argsort(np.abs(size))[:3]:
-            found = [np.inf]
-            for part in np.geomspace(1e-4, 0.5, 12) * typical_length(self.system, point.parameters):
-                for e in (part * directions[:, k], -part * directions[:, k]):
-                    q = displaced(self.system, point, model.Z, e, 0.0 * e)[0]
-                    start = State(0.0, q, point.v, self.system.layout)
-                    other = follow(self.system, start, self.inputs, point.parameters)
-                    if other is not None and (gap := float(np.abs(other.q - point.q).max())) > 0.1 * part:
-                        found.append(gap)
-            gaps.append(min(found))
-        return gaps + [np.inf] * (3 - len(gaps))
 
     def _sharpened(self, guess: float, end: float, near: Equilibrium | None) -> float:
         """Where the stiffness of the other equilibrium vanishes, extrapolated from two values beyond the bifurcation.
@@ -412,7 +398,7 @@ class _Study:
             kept.append(after)
         ends = [self._end(low, kept[0]), self._end(high, kept[-1])]
         return StabilityRanges(
-            self.parameter, tuple(critical), tuple(kept), count, tuple(end for end in ends if end is not None)
+            self.parameter, tuple(critical), tuple(kept), count, tuple(e for e in ends if e is not None), self.spacing
         )
 
     def _range(self, a: float, b: float) -> Range:
@@ -459,71 +445,3 @@ def _on_axis(found: Stability) -> Stability:
     far = float(np.abs(found.spectrum.values.real.max()))
     text = f"roots reach the imaginary axis at this value (computed within {far:.1g}); eigenvalues do not decide"
     return replace(found, verdict="undecided", behavior="critical", applies_to_nonlinear=False, proof=text)
-
-
-# --- margins: smooth functions of the eigenvalues that vanish where one crosses the axis --------------------
-
-
-def _through_zero(s: Array, undamped: bool) -> float:
-    """Product of the roots: changes sign where a real root passes zero."""
-    return float(np.prod(s).real) if s.size else np.nan
-
-
-def _through_axis(s: Array, undamped: bool) -> float:
-    """Product of the sums of all pairs (Orlando's formula): changes sign where a pair crosses the imaginary axis.
-
-    Not a number without damping, where it vanishes.
-    """
-    i, j = np.triu_indices(len(s), 1)
-    sizes = np.abs(s[i]) + np.abs(s[j])
-    if undamped or not i.size or not sizes.all():
-        return np.nan
-    product = float(np.prod((s[i] + s[j]) / sizes).real)
-    return product if abs(product) > 1e-13 else np.nan
-
-
-def _off_axis(s: Array, undamped: bool) -> float:
-    """Discriminant of the squares of roots +s and -s: changes sign where two pairs meet on the axis and leave it."""
-    if undamped or np.isfinite(_through_axis(s, undamped)):
-        return np.nan
-    square = s[(s.imag > 0) | ((s.imag == 0) & (s.real > 0))] ** 2  # one of each pair
-    i, j = np.triu_indices(len(square), 1)
-    return float(np.prod((square[i] - square[j]) ** 2).real) if i.size else np.nan
-
-
-def follow(system: System, start: State, inputs: Any, parameters: Array) -> Equilibrium | None:
-    """The equilibrium nearest to a state, by Newton's method; None if there is none nearby."""
-    u = system.inputs.at(0.0, parameters) if inputs is None else system.inputs.rows(np.array(0.0), inputs, parameters)
-    q, v = np.array(start.q, dtype=float), np.array(start.v, dtype=float)
-    lam = np.zeros(system.loop_rows)
-    for _ in range(30):
-        terms, lam = _balanced(system, q, v, u, lam, parameters)
-        here = _as_equilibrium(system, q, v, u, lam, parameters)
-        try:
-            Z = independent_directions(system, terms.G, here)[0] if system.loop_rows else np.eye(len(v))
-            step = np.linalg.lstsq(Z.T @ terms.K @ Z, Z.T @ terms.left, rcond=1e-12)[0]
-            force = np.abs(Z.T @ terms.left).max()
-            if force == 0 or np.abs(step).max() < 1e-15:
-                break
-            if np.abs(step).max() > 1.0:
-                return None
-            q = displaced(system, here, Z, step, 0.0 * step)[0]
-        except (PendulaError, np.linalg.LinAlgError):
-            return None
-    try:
-        return equilibrium_at(system, State(0.0, q, v, system.layout), inputs=inputs, parameters=parameters)
-    except (NotAnEquilibrium, UsageError):
-        return None
-
-
-def _balanced(system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array) -> tuple[Terms, Array]:
-    """Terms with the multipliers of least-squares residual force."""
-    terms = terms_at(system, q, v, u, lam, parameters)
-    if len(lam):
-        lam = lam + np.linalg.lstsq(terms.G.T, -terms.left, rcond=None)[0]
-        terms = terms_at(system, q, v, u, lam, parameters)
-    return terms, lam
-
-
-def _as_equilibrium(system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array) -> Equilibrium:
-    return Equilibrium("trial", q, v, u, parameters, lam, BALANCED, 0.0, None, (), 1.0, system.layout, (), None, system)

@@ -23,9 +23,9 @@ def brackets(x: Array, f: Array) -> Iterator[tuple[int, int, int]]:
     size = np.abs(f)
     for k in range(1, len(x) - 1):
         g = size[k - 1 : k + 2]
-        if np.isfinite(g).all() and g[1] <= min(g[0], g[2]) and g[1] < (1 - 1e-9) * max(g[0], g[2]):
-            if f[k - 1] * f[k] > 0 and f[k] * f[k + 1] > 0:
-                yield k - 1, k, k + 1
+        least = g[1] <= min(g[0], g[2]) and g[1] < (1 - 1e-9) * max(g[0], g[2])  # never in a constant row
+        if least and np.isfinite(g).all() and f[k - 1] * f[k] > 0 and f[k] * f[k + 1] > 0:
+            yield k - 1, k, k + 1
     for end, one, two in ((0, 1, 2), (-1, -2, -3)) if len(x) > 2 else ():
         g = size[[end, one, two]]
         if np.isfinite(g).all() and f[end] * f[one] > 0 and g[0] < g[1]:
@@ -73,3 +73,11 @@ def _vertex(a: float, m: float, b: float, fa: float, fm: float, fb: float) -> fl
         return None
     left, right = (m - a) * (fm - fb), (m - b) * (fm - fa)
     return m - 0.5 * ((m - a) * left - (m - b) * right) / (left - right) if left != right else None
+
+
+def missed(samples: int, width: float) -> str:
+    """The sentence on ranges that a study over a parameter may have missed."""
+    return (
+        f"from {samples} values, and from extrema of the margins between them; indicated, not proven: "
+        f"no range wider than {width:.3g} was missed, a narrower one may have been"
+    )

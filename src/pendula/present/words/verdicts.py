@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 from pendula.analysis.driven.floquet import Floquet
 from pendula.analysis.driven.study import FloquetMap
-from pendula.analysis.stability.ranges import LOST, StabilityRanges
+from pendula.analysis.stability.ranges import BORDER, LOST, CriticalValue, StabilityRanges
 from pendula.analysis.stability.verdict import Stability
 from pendula.present.words.equilibria import facts_lines, joint_values, place
 from pendula.present.words.tables import number, table
@@ -66,7 +67,7 @@ def ranges_text(system: System, found: StabilityRanges) -> str:
     rows = [[_where(part), part["verdict"], part["place"]] for part in parts]
     width = max(len(str(row[0])) for row in rows) + 2
     reasons = facts_lines([(_where(part), part["proof"]) for part in parts], width)
-    note = f"from {found.samples} values; a range narrower than their spacing may have been missed"
+    note = fill(found.caution, 80)
     verdicts = table(rows, [found.parameter, "verdict", "equilibrium (in the middle of a range)"])
     return "\n".join([verdicts, "", "because", *reasons, "", note])
 
@@ -88,12 +89,24 @@ def _parts(system: System, found: StabilityRanges) -> list[dict[str, Any]]:
         parts.append({"low": part.low, "high": part.high} | _judged(system, part.stability))
         edge = critical.get(part.high)
         if edge is not None:
-            parts.append({"value": edge.value} | (_MEETING if edge.meets else _judged(system, edge.stability)))
+            parts.append({"value": edge.value} | _at_edge(system, edge))
         elif part.high in ends:
             parts.append(ends[part.high])
     return parts
 
 
+def _at_edge(system: System, edge: CriticalValue) -> dict[str, Any]:
+    if edge.stability is not None:
+        return _judged(system, edge.stability)
+    return _MEETING if edge.meets else _BORDER
+
+
+_BORDER = {
+    "verdict": BORDER,
+    "proof": "on the other side no pose near the one followed balances the forces",
+    "place": "-",
+    "at": None,
+}
 _MEETING = {
     "verdict": "meets another equilibrium",
     "proof": "a stiffness falls to zero there and rises again; from there on the table follows the other one",
@@ -118,6 +131,7 @@ def ranges_data(system: System, found: StabilityRanges) -> dict[str, Any]:
         "critical": [part for part in parts if "value" in part and "end" not in part],
         "ends": [{k: x for k, x in part.items() if k != "end"} for part in parts if "end" in part],
         "samples": found.samples,
+        "missed_below": found.missed_below,
     }
 
 

@@ -1,0 +1,131 @@
+"""Windows of stability between samples: narrow ones, folds next to them, touching roots, and what may be missed."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import pendula
+from pendula.numerics.solvers.dips import brackets, dip
+
+
+def mass(force: str, p: float = 0.0) -> pendula.Model:
+    """A unit mass on a line with a force of x, its rate and the parameter p."""
+    return pendula.Model(
+        name="mass on a line",
+        gravity=[0, 0, 0],
+        parameters={"p": p},
+        bodies=[{"name": "mass", "mass": 1.0}],
+        joints=[{"name": "x", "type": "prismatic", "axis": [1, 0, 0], "parent": "ground", "child": "mass"}],
+        forces=[{"type": "generalized", "coordinate": "x", "value": force}],
+    )
+
+
+def verdicts(found: pendula.results.StabilityRanges) -> list[str]:
+    return [part.verdict for part in found.ranges]
+
+
+@pytest.mark.parametrize("damping", ["", " - 0.3*x_dot"])
+@pytest.mark.parametrize("width", [0.3, 0.01, 1e-4, 1e-6])
+def test_a_window_of_negative_stiffness_is_found_however_narrow(width: float, damping: str) -> None:
+    """x'' = -(p - 1)(p - 1 - width) x is unstable between its roots; 200 samples are 0.05 apart."""
+    found = pendula.linear.stability_over(mass(f"-(p - 1)*(p - 1 - {width})*x{damping}"), "p", 0, 10)
+    outside = "asymptotically stable" if damping else "stable"
+    assert verdicts(found) == [outside, "unstable", outside]
+    np.testing.assert_allclose(found.values, [1.0, 1.0 + width], rtol=1e-9)
+    assert not any(edge.meets for edge in found.critical)  # x = 0 is the only equilibrium
+
+
+def test_a_stiffness_that_touches_zero_meets_no_other_equilibrium() -> None:
+    """K = (p - 1)^2 vanishes at 1 only; x = 0 is the only equilibrium at all other values."""
+    found = pendula.linear.stability_over(mass("-(p - 1)**2*x"), "p", 0, 10)
+    assert verdicts(found) == ["stable", "stable"]
+    assert found.values == pytest.approx([1.0], abs=1e-9)
+    assert not found.critical[0].meets
+    assert str(found.critical[0]) == pendula.stability(mass("-(p - 1)**2*x", 1.0), {}).verdict
+
+
+@pytest.mark.parametrize("least", [1e-3, 1e-7])
+def test_a_stiffness_that_stays_positive_changes_nothing(least: float) -> None:
+    found = pendula.linear.stability_over(mass(f"-((p - 1)**2 + {least})*x"), "p", 0, 10)
+    assert verdicts(found) == ["stable"]
+    assert not found.critical
+
+
+@pytest.mark.parametrize("hopf", [1.999, 1.99999, 1.5])
+def test_a_hopf_boundary_just_below_a_fold(hopf: float) -> None:
+    """x = sqrt(2 - p), with damping hopf - p: stable, then unstable, and without an equilibrium above 2."""
+    found = pendula.linear.stability_over(mass(f"(2 - p) - x**2 - ({hopf} - p)*x_dot"), "p", 0, 4, at={"x": 2**0.5})
+    assert verdicts(found) == ["asymptotically stable", "unstable", "no equilibrium"]
+    np.testing.assert_allclose(found.values, [hopf, 2.0], atol=1e-9)
+    assert found.critical[1].stability is None
+    assert "one side only" in str(found)
+
+
+@pytest.mark.parametrize("half", [0.1, 1e-2, 1e-4])
+def test_a_window_of_negative_damping_is_found(half: float) -> None:
+    """x'' = -x - ((p - 3)^2 - half^2) x' grows within 3 - half < p < 3 + half."""
+    found = pendula.linear.stability_over(mass(f"-x - ((p - 3)**2 - {half}**2)*x_dot"), "p", 0, 10, samples=40)
+    assert verdicts(found) == ["asymptotically stable", "unstable", "asymptotically stable"]
+    np.testing.assert_allclose(found.values, [3 - half, 3 + half], rtol=1e-7)
+
+
+def spun_top() -> pendula.Model:
+    """A top (m = 1 kg, centre at 0.5 m, I1 = 0.04, I3 = 0.08 kg m^2) in light gimbals, with the prescribed spin n."""
+    light = {"mass": 1e-12, "inertia": [1e-12] * 3}
+    return pendula.Model(
+        name="spun top",
+        gravity=[0, 0, -9.81],
+        parameters={"n": 10.0},
+        bodies=[
+            {"name": "outer", **light},
+            {"name": "inner", **light},
+            {"name": "top", "mass": 1.0, "com": [0, 0, 0.5], "inertia": [0.04, 0.04, 0.08]},
+        ],
+        joints=[
+            {"name": "a", "type": "revolute", "axis": [1, 0, 0], "parent": "ground", "child": "outer"},
+            {"name": "b", "type": "revolute", "axis": [0, 1, 0], "parent": "outer", "child": "inner"},
+            {"name": "c", "type": "revolute", "axis": [0, 0, 1], "parent": "inner", "child": "top", "motion": "n*t"},
+        ],
+    )
+
+
+def test_a_sleeping_top_at_its_boundary() -> None:
+    """Roots meet at I3 n = 2 sqrt(I1 m g l). There eigenvalues do not decide, and constant stiffness costs nothing."""
+    system = pendula.compile_system(spun_top())
+    pendula.linear.stability_over(system, "n", 5, 60, at={}, samples=2)  # compiles
+    start = time.process_time()
+    found = pendula.linear.stability_over(system, "n", 5, 60, at={}, samples=200)
+    assert time.process_time() - start < 15  # 50 s if every interval is searched
+    assert found.values == pytest.approx([2 * np.sqrt(0.29 * 9.81 * 0.5) / 0.08], rel=1e-8)
+    assert verdicts(found) == ["unstable", "undecided"]
+    assert str(found.critical[0]) == "undecided"
+
+
+def test_the_width_below_which_a_window_may_be_missed_is_stated() -> None:
+    found = pendula.linear.stability_over(mass("-(p + 1)*x"), "p", 0, 10, samples=50)
+    assert 0.2 <= found.missed_below < 0.21  # 50 values over 10
+    assert "indicated, not proven: no range wider than" in " ".join(str(found).split())
+
+
+def test_constant_rows_have_no_dips() -> None:
+    x = np.linspace(0, 1, 30)
+    assert not list(brackets(x, np.full(30, 3.0)))
+    assert not list(brackets(x, 3.0 + 1e-13 * np.sin(100 * x)))
+
+
+def test_a_dip_costs_few_evaluations_unless_it_leads_to_zero() -> None:
+    x = np.linspace(0, 1, 21)
+    count = 0
+
+    def high(value: float) -> float:
+        nonlocal count
+        count += 1
+        return (value - 0.512) ** 2 + 0.1
+
+    (triple,) = brackets(x, np.array([high(v) for v in x]))
+    count = 0
+    dip(high, x, np.array([high(v) for v in x]), triple)
+    assert count == len(x)  # no more than the samples themselves
