@@ -134,3 +134,13 @@ def test_equal_frequencies_do_not_make_a_symbolic_model_unstable(name: str) -> N
         at = {}
     found = pendula.linear.linearize_symbolic(model, at)
     assert found.stable_if == "always all roots on the imaginary axis"
+
+
+def test_a_top_that_can_be_integrated_is_not_called_chaotic() -> None:
+    """Phases of neighbouring motions drift apart in proportion to time: ln(10)/90 s = 0.0256/s between 10 s and 100 s."""
+    found = pendula.chaos.lyapunov("heavy-top", 100.0)
+    assert not found.grows
+    assert 0.5 < found.power < 2.0
+    assert "no exponential growth" in " ".join(str(found).split())
+    chaotic = pendula.chaos.lyapunov(pendula.library.chain(links=2), 60.0, initial_state={"theta1": 2.0, "theta2": 2.5})
+    assert chaotic.grows

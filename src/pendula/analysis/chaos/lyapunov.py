@@ -24,6 +24,10 @@ BLOCKS = 10
 """Number of blocks of the run whose averages give the spread."""
 
 
+REGULAR = 3.0
+"""powers of time that a deviation may grow by in a regular motion"""
+
+
 @readable
 @dataclass(frozen=True)
 class Lyapunov:
@@ -55,9 +59,27 @@ class Lyapunov:
     def __str__(self) -> str:
         rate = f"{self.exponent:.4g} +- {self.spread:.2g} 1/{self.time_unit}"
         text = f"largest Lyapunov exponent {rate}, from t = {self.transient:.6g} to {self.t[-1]:.6g} {self.time_unit}"
-        if self.exponent > 3 * self.spread:
+        if self.grows:
             return f"{text}: a deviation grows tenfold every {np.log(10) / self.exponent:.4g} {self.time_unit}"
+        if self.exponent > 3 * self.spread:
+            return (
+                f"{text}: no exponential growth, a deviation grew about as t^{self.power:.2g}, as in a regular motion"
+            )
         return f"{text}: no exponential growth beyond its spread"
+
+    @property
+    def power(self) -> float:
+        """The power of time that would have grown as much as the deviation did over the run.
+
+        In a regular motion a deviation grows in proportion to time, as phases do that run at different rates.
+        """
+        first = max(self.transient, float(self.t[-1]) / (len(self.t) + 1))
+        return float(self.exponent * (self.t[-1] - self.transient) / np.log(self.t[-1] / first))
+
+    @property
+    def grows(self) -> bool:
+        """Whether growth is exponential: beyond its spread, and by more than the third power of time."""
+        return self.exponent > 3 * self.spread and self.power > REGULAR
 
 
 def lyapunov(
