@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import symengine as se
 
+from pendula import Model, compile_system, formulations, library
 from pendula.analysis.court.affine import Affine, affine
 from pendula.analysis.equilibria.equations_at_rest import STEPS, step_of
 from pendula.equations.printing.code import PYTHON, SPELLED, write
@@ -152,3 +153,18 @@ def test_rates_that_vanish_cost_nothing() -> None:
     power = p.call("pow", p.inputs[0], p.parameters[0])
     slope = p.tangent([power], {p.inputs[0]: p.one}, p.needed([power]))[0]
     assert not any(p.ops[k].name == "log" for k in p.needed([slope]))
+
+
+@pytest.mark.parametrize(
+    "value", ["100*(t/10)**400", "100*(0.1*t)**400", "100*(t/T)**400", "100*((t/T)**20)**20", "100/(T/t)**400.5"]
+)
+def test_powers_of_products_do_not_overflow_on_the_way(value: str) -> None:
+    """A torque of 100 on a hanging rod with m = l = 1 at t = T = 10: m l^2/3 theta'' = 100."""
+    model = library.pendulum()
+    torque = {"type": "generalized", "coordinate": "theta", "value": value}
+    model = Model(**{**model.model_dump(), "parameters": {**model.parameters, "T": 10.0}, "forces": [torque]})
+    systems = [compile_system(model, name) for name in formulations()] + [compile_system(model, engine="recursive")]
+    for system in systems:
+        start = system.in_joints.place_state(system.in_joints.state({"theta": 0.0}, t=10.0))
+        found = system.accelerations(start.q, start.v, start.t)
+        assert found[-1] == pytest.approx(300.0, rel=1e-12)  # in maximal coordinates, too, an angle comes last

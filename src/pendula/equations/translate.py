@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -44,6 +45,27 @@ def _larger(*args: Expr) -> Expr:
     return most
 
 
+LARGE_POWER = 64
+"""Exponents above this are not distributed over products."""
+LARGE_DIGITS = 150
+"""Nor are powers whose numerical factor would have more decimal digits before or after the point."""
+
+
+def _power(base: Expr, exponent: Expr) -> Expr:
+    """The power, with a base that stays in one piece if its factors' powers could overflow: (t/10)**400.
+
+    SymEngine would write t**400/10**400 there. A choice between equal cases hides the product from it; compiled code
+    and output drop the choice.
+    """
+    if isinstance(exponent, se.Number) and getattr(base, "is_Mul", False):
+        size, first = abs(float(exponent)), base.args[0]
+        powers = [abs(float(x.args[1])) for x in base.args if x.is_Pow and isinstance(x.args[1], se.Number)]
+        digits = abs(math.log10(abs(float(first)))) if isinstance(first, se.Number) else 0.0
+        if size * max([1.0, *powers]) > LARGE_POWER or size * digits > LARGE_DIGITS:
+            return se.Piecewise((base, base > 0), (base, True)) ** exponent
+    return base**exponent
+
+
 _OTHER_NAMES = {"ceil": "ceiling"}  # in SymEngine
 SYMBOLIC: Column[Callable[..., Expr]] = Column(
     "SymEngine forms",
@@ -71,7 +93,7 @@ class _Symbols:
 
     add, subtract = staticmethod(operator.add), staticmethod(operator.sub)
     multiply, divide = staticmethod(operator.mul), staticmethod(operator.truediv)
-    negate, power = staticmethod(operator.neg), staticmethod(operator.pow)
+    negate, power = staticmethod(operator.neg), staticmethod(_power)
     every, some, opposite = staticmethod(se.And), staticmethod(se.Or), staticmethod(se.Not)
     named = _CONSTANTS.__getitem__
 
