@@ -114,3 +114,14 @@ def test_a_run_with_wrong_energy_is_not_ok() -> None:
     assert "not to be trusted" in str(run)
     with pytest.raises(pendula.errors.NoConvergence, match="energy is off"):
         pendula.simulate(model, 20.0, stepper="rk4", step=0.1, on_failure="raise")
+
+
+def test_ensembles_name_the_runs_that_are_not_to_be_trusted() -> None:
+    """Beside a pendulum that hardly moves, one that turns over at a tolerance of 0.1."""
+    runs = pendula.simulate_many(library.pendulum(), 50.0, {"theta": [1e-6, 3.0], "theta_dot": [0.0, 3.0]}, tol=0.1)
+    assert runs.outcome[1].ok
+    assert runs.energy_drift[1] > 1e-3
+    assert runs.doubtful[1]
+    assert not runs.ok[1]
+    assert "not to be trusted" in runs.summary()
+    assert pendula.simulate_many(library.pendulum(), 5.0, {"theta": [0.1, 3.0]}).ok.all()

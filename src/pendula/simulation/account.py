@@ -11,6 +11,7 @@ from pendula.equations.derive import cannot
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.steppers.stepping import Integration
 from pendula.outcome import Outcome
+from pendula.simulation.defaults import OPEN, UNTRUSTED
 from pendula.simulation.events import Event, crossings_of, event_notes
 from pendula.simulation.loops import Poses, pose_notes
 from pendula.simulation.settings import Settings
@@ -22,11 +23,6 @@ from pendula.system.switches.schedule import constant_rates, moves_constraints
 from pendula.system.system import System, has_gaps
 
 _PAUSES = (Outcome.TOO_MANY_STEPS, Outcome.INTERRUPTED, Outcome.EVENT)
-
-UNTRUSTED = 1e-3
-"""Energy drift, relative to the energy scale, above which a run is not to be trusted."""
-OPEN = 1e-3
-"""Largest gap of the loops, relative to the typical length of the mechanism, above which a run is not to be trusted."""
 
 
 def trajectory_of(

@@ -4,3 +4,7 @@ TOLERANCE = 1e-8
 """relative tolerance of a step, and absolute tolerance in units of the model"""
 MAX_STEPS = 1_000_000
 """largest number of steps of a run"""
+UNTRUSTED = 1e-3
+"""energy drift, relative to the energy scale, above which a run is not to be trusted"""
+OPEN = 1e-3
+"""largest gap of the loops, relative to a typical length, above which a run is not to be trusted"""

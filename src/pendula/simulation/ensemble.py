@@ -15,7 +15,9 @@ import numpy as np
 
 from pendula.files import write_arrays
 from pendula.outcome import Outcome
+from pendula.simulation.defaults import OPEN, UNTRUSTED
 from pendula.system.layout import Array, Layout, State
+from pendula.system.parameters import typical_length
 from pendula.system.system import System
 from pendula.words import counted, readable
 
@@ -116,8 +118,19 @@ class Ensemble:
 
     @property
     def ok(self) -> Array:
-        """True for the runs that reached the final time."""
-        return self.code == OUTCOMES.index(Outcome.FINISHED)
+        """True for the runs that reached the final time and that nothing speaks against trusting.
+
+        Energy that is off by more than 0.001 of its scale and loops open by more than 0.001 of a typical length do.
+        """
+        return (self.code == OUTCOMES.index(Outcome.FINISHED)) & ~self.doubtful
+
+    @property
+    def doubtful(self) -> Array:
+        """True for the runs that reached the final time and are not to be trusted."""
+        off = self.energy_drift > UNTRUSTED
+        if self.constraint_violation is not None:
+            off = off | (self.constraint_violation > OPEN * typical_length(self.system))
+        return np.asarray(off & (self.code == OUTCOMES.index(Outcome.FINISHED)))
 
     @property
     def layout(self) -> Layout:
@@ -177,6 +190,8 @@ class Ensemble:
         counts = Counter(self.outcome)
         lines = [f"{len(self)} runs of {self.system.model.name}"]
         lines += [f"  {counts[outcome]:>8}  {outcome}" for outcome in OUTCOMES if counts[outcome]]
+        if self.doubtful.any():
+            lines.append(f"  {self.doubtful.sum():>8}  of these are not to be trusted: energy or loops are off")
         drift = self.energy_drift[np.isfinite(self.energy_drift)]
         if drift.size:
             lines.append(f"energy drift: median {np.median(drift):.2e}, largest {drift.max():.2e}")

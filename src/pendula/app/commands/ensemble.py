@@ -13,7 +13,7 @@ from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.numerics.steppers.stepper import stepper_help
 from pendula.present.words.tables import heading, number, table
-from pendula.words import picked
+from pendula.words import counted, picked
 
 MOST_RUNS = 10_000_000
 LEVELS = (0.05, 0.5, 0.95)
@@ -139,6 +139,8 @@ def _report(ensemble: Any, wrote: list[str]) -> str:
     first = next((k for k in range(len(ensemble)) if not ensemble.outcome[k].ok), None)
     if first is not None and ensemble.detail(first):
         lines.append(f"run {first}: {ensemble.detail(first)}")
+    if ensemble.doubtful.any():
+        lines.append(f"not to be trusted: {counted(int(ensemble.doubtful.sum()), 'run')} whose energy or loops are off")
     drift = ensemble.energy_drift[np.isfinite(ensemble.energy_drift)]
     lines.append("")
     if drift.size:
