@@ -262,3 +262,18 @@ def test_reactions_that_grow_without_bound_are_named() -> None:
     size = np.linalg.norm(found["pin1"].force, axis=1) * np.abs(np.cos(run["crank0"]))
     assert size[1] == pytest.approx(size[2], rel=0.02)
     assert size[2] == pytest.approx(size[4], rel=0.02)
+
+
+def test_ensembles_pass_as_single_runs_do() -> None:
+    system, times = linkage(1), np.linspace(0.0, 2.0, 11)
+    rates = [7.5, 9.0, 10.5]
+    starts = [system.initial_state() if rate == 9.0 else state_at(system, rate) for rate in rates]
+    runs = pendula.simulate_many(system, 2.0, starts, tol=1e-10, samples=times)
+    assert runs.ok.all()
+    for k, rate in enumerate(rates):
+        one = pendula.simulate(one_crank(1, rate=rate), 2.0, tol=1e-12, samples=times)
+        np.testing.assert_allclose(runs["crank0"][k], one["crank0"], atol=1e-7)
+
+
+def state_at(system: System, rate: float) -> pendula.State:
+    return system.state({"bar1": math.pi / 2, "crank0_dot": rate, "crank1_dot": rate})

@@ -16,6 +16,7 @@ from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
 from pendula.simulation.beginning import energy_size
 from pendula.simulation.ensemble import ARRAYS, OUTCOMES
+from pendula.simulation.singly import Singly
 from pendula.simulation.starts import Starts
 from pendula.system.lanes import LaneDynamics, bind_lanes
 from pendula.system.layout import Array, State
@@ -151,6 +152,10 @@ class Job:
             runs, y0 = self._series_runs(chunk, q, v, table, tell, max_step)
             self._keep(runs, y0, chunk, at, table, found)
             return
+        singly = Singly(system, found.arrays, at, q, v, t0, settings, table)
+        if singly.needed():
+            singly.run_all(tell)
+            return
         lanes = self.bound(table)
         extra = lanes.quadratures
         y0 = np.concatenate([q, v, np.zeros((len(q), extra))], axis=1)
@@ -181,6 +186,8 @@ class Job:
             on_progress=tell,
         )
         self._keep(runs, y0, chunk, at, table, found)
+        if not found.interrupted:
+            singly.repeat_doubtful()
 
     def _keep(self, runs: Integrations, y0: Array, chunk: Chunk, at: Array, table: Array, found: Found) -> None:
         """Stores the results of runs, with the energy account at the samples."""
