@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy import special
 
 import pendula
 from pendula.numerics.solvers.dips import brackets, dip
@@ -129,3 +130,39 @@ def test_a_dip_costs_few_evaluations_unless_it_leads_to_zero() -> None:
     count = 0
     dip(high, x, np.array([high(v) for v in x]), triple)
     assert count == len(x)  # no more than the samples themselves
+
+
+# --- driven mechanisms --------------------------------------------------------------------------------------
+
+
+def mathieu(damping: float = 0.0) -> pendula.Model:
+    """x'' + c x' + (p - 2 q cos 2t) x = 0 with q = 0.2."""
+    return mass(f"-(p - 0.4*cos(2*t))*x - {damping}*x_dot")
+
+
+@pytest.mark.parametrize("samples", [60, 31])
+def test_narrow_tongues_of_mathieus_equation_are_found(samples: int) -> None:
+    """Tongues 3.99667 to 4.01658 and 9.00238 to 9.00263, with samples 0.18 or 0.35 apart."""
+    found = pendula.driven.floquet_over(mathieu(), "p", -0.5, 10, samples=samples, at={})
+    expected = [special.mathieu_a(0, 0.2)]
+    expected += [limit(n, 0.2) for n in (1, 2, 3) for limit in (special.mathieu_b, special.mathieu_a)]
+    np.testing.assert_allclose([edge.value for edge in found.boundaries], expected, atol=1e-8)
+    assert [part[2] for part in found.ranges] == ["unstable", "stable (linear)"] * 4
+    assert found.missed_below == pytest.approx(10.5 / (samples - 1))
+    assert "indicated, not proven: no range wider than" in " ".join(str(found).split())
+
+
+def test_damping_closes_the_narrowest_tongue() -> None:
+    """Growth in the third tongue is about 2.5e-4/(4 sqrt(9)) = 2.1e-5 1/s, and damping takes c/2 from it."""
+    found = pendula.driven.floquet_over(mathieu(1e-3), "p", 1.5, 10, samples=49, at={})
+    assert [part[2] for part in found.ranges] == ["asymptotically stable", "unstable", "asymptotically stable"]
+    low, high = (limit(2, 0.2) for limit in (special.mathieu_b, special.mathieu_a))
+    assert low < found.boundaries[0].value < found.boundaries[1].value < high
+    slight = pendula.driven.floquet_over(mathieu(1e-6), "p", 8, 10, samples=12, at={})
+    assert [part[2] for part in slight.ranges] == ["asymptotically stable", "unstable", "asymptotically stable"]
+
+
+def test_without_refinement_nothing_is_added() -> None:
+    found = pendula.driven.floquet_over(mathieu(), "p", 3, 5, samples=12, at={}, refine=False)
+    assert len(found.values) == 12
+    assert not found.boundaries

@@ -11,6 +11,7 @@ import numpy as np
 from pendula.analysis.driven.floquet import Floquet, floquet
 from pendula.analysis.driven.periods import symbolic
 from pendula.errors import NoConvergence, PendulaError, UsageError
+from pendula.numerics.solvers.dips import brackets, dip, missed
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.system import System
@@ -68,6 +69,8 @@ class FloquetMap:
         boundaries: the refined stability boundaries.
         failures: by value, why the computation failed.
         results: the ``Floquet`` at every value; None where it failed.
+        missed_below: indicated, not proven: a range of this width contains a sample, but a narrower one is found only
+            if an extremum of a margin of stability, as the samples show it, leads there.
 
     Example:
         >>> import math, pendula
@@ -84,11 +87,17 @@ class FloquetMap:
     boundaries: tuple[FloquetBoundary, ...]
     failures: Mapping[float, str]
     results: tuple[Floquet | None, ...]
+    missed_below: float = np.inf
+
+    @property
+    def caution(self) -> str:
+        """What may have been missed."""
+        return missed(len(self.values), self.missed_below)
 
     def __str__(self) -> str:
         lines = [f"{self.parameter} from {low:.8g} to {high:.8g}: {verdict}" for low, high, verdict in self.ranges]
         failed = [f"{self.parameter} = {value:.6g}: {why}" for value, why in list(self.failures.items())[:5]]
-        return "\n".join([*lines, *(f"  limit {b}" for b in self.boundaries), *failed])
+        return "\n".join([*lines, *(f"  limit {b}" for b in self.boundaries), *failed, self.caution])
 
 
 def floquet_boundary(
@@ -158,7 +167,9 @@ def floquet_over(
 ) -> FloquetMap:
     """Floquet multipliers over a range of a parameter, with the stability boundaries in it.
 
-    A change of the verdict and back between two neighbouring samples is missed: take enough of them.
+    Where a margin of stability (the characteristic polynomial at 1 or -1, or what vanishes when a pair leaves the unit
+    circle elsewhere) has an extremum between samples, it is searched for a change of sign there, so that tongues much
+    narrower than the spacing of the samples are found; the values at which it is found join the samples.
 
     Args:
         system, period, at, parameters, close, tol: as for ``floquet``.
@@ -176,16 +187,14 @@ def floquet_over(
     """
     study = _study(system, "floquet_over", parameter, parameters, period=period, at=at, close=close, tol=tol)
     row = _samples(parameter, *_interval(low, high), samples)
-    results: list[Floquet | None] = []
+    spacing = float(np.diff(np.sort([low, *row, high])).max())
     failures: dict[float, str] = {}
-    for value in row.tolist():
-        try:
-            results.append(study(value))
-        except PendulaError as error:
-            results.append(None)
-            failures[value] = str(error).splitlines()[0]
+    results = [_tried(study, value, failures) for value in row.tolist()]
     if len(failures) == len(row):
         raise UsageError(f"there are no multipliers at any value: {next(iter(failures.values()))}")
+    if refine:
+        row = np.unique([*row, *_between(study, row, results)])
+        results = [_tried(study, value, failures) for value in row.tolist()]
     limits: list[FloquetBoundary] = []
     ranges = _ranges(study, parameter, row, results, limits, refine)
     return FloquetMap(
@@ -197,7 +206,36 @@ def floquet_over(
         boundaries=tuple(limits),
         failures=failures,
         results=tuple(results),
+        missed_below=spacing,
     )
+
+
+def _tried(study: _Study, value: float, failures: dict[float, str]) -> Floquet | None:
+    if value in failures:
+        return None
+    try:
+        return study(value)
+    except PendulaError as error:
+        failures[value] = str(error).splitlines()[0]
+        return None
+
+
+def _between(study: _Study, row: Array, results: list[Floquet | None]) -> list[float]:
+    """Values between samples at which a margin has changed sign, and with it the verdict."""
+    found: list[float] = []
+    for margin in (_left_of_one, _right_of_minus_one, _within_circle):
+
+        def size_at(value: float, margin: Callable[[Floquet], float] = margin) -> float:
+            result = _tried(study, float(value), {})
+            return np.nan if result is None else margin(result)
+
+        sizes = np.array([np.nan if r is None else margin(r) for r in results])
+        for triple in brackets(row, sizes):
+            value = float(dip(size_at, row, sizes, triple))
+            here, middle = _tried(study, value, {}), results[triple[1]]
+            if here is not None and middle is not None and here.stable != middle.stable:
+                found.append(value)
+    return found
 
 
 @dataclass
@@ -371,6 +409,33 @@ def sums_of_pairs(M: Array) -> Array:
         total = np.polyadd(total, c[n - k] * now)
         before, now = now, np.polysub(np.polymul([1.0, 0.0], now), before)
     return np.roots(total)
+
+
+def _nontrivial(found: Floquet) -> Array:
+    return found.multipliers[: len(found.multipliers) - found.trivial]
+
+
+def _left_of_one(found: Floquet) -> float:
+    """The characteristic polynomial at 1: changes sign where a real multiplier passes 1."""
+    return float(np.prod(1 - _nontrivial(found)).real)
+
+
+def _right_of_minus_one(found: Floquet) -> float:
+    """The same at -1."""
+    return float(np.prod(1 + _nontrivial(found)).real)
+
+
+def _within_circle(found: Floquet) -> float:
+    """Product of 1 - mu_i mu_j over all pairs: changes sign where a complex pair leaves the unit circle.
+
+    It vanishes without damping. Multipliers then leave the circle elsewhere where the discriminant changes sign.
+    """
+    mu = _nontrivial(found)
+    i, j = np.triu_indices(len(mu), 1)
+    product = float(np.prod(1 - mu[i] * mu[j]).real)
+    if found.conservative or abs(product) < 1e-9:
+        return _discriminant(found) if len(found.matrix) > 2 and not found.trivial else np.nan
+    return product
 
 
 def _excess(found: Floquet) -> float:

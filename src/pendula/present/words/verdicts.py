@@ -166,7 +166,7 @@ def floquet_over_text(found: FloquetMap) -> str:
     if found.failures:
         first, why = next(iter(found.failures.items()))
         parts.append("\n".join(facts_lines([("failed", f"at {len(found.failures)} values, first {first:g}: {why}")])))
-    parts.append(f"from {len(found.values)} values; a change and back between two of them is missed")
+    parts.append(fill(found.caution, 80))
     return "\n\n".join(parts)
 
 
@@ -178,4 +178,5 @@ def floquet_over_data(found: FloquetMap) -> dict[str, Any]:
         "ranges": [{"low": low, "high": high, "verdict": verdict} for low, high, verdict in found.ranges],
         "limits": [picked(limit, "value width below above how") for limit in found.boundaries],
         "failures": {str(value): why for value, why in found.failures.items()},
+        "missed_below": found.missed_below,
     }
