@@ -12,15 +12,17 @@ import pendula
 from pendula.numerics.solvers.dips import brackets, dip
 
 
-def mass(force: str, p: float = 0.0) -> pendula.Model:
-    """A unit mass on a line with a force of x, its rate and the parameter p."""
+def mass(*forces: str, p: float = 0.0) -> pendula.Model:
+    """Unit masses on lines of their own, x and y, with forces of x, y, their rates and the parameter p."""
+    names = "xy"[: len(forces)]
+    line = {"type": "prismatic", "axis": [1, 0, 0], "parent": "ground"}
     return pendula.Model(
-        name="mass on a line",
+        name="masses on lines",
         gravity=[0, 0, 0],
         parameters={"p": p},
-        bodies=[{"name": "mass", "mass": 1.0}],
-        joints=[{"name": "x", "type": "prismatic", "axis": [1, 0, 0], "parent": "ground", "child": "mass"}],
-        forces=[{"type": "generalized", "coordinate": "x", "value": force}],
+        bodies=[{"name": f"mass {k}", "mass": 1.0} for k in names],
+        joints=[{"name": k, "child": f"mass {k}", **line} for k in names],
+        forces=[{"type": "generalized", "coordinate": k, "value": f} for k, f in zip(names, forces, strict=True)],
     )
 
 
@@ -45,7 +47,7 @@ def test_a_stiffness_that_touches_zero_meets_no_other_equilibrium() -> None:
     assert verdicts(found) == ["stable", "stable"]
     assert found.values == pytest.approx([1.0], abs=1e-9)
     assert not found.critical[0].meets
-    assert str(found.critical[0]) == pendula.stability(mass("-(p - 1)**2*x", 1.0), {}).verdict
+    assert str(found.critical[0]) == pendula.stability(mass("-(p - 1)**2*x", p=1.0), {}).verdict
 
 
 @pytest.mark.parametrize("least", [1e-3, 1e-7])
@@ -71,6 +73,39 @@ def test_a_window_of_negative_damping_is_found(half: float) -> None:
     found = pendula.linear.stability_over(mass(f"-x - ((p - 3)**2 - {half}**2)*x_dot"), "p", 0, 10, samples=40)
     assert verdicts(found) == ["asymptotically stable", "unstable", "asymptotically stable"]
     np.testing.assert_allclose(found.values, [3 - half, 3 + half], rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("force", "at", "expected", "meets"),
+    [
+        ("p*x - x**3 - x_dot", 0.0, ["asymptotically stable", "unstable"], False),
+        ("-p*x - x**3 - x_dot", 1.0, ["asymptotically stable", "asymptotically stable"], True),
+        ("p*x - x**2 - x_dot", 0.0, ["asymptotically stable", "unstable"], False),
+    ],
+)
+def test_bifurcations_of_normal_forms(force: str, at: float, expected: list[str], meets: bool) -> None:
+    """Pitchfork and transcritical bifurcation from x = 0, and the outer branch x = sqrt(-p) that meets x = 0."""
+    found = pendula.linear.stability_over(mass(force, p=-1.0), "p", -1, 1, at={"x": at}, samples=20)
+    assert verdicts(found) == expected
+    assert found.values == pytest.approx([0.0], abs=1e-9)
+    assert found.critical[0].meets == meets
+
+
+def test_a_narrow_window_of_flutter_between_gyroscopes_is_found() -> None:
+    """x'' = x + c y', y'' = y - c x' is bounded for c > 2; c = 2 + (p - 3)^2 - 1e-4 is less within 0.01 of 3."""
+    c = "(2 + (p - 3)**2 - 0.0001)"
+    found = pendula.linear.stability_over(mass(f"x + {c}*y_dot", f"y - {c}*x_dot"), "p", 0, 10, samples=20)
+    assert verdicts(found) == ["undecided", "unstable", "undecided"]
+    np.testing.assert_allclose(found.values, [2.99, 3.01], atol=1e-9)
+    assert [str(edge) for edge in found.critical] == ["undecided", "undecided"]
+
+
+def test_a_narrow_window_of_flutter_without_a_potential_is_found() -> None:
+    """K = [[4, b], [-b, 9]] flutters for b^2 > 25/4; b = 2.5 + 1e-4 - (p - 3)^2 is more within 0.01 of 3."""
+    b = "(2.5001 - (p - 3)**2)"
+    found = pendula.linear.stability_over(mass(f"-4*x - {b}*y", f"-9*y + {b}*x"), "p", 1, 5, samples=20)
+    assert verdicts(found) == ["undecided", "unstable", "undecided"]
+    np.testing.assert_allclose(found.values, [2.99, 3.01], atol=1e-8)
 
 
 def spun_top() -> pendula.Model:

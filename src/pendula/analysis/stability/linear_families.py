@@ -107,6 +107,8 @@ def _balanced_along(model: LinearModel, direction: Array, distance: float) -> Ar
         for _ in range(PASSES):
             step = follow @ forces_at(model, e)[0]
             e = e + step
+            if not np.abs(e).max() < 1e6 * reach:
+                return None  # it diverges
             if not np.abs(step).max() > 1e-15 * reach:
                 break
         forces, terms = forces_at(model, e)
