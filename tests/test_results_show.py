@@ -36,6 +36,7 @@ MAKERS = {
     "FloquetMap": lambda: pendula.driven.floquet_over(_shaken(), "omega", 60, 100, samples=3, at={"theta1": math.pi}),
     "FreeResponse": lambda: pendula.linear.free_response("double-pendulum", {"theta1": 0.01}, at={"theta1": 0.0}),
     "HarmonicResponse": lambda: pendula.linear.harmonic_response("cart-pole", "F", at=BEAD),
+    "Sensitivities": lambda: pendula.sensitivities(pendula.simulate("pendulum", 1.0, samples=11), ["l"]),
     "Horizon": lambda: pendula.chaos.horizon(pendula.simulate("pendulum", 1.0, samples=11)),
     "LinearModel": lambda: pendula.linearize("double-pendulum"),
     "LinearModels": lambda: pendula.linear.linearize_many("pendulum", BEAD, parameters={"l": [1.0, 2.0]}),

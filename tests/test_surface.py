@@ -137,6 +137,7 @@ TAKE_OTHERS: dict[str, tuple[Any, ...]] = {
     "plot": (),
     "reactions": (),
     "save": ("model.toml",),
+    "sensitivities": (["g"],),
     "chaos.horizon": (),
     "linear.animate_mode": (1, "page.html"),
     "linear.linear_range": (),

@@ -26,6 +26,7 @@ NAMES = {
     "pendula.analysis.linear.linearize": "linearize",
     "pendula.analysis.modes.modes": "modes",
     "pendula.analysis.reactions.forces": "reactions",
+    "pendula.analysis.sensitivities": "sensitivities",
     "pendula.analysis.stability.verdict": "stability",
     "pendula.equations.derive": "derive",
     "pendula.equations.formulations.registry": "formulations",

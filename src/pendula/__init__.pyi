@@ -15,6 +15,7 @@ from pendula.analysis.equilibria.find import find_equilibria as find_equilibria
 from pendula.analysis.linear.linearize import linearize as linearize
 from pendula.analysis.modes.modes import modes as modes
 from pendula.analysis.reactions.forces import reactions as reactions
+from pendula.analysis.sensitivities import sensitivities as sensitivities
 from pendula.analysis.stability.verdict import stability as stability
 from pendula.equations.derive import derive as derive
 from pendula.equations.formulations.registry import formulations as formulations
@@ -70,6 +71,7 @@ __all__ = [
     "report",
     "results",
     "save",
+    "sensitivities",
     "simulate",
     "simulate_many",
     "stability",

@@ -29,6 +29,7 @@ NAMES = {
     "pendula.analysis.modes.modes": "Modes",
     "pendula.analysis.modes.response": "FreeResponse",
     "pendula.analysis.reactions.forces": "Indeterminate JointReaction Peak Reactions",
+    "pendula.analysis.sensitivities": "Sensitivities",
     "pendula.analysis.stability.ranges": "CriticalValue Range StabilityRanges",
     "pendula.analysis.stability.verdict": "Stability",
     "pendula.equations.equations": "Equations",

@@ -28,6 +28,7 @@ from pendula.analysis.reactions.forces import Indeterminate as Indeterminate
 from pendula.analysis.reactions.forces import JointReaction as JointReaction
 from pendula.analysis.reactions.forces import Peak as Peak
 from pendula.analysis.reactions.forces import Reactions as Reactions
+from pendula.analysis.sensitivities import Sensitivities as Sensitivities
 from pendula.analysis.stability.ranges import CriticalValue as CriticalValue
 from pendula.analysis.stability.ranges import Range as Range
 from pendula.analysis.stability.ranges import StabilityRanges as StabilityRanges
@@ -93,6 +94,7 @@ __all__ = [
     "Range",
     "Reactions",
     "Resonance",
+    "Sensitivities",
     "Spectrum",
     "Stability",
     "StabilityRanges",

@@ -33,18 +33,23 @@ KINK = 1e-4
 @lru_cache(maxsize=64)
 def may_have_kinks(model: Model) -> bool:
     """Whether any expression of a force or joint, or any force law, is not smooth everywhere."""
-    elements = (*model.forces, *model.tree)
-    if any(_bends(value) for element in elements for value in element.model_dump().values()):
+    return any(map(has_kinks, (*model.forces, *model.tree)))
+
+
+def has_kinks(element: Any) -> bool:
+    """Whether any expression of a force or joint, or its force law, is not smooth everywhere."""
+    if bends(element.model_dump()):
         return True
-    laws = {action.law for force in model.forces for action in force.actions() if hasattr(action, "law")}
+    laws = {action.law for action in getattr(element, "actions", tuple)() if hasattr(action, "law")}
     return any(law.kinked or any(e.fold(_bent) for e in law.expressions) for law in laws)
 
 
-def _bends(value: Any) -> bool:
+def bends(value: Any) -> bool:
+    """Whether any expression in the text of a field is not smooth everywhere."""
     if isinstance(value, Mapping):
-        return any(map(_bends, value.values()))
+        return any(map(bends, value.values()))
     if isinstance(value, (list, tuple)):
-        return any(map(_bends, value))
+        return any(map(bends, value))
     if not isinstance(value, str):
         return False
     try:

@@ -285,14 +285,20 @@ class Programs:
 
         return self.bind("transmitted", parameters, build)
 
-    def deviations(self, parameters: Array) -> Compiled:
-        """Directional derivatives of q' and of f - M a along (dq, dv); a, dq and dv are extra inputs."""
+    def deviations(self, parameters: Array, varied: tuple[str, ...] = ()) -> Compiled:
+        """Directional derivatives of q' and of f - M a along (dq, dv, dp); a, dq, dv and dp are extra inputs.
+
+        ``varied`` names the parameters of dp. Inputs follow them, so that the program ignores u if there are any.
+        """
 
         def build() -> Native:
             eq = self._equations
-            a = eq.acceleration_symbols
-            along = [se.Symbol(f"d'{s}") for s in (*eq.q, *eq.v)]
+            a, symbols = eq.acceleration_symbols, (*eq.q, *eq.v, *(s for s in eq.p if s.name in varied))
+            along = [se.Symbol(f"d'{s}") for s in symbols]
             low = self.lowering(inputs_in_time=True)
+            if varied:
+                slots = [se.Symbol(f"{s}'") for s in eq.u]
+                low = Lowering([eq.t, *eq.q, *eq.v, *slots], eq.p, (*self._all_inputs, *eq.definitions))
             program, inputs = low.program, low.inputs([*a, *along])
             outputs = [low(e) for e in eq.qdot]
             for i, row in enumerate(eq.M):
@@ -300,11 +306,11 @@ class Programs:
                 for x, value in zip(row, a, strict=True):
                     total = program.subtract(total, program.multiply(low(x), low(value)))
                 outputs.append(total)
-            seeds = {low(s): low(d) for s, d in zip((*eq.q, *eq.v), along, strict=True)}
+            seeds = {low(s): low(d) for s, d in zip(symbols, along, strict=True)}
             tangent = program.tangent(outputs, seeds, program.needed(outputs))
             return compile_program(program, tangent, inputs=inputs)
 
-        return self.bind("deviations", parameters, build)
+        return self.bind(f"deviations {list(varied)}", parameters, build)
 
     def residual_jacobian(self, by: str, parameters: Array) -> Compiled:
         """Jacobians of M a - f - G^T lam and of G a - c; a and lam are extra inputs."""
