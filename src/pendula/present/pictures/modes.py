@@ -16,6 +16,7 @@ from pendula.analysis.modes.modes import Modes
 from pendula.analysis.modes.motion import ModeMotion, mode_motion
 from pendula.analysis.modes.response import FreeResponse
 from pendula.analysis.modes.words import named_shape
+from pendula.analysis.sensitivities import Sensitivities
 from pendula.errors import UsageError
 from pendula.library.lookup import shown
 from pendula.present.pictures.plots import FEW, LEGEND_LINES, MUTED, _colors, _dress, _sheet, _short, _title, _word
@@ -183,6 +184,24 @@ def plot_free_response(found: FreeResponse) -> Figure:
         _dress(ax)
     _word(axes[-1].set_xlabel(f"time [{found.linear.at.layout.time_unit}]"))
     _title(figure, "free small motion")
+    return figure
+
+
+def plot_sensitivities(found: Sensitivities) -> Figure:
+    """Figure of derivatives of the coordinates over time: a panel for each unit, the first 12."""
+    units: dict[str, list[tuple[str, str]]] = {}
+    for by in found.names:
+        for of in found.layout.coordinates:
+            units.setdefault(found.unit(of, by), []).append((of, by))
+    figure, axes = _sheet(min(len(units), 12), 110)
+    for ax, (unit, group) in zip(axes, units.items(), strict=False):
+        for pair, color in zip(group, _colors(len(group)), strict=True):
+            ax.plot(found.t, found[pair], color=color, lw=1.2)
+        _word(ax.set_ylabel(f"[{unit}]"))
+        _legend(ax, [f"{of} by {by}" for of, by in group])
+        _dress(ax)
+    _word(axes[-1].set_xlabel(f"time [{found.layout.time_unit}]"))
+    _title(figure, "derivatives of the motion")
     return figure
 
 

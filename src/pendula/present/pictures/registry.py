@@ -59,6 +59,7 @@ for _kind, _where, _summary in (
     ("Divergence", "results:plot_distance", "distance between two motions over time"),
     ("Horizon", "results:plot_distance", "distance from a tighter run over time"),
     ("Lyapunov", "results:plot_exponent", "running average of the largest Lyapunov exponent"),
+    ("Sensitivities", "modes:plot_sensitivities", "derivatives of the coordinates over time"),
     ("Model", "mechanisms:plot_mechanism", "the mechanism at its initial state"),
     ("System", "mechanisms:plot_mechanism", "the mechanism at its initial state"),
     ("Equations", "mechanisms:plot_mechanism", "the mechanism at its initial state"),
