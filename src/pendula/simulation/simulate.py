@@ -10,10 +10,12 @@ import numpy as np
 from pendula.errors import NoConvergence, UsageError
 from pendula.numerics.steppers.stepping import Integration, integrate
 from pendula.numerics.taylor.integrate import integrate_series
+from pendula.outcome import Outcome
 from pendula.simulation.account import trajectory_of
 from pendula.simulation.beginning import energy_size, start_state, with_inputs
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.events import Event, read_events, times_of_pulses, watch_events
+from pendula.simulation.force_notes import look_at_forces
 from pendula.simulation.loops import Poses, check_start, stabilization_rate
 from pendula.simulation.passage import Passages
 from pendula.simulation.settings import Settings
@@ -25,6 +27,8 @@ from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.switches.schedule import breakpoints, largest_step, moves_by_time
 from pendula.system.system import System
 
+MOST_REPEATED = 300_000
+"""A run that passed a narrow force is repeated if it needs fewer steps than this."""
 INSIDE = 16
 """The energy account looks at the middle of one in this many steps."""
 
@@ -104,11 +108,35 @@ def simulate(
     start, notes = start_state(system, initial_state, settings.span[0], vector)
     notes += check_start(system, start, vector)
     system.accelerations(start.q, start.v, start.t, parameters=vector)  # raises if they are not determined
-    run, more, poses = _integrated(system, start, vector, settings, wanted, on_progress)
+    run, more, poses = _seen(system, start, vector, settings, wanted, on_progress)
     found = trajectory_of(system, run, vector, settings, wanted, notes + more, poses)
     if on_failure == "raise" and not found.ok:
         raise NoConvergence(": ".join(filter(None, (str(found.outcome), found.detail, *found.doubts))), last=run.y[-1])
     return found
+
+
+def _seen(
+    system: System,
+    start: State,
+    vector: Array,
+    settings: Settings,
+    events: Sequence[Event],
+    on_progress: Callable[[float, float, int], object] | None,
+) -> tuple[Integration, tuple[str, ...], Poses]:
+    """The integration, again with shorter steps if it passed a force that acts only in a narrow range of the state."""
+    longest, length = np.inf, abs(settings.span[1] - settings.span[0])
+    while True:
+        run, notes, poses = _integrated(system, start, vector, settings, events, on_progress, longest)
+        missed, more = look_at_forces(system, run, vector)
+        shorter = min([m.step for m in missed], default=np.inf)
+        few = length < shorter * min(settings.max_steps, MOST_REPEATED)
+        if settings.stepper.fixed or run.outcome is Outcome.INTERRUPTED or not (shorter < longest and few):
+            break
+        longest = shorter
+    notes += (*(m.note for m in missed), *more)
+    if longest < np.inf:
+        notes += (f"steps are at most {longest:.2g} {system.layout.time_unit} long, because a force is so narrow",)
+    return run, notes, poses
 
 
 def _integrated(
@@ -118,8 +146,9 @@ def _integrated(
     settings: Settings,
     events: Sequence[Event],
     on_progress: Callable[[float, float, int], object] | None,
+    longest: float = np.inf,
 ) -> tuple[Integration, tuple[str, ...], Poses]:
-    """The integration, and notes on constraint stabilization."""
+    """The integration, with no step above ``longest``, and notes on constraint stabilization."""
     dynamics = system.dynamics(vector)
     y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])
     watched = watch_events(system, events, vector, settings.span[0], y0)
@@ -135,7 +164,7 @@ def _integrated(
     if series is None:
         common |= {"method": settings.stepper.name, "step": settings.step, "coordinates": start.q.size}
     if not settings.stepper.fixed:
-        common["max_step"] = largest_step(system, vector, settings.span, breaks)
+        common["max_step"] = min(longest, largest_step(system, vector, settings.span, breaks))
     common["breakpoints"] = breaks
     notes: tuple[str, ...] = ()
     try:

@@ -103,7 +103,7 @@ def _piece(node: Any, t: Array, names: Mapping[str, float]) -> Array:
     return np.nan_to_num(np.asarray(piece, dtype=float))
 
 
-def _margins(node: Any) -> Iterator[Any]:
+def margins(node: Any) -> Iterator[Any]:
     """Expressions whose zeros are the switches."""
     if isinstance(node, ex.Compare):
         yield ex.Subtract(node.a, node.b)
@@ -116,7 +116,7 @@ def _margins(node: Any) -> Iterator[Any]:
 def _extrema(node: Any, t: Array, names: Mapping[str, float]) -> Array:
     """Times at which a margin comes closest to zero without a sign change on the grid: two switches may hide there."""
     found = []
-    for margin in _margins(node):
+    for margin in margins(node):
         f = np.abs(np.asarray(_values(margin, t, names), dtype=float))
         with np.errstate(all="ignore"):
             low = np.flatnonzero((f[1:-1] < f[:-2]) & (f[1:-1] <= f[2:])) + 1
