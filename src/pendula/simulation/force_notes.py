@@ -13,7 +13,6 @@ from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.algebra import interpret
 from pendula.model.expressions.arrays import Arrays
 from pendula.model.expressions.expression import Expression, parse
-from pendula.model.model import Model
 from pendula.numerics.steppers.stepping import Integration
 from pendula.system.layout import Array
 from pendula.system.switches.in_time import margins
@@ -28,10 +27,10 @@ FLIPS, OFTEN = 200, 0.02
 
 
 @lru_cache(maxsize=64)
-def _laws(model: Model) -> tuple[Expression, ...]:
+def _laws(forces: tuple[Any, ...], given: tuple[tuple[str, Any], ...]) -> tuple[Expression, ...]:
     """Expressions of forces that may be narrow or jump: those with functions, conditions or quotients."""
-    inputs = {name: parse(value) for name, value in model.inputs.items()}
-    found = [e.expression for force in model.forces for e in expressions(force)]
+    inputs = {name: parse(value) for name, value in given}
+    found = [e.expression for force in forces for e in expressions(force)]
     found = [e.substitute(inputs) if e.names & inputs.keys() else e for e in found if e.names]
     return tuple(e for e in found if e.fold(_bends))
 
@@ -49,7 +48,11 @@ class Missed(NamedTuple):
 
 def look_at_forces(system: System, run: Integration, vector: Array) -> tuple[list[Missed], list[str]]:
     """Forces that steps may have missed, and notes on jumps of forces to which the motion sticks."""
-    laws, layout = _laws(system.model), system.in_joints.layout
+    model = system.model
+    laws = _laws(tuple(model.forces), tuple(model.inputs.items())) if model.forces else ()
+    if not laws:
+        return [], []
+    layout = system.in_joints.layout
     states = {*layout.coordinates, *layout.speeds}
     laws = tuple(law for law in laws if law.names & states)
     if not laws or len(run.t) < 2:
