@@ -108,6 +108,14 @@ def test_a_narrow_window_of_flutter_without_a_potential_is_found() -> None:
     np.testing.assert_allclose(found.values, [2.99, 3.01], atol=1e-8)
 
 
+@pytest.mark.parametrize("width", [1.0, 0.01, 1e-5])
+def test_a_stable_window_between_two_kinds_of_instability_is_found(width: float) -> None:
+    """x'' = -(p - 1) x - (1 + width - p) x': a saddle below 1, growing oscillations above 1 + width."""
+    found = pendula.linear.stability_over(mass(f"-(p - 1)*x - (1 + {width} - p)*x_dot"), "p", 0, 10, samples=40)
+    assert verdicts(found) == ["unstable", "asymptotically stable", "unstable"]
+    np.testing.assert_allclose(found.values, [1.0, 1.0 + width], rtol=1e-9)
+
+
 def spun_top() -> pendula.Model:
     """A top (m = 1 kg, centre at 0.5 m, I1 = 0.04, I3 = 0.08 kg m^2) in light gimbals, with the prescribed spin n."""
     light = {"mass": 1e-12, "inertia": [1e-12] * 3}

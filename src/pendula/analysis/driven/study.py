@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from pendula.analysis.driven.floquet import Floquet, floquet
 from pendula.analysis.driven.periods import symbolic
 from pendula.errors import NoConvergence, PendulaError, UsageError
-from pendula.numerics.solvers.dips import brackets, dip, missed
+from pendula.numerics.solvers.dips import between_roots, brackets, dip, missed
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.system import System
@@ -223,6 +224,7 @@ def _tried(study: _Study, value: float, failures: dict[float, str]) -> Floquet |
 def _between(study: _Study, row: Array, results: list[Floquet | None]) -> list[float]:
     """Values between samples at which a margin has changed sign, and with it the verdict."""
     found: list[float] = []
+    changing: dict[int, list[Callable[[float], float]]] = {}
     for margin in (_left_of_one, _right_of_minus_one, _within_circle):
 
         def size_at(value: float, margin: Callable[[Floquet], float] = margin) -> float:
@@ -230,11 +232,16 @@ def _between(study: _Study, row: Array, results: list[Floquet | None]) -> list[f
             return np.nan if result is None else margin(result)
 
         sizes = np.array([np.nan if r is None else margin(r) for r in results])
+        for k in np.flatnonzero(sizes[:-1] * sizes[1:] < 0).tolist():
+            changing.setdefault(k, []).append(size_at)
         for triple in brackets(row, sizes):
             value = float(dip(size_at, row, sizes, triple))
             here, middle = _tried(study, value, {}), results[triple[1]]
             if here is not None and middle is not None and here.stable != middle.stable:
                 found.append(value)
+    for k, functions in changing.items():  # two margins that change sign may leave a window between them
+        with suppress(ValueError):
+            found.extend(between_roots(functions, float(row[k]), float(row[k + 1])))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -18,7 +19,7 @@ from pendula.analysis.stability.energy_argument import reduced_stiffness
 from pendula.analysis.stability.following import follow, meets, off_axis, through_axis, through_zero
 from pendula.analysis.stability.verdict import Stability, sides_of_axis, stability
 from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
-from pendula.numerics.solvers.dips import brackets, dip, missed
+from pendula.numerics.solvers.dips import between_roots, brackets, dip, missed
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.parameters import Parameters, parameter_vector
@@ -276,6 +277,7 @@ class _Study:
         scale = float(np.median([np.abs(roots).max(initial=0.0) for roots in followed] or [0.0])) or 1.0
         touches: list[_Edge] = []
         extra: list[_Sample] = []
+        changing: dict[int, list[Any]] = {}
         for margin in (through_zero, through_axis, off_axis):
 
             def size_of(sample: _Sample, margin: Margin = margin) -> float:
@@ -285,6 +287,8 @@ class _Study:
                 return float(size_of(self.sample(value, near)))
 
             sizes = np.array([size_of(s) for s in self.samples])
+            for k in np.flatnonzero(sizes[:-1] * sizes[1:] < 0).tolist():
+                changing.setdefault(k, []).append(partial(size_at, near=self.samples[k].point))
             for a, m, b in brackets(row, sizes):
                 near = self.samples[a].point
                 value = dip(partial(size_at, near=near), row, sizes, (a, m, b))
@@ -293,6 +297,10 @@ class _Study:
                     extra.append(found)
                 elif margin is through_zero and abs(size_of(found)) < 1e-5 * min(abs(sizes[a]), abs(sizes[b])):
                     touches.append(self._touch(value, float(row[b]), near))
+        for k, functions in changing.items():  # two margins that change sign may leave a window between them
+            with suppress(ValueError):
+                middles = between_roots(functions, float(row[k]), float(row[k + 1]))
+                extra.extend(self.sample(value, self.samples[k].point) for value in middles)
         self.samples = sorted([*self.samples, *extra], key=lambda s: s.value)
         return touches
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,19 @@ def dip(function: Callable[[float], float], x: Array, f: Array, triple: tuple[in
         else:
             a, fa = u, fu
     return m
+
+
+def between_roots(functions: list[Callable[[float], float]], a: float, b: float) -> list[float]:
+    """Middles between the roots of functions that each change sign between two values."""
+    if len(functions) < 2:
+        return []
+    from scipy.optimize import brentq  # slow to load
+
+    def at(value: float, function: Callable[[float], float]) -> float:
+        return float(np.nan_to_num(function(value)))  # margins are not numbers where rounding hides them: at roots
+
+    roots = sorted(float(brentq(at, a, b, args=(f,), xtol=1e-12 * (b - a), rtol=1e-14)) for f in functions)
+    return [0.5 * (low + high) for low, high in pairwise(roots)]
 
 
 def _vertex(a: float, m: float, b: float, fa: float, fm: float, fb: float) -> float | None:
