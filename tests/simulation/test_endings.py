@@ -213,7 +213,7 @@ def test_a_trajectory_is_read_by_name() -> None:
     assert len(run) == 5
     assert run.state(2)["theta"] == run["theta"][2]
     assert run.state().t == 1.0
-    with pytest.raises(UsageError, match='no coordinate or speed "omega"'):
+    with pytest.raises(UsageError, match='there is no "omega"'):
         run["omega"]
 
 

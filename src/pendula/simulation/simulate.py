@@ -23,6 +23,7 @@ from pendula.simulation.trajectory import Trajectory
 from pendula.system.dynamics import Dynamics
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
+from pendula.system.loops.mobility import mobility
 from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.switches.schedule import breakpoints, largest_step, moves_by_time
 from pendula.system.system import System
@@ -181,7 +182,7 @@ def _integrated(
         if series:
             return integrate_series(series, **common), notes, Poses()
         common |= {"watched": watched, "inside_every": INSIDE}
-        if system.model.closures and system.loop_rows:
+        if system.model.closures and system.loop_rows and mobility(system, vector).rank:
             through = settings.constraints == "projection"
             passages = Passages(system, vector, dynamics, pass_through=through, rhs=dynamics.rhs, **common)
             run, poses = passages.to_the_end()
