@@ -24,7 +24,7 @@ from pendula.words import counted, readable, some
 
 DIRECTIONS = {"rising": 1, "falling": -1, "any": 0}
 LONGEST_NAME = 100
-BRIEF = 8  # an event is brief if the time before or after it is so many times longer
+BRIEF = 8  # an event is brief if the time before or after it is this many times longer
 
 _WAY = re.compile(r"^(?P<body>.*\S)\s+(?P<way>rising|falling|any)$", re.DOTALL)
 _LABEL = re.compile(r"^(?P<label>[^:=<>]*):(?P<body>.*)$", re.DOTALL)

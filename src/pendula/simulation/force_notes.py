@@ -23,7 +23,7 @@ LOOKS = 8192
 LONG = 8
 """a step may miss a force if it is this many times as long as the range in which the force acts"""
 FLIPS, OFTEN = 200, 0.02
-"""a run sticks to a jump if it crosses it so many times, and in so many of its steps"""
+"""a run sticks to a jump if it crosses it at least this many times, and in at least this share of its steps"""
 
 
 @lru_cache(maxsize=64)

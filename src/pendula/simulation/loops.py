@@ -106,13 +106,13 @@ def pose_notes(poses: Poses, passed: Array, unit: str, *, stopped: bool) -> tupl
     doubts: tuple[str, ...] = ()
     if passed.size:
         notes += (
-            f"passed {counted(passed.size, 'singular pose')} (t = {some([f'{x:.6g}' for x in passed])} {unit}) along "
+            f"passed {counted(passed.size, 'singular pose')} (t in {unit}: {some([f'{x:.6g}' for x in passed])}) along "
             "the branch that continues the motion with the same tangent and curvature",
         )
     if poses.crossed:
         where = some([f"{x:.4g}" for x in poses.crossed])
         doubts += (
-            f"the constraints lost rank before t = {where} {unit}, and the run may have changed its branch there",
+            f"the constraints lost rank (before t in {unit}: {where}), and the run may have changed its branch there",
         )
     if not notes and not doubts and poses.least < CLOSE_BY:
         notes += (

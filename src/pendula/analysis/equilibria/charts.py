@@ -30,7 +30,7 @@ def is_singular(problem: Stationary, q: Array) -> bool:
     M = problem.system.mass_matrix(q, 0.0, parameters=problem.balance.parameters)
     M = M * problem.sizes[:, None] * problem.sizes
     rows = problem.rows(np.asarray(q)[None])[0]
-    # A massless part that loops drive has no inertia of its own: project M on the constraints.
+    # Loops may drive a massless part, which contributes nothing to M: project M on the constraints.
     free = np.eye(len(M))
     if len(rows):
         _, sizes, right = np.linalg.svd(rows)
