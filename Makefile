@@ -22,7 +22,7 @@ export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 help:
-	@echo "make demo       simulate a chain of 10 links; leaves an animation and a plot in demo/"
+	@echo "make demo       two double pendulums from description to report; leaves a page in demo/"
 	@echo "make test       lint, then the tests (a few minutes)"
 	@echo "make test-all   also the slow tests, the other engines and the examples in the docs"
 	@echo "make bench      our figures next to those of other engines (into .venv-bench); docs/benchmarks.md anew"
@@ -151,11 +151,8 @@ bench .venv-bench/%: MOVED = $(BENCH_MOVED)
 # --- using it ----------------------------------------------------------------------------------------
 
 demo: .venv/.ready
-	@echo "Demo: a chain of 10 links, simulated for 10 s at tolerance 1e-8, with an animation and a plot"
-	@mkdir -p demo
-	$(BIN)/pendula simulate chain -p links=10 --for 10 --tol 1e-8 \
-	    -o demo/chain.npz --animate demo/chain.html --plot demo/chain.png
-	@echo "Look at demo/chain.html (open it in a browser) and demo/chain.png; the numbers are in demo/chain.npz."
+	@echo "Demo: two double pendulums, described, derived, checked, linearized, simulated and reported in one page"
+	$(BIN)/python examples/demo.py demo
 	@echo "Next: $(BIN)/pendula --help"
 
 lint: .venv/.ready

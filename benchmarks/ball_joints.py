@@ -37,7 +37,7 @@ def rods_on_balls(rods: int, chart: Chart) -> Model:
         )
         above: object = "ground" if k == 1 else {"body": f"rod{k - 1}", "at": "tip"}
         ball: dict[str, object] = {"name": f"ball{k}", "type": "spherical", "parent": above, "child": f"rod{k}"}
-        joints.append(ball | ({"euler": "zyz"} if chart == "euler" else {}))
+        joints.append(ball | ({"orientation": "zyz"} if chart == "euler" else {}))
     return Model(
         name=f"{rods} rods on ball joints",
         gravity=[0, 0, "-g"],

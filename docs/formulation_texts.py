@@ -104,7 +104,9 @@ listed in `equations/formulations/projection.py`).""",
         """system = pendula.compile_system(pendula.library.four_bar(), "projection")
 run = pendula.simulate(system, 1.0)
 forces = pendula.reactions(run)                    # by the same formulation
-assert forces.formulation == "projection" and forces["pin"].force.shape == (len(run.t), 3)""",
+assert forces.formulation == "projection" and forces["pin"].force.shape == (len(run.t), 3)
+found = pendula.derivation.projection_matrices("double-physical-pendulum", {"phi1": 0.3})     # all matrices of a tree in numbers
+print(found.L_tau.round(3), found.reduced_M, found.multipliers)""",
     ),
 }
 """Name -> title, text, example."""

@@ -48,6 +48,10 @@ def text(kind: Any) -> str:
 def shown(annotation: Any) -> str:
     """A short word for the type of a field."""
     name = str(annotation)
+    if typing.get_origin(annotation) is tuple and "Literal" in name:
+        return "list of " + shown(typing.get_args(annotation)[0])
+    if name.startswith("tuple[tuple["):
+        return "list of vectors"
     for word, found in (
         ("dict", "table"),
         ("Rotation", "rotation"),
@@ -78,7 +82,9 @@ def fields(kind: Any, skip: tuple[str, ...] = ()) -> list[str]:
             continue
         default = "required" if field.is_required() else field.get_default(call_default_factory=True)
         default = "" if default in (None, "", {}, ()) else f"`{_plain(default)}`" if default != "required" else default
-        rows.append(f"| `{field.alias or name}` | {shown(field.annotation)} | {default} | {meanings.get(name, '')} |")
+        rows.append(
+            f"| `{field.alias or name}` | {shown(field.annotation)} | {default} | {' '.join(meanings.get(name, '').split())} |"
+        )
     return rows
 
 
@@ -101,9 +107,9 @@ def page() -> str:
         "## Joints",
         "",
         "Every joint has `name`, `type`, `parent` and `child` (sides). Joints that place a body may have",
+        "`names` (of the coordinates) and `motion` (prescribed, as expressions of t).",
         "",
     ]
-    lines += ["`names` (of the coordinates) and `motion` (prescribed, as expressions of t).", ""]
     for kind in registered(JOINTS):
         lines += [f"### {kind.model_fields['type'].default}", "", text(kind), ""]
         own = fields(kind, skip=("name", "type", "parent", "child", "names", "motion"))
@@ -117,6 +123,11 @@ def page() -> str:
         "- constants: " + ", ".join(f"`{c}`" for c in CONSTANTS),
     ]
     lines += ["- angles: `90deg` is `90*deg`"]
+    lines += [
+        "- jumps: a force may jump in the state (`sign(theta_dot)`, a condition). Where a motion would stick to the jump, "
+        "as with dry friction, a run stops and says so: try `tanh(theta_dot/0.001)`, which creeps instead of sticking, "
+        "with the stepper radau"
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -154,7 +165,7 @@ def _operations(name: str, coordinates: str) -> str:
 
 def formulations_page() -> str:
     """The page about formulations."""
-    known = pendula.formulations()
+    known = pendula.derivation.formulations()
     lines = [FORMULATIONS_HEAD.format(default=DEFAULT)]
     lines += [f"- `{name}` {f.support.choose}." for name, f in known.items()]
     lines += ["", "## What each supports", ""]
@@ -206,13 +217,15 @@ def joint_tables() -> str:
     rows, closing = [], []
     for kind in registered(JOINTS):
         name = kind.model_fields["type"].default
-        ways: list[dict[str, Any]] = [{}, {"euler": "zyz"}] if "euler" in kind.model_fields else [{}]
+        ways: list[dict[str, Any]] = [{}]
+        if "orientation" in kind.model_fields:
+            ways += [{"orientation": way} for way in ("zyz", "rotation vector")]
         for more in ways:
             joint = kind(name="j", parent="ground", child="body", **EXAMPLE_FIELDS.get(name, {}), **more)
             if isinstance(joint, TreeJoint):
-                with_euler = " with `euler`" if more else ""
+                way = f' with `orientation = "{more["orientation"]}"`' if more else ""
                 speeds = " ".join(f"`{s.name}`" for s in joint.speeds()) or "none"
-                rows.append([f"{name}{with_euler}", text(kind).partition("\n")[0], _names(joint.coordinates()), speeds])
+                rows.append([f"{name}{way}", text(kind).partition("\n")[0], _names(joint.coordinates()), speeds])
             elif isinstance(joint, ClosingJoint):
                 closing.append([name, text(kind).partition("\n")[0]])
     lines = _table(["Joint", "Motion of its child side", "Coordinates of a joint called `j`", "Speeds"], rows)

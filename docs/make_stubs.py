@@ -11,6 +11,7 @@ from pathlib import Path
 MODULES = (
     "pendula",
     "pendula.chaos",
+    "pendula.derivation",
     "pendula.driven",
     "pendula.equilibria",
     "pendula.extend",

@@ -62,9 +62,14 @@ VARIANTS: dict[str, Callable[[], Model]] = {
         links=4, com=[0.3, 0.5, 0.6, 0.2], stiffness=2.0, damping=0.1, friction=0.2, com_friction=0.3
     ),
     "spherical-pendulum: xy": lambda: library.spherical_pendulum(chart="xy"),
-    "spatial-rod: quaternion": lambda: library.spatial_rod(joint="quaternion"),
+    "spherical-pendulum: rod": lambda: library.spherical_pendulum(kind="rod"),
+    "spherical-pendulum: rod, quaternion": lambda: library.spherical_pendulum(kind="rod", chart="quaternion"),
+    "double-spherical-pendulum: xy": lambda: library.double_spherical_pendulum(chart="xy"),
+    "spatial-chain: universal": lambda: library.spatial_chain(joint="universal"),
+    "gyroscope: light gimbals": lambda: library.gyroscope(gimbals=False),
+    "spatial-rod: quaternion": lambda: library.spatial_rod(orientation="quaternion"),
     "spatial-rod: spatial": lambda: library.spatial_rod(start="spatial"),
-    "spatial-rod: quaternion, spatial": lambda: library.spatial_rod(joint="quaternion", start="spatial"),
+    "spatial-rod: quaternion, spatial": lambda: library.spatial_rod(orientation="quaternion", start="spatial"),
     "spatial-rod: printed inertia": lambda: library.spatial_rod(inertia_rule="printed"),
     "four-bar: crossed": lambda: library.four_bar(branch="crossed"),
     "four-bar: pumpjack": lambda: library.four_bar(preset="pumpjack"),
@@ -255,7 +260,7 @@ class _Builder:
         elif kind == "universal":
             joint["sequence"] = self._pick(_PAIRS)
         elif kind in ("euler", "free euler"):
-            joint |= {"type": kind.replace("euler", "").strip() or "spherical", "euler": self._pick(_SEQUENCES)}
+            joint |= {"type": kind.replace("euler", "").strip() or "spherical", "orientation": self._pick(_SEQUENCES)}
             coordinates = [
                 *([f"{name}_{x}" for x in "xyz"] if "free" in kind else []),
                 *(f"{name}_{k}" for k in (1, 2, 3)),
@@ -370,7 +375,7 @@ class _Builder:
         return {"type": "damper", "damping": self._number(0.1, 1), **self._ends()}
 
     def _joint_with(self, types: Sequence[str]) -> dict[str, Any] | None:
-        found = [j for j in self.joints if j["type"] in types and (j["type"] != "spherical" or "euler" in j)]
+        found = [j for j in self.joints if j["type"] in types and (j["type"] != "spherical" or "orientation" in j)]
         return self._pick(found) if found else None
 
     def _across(self) -> dict[str, Any] | None:
@@ -435,7 +440,7 @@ class _Builder:
         if not any(j["_free"] for j in self.joints):
             self.joints[0].pop("motion", None)
             self.joints[0] |= {"type": "revolute", "_free": ["j1"]}
-            extra = ("coordinates", "position", "rotation", "kinds", "euler", "sequence")
+            extra = ("coordinates", "position", "rotation", "kinds", "orientation", "speeds", "sequence")
             self.joints[0] = {k: x for k, x in self.joints[0].items() if k not in extra}
             self.initial = {k: x for k, x in self.initial.items() if not k.startswith("j1")}
         forces = self._forces()

@@ -11,7 +11,7 @@ from pendula import library
 
 def recursion() -> None:
     """Recursion over the bodies of trees: terms and derivatives, in the plane and in space."""
-    for model in (library.chain(links=12), library.spatial_rod(joint="quaternion")):
+    for model in (library.chain(links=12), library.spatial_rod(orientation="quaternion")):
         system = pendula.compile_system(model, engine="recursive")
         state = system.initial_state()
         q, v = (np.repeat(x[None], 9, 0) for x in (state.q, state.v))

@@ -22,7 +22,7 @@ def _shaken() -> Any:
 MAKERS = {
     "Assembly": lambda: pendula.assemble("four-bar"),
     "Certificate": lambda: pendula.check("pendulum", names=["lagrange", "kane"], states=5),
-    "Comparison": lambda: pendula.check_against(
+    "Comparison": lambda: pendula.derivation.check_against(
         "pendulum", {"equations": ["m*l**2*theta_ddot = -m*g*l/2*sin(theta)"]}, states=5
     ),
     "Crossings": lambda: pendula.simulate("double-pendulum", 5.0, events=["theta1 = 0"]).events["theta1 = 0"],
@@ -35,6 +35,10 @@ MAKERS = {
     "FloquetBoundary": lambda: pendula.driven.floquet_boundary(_shaken(), "omega", 50, 100, at={"theta1": math.pi}),
     "FloquetMap": lambda: pendula.driven.floquet_over(_shaken(), "omega", 60, 100, samples=3, at={"theta1": math.pi}),
     "FreeResponse": lambda: pendula.linear.free_response("double-pendulum", {"theta1": 0.01}, at={"theta1": 0.0}),
+    "ForcedResponse": lambda: pendula.linear.forced_response("pendulum", {"theta": 0.1}, 4.0, at={"theta": 0.0}),
+    "StabilityChart": lambda: pendula.driven.floquet_chart(
+        _shaken(), ("omega", 60, 100), ("alpha", 0.04, 0.06), samples=2, at={"theta1": math.pi}
+    ),
     "HarmonicResponse": lambda: pendula.linear.harmonic_response("cart-pole", "F", at=BEAD),
     "Sensitivities": lambda: pendula.sensitivities(pendula.simulate("pendulum", 1.0, samples=11), ["l"]),
     "Horizon": lambda: pendula.chaos.horizon(pendula.simulate("pendulum", 1.0, samples=11)),
@@ -63,6 +67,7 @@ OTHERS = {
     "Layout": lambda: made("System").layout,
     "Mobility": lambda: pendula.mobility(made("System")),
     "Mode": lambda: made("Modes")[1],
+    "Predictability": lambda: made("Trajectory").predictability,
     "Peak": lambda: made("Reactions").peaks[0],
     "Resonance": lambda: made("HarmonicResponse").resonances[0],
     "State": lambda: made("Trajectory").state(),

@@ -16,6 +16,7 @@ HERE = Path(__file__).resolve().parent
 LINKS = range(1, 4)
 
 TURNER = "Jeremy Turner, \"I've got n problems but dynamics ain't one\""
+GUPTA_SAHA = 'Vinay Gupta and S. K. Saha, "Symbolic computation and simulation of a spatial pendulum", figure 3'
 TATARU = 'Vladimir Dragos Tataru, "Dynamics survey of physical pendulum with two degrees of freedom"'
 
 
@@ -153,6 +154,57 @@ def tataru(*, printed: bool) -> dict[str, object]:
     }
 
 
+# -- Gupta and Saha, figure 3: the code that computes I and h -------------------------------------------
+
+
+def gupta_saha(*, printed: bool) -> dict[str, object]:
+    """I theta'' + h + gamma = 0 by the steps of the code in figure 3, for ZYZ angles and z down.
+
+    As printed, the code has [1;0;0]*[0 0 1] for i2 i2^T, not turned into the fixed frame, and the inertia m a^2/3 of
+    the rod about its end, to which m a^2/4 is added again.
+    """
+    th, w = sp.symbols("th1 th2 th3"), sp.symbols("th1_dot th2_dot th3_dot")
+    m, a, d, g = sp.symbols("m a d g")
+    Q = _turn(th[0], 2) * _turn(th[1], 1) * _turn(th[2], 2)
+    across = m * d**2 / 16 + m * a**2 / (3 if printed else 12)
+    inertia = Q * sp.diag(m * d**2 / 8, across, across) * Q.T
+    L = sp.Matrix(
+        [
+            [0, -sp.sin(th[0]), sp.sin(th[1]) * sp.cos(th[0])],
+            [0, sp.cos(th[0]), sp.sin(th[1]) * sp.sin(th[0])],
+            [1, 0, sp.cos(th[1])],
+        ]
+    )
+    i2 = sp.Matrix([1, 0, 0])
+    product = i2 * sp.Matrix([[0, 0, 1]]) if printed else Q * i2 * i2.T * Q.T
+    GIM = sp.expand(L.T * (m * a**2 / 4 * (sp.eye(3) - product) + inertia) * L)
+    GIM = GIM.applyfunc(sp.trigsimp)
+    gamma = [0, m * a * g / 2 * sp.cos(th[1]) * sp.cos(th[2]), -m * a * g / 2 * sp.sin(th[1]) * sp.sin(th[2])]
+    h = [
+        sum(
+            (sp.diff(GIM[i, j], th[k]) - sp.diff(GIM[j, k], th[i]) / 2) * w[j] * w[k]
+            for j in range(3)
+            for k in range(3)
+        )
+        for i in range(3)
+    ]
+    how = "as printed" if printed else "corrected (i2 = Q [1; 0; 0], inertia m a^2/12 about the mass centre)"
+    return {
+        "title": f"{GUPTA_SAHA}, {how}",
+        "M": [[str(x) for x in GIM.row(i)] for i in range(3)],
+        "f": [str(sp.expand(-(h[i] + gamma[i]))) for i in range(3)],
+        "coordinates": {"th1": "phi", "th2": "theta", "th3": "psi"},
+    }
+
+
+def _turn(angle: sp.Symbol, axis: int) -> sp.Matrix:
+    """A rotation about the y axis (1) or the z axis (2)."""
+    c, s = sp.cos(angle), sp.sin(angle)
+    if axis == 1:
+        return sp.Matrix([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+    return sp.Matrix([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+
+
 def cross(x: sp.Expr, y: sp.Expr, z: sp.Expr) -> sp.Matrix:
     """The matrix that multiplies like a cross product from the left."""
     return sp.Matrix([[0, -z, y], [z, 0, -x], [-y, x, 0]])
@@ -170,6 +222,8 @@ FILES = {
     "turner-15-corrected.toml": lambda: turner_lagrange(printed=False),
     "turner-28-29-printed.toml": lambda: turner_newton_euler(printed=True),
     "turner-28-29-corrected.toml": lambda: turner_newton_euler(printed=False),
+    "gupta-saha-code-printed.toml": lambda: gupta_saha(printed=True),
+    "gupta-saha-code-corrected.toml": lambda: gupta_saha(printed=False),
     "tataru-41-printed.toml": lambda: tataru(printed=True),
     "tataru-41-corrected.toml": lambda: tataru(printed=False),
 }

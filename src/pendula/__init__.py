@@ -8,8 +8,9 @@
     print(run.outcome, run.energy_drift)
 
 What takes a system also takes a model or the name of a library mechanism: ``pendula.simulate("double-pendulum", 10)``.
-More is in the modules ``linear`` (linear models, eigenvalues, responses), ``driven`` (Floquet), ``chaos``,
-``equilibria``, ``model`` (parts of a model), ``results`` (types of all results), ``errors`` and ``extend``.
+More is in the modules ``derivation`` (equations told, simplified, written by others), ``linear`` (linear models,
+eigenvalues, responses), ``driven`` (Floquet), ``chaos``, ``equilibria``, ``model`` (parts of a model), ``results``
+(types of all results), ``errors`` and ``extend``.
 
 Names are loaded when they are first used, so that importing the package is quick.
 """
@@ -19,8 +20,7 @@ from pendula.lazy import attach
 __version__ = "0.1.0"
 
 NAMES = {
-    "pendula": "chaos driven equilibria errors extend library linear model results",
-    "pendula.analysis.court.against": "check_against",
+    "pendula": "chaos derivation driven equilibria errors extend library linear model results",
     "pendula.analysis.court.agreement": "check",
     "pendula.analysis.equilibria.find": "find_equilibria",
     "pendula.analysis.linear.linearize": "linearize",
@@ -28,14 +28,16 @@ NAMES = {
     "pendula.analysis.reactions.forces": "reactions",
     "pendula.analysis.sensitivities": "sensitivities",
     "pendula.analysis.stability.verdict": "stability",
+    "pendula.analysis.symmetry.integrals": "integrals",
     "pendula.equations.derive": "derive",
-    "pendula.equations.formulations.registry": "formulations",
     "pendula.equations.printing.formats": "print_equations",
     "pendula.model.files": "dumps load loads save",
     "pendula.model.model": "Model",
     "pendula.outcome": "Outcome",
+    "pendula.present.explain.explain": "explain",
     "pendula.present.pictures.results": "animate plot",
     "pendula.present.report.page": "report",
+    "pendula.simulation.charts.convert": "convert",
     "pendula.simulation.events": "Event",
     "pendula.simulation.simulate": "simulate",
     "pendula.simulation.simulate_many": "simulate_many",

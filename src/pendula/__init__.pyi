@@ -1,6 +1,7 @@
 # Made by docs/make_stubs.py from NAMES of the module beside it.
 
 from pendula import chaos as chaos
+from pendula import derivation as derivation
 from pendula import driven as driven
 from pendula import equilibria as equilibria
 from pendula import errors as errors
@@ -9,7 +10,6 @@ from pendula import library as library
 from pendula import linear as linear
 from pendula import model as model
 from pendula import results as results
-from pendula.analysis.court.against import check_against as check_against
 from pendula.analysis.court.agreement import check as check
 from pendula.analysis.equilibria.find import find_equilibria as find_equilibria
 from pendula.analysis.linear.linearize import linearize as linearize
@@ -17,8 +17,8 @@ from pendula.analysis.modes.modes import modes as modes
 from pendula.analysis.reactions.forces import reactions as reactions
 from pendula.analysis.sensitivities import sensitivities as sensitivities
 from pendula.analysis.stability.verdict import stability as stability
+from pendula.analysis.symmetry.integrals import integrals as integrals
 from pendula.equations.derive import derive as derive
-from pendula.equations.formulations.registry import formulations as formulations
 from pendula.equations.printing.formats import print_equations as print_equations
 from pendula.model.files import dumps as dumps
 from pendula.model.files import load as load
@@ -26,9 +26,11 @@ from pendula.model.files import loads as loads
 from pendula.model.files import save as save
 from pendula.model.model import Model as Model
 from pendula.outcome import Outcome as Outcome
+from pendula.present.explain.explain import explain as explain
 from pendula.present.pictures.results import animate as animate
 from pendula.present.pictures.results import plot as plot
 from pendula.present.report.page import report as report
+from pendula.simulation.charts.convert import convert as convert
 from pendula.simulation.events import Event as Event
 from pendula.simulation.simulate import simulate as simulate
 from pendula.simulation.simulate_many import simulate_many as simulate_many
@@ -47,16 +49,18 @@ __all__ = [
     "assemble",
     "chaos",
     "check",
-    "check_against",
     "compile_system",
+    "convert",
+    "derivation",
     "derive",
     "driven",
     "dumps",
     "equilibria",
     "errors",
+    "explain",
     "extend",
     "find_equilibria",
-    "formulations",
+    "integrals",
     "library",
     "linear",
     "linearize",

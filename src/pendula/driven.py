@@ -10,6 +10,7 @@ Example:
 from pendula.lazy import attach
 
 NAMES = {
+    "pendula.analysis.charts.driven": "floquet_chart",
     "pendula.analysis.driven.floquet": "floquet",
     "pendula.analysis.driven.study": "floquet_boundary floquet_over",
 }

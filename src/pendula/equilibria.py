@@ -1,4 +1,4 @@
-"""Equilibria and steady motions: all of them, the lowest, the one at a given pose, and what holds a pose.
+"""Equilibria and steady motions: all of them, the lowest, the one at a pose, what holds a pose, Routh's reduction.
 
 Example:
     >>> import pendula
@@ -11,7 +11,9 @@ from pendula.lazy import attach
 NAMES = {
     "pendula.analysis.equilibria.equilibrium": "equilibrium_at",
     "pendula.analysis.equilibria.find": "find_equilibria lowest_equilibrium",
+    "pendula.analysis.equilibria.precession": "steady_precession",
     "pendula.analysis.equilibria.trim": "trim",
+    "pendula.analysis.symmetry.routh": "routh",
 }
 """Every public name of this module, by the module where it lives."""
 

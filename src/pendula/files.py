@@ -12,6 +12,7 @@ import contextlib
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -177,3 +178,17 @@ def check_writable(path: Path) -> None:
             os.unlink(probe)
     except (OSError, ValueError) as error:
         raise cannot_write(path, error) from None
+
+
+def cache_root() -> Path:
+    """Per-user directory for what can be computed again, such as compiled kernels; this does not create it."""
+    if chosen := os.environ.get("PENDULA_CACHE_DIR"):
+        return Path(chosen).expanduser().absolute()
+    if chosen := os.environ.get("XDG_CACHE_HOME"):
+        return Path(chosen).expanduser().absolute() / "pendula"
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / "pendula" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "pendula"
+    return Path.home() / ".cache" / "pendula"

@@ -112,6 +112,12 @@ def write(result: Any, path: str | Path) -> Path:
     raise UsageError(f'write: the file of a {kinds[0]} {can}, found "{file.name}"')
 
 
+for _name, _ending, _write, _summary in (
+    ("html", ".html", "page:as_html", "one page with formulas and drawings"),
+    ("latex", ".tex", "document:as_tex", "a document for LaTeX"),
+):
+    register_format(_name, f"pendula.present.explain.{_write}", of="Explanation", ending=_ending, summary=_summary)
+
 for _name, _ending, _summary in (
     ("text", ".txt", "for people, in 80 columns"),
     ("latex", ".tex", "for papers"),

@@ -22,9 +22,11 @@ class Outcome(Enum):
     INTERRUPTED = "stopped: interrupted by the user, the results so far are kept"
     PROJECTION_FAILED = "stopped: the state could not be brought back onto the constraints"
     SINGULAR_POSE = "stopped: at a singular pose, from which the motion is not determined"
+    SINGULAR_CHART = "stopped: at a singularity of the coordinates, where their rates are not determined"
     EVENT = "stopped: an event ended the run"
     EVENT_FAILED = "stopped: the expression of an event has no finite value"
     CALLBACK_FAILED = "stopped: the right-hand side reported that it could not be evaluated"
+    STICKS = "stopped: the motion sticks to a jump of a force"
 
     @property
     def ok(self) -> bool:

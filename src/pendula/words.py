@@ -9,6 +9,9 @@ WIDTH = 80
 LONGEST = 110
 """characters of a ``repr``"""
 
+PROVEN, INDICATED, UNDECIDED = "proven", "indicated", "undecided"
+"""how certain a statement is: by structure or interval arithmetic; by what was tried; not at all"""
+
 Result = TypeVar("Result")
 
 

@@ -252,7 +252,7 @@ def _elements(model: pendula.Model) -> set[str]:
     seen |= {"driven" for j in model.joints if getattr(j, "motion", None)}
     seen |= {f"loop {j.kind}" for j in model.joints if j.type == "loop"}
     seen |= {"shaken" for j in model.joints if j.parent.body == "ground" and "t" in str(j.parent.position)}
-    seen |= {"euler" for j in model.joints if getattr(j, "euler", None)}
+    seen |= {"euler" for j in model.joints if getattr(j, "orientation", "quaternion") != "quaternion"}
     seen |= {"quaternion" for j in model.joints if not j.closing and j.quaternion()}
     seen |= {"absolute" for j in model.joints if getattr(j, "measured_from", "") == "ground"}
     return seen | {f"{len(model.bodies)} bodies", "closed" if model.closures else "open"}

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import check_against, library
+from pendula import library
 from pendula.analysis.court.against import TOLERANCE
+from pendula.derivation import check_against
 from pendula.errors import ModelError, PendulaError, UsageError
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "examples" / "published"

@@ -17,6 +17,7 @@ from pendula.analysis.equilibria.equilibrium import equilibrium_at
 from pendula.analysis.equilibria.find import _problem, find_equilibria
 from pendula.analysis.equilibria.search import Search
 from pendula.analysis.equilibria.stiffening import loosened, round_the_turn, spring_parameters
+from pendula.analysis.equilibria.turning import Turning
 from pendula.errors import NotAnEquilibrium, NotSupported, UsageError
 from tests.helpers import random_mechanism
 
@@ -56,7 +57,7 @@ def test_hoop_has_four_or_two():
 
 def test_hoop_at_the_critical_rate_is_not_proven_and_flat():
     found = find_equilibria(system(library.hoop_bead()), parameters={"Omega": float(np.sqrt(9.81))})
-    assert found.complete == "not proven"
+    assert found.complete == "undecided"
     assert angles(found) == [0.0, np.pi]
     bottom = next(e for e in found if e["theta"] == 0.0)
     assert bottom.flat_directions == ({"theta_dot": 1.0},) or bottom.flat_directions == ({"theta_dot": -1.0},)
@@ -161,7 +162,7 @@ def test_search_finds_what_is_proven():
     balance, v = Balance.of(chain), np.zeros(3)
     domain = domain_of(balance, None)
     assert domain.circles.all()
-    search = Search(_problem(balance, v, domain, rng), domain, rng)
+    search = Search(_problem(balance, Turning.of(balance.system, v), domain, rng), domain, rng)
     search.run(200)
     same_sets([f.q for f in search.found], np.array(prove_tree(balance, v).states))
     assert search.starts > 200
@@ -190,7 +191,7 @@ def test_lowest_equilibrium():
 def test_two_hundred_links_give_the_hanging_one_and_say_so():
     found = find_equilibria(system(library.chain(links=200)))
     assert len(found) == 1
-    assert found.complete == "not proven"
+    assert found.complete == "undecided"
     assert "2^200" in found.reason
     assert np.all(found[0].q == 0.0)
     assert found[0].unstable_directions == 0
@@ -211,7 +212,7 @@ def _weak_chain(links, k):
 def test_weak_springs_keep_every_vertex_of_the_box(links, count):
     k = 0.02 * 9.81
     found = find_equilibria(system(library.chain(links=links, stiffness=k)))
-    assert found.complete == "not proven"
+    assert found.complete == "indicated"
     assert len(found) == count
     assert found.circles == ()
     moments = _weak_chain(links, k)
@@ -249,7 +250,7 @@ def test_branches_are_followed_round_their_turning_point():
     one = system(model)
     rng = np.random.default_rng(0)
     balance, v = Balance.of(one), np.zeros(1)
-    problem = _problem(balance, v, domain_of(balance, None), rng)
+    problem = _problem(balance, Turning.of(balance.system, v), domain_of(balance, None), rng)
     ends = round_the_turn(loosened(problem, ["k"]), problem, np.array([[np.pi, 0.0]]))[:, 0]
 
     def moment(x):
@@ -305,7 +306,7 @@ def test_four_bar_against_its_potential_over_the_crank(formulation):
     cranks = [float(loop.in_joints.read(e.q, e.v)[0][0]) for e in found]
     expected = [x for sign in (1, -1) for x in _stationary(lambda q, s=sign: _four_bar_potential(q, s))]
     same_sets(np.array(sorted(cranks))[:, None], np.array(sorted(expected))[:, None], tol=1e-6)
-    assert found.complete == "not proven"
+    assert found.complete == "indicated"
     assert all(e.residual < 1e-10 for e in found)
     assert [e.unstable_directions for e in found] == [0, 1, 0, 1]
 
@@ -357,7 +358,7 @@ def test_hanging_chain_held_at_both_ends():
 
 
 def test_rod_on_a_ball_joint_hangs_or_stands():
-    found = find_equilibria(system(library.spatial_rod(joint="quaternion")))
+    found = find_equilibria(system(library.spatial_rod(orientation="quaternion")))
     assert [e.unstable_directions for e in found] == [0, 2]
     assert [list(e.free_directions[0]) for e in found] == [["ball_wx"], ["ball_wx"]]
 

@@ -14,7 +14,7 @@ from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.modes.modes import modal_coordinates, modes
 from pendula.analysis.modes.motion import mode_motion
 from pendula.analysis.modes.response import free_response
-from pendula.errors import LoopNotClosed, ModelError, NotSupported, UsageError
+from pendula.errors import LoopNotClosed, ModelError, UsageError
 from pendula.system.loops.assembly import assemble
 from tests.analysis.linear_models import from_matrices, linear_model
 
@@ -331,8 +331,22 @@ def test_singular_chart_gives_no_names_to_what_they_do_not_mean():
     assert all(set(shape) == {"bob_x", "bob_y"} for shape in found.as_dict()["all_coordinates"])
     with pytest.raises(UsageError, match='no coordinate or speed "x"'):
         free_response(linear, [1.0, 0.0])["x"]
-    with pytest.raises(NotSupported, match="singular at this point"):
-        mode_motion(found, 1)
+
+
+@pytest.mark.parametrize("formulation", ["kane", "maximal"])
+def test_modes_at_a_singular_point_are_drawn(formulation):
+    """At theta = 0 of (theta, phi) the bob swings along a straight line through the bottom, in each of two directions."""
+    found = modes(pendula.compile_system(library.spherical_pendulum(), formulation), {"theta": 0.0})
+    directions = []
+    for number in (1, 2):
+        shown = mode_motion(found, number, frames=25)
+        places = shown.system.poses(shown.q)[1][:, 0]
+        reach = np.ptp(places[:, :2], axis=0)
+        assert np.linalg.norm(reach) == pytest.approx(2 * shown.amplitude, rel=1e-6)
+        assert np.abs(np.linalg.norm(places, axis=1) - 1.0).max() < 1e-12  # on the sphere
+        assert np.abs(np.diff(places, axis=0)).max() < 0.3 * shown.amplitude  # without jumps
+        directions.append(reach / np.linalg.norm(reach))
+    assert abs(directions[0] @ directions[1]) < 1e-6
 
 
 # --- closed loops ----------------------------------------------------------------------------------------------

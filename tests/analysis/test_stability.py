@@ -131,7 +131,7 @@ def test_conical_motion_is_stable_by_routh() -> None:
     rate = np.sqrt(9.81 / np.cos(theta))
     system = pendula.compile_system(library.spherical_pendulum())
     found = pendula.stability(system, {"theta": theta, "phi_dot": rate})
-    assert found.verdict == "critical: drifts along phi, stable otherwise"
+    assert found.verdict == "critical: drifts along the rotation about z, stable otherwise"
     assert "Routh" in found.proof
 
 

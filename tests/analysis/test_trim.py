@@ -68,3 +68,14 @@ def test_trim_says_when_nothing_holds():
         pendula.equilibria.trim(system(library.pendulum()), {}, ["theta_dot"])
     with pytest.raises(UsageError, match='"G"'):
         pendula.equilibria.trim(system(library.pendulum()), {"theta": 0.1}, ["G"])
+
+
+def test_both_rates_of_a_precession_hold_a_top() -> None:
+    """A cos(t) W^2 - C (n + W cos(t)) W + m g l = 0 at a given rate n of the last angle: two rates W."""
+    joint = {"name": "pivot", "type": "spherical", "parent": "ground", "child": "top", "orientation": "zxz"}
+    model = library.heavy_top().with_changes(joints=[joint | {"names": ["phi", "theta", "psi"]}], initial={})
+    found = pendula.equilibria.trim(model, {"theta": 0.5, "psi_dot": 60.0}, ["phi_dot"])
+    A, C, mgl, c = 0.29, 0.08, 9.81 * 0.5, np.cos(0.5)
+    slow, fast = sorted(np.roots([(A - C) * c, -C * 60.0, mgl]), key=abs)
+    assert sorted([found["phi_dot"], found.also["phi_dot"]], key=abs) == pytest.approx([slow, fast], rel=1e-9)
+    assert "also" in str(found)

@@ -1,4 +1,4 @@
-"""The bench command: fields, accuracy and labels of paper 000 and of its companion. Times decide nothing."""
+"""The bench command: fields, accuracy and labels of the IFToMM benchmark and of its companion. Times decide nothing."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def measured():
 @pytest.mark.parametrize("name", [case.name for case in CASES])
 def test_accuracy_and_labels_of_every_case(measured, name: str) -> None:
     found = measured[name]
-    limit = PAPER_000 if found.case.problem == "paper 000" else COMPANION_ERROR
+    limit = PAPER_000 if found.case.problem == "IFToMM" else COMPANION_ERROR
     assert found.error <= limit
-    assert len(found.true) == (4 if found.case.problem == "paper 000" else 8)
+    assert len(found.true) == (4 if found.case.problem == "IFToMM" else 8)
     expected = LABELS[name]
     assert len(found.spurious) == len(expected)
     for root, (start, times) in zip(found.spurious, expected, strict=True):

@@ -101,3 +101,21 @@ def test_formulations_that_disagree_are_named_with_state_and_term(pendula, monke
     assert len(pairs) >= 2  # kane with each of the others
     assert "kane and " in said
     assert all("acceleration" in part and "theta5 = " in part for part in pairs)
+
+
+def test_equations_of_a_file_are_simulated_and_linearized_as_written(pendula, tmp_path):
+    (tmp_path / "mine.toml").write_text('equations = ["m*l**2/3*theta_ddot = -m*g*l/2*sin(theta) - 0.05*theta_dot"]')
+    result = pendula("simulate", "pendulum", "--equations", "mine.toml", "--for", "5")
+    assert result.code == 1  # a friction that the model does not have
+    assert "given in mine.toml" in result.out
+    assert "energy is off" in result.out
+    data = json.loads(pendula("linearize", "pendulum", "--equations", "mine.toml", "--json").out)
+    assert data["A"][1] == pytest.approx([-1.5 * 9.81, -0.15])
+    shifted = 'equations = ["m*l**2/3*theta_ddot = -m*g*l/2*sin(theta - 0.1)"]'
+    (tmp_path / "shifted.toml").write_text(shifted)
+    refused = pendula("linearize", "pendulum", "--equations", "shifted.toml")
+    assert refused.code == 2
+    assert "--at" in refused.err
+    assert pendula("modes", "pendulum", "--equations", "shifted.toml", "--at", "theta=0.1").code == 0
+    clash = pendula("simulate", "pendulum", "--equations", "mine.toml", "--engine", "recursive")
+    assert clash.code == 2

@@ -146,6 +146,26 @@ def test_schema_is_json_schema(pendula):
     assert pendula("schema", "-o", "s.json").code == 0
 
 
+def test_derive_in_stages(pendula):
+    result = pendula("derive", "double-pendulum", "--stages")
+    assert result.code == 0
+    assert max(map(len, result.out.splitlines())) <= WIDTH
+    assert "passed: no step may change a value" in result.out
+    data = json.loads(pendula("derive", "double-pendulum", "--stages", "--json").out)
+    assert data["passed"]
+    assert data["formulation"] == "lagrange"
+    assert r"\begin{tabular}" in pendula("derive", "double-pendulum", "--stages", "--format", "latex").out
+
+
+def test_derive_in_stages_exits_with_1_if_a_step_changes_a_value(pendula, monkeypatch):
+    from pendula.equations.simplify import recipe
+
+    monkeypatch.setitem(recipe.STEPS, "pairs", lambda polynomial, ring: {m: 2 * x for m, x in polynomial.items()})
+    result = pendula("derive", "pendulum", "--stages")
+    assert result.code == 1
+    assert "FAILED" in result.out
+
+
 def test_derive_prints_the_equations_of_a_pendulum(pendula):
     text = pendula("derive", "pendulum").out
     assert "M[theta_dot, theta_dot] = l**2*m/3" in text
@@ -303,3 +323,31 @@ def test_simulate_by_taylor_series_says_so_and_refuses_loops(pendula) -> None:
     result = pendula("simulate", "four-bar", "--for", "0.1", "--stepper", "taylor")
     assert result.code == 2
     assert "dop853" in result.err
+
+
+def test_simulate_reports_writes_and_plots_quantities_by_name(pendula, tmp_path):
+    names = ("--quantity", "theta1_ddot", "--quantity", "lower.tip.y")
+    common = ("simulate", "double-pendulum", "--for", "0.5", "--samples", "6", *names)
+    data = json.loads(pendula(*common, "--json").out)
+    assert list(data["quantities"]) == ["theta1_ddot", "lower.tip.y"]
+    assert data["units"]["theta1_ddot"] == "rad/s^2"
+    result = pendula(*common, "-o", "run.npz", "--plot", "run.svg")
+    assert result.code == 0, result.err
+    assert "theta1_ddot" in result.out
+    assert "theta1_ddot" in (tmp_path / "run.svg").read_text()
+    refused = pendula("simulate", "double-pendulum", "--for", "0.5", "--quantity", "theta9_ddot", "-o", "no.npz")
+    assert refused.code == 2
+    assert not (tmp_path / "no.npz").exists()
+
+
+def test_simulate_says_until_when_a_chaotic_run_can_be_trusted(pendula):
+    chaotic = ("simulate", "chain", "-p", "links=2", "--for", "40")
+    data = json.loads(pendula(*chaotic, "--json").out)
+    assert 5.0 < data["predictability"]["until"] < 30.0
+    assert data["predictability"]["error"] == 1.0
+    text = " ".join(pendula(*chaotic).out.split())
+    assert "error at the end 1 or more" in text
+    assert "predicts the motion only up to about t =" in text
+    quiet = pendula("simulate", "pendulum", "--for", "2").out
+    assert "error at the end" in quiet
+    assert "predicts the motion only" not in quiet

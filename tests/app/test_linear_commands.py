@@ -205,12 +205,29 @@ def test_symbols_give_the_condition_of_exercise_1(pendula):
     assert r"\frac{l^{2} m}{3}" in pendula("linearize", "piston-bar", "--symbolic", "--latex", "--at", "theta=0").out
 
 
-def test_symbols_need_a_point_in_symbols(pendula):
+def test_a_point_without_closed_form_gets_a_symbol(pendula):
     result = pendula("linearize", "hoop-bead", "--symbolic")
-    assert result.code == 2
-    assert "in numbers only" in result.err
+    assert result.code == 0
+    assert "theta_e = -1.05" in result.out
+    assert "an equilibrium only if" in result.out
     result = pendula("linearize", "hoop-bead", "--symbolic", "--at", "theta=acos(g/(r*Omega**2))")
     assert "asymptotically stable if Omega**2*r > g" in result.out
+    assert "underdamped if" in result.out
+
+
+def test_terms_are_told_in_every_format(pendula):
+    arguments = ("linearize", "double-pendulum", "--symbolic", "--terms", "--at", "theta1=0")
+    result = pendula(*arguments)
+    assert result.code == 0
+    assert narrow(result.out)
+    assert "dropped, of order 3: product of theta2_dot**2 (order 2)" in result.out
+    told = read(pendula(*arguments, "--json"))["equations"]
+    assert [x["equation"] for x in told] == ["theta1_dot", "theta2_dot"]
+    assert {t["kind"] for t in told[0]["terms"]} == {"kept", "linearized", "dropped"}
+    latex = pendula(*arguments, "--latex").out
+    assert r"\ddot{\theta}_{2}" in latex
+    assert r"\Delta \theta_{1}" in latex
+    assert latex.count("{") == latex.count("}")
 
 
 def test_a_long_chain_does_not_flood_the_terminal(pendula, tmp_path):
@@ -459,3 +476,35 @@ def test_help_tells_the_exit_codes(pendula, command):
     assert result.code == 0
     assert "with 1" in " ".join(result.out.split())
     assert narrow(result.out)
+
+
+def test_chart_draws_borders_of_equilibria_and_of_driven_mechanisms(pendula, tmp_path):
+    bead = pendula(
+        "chart", "hoop-bead", "--x", "Omega=1:5", "--y", "r=0.5:2", "--at", "theta=0", "--samples", "4", "--json"
+    )
+    assert bead.code == 0, bead.err
+    borders = json.loads(bead.out)["borders"]
+    assert borders
+    assert all(abs(b["x"] ** 2 * b["y"] - 9.81) < 1e-8 for b in borders)
+    shaken = ("driven-chain", "-p", "links=1", "-p", "direction=0", "-p", "rate=100", "-p", "kind=point")
+    axes = ("--x", "omega=60:120", "--y", "alpha=0.03:0.06", "--at", "theta1=180deg", "--samples", "3")
+    result = pendula("chart", *shaken, *axes, "--plot", "chart.svg")
+    assert result.code == 0, result.err
+    assert "where a multiplier passes 1" in result.out
+    assert (tmp_path / "chart.svg").exists()
+    assert pendula("chart", "hoop-bead", "--x", "Omega=1:5", "--y", "r=0.5:2", "--period", "1").code == 2
+
+
+def test_prescribed_motions_are_inputs_with_hold(pendula):
+    common = ("driven-chain", "-p", "links=1", "-p", "kind=point", "--hold", "0")
+    data = json.loads(pendula("linearize", *common, "--json").out)
+    assert data["motions"]["names"] == ["theta1__x", "theta1__y"]
+    assert data["motions"]["D2"] == [[pytest.approx(-1.0), pytest.approx(0.0)]]
+    text = pendula("linearize", *common).out
+    assert "D1 y'" in text
+    assert "theta1__x = 0.05 m" in text
+    answer = pendula("modes", *common, "--response", "theta1__x", "--amplitude", "0.01")
+    assert answer.code == 0, answer.err
+    assert "the motion theta1__x" in answer.out
+    assert pendula("linearize", "pendulum", "--hold", "0").code == 2
+    assert pendula("linearize", *common, "--at", "1").code == 2

@@ -29,7 +29,7 @@ def test_page_made_from_the_program_is_up_to_date(name):
 def test_every_formulation_has_its_half_page():
     import pendula
 
-    assert list(_script("make_reference").TEXTS) == list(pendula.formulations())
+    assert list(_script("make_reference").TEXTS) == list(pendula.derivation.formulations())
 
 
 def test_architecture_names_every_room():

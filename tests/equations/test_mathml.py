@@ -10,7 +10,7 @@ import sympy
 
 from pendula import derive, library
 from pendula.equations.printing.counts import count
-from pendula.equations.printing.mathml import MOST_OPERATIONS, expression, mathml_name, write_mathml
+from pendula.equations.printing.mathml import MOST_OPERATIONS, expression, write_mathml
 from pendula.errors import NotSupported
 from pendula.library import mechanisms
 
@@ -19,7 +19,7 @@ a, b = sympy.symbols("a b")
 
 def plain(e):
     """The MathML of an expression as text, with fractions and powers spelled out."""
-    node = xml.dom.minidom.parseString(f"<m>{expression(sympy.sympify(e), mathml_name)}</m>").documentElement
+    node = xml.dom.minidom.parseString(f"<m>{expression(sympy.sympify(e))}</m>").documentElement
 
     def read(n):
         if n.nodeType == n.TEXT_NODE:

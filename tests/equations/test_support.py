@@ -243,12 +243,15 @@ SHARED = {
     "loads",
     "matrix",
     "mechanism",
+    "shares",
     "support",
+    "symbols",
     "tape",
     "translate",
     "vectors",
 }
-"""Poses, the list of loads, the list of constraint rows, and what holds expressions: no mechanics of motion."""
+"""Poses, what the coordinates and speeds of an orientation mean (compared with SciPy and Pinocchio), the list of loads,
+the list of constraint rows, and what holds expressions: no mechanics of motion."""
 
 
 EQUATIONS = Path(inspect.getfile(pendula.results.Equations)).parent

@@ -28,7 +28,7 @@ from tests.helpers import random_mechanism, slow_too, states
 FILE = Path(__file__).with_name("screw_joint.py")
 CLOSE = 1e-10
 """Agreement of formulations and engines, relative to the largest value."""
-FORMULATIONS = tuple(pendula.formulations())
+FORMULATIONS = tuple(pendula.derivation.formulations())
 
 
 class JointPolar(TreeJoint):
@@ -54,7 +54,7 @@ class JointOrbit(TreeJoint):
 
     def steps(self) -> tuple[Step, ...]:
         s = self.coordinate_names()[0]
-        return Shift((f"({self.radius})*cos({s})", f"({self.radius})*sin({s})", 0)), self.turn_quaternion()
+        return Shift((f"({self.radius})*cos({s})", f"({self.radius})*sin({s})", 0)), self.turn_ball()
 
 
 class JointPointOnPlane(ClosingJoint):
@@ -167,9 +167,9 @@ def test_hinges_follow_from_the_steps() -> None:
     assert kinds("planar") == [PRISMATIC, PRISMATIC, REVOLUTE]
     assert kinds("universal") == [REVOLUTE, REVOLUTE]
     assert kinds("spherical") == [BALL]
-    assert kinds("spherical", euler="zyz") == [REVOLUTE] * 3
+    assert kinds("spherical", orientation="zyz") == [REVOLUTE] * 3
     assert kinds("free") == [PRISMATIC] * 3 + [BALL]
-    assert kinds("free", euler="zyz") == [PRISMATIC] * 3 + [REVOLUTE] * 3
+    assert kinds("free", orientation="zyz") == [PRISMATIC] * 3 + [REVOLUTE] * 3
     assert kinds("fixed") == []
     assert kinds("coordinates", coordinates=["s"], position=["s", 0, 0]) == [CHART]
     assert kinds("orbit") == [CHART, BALL]

@@ -64,7 +64,7 @@ def test_the_model_reads_and_writes_it(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ghost", "veil", "typo"])
-@pytest.mark.parametrize("formulation", pendula.formulations())
+@pytest.mark.parametrize("formulation", pendula.derivation.formulations())
 def test_every_formulation_refuses_it_by_name(kind: str, formulation: str) -> None:
     with pytest.raises(NotSupported, match=f'type "{kind}"'):
         pendula.derive(rod(kind), formulation)

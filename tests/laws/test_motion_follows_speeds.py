@@ -28,10 +28,10 @@ JOINTS: dict[str, dict[str, Any]] = {
     "planar": {"type": "planar"},
     "universal": {"type": "universal", "sequence": "yz"},
     "spherical": {"type": "spherical"},
-    "spherical zyz": {"type": "spherical", "euler": "zyz"},
-    "spherical xyz": {"type": "spherical", "euler": "xyz"},
+    "spherical zyz": {"type": "spherical", "orientation": "zyz"},
+    "spherical xyz": {"type": "spherical", "orientation": "xyz"},
     "free": {"type": "free"},
-    "free zxz": {"type": "free", "euler": "zxz"},
+    "free zxz": {"type": "free", "orientation": "zxz"},
     "helix": {
         "type": "coordinates",
         "coordinates": ["s"],
@@ -49,7 +49,7 @@ def _with_joint(joint: dict[str, Any]) -> Model:
         gravity=[0, 0, -9.81],
         bodies=[{"name": "box", "box": {"mass": 1, "size": [1, 0.6, 0.3], "at": [0.2, 0.1, 0.3]}}],
         joints=[{"name": "j", **FRAMES, **joint}],
-        initial={"j_2": 0.9} if "euler" in joint else {},
+        initial={"j_2": 0.9} if "orientation" in joint else {},
     )
 
 

@@ -278,7 +278,8 @@ child = "cross"
 [[joints]]
 name = "tumble"
 type = "spherical"
-euler = "zyz"
+orientation = "zyz"
+speeds = "rates"
 names = ["phi", "theta", "psi"]
 parent = "cross"
 child = "rotor"
@@ -286,7 +287,8 @@ child = "rotor"
 [[joints]]
 name = "hand"
 type = "free"
-euler = "xyz"
+orientation = "xyz"
+speeds = "rates"
 parent = "kite"
 child = "tool"
 motion = { hand_z = "a*t**2" }

@@ -54,7 +54,7 @@ VARIANTS: dict[str, Callable[[], Model]] = {
     "chain with inertia": lambda: library.chain(links=2, inertia=0.25, com=0.5),
     "four-bar crossed": lambda: library.four_bar(branch="crossed"),
     "spherical pendulum in x y": lambda: library.spherical_pendulum(chart="xy"),
-    "spatial rod by quaternion": lambda: library.spatial_rod(joint="quaternion", start="spatial"),
+    "spatial rod by quaternion": lambda: library.spatial_rod(orientation="quaternion", start="spatial"),
     "spatial rod as printed": lambda: library.spatial_rod(inertia_rule="printed"),
     "everything in the plane": lambda: pendula.loads(kitchen_sink.PLANE),
     "everything in space": lambda: pendula.loads(kitchen_sink.SPACE),
@@ -480,7 +480,7 @@ def test_every_body_can_be_drawn(name: str) -> None:
 
 
 def test_names_of_coordinates() -> None:
-    ball = JointSpherical(name="j", parent="ground", child="b", euler="zyz", names=("a", "b", "c"))  # type: ignore[arg-type]
+    ball = JointSpherical(name="j", parent="ground", child="b", orientation="zyz", names=("a", "b", "c"))  # type: ignore[arg-type]
     assert [c.name for c in ball.coordinates()] == ["a", "b", "c"]
     assert [c.name for c in ball.speeds()] == ["a_dot", "b_dot", "c_dot"]
     quaternion = JointSpherical(name="j", parent="ground", child="b")  # type: ignore[arg-type]

@@ -506,7 +506,7 @@ CALLS: dict[str, tuple[Any, str]] = {
     "shape": (lambda: Shape(kind="cube"), "shape: kind: must be one of"),  # type: ignore[arg-type]
     "joint": (lambda: JointRevolute(name="t", parent="ground", child="b"), 'joint "t": name: "t" is the time'),  # type: ignore[arg-type]
     "joint by position": (lambda: JointRevolute("j"), "joint: takes its fields by name"),  # type: ignore[call-arg]
-    "ball": (lambda: JointSpherical(name="j", parent="a", child="b", euler="zz"), 'joint "j": euler: must be three'),  # type: ignore[arg-type]
+    "ball": (lambda: JointSpherical(name="j", parent="a", child="b", orientation="zz"), 'joint "j": orientation: must be three'),  # type: ignore[arg-type]
     "side": (lambda: Side(body="b", at="tip", position=(0, 0, 0)), "side: at: the point is given twice"),
     "rotation": (lambda: Rotation(), "rotation: axis: is missing"),
     "spring": (lambda: ForceSpring(), "force: joint: is missing"),

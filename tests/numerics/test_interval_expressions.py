@@ -47,3 +47,9 @@ def test_roots_are_isolated_or_left_undecided() -> None:
     none = roots(1.001 - se.cos(X), -1.0, 1.1)
     assert none.proven
     assert not len(none.enclosures)
+
+
+def test_integers_that_no_double_holds_are_between_bounds() -> None:
+    tape = Tape(1)
+    lo, hi = values_over(tape, [step_of(se.Integer(2**60 + 1), tape, {X: 0})], np.zeros((1, 2)))[0]
+    assert int(lo) < 2**60 + 1 < int(hi)

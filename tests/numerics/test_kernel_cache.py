@@ -301,3 +301,51 @@ def test_a_command_says_what_is_not_kept(monkeypatch, capsys):
         main(["list"])
     assert end.value.code == 0
     assert capsys.readouterr().err == "note: compiled kernels are not cached on disk: no room\n"
+
+
+def test_every_job_that_compiles_ahead_names_a_kernel_and_runs():
+    """A worker suppresses errors, so nothing else would show that a job has stopped working."""
+    from pendula.numerics.compiled.ahead import Ahead
+    from pendula.numerics.quick.first_use import ROOTS
+    from pendula.numerics.steppers.first_use import LOCKSTEP, kernels_of
+    from pendula.numerics.steppers.stepper import STEPPERS
+    from pendula.system.first_use import SLOPES
+
+    jobs = {ROOTS, LOCKSTEP, SLOPES, *(job for name in STEPPERS for job in kernels_of(name))}
+    assert len(jobs) >= 7
+    for job in jobs:
+        assert isinstance(job, Ahead)
+        module, _, name = job.kernel.partition(":")
+        kernel = getattr(importlib.import_module(module), name)
+        if job.by:
+            module, _, name = job.by.partition(":")
+            getattr(importlib.import_module(module), name)()
+        else:
+            assert kernel.address > 0
+
+
+KEPT = """
+import numpy as np, pendula
+from pendula import library
+from tests.kernels_ahead import recursion, runs
+recursion()
+runs()
+bars = [pendula.simulate(pendula.compile_system(library.four_bar(), **how), 0.5)
+        for how in ({}, {"formulation": "maximal"}, {"engine": "recursive"})]
+print(max(abs(bars[0]["crank"][-1] - run["crank"][-1]) for run in bars) < 1e-6, all(run.ok for run in bars))
+"""
+
+
+def test_all_kept_kernels_work_in_one_process():
+    """Kernels of one name that are loaded from disk must not take each other's place (all engines in one process)."""
+    folder = {} if jit.cache_directory is None else {"PENDULA_CACHE_DIR": str(Path(jit.cache_directory).parent)}
+    here = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-c", KEPT],
+        cwd=here,
+        env={**os.environ, **folder},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "True True"), done.stderr

@@ -6,13 +6,14 @@ about cranks, which is wrong; the right criterion is Grashof's.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pendula
-from pendula import library
+from pendula import Model, library
 from pendula.errors import UsageError
 from tests.helpers import Array, library_system
 
@@ -338,3 +339,52 @@ def test_end_of_a_driven_linkage_moves_as_equation_55_says(name: str) -> None:
 def test_bad_arguments_are_refused_in_words(make: Any, match: str) -> None:
     with pytest.raises(UsageError, match=match):
         make()
+
+
+# --- a loop in space that moves although it should not --------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "recursive"])
+def test_bricards_trihedral_loop_moves_as_its_closure_says(engine: str) -> None:
+    """Six equal links, axes of neighbours at right angles to each other in turn: no freedom by count, one in truth.
+
+    Its angles alternate and obey c1 + c2 + c1 c2 = 0: R. Bricard 1927; Y. Chen, Z. You and T. Tarnai, Int. J. Solids
+    Structures 42 (2005) 2287-2301.
+    """
+    first = 1.2
+    second = math.acos(-math.cos(first) / (1 + math.cos(first)))
+    twist = [90 if k % 2 == 0 else -90 for k in range(6)]
+
+    def tip(k: int) -> dict[str, object]:
+        return {
+            "body": f"link {k}",
+            "position": [1, 0, 0],
+            "rotation": {"axis": [1, 0, 0], "angle": f"{twist[k - 1]}deg"},
+        }
+
+    inertia = {"mass": 1.0, "com": [0.5, 0, 0], "inertia": [0.02, 0.1, 0.1]}
+    closing = {"body": "ground", "position": [-1, 0, 0], "rotation": {"axis": [1, 0, 0], "angle": f"{-twist[5]}deg"}}
+    model = Model(
+        name="Bricard's loop",
+        gravity=[0, 0, -9.81],
+        bodies=[{"name": f"link {k}", **inertia} for k in range(1, 6)],
+        joints=[
+            *(
+                {"name": f"t{k}", "type": "revolute", "parent": tip(k - 1) if k > 1 else "ground", "child": f"link {k}"}
+                for k in range(1, 6)
+            ),
+            {"name": "close", "type": "loop", "kind": "revolute", "parent": tip(5), "child": closing},
+        ],
+        initial={f"t{k}": first if k % 2 else second for k in range(1, 6)},
+    )
+    system = pendula.compile_system(model, engine=engine)
+    found = pendula.mobility(system)
+    assert (found.by_count, found.by_rank) == (0, 1)
+    run = pendula.simulate(system, 5.0, tol=1e-9, samples=101)
+    assert run.ok
+    assert run.energy_drift < 1e-8
+    c1, c2 = np.cos(run["t1"]), np.cos(run["t2"])
+    np.testing.assert_allclose(c1 + c2 + c1 * c2, 0, atol=1e-12)
+    np.testing.assert_allclose(run["t3"], run["t1"], atol=1e-9)
+    np.testing.assert_allclose(run["t4"], run["t2"], atol=1e-9)
+    assert np.ptp(run["t1"]) > 1.0

@@ -274,3 +274,36 @@ def test_a_run_that_stops_keeps_where_among_its_samples() -> None:
     assert sampled.t[-1] == stepped.t[-1]
     assert 0.0 < sampled.t[-1] < 5.0
     assert np.array_equal(sampled.q[-1], stepped.q[-1])
+
+
+@pytest.mark.parametrize("bad", [np.array([0.0, 1.0, 2.0]), np.array([[0.0, 1.0], [1.0, 2.0]]), 5, "ab", (0.0, np.inf)])
+def test_a_time_span_is_two_numbers_in_any_container(bad: Any) -> None:
+    assert pendula.simulate("pendulum", t_span=np.array([0.0, 0.5])).t[-1] == 0.5
+    with pytest.raises(UsageError, match="time span must be two finite numbers"):
+        pendula.simulate("pendulum", t_span=bad)
+
+
+# --- ends that are driven ---------------------------------------------------------------------------------
+
+
+def test_a_driven_linkage_takes_the_middle_of_its_motion() -> None:
+    model = library.driven_linkage(pivot=(15, 0))
+    run = pendula.simulate(model, 0.5, samples=6)
+    assert run.ok
+    end = run.position(model.bodies[-1].name, "tip")
+    expected = np.column_stack([np.full(6, 15.0), 0.2 * np.cos(4.0 * run.t), np.zeros(6)])
+    np.testing.assert_allclose(end, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "recursive"])
+def test_an_end_driven_beyond_reach_names_its_loop(engine: str) -> None:
+    """Two links of length 1 and one of length c cannot bring their end nearer to the base than c - 2."""
+    model = library.driven_linkage(bars=4, pivot=(2.5, 0), amplitude=2.5, direction="90deg")
+    run = pendula.simulate(pendula.compile_system(model, engine=engine), 4.0, samples=3)
+    assert not run.ok
+    (note,) = [text for text in run.notes if "beyond its reach" in text]
+    assert 'joint "end"' in note
+    assert "ground, link1, link2, link3" in note
+    last = np.linalg.norm(run.position("link3", "tip")[0] - run.position("link3")[0])
+    at_stop = 2.5 + 2.5 * np.cos(4.0 * run.energy.t[-1])
+    assert at_stop == pytest.approx(last - 2.0, abs=1e-5)

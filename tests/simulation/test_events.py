@@ -375,3 +375,15 @@ def test_a_condition_on_time_that_holds_for_a_moment_is_found() -> None:
     np.testing.assert_allclose(second.t, [3.3, 3.30001], rtol=1e-12)
     turns = np.arange(int((5.0 * 40 - np.arcsin(0.99999)) / (2 * np.pi)) + 1)
     np.testing.assert_allclose(third.t, (np.arcsin(0.99999) + 2 * np.pi * turns) / 40, rtol=1e-9)
+
+
+def test_a_shifted_tangent_is_an_event() -> None:
+    """tan(theta + pi/2) = -cot(theta) vanishes at theta = pi/2, where tan(theta - pi/2) does."""
+    times = [
+        pendula.simulate("pendulum", 2.0, initial_state={"theta": 2.5}, events=[f"tan(theta {shift} pi/2) = 0"])
+        .events[f"tan(theta {shift} pi/2) = 0"].t
+        for shift in "+-"
+    ]  # fmt: skip
+    cosine = pendula.simulate("pendulum", 2.0, initial_state={"theta": 2.5}, events=["cos(theta) = 0"])
+    for found in times:
+        np.testing.assert_allclose(found, cosine.events["cos(theta) = 0"].t, atol=1e-9)

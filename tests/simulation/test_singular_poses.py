@@ -275,5 +275,16 @@ def test_ensembles_pass_as_single_runs_do() -> None:
         np.testing.assert_allclose(runs["crank0"][k], one["crank0"], atol=1e-7)
 
 
+def test_each_member_of_an_ensemble_that_passes_is_seen() -> None:
+    """The first swings about the hanging pose; others turn over and pass flat poses, where ordinary steps stall."""
+    system, rates = linkage(1), [1.0, *np.linspace(6.5, 12.0, 40)[[12, 23, 30]]]
+    runs = pendula.simulate_many(system, 4.0, [state_at(system, rate) for rate in rates], tol=1e-11)
+    assert runs.ok.all()
+    for k, rate in enumerate(rates):
+        one = pendula.simulate(one_crank(1, rate=rate), 4.0, tol=1e-12)
+        assert runs["crank0"][k, -1] == pytest.approx(one["crank0"][-1], abs=1e-7)
+        assert runs["bar1"][k, -1] == pytest.approx(math.pi / 2, abs=1e-7)  # the branch of the parallelogram
+
+
 def state_at(system: System, rate: float) -> pendula.State:
     return system.state({"bar1": math.pi / 2, "crank0_dot": rate, "crank1_dot": rate})

@@ -210,7 +210,7 @@ def test_every_lane_may_have_its_own_parameters() -> None:
 
 
 def test_lanes_keep_quaternions_and_work() -> None:
-    system = pendula.compile_system(library.spatial_rod(joint="quaternion", start="spatial"), "lagrange")
+    system = pendula.compile_system(library.spatial_rod(orientation="quaternion", start="spatial"), "lagrange")
     start = system.initial_state()
     y0 = np.tile(np.concatenate([start.q, start.v]), (3, 1))
     runs = _lanes(system, y0, balls=[first for first, _ in system.balls], sample_times=[0.5, 3.0])

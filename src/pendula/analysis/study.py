@@ -32,6 +32,10 @@ MOST_DERIVED = 12
 """largest number of speeds for which the equations are derived"""
 MOST_CHECKED = 24
 """largest number of speeds for which all formulations are compared"""
+MOST_PROVEN = 3
+"""Mechanisms with at most this many speeds get a proof that no equilibrium is missing, if one is found ..."""
+PROOF_SECONDS = 1.0
+"""... in this time [s]."""
 MOST_JUDGED = 64
 """largest number of equilibria whose stability is determined"""
 MOST_PLAYED = 6
@@ -165,7 +169,7 @@ def _check_number(s: Study) -> None:
     count = 0 if s.equilibria is None else len(s.equilibria)
     if s.number != 1 and not 1 <= s.number <= count:
         known = f"there are {count}" if count else s.absent.get("equilibria", "there is none").splitlines()[0]
-        raise UsageError(f'there is no equilibrium {s.number}: {known} (see "pendula equilibria")')
+        raise UsageError(f"there is no equilibrium {s.number}: {known}")
 
 
 def _needed(value: Any, otherwise: str) -> Any:
@@ -189,13 +193,15 @@ def _certificate(s: Study) -> Certificate:
     if speeds > MOST_CHECKED:
         raise NotSupported(
             f"with {speeds} speeds, deriving the equations by every formulation takes too long for a report.\n"
-            "  Try: pendula check."
+            "  Try: check(model), which compares them."
         )
     return check(s.model)
 
 
 def _equilibria(s: Study) -> Equilibria:
-    return find_equilibria(s.system, starts=64 if len(s.model.speeds) > MANY else None)
+    speeds = len(s.model.speeds)
+    prove = PROOF_SECONDS if speeds <= MOST_PROVEN else None
+    return find_equilibria(s.system, starts=64 if speeds > MANY else None, prove=prove)
 
 
 def _stabilities(s: Study) -> tuple[Stability | str, ...]:
@@ -225,12 +231,9 @@ def _motions(s: Study) -> dict[str, Any]:
     found, system = _needed(s.modes, "no modes to show"), s.system
     notes = {}
     if found.linear.chart:
-        system = compile_system(s.model, "maximal")
-        try:
-            found = modes(linearize(system, _pose(s)), damped=found.damped)
-        except (PendulaError, IndexError):
-            raise NotSupported(f"{found.linear.chart}; the mechanism cannot be drawn in them") from None
-        notes["motions"] = "drawn in body coordinates, because the joint coordinates are singular here"
+        assert found.linear.system is not None  # linearize keeps it
+        system = found.linear.system
+        notes["motions"] = "drawn by displacements of bodies, because the joint coordinates are singular here"
     motions = [_motion(system, found, mode.number) for mode in found.modes[:MOST_PLAYED]]
     return {"motions": tuple(motions), "notes": notes}
 

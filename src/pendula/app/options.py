@@ -50,6 +50,24 @@ engine_option = click.option(
 )
 
 
+equations_option = click.option(
+    "--equations", metavar="FILE", help="Move by the equations in FILE (TOML, as for check --against), not by MODEL's."
+)
+
+
+def compile_asked(model: Model, formulation: str | None, engine: str, equations: str | None) -> Any:
+    """The system of a model, or of the equations that ``--equations`` names."""
+    if equations is None:
+        from pendula.system.build import compile_system
+
+        return compile_system(model, formulation, engine=engine)
+    if engine == "recursive":
+        raise UsageError("--equations and --engine recursive exclude each other: the recursion derives no equations")
+    from pendula.analysis.court.given_system import compile_equations
+
+    return compile_equations(model, equations, **({} if formulation is None else {"formulation": formulation}))
+
+
 start_option = click.option(
     "--start", multiple=True, metavar="NAME=VALUE", help="Initial coordinate or speed, such as theta1=90deg."
 )
@@ -206,6 +224,7 @@ def read_numbers(values: Mapping[str, float], given: Mapping[str, str], option: 
 _EQUIVALENTS = (
     ('stepper="', "--stepper "),
     ("step=...", "--step"),
+    ("chart switching is off", "--no-chart-switching is given"),
     ("near=...", "--start"),
     ("period=...", "--period"),
     ("close=True", "--close"),

@@ -37,7 +37,8 @@ rate_option = click.option(
     "rates",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Constant rate of a cyclic coordinate, such as phi=3: a steady motion.",
+    help='Constant rate of a cyclic coordinate, such as phi=3, or of a ball joint by quaternion, such as "pivot about '
+    'body z=60" or "pivot about world z=2": a steady motion.',
 )
 at_option = click.option(
     "--at",
@@ -79,9 +80,9 @@ def read_asked(
     engine: str,
     rates: tuple[str, ...],
     progress: Progress,
+    equations: str | None = None,
 ) -> Asked:
     """Compiles the mechanism that the options describe."""
-    from pendula.system.build import compile_system
     from pendula.system.first_use import prepare_linear_models
 
     found = opt.with_inputs(opt.read_model(model, settings), inputs)
@@ -91,7 +92,7 @@ def read_asked(
     turning = opt.read_numbers(found.parameter_values, opt.pairs(rates, "--rate"), "--rate")
     progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
     prepare_linear_models(found, formulation, engine)
-    return Asked(found, compile_system(found, formulation, engine=engine), turning)
+    return Asked(found, opt.compile_asked(found, formulation, engine, equations), turning)
 
 
 def read_range(model: Model, text: str, option: str, what: str) -> tuple[str, float, float]:
@@ -135,6 +136,8 @@ def choose(asked: Asked, at: tuple[str, ...], progress: Progress) -> Chosen:
         NoEquilibrium: there is none at all.
         UsageError: no equilibrium has this number or these values.
     """
+    if asked.system.written:
+        return _of_given_equations(asked, at, progress)
     if not at:
         return _lowest(asked, progress)
     if any("=" in text for text in at):
@@ -150,6 +153,28 @@ def choose(asked: Asked, at: tuple[str, ...], progress: Progress) -> Chosen:
             "or give values such as theta=180deg"
         )
     return Chosen(found[at[0]], f"{_number(found, at[0])}, as requested")
+
+
+def _of_given_equations(asked: Asked, at: tuple[str, ...], progress: Progress) -> Chosen:
+    """An equilibrium of equations from a file: the values of ``--at``, or an equilibrium of the model itself."""
+    from pendula.analysis.equilibria.equilibrium import equilibrium_at
+    from pendula.errors import NotAnEquilibrium
+    from pendula.system.build import compile_system
+
+    if any("=" in text for text in at):
+        values: Mapping[str, float] = opt.read_numbers(asked.values, at_values(at), "--at")
+        return Chosen(equilibrium_at(asked.system, values, rates=asked.rates), "the values given with --at")
+    own = choose(Asked(asked.model, compile_system(asked.model), asked.rates), at, progress)
+    joints = own.point.system.in_joints if own.point.system is not None else asked.system.in_joints
+    try:
+        point = equilibrium_at(asked.system, joints.read_state(own.point.state, own.point.parameters).as_dict())
+    except NotAnEquilibrium as error:
+        raise NotAnEquilibrium(
+            f"{error}\n  This is {own.why}, of the model; the equations of {asked.system.written} do not balance "
+            "there. Give --at with values at which they do.",
+            residual=error.residual,
+        ) from None
+    return Chosen(point, f"{own.why}, of the model")
 
 
 def at_values(at: tuple[str, ...], option: str = "--at") -> dict[str, str]:
@@ -215,7 +240,7 @@ def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Ch
     for name in numbers:
         layout.position(name)
     try:
-        return Chosen(equilibrium_at(asked.system, {**_speeds(asked), **numbers}), "the values given with --at")
+        return Chosen(equilibrium_at(asked.system, numbers, rates=asked.rates), "the values given with --at")
     except NotAnEquilibrium as error:
         refused = error
     if len(asked.model.speeds) > LISTED:
@@ -237,20 +262,6 @@ def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Ch
         f"{first}\n  The nearest equilibrium is {nearest.name}: {where}. Try: --at {nearest.name}",
         residual=refused.residual,
     )
-
-
-def _speeds(asked: Asked) -> dict[str, float]:
-    """Rates by the names of speeds, checked."""
-    if not asked.rates:
-        return {}
-    import numpy as np
-
-    from pendula.analysis.equilibria.balance import Balance
-    from pendula.analysis.equilibria.find import read_rates
-
-    joints = asked.system.in_joints.system
-    v = read_rates(Balance.of(joints, None, None), asked.rates, np.random.default_rng(0))
-    return {name: float(x) for name, x in zip(joints.layout.speeds, v, strict=True) if x}
 
 
 def _distance(system: System, one: Equilibrium, values: Mapping[str, float], circles: tuple[str, ...]) -> float:

@@ -25,8 +25,10 @@ for _name, _module, _summary in (
     ("linearize", "linear", "Small motion: M C K, A B, eigenvalues with labels."),
     ("modes", "linear", "Frequencies, damping and shapes of small motion, in words."),
     ("stability", "stability", "The verdict and its reason; ranges over a parameter."),
+    ("chart", "chart", "Stability over two parameters, with refined borders."),
     ("floquet", "stability", "Stability of a periodically driven mechanism."),
     ("bench", "bench", "Accuracy and speed on published benchmarks."),
+    ("papers", "papers", "Five papers recomputed, with their errata, in one page."),
     ("report", "report", "Everything about a model in one page that opens anywhere."),
 ):
     COMMANDS.register(_name, f"pendula.app.commands.{_module}:{_name}_command", summary=_summary)

@@ -40,6 +40,14 @@ _OPTIONS = (
     click.option("--baumgarte-rate", type=float, help="Rate of Baumgarte's stabilization, per time unit."),
     opt.max_steps_option,
     click.option(
+        "--no-chart-switching",
+        "chart_switching",
+        flag_value=False,
+        type=bool,
+        default=True,
+        help="Stop at a singularity of angles instead of continuing in quaternions.",
+    ),
+    click.option(
         "--stop", "stops", multiple=True, metavar="EXPR", help='Event that ends the run, such as "theta1 >= 90deg".'
     ),
 )
@@ -62,6 +70,7 @@ def perform(
     *,
     formulation: str | None,
     engine: str,
+    equations: str | None = None,
     events: tuple[str, ...] = (),
     section: str | None = None,
     quiet: bool,
@@ -77,7 +86,6 @@ def perform(
     begin = opt.read_state(found, start)
     from pendula.simulation.events import Event, read_events
     from pendula.simulation.simulate import simulate
-    from pendula.system.build import compile_system
     from pendula.system.first_use import prepare_motion
 
     wanted = read_events(
@@ -91,7 +99,7 @@ def perform(
     with Progress(quiet=quiet) as progress:
         progress.say("deriving and compiling (the first run on a machine also compiles the solver, once)")
         prepare_motion(how["stepper"])
-        system = compile_system(found, formulation, engine=engine)
+        system = opt.compile_asked(found, formulation, engine, equations)
         progress.say(f"simulating {found.name}")
         run = simulate(system, duration, initial_state=begin, events=wanted, on_progress=progress.update, **how)
     return run, time.perf_counter() - before
@@ -99,4 +107,6 @@ def perform(
 
 def equations_of(system: Any) -> str:
     """The source of the accelerations, in words."""
+    if system.written:
+        return f"given in {system.written}"
     return "recursion over the bodies" if system.engine == "recursive" else str(system.formulation)

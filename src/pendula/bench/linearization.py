@@ -1,4 +1,4 @@
-"""The benchmark of paper 000: how exact and how fast is linearization, in several coordinates of one pendulum.
+"""The IFToMM benchmark "3D pendulum": how exact and how fast is linearization, in several coordinates of one pendulum.
 
 Its matrices are multiples of the identity in good coordinates, which every method gets right; a companion (two unequal
 spherical pendulums in a row, damped, with all eigenvalues distinct) distinguishes methods.
@@ -48,7 +48,7 @@ class Case:
     Attributes:
         name: short; used in files.
         coordinates: in words.
-        problem: ``paper 000`` or ``companion``.
+        problem: ``IFToMM`` or ``companion``.
         make: gives the model.
         at: the equilibrium by name; what is not named is zero.
         exact: the eigenvalues it should have [1/s], those above the real axis, each as often as it occurs.
@@ -66,10 +66,10 @@ class Case:
 
 _TWICE = (1j * FREQUENCY,) * 2
 CASES = (
-    Case("angles", "theta, phi (singular at the bottom)", "paper 000", models.in_angles, {}, _TWICE, batch=False),
-    Case("xy", "x, y", "paper 000", models.in_xy, {}, _TWICE),
-    Case("xyz", "x, y, z with constraints", "paper 000", models.in_xyz, {"x": 0.0, "y": 0.0}, _TWICE),
-    Case("ball", "rigid rod on a ball joint, quaternion", "paper 000", models.on_ball_joint, {}, _TWICE),
+    Case("angles", "theta, phi (singular at the bottom)", "IFToMM", models.in_angles, {}, _TWICE, batch=False),
+    Case("xy", "x, y", "IFToMM", models.in_xy, {}, _TWICE),
+    Case("xyz", "x, y, z with constraints", "IFToMM", models.in_xyz, {"x": 0.0, "y": 0.0}, _TWICE),
+    Case("ball", "rigid rod on a ball joint, quaternion", "IFToMM", models.on_ball_joint, {}, _TWICE),
     Case("companion-xy", "x, y of two bobs", "companion", models.companion_in_xy, {}, COMPANION),
     Case(
         "companion-xyz",
@@ -91,7 +91,7 @@ class Measured:
         spectrum: the last result, with its labels.
         true: eigenvalues of the mechanism, each as often as it occurs [1/s].
         spurious: zeros of a free coordinate, infinite, undetermined roots and artefacts, each with its label.
-        error: 2-norm of exact minus true eigenvalues [1/s], accuracy of paper 000; infinite if their numbers differ.
+        error: 2-norm of exact minus true eigenvalues [1/s], the accuracy; infinite if their numbers differ.
         executions: how often it was executed as single calls.
         seconds, cpu_seconds: time of all those single calls together, wall and CPU.
         batch_executions: number of executions in one call of ``linearize_many``.
@@ -122,7 +122,7 @@ def benchmark_linearization(
     cases: tuple[str, ...] = (),
     progress: Callable[[str], None] | None = None,
 ) -> tuple[Measured, ...]:
-    """Accuracy and time of linearization as paper 000 defines them, case by case.
+    """Accuracy and time of linearization as the benchmark defines them, case by case.
 
     One execution is the public call ``spectrum(linearize(system, equilibrium))`` with ``values``, ``labels`` and
     ``others`` read. Compiling and finding the equilibrium come before the clock starts.

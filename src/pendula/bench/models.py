@@ -1,4 +1,4 @@
-"""The pendulum of paper 000 in four kinds of coordinates, and a harder companion: two spherical pendulums in a row."""
+"""The pendulum of the IFToMM benchmark in four kinds of coordinates, and a harder companion: two in a row."""
 
 from __future__ import annotations
 

@@ -37,6 +37,74 @@ def loop_at_rest(eq: Equations, zeros: Collection[Any]) -> tuple[list[Expr], lis
     return [se.expand(force), *gaps], motion
 
 
+def motion_rows(eq: Equations, zeros: Collection[Any], expanded: bool) -> tuple[list[Any], list[list[Any]]]:
+    """f and M as symbolic expressions.
+
+    Args:
+        eq: the equations.
+        zeros: symbols that are zero.
+        expanded: True: without intermediates, and without a time that has no effect; for small systems.
+    """
+    table = _table(eq, zeros) if expanded else {}
+
+    def read(x: Expr) -> Any:
+        if not expanded:
+            return se.sympify(x)
+        return _without_idle_symbols(se.expand(_substituted(x, table)), (eq.t,))
+
+    return [read(row) for row in eq.f], [[read(x) for x in row] for row in eq.M]
+
+
+def small_motion_rows(eq: Equations, zeros: Collection[Any], at_rest: Collection[Any], expanded: bool) -> list[Any]:
+    """M, C = -df/dv and K = -df/dq as symbolic matrices (nested lists), for small systems.
+
+    Args:
+        eq: the equations.
+        zeros: parameters and inputs that are zero.
+        at_rest: speeds that are zero.
+        expanded: as in :func:`motion_rows`.
+    """
+    f, M = motion_rows(eq, zeros, expanded)
+    f = f if expanded else [eq.inline(row) for row in f]
+    still = {v: se.Integer(0) for v in at_rest}
+
+    def slopes(by: Collection[Any]) -> list[list[Any]]:
+        return [[-row.diff(x).subs(still) for x in by] for row in f]
+
+    masses = M if expanded else [[eq.inline(x) for x in row] for row in M]
+    return [masses, slopes(eq.v), slopes(eq.q)]
+
+
+def definitions_of(eq: Equations) -> list[tuple[Any, Any]]:
+    """Named intermediates as symbols and symbolic expressions, in order."""
+    return [(symbol, se.sympify(e)) for symbol, e in eq.definitions]
+
+
+def applied_have_potential(eq: Equations, constant: Collection[Any]) -> bool:
+    """Whether applied forces depend on coordinates and on constant symbols alone, with symmetric derivatives.
+
+    For open mechanisms whose speeds are the rates of the coordinates.
+    """
+    rows = [eq.inline(row) for row in eq.parts.free["applied"]]
+    if any(row.free_symbols - {*eq.q, *constant} for row in rows):
+        return False
+    pairs = [(i, j) for i in range(len(rows)) for j in range(i)]
+    return all(se.expand(rows[i].diff(eq.q[j]) - rows[j].diff(eq.q[i])) == 0 for i, j in pairs)
+
+
+def symbols_in(eq: Equations, expressions: Collection[Any]) -> set[Any]:
+    """All symbols that expressions contain, directly or through intermediates."""
+    definitions = {symbol: se.sympify(e).free_symbols for symbol, e in eq.definitions}
+    found: set[Any] = set()
+    left = set().union(*(se.sympify(e).free_symbols for e in expressions))
+    while left:
+        symbol = left.pop()
+        if symbol not in found:
+            found.add(symbol)
+            left |= definitions.get(symbol, set())
+    return found
+
+
 def _table(eq: Equations, zeros: Collection[Any]) -> dict[Any, Any]:
     """Substitutions for zero symbols and for named intermediates."""
     table: dict[Any, Any] = {symbol: se.Integer(0) for symbol in zeros}

@@ -27,10 +27,9 @@ from pendula.equations.mechanism import (
     Shift,
     Step,
     Turn,
-    TurnQuaternion,
-    quaternion_matrix,
 )
-from pendula.equations.tape import Direction, Expr
+from pendula.equations.orientation.symbols import TurnBall, quaternion_matrix, times
+from pendula.equations.tape import Direction, Expr, is_zero
 from pendula.errors import NotSupported
 from pendula.model.joints import Coordinate, TreeJoint
 from pendula.model.joints import steps as template
@@ -239,14 +238,15 @@ class BodyCoordinates(Mechanism):
                 "a coordinate; use another formulation, or Euler angles"
             )
         prescribed = joint.prescribed()
-        for c in joint.coordinates():
-            if c.name not in prescribed:
-                self._rates.append(self.joint_qdot[c.name])
-                symbol = self._add(c.name, c.kind, joint.name)
-                self._seeds.append({symbol: 1})
+        kept = [c for c in joint.coordinates() if c.name not in prescribed]
+        symbols = [self._add(c.name, c.kind, joint.name) for c in kept]
+        rates = [self.joint_qdot[c.name] for c in kept]
+        self._rates += rates
         for s in joint.speeds():
             if s.name.removesuffix("_dot") not in prescribed:
-                self._add_speed(s.name, s.kind, joint.name)
+                speed = self._add_speed(s.name, s.kind, joint.name)
+                slopes = [(q, se.sympify(rate).diff(speed)) for q, rate in zip(symbols, rates, strict=True)]
+                self._seeds.append({q: slope for q, slope in slopes if not is_zero(slope)})
 
     def _read(self, k: int) -> None:
         """Defines the joint's coordinates and speeds by the poses and velocities of its two bodies."""
@@ -280,7 +280,9 @@ class BodyCoordinates(Mechanism):
             speeds.append(sense * spin)
         else:
             values += self._relative_quaternion(k)
-            speeds += vec.times(vec.transposed(B.R), vec.subtract(body.w, parent.w))
+            assert isinstance(last, TurnBall)
+            own = B if last.template.axes == "body" else A
+            speeds += vec.times(vec.transposed(own.R), vec.subtract(body.w, parent.w))
         for c, value in zip((*joint.coordinates(), *joint.speeds()), (*values, *speeds), strict=True):
             symbol = se.Symbol(c.name)
             self.tape.definitions[symbol] = value
@@ -317,15 +319,8 @@ def readable_shifts(joint: TreeJoint, flat: bool) -> int | None:
     if flat:
         turns = isinstance(turn, template.Turn) and turn.angle == names[-1] and len(names) == len(slides) + 1
     else:
-        turns = isinstance(turn, template.TurnQuaternion)
+        turns = isinstance(turn, template.TurnBall) and joint.quaternion()
     return len(slides) if turns else None
-
-
-def times(a: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
-    """Product of quaternions, scalar first."""
-    (w, *u), (s, *v) = a, b
-    scalar = vec.total([w * s, -vec.dot(u, v)])
-    return [scalar, *vec.add(vec.scale(w, v), vec.scale(s, u), vec.cross(u, v))]
 
 
 def _body_quaternion(m: BodyCoordinates, k: int) -> list[Expr]:
@@ -342,7 +337,7 @@ def _turned_quaternion(start: Sequence[Expr], steps: Sequence[Step]) -> list[Exp
         if isinstance(step, Turn):
             half = se.sympify(step.angle) / 2
             start = times(start, [se.cos(half), *vec.scale(se.sin(half), step.axis)])
-        elif isinstance(step, TurnQuaternion):
+        elif isinstance(step, TurnBall):
             start = times(start, step.quaternion)
         elif not isinstance(step, Shift):
             assert_never(step)

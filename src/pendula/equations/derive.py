@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pendula.equations.equations import Equations
 from pendula.equations.formulations.registry import formulation_named, formulations
 from pendula.equations.formulations.support import ABILITIES
@@ -31,6 +33,11 @@ def derive(model: Model | str, formulation: str = DEFAULT) -> Equations:
         (M + m, (1/2)*l*m*c__pole)
     """
     return formulation_named(formulation).derive(model_of(model, "derive"))
+
+
+def equations_of(given: Any, function: str) -> Equations:
+    """Equations as they are; those of a model, a system or the name of a library mechanism are derived."""
+    return given if isinstance(given, Equations) else derive(model_of(given, function, also="equations"))
 
 
 def cannot(formulation: str, ability: str) -> NotSupported:

@@ -7,7 +7,7 @@ All entries are expressions of t, q, v, u, p and of named intermediates, which a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -65,6 +65,16 @@ class Transmitted:
     joint: str
     force: tuple[Expr, ...]
     torque: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Written:
+    """The origin of equations that no formulation derived."""
+
+    source: str
+    """file, or description"""
+    rewrite: Callable[[Model], Equations]
+    """the same equations for a changed model"""
 
 
 @readable
@@ -128,6 +138,8 @@ class Equations:
     """the joint coordinates and speeds as expressions of maximal coordinates"""
     solver: str = "kkt"
     """solver of v' and lam: "kkt" (one augmented system) or "complement" (v' in the null space of G)"""
+    written: Written | None = None
+    """the origin of M and f if others wrote them; energies, poses and power are then those of the model"""
 
     def __post_init__(self) -> None:
         n, m = len(self.v), len(self.G)
@@ -222,6 +234,14 @@ def _wide(matrix: Matrix, n: int) -> bool:
 def acceleration_symbols(speeds: Sequence[Any]) -> tuple[Any, ...]:
     """Symbols for the accelerations of the given speeds."""
     return tuple(se.Symbol(f"{v}'") for v in speeds)
+
+
+def displacement_name(speed: str) -> str:
+    """Name of a small displacement along a speed: the coordinate, or for ``ball_wx`` the small rotation ``ball_rx``."""
+    if speed.endswith("_dot"):
+        return speed.removesuffix("_dot")
+    head, _, tail = speed.rpartition("_w")
+    return f"{head}_r{tail}" if head else f"{speed}_turn"
 
 
 def multiplier_symbols(count: int) -> tuple[Any, ...]:

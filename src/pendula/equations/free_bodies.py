@@ -21,9 +21,8 @@ from pendula.equations.mechanism import (
     Shift,
     Step,
     Turn,
-    TurnQuaternion,
-    quaternion_matrix,
 )
+from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr
 
 Columns = Mapping[int, vec.Vector]
@@ -282,9 +281,8 @@ class _JointWalk:
                 columns = {k: vec.scale(x[0], axis) for k, x in self._free.slopes([angle]).items()}
                 bend = vec.scale(self._free.in_time(rate), axis)
                 self._turn(step, vec.scale(rate, axis), bend, columns)
-            case TurnQuaternion(omega=omega):
-                units = {self._free.index_of[str(s)]: e for s, e in zip(omega, vec.IDENTITY, strict=True)}
-                self._turn(step, omega, vec.NULL, units)
+            case TurnBall(omega=omega, columns=columns, bias=bias):
+                self._turn(step, omega, bias, {self._free.index_of[rate]: x for rate, x in columns.items()})
             case _:
                 assert_never(step)
 
@@ -322,7 +320,7 @@ class _JointWalk:
             if not vec.all_zero(column):
                 self._slides[k] = vec.add(self._slides.get(k, vec.NULL), vec.times(R, column))
 
-    def _turn(self, step: Turn | TurnQuaternion, spin: vec.Vector, bend: vec.Vector, columns: Columns) -> None:
+    def _turn(self, step: Turn | TurnBall, spin: vec.Vector, bend: vec.Vector, columns: Columns) -> None:
         """Transforms angular quantities to the axes after a rotation, (A^T x)' = A^T x' - spin x A^T x, and adds it."""
         if self._spins:
             back = vec.transposed(self._matrix(step))
@@ -336,10 +334,10 @@ class _JointWalk:
             self._spins[k] = vec.add(self._spins.get(k, vec.NULL), column)
         self.pose = self._free.m.follow(self.pose, (step,), self._hint)
 
-    def _matrix(self, step: Turn | TurnQuaternion) -> vec.Matrix:
+    def _matrix(self, step: Turn | TurnBall) -> vec.Matrix:
         if isinstance(step, Turn):
             return self._free.m.turn_matrix(step.axis, step.angle, self._hint)
-        return self._free.m.named(quaternion_matrix(step.quaternion), f"{self._hint}_joint")
+        return self._free.m.named(step.matrix, f"{self._hint}_joint")
 
 
 def _reference(link: Link) -> vec.Vector:

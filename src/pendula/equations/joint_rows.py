@@ -17,7 +17,8 @@ from pendula.equations import closures as cl
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.body_coordinates import GROUND_BODY, BodyCoordinates, FreeBody, readable_shifts
-from pendula.equations.mechanism import Pose, Shift, Step, Turn, TurnQuaternion
+from pendula.equations.mechanism import Pose, Shift, Step, Turn
+from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
 
@@ -74,6 +75,7 @@ class JointRows:
         self.in_time = mechanism.in_time()
         self.count = len(mechanism.rates)
         self.free = len(mechanism.v)
+        self.index_of = {str(rate): k for k, rate in enumerate(mechanism.rates)}
         self.drive_of = {d.position: self.free + k for k, d in enumerate(mechanism.drives)}
 
     def _spot(self, body: FreeBody, r: Sequence[Expr], hint: str) -> Spot:
@@ -220,8 +222,12 @@ class JointRows:
         spin: vec.Vector = vec.NULL
         own: dict[int, vec.Vector] = {}
         for step in self.m.links[k].motion:
-            assert not isinstance(step, TurnQuaternion)  # quaternions are read, never kept
-            if isinstance(step, Turn):
+            if isinstance(step, TurnBall):  # angles or a rotation vector: quaternions are read, never kept
+                after = vec.product(here.R, step.matrix)
+                spin = vec.add(spin, vec.times(after, step.omega))
+                for rate, column in step.columns.items():
+                    own = merged(own, {self.index_of[rate]: vec.times(after, column)})
+            elif isinstance(step, Turn):
                 axis = vec.times(here.R, step.axis)
                 spin = vec.add(spin, vec.scale(self.in_time(step.angle), axis))
                 for i in self.own_rates(k):
@@ -280,5 +286,5 @@ def _parts(step: Step) -> list[Expr]:
             return list(vector)
         case Turn(_, angle):
             return [angle]
-        case TurnQuaternion(quaternion):
-            return list(quaternion)
+        case TurnBall():
+            return []

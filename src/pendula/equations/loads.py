@@ -7,7 +7,7 @@ potential and contain no law themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, assert_never
 
@@ -79,7 +79,13 @@ class Pull:
 
 
 @dataclass(frozen=True)
-class Between:
+class _Load:
+    force: int = field(default=-1, kw_only=True)
+    """number of the force in the model, from 0"""
+
+
+@dataclass(frozen=True)
+class Between(_Load):
     """A force along the line between two points, each (body, position in body axes)."""
 
     start: tuple[str, tuple[Expr, ...]]
@@ -114,7 +120,7 @@ class Between:
 
 
 @dataclass(frozen=True)
-class Across:
+class Across(_Load):
     """A force or torque along one coordinate of a joint, relative to its parent side."""
 
     link: int
@@ -129,7 +135,7 @@ class Across:
 
 
 @dataclass(frozen=True)
-class BallFriction:
+class BallFriction(_Load):
     """Torque -coefficient omega in a ball joint; ``speeds`` are the indices of its angular speeds."""
 
     speeds: tuple[int, int, int]
@@ -137,7 +143,7 @@ class BallFriction:
 
 
 @dataclass(frozen=True)
-class ForceAt:
+class ForceAt(_Load):
     """A force at a point of a body."""
 
     body: str
@@ -147,7 +153,7 @@ class ForceAt:
 
 
 @dataclass(frozen=True)
-class TorqueOn:
+class TorqueOn(_Load):
     """A torque on a body."""
 
     body: str
@@ -156,7 +162,7 @@ class TorqueOn:
 
 
 @dataclass(frozen=True)
-class SpinForce:
+class SpinForce(_Load):
     """A force coefficient * omega x ``direction``, the unit vector from the body's origin to the point of action."""
 
     body: str
@@ -167,7 +173,7 @@ class SpinForce:
 
 
 @dataclass(frozen=True)
-class OnCoordinate:
+class OnCoordinate(_Load):
     """A generalized force on one speed (index among the joints' rates)."""
 
     rate: int
@@ -186,7 +192,7 @@ def collect_loads(mechanism: Mechanism) -> list[Load]:
     loads: list[Load] = []
     for number, force in enumerate(mechanism.model.forces):
         for action in force.actions():
-            loads += _loads_of(mechanism, action, f"force{number + 1}")
+            loads += [replace(load, force=number) for load in _loads_of(mechanism, action, f"force{number + 1}")]
     return loads
 
 
@@ -261,6 +267,10 @@ def _loads_of(mechanism: Mechanism, action: ac.Action, owner: str) -> list[Load]
         case ac.OnCoordinate(coordinate, value):
             names = [str(r) for r in mechanism.joint_rates]
             name = coordinate if coordinate in names else f"{coordinate}_dot"
+            if name not in names and coordinate in mechanism.turned_by_speeds:  # Q of a coordinate is N^T Q of speeds
+                rate, force = se.sympify(mechanism.joint_qdot[coordinate]), general(value)
+                slopes = {k: rate.diff(s) for k, s in enumerate(mechanism.joint_rates)}
+                return [OnCoordinate(k, force * x) for k, x in slopes.items() if not is_zero(x)]
             if name not in names:
                 cause = f'"{coordinate}" is part of a quaternion'
                 raise ModelError(
@@ -322,13 +332,14 @@ def _on_coordinate(mechanism: Mechanism, joint: TreeJoint, name: str, pull: Pull
 def _on_all_coordinates(mechanism: Mechanism, name: str, pull: Pull) -> list[Load]:
     joint = _tree_joint(mechanism, name)
     loads: list[Load] = []
-    for coordinate in joint.coordinates():
-        if coordinate.kind != "quaternion":
-            loads.append(_on_coordinate(mechanism, joint, coordinate.name, pull))
-    if joint.quaternion():
+    ball = joint.ball()
+    turned = ball.chart.count if ball is not None and ball.axes != "rates" else 0
+    for coordinate in joint.coordinates()[: len(joint.coordinates()) - turned]:
+        loads.append(_on_coordinate(mechanism, joint, coordinate.name, pull))
+    if turned:
         if pull.straight is None or pull.is_elastic:
             raise NotSupported(
-                f'joint "{name}" has a quaternion: there a force can only be a drag proportional to the rate, not '
+                f'joint "{name}" has angular velocities: there a force can only be a drag proportional to them, not '
                 f'elastic force "{pull.law.elastic}", drag "{pull.law.drag}"'
             )
         speeds = [s.name for s in mechanism.model.speeds]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, assert_never
 import symengine as se
 
 from pendula.equations import vectors as vec
+from pendula.equations.orientation.symbols import TurnBall, chart_rates, turn_ball
 from pendula.equations.tape import Direction, Expr, Tape, is_zero
 from pendula.equations.translate import jumps, number, translate
 from pendula.errors import NotSupported
@@ -43,15 +44,7 @@ class Turn:
     absolute: bool = False
 
 
-@dataclass(frozen=True)
-class TurnQuaternion:
-    """A rotation by a unit quaternion (scalar first); ``omega`` is the angular velocity in the rotated axes."""
-
-    quaternion: tuple[Expr, Expr, Expr, Expr]
-    omega: tuple[Expr, Expr, Expr]
-
-
-Step = Shift | Turn | TurnQuaternion
+Step = Shift | Turn | TurnBall
 
 
 @dataclass(frozen=True)
@@ -169,26 +162,35 @@ class Mechanism:
         for joint in self.model.tree:
             free = [c for c in joint.coordinates() if c.name not in self._driven]
             speeds = [se.Symbol(s.name) for s in joint.speeds() if s.name.removesuffix("_dot") not in self._driven]
-            if joint.quaternion():
-                shifts = len(free) - 4
-                for c, s in zip(free[:shifts], speeds[:shifts], strict=True):
-                    rates[c.name] = s
-                quaternion = [se.Symbol(c.name) for c in free[shifts:]]
-                for c, rate in zip(free[shifts:], _quaternion_rate(quaternion, speeds[shifts:]), strict=True):
-                    rates[c.name] = rate
-            else:
-                rates |= {c.name: s for c, s in zip(free, speeds, strict=True)}
+            ball = joint.ball()
+            if ball is not None:
+                shifts = len(free) - ball.chart.count
+                names = [c.name for c in free[shifts:]]
+                rates |= zip(names, chart_rates(self.tape, joint.turn_ball(), joint.name), strict=True)
+                free, speeds = free[:shifts], speeds[:shifts]
+            rates |= {c.name: s for c, s in zip(free, speeds, strict=True)}
         return rates
 
     @cached_property
-    def balls(self) -> list[tuple[int, int, int]]:
-        """Indices of the three angular speeds of every joint with a quaternion."""
+    def balls(self) -> list[tuple[str, tuple[int, int, int], int]]:
+        """Joints with angular speeds, the indices of these, and 1 in body axes, -1 in those of the parent side."""
         position = {s.name: k for k, s in enumerate(self.model.speeds)}
         found = []
         for joint in self.model.tree:
-            if joint.quaternion():
+            ball = joint.ball()
+            if ball is not None and ball.axes != "rates":
                 a, b, c = (position[s.name] for s in joint.speeds()[-3:])
-                found.append((a, b, c))
+                found.append((joint.name, (a, b, c), 1 if ball.axes == "body" else -1))
+        return found
+
+    @cached_property
+    def turned_by_speeds(self) -> set[str]:
+        """Angles and rotation vectors whose rates are linear in an angular velocity."""
+        found: set[str] = set()
+        for joint in self.model.tree:
+            ball = joint.ball()
+            if ball is not None and ball.axes != "rates" and not joint.quaternion():
+                found |= set(joint.coordinate_names()[-3:])
         return found
 
     @cached_property
@@ -357,10 +359,8 @@ class Mechanism:
                 case template.Turn(axis, angle, absolute):
                     x, y, z = self.direction(axis)
                     steps.append(Turn((x, y, z), read(angle), absolute))
-                case template.TurnQuaternion(quaternion, omega):
-                    a, b, c, d = (se.Symbol(name) for name in quaternion)
-                    x, y, z = (se.Symbol(name) for name in omega)
-                    steps.append(TurnQuaternion((a, b, c, d), (x, y, z)))
+                case template.TurnBall():
+                    steps.append(turn_ball(self.tape, step, joint.name))
                 case _:
                     assert_never(step)
         if slides:
@@ -401,8 +401,8 @@ class Mechanism:
                     pose = Pose(pose.R, self.tape.keep_all(moved, f"r__{hint}"), pose.theta)
                 case Turn(axis, angle):
                     pose = self._turned(pose, axis, angle, hint)
-                case TurnQuaternion(quaternion):
-                    R = self.named(vec.product(pose.R, quaternion_matrix(quaternion)), hint)
+                case TurnBall(matrix):
+                    R = self.named(vec.product(pose.R, matrix), hint)
                     pose = Pose(R, pose.r)
                 case _:
                     assert_never(step)
@@ -437,20 +437,3 @@ class Mechanism:
 def _shift(vector: vec.Vector) -> Shift:
     x, y, z = vector
     return Shift((x, y, z))
-
-
-def quaternion_matrix(q: tuple[Expr, ...]) -> vec.Matrix:
-    """Rotation matrix of a unit quaternion, scalar first, as homogeneous quadratics."""
-    w, x, y, z = q
-    return (
-        (w**2 + x**2 - y**2 - z**2, 2 * (x * y - w * z), 2 * (x * z + w * y)),
-        (2 * (x * y + w * z), w**2 - x**2 + y**2 - z**2, 2 * (y * z - w * x)),
-        (2 * (x * z - w * y), 2 * (y * z + w * x), w**2 - x**2 - y**2 + z**2),
-    )
-
-
-def _quaternion_rate(q: list[Any], omega: list[Any]) -> list[Expr]:
-    """q' = q * (0, omega)/2 for omega in rotated (child) axes."""
-    w, x, y, z = q
-    a, b, c = (o / 2 for o in omega)
-    return [-x * a - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a]

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pendula.equations import vectors as vec
-from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Step, Turn, TurnQuaternion, quaternion_matrix
+from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Step, Turn
+from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr, is_zero
 
 BIAS = -1
@@ -123,7 +124,7 @@ class Outward:
         if isinstance(step, Turn):
             matrix = self.m.turn_matrix(step.axis, step.angle, hint)
         else:
-            matrix = self.m.named(quaternion_matrix(step.quaternion), f"{hint}_joint")
+            matrix = self.m.named(step.matrix, f"{hint}_joint")
         if here.flat:  # from world axes to body axes first
             turn = vec.product(turn, here.pose.R)
             here, own = self._in_axes(here, own, vec.transposed(here.pose.R), Pose(here.pose.R, here.pose.r), hint)
@@ -175,9 +176,8 @@ class Outward:
         body = Body(after, vec.add(here.w, spin), here.u, alpha, here.a)
         return body, Freedom(added(own.spins, slopes), own.slides)
 
-    def _ball(self, here: Body, own: Freedom, step: TurnQuaternion) -> tuple[Body, Freedom]:
-        omega = list(step.omega)
-        units = {self.index_of[str(s)]: column for s, column in zip(omega, vec.IDENTITY, strict=True)}
-        alpha = added(here.alpha, units, {BIAS: vec.cross(here.w, omega)})
-        body = Body(here.pose, vec.add(here.w, omega), here.u, alpha, here.a)
-        return body, Freedom(added(own.spins, units), own.slides)
+    def _ball(self, here: Body, own: Freedom, step: TurnBall) -> tuple[Body, Freedom]:
+        columns = {self.index_of[rate]: column for rate, column in step.columns.items()}
+        alpha = added(here.alpha, columns, {BIAS: vec.add(vec.cross(here.w, step.omega), step.bias)})
+        body = Body(here.pose, vec.add(here.w, step.omega), here.u, alpha, here.a)
+        return body, Freedom(added(own.spins, columns), own.slides)

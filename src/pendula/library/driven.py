@@ -9,6 +9,7 @@ from pendula.library.arguments import PerLink, whole
 from pendula.library.pendulums import chain
 from pendula.model.base import Scalar
 from pendula.model.model import Model
+from pendula.model.windows import drive_window
 
 _ZEROS = (2.404825557695773, 5.520078110286311, 8.653727912911013, 11.791534439014281, 14.930917708487787)
 """The first zeros of the Bessel function J0."""
@@ -28,8 +29,9 @@ def driven_chain(
     direction: Scalar = "90deg",
     coordinates: Literal["absolute", "relative"] = "absolute",
     start: PerLink = 0,
+    until: Scalar | None = None,
 ) -> Model:
-    """A chain with a shaken base: paper 003, eq. 47.
+    """A chain with a shaken base: Turner, eq. 47.
 
     The base is at amplitude cos(rate t) (sin direction, cos direction); by default it goes to and fro at the frequency
     of a standing wave of a rope (section 5.3). The chain starts at rest, hanging straight down by default.
@@ -46,6 +48,7 @@ def driven_chain(
         mode: which standing wave of a rope to excite, 1 to 5.
         direction: of the motion, from straight up towards +x; 90 degrees is level.
         start: initial angle of every link from hanging straight down.
+        until: when the base stops and stays, such as "pi/omega" (half a period); default: never.
     """
     whole("mode", mode, 1, len(_ZEROS))
     still = chain(
@@ -63,7 +66,8 @@ def driven_chain(
         driving |= {"L": _total(links, length), "omega": f"{_ZEROS[mode - 1]!r}/2*sqrt(g/L)"}
     else:
         driving["omega"] = rate
-    return _shaken(still, f"driven chain of {links} link{'s' if links > 1 else ''}", driving | {"phi": direction})
+    moved = _shaken(still, f"driven chain of {links} link{'s' if links > 1 else ''}", driving | {"phi": direction})
+    return moved if until is None else drive_window(moved, until=until)
 
 
 def _total(links: int, length: PerLink) -> Scalar:
@@ -88,7 +92,7 @@ def _shaken(model: Model, name: str, driving: dict[str, Scalar]) -> Model:
 def inverted_chain(*, amplitude: Scalar = 0.003, rate: Scalar = 500.0, tilt: Scalar = "5deg") -> Model:
     """Three links, the last kept upright by shaking.
 
-    Paper 003, section 5.4, with its data: links of 10, 1 and 0.1 kg and 0.01, 0.1 and 1 m, mass centres at their
+    Turner, section 5.4, with its data: links of 10, 1 and 0.1 kg and 0.01, 0.1 and 1 m, mass centres at their
     ends, g = 0.5; the first two hang, the third is upright on them. The paper does not say how the base is shaken; here
     it goes up and down, with numbers that hold the last link. With a rate of 200 it falls. The paper starts exactly
     upright, which is an equilibrium however the base goes up and down; a small tilt shows whether the link comes back.

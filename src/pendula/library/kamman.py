@@ -1,4 +1,4 @@
-"""Mechanisms of the exercises of paper 001 (Kamman, unit 8), with its data in feet, slugs and seconds."""
+"""Mechanisms of the exercises of Kamman, unit 8, with its data in feet, slugs and seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Turn = Literal["steady", "free"]
 
 
 def piston_bar() -> Model:
-    """A bar with piston and slider: paper 001, ex. 8.1.
+    """A bar, piston and slider: Kamman, unit 8, ex. 8.1.
 
     The piston slides on the vertical and carries the upper end of the bar; the massless slider moves on the level and
     carries the lower end; theta is the bar's angle from the vertical. The weights of piston and bar and the force F
@@ -70,7 +70,7 @@ def piston_bar() -> Model:
 
 
 def spring_mass_bar() -> Model:
-    """A sprung mass with a bar: paper 001, ex. 8.2.
+    """A sprung mass with a bar: Kamman, unit 8, ex. 8.2.
 
     The force F = F0 sin(omega t) drives the mass. The paper gives no amplitude, frequency or damping: here F0 and c
     are 0 until they are set, and omega is ours.
@@ -111,7 +111,7 @@ def spring_mass_bar() -> Model:
 
 
 def shaft_bar(*, turn: Turn = "steady") -> Model:
-    """A bar pinned to a shaft: paper 001, ex. 8.3.
+    """A bar pinned to a shaft: Kamman, unit 8, ex. 8.3.
 
     The shaft turns about the vertical by phi, and the bar is pinned to it at its mass centre; theta is its angle from
     the shaft. The inputs M_phi and M_theta are motor torques. The paper gives no numbers; they are ours.
@@ -141,7 +141,7 @@ def shaft_bar(*, turn: Turn = "steady") -> Model:
 
 
 def disc_bar(*, turn: Turn = "steady") -> Model:
-    """A sprung bar on a disc: paper 001, ex. 8.4.
+    """A sprung bar on a disc: Kamman, unit 8, ex. 8.4.
 
     The disc turns about the vertical by phi; the bar hangs from a pin at the distance b from the axis and swings
     outward by theta against a spring-damper. The inputs M_phi and M_theta are motor torques. Mass and radius of the
@@ -207,7 +207,7 @@ def _turned(
 
 
 def inverted_double_pendulum() -> Model:
-    """Two bars upright on springs: paper 001, ex. 8.5.
+    """Two bars upright on springs: Kamman, unit 8, ex. 8.5.
 
     The double pendulum of its examples turned upside down: angles from straight up, with the same data.
 

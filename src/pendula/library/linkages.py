@@ -85,7 +85,7 @@ def four_bar(
 
     Closed forms: the loop closes where two circles meet, so coupler and rocker angles follow from the crank's
     (they are the initial values here). Which links can rotate fully depends on their lengths alone (Grashof, see
-    ``library.grashof``), not by the rule of paper 003, section 5.4: (1, 2, 2.2, 4) and (2, 2.5, 4, 1) obey that
+    ``library.grashof``), not by Turner's rule, section 5.4: (1, 2, 2.2, 4) and (2, 2.5, 4, 1) obey that
     rule, and their cranks do not turn.
 
     Args:
@@ -97,7 +97,7 @@ def four_bar(
             line from the crank's tip to the rocker's pivot.
         start: initial angle of the crank from hanging straight down; default: 60 degrees (double-rocker: 30).
         crank_rate: initial rate of the crank [rad/time]; the others follow from the loop.
-        drive: driving force of paper 003, eq. 58, at the crank's tip [force time/rad].
+        drive: Turner's driving force, eq. 58, at the crank's tip [force time/rad].
     """
     choose("preset", preset, tuple(_PRESETS))
     choose("branch", branch, ("open", "crossed"))
@@ -252,7 +252,7 @@ def slider_crank(
         side: on which side of the crank's tip the slider starts.
         start: initial angle of the crank from hanging straight down.
         crank_rate: initial rate of the crank [rad/time]; the others follow from the loop.
-        drive: driving force of paper 003, eq. 58, at the crank's tip [force time/rad].
+        drive: Turner's driving force, eq. 58, at the crank's tip [force time/rad].
     """
     choose("side", side, ("right", "left"))
     if value_of("slider_mass", slider_mass) < 0:

@@ -13,6 +13,7 @@ from pendula.library.pendulums import link_body
 from pendula.model.base import Scalar
 from pendula.model.checks.checks import LARGEST_MODEL
 from pendula.model.model import Model
+from pendula.model.windows import drive_window
 
 _TERMS = 20
 """Terms of one sum; longer sums are added up in parts, because expressions are bounded in size."""
@@ -32,7 +33,7 @@ def linkage(
     friction: PerLink = None,
     start: PerLink = None,
 ) -> Model:
-    """A loop of any number of bars: paper 003, section 4.2.
+    """A loop of any number of bars: Turner, section 4.2.
 
     A chain of links between two ground pivots. One bar is the ground, so there are bars - 1 moving links and
     bars - 3 degrees of freedom. All but the last link are given, and the last one is made to close the loop at the
@@ -72,8 +73,9 @@ def driven_linkage(
     pivot: Sequence[Scalar] | None = None,
     friction: PerLink = None,
     start: PerLink = None,
+    until: Scalar | None = None,
 ) -> Model:
-    """Links with a shaken far end: paper 003, eq. 55.
+    """Links with a shaken far end: Turner, eq. 55.
 
     A string of links from the ground to a point that is moved (21 and 31 bars in the paper). That far end is at
     pivot + amplitude cos(rate t) (sin direction, cos direction). It starts at rest, with the last link made to close
@@ -91,14 +93,19 @@ def driven_linkage(
         pivot: x, y of the middle of the motion; default: such that the links start along a shallow arc.
         friction: viscous friction in the joint at the start of each link.
         start: initial angles of the links before the last from hanging straight down: one value, or a list.
+        until: when the end stops and stays, such as "pi/omega" (half a period); default: never.
     """
     plan = _plan(bars, mass, length, None, start, arc=60.0, tilt=0.0)
     plan.parameters |= {"beta": amplitude, "omega": rate, "phi": direction}
-    middle = _default_pivot(plan, ("beta*sin(phi)", "beta*cos(phi)")) if pivot is None else _given_pivot(plan, pivot)
+    if pivot is None:
+        middle = _default_pivot(plan, ("beta*sin(phi)", "beta*cos(phi)"))
+        plan.parameters |= {"X": middle[0], "Y": middle[1]}
+    else:
+        _given_pivot(plan, pivot)  # X and Y
     at_start = ("X + beta*sin(phi)", "Y + beta*cos(phi)")
     moving = ("X + beta*cos(omega*t)*sin(phi)", "Y + beta*cos(omega*t)*cos(phi)")
-    plan.parameters |= {"X": middle[0], "Y": middle[1]}
-    return _model(plan, f"driven linkage of {bars} bars", at_start, moving, "open", None, None, None, friction)
+    made = _model(plan, f"driven linkage of {bars} bars", at_start, moving, "open", None, None, None, friction)
+    return made if until is None else drive_window(made, until=until)
 
 
 Place = tuple[Scalar, Scalar]

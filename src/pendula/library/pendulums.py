@@ -65,7 +65,7 @@ def chain(
     coordinates: Literal["absolute", "relative"] = "absolute",
     start: PerLink = "90deg",
 ) -> Model:
-    """A pendulum of any number of links: paper 003.
+    """A pendulum of any number of links: Turner.
 
     Nominal in the paper: 10 rods of 1 m and 1 kg, from 90 degrees.
 
@@ -79,10 +79,10 @@ def chain(
         com: distance of each mass centre from the upper end; default: the middle of a rod.
         inertia: about the mass centre; default: by ``inertia_rule``.
         inertia_rule: "consistent" gives m d (L - d)/3 for a mass centre at d; "printed" gives
-            m (L^2 - 2 L d + 2 d^2)/6 of paper 003, eq. 5, which holds only at d = L/2.
+            m (L^2 - 2 L d + 2 d^2)/6 of Turner, eq. 5, which holds only at d = L/2.
         stiffness, damping: torsion spring and damper in each joint.
         friction: viscous friction in each joint.
-        com_friction: friction of paper 003, eq. 25, at each mass centre.
+        com_friction: Turner's friction, eq. 25, at each mass centre.
         coordinates: angles from the vertical, or each from the link before.
         start: initial angle of every link from hanging straight down.
     """
@@ -142,7 +142,7 @@ def link_body(
 
 
 def double_pendulum() -> Model:
-    """Two equal bars with spring-dampers: paper 001.
+    """Two equal bars with spring-dampers: Kamman, unit 8.
 
     Its examples 2 to 7, with their data; the spring-dampers are in both joints.
 
@@ -153,7 +153,7 @@ def double_pendulum() -> Model:
 
 
 def two_bars(name: str, *, up: bool) -> Model:
-    """Two equal bars with spring-dampers in both joints, with the data of paper 001: hanging, or standing up."""
+    """Two equal bars with spring-dampers in both joints, with the data of Kamman, unit 8: hanging, or standing up."""
     rod: dict[str, object] = {"mass": "m", "length": "l"} | ({"axis": [0, 1, 0]} if up else {})
     return Model(
         name=name,
@@ -185,7 +185,7 @@ def two_bars(name: str, *, up: bool) -> Model:
 
 
 def double_physical_pendulum() -> Model:
-    """Two rigid bodies hinged in a row: paper 004.
+    """Two rigid bodies hinged in a row: Tataru.
 
     The paper prints no numbers; the data are ours. As in the paper, the inertias J1 and J2 are about the hinges, c1
     and c2 are the distances from hinge to mass centre, l1 is that between the hinges, and both angles are measured

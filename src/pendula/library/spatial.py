@@ -5,34 +5,44 @@ from __future__ import annotations
 from typing import Literal
 
 from pendula.errors import UsageError
+from pendula.library.arguments import choose
 from pendula.model.base import Scalar
 from pendula.model.model import Model
 
 
-def spherical_pendulum(*, chart: Literal["angles", "xy"] = "angles") -> Model:
-    """A point mass swinging in space: paper 000.
+def spherical_pendulum(
+    *, kind: Literal["point", "rod"] = "point", chart: Literal["angles", "xy", "quaternion"] = "angles"
+) -> Model:
+    """A point mass or a rod in space: IFToMM benchmark.
 
-    The rod is massless; gravity is along -z.
+    The rod of a point mass is massless; gravity is along -z.
 
-    Closed forms: about the bottom both frequencies are sqrt(g/l) = 3.132091952673165 rad/s; conical
+    Closed forms for a point mass: about the bottom both frequencies are sqrt(g/l) = 3.132091952673165 rad/s; conical
     motion at angle theta turns at sqrt(g/(l cos theta)); the moment of momentum about the vertical is kept.
+    For a rod the length of the equivalent pendulum takes the place of l: 2 l/3 if it is thin.
 
     Args:
+        kind: a point mass at distance l, or a uniform rod of length l. With a quaternion the rod is round, of diameter
+            d, and its moment of momentum about its own axis is kept as well.
         chart: "angles" uses theta from the downward vertical and phi about it (singular at theta = 0);
-            "xy" uses the horizontal position (regular at the bottom, singular at the equator).
+            "xy" uses the horizontal position of a point mass (regular at the bottom, singular at the equator);
+            "quaternion" puts a rod on a ball joint (regular everywhere).
     """
-    if chart == "angles":
-        joint: dict[str, object] = {
-            "coordinates": ["theta", "phi"],
-            "kinds": ["angle", "angle"],
-            "position": ["l*sin(theta)*cos(phi)", "l*sin(theta)*sin(phi)", "-l*cos(theta)"],
-        }
-        initial: dict[str, Scalar] = {"theta": "30deg", "phi_dot": 2.0}
-    elif chart == "xy":
+    choose("kind", kind, ("point", "rod"))
+    choose("chart", chart, ("angles", "xy", "quaternion"))
+    if kind == "rod":
+        return _swinging_rod(chart)
+    if chart == "quaternion":
+        raise UsageError('chart "quaternion" needs a body with inertia about every axis; try kind="rod"')
+    joint: dict[str, object] = {
+        "coordinates": ["theta", "phi"],
+        "kinds": ["angle", "angle"],
+        "position": ["l*sin(theta)*cos(phi)", "l*sin(theta)*sin(phi)", "-l*cos(theta)"],
+    }
+    initial: dict[str, Scalar] = {"theta": "30deg", "phi_dot": 2.0}
+    if chart == "xy":
         joint = {"coordinates": ["x", "y"], "position": ["x", "y", "-sqrt(l**2 - x**2 - y**2)"]}
         initial = {"x": "l/2", "y_dot": "l"}
-    else:
-        raise UsageError(f'chart is "angles" or "xy", found {chart!r}')
     return Model(
         name="spherical pendulum",
         gravity=[0, 0, "-g"],
@@ -43,13 +53,39 @@ def spherical_pendulum(*, chart: Literal["angles", "xy"] = "angles") -> Model:
     )
 
 
+def _swinging_rod(chart: str) -> Model:
+    """A uniform rod, thin on a universal joint about the vertical first, or round on a ball joint."""
+    if chart == "xy":
+        raise UsageError('chart "xy" needs a point mass; try chart="quaternion", which is regular at the bottom')
+    joint: dict[str, object] = {"name": "swing", "parent": "ground", "child": "rod"}
+    rod: dict[str, object] = {"mass": "m", "length": "l", "axis": [0, 0, -1]}
+    parameters: dict[str, Scalar] = {"m": 1.0, "l": 1.0, "g": 9.81}
+    if chart == "angles":
+        joint |= {"type": "universal", "sequence": "zy", "names": ["phi", "theta"]}
+        initial: dict[str, object] = {"theta": "30deg", "phi_dot": 2.0}
+    else:
+        joint |= {"type": "spherical"}
+        rod |= {"diameter": "d"}
+        parameters["d"] = 0.05
+        initial = {"swing": {"axis": [0, 1, 0], "angle": "30deg"}, "swing_wx": 1.0}
+    return Model(
+        name="spherical pendulum",
+        gravity=[0, 0, "-g"],
+        parameters=parameters,
+        bodies=[{"name": "rod", "rod": rod}],
+        joints=[joint],
+        initial=initial,
+    )
+
+
 def spatial_rod(
     *,
-    joint: Literal["euler", "quaternion"] = "euler",
+    orientation: str = "zyz",
+    speeds: Literal["rates", "body", "parent"] | None = None,
     start: Literal["planar", "spatial"] = "planar",
     inertia_rule: Literal["consistent", "printed"] = "consistent",
 ) -> Model:
-    """A round rod on a ball joint: paper 002.
+    """A round rod on a ball joint: Gupta and Saha.
 
     ZYZ angles phi, theta, psi; z points down.
 
@@ -58,7 +94,10 @@ def spatial_rod(
     singular at theta = 0.
 
     Args:
-        joint: ZYZ Euler angles as in the paper, or a quaternion.
+        orientation: the coordinates of the ball joint: "zyz" as in the paper, any other sequence about body-fixed
+            ("xyz") or fixed axes ("space xyz"), "rotation vector" or "quaternion".
+        speeds: its generalized speeds: "rates" of the coordinates, or the angular velocity in "body" axes or in those
+            of the "parent" side.
         start: the paper's planar or spatial initial angles.
         inertia_rule: "consistent" uses m d^2/16 + m a^2/12 about the mass centre; "printed" uses the paper's
             m d^2/16 + m a^2/3, which is the value about the end.
@@ -70,8 +109,9 @@ def spatial_rod(
     across = f"m*d**2/16 + m*a**2/{share}"
     ball: dict[str, object] = {"name": "ball", "type": "spherical", "parent": "ground", "child": "rod"}
     initial: dict[str, object] = {"ball": {"sequence": "zyz", "angles": angles[start]}}
-    if joint == "euler":
-        ball |= {"euler": "zyz", "names": ["phi", "theta", "psi"]}
+    ball |= {"orientation": orientation, "speeds": speeds} if speeds else {"orientation": orientation}
+    if orientation == "zyz":
+        ball["names"] = ["phi", "theta", "psi"]
         initial = dict(zip(("phi", "theta", "psi"), angles[start], strict=True))
     return Model(
         name="spatial rod",
@@ -93,7 +133,7 @@ def spatial_rod(
 
 
 def hoop_bead() -> Model:
-    """A bead in a turning hoop: paper 001, example 1.
+    """A bead in a turning hoop: Kamman, unit 8, example 1.
 
     The hoop turns at a constant rate about its vertical diameter.
 

@@ -22,6 +22,7 @@ NAMES = {
     """,
     "pendula.model.model": "Model",
     "pendula.model.units": "Units",
+    "pendula.model.windows": "drive_window",
 }
 """Every public name of this module, by the module that defines it."""
 

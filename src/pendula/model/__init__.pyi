@@ -32,6 +32,7 @@ from pendula.model.joints import Rotation as Rotation
 from pendula.model.joints import Side as Side
 from pendula.model.model import Model as Model
 from pendula.model.units import Units as Units
+from pendula.model.windows import drive_window as drive_window
 
 __all__ = [
     "Body",
@@ -66,4 +67,5 @@ __all__ = [
     "Side",
     "Sphere",
     "Units",
+    "drive_window",
 ]

@@ -256,3 +256,13 @@ def _cleaned_label(label: str) -> str:
     """A valid label similar to an invalid one."""
     clean = re.sub(r"_+", "_", _plain_letters(label, " ._-"))[:MAX_NAME_LENGTH].lstrip(" ._-").rstrip(" _")
     return clean if clean and not _label_fault(clean) else "body 1"
+
+
+def acceleration_name(speed: str) -> str:
+    """Name of the derivative of a speed: ``theta_ddot`` for ``theta_dot``, ``j_wx_dot`` for ``j_wx``.
+
+    Example:
+        >>> acceleration_name("theta_dot"), acceleration_name("ball_wx")
+        ('theta_ddot', 'ball_wx_dot')
+    """
+    return f"{speed.removesuffix('_dot')}_ddot" if speed.endswith("_dot") else f"{speed}_dot"

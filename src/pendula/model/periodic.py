@@ -16,7 +16,7 @@ from pendula.errors import NotSupported
 from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.expression import Expression, parse
 from pendula.model.forces.actions import Across, AcrossAll, Between, OnCoordinate, Push, Spin, Twist
-from pendula.model.joints.steps import Shift, Slide, Turn, TurnQuaternion
+from pendula.model.joints.steps import Shift, Slide, Turn, TurnBall
 
 if TYPE_CHECKING:
     from pendula.model.model import Model
@@ -120,8 +120,8 @@ def repeats(model: Model, names: Collection[str], values: Mapping[str, float] | 
             elif isinstance(step, Shift):
                 if not all(map(same, step.vector)):
                     return False
-            elif isinstance(step, TurnQuaternion):
-                if not all(map(same, step.quaternion)):
+            elif isinstance(step, TurnBall):
+                if not step.chart.is_sequence and not all(map(same, step.coordinates)):
                     return False
             else:
                 raise NotSupported(f"the periodicity of a joint step {type(step).__name__} is not known")

@@ -49,9 +49,18 @@ class Units:
 
     def coordinate(self, kind: str) -> str:
         """Unit of a coordinate of the given kind; empty for dimensionless ones."""
-        return {"angle": "rad", "length": self.length}.get(kind, "")
+        return {"angle": "rad", "rotation": "rad", "length": self.length}.get(kind, "")
 
     def speed(self, kind: str) -> str:
         """Unit of the speed of a coordinate of the given kind."""
         known = {"angle": f"rad/{self.time}", "length": f"{self.length}/{self.time}"}
         return known.get(kind, f"1/{self.time}")
+
+    def acceleration(self, kind: str) -> str:
+        """Unit of the acceleration of a coordinate of the given kind.
+
+        Example:
+            >>> Units.from_label("m-kg-s").acceleration("angle")
+            'rad/s^2'
+        """
+        return f"{self.speed(kind)}^2"

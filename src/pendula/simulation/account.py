@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,33 +10,35 @@ from pendula.equations.derive import cannot
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.steppers.stepping import Integration
 from pendula.outcome import Outcome
+from pendula.simulation.charts.switching import Elsewhere, has_singular_charts, switches_of
+from pendula.simulation.course import Course
 from pendula.simulation.defaults import OPEN, UNTRUSTED
-from pendula.simulation.events import Event, crossings_of, event_notes
-from pendula.simulation.loops import Poses, pose_notes
-from pendula.simulation.settings import Settings
+from pendula.simulation.events import crossings_of, event_notes
+from pendula.simulation.loops.poses import Poses, beyond_reach, pose_notes
+from pendula.simulation.predictability import evidence_of
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.joint_forces import gives_jacobi, jacobi_integral
-from pendula.system.layout import Array
+from pendula.system.layout import Array, State
+from pendula.system.orientation.singularities import Nearest, nearest_singularity
 from pendula.system.parameters import typical_length
 from pendula.system.switches.schedule import constant_rates, moves_constraints
 from pendula.system.system import System, has_gaps
 
+AT_SAMPLES = 4.0
+"""energy errors at samples above this multiple of the drift are noted"""
+LEAST_NOTED = 1e-13
+"""energy errors below this are rounding"""
 _PAUSES = (Outcome.TOO_MANY_STEPS, Outcome.INTERRUPTED, Outcome.EVENT)
 
 
 def trajectory_of(
-    system: System,
-    run: Integration,
-    vector: Array,
-    settings: Settings,
-    events: Sequence[Event],
-    notes: tuple[str, ...],
-    poses: Poses,
+    course: Course, run: Integration, notes: tuple[str, ...], poses: Poses, longest: float, elsewhere: Elsewhere
 ) -> Trajectory:
-    """The trajectory with its energy account and all notes."""
+    """The trajectory with its energy account and all notes; no step was to be above ``longest``."""
+    system, vector, settings, events = course.system, course.vector, course.settings, course.events
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     step_q, step_v = run.y[:, :nq], run.y[:, nq : nq + nv]
-    account = _account(system, run, vector)
+    account = _account(system, run, vector, elsewhere)
     sampled = settings.samples is not None
     if sampled and run.outcome is not Outcome.FINISHED:
         run = _with_last_sample(run)
@@ -45,17 +46,24 @@ def trajectory_of(
     position, velocity = _violations(system, run.t, step_q, step_v, vector)
     deviation, violation = account.error / account.scale, position
     if sampled:
-        deviation = _unaccounted(system, run.sample_t, run.sample_y, account, vector) / account.scale
+        deviation = _unaccounted(system, run.sample_t, run.sample_y, account, vector, elsewhere) / account.scale
         violation = _violations(system, run.sample_t, q, v, vector)[0]
     outcome = run.outcome
     if outcome is Outcome.FINISHED and not np.all(np.isfinite(account.total)):
         outcome = Outcome.NOT_FINITE
     stopped = outcome not in (Outcome.FINISHED, *_PAUSES)
     near, doubts = pose_notes(poses, run.singular_t, system.layout.time_unit, stopped=stopped)
+    if stopped:
+        last = State(float(run.t[-1]), step_q[-1], step_v[-1], system.layout)
+        near = beyond_reach(system, last, vector, float(run.t[-1] - run.t[0])) or near
     notes += _energy_note(account) + _jacobi_note(system) + _stiffness_note(system, run)
-    notes += event_notes(system, events, run) + near
+    if system.written:
+        notes += (f"the motion is that of the equations in {system.written}; energies and loads are the model's",)
+    notes += event_notes(system, events, run) + near + elsewhere.notes
     opening = float(max(position.max(initial=0.0), violation.max(initial=0.0)))
-    doubts += _account_doubts(account, opening, typical_length(system, vector) if opening else 1.0)
+    worst = max(account.drift, float(np.abs(deviation).max(initial=0.0)))
+    notes += _sample_note(account, worst)
+    doubts += _account_doubts(worst, opening, typical_length(system, vector) if opening else 1.0)
     return Trajectory(
         t=run.sample_t if sampled else run.t,
         q=q,
@@ -74,20 +82,33 @@ def trajectory_of(
         seconds=run.seconds,
         stepper=settings.stepper.name,
         tolerance=settings.tol,
-        notes=notes,
+        remarks=notes,
         system=system,
         parameters=vector,
         step=None if settings.step is None else float(settings.step),
-        events=crossings_of(system, events, run, vector),
+        events={**crossings_of(system, events, run, vector), **switches_of(system, elsewhere)},
+        nearest_singularity=_nearest(system, run, vector),
+        elsewhere=elsewhere,
         doubts=doubts,
+        evidence=None if elsewhere.switch_t else evidence_of(course, run, longest),
     )
 
 
-def _account(system: System, run: Integration, vector: Array) -> EnergyAccount:
-    """Energies at the steps, and what does not add up in the middle of some."""
+def _nearest(system: System, run: Integration, vector: Array) -> Nearest | None:
+    """How near to a singularity of its coordinates a run came."""
+    if not has_singular_charts(system):
+        return None
+    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
+    joints = system.in_joints
+    q, v = joints.read(run.y[:, :nq], run.y[:, nq : nq + nv], run.t, parameters=vector)
+    return nearest_singularity(joints.layout, run.t, q, v)
+
+
+def _account(system: System, run: Integration, vector: Array, elsewhere: Elsewhere) -> EnergyAccount:
+    """Energies at the steps, and what does not add up inside some."""
     nq, nv, steps = len(system.layout.coordinates), len(system.layout.speeds), len(run.t)
     t, y = (np.append(run.t, run.inside_t), np.vstack([run.y, run.inside_y])) if run.inside_t.size else (run.t, run.y)
-    found = system.energies(y[:, :nq], y[:, nq : nq + nv], t, parameters=vector)
+    found = elsewhere.energies(system.energies(y[:, :nq], y[:, nq : nq + nv], t, parameters=vector), t)
     work = y[:, nq + nv] if y.shape[1] > nq + nv else np.zeros(len(t))
     total = found.kinetic + found.potential
     inside = total[steps:] - total[0] - work[steps:]
@@ -101,11 +122,21 @@ def _energy_note(account: EnergyAccount) -> tuple[str, ...]:
     return ("nothing moves and no energy changes, so the energy drift is not scaled",)
 
 
-def _account_doubts(account: EnergyAccount, opening: float, length: float) -> tuple[str, ...]:
+def _sample_note(account: EnergyAccount, worst: float) -> tuple[str, ...]:
+    """Says that samples are less accurate than the energy drift tells."""
+    if worst <= AT_SAMPLES * account.drift or worst < LEAST_NOTED:
+        return ()
+    return (
+        f"at samples between steps energy is off by up to {worst:.2g} of its scale, more than the drift of "
+        f"{account.drift:.2g}: try a smaller tol",
+    )
+
+
+def _account_doubts(off: float, opening: float, length: float) -> tuple[str, ...]:
     """Why a run is not to be trusted: its energy does not add up, or its loops are open."""
     doubts: tuple[str, ...] = ()
-    if account.drift > UNTRUSTED:
-        doubts += (f"energy is off by {account.drift:.2g} of its scale (a singular chart, or too loose a tolerance)",)
+    if off > UNTRUSTED:
+        doubts += (f"energy is off by {off:.2g} of its scale (a singular chart, or too loose a tolerance)",)
     if opening > OPEN * length:
         doubts += (f"the loops are open by up to {opening:.2g}, which is {opening / length:.2g} of a typical length",)
     return doubts
@@ -134,12 +165,14 @@ def _violations(system: System, t: Array, q: Array, v: Array, vector: Array) -> 
     return np.abs(g).max(axis=1, initial=0.0), np.abs(rate).max(axis=1, initial=0.0)
 
 
-def _unaccounted(system: System, t: Array, y: Array, account: EnergyAccount, vector: Array) -> Array:
+def _unaccounted(
+    system: System, t: Array, y: Array, account: EnergyAccount, vector: Array, elsewhere: Elsewhere
+) -> Array:
     """E(t) - E(0) - W(t) at other times than those of the steps; the work is integrated along with the state."""
     if not t.size:
         return np.zeros(0)
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
-    energies = system.energies(y[:, :nq], y[:, nq : nq + nv], t, parameters=vector)
+    energies = elsewhere.energies(system.energies(y[:, :nq], y[:, nq : nq + nv], t, parameters=vector), t)
     work = y[:, nq + nv] if y.shape[1] > nq + nv else 0.0
     return np.asarray(energies.kinetic + energies.potential - account.total[0] - work)
 

@@ -148,11 +148,13 @@ class Job:
         max_step: float,
     ) -> None:
         system, settings, t0 = self._system, chunk.settings, chunk.starts.t
-        if STEPPERS[settings.stepper].series:
-            runs, y0 = self._series_runs(chunk, q, v, table, tell, max_step)
-            self._keep(runs, y0, chunk, at, table, found)
-            return
         singly = Singly(system, found.arrays, at, q, v, t0, settings, table)
+        if STEPPERS[settings.stepper].series:
+            runs, y0 = self._series_runs(chunk, q, v, table, tell, max_step, singly.max_steps)
+            self._keep(runs, y0, chunk, at, table, found)
+            if not found.interrupted:
+                singly.repeat_doubtful(settings.samples, runs.sample_y)
+            return
         if singly.needed():
             singly.run_all(tell)
             return
@@ -166,6 +168,7 @@ class Job:
             for k in range(len(q)):
                 vector = table[k if len(table) > 1 else 0]
                 atol[k, -1] = settings.tol * energy_size(system, State(t0, q[k], v[k], system.layout), vector)
+        times = np.union1d(settings.samples, singly.looks) if singly.looks.size else settings.samples
         runs = integrate_many(
             lanes.rhs,
             y0,
@@ -173,21 +176,25 @@ class Job:
             rtol=settings.tol,
             atol=atol,
             method=settings.stepper,
-            sample_times=settings.samples,
+            sample_times=times,
             lanes=LaneSetup(lanes.data, lanes.column, clear=not lanes.in_lanes),
             energies=lanes.energies,
             project=lanes.project,
             project_row=lanes.project_row,
             quadratures=free,
             work=y0.shape[1] - 1 if extra else -1,
-            max_steps=settings.max_steps,
+            max_steps=singly.max_steps,
             max_step=max_step,
             breakpoints=_breaks(system, table, (t0, settings.t_end)),
             on_progress=tell,
         )
-        self._keep(runs, y0, chunk, at, table, found)
+        kept = runs
+        if singly.looks.size:
+            own = np.searchsorted(times, settings.samples)
+            kept = replace(runs, sample_t=settings.samples, sample_y=runs.sample_y[:, own])
+        self._keep(kept, y0, chunk, at, table, found)
         if not found.interrupted:
-            singly.repeat_doubtful()
+            singly.repeat_doubtful(times, runs.sample_y)
 
     def _keep(self, runs: Integrations, y0: Array, chunk: Chunk, at: Array, table: Array, found: Found) -> None:
         """Stores the results of runs, with the energy account at the samples."""
@@ -199,7 +206,7 @@ class Job:
             found.arrays["energy_drift"][at] = np.fmax(found.arrays["energy_drift"][at], drift)
 
     def _series_runs(
-        self, chunk: Chunk, q: Array, v: Array, table: Array, tell: Tell, max_step: float
+        self, chunk: Chunk, q: Array, v: Array, table: Array, tell: Tell, max_step: float, max_steps: int
     ) -> tuple[Integrations, Array]:
         """The same by Taylor series; energies are compared only at the start, the samples and the end."""
         system, settings, t0 = self._system, chunk.settings, chunk.starts.t
@@ -220,7 +227,7 @@ class Job:
             sample_times=settings.samples,
             balls=[first for first, _ in system.balls],
             quadratures=extra,
-            max_steps=settings.max_steps,
+            max_steps=max_steps,
             max_step=max_step,
             on_progress=tell,
             breakpoints=() if breaks is None else breaks[0][np.isfinite(breaks[0])],

@@ -8,3 +8,5 @@ UNTRUSTED = 1e-3
 """energy drift, relative to the energy scale, above which a run is not to be trusted"""
 OPEN = 1e-3
 """largest gap of the loops, relative to a typical length, above which a run is not to be trusted"""
+LOST = 1e-3
+"""estimated error of a coordinate [rad, or typical length] above which the digits of a run count as lost"""

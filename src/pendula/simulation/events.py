@@ -251,6 +251,10 @@ SINGULAR = Event("singular pose", "0")
 """singular poses that a run passed; they are found by the constraints, not by an expression"""
 
 
+SWITCH = Event("chart switch", "0")
+"""where a run changed the coordinates of an orientation; found by their distance from a singularity"""
+
+
 def read_events(events: Sequence[Event | str] | None) -> tuple[Event, ...]:
     """Events from objects or text.
 
@@ -261,8 +265,9 @@ def read_events(events: Sequence[Event | str] | None) -> tuple[Event, ...]:
         events = [events]
     found = tuple(e if isinstance(e, Event) else Event.read(e) for e in events or ())
     names = [e.name for e in found]
-    if SINGULAR.name in names:
-        raise UsageError(f'"{SINGULAR.name}" is the name under which runs record such poses; choose another')
+    for own in (SINGULAR, SWITCH):
+        if own.name in names:
+            raise UsageError(f'"{own.name}" is the name under which runs record such poses; choose another')
     twice = [n for n in names if names.count(n) > 1]
     if twice:
         raise UsageError(f'two events are called "{twice[0]}"; give one of them a name: "name: {twice[0]}"')

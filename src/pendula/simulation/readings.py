@@ -1,4 +1,4 @@
-"""Quantities of a run by name: energies, prescribed motions, inputs, expressions, and points of bodies."""
+"""Quantities of a run by name: accelerations, energies, prescribed motions, inputs, expressions, points of bodies."""
 
 from __future__ import annotations
 
@@ -9,30 +9,87 @@ import numpy as np
 
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
-from pendula.model.names import ExpressionError, suggestion
+from pendula.model.names import ExpressionError, acceleration_name, suggestion
 from pendula.system.code.programs import Compiled
-from pendula.system.layout import Array
+from pendula.system.layout import Array, Layout
 from pendula.system.switches.watching import check_names, names_of, watch_program
+from pendula.system.system import System
 
 if TYPE_CHECKING:
     from pendula.simulation.trajectory import Trajectory
 
 ENERGIES = ("kinetic", "potential", "energy", "work")
+OF_POINTS = {f"{what}{axis}": (k, j) for k, what in enumerate(("", "v", "a")) for j, axis in enumerate("xyz")}
+"""endings of the names of a point's coordinates: x of its position, vx of its velocity, ax of its acceleration"""
 
 
 def reading(run: Trajectory, name: str) -> Array:
-    """A quantity at the times of a run: an energy, or what an expression may name.
+    """A quantity at the times of a run: an acceleration, an energy, what an expression may name, part of a point.
 
     Raises:
         UsageError: there is no such quantity.
+        SingularPose: the accelerations are not determined at a state.
     """
     if name in ENERGIES:
         return energies(run)[name]
+    joints = acceleration_names(run.joint_layout)
+    if name in joints:
+        return run.accelerations[:, joints.index(name)]
+    own = acceleration_names(run.layout)
+    if name in own:
+        return own_accelerations(run)[:, own.index(name)]
+    if (part := _part_of_point(run, name)) is not None:
+        body, point, (which, axis) = part
+        found = point_acceleration(run, body, point) if which == 2 else point_motion(run, body, point)[which]
+        return found[:, axis]
     known = names_of(run.system)
     if name not in known:
-        names = [*run.joint_layout.coordinates, *run.joint_layout.speeds, *ENERGIES, *known]
-        _refuse(f'there is no "{name}"', name, names)
+        of_joints = [*run.joint_layout.coordinates, *run.joint_layout.speeds, *joints]
+        _refuse(f'there is no "{name}"', name, [*of_joints, *ENERGIES, *known])
     return _rows(run, run.system.watching([name], [known[name]], run.parameters))
+
+
+def unit_of(run: Trajectory, name: str) -> str:
+    """The unit of a quantity; empty if it has none, or if it is not known."""
+    units, kinds = run.system.model.unit_names, dict[str, str]()
+    for layout in (run.layout, run.joint_layout):
+        if name in layout.units:
+            return layout.units[name]
+        kinds |= dict(zip(acceleration_names(layout), layout.speed_kinds, strict=True))
+    if name in ENERGIES:
+        return units.energy
+    if name in kinds:
+        return units.acceleration(kinds[name])
+    if (part := _part_of_point(run, name)) is not None:
+        return (units.length, units.speed("length"), units.acceleration("length"))[part[2][0]]
+    for drive in run.system.drives:
+        of = (units.coordinate, units.speed, units.acceleration)
+        for ending, unit in zip(("", "_dot", "_ddot"), of, strict=True):
+            if name == f"{drive.name}{ending}":
+                return unit(drive.kind)
+    return units.time if name == "t" else ""
+
+
+def acceleration_names(layout: Layout) -> list[str]:
+    """Names of the derivatives of all speeds."""
+    return [acceleration_name(speed) for speed in layout.speeds]
+
+
+def own_accelerations(run: Trajectory) -> Array:
+    """v' at the times of a run, in the coordinates of its system."""
+    return run.system.accelerations(run.q, run.v, run.t, parameters=run.parameters)
+
+
+def joint_accelerations(run: Trajectory) -> Array:
+    """Accelerations of the joints at the times of a run, shape (times, speeds of the joints)."""
+    return run.system.in_joints.accelerations(run.q, run.v, run.t, parameters=run.parameters)
+
+
+def _part_of_point(run: Trajectory, name: str) -> tuple[str, str, tuple[int, int]] | None:
+    """Body, point and part of a name such as ``lower.tip.vx``; None if it is not of this form."""
+    body, _, ending = name.rpartition(".")
+    body, _, point = body.rpartition(".")
+    return (body, point, OF_POINTS[ending]) if body in run.system.layout.bodies and ending in OF_POINTS else None
 
 
 def _rows(run: Trajectory, program: Compiled) -> Array:
@@ -46,6 +103,8 @@ def _refuse(what: str, name: str, known: Sequence[str]) -> NoReturn:
 def energies(run: Trajectory) -> dict[str, Array]:
     """Kinetic, potential and total energy, and the work done on the mechanism, at the times of a run."""
     found = run.system.energies(run.q, run.v, run.t, parameters=run.parameters)
+    if run.elsewhere is not None:
+        found = run.elsewhere.energies(found, run.t)
     total = found.kinetic + found.potential
     work = total - run.energy.total[0] - run.energy_error * run.energy.scale
     return {"kinetic": found.kinetic, "potential": found.potential, "energy": total, "work": work}
@@ -87,23 +146,47 @@ def point_motion(run: Trajectory, body: str, point: str | Sequence[float]) -> tu
     Raises:
         UsageError: there is no such body or point.
     """
+    position, from_centre, k = _whereabouts(run, body, point)
+    motion = run.system.body_motion(run.q, run.v, t=run.t, parameters=run.parameters)
+    return position, motion.velocity[:, k] + np.cross(motion.angular_velocity[:, k], from_centre)
+
+
+def point_acceleration(run: Trajectory, body: str, point: str | Sequence[float]) -> Array:
+    """Accelerations of a point of a body in world axes, shape (times, 3).
+
+    Raises:
+        UsageError: there is no such body or point.
+        SingularPose: the accelerations are not determined at a state.
+    """
+    _, from_centre, k = _whereabouts(run, body, point)
+    motion = run.system.body_motion(run.q, run.v, own_accelerations(run), run.t, parameters=run.parameters)
+    omega = motion.angular_velocity[:, k]
+    along = np.cross(motion.angular_acceleration[:, k], from_centre)
+    return np.asarray(motion.acceleration[:, k] + along + np.cross(omega, np.cross(omega, from_centre)))
+
+
+def _whereabouts(run: Trajectory, body: str, point: str | Sequence[float]) -> tuple[Array, Array, int]:
+    """Position of a point, the vector to it from the mass centre of its body, and the index of the body."""
     bodies = run.system.layout.bodies
     if body not in bodies:
         _refuse(f'there is no body "{body}"', body, bodies)
-    k, arm = bodies.index(body), _place(run, body, point)
+    k, arm, centre = (
+        bodies.index(body),
+        *(place_of(run.system, body, x, run.parameters) for x in (point, "com")),
+    )
     R, origin = run.system.poses(run.q, run.t, parameters=run.parameters)
-    motion = run.system.body_motion(run.q, run.v, t=run.t, parameters=run.parameters)
     at = R[:, k] @ arm
-    centre = R[:, k] @ _place(run, body, "com")
-    velocity = motion.velocity[:, k] + np.cross(motion.angular_velocity[:, k], at - centre)
-    return origin[:, k] + at, velocity
+    return origin[:, k] + at, at - R[:, k] @ centre, k
 
 
-def _place(run: Trajectory, body: str, point: Any) -> Array:
-    """A point in body axes."""
-    model = run.system.model
-    one = next(b for b in model.bodies if b.name == body)
-    values = run.system.layout.parameter_values(run.parameters)
+def place_of(system: System, body: str, point: Any, parameters: Array) -> Array:
+    """A point of a body in body axes: one of its named points, or two or three numbers.
+
+    Raises:
+        UsageError: there is no such point.
+    """
+    one = next(b for b in system.model.bodies if b.name == body)
+    values = system.layout.parameter_values(parameters)
     if isinstance(point, str):
         known = one.named_points()
         if point not in known:

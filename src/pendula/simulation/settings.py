@@ -75,7 +75,10 @@ def span_of(duration: float | None, t_span: Sequence[float] | None, first: float
         raise UsageError("give either a duration or t_span = (first, last)")
     if duration is not None and not isinstance(duration, _NUMBERS):
         raise UsageError(f"the duration must be a number, found {duration!r}")
-    span = (first, first + duration) if duration is not None else tuple(t_span or ())
+    try:
+        span = (first, first + duration) if duration is not None else tuple(() if t_span is None else t_span)
+    except TypeError:
+        raise UsageError(f"the time span must be two finite numbers, found {t_span!r}") from None
     if len(span) != 2 or not all(isinstance(x, _NUMBERS) and np.isfinite(x) for x in span):
         raise UsageError(f"the time span must be two finite numbers, found {span!r}")
     return float(span[0]), float(span[1])

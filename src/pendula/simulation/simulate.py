@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from pendula.errors import NoConvergence, UsageError
-from pendula.numerics.steppers.stepping import Integration, integrate
-from pendula.numerics.taylor.integrate import integrate_series
+from pendula.errors import NoConvergence
+from pendula.numerics.steppers.stepping import Integration
 from pendula.outcome import Outcome
 from pendula.simulation.account import trajectory_of
-from pendula.simulation.beginning import energy_size, start_state, with_inputs
+from pendula.simulation.beginning import start_state, with_inputs
+from pendula.simulation.charts.switching import ChartRun, Elsewhere, has_singular_charts, starts_elsewhere
+from pendula.simulation.course import Course
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
-from pendula.simulation.events import Event, read_events, times_of_pulses, watch_events
-from pendula.simulation.force_notes import look_at_forces
-from pendula.simulation.loops import Poses, check_start, stabilization_rate
-from pendula.simulation.passage import Passages
+from pendula.simulation.events import Event, read_events
+from pendula.simulation.forces.narrow import NARROW, look_at_forces
+from pendula.simulation.loops.poses import Poses, check_start
 from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import Trajectory
-from pendula.system.dynamics import Dynamics
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
-from pendula.system.loops.mobility import mobility
 from pendula.system.parameters import Parameters, parameter_vector
-from pendula.system.switches.schedule import breakpoints, largest_step, moves_by_time
-from pendula.system.system import System
 
 MOST_REPEATED = 300_000
 """A run that passed a narrow force is repeated if it needs fewer steps than this."""
-INSIDE = 16
-"""The energy account looks at the middle of one in this many steps."""
 
 
 def simulate(
@@ -51,6 +45,7 @@ def simulate(
     baumgarte_rate: float | None = None,
     max_steps: int = MAX_STEPS,
     events: Sequence[Event | str] | None = None,
+    chart_switching: bool = True,
     on_progress: Callable[[float, float, int], object] | None = None,
     on_failure: Literal["return", "raise"] = "return",
 ) -> Trajectory:
@@ -78,6 +73,10 @@ def simulate(
         events: events to detect, as :class:`~pendula.Event` or text: "theta1 = 0 rising" is recorded in ``events``,
             "stop: theta1 >= 90deg" ends the run exactly there (which is then also the last sample). Crossings of an
             expression that oscillates several times within a step may be missed; ``notes`` says so.
+        chart_switching: whether a run in angles that comes near a singularity of them (theta = 0 of "zyz") continues in
+            quaternions until they are regular again, and a rotation vector is kept shorter than a whole turn. Results
+            are in the coordinates of the system in any case. Without it the run stops there, and the outcome names the
+            coordinate.
         on_progress: called as (t, t_end, steps) about ten times a second.
         on_failure: "return" returns the trajectory up to the failure, with its outcome; "raise" raises.
 
@@ -108,27 +107,30 @@ def simulate(
     vector = parameter_vector(system, parameters)
     start, notes = start_state(system, initial_state, settings.span[0], vector)
     notes += check_start(system, start, vector)
-    system.accelerations(start.q, start.v, start.t, parameters=vector)  # raises if they are not determined
-    run, more, poses = _seen(system, start, vector, settings, wanted, on_progress)
-    found = trajectory_of(system, run, vector, settings, wanted, notes + more, poses)
+    if not (chart_switching and starts_elsewhere(system, start, vector)):
+        system.accelerations(start.q, start.v, start.t, parameters=vector)  # raises if they are not determined
+    course = Course(system, vector, start, settings, wanted, on_progress)
+    run, more, poses, longest, elsewhere = _seen(course, chart_switching)
+    found = trajectory_of(course, run, notes + more, poses, longest, elsewhere)
     if on_failure == "raise" and not found.ok:
         raise NoConvergence(": ".join(filter(None, (str(found.outcome), found.detail, *found.doubts))), last=run.y[-1])
     return found
 
 
-def _seen(
-    system: System,
-    start: State,
-    vector: Array,
-    settings: Settings,
-    events: Sequence[Event],
-    on_progress: Callable[[float, float, int], object] | None,
-) -> tuple[Integration, tuple[str, ...], Poses]:
-    """The integration, again with shorter steps if it passed a force that acts only in a narrow range of the state."""
+def _seen(course: Course, chart_switching: bool) -> tuple[Integration, tuple[str, ...], Poses, float, Elsewhere]:
+    """The integration, again with shorter steps if it passed a force that acts only in a narrow range of the state.
+
+    The last values are the limit of its steps, and what was computed in other charts.
+    """
+    settings, system = course.settings, course.system
     longest, length = np.inf, abs(settings.span[1] - settings.span[0])
+    elsewhere = Elsewhere()
     while True:
-        run, notes, poses = _integrated(system, start, vector, settings, events, on_progress, longest)
-        missed, more = look_at_forces(system, run, vector)
+        if has_singular_charts(system):
+            run, notes, poses, elsewhere = ChartRun(course, longest, switching=chart_switching).to_the_end()
+        else:
+            run, notes, poses = course.run(longest)
+        missed, more = look_at_forces(system, run, course.vector)
         shorter = min([m.step for m in missed], default=np.inf)
         few = length < shorter * min(settings.max_steps, MOST_REPEATED)
         if settings.stepper.fixed or run.outcome is Outcome.INTERRUPTED or not (shorter < longest and few):
@@ -136,70 +138,5 @@ def _seen(
         longest = shorter
     notes += (*(m.note for m in missed), *more)
     if longest < np.inf:
-        notes += (f"steps are at most {longest:.2g} {system.layout.time_unit} long, because a force is so narrow",)
-    return run, notes, poses
-
-
-def _integrated(
-    system: System,
-    start: State,
-    vector: Array,
-    settings: Settings,
-    events: Sequence[Event],
-    on_progress: Callable[[float, float, int], object] | None,
-    longest: float = np.inf,
-) -> tuple[Integration, tuple[str, ...], Poses]:
-    """The integration, with no step above ``longest``, and notes on constraint stabilization."""
-    dynamics = system.dynamics(vector)
-    y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])
-    watched = watch_events(system, events, vector, settings.span[0], y0)
-    series = system.series(vector) if settings.stepper.series else None
-    breaks = breakpoints(system, vector, settings.span)
-    if events:
-        breaks = sorted({*breaks, *times_of_pulses(system, events, vector, settings.span)})
-    common: dict[str, Any] = {"rtol": settings.tol, "atol": settings.atol, "quadratures": dynamics.quadratures}
-    if dynamics.quadratures and moves_by_time(system):
-        # drives may do work while the state is at rest, so step-size control includes the work
-        work = settings.tol * energy_size(system, start, vector)
-        common |= {"atol": np.append(np.full(y0.size - 1, settings.atol), work), "quadratures": 0}
-    if series is None:
-        common |= {"method": settings.stepper.name, "step": settings.step, "coordinates": start.q.size}
-    if not settings.stepper.fixed:
-        common["max_step"] = min(longest, largest_step(system, vector, settings.span, breaks))
-    common["breakpoints"] = breaks
-    notes: tuple[str, ...] = ()
-    try:
-        if settings.constraints == "baumgarte" and system.loop_rows:
-            dynamics, notes = _stabilized(system, dynamics, y0, vector, settings, common)
-        common |= {
-            "y0": y0,
-            "t_span": settings.span,
-            "sample_times": settings.samples,
-            "project": dynamics.project if settings.constraints == "projection" else None,
-            "max_steps": settings.max_steps,
-            "on_progress": on_progress,
-        }
-        if series:
-            return integrate_series(series, **common), notes, Poses()
-        common |= {"watched": watched, "inside_every": INSIDE}
-        if system.model.closures and system.loop_rows and mobility(system, vector).rank:
-            through = settings.constraints == "projection"
-            passages = Passages(system, vector, dynamics, pass_through=through, rhs=dynamics.rhs, **common)
-            run, poses = passages.to_the_end()
-            return run, notes, poses
-        return integrate(dynamics.rhs, **common), notes, Poses()
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-
-
-def _stabilized(
-    system: System, dynamics: Dynamics, y0: Array, vector: Array, settings: Settings, common: dict[str, Any]
-) -> tuple[Dynamics, tuple[str, ...]]:
-    """Equations with Baumgarte stabilization, and a note on its rate."""
-    rate, chosen = settings.baumgarte_rate, "as given"
-    if rate is None:
-        rate = stabilization_rate(dynamics, y0, settings.span, **common)
-        chosen = "so that errors decay over a few typical steps"
-    unit = system.layout.time_unit
-    note = f"Baumgarte's terms stabilize the constraints at a rate of {rate:.4g}/{unit}, {chosen}"
-    return system.dynamics(vector, baumgarte=float(rate)), (note,)
+        notes += (f"steps are at most {longest:.2g} {system.layout.time_unit} long, {NARROW}",)
+    return run, notes, poses, longest, elsewhere

@@ -1,7 +1,10 @@
-"""Runs of an ensemble that are done again one by one: closed loops that pass singular poses.
+"""Runs of an ensemble that are done again one by one: singular poses and charts, forces that steps cannot resolve.
 
-Runs side by side do not look for singular poses. If the first run comes near one, all are done by
-:func:`~pendula.simulation.simulate.simulate`, which does; so is every run whose energy does not add up.
+Runs side by side do not look for singular poses, nor for forces that are narrow in the state. If the first run comes
+near a singular pose, or one of a few passes such a force, all are done by
+:func:`~pendula.simulation.simulate.simulate`, which looks. So is every single run that came near a singular pose, or of
+a closed loop whose energy does not add up, every run that may stick to a jump of a force, and every run in angles that
+had to stop or whose energy does not add up.
 """
 
 from __future__ import annotations
@@ -13,8 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pendula.outcome import Outcome
+from pendula.simulation.charts.switching import has_singular_charts
 from pendula.simulation.defaults import UNTRUSTED
 from pendula.simulation.ensemble import OUTCOMES
+from pendula.simulation.forces.laws import jumps_of, laws_of
+from pendula.simulation.forces.narrow import ADVICE, NARROW
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.layout import Array, State
@@ -27,6 +34,12 @@ if TYPE_CHECKING:
 NEAR = 0.2
 """least singular value of G, relative to its largest over a run, that is near a singular pose"""
 PILOT_STATES = 200
+PILOTS = 8
+"""runs that are done first, to see whether they pass a force that is too narrow for their steps"""
+STALLED = 20_000
+"""steps after which a run is done singly, if it may stall at a jump of a force, a singular pose or a singular chart"""
+STEPS_BETWEEN, FEWEST_LOOKS, MOST_LOOKS = 4, 33, 513
+"""steps of the first run between looks at the poses of closed loops; least and largest number of looks"""
 
 
 @dataclass
@@ -58,21 +71,86 @@ class Singly:
         return mobility(self.system, self.table[0]).rank if closed else 0
 
     def needed(self) -> bool:
-        """Whether the first of the runs passes a singular pose, or comes near one."""
+        """Whether the first run comes near a singular pose, or one of a few passes a force that is too narrow."""
+        return self._near_singular() or self._narrow()
+
+    def _narrow(self) -> bool:
+        """Whether one of a few runs passes a force that is too narrow for its steps."""
+        if not laws_of(self.system):
+            return False
+        some = np.unique(np.linspace(0, len(self.at) - 1, PILOTS).astype(int))
+        return any(NARROW in note or ADVICE in note for k in some for note in self._simulated(int(k)).remarks)
+
+    def _near_singular(self) -> bool:
         if not self.rank:
             return False
-        vector = self.table[0]
-        run = self._simulated(0)
+        vector, run = self.table[0], self._first
         some = np.linspace(0, len(run) - 1, min(len(run), PILOT_STATES)).astype(int)
         joints = self.system.in_joints.system
         size = singular_values(joints, run.joints[0][some], run.t[some], vector)[:, self.rank - 1]
         return "singular pose" in run.events or bool(size.min() < NEAR * size.max())
 
-    def repeat_doubtful(self) -> None:
-        """Repeats the runs whose energy does not add up."""
+    @cached_property
+    def max_steps(self) -> int:
+        """Steps after which a run side by side ends, if it may stall at a jump of a force or at a singular pose."""
+        jumps = any(True for _ in jumps_of(self.system))
+        return min(self.settings.max_steps, STALLED) if jumps or self.rank or self.charts else self.settings.max_steps
+
+    @cached_property
+    def charts(self) -> bool:
+        """Whether coordinates have singularities, next to which single runs change their charts."""
+        return has_singular_charts(self.system)
+
+    @cached_property
+    def looks(self) -> Array:
+        """Times at which the poses of closed loops are looked at, beside the samples; none without loops."""
+        if not self.rank:
+            return np.zeros(0)
+        count = int(np.clip(self._first.steps // STEPS_BETWEEN, FEWEST_LOOKS, MOST_LOOKS))
+        return np.linspace(self.t0, self.settings.t_end, count)
+
+    @cached_property
+    def _first(self) -> Trajectory:
+        """The first of the runs."""
+        return self._simulated(0)
+
+    def _came_near(self, t: Array, y: Array) -> Array:
+        """Which of the runs came near a singular pose, by states of all runs at some times.
+
+        The least singular value of the constraints is small there, or so small that it may vanish before the next look.
+        """
+        nq, nv = len(self.system.layout.coordinates), len(self.system.layout.speeds)
+        joints, found = self.system.in_joints, np.zeros(len(y), dtype=bool)
+        for k, states in enumerate(y):
+            reached = np.isfinite(states).all(axis=1)
+            if reached.sum() < 3:
+                found[k] = True
+                continue
+            vector = self.table[k if len(self.table) > 1 else 0]
+            q, v = states[reached, :nq], states[reached, nq : nq + nv]
+            q, _ = joints.read(q, v, t[reached], parameters=vector)
+            size = singular_values(joints.system, q, t[reached], vector)[:, self.rank - 1]
+            change = np.abs(np.diff(size))
+            near = np.minimum(size[1:] - change, size[:-1] - change)
+            found[k] = size.min() < NEAR * size.max() or near.min() < 0.0
+        return found
+
+    def repeat_doubtful(self, t: Array, y: Array) -> None:
+        """Repeats the runs that came near a singular pose or whose energy does not add up, and those that may stick.
+
+        Args:
+            t, y: times and states of all runs at ``looks`` and samples.
+        """
+        again = np.zeros(len(self.at), dtype=bool)
         if self.rank:
-            for k in np.flatnonzero(~(self.arrays["energy_drift"][self.at] <= UNTRUSTED)):
-                self.run(int(k))
+            again |= ~(self.arrays["energy_drift"][self.at] <= UNTRUSTED) | self._came_near(t, y)
+        if self.charts:
+            again |= ~(self.arrays["energy_drift"][self.at] <= UNTRUSTED)
+            again |= self.arrays["code"][self.at] != OUTCOMES.index(Outcome.FINISHED)
+        if self.max_steps < self.settings.max_steps:
+            again |= self.arrays["code"][self.at] == OUTCOMES.index(Outcome.TOO_MANY_STEPS)
+        for k in np.flatnonzero(again):
+            self.run(int(k))
 
     def run_all(self, tell: Callable[[int, int], None]) -> None:
         """Does all runs one by one."""

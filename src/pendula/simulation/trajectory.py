@@ -14,8 +14,18 @@ import numpy as np
 from pendula.files import write_arrays
 from pendula.outcome import Outcome
 from pendula.simulation.events import Crossings
-from pendula.simulation.readings import evaluated, integrated, point_motion, reading
+from pendula.simulation.predictability import Evidence, Predictability
+from pendula.simulation.readings import (
+    evaluated,
+    integrated,
+    joint_accelerations,
+    point_acceleration,
+    point_motion,
+    reading,
+    unit_of,
+)
 from pendula.system.layout import Array, Layout, State
+from pendula.system.orientation.singularities import Nearest
 from pendula.system.system import System
 from pendula.words import counted, readable, some
 
@@ -39,7 +49,7 @@ class EnergyAccount:
     """work of friction, damping, inputs, loads and prescribed motions since the start"""
 
     inside: Array = field(default_factory=lambda: np.zeros(0))
-    """what does not add up in the middle of one in 16 steps"""
+    """what does not add up at points inside steps: all of the first, fewer later, at least one in 16"""
 
     @property
     def total(self) -> Array:
@@ -59,7 +69,12 @@ class EnergyAccount:
 
     @property
     def drift(self) -> float:
-        """max |E(t) - E(0) - W(t)| / scale, at the steps and in the middle of one in 16 of them."""
+        """max |E(t) - E(0) - W(t)| / scale, at the steps and at points inside them, whatever the samples.
+
+        Where dense output takes evaluations (dop853), these are two points inside each of the first 16 steps, every
+        second of the next 32, and so on, at least one in 16; else one point of every step. At other times inside steps
+        the error may be up to four times as large.
+        """
         return float(max(np.abs(self.error).max(), np.abs(self.inside).max(initial=0.0)) / self.scale)
 
     def __str__(self) -> str:
@@ -71,9 +86,10 @@ class EnergyAccount:
 class Trajectory:
     """Times, coordinates and speeds of a run, with its energy account and statistics.
 
-    ``trajectory["theta1"]`` is a coordinate or speed over time; so are prescribed motions, inputs, and the energies
-    ``kinetic``, ``potential``, ``energy`` (their sum) and ``work`` (done on the mechanism). ``t``, ``q``, ``v`` are at
-    the requested samples, or at the accepted steps.
+    ``trajectory["theta1"]`` is a coordinate over time; so are speeds (``theta1_dot``), accelerations (``theta1_ddot``,
+    of an angular velocity ``ball_wx_dot``), prescribed motions, inputs, parts of points of bodies (``lower.tip.x``,
+    ``.vx``, ``.ax``), and the energies ``kinetic``, ``potential``, ``energy`` (their sum) and ``work`` (done on the
+    mechanism). ``t``, ``q``, ``v`` are at the requested samples, or at the accepted steps.
 
     Example:
         >>> import pendula
@@ -106,15 +122,44 @@ class Trajectory:
     """wall time of the integration"""
     stepper: str
     tolerance: float
-    notes: tuple[str, ...]
+    remarks: tuple[str, ...]
+    """notes of the run itself; ``notes`` adds what is known about its accuracy"""
     system: System
     parameters: Array
     step: float | None = None
     """fixed step size, if any; the tolerance then had no effect"""
     events: Mapping[str, Crossings] = field(default_factory=dict)
     """occurrences of each event, by its name; singular poses that were passed are the event ``singular pose``"""
+    nearest_singularity: Nearest | None = None
+    """how near to a singularity of its coordinates the run came, and when; None if they have none"""
+    elsewhere: Any = field(default=None, repr=False)
+    """states that were computed in other coordinates, next to such a singularity"""
     doubts: tuple[str, ...] = ()
     """why the run is not to be trusted; empty if nothing speaks against it"""
+    evidence: Evidence | None = None
+    """states from which ``predictability`` is estimated"""
+
+    @cached_property
+    def predictability(self) -> Predictability | None:
+        """Estimated error of the coordinates over time, and until when the run can be trusted.
+
+        None if that is unknown, as for a run that changed the coordinates of an orientation on its way.
+
+        It is an indication, from a second run with another tolerance over all or part of the time. That run is done
+        when this, ``notes`` or ``str()`` is read for the first time: see :class:`~pendula.results.Predictability`.
+
+        Example:
+            >>> import pendula
+            >>> print(pendula.simulate("pendulum", 2.0).predictability.until)
+            None
+        """
+        return None if self.evidence is None else self.evidence.estimate(self.energy)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know about the run, such as the time after which its digits are lost."""
+        found = self.predictability
+        return self.remarks if found is None or found.until is None else (*self.remarks, found.text)
 
     @property
     def ok(self) -> bool:
@@ -139,6 +184,26 @@ class Trajectory:
     def joints(self) -> tuple[Array, Array]:
         """Joint coordinates and speeds over time, in any formulation."""
         return self.system.in_joints.read(self.q, self.v, self.t, parameters=self.parameters)
+
+    @cached_property
+    def accelerations(self) -> Array:
+        """Accelerations of the joints over time, one column for each of the joints' speeds.
+
+        Raises:
+            SingularPose: they are not determined at a state.
+        """
+        return joint_accelerations(self)
+
+    def unit(self, name: str) -> str:
+        """The unit of a quantity that ``trajectory[name]`` gives; empty if it has none.
+
+        Example:
+            >>> import pendula
+            >>> run = pendula.simulate("pendulum", 1.0, samples=3)
+            >>> [run.unit(name) for name in ("theta", "theta_ddot", "kinetic", "link.tip.vx")]
+            ['rad', 'rad/s^2', 'J', 'm/s']
+        """
+        return unit_of(self, name)
 
     @property
     def energy_drift(self) -> float:
@@ -190,6 +255,17 @@ class Trajectory:
         """The velocity of a point of a body over time, in world axes; arguments as of :meth:`position`."""
         return point_motion(self, body, point)[1]
 
+    def acceleration(self, body: str, point: str | Sequence[float] = "origin") -> Array:
+        """The acceleration of a point of a body over time, in world axes; arguments as of :meth:`position`.
+
+        Example:
+            >>> import pendula
+            >>> run = pendula.simulate("pendulum", 1.0, samples=2, initial_state={"theta": 0, "theta_dot": 2.0})
+            >>> run.acceleration("link", "tip")[0].round(12).tolist()  # towards the pivot
+            [0.0, 4.0, 0.0]
+        """
+        return point_acceleration(self, body, point)
+
     def integral(self, expression: str) -> float:
         """The integral of an expression over the time of the run, by a spline through the states that were kept.
 
@@ -225,8 +301,14 @@ class Trajectory:
             "event_v": np.concatenate([f.v for f in found] or [np.zeros((0, nv))]),
         }
 
-    def save(self, path: str | Path) -> None:
-        """Writes t, q, v, names, energies, events and the account to an ``.npz`` file."""
+    def save(self, path: str | Path, *, quantities: Sequence[str] = ()) -> None:
+        """Writes t, q, v, names, energies, events and the account to an ``.npz`` file.
+
+        Args:
+            path: the file.
+            quantities: names of further quantities, such as ``theta1_ddot``, that ``trajectory[name]`` gives; they
+                become the columns of ``quantities``.
+        """
         path = Path(path)
         account: dict[str, Any] = {
             "model": self.system.model.name,
@@ -246,6 +328,7 @@ class Trajectory:
             "units": dict(self.layout.units),
             "notes": list(self.notes),
             "doubts": list(self.doubts),
+            "predictability": None if self.predictability is None else self.predictability.as_dict(),
             "events": [asdict(found.event) for found in self.events.values()],
         }
         content = {
@@ -263,6 +346,9 @@ class Trajectory:
             "account": np.array(json.dumps(account)),
             **self._event_arrays(),
         }
+        if quantities:
+            content["quantity_names"] = np.array(list(quantities))
+            content["quantities"] = np.column_stack([self[name] for name in quantities])
         write_arrays(path, content)
 
     def __str__(self) -> str:
@@ -276,8 +362,12 @@ class Trajectory:
             f"{self.stepper} with {step}: {counted(self.steps, 'step')}, {self.rejected} rejected",
             f"energy drift {self.energy_drift:.2e}",
         ]
+        if self.predictability is not None:
+            lines.append(f"estimated error at the end {self.predictability.size}")
         if self.violation is not None:
             lines.append(f"constraint violation {self.constraint_violation:.2e}")
+        if self.nearest_singularity is not None:
+            lines.append(f"{self.nearest_singularity} at t = {self.nearest_singularity.t:.6g} {layout.time_unit}")
         lines += [f"not to be trusted: {doubt}" for doubt in self.doubts]
         lines += [str(found) for found in self.events.values()]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

@@ -23,6 +23,7 @@ from pendula.model.model import Model
 from pendula.system.layout import State
 from pendula.system.loops import assembly
 from pendula.system.loops.mobility import Pose, independent_rows, mobility, regular_poses
+from pendula.system.parameters import typical_steps
 from pendula.system.symbolic import SymbolicSystem
 from pendula.system.system import System
 
@@ -48,7 +49,7 @@ def compile_system(model: Model | Equations | str, formulation: str | None = Non
 
     Args:
         model: a model, equations, or the name of a library mechanism; for a system, its model is compiled again.
-        formulation: name of a formulation; see :func:`pendula.formulations`.
+        formulation: name of a formulation; see :func:`pendula.derivation.formulations`.
         engine: "symbolic", "recursive" or "auto".
 
     Raises:
@@ -90,6 +91,8 @@ def compile_alike(system: System, model: Model) -> System:
 
     if isinstance(system, RecursiveSystem):
         return _recursive(model, symbolic_terms=system.symbolic_terms)
+    if system.equations.written is not None:
+        return compile_system(system.equations.written.rewrite(model))
     return compile_system(model, system.formulation)
 
 
@@ -146,12 +149,13 @@ def _fault(system: System, pose: Pose) -> PendulaError | None:
         return None  # prescribed motions move it all
     if free.shape[1] == 0:
         return ModelError([Problem("model", "joints", "the closing joints allow no motion: this is a structure")])
-    scale = np.sqrt(np.where(np.diag(M) > 0, np.diag(M), 1.0))
-    reduced = free.T @ (M / np.outer(scale, scale)) @ free
-    sizes, modes = np.linalg.eigh(reduced)
+    root, steps = np.sqrt(np.maximum(np.diag(M), 0.0)), typical_steps(system)
+    scale = np.where(root > 0.0, root, (float(np.max(root * steps)) or 1.0) / steps)  # in units of root mass
+    basis = np.linalg.qr(scale[:, None] * free)[0]
+    sizes, modes = np.linalg.eigh(basis.T @ (M / np.outer(scale, scale)) @ basis)
     if sizes[0] > _SINGULAR * max(sizes[-1], 1e-300):
         return None
-    mode = np.abs(free @ modes[:, 0]) / scale
+    mode = np.abs(basis @ modes[:, 0]) / scale / steps
     names = [system.layout.speeds[i].removesuffix("_dot") for i in np.flatnonzero(mode > 0.1 * mode.max())]
     joints = sorted({s.joint for s in system.model.speeds if s.name.removesuffix("_dot") in names})
     what = "motion of " + ", ".join(names)

@@ -15,6 +15,8 @@ from pendula.numerics.solvers.linear import kkt_work_shape
 from pendula.system import kernels as kn
 from pendula.system.code.programs import Programs
 from pendula.system.layout import Array, Layout
+from pendula.system.orientation.maps import Turning
+from pendula.system.orientation.turning import BALL_WIDTH, ball_row, has_quaternions
 
 STATUS = {
     kn.SINGULAR_MASS: ("the mass matrix is not positive definite there: a motion without mass, or a singular chart"),
@@ -113,69 +115,66 @@ class Sizes:
         return n * n + n + self.q + m * n + m + 1 + 2 * d + d * n + m * d
 
 
-def shared_fields(
-    sizes: Sizes,
-    inputs: Array,
-    balls: Sequence[tuple[int, int]],
-    speed_of: Sequence[int],
-    has_power: bool,
-    length: float,
-    rank: int,
-    baumgarte: float | None,
-) -> dict[str, Any]:
-    """The fields that all contexts share; arguments as for :func:`bind_dynamics`."""
-    x = np.zeros(1 + sizes.q + sizes.v + sizes.u)
-    x[1 + sizes.q + sizes.v :] = inputs
-    return {
-        "length": length, "rate": baumgarte or 0.0, "baumgarte": sizes.rows > 0 and baumgarte is not None,
-        "nq": sizes.q, "nv": sizes.v, "nu": sizes.u, "rows": sizes.rows, "drives": sizes.drives, "rank": rank,
-        "quadratures": has_power, "balls": len(balls), "max_passes": MOST_PASSES, "x": x, "work": np.zeros(sizes.v),
-        "multipliers": np.zeros(sizes.rows + 1), "ball_at": np.array(balls, dtype=np.int64).reshape(-1, 2),
-        "speed_of": np.array(speed_of, dtype=np.int64),
-    }  # fmt: skip
+@dataclass(frozen=True)
+class Bindings:
+    """What the callbacks of one run are bound to, whichever engine provides them.
 
-
-def bind_dynamics(
-    programs: Programs,
-    sizes: Sizes,
-    parameters: Array,
-    inputs: Array,
-    *,
-    balls: Sequence[tuple[int, int]],
-    speed_of: Sequence[int],
-    has_power: bool,
-    length: float,
-    rank: int,
-    complement: bool = False,
-    baumgarte: float | None = None,
-) -> Dynamics:
-    """New callbacks for one run.
-
-    Args:
+    Attributes:
+        parameters: values of the parameters.
         inputs: values of the constant inputs (the program computes those that depend on time).
-        balls: for every quaternion, index of its first coordinate and of its first angular speed.
-        speed_of: index of the speed that is the rate of each coordinate, -1 for quaternions.
+        turnings: every orientation whose speeds are an angular velocity.
+        speed_of: index of the speed that is the rate of each coordinate, -1 if there is none.
         has_power: whether the run also integrates the work done.
         length: a typical length of the mechanism, to which gaps are compared.
         rank: number of independent constraint rows at regular poses.
         complement: solve by an orthogonal complement; redundant rows always require it.
         baumgarte: rate at which constraint violations decay [1/time]; None: no stabilization.
     """
-    nv, m = sizes.v, sizes.rows
-    code = programs.dynamics(parameters)
-    complement = m > 0 and (complement or rank < m)
+
+    sizes: Sizes
+    parameters: Array
+    inputs: Array
+    turnings: Sequence[Turning]
+    speed_of: Sequence[int]
+    has_power: bool
+    length: float = 0.0
+    rank: int = 0
+    complement: bool = False
+    baumgarte: float | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """The fields that the contexts of all engines share."""
+        sizes = self.sizes
+        x = np.zeros(1 + sizes.q + sizes.v + sizes.u)
+        x[1 + sizes.q + sizes.v :] = self.inputs
+        return {
+            "length": self.length, "rate": self.baumgarte or 0.0,
+            "baumgarte": sizes.rows > 0 and self.baumgarte is not None, "nq": sizes.q, "nv": sizes.v, "nu": sizes.u,
+            "rows": sizes.rows, "drives": sizes.drives, "rank": self.rank, "quadratures": self.has_power,
+            "balls": len(self.turnings), "max_passes": MOST_PASSES, "x": x, "work": np.zeros(sizes.v),
+            "multipliers": np.zeros(sizes.rows + 1),
+            "ball_at": np.array([ball_row(x) for x in self.turnings], dtype=np.int64).reshape(-1, BALL_WIDTH),
+            "speed_of": np.array(self.speed_of, dtype=np.int64),
+        }  # fmt: skip
+
+
+def bind_dynamics(programs: Programs, to: Bindings) -> Dynamics:
+    """New callbacks for one run."""
+    sizes, nv, m = to.sizes, to.sizes.v, to.sizes.rows
+    code = programs.dynamics(to.parameters)
+    complement = m > 0 and (to.complement or to.rank < m)
     rows, columns = complement_work_shape(nv, m) if complement else kkt_work_shape(nv, m)
-    fields = shared_fields(sizes, inputs, balls, speed_of, has_power, length, rank, baumgarte)
+    fields = to.fields()
     fields |= {"terms": np.zeros(sizes.terms), "work": np.zeros(nv + rows * columns), "ask": np.zeros(1, dtype=kn.ASK)}
     context = Memory(kn.CONTEXT, **fields, code=code.native.evaluate, parameters=code.context)
     context.complement = complement_by_address.address if complement else 0
-    context.least = np.array([kn.NEGLIGIBLE * length])
+    context.least = np.array([kn.NEGLIGIBLE * to.length])
     context.keep(code)
     if m:
-        gaps = programs.gaps(parameters)
+        gaps = programs.gaps(to.parameters)
         context.gaps_code, context.gaps_parameters = gaps.native.evaluate, gaps.context
         context.gaps = np.zeros(2 * m + m * nv + nv * nv + nv)
         context.keep(gaps)
     workspace = Workspace(context)
-    project = workspace.callback(kn.project.address) if m or balls else None
-    return Dynamics(workspace.callback(kn.right_hand_side.address), project, int(has_power), workspace)
+    project = workspace.callback(kn.project.address) if m or has_quaternions(to.turnings) else None
+    return Dynamics(workspace.callback(kn.right_hand_side.address), project, int(to.has_power), workspace)

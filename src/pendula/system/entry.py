@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from pendula.equations.equations import Equations
+from pendula.errors import NotSupported
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.system.build import compile_system
@@ -23,6 +24,28 @@ MOST_KEPT = 8
 """number of systems compiled by such calls that are kept, so that the next call with the same model is quick"""
 
 _compiled: OrderedDict[Any, System] = OrderedDict()
+
+
+BY_EQUATIONS_ALONE = (
+    "simulate",
+    "linearize",
+    "equilibrium_at",
+    "lyapunov",
+    "divergence",
+    "assemble",
+    "mobility",
+    "plot",
+)
+"""functions that use the equations of motion of a system and draw no conclusions from its model"""
+
+
+def refuse_written(system: System, who: str) -> None:
+    """Raises NotSupported for equations that others wrote (``compile_equations``)."""
+    if system.written:
+        raise NotSupported(
+            f"{who} also draws on the model, with which the equations of {system.written} need not agree.\n"
+            f"  Try: {who} for the model itself; given equations support {', '.join(BY_EQUATIONS_ALONE[:4])}."
+        )
 
 
 def system_of(given: Any, who: str, *, also: str = "") -> System:
@@ -44,6 +67,8 @@ def system_of(given: Any, who: str, *, also: str = "") -> System:
         True
     """
     if isinstance(given, System):
+        if given.written and who not in BY_EQUATIONS_ALONE:
+            refuse_written(given, who)
         return given
     if isinstance(given, Equations):
         return _kept(id(given), given)

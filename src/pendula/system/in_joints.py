@@ -13,9 +13,10 @@ import numpy as np
 
 from pendula.errors import NotSupported
 from pendula.model.expressions.expression import parse
-from pendula.model.joints import Rotation
+from pendula.model.joints import Rotation, TreeJoint
 from pendula.model.model import Model
 from pendula.system.layout import Array, Layout, State
+from pendula.system.orientation.maps import from_quaternion
 from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.rotations import quaternion_of
 from pendula.system.rows import state_rows
@@ -141,12 +142,16 @@ class InJoints:
 
 
 def _initial_values(model: Model, parameters: Mapping[str, float]) -> dict[str, float]:
-    """Values of ``model.initial`` by coordinate and speed; a rotation becomes the four entries of its quaternion."""
+    """Values of ``model.initial`` by coordinate and speed; a rotation becomes the coordinates of its orientation."""
     numbers: dict[str, float] = {}
     for name, given in model.initial.items():
         if isinstance(given, Rotation):
-            names = [c.name for c in model.joint(name).coordinates()[-4:]]
-            numbers |= dict(zip(names, quaternion_of(given, parameters), strict=True))
+            joint = model.joint(name)
+            own = joint.attitude() if isinstance(joint, TreeJoint) else None
+            assert own is not None  # the model has been checked
+            turn = quaternion_of(given, parameters)
+            found = turn if joint.quaternion() else tuple(from_quaternion(own.chart, turn).tolist())
+            numbers |= dict(zip(joint.coordinate_names()[-own.chart.count :], found, strict=True))
         else:
             numbers[name] = parse(given).evaluate(parameters)
     return numbers

@@ -13,6 +13,7 @@ from pendula.numerics.compiled.native import address_of, call_native, doubles_at
 from pendula.numerics.compiled.records import reader, record_dtype
 from pendula.numerics.solvers.complement import ARGUMENTS
 from pendula.numerics.solvers.linear import SOLVED, cholesky_factor, cholesky_solve, solve_kkt
+from pendula.system.orientation.turning import BALL_WIDTH, BY_QUATERNION, turn
 
 REALS = "length rate"
 WHOLE = """
@@ -23,7 +24,8 @@ CONTEXT = record_dtype(REALS, WHOLE)
 """Fields of the context: a typical ``length`` of the mechanism, to which gaps are compared; the ``rate`` of Baumgarte's
 terms; ``code`` and ``parameters`` of the program that computes M, f, G, c; the numbers of coordinates, speeds, inputs
 (``nq nv nu``), constraint ``rows`` (of which ``rank`` are independent), ``drives`` (prescribed motions),
-``quadratures`` and ``balls``. Other contexts append integer fields, so these kernels also accept them."""
+``quadratures`` and ``balls`` (orientations with an angular velocity). Other contexts append integer fields, so these
+kernels also accept them."""
 context_at = reader(CONTEXT)
 
 ASK = record_dtype(whole="n m most least M G f c work a lam status found")
@@ -153,14 +155,6 @@ def right_hand_side(out, inp, context):
         rates[nq + nv] = total_power(ctx, terms, lam)
 
 
-@compiled_part
-def quaternion_rate(q, omega):
-    """q' = q (0, omega) / 2 of a quaternion (scalar first), for an angular velocity in body axes."""
-    w, x, y, z = q
-    a, b, c = 0.5 * omega[0], 0.5 * omega[1], 0.5 * omega[2]
-    return -x * a - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a
-
-
 @compiled_part(allocates=True)
 def move(ctx, q, shift):
     """Replaces q by q + N shift and normalizes quaternions."""
@@ -168,14 +162,9 @@ def move(ctx, q, shift):
     for i in range(ctx.nq):
         if speed_of[i] >= 0:
             q[i] += shift[speed_of[i]]
-    balls = integers_at(ctx.ball_at, (ctx.balls, 2))
+    balls = integers_at(ctx.ball_at, (ctx.balls, BALL_WIDTH))
     for k in range(ctx.balls):
-        at, first = balls[k, 0], balls[k, 1]
-        shifts = quaternion_rate(
-            (q[at], q[at + 1], q[at + 2], q[at + 3]), (shift[first], shift[first + 1], shift[first + 2])
-        )
-        for i in range(4):
-            q[at + i] += shifts[i]
+        turn(q, balls[k], shift)
     return normalize(ctx, q)
 
 
@@ -183,9 +172,11 @@ def move(ctx, q, shift):
 def normalize(ctx, q):
     """Scales quaternions to unit length; returns the largest | |q|^2 - 1 | before."""
     worst = 0.0
-    balls = integers_at(ctx.ball_at, (ctx.balls, 2))
+    balls = integers_at(ctx.ball_at, (ctx.balls, BALL_WIDTH))
     for k in range(ctx.balls):
         at = balls[k, 0]
+        if balls[k, 2] != BY_QUATERNION:
+            continue
         square = 0.0
         for i in range(4):
             square += q[at + i] * q[at + i]

@@ -5,17 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pendula.errors import UsageError
 from pendula.model.joints import Coordinate
+from pendula.model.joints.orientation import Axes, Chart
 from pendula.model.model import Model
 from pendula.model.names import suggestion
 from pendula.words import readable, some
 
 Array = Any  # numpy array of float64
+
+
+class Oriented(NamedTuple):
+    """An orientation: its joint, chart and kind of speeds, and the indices of its first coordinate and speed."""
+
+    joint: str
+    chart: Chart
+    axes: Axes
+    at: int
+    speed: int
+
+    @property
+    def q(self) -> slice:
+        """Its coordinates."""
+        return slice(self.at, self.at + self.chart.count)
+
+    @property
+    def v(self) -> slice:
+        """Its speeds."""
+        return slice(self.speed, self.speed + 3)
+
+
+def _orientations(model: Model, coordinates: Sequence[Coordinate], speeds: Sequence[Coordinate]) -> Iterator[Oriented]:
+    """All orientations whose coordinates are free and belong to the layout."""
+    q, v = ({x.name: k for k, x in enumerate(names)} for names in (coordinates, speeds))
+    for joint in model.tree:
+        found = joint.attitude()
+        if found is not None:
+            own = joint.coordinate_names()[-found.chart.count :]
+            if all(name in q for name in own) and joint.speeds()[-3].name in v:
+                yield Oriented(joint.name, *found, q[own[0]], v[joint.speeds()[-3].name])
 
 
 @readable
@@ -39,6 +71,8 @@ class Layout:
     speed_kinds: tuple[str, ...]
     units: Mapping[str, str]
     time_unit: str
+    orientations: tuple[Oriented, ...] = ()
+    """the orientations among the coordinates of the joints"""
 
     @classmethod
     def of(
@@ -60,6 +94,7 @@ class Layout:
             speed_kinds=tuple(s.kind for s in speeds),
             units=units,
             time_unit=names.time,
+            orientations=tuple(_orientations(model, coordinates, speeds)),
         )
 
     @cached_property
@@ -69,7 +104,7 @@ class Layout:
 
     @cached_property
     def speed_of(self) -> tuple[int, ...]:
-        """Index of the speed that is the rate of each coordinate, -1 for quaternions."""
+        """Index of the speed that is the rate of each coordinate, -1 if there is none."""
         speeds = {name: k for k, name in enumerate(self.speeds)}
         return tuple(speeds.get(f"{name}_dot", -1) for name in self.coordinates)
 

@@ -19,15 +19,16 @@ from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.code.programs import Compiled, Programs, inputs_in_time, prepared_parameters
 from pendula.system.constraints import Constraints
-from pendula.system.dynamics import STATUS, Dynamics, SpareDynamics, where
+from pendula.system.dynamics import STATUS, Bindings, Dynamics, Sizes, SpareDynamics, where
 from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs
 from pendula.system.layout import Array, Layout
 from pendula.system.loops.mobility import independent_rows
+from pendula.system.orientation.maps import inverse_matrix, turnings_of
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
 from pendula.system.recursion import derivatives as dk
 from pendula.system.recursion import kernels as rk
-from pendula.system.recursion.binding import Loops, bind_recursion, in_lanes
+from pendula.system.recursion.binding import bind_recursion, in_lanes
 from pendula.system.recursion.columns import (
     MOTION,
     MOTION_ACC,
@@ -78,6 +79,7 @@ class RecursiveSystem(System):
         self.symbolic_terms = symbolic_terms
         self.drives = tuple(mechanism.drives)
         self.balls = tuple((at.first, at.speed) for at in mechanism.quaternions)
+        self.turnings = turnings_of(self.layout, self.balls)
         self.has_power = bool(self.drives or self.tables.rows.has_damping or self.tables.rows.does_work)
         self._numbers: dict[bytes, Numbers] = {}
         self._columns: dict[str, tuple[Batches, Gradient | None]] = {}
@@ -133,20 +135,20 @@ class RecursiveSystem(System):
         return self._bound(parameter_vector(self, parameters), self._program, baumgarte)
 
     def _bound(self, vector: Array, program: Any, baumgarte: float | None = None) -> Dynamics:
-        loops = None
-        if self.loop_rows:
-            names = self.constraint_names[: self.loop_rows]
-            loops = Loops(names, independent_rows(self, vector), typical_length(self, vector), baumgarte)
-        return bind_recursion(
-            self.tables,
-            self.numbers(vector),
-            vector,
-            self.inputs.constant(vector),
-            program,
-            balls=self.balls,
+        rows = self.loop_rows
+        to = Bindings(
+            Sizes(self.tables.nq, self.tables.nv, len(self.layout.inputs), rows, self.tables.drives),
+            parameters=vector,
+            inputs=self.inputs.constant(vector),
+            turnings=self.turnings,
             speed_of=self.layout.speed_of,
             has_power=self.has_power,
-            loops=loops,
+            length=typical_length(self, vector) if rows else 0.0,
+            rank=independent_rows(self, vector) if rows else 0,
+            baumgarte=baumgarte,
+        )
+        return bind_recursion(
+            self.tables, self.numbers(vector), program, self.constraint_names[:rows] if rows else (), to
         )
 
     @property
@@ -191,6 +193,7 @@ class RecursiveSystem(System):
         known = {str(s): s for s in (m.t, *m.parameters, *m.inputs, *m.q, *m.v)}
         for drive in m.drives:
             known |= {drive.name: drive.position, f"{drive.name}_dot": drive.rate}
+            known[f"{drive.name}_ddot"] = drive.acceleration
         return known
 
     def watching(self, texts: Sequence[str], values: Sequence[Any], parameters: Parameters = None) -> Compiled:
@@ -288,8 +291,9 @@ class RecursiveSystem(System):
         out = np.zeros((len(rows), nq))
         speed_of = np.array(self.layout.speed_of)
         out[:, speed_of >= 0] = v[:, speed_of[speed_of >= 0]]
-        for at, k in self.balls:
-            out[:, at : at + 4] = np.stack(kn.quaternion_rate.py_func(q[:, at : at + 4].T, v[:, k : k + 3].T), axis=1)
+        for at, k, chart, axes in self.turnings:
+            own = slice(at, at + chart.count)
+            out[:, own] = np.einsum("kij,kj->ki", inverse_matrix(chart, q[:, own], axes), v[:, k : k + 3])
         return out.reshape(*batch, nq)
 
     def energies(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Energies:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -17,11 +17,12 @@ from pendula.system.block_tree.dynamics import bind_tree
 from pendula.system.block_tree.layout import TreeLayout
 from pendula.system.code.programs import Compiled, Programs
 from pendula.system.constraints import Constraints, sparse_rows
-from pendula.system.dynamics import STATUS, Dynamics, Sizes, SpareDynamics, bind_dynamics, where
+from pendula.system.dynamics import STATUS, Bindings, Dynamics, Sizes, SpareDynamics, bind_dynamics, where
 from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs
 from pendula.system.layout import Array, Layout
 from pendula.system.loops.mobility import independent_rows
+from pendula.system.orientation.maps import turnings_of
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
 from pendula.system.rows import state_rows
 from pendula.system.system import BodyMotion, Energies, Solution, System
@@ -47,11 +48,13 @@ class SymbolicSystem(System):
         self.parameters = np.array([self.model.parameter_values[name] for name in self.layout.parameters], dtype=float)
         self.inputs = Inputs(self.model, self.layout)
         self.engine, self.formulation, self.symbolic_terms = "symbolic", equations.formulation, True
+        self.written = "" if equations.written is None else equations.written.source
         self.loop_rows = equations.loop_rows
         self.tree_rows = equations.nodes[-1].rows[1] if equations.nodes else 0
         self.constraint_names = tuple(equations.constraint_names)
         self.drives = tuple(equations.drives)
         self.balls = tuple((at.first, at.speed) for at in equations.quaternions)
+        self.turnings = turnings_of(self.layout, self.balls)
         self.has_power = bool(equations.drives) or not equations.power_is_zero
         self.tree = TreeLayout.of(equations) if by_bodies and equations.nodes else None
         """block structure for solving body by body; None if all equations are solved at once"""
@@ -85,13 +88,11 @@ class SymbolicSystem(System):
     def dynamics(self, parameters: Parameters = None, *, baumgarte: float | None = None) -> Dynamics:
         """New callbacks for a run: the right-hand side, and the projection if there are constraints."""
         eq, vector = self._equations, parameter_vector(self, parameters)
-        bind = bind_dynamics if self.tree is None else partial(bind_tree, tree=self.tree)
-        return bind(
-            self._programs,
-            sizes=Sizes(len(eq.q), len(eq.v), len(eq.u), eq.loop_rows, len(eq.drives)),
+        to = Bindings(
+            Sizes(len(eq.q), len(eq.v), len(eq.u), eq.loop_rows, len(eq.drives)),
             parameters=vector,
             inputs=self.inputs.constant(vector),
-            balls=self.balls,
+            turnings=self.turnings,
             speed_of=self.layout.speed_of,
             has_power=self.has_power,
             length=typical_length(self, vector) if eq.loop_rows else 1.0,
@@ -99,6 +100,7 @@ class SymbolicSystem(System):
             complement=eq.solver == "complement",
             baumgarte=baumgarte,
         )
+        return bind_dynamics(self._programs, to) if self.tree is None else bind_tree(self._programs, self.tree, to)
 
     def series(self, parameters: Parameters = None, *, lanes: int = 1) -> Series:
         """Taylor series of q, v and, if ``has_power``, of the work."""
@@ -257,6 +259,7 @@ class SymbolicSystem(System):
         known: dict[str, Any] = {str(s): s for s in (eq.t, *eq.p, *eq.u)}
         for drive in eq.drives:
             known |= {drive.name: drive.position, f"{drive.name}_dot": drive.rate}
+            known[f"{drive.name}_ddot"] = drive.acceleration
         known |= dict(zip(self.layout.coordinates, eq.q, strict=True))
         known |= dict(zip(self.layout.speeds, eq.v, strict=True))
         return known | dict(eq.readings)

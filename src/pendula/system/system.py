@@ -25,6 +25,7 @@ from pendula.system.parameters import Parameters
 
 if TYPE_CHECKING:
     from pendula.numerics.taylor.integrate import Series
+    from pendula.system.orientation.maps import Turning
 
 
 class Solution(NamedTuple):
@@ -85,8 +86,10 @@ class System(ABC):
         constraint_names: the meaning of each row of g; rows that belong to G come first.
         drives: the prescribed motions.
         balls: for every quaternion, index of its first coordinate and of its first angular speed.
+        turnings: every orientation whose speeds are an angular velocity, quaternions included.
         has_power: whether anything but gravity, springs and ideal joints does work.
         symbolic_terms: whether M, f and their derivatives come from symbolic equations.
+        written: source of the equations if others wrote them (``compile_equations``); empty if they were derived.
 
     Example:
         >>> import pendula
@@ -109,8 +112,10 @@ class System(ABC):
     constraint_names: tuple[str, ...]
     drives: tuple[Drive, ...]
     balls: tuple[tuple[int, int], ...]
+    turnings: tuple[Turning, ...]
     has_power: bool
     symbolic_terms: bool
+    written: str = ""
 
     # -- the symbolic side, and the joints' coordinates -------------------------------------------
 

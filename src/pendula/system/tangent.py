@@ -3,11 +3,17 @@
     dq' = d(q')/dq dq + d(q')/dv dv + d(q')/dp dp      M dv' = -d(M a - f)/d(q, v, p) (dq, dv, dp)    at a = v'
 
 A compiled program supplies the directional derivatives; the Cholesky factor of M is that of the solve for v'.
+With closed loops, dv' and the change of the multipliers solve the linearized equations together:
+
+    M dv' - G^T dlam = d(f + G^T lam - M a)      G dv' = d(c - G a)
+
+A deviation that satisfies the linearized constraints at the start then satisfies them for ever: ``TangentSpace``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,11 +26,14 @@ from pendula.model.joints import Rotation
 from pendula.numerics.compiled.jit import compiled_callback
 from pendula.numerics.compiled.native import Callback, call_native, doubles_at
 from pendula.numerics.compiled.records import Memory, reader, record_dtype
+from pendula.numerics.quick.independent import best_rows
 from pendula.numerics.solvers.linear import cholesky_solve
+from pendula.system import kernels as kn
 from pendula.system.code.llvm import Native, compile_program
 from pendula.system.code.lower import Lowering
-from pendula.system.layout import Array
-from pendula.system.parameters import Parameters, parameter_vector
+from pendula.system.layout import Array, State
+from pendula.system.loops.mobility import independent_rows
+from pendula.system.parameters import Parameters, parameter_vector, typical_steps
 from pendula.system.rotations import multiply
 from pendula.system.system import System
 
@@ -74,14 +83,18 @@ def deviation_callback(system: System, parameters: Parameters = None, along: Arr
             constant parameters.
 
     Raises:
-        NotSupported: the mechanism has closed loops, or the equations are in maximal coordinates.
+        NotSupported: the equations are in maximal coordinates, or parameters vary in a mechanism with closed loops.
     """
     eq = system.equations
-    if eq.loop_rows:
-        why = "bodies have their own coordinates" if eq.nodes else "the mechanism has closed loops"
-        advice = "" if system.model.closures else '\n  Try: compile_system(model, "kane").'
-        raise NotSupported(f"deviations can be integrated in independent coordinates only, and {why}.{advice}")
+    if eq.nodes:
+        raise NotSupported(
+            'deviations need the coordinates of the joints.\n  Try: compile_system(model, "kane"), or in_joints.system.'
+        )
     vector = parameter_vector(system, parameters)
+    if eq.loop_rows:
+        if along is not None:
+            raise NotSupported("deviations by parameters are not available for mechanisms with closed loops")
+        return _constrained_callback(system, vector)
     along = np.zeros((1, len(eq.p))) if along is None else along
     varied = np.flatnonzero(along.any(axis=0))
     dynamics = system.dynamics(vector)
@@ -99,6 +112,126 @@ def deviation_callback(system: System, parameters: Parameters = None, along: Arr
     return deviation_rates.bind(context.address, dynamics, program, context)
 
 
+# --- closed loops --------------------------------------------------------------------------------------
+
+CONSTRAINED = record_dtype(
+    whole="rhs rhs_context terms multipliers code parameters nq nv nu rows x rates slopes right row_right found forces"
+)
+"""Fields of the context"""
+constrained_at = reader(CONSTRAINED)
+
+
+@compiled_callback
+def constrained_deviation_rates(out, inp, context):
+    """[t, q, v, dq, dv] -> their rates with closed loops; NaN if a solve fails."""
+    ctx = constrained_at(context)
+    nq, nv, nu, m = ctx.nq, ctx.nv, ctx.nu, ctx.rows
+    n = nq + nv
+    given, result = doubles_at(inp, 1 + 2 * n), doubles_at(out, 2 * n)
+    call_native(ctx.rhs, ctx.rates, inp, ctx.rhs_context)
+    rates, lam = doubles_at(ctx.rates, n + 1), doubles_at(ctx.multipliers, m)
+    x, slopes = doubles_at(ctx.x, 1 + n + nu + nv + m + n), doubles_at(ctx.slopes, n + m)
+    at = 1 + n + nu
+    for i in range(1 + n):
+        x[i] = given[i]
+    for i in range(nv):
+        x[at + i] = rates[nq + i]
+    for r in range(m):
+        x[at + nv + r] = lam[r]
+    for i in range(n):
+        x[at + nv + m + i] = given[1 + n + i]
+        result[i] = rates[i]
+    call_native(ctx.code, ctx.slopes, ctx.x, ctx.parameters)
+    right, row_right = doubles_at(ctx.right, nv), doubles_at(ctx.row_right, m)
+    for i in range(nv):
+        right[i] = slopes[nq + i]
+    for r in range(m):
+        row_right[r] = slopes[n + r]
+    M, G = doubles_at(ctx.terms, (nv, nv)), doubles_at(ctx.terms + 8 * (nv * nv + nv + nq), (m, nv))
+    found, forces = doubles_at(ctx.found, nv), doubles_at(ctx.forces, m + 1)
+    fine = (
+        np.isfinite(rates[nq])
+        and kn.solve_constrained(kn.context_at(ctx.rhs_context), M, G, right, row_right, found, forces) == kn.FINE
+    )
+    for i in range(nq):
+        result[n + i] = slopes[i]
+    for i in range(nv):
+        result[n + nq + i] = found[i] if fine else np.nan
+
+
+def _constrained_callback(system: System, vector: Array) -> Callback:
+    eq = system.equations
+    dynamics, program = system.dynamics(vector), system.programs.constrained_deviations(vector)
+    nq, nv, nu, m = len(eq.q), len(eq.v), len(eq.u), eq.loop_rows
+    n = nq + nv
+    x = np.zeros(1 + n + nu + nv + m + n)
+    x[1 + n : 1 + n + nu] = system.inputs.constant(vector)
+    inner = dynamics.workspace.context
+    context = Memory(
+        CONSTRAINED, rhs=dynamics.rhs.address, rhs_context=dynamics.rhs.context, terms=inner.terms,
+        multipliers=inner.multipliers, code=program.native.evaluate, parameters=program.context, nq=nq, nv=nv, nu=nu,
+        rows=m, x=x, rates=np.zeros(n + 1), slopes=np.zeros(n + m), right=np.zeros(nv), row_right=np.zeros(m + 1),
+        found=np.zeros(nv), forces=np.zeros(m + 1),
+    )  # fmt: skip
+    return constrained_deviation_rates.bind(context.address, dynamics, program, context)
+
+
+@dataclass(frozen=True)
+class TangentSpace:
+    """The deviations (dq, dv) that constraints allow at a state, in independent coordinates.
+
+    Attributes:
+        basis: (dq, dv) per unit of the independent deviations, shape (coordinates + speeds, 2 freedoms).
+        chosen: indices of the independent speeds; all of them without closed loops.
+        into: dq = into ds, shape (coordinates, speeds).
+    """
+
+    basis: Array
+    chosen: tuple[int, ...]
+    into: Array
+
+    def read(self, deviations: Array) -> Array:
+        """Independent deviations (ds, dv) of the columns (dq, dv)."""
+        nq, chosen = len(self.into), list(self.chosen)
+        return np.concatenate([(np.linalg.pinv(self.into) @ deviations[:nq])[chosen], deviations[nq:][chosen]])
+
+
+def tangent_space(system: System, state: State, parameters: Array, chosen: Sequence[int] | None = None) -> TangentSpace:
+    """The deviations that constraints allow at a state: G ds = 0 and d(G v - b) = 0.
+
+    Args:
+        chosen: indices of the independent speeds; default: those that determine the others best.
+    """
+    nq, nv, m = len(system.layout.coordinates), len(system.layout.speeds), system.loop_rows
+    v = np.concatenate([np.zeros((1, nv)), np.eye(nv)])
+    rates = system.rates(np.broadcast_to(state.q, (nv + 1, nq)), v, np.full(nv + 1, state.t), parameters=parameters)
+    into = (rates[1:] - rates[0]).T
+    if not m:
+        basis = np.zeros((nq + nv, 2 * nv))
+        basis[:nq, :nv], basis[nq:, nv:] = into, np.eye(nv)
+        return TangentSpace(basis, tuple(range(nv)), into)
+    G = system.constraint_jacobian(state.q, state.t, parameters=parameters)
+    rank = independent_rows(system, parameters)
+    null = np.linalg.svd(G)[2][rank:].T
+    k = null.shape[1]
+    if chosen is None:
+        picked = np.zeros(k, dtype=int)
+        best_rows(null.copy(), typical_steps(system), picked)
+        chosen = picked.tolist()
+    kept = list(chosen)
+    Z = null @ np.linalg.inv(null[kept])
+    rest = [j for j in range(nv) if j not in kept]
+    row = np.concatenate([[state.t], state.q, state.v, system.inputs.at(state.t, parameters)])
+    dq = into @ Z
+    rows = np.hstack([np.broadcast_to(row, (k, row.size)), dq.T])
+    slopes = system.programs.gap_rate_slopes(parameters).rows(np.ascontiguousarray(rows)).T
+    follow = np.zeros((nv, k))
+    follow[rest] = np.linalg.lstsq(G[:, rest], -slopes, rcond=None)[0]
+    basis = np.zeros((nq + nv, 2 * k))
+    basis[:nq, :k], basis[nq:, :k], basis[nq:, k:] = dq, follow, Z
+    return TangentSpace(basis, tuple(kept), into)
+
+
 # --- expressions of parameters ------------------------------------------------------------------------
 
 
@@ -113,8 +246,14 @@ def initial_slopes(system: System, parameters: Array) -> tuple[Array, Array]:
     values: dict[str, Any] = {}
     for name, given in model.initial.items():
         if isinstance(given, Rotation):
-            names = [c.name for c in model.joint(name).coordinates()[-4:]]
-            values |= dict(zip(names, _quaternion(given), strict=True))
+            joint, turn = model.joint(name), [se.sympify(x) for x in _quaternion(given)]
+            if joint.quaternion():
+                values |= dict(zip(joint.coordinate_names()[-4:], turn, strict=True))
+            elif any(x.free_symbols for x in turn):
+                raise NotSupported(
+                    f'the initial rotation of joint "{name}" depends on parameters; its derivatives are known for a '
+                    "quaternion only.\n  Try: give the angles by their names."
+                )
         else:
             values[name] = _symbolic(given)
     found = [values.get(name, 0) for name in (*layout.coordinates, *layout.speeds)]

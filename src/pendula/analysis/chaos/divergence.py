@@ -1,4 +1,4 @@
-"""When two motions with slightly different initial states diverge: paper 003, section 5.5."""
+"""When two motions with slightly different initial states diverge: Turner, section 5.5."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def divergence(
 ) -> Divergence:
     """Distance between two motions of a mechanism over time, and the time at which they diverge.
 
-    The measure is that of paper 003: the largest distance between the same link end in the two motions, with 0.1 % of
+    The measure is Turner's: the largest distance between the same link end in the two motions, with 0.1 % of
     the link's length as the threshold. In a chaotic mechanism the integration error grows just as fast: see
     :func:`pendula.chaos.horizon`.
 

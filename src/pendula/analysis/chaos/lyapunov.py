@@ -17,7 +17,7 @@ from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.switches.schedule import breakpoints, largest_step
 from pendula.system.system import System
-from pendula.system.tangent import deviation_callback
+from pendula.system.tangent import deviation_callback, tangent_space
 from pendula.words import readable
 
 BLOCKS = 10
@@ -61,11 +61,12 @@ class Lyapunov:
         text = f"largest Lyapunov exponent {rate}, from t = {self.transient:.6g} to {self.t[-1]:.6g} {self.time_unit}"
         if self.grows:
             return f"{text}: a deviation grows tenfold every {np.log(10) / self.exponent:.4g} {self.time_unit}"
+        if not self.zero:
+            return f"{text}: neighbouring motions approach each other"
         if self.exponent > 3 * self.spread:
-            return (
-                f"{text}: no exponential growth, a deviation grew about as t^{self.power:.2g}, as in a regular motion"
-            )
-        return f"{text}: no exponential growth beyond its spread"
+            grown = f"a deviation grew about as t^{self.power:.2g}, as in a regular motion"
+            return f"{text}: indistinguishable from zero, {grown}"
+        return f"{text}: indistinguishable from zero, within its spread"
 
     @property
     def power(self) -> float:
@@ -75,6 +76,11 @@ class Lyapunov:
         """
         first = max(self.transient, float(self.t[-1]) / (len(self.t) + 1))
         return float(self.exponent * (self.t[-1] - self.transient) / np.log(self.t[-1] / first))
+
+    @property
+    def zero(self) -> bool:
+        """Whether the exponent is indistinguishable from zero: no exponential growth, no decay beyond its spread."""
+        return not self.grows and self.exponent >= -3 * self.spread
 
     @property
     def grows(self) -> bool:
@@ -103,7 +109,8 @@ def lyapunov(
     forces jump, the deviation jumps too (saltation), and this method omits that jump.
 
     Args:
-        system: a system without closed loops, not in maximal coordinates; a model, or the name of a library mechanism.
+        system: a system, a model, or the name of a library mechanism. With closed loops the deviation stays on the
+            constraints; in place of maximal coordinates, those of the joints are used.
         duration: length of the run, from the time of the initial state.
         initial_state: a State, or changes to the model's initial state by name.
         parameters: changes of parameters by name.
@@ -116,7 +123,6 @@ def lyapunov(
         Lyapunov, with the exponent, its spread, and the running average.
 
     Raises:
-        NotSupported: closed loops, or maximal coordinates.
         UsageError: an argument is out of range.
         ComputationError: the run could not be finished.
 
@@ -130,15 +136,17 @@ def lyapunov(
     system = system_of(system, "lyapunov")
     skipped = 0.1 * duration if transient is None else transient
     _check(duration, skipped, segments)
-    system = symbolic(system)
+    given, system = system, symbolic(system.in_joints.system)
     vector = parameter_vector(system, parameters)
     callback = deviation_callback(system, vector)
     start = initial_state
     if not isinstance(start, State):
         start = system.initial_state(vector).replace(start or {})
+    elif start.layout.coordinates == given.layout.coordinates:
+        start = given.in_joints.read_state(start, vector)
     state = assemble(system, start, parameters=vector).state
     y = np.concatenate([state.q, state.v])
-    deviation = _unit(_tangent(system, y, np.random.default_rng(seed).normal(size=y.size)))
+    deviation = _unit(_tangent(system, state, vector, np.random.default_rng(seed).normal(size=y.size)))
     times = state.t + np.linspace(0.0, duration, segments + 1)
     breaks = breakpoints(system, vector, (times[0], times[-1]))
     longest = largest_step(system, vector, (times[0], times[-1]), breaks)
@@ -151,7 +159,7 @@ def lyapunov(
             )  # fmt: skip
         except ValueError as error:
             raise UsageError(str(error)) from None
-        y, deviation, growth[k] = _renewed(system, run)
+        y, deviation, growth[k] = _renewed(system, vector, run)
         steps += run.accepted
         step = float(np.abs(np.diff(run.t)).max())
         if steps > max_steps:
@@ -174,17 +182,20 @@ def _unit(x: Array) -> Array:
     return x / np.linalg.norm(x)
 
 
-def _tangent(system: System, y: Array, deviation: Array) -> Array:
-    """The deviation projected onto the tangent space of the unit quaternions."""
+def _tangent(system: System, state: State, vector: Array, deviation: Array) -> Array:
+    """The deviation projected onto the tangent space of unit quaternions and closed loops."""
+    if system.loop_rows:
+        space = tangent_space(system, state, vector)
+        return space.basis @ space.read(deviation)
     deviation = np.array(deviation)
     for at, _ in system.balls:
-        unit = _unit(y[at : at + 4])
+        unit = _unit(state.q[at : at + 4])
         deviation[at : at + 4] -= unit * (unit @ deviation[at : at + 4])
     return deviation
 
 
-def _renewed(system: System, run: Integration) -> tuple[Array, Array, float]:
-    """State and rescaled deviation to continue from, and the logarithm of the growth factor."""
+def _renewed(system: System, vector: Array, run: Integration) -> tuple[Array, Array, float]:
+    """State and rescaled deviation to continue from, on the constraints, and the logarithm of the growth factor."""
     if not run.outcome.ok:
         raise ComputationError(f"the exponent was not found: {run.outcome}: {run.detail}")
     n = run.y.shape[1] // 2
@@ -194,7 +205,12 @@ def _renewed(system: System, run: Integration) -> tuple[Array, Array, float]:
         raise ComputationError(f"the deviation grew to {size:.3g} by t = {run.t[-1]:.6g}; use more segments")
     for at, _ in system.balls:
         y[at : at + 4] = _unit(y[at : at + 4])
-    return y, _unit(_tangent(system, y, deviation)), float(np.log(size))
+    nq = len(system.layout.coordinates)
+    state = State(float(run.t[-1]), y[:nq], y[nq:], system.layout)
+    if system.loop_rows:
+        state = assemble(system, state, parameters=vector).state
+        y = np.concatenate([state.q, state.v])
+    return y, _unit(_tangent(system, state, vector, deviation)), float(np.log(size))
 
 
 def _averaged(growth: Array, times: Array, transient: float, last: State, unit: str) -> Lyapunov:

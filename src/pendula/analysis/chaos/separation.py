@@ -11,12 +11,13 @@ import numpy as np
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
 from pendula.model.names import suggestion
+from pendula.simulation.predictability import first_above
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
 
 SMALL_PART = 1e-3
-"""Fraction of a typical length above which runs count as different: 0.1 %, the criterion of paper 003."""
+"""Fraction of a typical length above which runs count as different: 0.1 %, Turner's criterion."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def separation(
         distance=distance,
         where=tuple(names[k] for k in largest),
         threshold=limit,
-        time=_first_above(first.t[:count], distance, limit),
+        time=first_above(first.t[:count], distance, limit),
         unit=units.length,
         time_unit=units.time,
     )
@@ -113,15 +114,3 @@ def _paths(run: Trajectory, count: int) -> dict[str, Array]:
             local = np.array([parse(x).evaluate(values) for x in place])
             found[f"{body}.{name}"] = r[:, k] + R[:, k] @ local
     return found
-
-
-def _first_above(t: Array, distance: Array, limit: float) -> float | None:
-    """When the distance first exceeds the limit, assuming exponential growth between samples."""
-    above = np.flatnonzero(~(distance <= limit))
-    if not above.size:
-        return None
-    k = int(above[0])
-    if k == 0 or not distance[k - 1] > 0 or not np.isfinite(distance[k]):
-        return float(t[k])
-    part = np.log(limit / distance[k - 1]) / np.log(distance[k] / distance[k - 1])
-    return float(t[k - 1] + part * (t[k] - t[k - 1]))

@@ -63,7 +63,7 @@ def affine(expression: Expression, names: Mapping[str, Affine]) -> Affine:
             value = combine(algebra, node, parts)
         except _Unknown:
             root: Any = node
-            text = "a condition" if isinstance(node, CONDITIONS) else Expression.from_node(root).to_text()
+            text = "a condition" if isinstance(node, CONDITIONS) else Expression.from_node(root, ex.LONG).to_text()
             raise NotLinear(text) from None
         return value if isinstance(node, ex.Name) else _finite(value)
 

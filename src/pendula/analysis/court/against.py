@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.court.given import Given, Numbers, Points, acceleration_name, evaluate, read_given
+from pendula.analysis.court.given import Numbers, Points, evaluate, read_given
 from pendula.analysis.court.rows import Match, entry_differences, matches, our_rows, their_rows, unsatisfied
 from pendula.analysis.court.simpler import simplified
 from pendula.equations.derive import DEFAULT
+from pendula.equations.variants.written import Given
 from pendula.errors import PendulaError
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
+from pendula.model.names import acceleration_name
 from pendula.system.build import compile_system
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble
@@ -46,7 +48,7 @@ class Difference:
     Example:
         >>> import pendula
         >>> wrong = {"equations": ["m*l**2*theta_ddot = -m*g*l/2*sin(theta)"]}
-        >>> pendula.check_against("pendulum", wrong, states=5).differences[0].what
+        >>> pendula.derivation.check_against("pendulum", wrong, states=5).differences[0].what
         'theta_ddot'
     """
 
@@ -68,11 +70,12 @@ class Comparison:
         counterexample: t, coordinates, speeds and inputs of a simple state where they differ; None if they agree.
         differences: the quantities that differ there, accelerations first.
         remark: where to look for the error, or a caution although they agree; may be empty.
+        inputs: names of the model's inputs; the sentence gives their values in the counterexample, zeros included.
 
     Example:
         >>> import pendula
         >>> right = {"equations": ["m*l**2/3*theta_ddot = -m*g*l/2*sin(theta)"]}
-        >>> pendula.check_against("pendulum", right, states=5).passed
+        >>> pendula.derivation.check_against("pendulum", right, states=5).passed
         True
     """
 
@@ -83,6 +86,7 @@ class Comparison:
     counterexample: dict[str, float] | None
     differences: tuple[Difference, ...]
     remark: str = ""
+    inputs: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -96,15 +100,24 @@ class Comparison:
             largest = f"the accelerations differ by at most {self.max_difference:.2g} of their size"
             return f"{self.source}: agrees with {self.model} at {self.states} random states; {largest}"
         first = self.differences[0]
-        moving = [f"{name} = {value:.6g}" for name, value in self.counterexample.items() if value != 0]
+        shown = [(name, value) for name, value in self.counterexample.items() if value != 0 or name in self.inputs]
+        moving = [f"{name} = {value:.6g}" for name, value in shown]
         rest = ["all else zero"] if len(moving) < len(self.counterexample) else []
+        ours, theirs = _apart(first.ours, first.theirs)
         return (
             f"{self.source}: differs from {self.model}; at {', '.join(moving + rest)}, "
-            f"{first.what} is {first.ours:.6g} by the model and {first.theirs:.6g} by these equations"
+            f"{first.what} is {ours} by the model and {theirs} by these equations"
         )
 
     def __str__(self) -> str:
         return "\n".join([self.sentence, *([self.remark] if self.remark else [])])
+
+
+def _apart(a: float, b: float) -> tuple[str, str]:
+    """Two different numbers with as many digits as it takes to see that they differ, but at least six."""
+    pairs = [(f"{a:.{digits}g}", f"{b:.{digits}g}") for digits in range(6, 18)]
+    at = next((k for k, (x, y) in enumerate(pairs) if x != y), len(pairs) - 1)
+    return pairs[min(at + 1, len(pairs) - 1)] if at else pairs[0]
 
 
 def check_against(
@@ -159,9 +172,9 @@ class _Check:
             )
 
     def run(self, states: int, seed: int) -> Comparison:
-        points = _random_points(self.system, states, seed)
+        points = random_points(self.system, states, seed)
         numbers = evaluate(self.given, self.system, points)
-        self.refuse_singular(numbers, points)
+        check_determined(self.given, self.system, numbers, points)
         ours = self.ours(points)
         scale = _typical(self.system, ours, points.v)
         gaps = self.gaps(points, scale, numbers)
@@ -170,14 +183,16 @@ class _Check:
         rows = our_rows(self.system, numbers, points)
         named = (self.system.model.name, self.given.source, states, largest)
         if largest <= TOLERANCE:
-            return Comparison(*named, None, (), self.remark_on_agreement(numbers, rows, points, scale))
+            remark = self.remark_on_agreement(numbers, rows, points, scale)
+            return Comparison(*named, None, (), remark, self.system.layout.inputs)
 
         def differs(point: Points) -> bool:
             return self.gap_at(point, scale) >= max(CLEAR * largest, TOLERANCE)
 
         point = simplified(self.system, points.chosen([worst]), differs)
         found = self.differences(point, scale, matches(numbers, rows))
-        return Comparison(*named, self.by_name(point), found, self.where_to_look(points, scale))
+        remark = self.where_to_look(points, scale)
+        return Comparison(*named, self.by_name(point), found, remark, self.system.layout.inputs)
 
     # -- both sides ----------------------------------------------------------------------------------
 
@@ -203,24 +218,6 @@ class _Check:
             return float(self.gaps(point, scale)[0])
         except PendulaError:
             return 0.0
-
-    def refuse_singular(self, numbers: Numbers, at: Points) -> None:
-        """Raises UsageError if the given equations do not determine every acceleration."""
-        bad = np.flatnonzero(~(_conditions(numbers.A) < SINGULAR))
-        if not bad.size:
-            return
-        given, layout = self.given, self.system.layout
-        entry = "M" if given.form == "M" else given.form
-        for k, name in enumerate([*map(acceleration_name, layout.speeds), *given.unknowns]):
-            if not numbers.A[:, :, k].any():
-                given.refuse(entry, f'"{name}" occurs in none of them, so it is not determined')
-        for k, label in enumerate(_labels(given)):
-            if not numbers.A[:, k].any():
-                given.refuse(label, "it contains no acceleration, so the accelerations are not determined")
-        pairs = [("t", at.t[bad[0]]), *list(zip(layout.coordinates, at.q[bad[0]], strict=True))[:6]]
-        place = ", ".join(f"{name} = {x:.4g}" for name, x in pairs)
-        what = "M is singular or nearly so" if given.form == "M" else "the equations depend on each other"
-        given.refuse(entry, f"{what} at {place}, so the accelerations are not determined")
 
     # -- report --------------------------------------------------------------------------------------
 
@@ -317,7 +314,7 @@ class _Check:
         return replace(some, q=q, v=v, p=p).chosen(kept) if kept else None
 
 
-def _random_points(system: System, states: int, seed: int) -> Points:
+def random_points(system: System, states: int, seed: int) -> Points:
     """Random consistent states, with random inputs, since a zero input would hide an error in its term."""
     t, q, v = random_states(system, states, seed)
     u = np.zeros((states, len(system.layout.inputs)))
@@ -325,6 +322,25 @@ def _random_points(system: System, states: int, seed: int) -> Points:
         noise = np.random.default_rng(seed).normal(size=u.shape)
         u = np.array([system.inputs.at(x, system.parameters) for x in t]) + noise
     return Points(t, q, v, u, system.parameters)
+
+
+def check_determined(given: Given, system: System, numbers: Numbers, at: Points) -> None:
+    """Raises UsageError if the given equations do not determine every acceleration."""
+    bad = np.flatnonzero(~(_conditions(numbers.A) < SINGULAR))
+    if not bad.size:
+        return
+    layout = system.layout
+    entry = "M" if given.form == "M" else given.form
+    for k, name in enumerate([*map(acceleration_name, layout.speeds), *given.unknowns]):
+        if not numbers.A[:, :, k].any():
+            given.refuse(entry, f'"{name}" occurs in none of them, so it is not determined')
+    for k, label in enumerate(_labels(given)):
+        if not numbers.A[:, k].any():
+            given.refuse(label, "it contains no acceleration, so the accelerations are not determined")
+    pairs = [("t", at.t[bad[0]]), *list(zip(layout.coordinates, at.q[bad[0]], strict=True))[:6]]
+    place = ", ".join(f"{name} = {x:.4g}" for name, x in pairs)
+    what = "M is singular or nearly so" if given.form == "M" else "the equations depend on each other"
+    given.refuse(entry, f"{what} at {place}, so the accelerations are not determined")
 
 
 def _labels(given: Given) -> list[str]:

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from pendula.analysis.court.expressions import NOT_COMPARED, ExpressionCheck, check_expressions
 from pendula.analysis.reactions.forces import across_freedoms
 from pendula.analysis.reactions.freedoms import Freedoms
 from pendula.equations.formulations.registry import formulations
@@ -76,16 +77,17 @@ class Certificate:
     formulations: tuple[str, ...]
     states: int
     pairs: tuple[Agreement, ...]
+    expressions: ExpressionCheck = NOT_COMPARED
 
     @property
     def passed(self) -> bool:
-        """Whether all agree."""
-        return all(pair.passed for pair in self.pairs)
+        """Whether all agree, with each other and, in the model's own expressions, with an independent evaluation."""
+        return all(pair.passed for pair in self.pairs) and self.expressions.passed
 
     def __str__(self) -> str:
-        verdict = "agree" if self.passed else "DISAGREE"
+        verdict = "agree" if all(pair.passed for pair in self.pairs) else "DISAGREE"
         lines = [f"{self.model}: {', '.join(self.formulations)} {verdict} at {counted(self.states, 'random state')}"]
-        return "\n".join([*lines, *(f"  {pair}" for pair in self.pairs)])
+        return "\n".join([*lines, *(f"  {pair}" for pair in self.pairs), str(self.expressions)])
 
 
 def check(model: Model | str, *, names: Sequence[str] | None = None, states: int = 100, seed: int = 0) -> Certificate:
@@ -93,7 +95,9 @@ def check(model: Model | str, *, names: Sequence[str] | None = None, states: int
 
     It compares the accelerations of all bodies in world axes, the mass matrix (if the coordinates are the same),
     kinetic and potential energy, power, the drive forces of prescribed motions, the joint reactions (of formulations
-    that derive them) and, for closed loops, the constraint forces; each relative to its largest value.
+    that derive them) and, for closed loops, the constraint forces; each relative to its largest value. Since all
+    formulations share one reader of expressions, it also compares every expression of the model, as compiled, with an
+    independent evaluation in 50 digits.
 
     Args:
         model: a model, the name of a library mechanism, or a system.
@@ -123,7 +127,7 @@ def check(model: Model | str, *, names: Sequence[str] | None = None, states: int
             if gap[state] > worst:
                 worst, what, at = float(gap[state]), quantity, state
         pairs.append(Agreement(a, b, worst, what, _shown(first, t[at], q[at], v[at])))
-    return Certificate(model.name, chosen, states, tuple(pairs))
+    return Certificate(model.name, chosen, states, tuple(pairs), check_expressions(first, t, q, v, systems))
 
 
 def _shown(system: System, t: float, q: Array, v: Array) -> str:

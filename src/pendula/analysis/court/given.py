@@ -24,10 +24,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from pendula.analysis.court.affine import Affine, NotLinear, affine
-from pendula.errors import UsageError
+from pendula.equations.variants.written import Given, Row, refuse
 from pendula.model.expressions.expression import Expression, parse
+from pendula.model.expressions.nodes import LONG
 from pendula.model.files import read_toml
-from pendula.model.names import ExpressionError, check_name, quote, suggestion
+from pendula.model.names import ExpressionError, acceleration_name, check_name, quote, suggestion
 from pendula.model.problems import listing, shown
 from pendula.system.layout import Array
 from pendula.system.system import System
@@ -39,63 +40,6 @@ MOST_PARTS = 300_000
 """Largest number of numbers, names and operations in one file."""
 
 _EQUALS = re.compile(r"(?<![<>=!])=(?!=)")
-
-
-@dataclass(frozen=True)
-class Row:
-    """One equation, left side = right side, with its label in messages."""
-
-    label: str
-    left: Expression
-    right: Expression
-
-
-@dataclass(frozen=True)
-class Given:
-    """The given equations, with every name in them resolved.
-
-    Attributes:
-        source: the file, for messages.
-        title: title in the file; may be empty.
-        form: "equations", "M" (with f) or "accelerations".
-        rows: the equations; empty for ``M``.
-        M, f: entries of M a = f; empty for other forms.
-        coordinates: the file's own coordinates, as expressions of the model's.
-        order: coordinates of the rows and columns of M (the model's or the file's own).
-        acceleration_names: of these coordinates.
-        unknowns: names of further unknowns besides the accelerations.
-        define: abbreviations, in topological order.
-    """
-
-    source: str
-    title: str
-    form: str
-    rows: tuple[Row, ...]
-    M: tuple[tuple[Expression, ...], ...]
-    f: tuple[Expression, ...]
-    coordinates: dict[str, Expression]
-    order: tuple[str, ...]
-    acceleration_names: tuple[str, ...]
-    unknowns: tuple[str, ...]
-    define: dict[str, Expression]
-
-    def refuse(self, entry: str, cause: str) -> NoReturn:
-        """Raises UsageError with the names of file and entry."""
-        _refuse(self.source, entry, cause)
-
-
-def _refuse(source: str, entry: str, cause: str) -> NoReturn:
-    raise UsageError(f"{source}: {entry}: {cause}" if entry else f"{source}: {cause}")
-
-
-def acceleration_name(speed: str) -> str:
-    """Name of the derivative of a speed: ``theta_ddot`` for ``theta_dot``, ``j_wx_dot`` for ``j_wx``.
-
-    Example:
-        >>> acceleration_name("theta_dot"), acceleration_name("ball_wx")
-        ('theta_ddot', 'ball_wx_dot')
-    """
-    return f"{speed.removesuffix('_dot')}_ddot" if speed.endswith("_dot") else f"{speed}_dot"
 
 
 # -- reading ------------------------------------------------------------------------------------------
@@ -124,7 +68,7 @@ class _Reader:
         self.parts = 0
 
     def refuse(self, entry: str, cause: str) -> NoReturn:
-        _refuse(self.source, entry, cause)
+        refuse(self.source, entry, cause)
 
     def read(self) -> Given:
         form = self._form()
@@ -194,7 +138,7 @@ class _Reader:
     def _expression(self, entry: str, value: Any, known: set[str]) -> Expression:
         """Parses a number or an expression and checks that all its names are known."""
         try:
-            expression = parse(value)
+            expression = parse(value, limits=LONG)
         except ExpressionError as error:
             self.refuse(entry, str(error))
         self.parts += expression.fold(lambda node, parts: 1 + sum(parts))
@@ -226,7 +170,9 @@ class _Reader:
                 self.refuse(entry, f"{quote(str(expression))} contains no coordinate of the model")
             if used - self.rates:
                 quaternion = quote(sorted(used - self.rates)[0])
-                self.refuse(entry, f"{quaternion} is part of a quaternion and has no speed")
+                self.refuse(
+                    entry, f"{quaternion} is part of a quaternion or other orientation, and its rate is no speed"
+                )
             found[own] = expression
         return found
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pendula.analysis.court.given import Given, Numbers, Points
+from pendula.analysis.court.given import Numbers, Points
+from pendula.equations.variants.written import Given
 from pendula.system.layout import Array
 from pendula.system.system import System
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pendula.analysis.driven.periods import PERIODIC, depends_on_time, find_period, period_error, symbolic
 from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.equilibria.equilibrium import Equilibrium
+from pendula.analysis.equilibria.equilibrium import Equilibrium, closed_state
 from pendula.analysis.linear.kinks import refuse_kinks
 from pendula.errors import ComputationError, NoConvergence, UsageError
 from pendula.model.expressions.expression import parse
@@ -18,11 +18,12 @@ from pendula.model.names import ExpressionError
 from pendula.numerics.steppers.stepping import integrate
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
+from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
 from pendula.system.switches.schedule import breakpoints, largest_step
 from pendula.system.system import System
-from pendula.system.tangent import deviation_callback
-from pendula.words import readable
+from pendula.system.tangent import TangentSpace, deviation_callback, tangent_space
+from pendula.words import INDICATED, UNDECIDED, readable
 
 STABLE, ASYMPTOTIC, UNSTABLE, CRITICAL = "stable (linear)", "asymptotically stable", "unstable", "critical"
 ACCURACY = 100.0
@@ -46,8 +47,8 @@ class Floquet:
             repeated multiplier on the circle with too few eigenvectors, or too close to decide).
         reason: the reason for the verdict.
         period: of the driving.
-        matrix: the monodromy matrix of deviations (ds, dv) with dq = N ds.
-        names: of its rows: directions of the speeds, then the speeds.
+        matrix: the monodromy matrix of deviations (ds, dv) with dq = N ds, of independent speeds.
+        names: of its rows: directions of these speeds, then the speeds.
         conservative: whether only gravity, springs and prescribed motions do work; multipliers then come
             in pairs mu, 1/mu.
         product_error: |product of all multipliers - 1|.
@@ -84,6 +85,11 @@ class Floquet:
     time_unit: str
 
     @property
+    def certainty(self) -> str:
+        """``indicated``, since multipliers come from an integration in floating point; ``undecided`` if critical."""
+        return UNDECIDED if self.verdict == CRITICAL else INDICATED
+
+    @property
     def radius(self) -> float:
         """Spectral radius: modulus of the largest nontrivial multiplier."""
         return float(np.abs(self.multipliers[: len(self.multipliers) - self.trivial]).max(initial=0.0))
@@ -97,6 +103,7 @@ class Floquet:
         """All results as plain lists and strings."""
         return {
             "verdict": self.verdict,
+            "certainty": self.certainty,
             "reason": self.reason,
             "multipliers": [
                 {"re": float(m.real), "im": float(m.imag), "size": float(abs(m))} for m in self.multipliers
@@ -113,7 +120,8 @@ class Floquet:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.verdict}: {self.reason} (period {self.period:.6g} {self.time_unit})"]
+        period = f"period {self.period:.6g} {self.time_unit}"
+        lines = [f"{self.verdict} ({self.certainty}): {self.reason} ({period})"]
         for m in self.multipliers[:20]:
             value = f"{m.real:.8g}" if m.imag == 0 else f"{m.real:.8g} {'+' if m.imag > 0 else '-'} {abs(m.imag):.8g}i"
             lines.append(f"  multiplier {value}, size {abs(m):.10g}")
@@ -135,19 +143,20 @@ def floquet(
 
     The reference motion is an equilibrium that exists at all times (a pendulum straight up or down on a vertically
     shaken pivot), or a periodic motion given by its initial state. The motion and a deviation in every direction (the
-    variational equations) are integrated over one period with exact derivatives, which gives the monodromy matrix.
+    variational equations) are integrated over one period with exact derivatives, which gives the monodromy matrix. With
+    closed loops the deviations satisfy the linearized constraints and are written in independent coordinates; in place
+    of maximal coordinates, those of the joints are used.
 
     Args:
-        system: a system without closed loops, not in maximal coordinates; a model, or the name of a library mechanism.
+        system: a system, a model, or the name of a library mechanism.
         period: of the motion, as a number or as an expression of parameters; default: found from sines and cosines of t
             in the model. The period is checked against the forces.
-        at: the initial state by name (unnamed values are zero), or a State, or an Equilibrium.
+        at: the initial state by name (unnamed values are zero, or follow from closed loops), a State or an Equilibrium.
         parameters: changes of parameters by name, or all values as an array.
         close: whether to correct the state by Newton's method (shooting) until the motion is periodic.
         tol: tolerance of the integration.
 
     Raises:
-        NotSupported: closed loops, or maximal coordinates.
         UsageError: no period was found, the given one is wrong, or the motion is not periodic.
         NoConvergence: with ``close``, no periodic motion was found.
         ComputationError: forces have a kink or a jump exactly where the mechanism rests.
@@ -159,21 +168,35 @@ def floquet(
         >>> found.verdict, round(found.radius, 6)  # upright, and it stays: Kapitza
         ('stable (linear)', 1.0)
     """
-    system = symbolic(system_of(system, "floquet"))
-    vector = parameter_vector(system, parameters)
-    length = _period(system, period, vector)
-    start = _state(system, at, vector)
-    if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1e-3:
-        raise UsageError(f"the tolerance must lie between 1e-14 and 1e-3, found {tol!r}")
-    M, missed, end = _once_around(system, start, length, vector, tol)
-    if close:
-        start, M, missed, end = _closed(system, start, length, vector, tol)
-    off = _size(system, missed, length, vector)
-    if not off <= CLOSED + 1e-12 * np.abs(M).max():
-        _refuse_open(system, missed, length, end)
-    if not np.any(start.v):  # an equilibrium at a kink stays there; other motions only cross it
-        refuse_kinks(Balance(system, None, vector), start.q, start.v, np.zeros(0))
-    return _judged(system, start, vector, length, M, off, tol)
+    return Multipliers(system_of(system, "floquet"), period=period, at=at, close=close, tol=tol)(parameters)
+
+
+class Multipliers:
+    """Floquet multipliers of one mechanism as a function of its parameters; arguments as of :func:`floquet`."""
+
+    def __init__(self, system: System, *, period: float | str | None, at: Any, close: bool, tol: float) -> None:
+        self.given, self.system = system, symbolic(system.in_joints.system)
+        self.period, self.at, self.close, self.tol = period, at, close, tol
+        if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1e-3:
+            raise UsageError(f"the tolerance must lie between 1e-14 and 1e-3, found {tol!r}")
+
+    def __call__(self, parameters: Parameters) -> Floquet:
+        """The multipliers for some parameters."""
+        system, tol = self.system, self.tol
+        vector = parameter_vector(system, parameters)
+        length = _period(system, self.period, vector)
+        start = _state(self.given, system, self.at, vector)
+        if self.close:
+            start, around = _closed(system, start, length, vector, tol)
+        else:
+            around = _once_around(system, start, length, vector, tol)
+        off = _size(system, around, length, vector)
+        if not off <= CLOSED + 1e-12 * np.abs(around.matrix).max():
+            _refuse_open(system, around, length)
+        if not np.any(start.v):  # an equilibrium at a kink stays there; other motions only cross it
+            balance = Balance(system, None, vector)
+            refuse_kinks(balance, start.q, start.v, balance.multipliers(start.q, start.v, start.t))
+        return _judged(system, start, vector, length, around, off, tol)
 
 
 def _period(system: System, given: float | str | None, vector: Array) -> float:
@@ -196,56 +219,59 @@ def _period(system: System, given: float | str | None, vector: Array) -> float:
     return float(given)
 
 
-def _state(system: System, at: Any, vector: Array) -> State:
+def _state(given: System, system: System, at: Any, vector: Array) -> State:
+    """The initial state in the coordinates of the joints, with loops closed."""
     if isinstance(at, Equilibrium):
         at = at.state
     if isinstance(at, State):
+        if at.layout.coordinates == given.layout.coordinates:
+            at = given.in_joints.read_state(at, vector)
         if at.layout.coordinates != system.layout.coordinates:
             raise UsageError("the state belongs to another system: its coordinates have other names")
-        return at
+        return assemble(system, at, parameters=vector).state if system.loop_rows else at
     if at is not None and not isinstance(at, Mapping):
         raise UsageError(f"at is a State, an Equilibrium or values by name, found {type(at).__name__}")
-    return system.in_joints.place_state(system.in_joints.state(dict(at or {})), vector)
+    if system.loop_rows:
+        return closed_state(system, dict(at or {}), vector)
+    return system.in_joints.state(dict(at or {}))
 
 
-def _directions(system: System, q: Array, t: float, vector: Array) -> Array:
-    """The matrix N of dq = N ds."""
-    n = len(system.layout.speeds)
-    v = np.concatenate([np.zeros((1, n)), np.eye(n)])
-    found = system.rates(np.broadcast_to(q, (n + 1, len(q))), v, np.full(n + 1, t), parameters=vector)
-    return (found[1:] - found[0]).T
+class _Around(NamedTuple):
+    """Monodromy matrix and difference between end and start of the motion, in independent (ds, dv)."""
+
+    matrix: Array
+    missed: Array
+    space: TangentSpace
 
 
-def _once_around(system: System, start: State, period: float, vector: Array, tol: float) -> tuple[Array, Array, State]:
-    """Monodromy matrix, difference between end and start of the motion as (ds, dv), and its end."""
+def _once_around(system: System, start: State, period: float, vector: Array, tol: float) -> _Around:
+    """The motion and all its deviations over one period."""
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     span = (start.t, start.t + period)
-    callback = deviation_callback(system, vector)
+    together = not system.loop_rows
     breaks = breakpoints(system, vector, span)
     longest = min(period / 8, largest_step(system, vector, span, breaks))
     y = np.concatenate([start.q, start.v])
-    into = _directions(system, start.q, start.t, vector)
-    first = np.zeros((nq + nv, 2 * nv))
-    first[:nq, :nv], first[nq:, nv:] = into, np.eye(nv)
-    columns = []
-    for k in range(2 * nv):
+    space = tangent_space(system, start, vector)
+    directions = space.basis.T
+    groups = directions[None] if together else directions[:, None]  # with loops, one deviation at a time
+    along = np.zeros((len(directions), len(vector))) if together else None
+    callback = deviation_callback(system, vector, along)
+    columns: list[Array] = []
+    for group in groups:
         run = integrate(
-            callback, np.concatenate([y, first[:, k]]), span, rtol=tol, atol=tol, breakpoints=breaks,
-            max_step=longest,
-        )  # fmt: skip
+            callback, np.concatenate([y, *group]), span, rtol=tol, atol=tol, breakpoints=breaks, max_step=longest
+        )
         if not run.outcome.ok:
             raise ComputationError(f"the multipliers were not found: {run.outcome}: {run.detail}")
-        columns.append(run.y[-1])
-    last = np.array(columns).T
-    end = State(span[1], last[:nq, 0].copy(), last[nq : nq + nv, 0].copy(), system.layout)
-    back = np.linalg.pinv(_directions(system, end.q, end.t, vector))
-    deviations = last[nq + nv :]
-    M = np.concatenate([back @ deviations[:nq], deviations[nq:]])
-    return M, _missed(system, start, end, into), end
+        columns += list(run.y[-1, nq + nv :].reshape(len(group), nq + nv))
+    end = State(span[1], run.y[-1, :nq].copy(), run.y[-1, nq : nq + nv].copy(), system.layout)
+    M = tangent_space(system, end, vector, space.chosen).read(np.array(columns).T)
+    return _Around(M, _missed(system, start, end, space), space)
 
 
-def _missed(system: System, start: State, end: State, into: Array) -> Array:
-    """End minus start as (ds, dv), ignoring whole turns and the sign of quaternions."""
+def _missed(system: System, start: State, end: State, space: TangentSpace) -> Array:
+    """End minus start as independent (ds, dv), ignoring whole turns and the sign of quaternions."""
     dq = end.q - start.q
     for k, kind in enumerate(system.layout.coordinate_kinds):
         if kind == "angle":
@@ -253,17 +279,18 @@ def _missed(system: System, start: State, end: State, into: Array) -> Array:
     for at, _ in system.balls:
         here, there = start.q[at : at + 4], end.q[at : at + 4]
         dq[at : at + 4] = there * np.sign(here @ there) - here
-    return np.concatenate([np.linalg.pinv(into) @ dq, end.v - start.v])
+    return space.read(np.concatenate([dq, end.v - start.v]))
 
 
-def _size(system: System, missed: Array, period: float, vector: Array) -> float:
-    """A scaled norm of a deviation: angles in radians, lengths in typical lengths, speeds in the same per period."""
-    unit = np.array([1.0 if k == "angle" else typical_length(system, vector) for k in system.layout.speed_kinds])
-    return float(np.abs(missed / np.concatenate([unit, unit / period])).max(initial=0.0))
+def _size(system: System, around: _Around, period: float, vector: Array) -> float:
+    """A scaled norm of what a motion missed: radians, typical lengths, and both per period."""
+    kinds = [system.layout.speed_kinds[k] for k in around.space.chosen]
+    unit = np.array([1.0 if kind == "angle" else typical_length(system, vector) for kind in kinds])
+    return float(np.abs(around.missed / np.concatenate([unit, unit / period])).max(initial=0.0))
 
 
-def _refuse_open(system: System, missed: Array, period: float, end: State) -> None:
-    names = (*system.layout.speeds, *system.layout.speeds)
+def _refuse_open(system: System, around: _Around, period: float) -> None:
+    missed, names = around.missed, 2 * [system.layout.speeds[k] for k in around.space.chosen]
     n = len(missed) // 2
     k = int(np.argmax(np.abs(np.concatenate([missed[:n], missed[n:] * period]))))
     what = f"position along {names[k]}" if k < n else names[k]
@@ -275,21 +302,22 @@ def _refuse_open(system: System, missed: Array, period: float, end: State) -> No
     )
 
 
-def _closed(
-    system: System, start: State, period: float, vector: Array, tol: float
-) -> tuple[State, Array, Array, State]:
+def _closed(system: System, start: State, period: float, vector: Array, tol: float) -> tuple[State, _Around]:
     """A nearby state with a periodic motion, by Newton's method (single shooting)."""
-    n, off = len(system.layout.speeds), np.inf
+    nq, off = len(system.layout.coordinates), np.inf
     for _ in range(CORRECTIONS):
-        M, missed, end = _once_around(system, start, period, vector, tol)
-        off = _size(system, missed, period, vector)
+        around = _once_around(system, start, period, vector, tol)
+        off = _size(system, around, period, vector)
         if off <= 0.01 * CLOSED:
-            return start, M, missed, end
-        step = np.linalg.lstsq(M - np.eye(2 * n), -missed, rcond=1e-10)[0]
-        q = start.q + _directions(system, start.q, start.t, vector) @ step[:n]
+            return start, around
+        step = np.linalg.lstsq(around.matrix - np.eye(len(around.matrix)), -around.missed, rcond=1e-10)[0]
+        change = around.space.basis @ step
+        q = start.q + change[:nq]
         for at, _ in system.balls:
             q[at : at + 4] /= np.linalg.norm(q[at : at + 4])
-        start = State(start.t, q, start.v + step[n:], system.layout)
+        start = State(start.t, q, start.v + change[nq:], system.layout)
+        if system.loop_rows:
+            start = assemble(system, start, parameters=vector).state
     raise NoConvergence(
         f"no motion with period {period:.6g} was found near this state: after {CORRECTIONS} corrections its end still "
         f"differs from its start by {off:.2g}.\n  Try: another start, for example the end of a long damped run.",
@@ -301,11 +329,13 @@ def _closed(
 # --- verdict ----------------------------------------------------------------------------------------
 
 
-def _judged(system: System, start: State, vector: Array, period: float, M: Array, off: float, tol: float) -> Floquet:
+def _judged(
+    system: System, start: State, vector: Array, period: float, around: _Around, off: float, tol: float
+) -> Floquet:
     from scipy import linalg  # slow to load
 
     conservative = bool(system.equations.power_is_zero)
-    matrix = M
+    matrix = M = around.matrix
     n = len(M) // 2
     scale = np.concatenate([np.ones(n), np.full(n, period)])  # speeds times period: all entries of one size
     M = M * scale[:, None] / scale
@@ -327,7 +357,7 @@ def _judged(system: System, start: State, vector: Array, period: float, M: Array
         notes.append("the linear equations stay bounded; they do not decide the nonlinear ones")
     with np.errstate(divide="ignore"):
         exponents = np.log(values.astype(complex)) / period
-    speeds = system.layout.speeds
+    speeds = [system.layout.speeds[k] for k in around.space.chosen]
     return Floquet(
         values, exponents, verdict, reason, period, matrix, (*(f"along {n}" for n in speeds), *speeds), conservative,
         float(product), pairs, off, len(trivial), start, vector, tuple(notes), system.layout.time_unit,

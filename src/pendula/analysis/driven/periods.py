@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -77,6 +78,9 @@ def period_error(system: System, period: float, parameters: Array) -> float:
         now, later = look(q, v, t, parameters=parameters), look(q, v, t + period, parameters=parameters)
         worst = max(worst, _difference(now, later))
     masses = [system.mass_matrix(q, x, parameters=parameters) for x in (t, t + period)]
+    if system.loop_rows:
+        for now, later in zip(*(system.gaps(q, v, x, parameters=parameters) for x in (t, t + period)), strict=True):
+            worst = max(worst, _difference(now, later))
     return max(worst, _difference(*masses))
 
 
@@ -97,14 +101,18 @@ def _timed(model: Model) -> Iterator[Expression]:
 def _rates(system: System, parameters: Array) -> list[float]:
     """Constant rates of the arguments of sines and cosines, and of motions linear in time."""
     values = system.layout.parameter_values(parameters)
-    found: set[float] = set()
-    for expression in _timed(system.model):
+    rates = (_rate(part, values) for part in _timed_parts(system.model))
+    return sorted({rate for rate in rates if rate})
+
+
+@lru_cache(maxsize=32)
+def _timed_parts(model: Model) -> tuple[Expression, ...]:
+    """Expressions that contain t, and the arguments of sines and cosines in them."""
+    found: list[Expression] = []
+    for expression in _timed(model):
         parts = [n.args[0] for n in post_order(expression.root) if isinstance(n, Call) and n.function in _WAVES]
-        for part in (expression.root, *parts):
-            rate = _rate(Expression.from_node(part), values)
-            if rate:
-                found.add(rate)
-    return sorted(found)
+        found += [Expression.from_node(part) for part in (expression.root, *parts)]
+    return tuple(found)
 
 
 def _rate(expression: Expression, values: dict[str, float]) -> float | None:

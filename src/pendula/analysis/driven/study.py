@@ -16,7 +16,7 @@ from pendula.numerics.solvers.dips import between_roots, brackets, dip, missed
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.system import System
-from pendula.words import readable
+from pendula.words import INDICATED, readable
 
 NARROW = 1e-9
 """without a smooth function that changes sign, bisection narrows a boundary to this fraction of the interval"""
@@ -89,6 +89,11 @@ class FloquetMap:
     failures: Mapping[float, str]
     results: tuple[Floquet | None, ...]
     missed_below: float = np.inf
+
+    @property
+    def certainty(self) -> str:
+        """``indicated``: multipliers are computed in floating point, and samples may miss a narrow range."""
+        return INDICATED
 
     @property
     def caution(self) -> str:
@@ -225,7 +230,7 @@ def _between(study: _Study, row: Array, results: list[Floquet | None]) -> list[f
     """Values between samples at which a margin has changed sign, and with it the verdict."""
     found: list[float] = []
     changing: dict[int, list[Callable[[float], float]]] = {}
-    for margin in (_left_of_one, _right_of_minus_one, _within_circle):
+    for margin in MARGINS.values():
 
         def size_at(value: float, margin: Callable[[Floquet], float] = margin) -> float:
             result = _tried(study, float(value), {})
@@ -281,7 +286,7 @@ def _samples(parameter: str, low: float, high: float, samples: int | Sequence[fl
 
 
 def _study(given: AnySystem, who: str, name: str, parameters: Mapping[str, float] | None, **settings: Any) -> _Study:
-    system = symbolic(system_of(given, who))
+    system = symbolic(system_of(given, who).in_joints.system)
     if name not in system.layout.parameters:
         raise UsageError(f'there is no parameter "{name}"; known are {", ".join(system.layout.parameters)}')
     return _Study(system, name, dict(parameters or {}), settings)
@@ -455,3 +460,10 @@ _undamped: dict[str, Callable[[Floquet], float]] = {
     "two pairs of multipliers meet on the unit circle": _discriminant,
 }
 _damped: dict[str, Callable[[Floquet], float]] = {"a multiplier leaves the unit circle": _excess}
+
+MARGINS: dict[str, Callable[[Floquet], float]] = {
+    "a multiplier passes 1": _left_of_one,
+    "a multiplier passes -1 (the response has twice the period)": _right_of_minus_one,
+    "a pair of multipliers leaves the unit circle": _within_circle,
+}
+"""Smooth functions of the multipliers that vanish where stability may change, by what happens there."""

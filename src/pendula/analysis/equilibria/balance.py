@@ -33,11 +33,14 @@ class Balance:
         system: the system.
         inputs: values of all inputs, held constant; None: those of the model.
         parameters: values of all parameters, in the order of the layout.
+        spin: at the speeds of ball joints, a constant spin s of their bodies about an axis of symmetry. Forces then
+            refer to axes that do not take part in it: f + M (s x v); see ``turning.py``. None without spin.
     """
 
     system: System
     inputs: Array | None
     parameters: Array
+    spin: Array | None = None
 
     @classmethod
     def of(cls, system: System, inputs: Any = None, parameters: Parameters = None) -> Balance:
@@ -49,7 +52,11 @@ class Balance:
     def forces(self, q: Array, v: Array | None = None, t: Any = 0.0) -> Array:
         """f at some states (leading dimensions are a batch)."""
         v = np.zeros((*np.shape(q)[:-1], len(self.system.layout.speeds))) if v is None else v
-        return self.system.forces(q, v, t, inputs=self.inputs, parameters=self.parameters)
+        found = self.system.forces(q, v, t, inputs=self.inputs, parameters=self.parameters)
+        if self.spin is None:
+            return found
+        M = self.system.mass_matrix(q, t, parameters=self.parameters)
+        return np.asarray(found + np.einsum("...ij,...j->...i", M, v @ ball_blocks(self.system, self.spin).T))
 
     def rows(self, q: Array, t: float = 0.0) -> Array:
         """G at one pose; shape (0, speeds) without constraint rows."""
@@ -74,22 +81,46 @@ class Balance:
         n = len(self.system.layout.speeds)
         v = np.zeros(n) if v is None else v
         lam = self.multipliers(q, v, t) if lam is None else lam
-        rates = np.zeros(n)
-        top, _ = self.system.residual_jacobian(
-            "q" if by == "s" else by, q, v, rates, lam, t, inputs=self.inputs, parameters=self.parameters
-        )
-        found = top @ self.directions(q, t) if by == "s" else top
+        found = self._slopes(by, q, v, lam, t)
+        if by == "s":
+            found = found @ self.directions(q, t)
         if not np.all(np.isfinite(found)):
             raise ComputationError("the forces have no finite derivatives at this state: it is singular there")
         return np.asarray(found)
 
+    def _slopes(self, by: str, q: Array, v: Array, lam: Array, t: float) -> Array:
+        """Derivatives by q (for ``s``) or by another argument, at one state or at many."""
+        rates = np.zeros_like(v) if self.spin is None else -v @ ball_blocks(self.system, self.spin).T
+        found, _ = self.system.residual_jacobian(
+            "q" if by == "s" else by, q, v, rates, lam, t, inputs=self.inputs, parameters=self.parameters
+        )
+        if by == "v" and self.spin is not None:
+            M = self.system.mass_matrix(q, t, parameters=self.parameters)
+            found = found - M @ ball_blocks(self.system, self.spin)
+        return np.asarray(found)
+
+    def stiffness(self, q: Array, v: Array, lam: Array, directions: Array | None = None) -> Array:
+        """Stiffness of the (effective) potential by s, at constant rates and rotations about fixed axes.
+
+        If a ball joint turns about a fixed axis, its angular velocity p in body axes changes with the pose by p x ds.
+        Leading dimensions are a batch; ``directions`` are N at every state.
+        """
+        K = self._slopes("s", q, v, lam, 0.0) @ (self.directions(q) if directions is None else directions)
+        fixed = v if self.spin is None else v - self.spin
+        if not any(np.any(fixed[..., x.speed : x.speed + 3]) for x in self.system.turnings):
+            return np.asarray(K)
+        return np.asarray(K + self._slopes("v", q, v, lam, 0.0) @ ball_blocks(self.system, fixed))
+
     def directions(self, q: Array, t: float = 0.0) -> Array:
-        """N of q' = N v + n, shape (coordinates, speeds)."""
+        """N of q' = N v + n, shape (..., coordinates, speeds)."""
         n = len(self.system.layout.speeds)
         v = np.concatenate([np.zeros((1, n)), np.eye(n)])
-        q = np.broadcast_to(q, (n + 1, len(q)))
-        found = self.system.rates(q, v, np.full(n + 1, t), parameters=self.parameters)
-        return np.asarray((found[1:] - found[0]).T)
+        q = np.asarray(q, dtype=float)
+        many = np.repeat(q.reshape(-1, q.shape[-1]), n + 1, axis=0)
+        speeds = np.tile(v, (len(many) // (n + 1), 1))
+        found = self.system.rates(many, speeds, np.full(len(many), t), parameters=self.parameters)
+        found = found.reshape(*q.shape[:-1], n + 1, q.shape[-1])
+        return np.asarray(np.swapaxes(found[..., 1:, :] - found[..., :1, :], -1, -2))
 
     def free(self, q: Array, t: float = 0.0) -> Array:
         """An orthonormal basis of the null space of G, by columns: the displacements ds that the constraints allow."""
@@ -103,7 +134,8 @@ class Balance:
     def depends_on_time(self, q: Array, v: Array | None = None) -> bool:
         """Whether forces on a fixed state, or gaps of its loops, change with time."""
         inputs_move = self.inputs is None and bool(self.system.inputs.in_time)
-        if not (self.system.drives or inputs_move or forces_name_time(self.system.model)):
+        named = bool(self.system.written) or forces_name_time(self.system.model)
+        if not (self.system.drives or inputs_move or named):
             return False
         found = np.array([self.unbalanced(q, v, t) for t in LOOKS])
         size = max(float(np.abs(self.forces(q, v)).max(initial=0.0)), self.scale(q, v))
@@ -140,6 +172,18 @@ class Balance:
     @property
     def _length(self) -> float:
         return typical_length(self.system, self.parameters)
+
+
+def ball_blocks(system: System, vector: Array) -> Array:
+    """The matrix of vector x ... in the speeds of every ball joint, for angular velocities at these speeds.
+
+    They are in body axes: steady rotations with others are examined in a twin of the system (``poles.py``).
+    """
+    found = np.zeros((*np.shape(vector), np.shape(vector)[-1]))
+    for k in (x.speed for x in system.turnings):
+        for i, j, axis in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            found[..., k + i, k + j], found[..., k + j, k + i] = -vector[..., k + axis], vector[..., k + axis]
+    return found
 
 
 @lru_cache(maxsize=64)

@@ -19,6 +19,8 @@ from pendula.words import counted
 
 CUT = 0.1234
 """where a circle is cut: not at a multiple of 90 degrees, since equilibria on a face between boxes cost time"""
+QUICKLY = 5.0
+"""time limit [s] of a proof that nobody asked for"""
 OVERLAP = 1e-9
 """overlap of the two ends of a circle, larger than the rounding error of a full turn"""
 
@@ -55,7 +57,7 @@ def prove_in_boxes(
         equations.rows,
         lo,
         hi,
-        seconds=math.inf if seconds is None else seconds,
+        seconds=QUICKLY if seconds is None else seconds,
         on_progress=on_progress,
     )
     found = _moving(distinct(found, lo, hi, periods), equations)
@@ -105,17 +107,16 @@ def _by_name(names: list[str], box: Array) -> dict[str, tuple[float, float]]:
 
 def _joined(boxes: Array) -> list[Array]:
     """Bounding boxes of groups of touching boxes, largest first."""
-    left = [box for box in boxes]
-    found: list[Array] = []
-    while left:
-        one = left.pop()
-        grown = True
-        while grown:
-            touching = [k for k, b in enumerate(left) if np.all((b[:, 0] <= one[:, 1]) & (b[:, 1] >= one[:, 0]))]
-            grown = bool(touching)
-            for k in reversed(touching):
-                b = left.pop(k)
-                one = np.stack([np.minimum(one[:, 0], b[:, 0]), np.maximum(one[:, 1], b[:, 1])], axis=1)
+    left, found = np.array(boxes), []
+    while len(left):
+        one, left = left[-1], left[:-1]
+        while True:
+            touching = np.all((left[:, :, 0] <= one[:, 1]) & (left[:, :, 1] >= one[:, 0]), axis=1)
+            if not touching.any():
+                break
+            parts = np.concatenate([one[None], left[touching]])
+            one = np.stack([parts[:, :, 0].min(axis=0), parts[:, :, 1].max(axis=0)], axis=1)
+            left = left[~touching]
         found.append(one)
     return sorted(found, key=lambda box: -float((box[:, 1] - box[:, 0]).max()))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.equations.at_rest import forces_at_rest, loop_at_rest
-from pendula.equations.translate import function_name
+from pendula.equations.translate import function_name, translate
 from pendula.model.expressions.expression import parse
 from pendula.model.expressions.functions import Column
 from pendula.numerics.intervals.tape import FUNCTIONS, Tape, Undecidable
@@ -93,6 +93,8 @@ STEPS: Column[Callable[[Tape, int], int]] = Column(
 )
 """functions of the expression language as steps of a tape; equations express min, max and hypot by others"""
 EXACT = ("Integer", "Zero", "One", "NegativeOne", "RealDouble")
+EXACT_BELOW = 2.0**53
+"""doubles hold all integers below this"""
 
 
 class Unsuited(Undecidable):
@@ -109,6 +111,7 @@ class AtRest:
         motion: for a closed loop, the steps of the null vector of G. Where all of them vanish the constraints lose
             rank: the equations hold there, but it need not be an equilibrium.
         steady: by speed, steps of forces that depend on no coordinate. If there are any, the rest is empty.
+        speeds: indices of the speeds whose forces the rows are; empty for a closed loop.
     """
 
     tape: Tape
@@ -116,10 +119,53 @@ class AtRest:
     unknowns: tuple[int, ...]
     motion: tuple[int, ...] = ()
     steady: Mapping[str, int] = field(default_factory=dict)
+    speeds: tuple[int, ...] = ()
 
 
-def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS) -> AtRest:
+@dataclass(frozen=True)
+class Varying:
+    """A parameter that is an unknown of a tape, with the parameters that depend on it.
+
+    Attributes:
+        symbol: the parameter.
+        others: symbols of dependent parameters with their expressions, in the order of their dependence.
+    """
+
+    symbol: Any
+    others: tuple[tuple[Any, Any], ...] = ()
+
+    @classmethod
+    def of(cls, balance: Balance, name: str, changed: Collection[str] = ()) -> Varying:
+        """A parameter by name; those in ``changed`` are numbers, whatever the model says of them."""
+        eq, model = balance.system.equations, balance.system.model
+        symbols = {str(symbol): symbol for symbol in eq.p}
+        left = {n: parse(x) for n, x in model.parameters.items() if n != name and n not in changed}
+        follow = {name}
+        while more := {n for n, e in left.items() if n not in follow and e.names & follow}:
+            follow |= more
+        found, done = [], {name}
+        while waiting := follow - done:
+            n = min(n for n in waiting if left[n].names & follow <= done)
+            done.add(n)
+            found.append((symbols[n], translate(left[n], {k: symbols[k] for k in left[n].names})))
+        return cls(symbols[name], tuple(found))
+
+    @property
+    def symbols(self) -> set[Any]:
+        """All parameters that vary."""
+        return {self.symbol, *(symbol for symbol, _ in self.others)}
+
+    def enter(self, tape: Tape, place: int, known: dict[Any, int]) -> None:
+        """Adds the parameter, an unknown of the tape, and those that depend on it to the known symbols."""
+        known[self.symbol] = place
+        for symbol, expression in self.others:
+            known[symbol] = step_of(expression, tape, known)
+
+
+def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS, varying: Varying | None = None) -> AtRest:
     """The equilibrium equations, or those of a steady motion with constant rates v, in at most ``most`` unknowns.
+
+    If a parameter varies, it is the last unknown of the tape, after the coordinates.
 
     Raises:
         Unsuited: their number differs from that of the unknowns, or is too large.
@@ -136,15 +182,19 @@ def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS) -> At
     if m and n - m != 1:
         raise Unsuited(f"{n - m} freedoms of a closed loop")
     numbers = numbers_at_rest(balance, v)
+    free = set() if varying is None else varying.symbols
+    numbers = {symbol: x for symbol, x in numbers.items() if symbol not in free}
     zeros = [symbol for symbol, x in numbers.items() if x == 0.0]
     rows, motion = loop_at_rest(eq, zeros) if m else (forces_at_rest(eq, zeros), [])
     acting = [row for row in rows if row != 0]
     places = {symbol: i for i, symbol in enumerate(eq.q)}
     refuse_time(balance, acting)
     unknowns = sorted({places[symbol] for row in acting for symbol in row.free_symbols if symbol in places})
-    tape = Tape(len(unknowns))
+    tape = Tape(len(unknowns) + (varying is not None))
     known: dict[Any, int] = {eq.q[i]: k for k, i in enumerate(unknowns)}
     known |= {symbol: tape.constant(x) for symbol, x in numbers.items()}
+    if varying is not None:
+        varying.enter(tape, len(unknowns), known)
     named = zip(system.layout.speeds, rows, strict=False) if not m else ()
     steady = {speed: row for speed, row in named if row != 0 and not row.free_symbols & places.keys()}
     if steady:
@@ -154,7 +204,8 @@ def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS) -> At
     if len(unknowns) > most:
         raise Unsuited(f"{len(unknowns)} coordinates")
     steps, moves = ([step_of(row, tape, known) for row in part] for part in (acting, motion))
-    return AtRest(tape, steps, tuple(unknowns), tuple(moves))
+    speeds = () if m else tuple(k for k, row in enumerate(rows) if row != 0)
+    return AtRest(tape, steps, tuple(unknowns), tuple(moves), speeds=speeds)
 
 
 def forces_on_speeds(balance: Balance, v: Array) -> tuple[Tape, list[int]]:
@@ -218,7 +269,7 @@ def step_of(e: Any, tape: Tape, known: Mapping[Any, int], seen: dict[Any, int] |
 def _step(e: Any, tape: Tape, known: Mapping[Any, int], seen: dict[Any, int]) -> int:
     if e.is_Number or not (e.args or e.free_symbols):
         value = float(e)
-        if type(e).__name__ in EXACT:
+        if type(e).__name__ in EXACT and (abs(value) < EXACT_BELOW or type(e).__name__ == "RealDouble"):
             return tape.constant(value)
         return tape.constant(np.nextafter(value, -np.inf), np.nextafter(value, np.inf))
     kind = type(e).__name__

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,16 @@ import numpy as np
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.charts import balanced_nearby, is_singular
 from pendula.analysis.equilibria.families import find_directions, stationary_at
+from pendula.analysis.equilibria.poles import at_pole
+from pendula.analysis.equilibria.spins import with_spins
 from pendula.analysis.equilibria.stationary import speed_sizes
+from pendula.analysis.equilibria.turning import read_turning
 from pendula.analysis.linear.kinks import kink_at
 from pendula.errors import NotAnEquilibrium, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, Layout, State
 from pendula.system.loops.assembly import assemble
+from pendula.system.orientation.singularities import Nearest, nearest_singularity, singularities
 from pendula.system.parameters import Parameters
 from pendula.system.system import System
 from pendula.words import counted, readable, some
@@ -44,13 +48,17 @@ class Equilibrium:
         residual: largest unbalanced force, as a fraction of a typical force of the mechanism.
         potential: potential energy; in steady motion the effective one, minus the kinetic energy of that motion.
         unstable_directions: number of directions in which the (effective) potential decreases; None if forces have
-            no potential, or a kink at this state.
-        free_directions: for every family of equilibria it belongs to, the direction along which it extends, by speeds.
+            no potential, or a kink at this state, or if the coordinates are singular there and hide directions.
+        free_directions: for every family of equilibria it belongs to, the direction along which it extends, by speeds;
+            where angles of the system are singular, by angular velocities of the joint.
         condition: largest over smallest stiffness, without families; infinite with flat directions.
         layout: names and units.
         flat_directions: directions without stiffness that are not families: higher-order terms decide there.
+        spin: the part of v that is a spin of bodies about their own axes of symmetry, at the speeds of ball joints;
+            small motion is described in axes that do not take part in it. Empty if there is none.
         enclosure: bounds by coordinate within which interval arithmetic proved exactly one equilibrium; None without
             such a proof.
+        singular: whether the coordinates are singular there, so that they do not show all directions.
         system: the system.
 
     Example:
@@ -74,6 +82,8 @@ class Equilibrium:
     layout: Layout
     flat_directions: tuple[Mapping[str, float], ...] = ()
     enclosure: Mapping[str, tuple[float, float]] | None = None
+    spin: Array | None = None
+    singular: bool = False
     system: System | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -85,6 +95,20 @@ class Equilibrium:
     def steady(self) -> bool:
         """Whether this is a steady motion: some coordinate has a constant nonzero rate."""
         return bool(np.any(self.v))
+
+    @property
+    def nearest_singularity(self) -> Nearest | None:
+        """How near to a singularity of its coordinates it is; None if they have none, or the system is not known.
+
+        Example:
+            >>> import pendula
+            >>> print(equilibrium_at("spatial-rod", {"theta": -1.5707963267948966}).nearest_singularity)
+            the coordinates of joint "ball" are singular at theta = 0 or 180 deg; the distance is 90 deg
+        """
+        if self.system is None:
+            return None
+        joints = self.system.in_joints.read_state(self.state, self.parameters)
+        return nearest_singularity(joints.layout, np.zeros(1), joints.q)
 
     @property
     def weak(self) -> bool:
@@ -101,6 +125,8 @@ class Equilibrium:
         where = some([f"{n} = {x:.6g} {units[n]}".rstrip() for n, x in values.items()])
         falls = "unknown" if self.unstable_directions is None else str(self.unstable_directions)
         lines = [f"{kind} {self.name}: {where}", f"potential {self.potential:.6g}, falls in directions: {falls}"]
+        if (near := self.nearest_singularity) is not None:
+            lines.append(str(near))
         if self.free_directions:
             lines.append(f"belongs to {counted(len(self.free_directions), 'family', 'families')} of equilibria")
         return "\n".join([*lines, f"residual {self.residual:.1e} of a typical force"])
@@ -112,12 +138,15 @@ def equilibrium_at(
     *,
     inputs: Any = None,
     parameters: Parameters = None,
+    rates: Mapping[str, float] | None = None,
     name: str = "given",
 ) -> Equilibrium:
     """The state at ``point`` (by name; unnamed values are zero) as an equilibrium, if it is one.
 
     Loops are closed first, near the initial pose, keeping the named coordinates. Nonzero speeds are the constant rates
-    of a steady motion.
+    of a steady motion. The angular velocity of a body on a ball joint is split into a rotation about a fixed axis and
+    a spin about the body's own axis of symmetry, if it has one: a top may precess. ``rates`` (as in
+    :func:`pendula.find_equilibria`) state a steady motion and this split instead.
 
     Raises:
         NotAnEquilibrium: forces do not balance; the message says which and by how much.
@@ -136,7 +165,21 @@ def equilibrium_at(
         system = system_of(system, "equilibrium_at")
     balance = Balance.of(system, inputs, parameters)
     state = closed_state(system, point, balance.parameters)
+    if rates:
+        system.in_joints.refuse_others("in maximal coordinates a steady motion leaves nothing at rest")
+        turning = read_turning(balance, rates, np.random.default_rng(0))
+        state = State(0.0, state.q, turning.speeds(system, state.q), system.layout)
+        balance = turning.seen_from(balance)
     refuse_unsteady(balance, state)
+    there = None if rates else at_pole(system, state, balance.parameters)
+    if there is not None:
+        try:
+            found = equilibrium_at(*there, inputs=inputs, parameters=balance.parameters, name=name)
+        except NotAnEquilibrium as error:
+            where = "; ".join(x.text for x in singularities(system.in_joints.layout))
+            raise NotAnEquilibrium(f"{where}, where they may hide a force; {error}", residual=error.residual) from None
+        return in_coordinates_of(system, found, state)
+    balance = balance if rates else with_spins(balance, state.q, state.v)
     left = balance.unbalanced(state.q, state.v)
     share = float(np.abs(left).max(initial=0.0)) / balance.scale(state.q, state.v)
     if not share <= BALANCED:
@@ -166,12 +209,25 @@ def _refuse_hidden_force(balance: Balance, state: State) -> None:
         )
 
 
+def in_coordinates_of(system: System, found: Equilibrium, state: State) -> Equilibrium:
+    """An equilibrium of the twin of a system as one of the system; its directions stay those of the twin."""
+    balance = Balance(system, found.inputs if len(found.inputs) else None, found.parameters)
+    q, v = np.array(state.q, dtype=float), np.array(state.v, dtype=float)
+    return replace(found, q=q, v=v, multipliers=balance.multipliers(q, v), layout=system.layout, system=system)
+
+
 def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -> Equilibrium:
     """The properties of an equilibrium."""
     system = balance.system
+    state = State(0.0, np.asarray(q, dtype=float), np.asarray(v, dtype=float), system.layout)
+    there = at_pole(system, state, balance.parameters)
+    if there is not None:
+        twin, regular = there
+        found = describe(Balance(twin, balance.inputs, balance.parameters), regular.q, regular.v, residual, name)
+        return in_coordinates_of(system, found, state)
     lam = balance.multipliers(q, v)
     free = balance.free(q)
-    stiffness = free.T @ balance.changes("s", q, v, lam) @ free
+    stiffness = free.T @ balance.stiffness(q, v, lam) @ free
     symmetric = (stiffness + stiffness.T) / 2
     sizes, directions = np.linalg.eigh(symmetric) if symmetric.size else (np.zeros(0), symmetric)
     largest = max(float(np.abs(stiffness).max(initial=0.0)), 1e-300)
@@ -180,10 +236,12 @@ def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -
     has_potential = float(np.abs(stiffness - stiffness.T).max(initial=0.0)) <= NEUTRAL * largest
     has_potential = has_potential and not kink_at(balance, np.asarray(q), np.asarray(v), lam)
     held = np.abs(sizes[~flat])
-    along = find_directions(stationary_at(balance, q, v), q)
+    problem = stationary_at(balance, q, v)
+    singular = is_singular(problem, q)
+    along = find_directions(problem, q)
     condition = float(held.max() / held.min()) if held.size else 1.0
     energies = system.energies(q, v, parameters=balance.parameters)
-    return Equilibrium(
+    found = Equilibrium(
         name=name,
         q=np.array(q, dtype=float),
         v=np.array(v, dtype=float),
@@ -192,13 +250,29 @@ def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -
         multipliers=lam,
         residual=residual,
         potential=float(energies.potential - energies.kinetic),
-        unstable_directions=int(np.sum(sizes[~flat] < 0.0)) if has_potential else None,
+        unstable_directions=int(np.sum(sizes[~flat] < 0.0)) if has_potential and not singular else None,
         free_directions=_by_speeds(balance, along.family),
         condition=np.inf if along.flat.size else condition,
         layout=system.layout,
         flat_directions=_by_speeds(balance, along.flat),
+        spin=balance.spin,
+        singular=singular,
         system=system,
     )
+    return _seen_in_quaternions(balance, found) if np.any(v) and singular else found
+
+
+def _seen_in_quaternions(balance: Balance, at: Equilibrium) -> Equilibrium:
+    """A steady motion at a singular pose: directions in which the potential decreases, from regular coordinates."""
+    from pendula.analysis.equilibria.poles import twin_of
+
+    twin = twin_of(balance.system)
+    if twin is None:
+        return at
+    state = twin.state(at.q, at.v, at.parameters)
+    own = with_spins(Balance(twin.system, balance.inputs, balance.parameters), state.q, state.v)
+    found = describe(own, state.q, state.v, at.residual, at.name)
+    return replace(at, unstable_directions=found.unstable_directions, condition=found.condition, singular=False)
 
 
 def _by_speeds(balance: Balance, directions: Array) -> tuple[Mapping[str, float], ...]:

@@ -13,7 +13,10 @@ import numpy as np
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.domain import Domain
 from pendula.analysis.equilibria.stationary import SETTLED, Stationary, refine, shares_of, speed_sizes
+from pendula.analysis.equilibria.turning import turning_at
+from pendula.errors import ComputationError
 from pendula.system.layout import Array
+from pendula.system.orientation.maps import turn_between
 
 FLAT = 1e-8
 """stiffness along a direction below this fraction of the largest counts as zero"""
@@ -37,10 +40,20 @@ class Directions:
 def stationary_at(balance: Balance, q: Array, v: Array) -> Stationary:
     """The equilibrium equations, scaled by the forces and the stiffness at a state."""
     sizes = speed_sizes(balance)
-    stiffness = np.abs(balance.changes("s", q, v) * sizes[:, None] * sizes).max(axis=1, initial=0.0)
+    stiffness = np.abs(_finite(balance.stiffness(q, v, balance.multipliers(q, v))) * sizes[:, None] * sizes).max(
+        axis=1, initial=0.0
+    )
     rows = np.maximum(stiffness, np.abs(balance.forces(q, v) * sizes))
     typical = max(float(rows.max(initial=0.0)), balance.by_turning(q, v)) or 1.0
-    return Stationary(balance, np.asarray(v, dtype=float), typical, shares_of(rows, typical))
+    v = np.asarray(v, dtype=float)
+    turning = turning_at(balance, np.asarray(q, dtype=float), v)
+    return Stationary(balance, v, typical, shares_of(rows, typical), turning)
+
+
+def _finite(stiffness: Array) -> Array:
+    if not np.all(np.isfinite(stiffness)):
+        raise ComputationError("the forces have no finite derivatives at this state: it is singular there")
+    return stiffness
 
 
 def find_directions(problem: Stationary, q: Array) -> Directions:
@@ -89,19 +102,10 @@ def change_of(problem: Stationary, q: Array, to: Array, domain: Domain | None = 
     for i, k in enumerate(problem.system.layout.speed_of):
         if k >= 0:
             found[k] = gap[i]
-    for at, k in problem.system.balls:
-        found[k : k + 3] = _turn(np.asarray(q)[at : at + 4], np.asarray(to)[at : at + 4])
+    for at, k, chart, axes in problem.system.turnings:
+        own = slice(at, at + chart.count)
+        found[k : k + 3] = turn_between(chart, np.asarray(q)[own], np.asarray(to)[own], axes)
     return found / problem.sizes
-
-
-def _turn(q: Array, to: Array) -> Array:
-    """The rotation vector in body axes from one quaternion to another."""
-    w, x, y, z = q
-    left = np.array([[w, x, y, z], [-x, w, z, -y], [-y, -z, w, x], [-z, y, -x, w]])
-    turn = left @ to  # conjugate of q, times to
-    turn = -turn if turn[0] < 0 else turn
-    length = float(np.linalg.norm(turn[1:]))
-    return np.asarray(turn[1:] * (2 * np.arctan2(length, turn[0]) / length if length > 0 else 0.0))
 
 
 def same_family(problem: Stationary, domain: Domain, q: Array, other: Array, directions: Directions) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,16 +14,19 @@ from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.boxes import prove_in_boxes
 from pendula.analysis.equilibria.charts import balanced_nearby, is_singular, one_of_each_pose, surely_unbalanced
 from pendula.analysis.equilibria.completeness import Proof, prove_tree
-from pendula.analysis.equilibria.domain import Domain, domain_of, is_cyclic
-from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, refuse_unsteady
+from pendula.analysis.equilibria.domain import Domain, domain_of
+from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, in_coordinates_of, refuse_unsteady
+from pendula.analysis.equilibria.poles import back_from, searches_in_twin
 from pendula.analysis.equilibria.search import Search
 from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, shares_of, speed_sizes
-from pendula.errors import ComputationError, LoopNotClosed, UsageError
+from pendula.analysis.equilibria.turning import Turning, read_turning
+from pendula.errors import ComputationError, LoopNotClosed, NotSupported, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
+from pendula.system.orientation.twins import body_twin
 from pendula.system.parameters import Parameters
 from pendula.system.system import System
-from pendula.words import readable
+from pendula.words import INDICATED, PROVEN, UNDECIDED, readable
 
 MOST_STARTS = 100_000
 
@@ -34,7 +38,8 @@ class Equilibria:
 
     Attributes:
         all: the equilibria, named ``1``, ``2``, ...; a family of them is one entry.
-        complete: ``proven`` if it is proven that there are no others (in the box), else ``not proven``.
+        complete: ``proven`` if it is proven that there are no others (in the box); ``indicated`` if a search found no
+            others; ``undecided`` if a proof left boxes that may contain others, or others are known but not listed.
         reason: the reason in a sentence.
         box: the search domain by coordinate; periodic angles from -pi to pi.
         circles: periodic coordinates.
@@ -87,6 +92,8 @@ class Equilibria:
     def _headline(self) -> str:
         if self.all:
             return f"{len(self.all)} equilibri{'um' if len(self.all) == 1 else 'a'}"
+        if not self.unbalanced:
+            return "no equilibrium at which forces have finite derivatives"
         left = ", ".join(f"{x:.6g} {self.units[n]} on {n}" for n, x in self.unbalanced.items())
         return f"no equilibrium: at best {left or 'nothing'} remains unbalanced"
 
@@ -108,7 +115,8 @@ def _line(one: Equilibrium, counted: str) -> str:
     units = one.layout.units
     place = ", ".join(f"{n} = {x:.6g} {units[n]}" for n, x in zip(one.layout.coordinates, one.q, strict=True))
     rates = ", ".join(f"{n} = {x:.6g} {units[n]}" for n, x in zip(one.layout.speeds, one.v, strict=True) if x)
-    falls = {None: "no potential", 0: "potential minimum"}.get(
+    unknown = "potential not judged in singular coordinates" if one.singular else "no potential"
+    falls = {None: unknown, 0: "potential minimum"}.get(
         one.unstable_directions, f"potential falls in {one.unstable_directions} direction(s)"
     )
     if one.unstable_directions == 0 and one.flat_directions:
@@ -145,7 +153,8 @@ def find_equilibria(
         box: bounds by coordinate: (lowest, highest), or one number for both sides.
         starts: number of random starts.
         seed: of the random starts; the same seed gives the same result.
-        rates: constant rates of cyclic coordinates, by coordinate, to find steady motions.
+        rates: constant rates, to find steady motions: of cyclic coordinates by name, and of ball joints by quaternion
+            about an axis of the body or of the parent side: ``{"pivot about body z": 60, "pivot about world z": 2}``.
         prove: seconds to spend on a proof, by interval arithmetic, that there are no others in the box. Each
             equilibrium then has an ``enclosure``, and ``undecided`` lists the boxes that could not be decided.
         on_progress: called as ``on_progress(followed, planned)``.
@@ -162,26 +171,34 @@ def find_equilibria(
         ([-1.0581, 1.0581, 0.0, 3.1416], 'proven')
     """
     system = system_of(system, "find_equilibria")
+    if searches_in_twin(system) and not (box or prove or rates):
+        with suppress(NotSupported):
+            return _found_in_twin(system, inputs, parameters, starts, seed, on_progress)
     rng = np.random.default_rng(seed)
     joints = system.in_joints.system
     balance = Balance.of(joints, inputs, parameters)
-    v = read_rates(balance, rates, rng)
-    if np.any(v):
+    turning = read_turning(balance, rates, rng)
+    balance = turning.seen_from(balance)
+    v = turning.rates + turning.fixed + turning.spin
+    if turning:
         system.in_joints.refuse_others("in maximal coordinates a steady motion leaves nothing at rest")
     _refuse_time(system, balance, v)
     domain = domain_of(balance, box)
     count = _count(starts, len(joints.layout.speeds))
     proof = _proof(balance, v, domain, box is None, prove, on_progress)
-    problem = _problem(balance, v, domain, rng)
+    problem = _problem(balance, turning, domain, rng)
     search = Search(problem, domain, rng, on_progress)
     pairs, complete, reason = _candidates(proof, search, count)
     pairs = [(_tidied(problem, domain, q), times, bounds) for q, times, bounds in pairs]
     real, doubtful, omitted = _real(problem, pairs, domain, rng)
-    complete, reason = "not proven" if doubtful else complete, reason + omitted
-    described, singular = _described(system, balance, real, v)
+    complete = INDICATED if doubtful and complete == PROVEN else complete
+    reason += omitted
+    described, singular = _described(system, balance, real, turning)
     if singular:
-        complete = "not proven"
-        reason += f"; {singular} omitted, where forces balance but have no finite derivatives"
+        complete = UNDECIDED
+        place = ", ".join(f"{n} = {x:.6g}" for n, x in zip(domain.names, singular[0], strict=True))
+        where = f"at {place}" if len(singular) == 1 else f"the first at {place}"
+        reason += f"; {len(singular)} omitted, where forces balance but have no finite derivatives ({where})"
     entries = _ordered([e for e, _ in described], [n for _, n in described])
     return Equilibria(
         all=tuple(e for e, _ in entries),
@@ -191,11 +208,29 @@ def find_equilibria(
         circles=tuple(n for n, c in zip(domain.names, domain.circles, strict=True) if c),
         starts=search.starts,
         found=tuple(n for _, n in entries),
-        unbalanced={} if entries else _unbalanced(problem, domain, rng),
+        unbalanced={} if entries or singular else _unbalanced(problem, domain, rng),
         outside=len(search.outside),
         units={**{c: joints.layout.units[c] for c in joints.layout.coordinates}, **force_units(joints)},
         undecided=proof.undecided if isinstance(proof, Proof) else (),
     )
+
+
+def _found_in_twin(
+    system: System, inputs: Any, parameters: Parameters, starts: int | None, seed: int, on_progress: Any
+) -> Equilibria:
+    """Equilibria found with quaternions, in the coordinates of the system.
+
+    Raises:
+        NotSupported: the model cannot be written in quaternions.
+    """
+    twin = body_twin(system)
+    found = find_equilibria(
+        twin, inputs=inputs, parameters=parameters, starts=starts, seed=seed, on_progress=on_progress
+    )
+    places = [back_from(twin, system, one.state, one.parameters) for one in found.all]
+    mine = [in_coordinates_of(system, one, at) for one, at in zip(found.all, places, strict=True)]
+    units = {**found.units, **system.in_joints.layout.units}
+    return replace(found, all=tuple(mine), units=units)
 
 
 def _real(
@@ -242,7 +277,7 @@ def _candidates(proof: Any, search: Search, count: int) -> tuple[list[tuple[Arra
         refined = [domain.wrapped(refine(search.problem, q)[0]) for q in proof.states]
         states = [(q, 0, b) for q, b in zip(refined, bounds, strict=True)]
         if not proof.undecided:
-            return states, "proven" if proof.listed else "not proven", proof.reason
+            return states, PROVEN if proof.listed else UNDECIDED, proof.reason
     search.run(count)
     reason = f"{search.starts} starts gave {len(search.found)}"
     reason += f"; {proof.reason if isinstance(proof, Proof) else proof}" if proof else ""
@@ -253,7 +288,7 @@ def _candidates(proof: Any, search: Search, count: int) -> tuple[list[tuple[Arra
             states.append((found.q, found.times, None))
         else:
             states[same] = (states[same][0], found.times, states[same][2])
-    return states, "not proven", reason
+    return states, UNDECIDED if isinstance(proof, Proof) else INDICATED, reason
 
 
 def _nearest(known: Array | None, one: Array) -> int | None:
@@ -294,26 +329,6 @@ def lowest_equilibrium(
     return replace(_describe(system, balance, q, still), name="1")
 
 
-def read_rates(balance: Balance, rates: Mapping[str, float] | None, rng: np.random.Generator) -> Array:
-    """Speeds of a steady motion; raises UsageError for rates of coordinates that are not cyclic."""
-    layout = balance.system.layout
-    v = np.zeros(len(layout.speeds))
-    for given, value in (rates or {}).items():
-        name = given.removesuffix("_dot") if given in layout.speeds else given
-        if name not in layout.coordinates or f"{name}_dot" not in layout.speeds:
-            known = [n for n in layout.coordinates if f"{n}_dot" in layout.speeds]
-            raise UsageError(f'rates: there is no coordinate "{given}"; known are {", ".join(known[:10]) or "none"}')
-        if not math.isfinite(value):
-            raise UsageError(f"rates: the rate of {name} is not finite")
-        if value and not is_cyclic(balance, name, rng):
-            raise UsageError(
-                f'"{name}" cannot keep a constant rate while all else is at rest: forces or masses depend on it.\n'
-                "  Try: rates of cyclic coordinates only, or prescribe the motion in the model."
-            )
-        v[layout.speeds.index(f"{name}_dot")] = float(value)
-    return v
-
-
 def _refuse_time(system: System, balance: Balance, v: Array) -> None:
     """Raises UsageError if forces depend on time at one of a few poses."""
     if system.drives:
@@ -339,9 +354,10 @@ def _count(starts: int | None, freedoms: int) -> int:
     return starts
 
 
-def _problem(balance: Balance, v: Array, domain: Domain, rng: np.random.Generator) -> Stationary:
+def _problem(balance: Balance, turning: Turning, domain: Domain, rng: np.random.Generator) -> Stationary:
     """The equilibrium equations, scaled by a typical force at random poses."""
-    rough = Stationary(balance, v, 1.0)
+    v, balls = turning.rates, turning if np.any(turning.fixed) or np.any(turning.spin) else None
+    rough = Stationary(balance, v, 1.0, turning=balls)
     q = close_loops(rough, domain.random(48, rng))
     if not len(q):
         raise LoopNotClosed(
@@ -349,7 +365,7 @@ def _problem(balance: Balance, v: Array, domain: Domain, rng: np.random.Generato
         )
     sizes = speed_sizes(balance)
     with np.errstate(all="ignore"):
-        weight = np.abs(balance.forces(q, np.broadcast_to(v, (len(q), len(v)))) * sizes)
+        weight = np.abs(balance.forces(q, rough.speeds(q)) * sizes)
         stiffness = np.abs(rough.jacobians(q, rough.multipliers(q))[:, : len(v), : len(v)]).max(axis=2)
     rows = np.maximum(weight, stiffness)
     rows = rows[np.isfinite(rows).all(axis=1)]
@@ -359,7 +375,7 @@ def _problem(balance: Balance, v: Array, domain: Domain, rng: np.random.Generato
             "the forces are not finite at any of the poses tried.\n  Try: a box within which the mechanism is defined."
         )
     typical = float(np.median(both)) or 1.0
-    return Stationary(balance, v, typical, shares_of(np.median(rows, axis=0), typical))
+    return Stationary(balance, v, typical, shares_of(np.median(rows, axis=0), typical), balls)
 
 
 def _tidied(problem: Stationary, domain: Domain, q: Array) -> Array:
@@ -375,24 +391,23 @@ def _tidied(problem: Stationary, domain: Domain, q: Array) -> Array:
 
 
 def _described(
-    system: System, balance: Balance, states: list[tuple[Array, int, Bounds | None]], v: Array
-) -> tuple[list[tuple[Equilibrium, int]], int]:
-    """Equilibria with how often each was found, and how many are omitted for lack of derivatives."""
-    found, refused = [], None
+    system: System, balance: Balance, states: list[tuple[Array, int, Bounds | None]], turning: Turning
+) -> tuple[list[tuple[Equilibrium, int]], list[Array]]:
+    """Equilibria with how often each was found, and the poses that are omitted for lack of derivatives."""
+    found, omitted = [], []
     for q, times, bounds in states:
         try:
+            v = turning.speeds(balance.system, np.asarray(q, dtype=float))
             found.append((replace(_describe(system, balance, q, v), enclosure=bounds), times))
-        except ComputationError as error:
-            refused = error
-    if refused is not None and not found:
-        raise refused
-    return found, len(states) - len(found)
+        except ComputationError:
+            omitted.append(q)
+    return found, omitted
 
 
 def _describe(system: System, balance: Balance, q: Array, v: Array) -> Equilibrium:
     """An equilibrium found in joint coordinates, converted to those of the system."""
     q, v = system.in_joints.place(q, v, parameters=balance.parameters)
-    own = balance if balance.system is system else Balance(system, balance.inputs, balance.parameters)
+    own = balance if balance.system is system else replace(balance, system=system)
     left = float(np.abs(own.unbalanced(q, v)).max(initial=0.0)) / own.scale(q, v)
     return describe(own, q, v, left, "")
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.domain import is_cyclic
-from pendula.analysis.equilibria.find import Equilibria, read_rates
+from pendula.analysis.equilibria.find import Equilibria
+from pendula.analysis.equilibria.turning import read_turning
 from pendula.errors import NotSupported, UsageError
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
@@ -69,9 +70,11 @@ def landscape(system: System, found: Equilibria, *, rates: Mapping[str, float] |
             f"a potential is drawn over one or two free coordinates, and this mechanism has {len(names)}"
             f"{' in closed loops' if system.model.closures else ''}"
         )
-    balance = Balance.of(joints, found[0].inputs if len(found) and len(found[0].inputs) else None, None)
+    first_one = found[0] if len(found) else None
+    inputs = first_one.inputs if first_one is not None and len(first_one.inputs) else None
+    balance = Balance.of(joints, inputs, None if first_one is None else first_one.parameters)
     rng = np.random.default_rng(0)
-    v = read_rates(balance, rates, rng)
+    v = read_turning(balance, rates, rng).rates
     kept = [k for k, name in enumerate(names) if not is_cyclic(balance, name, rng)] or [0]
     axes = tuple(np.linspace(*_span(joints, found, names[k]), POINTS[len(kept) - 1]) for k in kept)
     first = np.zeros(len(names))
@@ -104,7 +107,7 @@ def _span(system: System, found: Equilibria, name: str) -> tuple[float, float]:
     if system.layout.coordinate_kinds[k] == "angle" or not len(found):
         return low, high
     places = [e[name] for e in found if name in e.layout.coordinates] or [0.0]
-    reach = max(max(places) - min(places), typical_length(system))
+    reach = max(max(places) - min(places), typical_length(system, found[0].parameters))
     return max(low, min(places) - reach), min(high, max(places) + reach)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from pendula.analysis.equilibria.domain import Domain
 from pendula.analysis.equilibria.families import Directions, find_directions, same_family
+from pendula.analysis.equilibria.orbits import Orbits
 from pendula.analysis.equilibria.stationary import SETTLED, Deflation, Stationary, refine, settle
 from pendula.analysis.equilibria.stiffening import stiffened
 from pendula.system.layout import Array
@@ -157,17 +159,27 @@ class Search:
         for ends in stiffened(self.problem, self.domain, self.rng):
             self.gather(settle(self.problem, ends, passes=30), count=False)
 
+    @cached_property
+    def _orbits(self) -> Orbits | None:
+        return Orbits.of(self.problem.balance) if self.problem.turning is None else None
+
+    def features(self, q: Array) -> Array:
+        """Numbers that are close exactly if poses are, up to a symmetry of the mechanism at rest."""
+        return self.domain.features(q) if self._orbits is None else self._orbits.features(q)
+
     # -- one by one ---------------------------------------------------------------------------------
 
     def gather(self, ends: Array, *, count: bool = True) -> None:
         """Adds new equilibria and counts known ones."""
+        if self.problem.turning is not None:
+            ends = self.problem.turning.turned_back(self.problem.system, ends)
         for q, times in self._distinct(self.domain.wrapped(ends)):
             self._add(q, times if count else 0)
 
     def _distinct(self, ends: Array) -> list[tuple[Array, int]]:
         """Groups of equal states, and the size of each."""
         groups: list[tuple[Array, int]] = []
-        features = self.domain.features(ends)
+        features = self.features(ends)
         left = np.arange(len(ends))
         while len(left):
             near = np.abs(features[left] - features[left[0]]).max(axis=1) < APART
@@ -179,6 +191,8 @@ class Search:
         known = self._known(q)
         if known is None:
             q, left = refine(self.problem, q)
+            if self.problem.turning is not None:
+                q = self.problem.turning.turned_back(self.problem.system, q)
             q = self.domain.wrapped(q)
             if not np.abs(left).max() < SETTLED:
                 return
@@ -189,10 +203,10 @@ class Search:
         known.times += times
 
     def _known(self, q: Array) -> Found | None:
-        features = self.domain.features(q)
+        features = self.features(q)
         for one in self.found:
             near = APART_FLAT if one.directions.flat.size else APART
-            if np.abs(self.domain.features(one.q) - features).max() < near:
+            if np.abs(self.features(one.q) - features).max() < near:
                 return one
         for one in self.found:
             if same_family(self.problem, self.domain, one.q, q, one.directions):
@@ -201,7 +215,7 @@ class Search:
 
     def _new(self, q: Array, left: float, times: int) -> None:
         if not bool(self.domain.inside(q)):
-            if not any(np.abs(self.domain.features(q) - self.domain.features(x)).max() < APART for x in self.outside):
+            if not any(np.abs(self.features(q) - self.features(x)).max() < APART for x in self.outside):
                 self.outside.append(q)
             return
         directions = find_directions(self.problem, q)

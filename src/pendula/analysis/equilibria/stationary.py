@@ -13,10 +13,11 @@ from functools import cached_property
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.turning import Turning
 from pendula.system.layout import Array
 from pendula.system.loops.assembly import row_scales
+from pendula.system.orientation.maps import moved
 from pendula.system.parameters import typical_length
-from pendula.system.rotations import multiply
 from pendula.system.system import System
 
 SETTLED = 1e-9
@@ -39,12 +40,14 @@ class Stationary:
         force: a typical force (as a torque), the scale of residuals.
         shares: for each speed, its typical force divided by ``force``, so that a stiff spring elsewhere does not set
             the scale for the weight of a pendulum. None if all are similar.
+        turning: rotations of ball joints in a steady motion, which make the speeds depend on the pose; None without.
     """
 
     balance: Balance
     v: Array
     force: float
     shares: Array | None = None
+    turning: Turning | None = None
 
     @property
     def system(self) -> System:
@@ -61,9 +64,15 @@ class Stationary:
         """Unit of each gap."""
         return row_scales(self.system, self.balance.parameters) if self.system.loop_rows else np.zeros(0)
 
+    def speeds(self, q: Array) -> Array:
+        """Speeds at some poses."""
+        if self.turning is not None:
+            return self.turning.speeds(self.system, q)
+        return np.broadcast_to(self.v, (*np.shape(q)[:-1], len(self.v)))
+
     def residuals(self, q: Array, lam: Array) -> Array:
         """Unbalanced forces, then the gaps of loops; shape (states, speeds + rows)."""
-        forces = self.balance.forces(q, np.broadcast_to(self.v, (len(q), len(self.v))))
+        forces = self.balance.forces(q, self.speeds(q))
         rows = self.rows(q)
         left = forces * self.sizes / self.force + np.einsum("bmn,bm->bn", rows, lam)
         left = left if self.shares is None else left / self.shares
@@ -88,11 +97,7 @@ class Stationary:
         """Derivatives of the residuals by displacements and multipliers."""
         count, n, m = len(q), len(self.v), self.system.loop_rows
         true = lam * self.force / self.row_sizes if m else lam
-        v, zero = np.broadcast_to(self.v, (count, n)), np.zeros((count, n))
-        top, _ = self.system.residual_jacobian(
-            "q", q, v, zero, true, 0.0, inputs=self.balance.inputs, parameters=self.balance.parameters
-        )
-        stiffness = np.einsum("bij,bjk->bik", top, self.directions(q))
+        stiffness = self.balance.stiffness(q, self.speeds(q), true, self.directions(q))
         found = np.zeros((count, n + m, n + m))
         found[:, :n, :n] = -stiffness * self.sizes[:, None] * self.sizes / self.force
         if m:
@@ -105,9 +110,9 @@ class Stationary:
 
     def directions(self, q: Array) -> Array:
         """N of dq = N ds at every state."""
-        if not self.system.balls:
+        if not self.system.turnings:
             return np.broadcast_to(self._plain, (len(q), *self._plain.shape))
-        return np.array([self.balance.directions(x) for x in q])
+        return self.balance.directions(q)
 
     @cached_property
     def _plain(self) -> Array:
@@ -118,20 +123,13 @@ class Stationary:
 
     def moved(self, q: Array, step: Array) -> Array:
         """States after scaled displacements; small rotations of ball joints multiply their quaternions."""
-        change = step * self.sizes
-        found = np.array(q)
-        for i, k in enumerate(self.system.layout.speed_of):
-            if k >= 0:
-                found[:, i] += change[:, k]
-        for at, k in self.system.balls:
-            found[:, at : at + 4] = _turned(q[:, at : at + 4], change[:, k : k + 3])
-        return found
+        return moved(self.system, q, step * self.sizes)
 
     def multipliers(self, q: Array) -> Array:
         """Scaled least-squares multipliers."""
         if self.system.loop_rows == 0:
             return np.zeros((len(q), 0))
-        forces = self.balance.forces(q, np.broadcast_to(self.v, (len(q), len(self.v)))) * self.sizes / self.force
+        forces = self.balance.forces(q, self.speeds(q)) * self.sizes / self.force
         inverse = np.linalg.pinv(np.swapaxes(self.rows(q), 1, 2), rcond=1e-8)
         return np.asarray(-np.einsum("bmn,bn->bm", inverse, forces))
 
@@ -147,13 +145,6 @@ def speed_sizes(balance: Balance) -> Array:
     """A radian for every angle, a typical length for every other speed."""
     kinds = balance.system.layout.speed_kinds
     return np.where([k == "angle" for k in kinds], 1.0, typical_length(balance.system, balance.parameters))
-
-
-def _turned(q: Array, turn: Array) -> Array:
-    """Quaternions after small rotations in body axes."""
-    angle = np.linalg.norm(turn, axis=1, keepdims=True)
-    half = np.sinc(angle / (2 * np.pi)) / 2 * turn  # sin(angle/2)/angle times the rotation vector
-    return np.stack(multiply(q.T, (np.cos(angle[:, 0] / 2), *half.T)), axis=1)
 
 
 def close_loops(problem: Stationary, q: Array, passes: int = 40) -> Array:

@@ -12,8 +12,9 @@ from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.domain import is_cyclic
 from pendula.analysis.equilibria.equilibrium import BALANCED, closed_state, refuse_unsteady
 from pendula.analysis.equilibria.families import stationary_at
-from pendula.analysis.equilibria.find import force_units, read_rates
+from pendula.analysis.equilibria.find import force_units
 from pendula.analysis.equilibria.stationary import Stationary
+from pendula.analysis.equilibria.turning import read_turning
 from pendula.errors import NoConvergence, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
@@ -33,6 +34,8 @@ class Trim:
         state: the state that is held, including the coordinates that were not given.
         inputs: values of all inputs.
         residual: largest unbalanced force, as a fraction of a typical force of the mechanism.
+        also: if one rate was solved for, the other one that holds the same pose (forces are quadratic in it), such as
+            the fast precession of a top; empty without.
         system: the system.
 
     Example:
@@ -48,6 +51,7 @@ class Trim:
     state: State
     inputs: Mapping[str, float]
     residual: float
+    also: Mapping[str, float] = field(default_factory=dict)
     system: System | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> float:
@@ -55,7 +59,8 @@ class Trim:
 
     def __str__(self) -> str:
         where = {n: x for n, x in self.state.as_dict().items() if x or n in self.state.layout.coordinates}
-        return f"{_listed(self.values, self.units)} holds {_listed(where, self.state.layout.units)}"
+        other = f" (also {_listed(self.also, self.units)})" if self.also else ""
+        return f"{_listed(self.values, self.units)}{other} holds {_listed(where, self.state.layout.units)}"
 
 
 def _listed(values: Mapping[str, float], units: Mapping[str, str]) -> str:
@@ -98,10 +103,22 @@ def trim(
     joints, rng = system_of(system, "trim").in_joints.system, np.random.default_rng(0)
     asked = _Asked.of(joints, solve_for)
     balance = Balance.of(joints, _other_inputs(joints, asked, inputs, parameters), parameters)
-    v = read_rates(balance, {n: x for n, x in hold.items() if n in joints.layout.speeds}, rng)
+    turning = read_turning(balance, {n: x for n, x in hold.items() if n in joints.layout.speeds}, rng)
+    if np.any(turning.spin):
+        raise UsageError(
+            "trim does not hold the spin of a ball joint by quaternion.\n"
+            "  Try: steady_precession(...), or Euler angles for this joint."
+        )
+    v = turning.rates
     for k in asked.rates:
         _check_cyclic(balance, joints.layout.speeds[k], rng)
     pose = {n: float(x) for n, x in hold.items() if n not in joints.layout.speeds}
+    turned = [n for n in pose if n in joints.layout.coordinates and _speed(joints, n) < 0]
+    if turned:
+        raise UsageError(
+            f'trim cannot hold "{turned[0]}", whose rate is no speed of its joint.\n'
+            '  Try: orientation = "zyz" (or another sequence) with speeds = "rates" for this joint.'
+        )
     start = closed_state(joints, pose, balance.parameters)
     refuse_unsteady(balance, State(0.0, start.q, v, joints.layout))
     found = _Trimming(balance, asked, np.asarray(start.q, dtype=float), v, tuple(pose)).solve()
@@ -174,6 +191,11 @@ def _check_cyclic(balance: Balance, speed: str, rng: np.random.Generator) -> Non
         raise UsageError(f'solve_for: "{speed}" is not the rate of a cyclic coordinate, so it cannot be constant')
 
 
+def _speed(system: System, coordinate: str) -> int:
+    """Index of the speed that is the rate of a coordinate; -1 if there is none."""
+    return system.layout.speed_of[system.layout.coordinates.index(coordinate)]
+
+
 @dataclass(frozen=True)
 class _Trimming:
     """One trim problem; the unknowns are the coordinates that are not held, the multipliers, and ``asked``."""
@@ -188,8 +210,7 @@ class _Trimming:
     def free(self) -> list[int]:
         """Speeds of the free coordinates: neither held nor moving at a constant rate."""
         system = self.balance.system
-        names = system.layout.coordinates
-        fixed = {system.layout.speed_of[names.index(n)] for n in self.held}
+        fixed = {_speed(system, n) for n in self.held}
         fixed |= set(self.asked.rates) | set(np.flatnonzero(self.v).tolist())
         return [k for k in range(len(self.v)) if k not in fixed]
 
@@ -233,7 +254,28 @@ class _Trimming:
         if not np.abs(rest).max(initial=0.0) <= BALANCED:
             raise self._failure(base, rest, q[0])
         self._refuse_undetermined(answer.jac, len(free) + m)
-        return self._result(q[0], unknown, float(np.abs(rest).max(initial=0.0)))
+        found = self._result(q[0], unknown, float(np.abs(rest).max(initial=0.0)))
+        return replace(found, also=self._other_rate(base, q[0], unknown))
+
+    def _other_rate(self, base: Stationary, q: Array, unknown: Array) -> dict[str, float]:
+        """The other rate that holds a pose, if one rate alone is unknown: forces are quadratic in it."""
+        if self.asked.count != 1 or not self.asked.rates or self.balance.system.loop_rows:
+            return {}
+        known, unit = float(unknown[0]), max(abs(float(unknown[0])), 1e-3 * self._typical_rate())
+
+        def forces(rate: float) -> Array:
+            these, _ = self.problem(base, np.array([rate]))
+            return these.residuals(q[None], np.zeros((1, 0)))[0]
+
+        low, zero, high = (forces(x) for x in (known - unit, known, known + unit))
+        square, slope = (high + low) / 2 - zero, (high - low) / 2
+        row = int(np.argmax(np.abs(square)))
+        if abs(square[row]) <= 1e-9 * max(float(np.abs(slope).max()), 1e-300):
+            return {}
+        other = known - unit * float(slope[row] / square[row])
+        holds = np.abs(forces(other)).max() <= BALANCED * max(1.0, (other / unit) ** 2)
+        name = self.balance.system.layout.speeds[self.asked.rates[0]]
+        return {name: other} if holds and abs(other - known) > 1e-6 * unit else {}
 
     def _typical_rate(self) -> float:
         """A typical rate: the square root of a stiffness over an inertia."""

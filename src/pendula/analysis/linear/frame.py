@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from pendula.analysis.equilibria.balance import forces_name_time
+from pendula.equations.equations import displacement_name as displacement_name
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
@@ -44,18 +45,11 @@ def frame_of(system: System) -> Frame:
             name: _unit(system, k) for k, name in enumerate(names) if name not in layout.units
         }
         lengths = np.where([kind == "angle" for kind in layout.speed_kinds], 1.0, typical_length(system))
-        may_change = bool(system.drives or system.inputs.in_time or forces_name_time(system.model))
+        named = bool(system.written) or forces_name_time(system.model)
+        may_change = bool(system.drives or system.inputs.in_time or named)
         found = Frame(names, layout.speeds, units, np.eye(len(names)), lengths, system.loop_rows > 0, may_change)
         _FRAMES[system] = found
     return found
-
-
-def displacement_name(speed: str) -> str:
-    """Name of a small displacement along a speed: the coordinate, or for ``ball_wx`` the small rotation ``ball_rx``."""
-    if speed.endswith("_dot"):
-        return speed.removesuffix("_dot")
-    head, _, tail = speed.rpartition("_w")
-    return f"{head}_r{tail}" if head else f"{speed}_turn"
 
 
 def _unit(system: System, k: int) -> str:

@@ -68,7 +68,7 @@ def kink_at(balance: Balance, q: Array, v: Array, lam: Array) -> str:
     Compares forces and their exact derivatives a very small step to either side, for each coordinate, speed and input.
     """
     system = balance.system
-    if not may_have_kinks(system.model):
+    if not (system.written or may_have_kinks(system.model)):
         return ""
     problem, names = Stationary(balance, v, 1.0), system.layout.speeds
     for k, step in enumerate(ASIDE * np.eye(len(v))):

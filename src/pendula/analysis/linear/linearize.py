@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.equilibria.balance import LOOKS, Balance
+from pendula.analysis.equilibria.balance import LOOKS, Balance, ball_blocks
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, equilibrium_at
+from pendula.analysis.equilibria.turning import spun
 from pendula.analysis.linear.frame import MASSLESS, VANISHING, Frame, frame_of
 from pendula.analysis.linear.kinks import refuse_kinks
 from pendula.analysis.linear.model import Basis, LinearModel, Matrices
@@ -20,8 +21,8 @@ from pendula.numerics.quick.independent import best_rows
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.loops.mobility import independent_rows
+from pendula.system.orientation import maps as orientations
 from pendula.system.parameters import Parameters, typical_steps
-from pendula.system.rotations import about, multiply
 from pendula.system.system import System
 
 Point = Equilibrium | State | Mapping[str, float] | None
@@ -58,8 +59,8 @@ def linearize(
             the constant rates of a steady motion.
         inputs: values of inputs, by name, held constant.
         parameters: changes of parameters, by name.
-        method: ``exact`` derivatives, or central ``differences`` of paper 001, eqs 33 to 35, with their error relative
-            to the exact derivatives.
+        method: ``exact`` derivatives, or central ``differences`` (Kamman, unit 8, eqs 33 to 35), with their error
+            relative to the exact derivatives.
         geometric: False omits the geometric stiffness of constraint forces; the wrong result shows its effect.
 
     Raises:
@@ -82,28 +83,39 @@ def linearize(
         raise UsageError(f'method must be "exact" or "differences", found "{method}"')
     if not isinstance(system, System):
         system = system_of(system, "linearize")
+    if system.layout.orientations:
+        from pendula.analysis.linear.regular_twin import in_twin
+
+        more = {"inputs": inputs, "method": method, "geometric": geometric}
+        found = in_twin(linearize, system, at, parameters, **more)
+        if found is not None:
+            return found
     point = point_of(system, at, inputs, parameters)
     if plain:
         quick = quick_model(system, point)
         if quick is not None:
             return quick
     frame = frame_of(system)
-    terms = terms_at(system, point.q, point.v, point.inputs, point.multipliers, point.parameters)
+    terms = terms_at(system, point.q, point.v, point.inputs, point.multipliers, point.parameters, spin=point.spin)
     residual = _residual(system, frame, point, terms)
     if frame.may_change or np.count_nonzero(point.v):
         _refuse_changing(system, point, terms)
-    held = Balance(system, point.inputs if len(point.inputs) else None, point.parameters)
+    held = balance_of(system, point)
     refuse_kinks(held, point.q, point.v, point.multipliers)
     if not geometric:
-        loose = terms_at(system, point.q, point.v, point.inputs, 0.0 * point.multipliers, point.parameters)
+        loose = terms_at(
+            system, point.q, point.v, point.inputs, 0.0 * point.multipliers, point.parameters, spin=point.spin
+        )
         terms = terms._replace(K=loose.K)
     Z, rows = (frame.identity, 0) if not frame.constrained else independent_directions(system, terms.G, point)
-    found = _assembled(system, frame, point, terms, Z, rows, residual)
-    if has_no_mass(found.M, frame.steps if not frame.constrained else frame.steps[chosen_speeds(Z)]):
+    model = _assembled(system, frame, point, terms, Z, rows, residual)
+    if has_no_mass(model.M, frame.steps if not frame.constrained else frame.steps[chosen_speeds(Z)]):
+        if np.any(point.v) and (instead := in_quaternions(system, point)) is not None:
+            return instead
         from pendula.analysis.linear.regular_chart import in_regular_chart
 
-        return in_regular_chart(system, point, found, method)
-    return found if method == "exact" else _by_differences(system, found)
+        return in_regular_chart(system, point, model, method)
+    return model if method == "exact" else _by_differences(system, model)
 
 
 def point_of(system: System, at: Point, inputs: Any, parameters: Parameters) -> Equilibrium:
@@ -120,6 +132,24 @@ def point_of(system: System, at: Point, inputs: Any, parameters: Parameters) -> 
     return equilibrium_at(system, at, inputs=inputs, parameters=parameters)
 
 
+def in_quaternions(system: System, point: Equilibrium) -> LinearModel | None:
+    """The linear model of a steady motion with quaternions in all ball joints; None if the forces use their angles."""
+    from pendula.analysis.equilibria.poles import twin_of
+
+    twin = twin_of(system)
+    if twin is None:
+        return None
+    state = twin.state(point.q, point.v, point.parameters)
+    found = linearize(
+        twin.system, state, inputs=point.inputs if len(point.inputs) else None, parameters=point.parameters
+    )
+    remark = (
+        f"the coordinates {', '.join(system.layout.coordinates[:6])} are singular in this steady motion; the linear "
+        "model describes orientations by quaternions instead"
+    )
+    return replace(found, at=replace(found.at, name=point.name), basis=replace(found.basis, remark=remark))
+
+
 # --- the terms --------------------------------------------------------------------------------------------
 
 
@@ -130,7 +160,7 @@ def _residual(system: System, frame: Frame, point: Equilibrium, terms: Terms) ->
         return 0.0
     share = worst / max(float((np.abs(terms.K) @ frame.steps).max(initial=0.0)), worst)
     if share > BALANCED:  # the typical force may be a constraint force, which K does not show
-        balance = Balance(system, point.inputs if len(point.inputs) else None, point.parameters)
+        balance = balance_of(system, point)
         share = worst / balance.scale(point.q, point.v)
     if share > BALANCED:
         at = int(np.argmax(np.abs(terms.left)))
@@ -167,13 +197,15 @@ def independent_directions(system: System, G: Array, point: Equilibrium) -> tupl
     return Z, rank
 
 
-def body_turning(system: System, v: Array) -> Array:
-    """W of ds' = dv + W ds: small rotations ds of a ball joint refer to axes that rotate with the body."""
-    W = np.zeros((len(v), len(v)))
-    for _, k in system.balls:
-        x, y, z = v[k : k + 3]
-        W[k : k + 3, k : k + 3] = [[0, z, -y], [-z, 0, x], [y, -x, 0]]
-    return W
+def balance_of(system: System, point: Equilibrium) -> Balance:
+    """The balance of forces at an equilibrium."""
+    return Balance(system, point.inputs if len(point.inputs) else None, point.parameters, point.spin)
+
+
+def body_turning(system: System, v: Array, spin: Array | None = None) -> Array:
+    """W of ds' = dv + W ds: small rotations ds of a ball joint refer to axes that rotate with the body, except for
+    its spin about its own axis of symmetry."""
+    return -ball_blocks(system, v if spin is None else v - spin)
 
 
 def _assembled(
@@ -181,8 +213,8 @@ def _assembled(
 ) -> LinearModel:
     """The model in independent coordinates; ds' = dv + W ds turns C into C - M W and K into K - C W."""
     M, C, K, F = terms.M, terms.C, terms.K, terms.F
-    if system.balls and np.any(point.v):
-        W = body_turning(system, point.v)
+    if system.turnings and np.any(point.v):
+        W = body_turning(system, point.v, point.spin)
         C, K = C - M @ W, K - C @ W
     names, speeds = frame.coordinates, frame.speeds
     if frame.constrained:
@@ -224,14 +256,7 @@ def has_no_mass(M: Array, lengths: Array) -> bool:
 
 def moved(system: System, q: Array, v: Array, t: float, parameters: Array) -> Array:
     """Coordinates of a steady motion after a time: constant rates, and a constant angular velocity of ball joints."""
-    rates = system.rates(q, v, 0.0, parameters=parameters)
-    later = q + t * rates
-    for at, k in system.balls:
-        turn = v[k : k + 3] * t
-        size = float(np.linalg.norm(turn))
-        if size:
-            later[at : at + 4] = multiply(tuple(q[at : at + 4]), about(tuple(turn / size), size))
-    return later
+    return orientations.moved(system, q, t * v)
 
 
 def spin(system: System, v: Array) -> float:
@@ -245,15 +270,16 @@ def spin(system: System, v: Array) -> float:
 def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
     """Raises UsageError if M, C, K, G or F change along the motion."""
     rest = (point.v, point.inputs, point.multipliers, point.parameters)
-    aside = terms_at(system, moved(system, point.q, 0.4 * frame_of(system).steps, 1.0, point.parameters), *rest)
-    mass = float(np.abs(terms.M).max())
-    turning = Balance(system, point.inputs if len(point.inputs) else None, point.parameters).by_turning(
-        point.q, point.v
+    given = {"spin": point.spin}
+    aside = terms_at(
+        system, moved(system, point.q, 0.4 * frame_of(system).steps, 1.0, point.parameters), *rest, **given
     )
+    mass = float(np.abs(terms.M).max())
+    turning = balance_of(system, point).by_turning(point.q, point.v)
     stiffness = max(float(np.abs(terms.K).max()), float(np.abs(aside.K).max()), turning)
     damping = float(np.sqrt(mass * stiffness))
     for t in LOOKS[1:]:
-        later = terms_at(system, moved(system, point.q, point.v, t, point.parameters), *rest, t=t)
+        later = _terms_later(system, point, t)
         for name in "MKCGF":
             one, other, there = getattr(terms, name), getattr(later, name), getattr(aside, name)
             size = max(float(np.abs(x).max(initial=1e-300)) for x in (one, other, there))  # may vanish exactly here
@@ -263,6 +289,18 @@ def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
                     f"the forces balance here, but the coefficients of small motion ({name}) depend on time.\n"
                     "  Try: floquet(...) if the driving is periodic."
                 )
+
+
+def _terms_later(system: System, point: Equilibrium, t: float) -> Terms:
+    """The terms at a later time of a steady motion, in axes that do not take part in the spin of bodies."""
+    spin = np.zeros(len(point.v)) if point.spin is None else point.spin
+    q, S = spun(system, moved(system, point.q, point.v - spin, t, point.parameters), spin * t)
+    rest = (point.inputs, point.multipliers, point.parameters)
+    found = terms_at(system, q, S.T @ point.v, *rest, t=t, spin=point.spin)
+    if point.spin is None:
+        return found
+    M, K, C = (S @ X @ S.T for X in (found.M, found.K, found.C))
+    return found._replace(M=M, K=K, C=C, G=found.G @ S.T, F=S @ found.F)
 
 
 # --- central differences ----------------------------------------------------------------------------------
@@ -292,7 +330,7 @@ def _by_differences(system: System, exact: LinearModel) -> LinearModel:
         du = np.zeros(nu)
         du[k] = h = STEP * max(1.0, abs(float(at.inputs[k])))
         by_u[:, k] = (accelerations(zero, zero, du) - accelerations(zero, zero, -du)) / (2 * h)
-    if system.balls and np.any(at.v):
+    if system.turnings and np.any(at.v):
         raise UsageError("central differences do not support steady rotation of a ball joint.\n  Try: method='exact'.")
     K, C, F = -exact.M @ by_e, -exact.M @ by_rate, exact.M @ by_u
     true = np.hstack([exact.A1, exact.A2, exact.B[n:]])

@@ -182,7 +182,7 @@ def _multipliers(terms: Terms) -> Array:
 def _reduced(system: System, model: LinearModel, terms: Terms) -> LinearModels:
     """The models in the independent coordinates of the first case."""
     M, C, K, F = terms.M, terms.C, terms.K, terms.F
-    if system.balls and np.any(model.at.v):
+    if system.turnings and np.any(model.at.v):
         raise UsageError("linearize_many does not support steady rotation of a ball joint.\n  Try: linearize(...).")
     if system.loop_rows:
         Z = _directions(model, terms.G)

@@ -11,6 +11,7 @@ import numpy as np
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.linear.quick.cut import CutMatrices
 from pendula.system.layout import Array
+from pendula.system.orientation.singularities import Nearest
 from pendula.system.system import System
 from pendula.words import readable
 
@@ -40,6 +41,56 @@ class Basis:
     rows: int = 0
     chart: str = ""
     undetermined: int = 0
+    twin: bool = False
+    remark: str = ""
+
+
+@readable
+@dataclass(frozen=True)
+class Motions:
+    """Prescribed motions as inputs of a linear model: their small changes y act as D y + D1 y' + D2 y''.
+
+    Attributes:
+        names: of the motions; for a moving point on ground, the joint's name with ``__x``, ``__y`` or ``__z``.
+        held: values about which the motions vary.
+        D, D1, D2: generalized force per unit displacement, rate and acceleration, shape (coordinates e, motions) each.
+        Y: ds = Z e + Y y, how dependent coordinates of closed loops follow the motions, shape (speeds, motions).
+        units: of every motion.
+
+    Example:
+        >>> import pendula
+        >>> shaken = pendula.library.driven_chain(links=1, kind="point")
+        >>> pendula.linear.linearize_motions(shaken).motions.held.round(6).tolist()  # the amplitude alpha at t = 0
+        [0.05, 0.0]
+    """
+
+    names: tuple[str, ...]
+    held: Array
+    D: Array
+    D1: Array
+    D2: Array
+    Y: Array
+    units: dict[str, str]
+
+    def force(self, omega: float) -> Array:
+        """Complex force per unit of a harmonic motion Re(y exp(i omega t)): D + i omega D1 - omega^2 D2."""
+        return self.D + 1j * omega * self.D1 - omega**2 * self.D2
+
+    def state_space(self, linear: LinearModel) -> tuple[Array, Array]:
+        """A and B of x' = A x + B y'' with the states x = (e, e', y, y')."""
+        n, d = self.D.shape
+        solved = np.linalg.solve(linear.M, np.hstack([self.D, self.D1, self.D2]))
+        A = np.zeros((2 * n + 2 * d, 2 * n + 2 * d))
+        A[: 2 * n, : 2 * n] = linear.A
+        A[n : 2 * n, 2 * n :] = solved[:, : 2 * d]
+        A[2 * n : 2 * n + d, 2 * n + d :] = np.eye(d)
+        B = np.zeros((2 * n + 2 * d, d))
+        B[n : 2 * n], B[2 * n + d :] = solved[:, 2 * d :], np.eye(d)
+        return A, B
+
+    def __str__(self) -> str:
+        held = ", ".join(f"{n} = {x:.6g} {self.units[n]}".rstrip() for n, x in zip(self.names, self.held, strict=True))
+        return f"prescribed motions as inputs, about {held}"
 
 
 @readable
@@ -55,16 +106,18 @@ class LinearModel:
         basis: names and units of the entries of e, e' and u.
         matrices: holds M, C, K, F, Z and N.
         residual: largest unbalanced force at the point, as a fraction of a typical force.
+        motions: prescribed motions as inputs; None unless ``linearize_motions`` made the model.
 
-    ``matrices`` has M, C, K, F (mass, damping and gyroscopic, stiffness and input matrix; paper 001, eqs 13 and 40), Z
+    ``matrices`` has M, C, K, F (mass, damping and gyroscopic, stiffness and input matrix; Kamman, unit 8, eq. 13), Z
     (independent directions, shape (speeds of the system, freedoms)), N (dq = N ds, shape (coordinates of the system,
     speeds of the system)), ``method`` (of the derivatives, ``exact`` or ``differences``) and ``error`` (largest
     difference of any entry of M^-1 [K C F] from the exact one, relative to the largest).
 
     ``basis`` has coordinates, speeds, inputs, units, rows (number of independent constraint rows, each of which gives
     three infinite eigenvalues of the full equations), chart (empty, or a description of the coordinates e if the
-    system's own are singular) and undetermined (number of speeds that the system's own coordinates leave undetermined
-    at the point).
+    system's own are singular), undetermined (number of speeds that the system's own coordinates leave undetermined at
+    the point), twin (whether ``system`` is then the same mechanism in regular coordinates, quaternions) and remark
+    (empty, or why ``at`` belongs to the same mechanism in quaternions).
 
     Example:
         >>> import pendula
@@ -78,6 +131,7 @@ class LinearModel:
     basis: Basis
     matrices: Matrices | CutMatrices
     residual: float = 0.0
+    motions: Motions | None = None
 
     def with_matrices(self, **changes: Any) -> LinearModel:
         """The same model with some fields of its matrices changed, by name."""
@@ -118,6 +172,16 @@ class LinearModel:
     def chart(self) -> str:
         """Empty, or a description of the coordinates e if the system's own are singular."""
         return self.basis.chart
+
+    @property
+    def displacements(self) -> str:
+        """Empty, or a description of the coordinates e if these are no coordinates of ``system``."""
+        return "" if self.basis.twin else self.basis.chart
+
+    @property
+    def nearest_singularity(self) -> Nearest | None:
+        """How near to a singularity of its coordinates the point is; None if they have none."""
+        return self.at.nearest_singularity
 
     @property
     def undetermined(self) -> int:
@@ -186,12 +250,12 @@ class LinearModel:
 
     @cached_property
     def A1(self) -> Array:
-        """-M^-1 K; paper 001, eq. 25."""
+        """-M^-1 K; Kamman, unit 8, eq. 25."""
         return -np.linalg.solve(self.M, self.K)
 
     @cached_property
     def A2(self) -> Array:
-        """-M^-1 C; paper 001, eq. 25."""
+        """-M^-1 C; Kamman, unit 8, eq. 25."""
         return -np.linalg.solve(self.M, self.C)
 
     @cached_property

@@ -75,6 +75,7 @@ def as_text(model: LinearModel) -> str:
         lines.append(f"u = changes of {', '.join(model.inputs)}")
     how = "exact derivatives" if model.method == "exact" else f"central differences, off by {model.error:.1e}"
     lines.append(f"by {how}; {model.residual:.1e} of a typical force remains unbalanced")
-    if model.chart:
-        lines.append(model.chart)
+    lines += [text for text in (model.chart, model.basis.remark) if text]
+    if not model.chart and (near := model.nearest_singularity) is not None:
+        lines.append(str(near))
     return "\n".join(lines)

@@ -83,7 +83,7 @@ def pencil(system: AnySystem, at: Point = None, *, inputs: Any = None, parameter
         model: LinearModel | None = linearize(system, point)
     except SingularPose:
         model = None
-    terms = terms_at(system, point.q, point.v, point.inputs, point.multipliers, point.parameters)
+    terms = terms_at(system, point.q, point.v, point.inputs, point.multipliers, point.parameters, spin=point.spin)
     G, redundant = _independent(terms.G)
     n, m = len(terms.M), len(G)
     E, A = np.zeros((2 * n + m, 2 * n + m)), np.zeros((2 * n + m, 2 * n + m))

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.linalg import LinAlgError, cholesky, eigh, inv, norm, svd
 
+from pendula.analysis.linear.clusters import Cluster, find_clusters
 from pendula.numerics.quick.small_quadratic import LARGEST, output_size, undamped_roots_of_many
 from pendula.system.layout import Array
 
@@ -44,6 +45,8 @@ class Roots:
         drifting: number of zeros beyond one for each of those directions: displacements grow linearly in time.
         kind: ``undamped``, ``gyroscopic`` or ``general``.
         columns: index of the shape of each root; None: one for each, in order.
+        scatter: by how much rounding has spread the cluster of each root; None: there are no clusters.
+        condition: of the mean of each cluster, or of the root, if there are clusters.
     """
 
     values: Array
@@ -54,6 +57,8 @@ class Roots:
     drifting: int
     kind: str
     columns: list[int] | None = None
+    scatter: Array | None = None
+    condition: Array | None = None
 
     @property
     def whole(self) -> Roots:
@@ -123,9 +128,14 @@ def _of_masses(M: Array) -> Array:
 
 
 def rounding_along(X: Array, scale: Array, Y: Array | None = None) -> Array:
-    """Rounding level of the stiffness along directions (columns), for entries of K of this scale."""
+    """Rounding level of the stiffness along directions (columns of mass 1), for entries of K of this scale.
+
+    Entries of K are rounded, and so is the direction itself: along an error of NULL in the direction, the largest
+    stiffness adds NULL^2 times itself.
+    """
     left, right = np.abs(X), np.abs(X if Y is None else Y)
-    return np.asarray(NULL * np.sum(left * (scale @ right), axis=0))
+    along = np.sum(left * (scale @ right), axis=0)
+    return np.asarray(NULL * (along + NULL * along.max(initial=0.0)))
 
 
 def undamped_of_many(M: Array, C: Array, K: Array) -> tuple[Array, Array]:
@@ -134,12 +144,23 @@ def undamped_of_many(M: Array, C: Array, K: Array) -> tuple[Array, Array]:
     The others (damped, unsymmetric, M not positive definite) are NaN.
     """
     count, n = M.shape[:2]
-    if 1 <= n <= LARGEST:
-        values, solved = np.empty((count, 4 * n)), np.empty(count, dtype=bool)
-        M, C, K = (_without_gaps(x) for x in (M, C, K))
-        undamped_roots_of_many(M, C, K, SYMMETRIC, NULL, REPEATED, np.empty(output_size(n)), values, solved)
-        values[~solved] = np.nan
-        return values.view(complex), solved
+    if not 1 <= n <= LARGEST:
+        return _undamped_of_many(M, C, K)
+    values, solved = np.empty((count, 4 * n)), np.empty(count, dtype=bool)
+    M, C, K = (_without_gaps(x) for x in (M, C, K))
+    undamped_roots_of_many(M, C, K, SYMMETRIC, NULL, REPEATED, np.empty(output_size(n)), values, solved)
+    values[~solved] = np.nan
+    found = values.view(complex)
+    sizes = np.abs(found) ** 2  # the kernel judges small squares by the largest
+    graded = solved & (sizes.min(axis=1) < GRADED * sizes.max(axis=1))
+    if graded.any():
+        found[graded] = _undamped_of_many(M[graded], C[graded], K[graded])[0]
+    return found, solved
+
+
+def _undamped_of_many(M: Array, C: Array, K: Array) -> tuple[Array, Array]:
+    """The same for matrices of any size and scale: a stiffness is judged to be zero along its own direction."""
+    count, n = M.shape[:2]
     found = np.full((count, 2 * n), np.nan, dtype=complex)
     size = np.abs(K).max(axis=(1, 2), initial=0.0)
     solved = (np.abs(K - np.swapaxes(K, 1, 2)).max(axis=(1, 2), initial=0.0) <= SYMMETRIC * size) & ~C.any(axis=(1, 2))
@@ -149,8 +170,13 @@ def undamped_of_many(M: Array, C: Array, K: Array) -> tuple[Array, Array]:
         return found, np.zeros(count, dtype=bool)
     half = np.linalg.solve(lower, K[solved])
     stiff = np.linalg.solve(lower, np.swapaxes(half, 1, 2))
-    squares = np.linalg.eigvalsh((stiff + np.swapaxes(stiff, 1, 2)) / 2)
-    squares[np.abs(squares) <= NULL * np.abs(squares).max(axis=1, keepdims=True, initial=0.0)] = 0.0
+    squares, Y = np.linalg.eigh((stiff + np.swapaxes(stiff, 1, 2)) / 2)
+    X = np.linalg.solve(np.swapaxes(lower, 1, 2), Y)
+    # As in _undamped: errors of eigh scale with the largest square, those of Rayleigh quotients do not.
+    small = np.abs(squares) < GRADED * np.abs(squares).max(axis=1, keepdims=True, initial=0.0)
+    squares = np.where(small, np.sum(X * (K[solved] @ X), axis=1), squares)
+    level = NULL * np.sum(np.abs(X) * (np.abs(K[solved]) @ np.abs(X)), axis=1)
+    squares[np.abs(squares) <= level] = 0.0
     roots = np.sqrt(np.abs(squares)) * np.where(squares < 0, 1.0, 1j)
     pairs = np.concatenate([roots, -roots], axis=1)
     found[solved] = np.take_along_axis(pairs, np.argsort(np.abs(pairs), axis=1, kind="stable"), axis=1)
@@ -248,15 +274,22 @@ def _general(inverse: Array, damp: Array, stiff: Array, scale: Array, *, conserv
     X = states[n - k :]
     small = norm(X, axis=0) < 1e-3 * norm(states, axis=0)  # for slow roots displacements are more accurate
     X = np.where(small, P @ states[: n - k] if k < n else X, X)
-    values, X, multiplicity, count = _clustered(values, X, damp, stiff, gamma)
+    clusters = find_clusters(B if Q is None else Q.T @ B @ Q, found)
+    values, X, multiplicity, count = _clustered(clusters, values, X, damp, stiff, gamma)
+    spread, condition = np.zeros(len(values)), np.ones(len(values))
+    for one in clusters:
+        spread[list(one.members)], condition[list(one.members)] = gamma * one.scatter, one.condition
     if k:
+        spread, condition = np.append(np.zeros(k + drifting), spread), np.append(np.ones(k + drifting), condition)
         values = np.concatenate([np.zeros(k + drifting), values])
         X = np.hstack([R, np.repeat(R[:, :1], drifting, axis=1), X])
         multiplicity = np.concatenate([np.full(k + drifting, k + drifting), multiplicity])
         count = np.concatenate([np.full(k + drifting, k), count])
     order = np.lexsort((-values.imag.round(12), np.abs(values).round(12)))
     X = inverse.T @ X
-    return Roots(values[order], X[:, order], multiplicity[order], count[order], inverse.T @ R, drifting, "general")
+    ordered = values[order], X[:, order], multiplicity[order], count[order]
+    spreads = (spread[order], condition[order]) if clusters else (None, None)
+    return Roots(*ordered, inverse.T @ R, drifting, "general", None, *spreads)
 
 
 def _on_axis(values: Array, gamma: float) -> Array:
@@ -266,20 +299,17 @@ def _on_axis(values: Array, gamma: float) -> Array:
     return np.where(near & alone, 1j * values.imag, values)
 
 
-def _clustered(values: Array, X: Array, damp: Array, stiff: Array, gamma: float) -> tuple[Array, Array, Array, Array]:
+def _clustered(
+    clusters: list[Cluster], values: Array, X: Array, damp: Array, stiff: Array, gamma: float
+) -> tuple[Array, Array, Array, Array]:
     """Algebraic and geometric multiplicity of every root; a defective root is set to the mean of its cluster."""
     count = len(values)
     values, X = values.astype(complex), X.astype(complex)
     multiplicity, vectors = np.ones(count, dtype=int), np.ones(count, dtype=int)
-    near = np.abs(values[:, None] - values) <= CLUSTER * np.maximum(gamma * 1e-3, np.abs(values))[:, None]
-    todo = set(range(count)) if np.count_nonzero(near) > count else set()  # else all are isolated
-    while todo:
-        group = _grown(near, todo.pop())
-        todo -= set(group)
-        if len(group) == 1:
-            continue
-        mean = values[group].mean()
-        if abs(mean.imag) <= CLUSTER * abs(mean):
+    for one in clusters:
+        group = list(one.members)
+        mean = gamma * one.mean
+        if abs(mean.imag) <= max(one.scatter * gamma, CLUSTER * abs(mean)):
             mean = complex(mean.real)
         terms = abs(mean) ** 2 + abs(mean) * norm(damp, 2) + norm(stiff, 2)
         _, sizes, right = svd(mean**2 * np.eye(len(stiff)) + mean * damp + stiff)
@@ -290,18 +320,6 @@ def _clustered(values: Array, X: Array, damp: Array, stiff: Array, gamma: float)
             values[group] = mean
             X[:, group] = basis[:, np.arange(len(group)) % found]
     return values, X, multiplicity, vectors
-
-
-def _grown(near: Array, start: int) -> list[int]:
-    """The connected component of a root in the graph of near roots."""
-    group, front = {start}, [start]
-    while front:
-        k = front.pop()
-        for j in np.flatnonzero(near[k]):
-            if int(j) not in group:
-                group.add(int(j))
-                front.append(int(j))
-    return sorted(group)
 
 
 def _normalized(X: Array) -> Array:

@@ -34,6 +34,13 @@ def in_regular_chart(system: System, point: Equilibrium, singular: LinearModel, 
     Raises:
         SingularPose: a motion is massless in any coordinates, or no regular model was found.
     """
+    joints = system.in_joints
+    if not joints.same and not system.model.closures:  # maximal coordinates keep those of the joint, which are singular
+        from pendula.analysis.linear.linearize import linearize
+
+        inputs = dict(zip(system.layout.inputs, point.inputs.tolist(), strict=True)) or None
+        state = joints.read_state(point.state, point.parameters)
+        return linearize(joints.system, state, inputs=inputs, parameters=point.parameters, method=method)
     null, names = massless(singular)
     what = ", ".join(names)
     if system.loop_rows or np.any(point.v):
@@ -72,13 +79,18 @@ def in_regular_chart(system: System, point: Equilibrium, singular: LinearModel, 
 
 def massless(model: LinearModel) -> tuple[Array, tuple[str, ...]]:
     """The null space of M, by columns, and the coordinates that take part in it."""
-    size = model.M.diagonal()
+    return null_space(model.M, model.coordinates)
+
+
+def null_space(M: Array, names: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
+    """The null space of a mass matrix, by columns, and the names of the coordinates that take part in it."""
+    size = M.diagonal()
     scale = np.sqrt(np.where(size > 1e-14 * max(float(size.max(initial=0.0)), 1e-300), size, 1.0))
-    sizes, directions = np.linalg.eigh(model.M / np.outer(scale, scale))
+    sizes, directions = np.linalg.eigh(M / np.outer(scale, scale))
     null = directions[:, sizes < 1e-10 * max(float(sizes[-1]), 1e-300)] / scale[:, None]
     null = null / np.abs(null).max(axis=0)
     part = np.abs(null).max(axis=1) > 1e-6
-    return null, tuple(name for name, takes in zip(model.coordinates, part, strict=True) if takes)
+    return null, tuple(name for name, takes in zip(names, part, strict=True) if takes)
 
 
 def _refuse_massless(system: System, point: Equilibrium, null: Array, what: str) -> None:
@@ -127,11 +139,15 @@ def _samples(system: System, point: Equilibrium, null: Array) -> list[tuple[Arra
     return found
 
 
+def _component_names(system: System) -> list[str]:
+    return [f"{body}_{kind}{axis}" for body in system.layout.bodies for kind in ("turn_", "") for axis in "xyz"]
+
+
 def _chosen_components(system: System, U: Array, n: int, what: str) -> tuple[tuple[str, ...], Array]:
     """Displacements of bodies that determine all others: names and rows. Translations take precedence."""
     from scipy.linalg import qr  # slow to load
 
-    names = [f"{body}_{kind}{axis}" for body in system.layout.bodies for kind in ("turn_", "") for axis in "xyz"]
+    names = _component_names(system)
     length = typical_length(system)
     weight = np.array([0.3 * length if "turn" in name else 1.0 for name in names])
     _, triangle, pivots = qr((weight[:, None] * U).T, pivoting=True, mode="economic")
@@ -218,6 +234,47 @@ def _compare_nearby(
             "displacements there, which these coordinates cannot resolve.\n"
             "  Try: coordinates that are regular there, for example a ball joint by quaternion."
         )
+
+
+def poses_along(model: LinearModel, displacements: Array) -> Array:
+    """Coordinates of poses at which the bodies are displaced as a model in displacements says, each near the last.
+
+    Args:
+        model: a linear model in displacements of bodies.
+        displacements: one row for every pose.
+    """
+    from scipy.optimize import least_squares  # slow to load
+
+    system, point = model.system, model.at
+    assert system is not None
+    rows = [_component_names(system).index(name) for name in model.coordinates]
+    R0, r0 = system.poses(point.q, parameters=point.parameters)
+    weight = np.where(["turn_" in name for name in model.coordinates], typical_length(system, point.parameters), 1.0)
+
+    def off(q: Array, target: Array) -> Array:
+        R, r = system.poses(q, parameters=point.parameters)
+        return np.asarray(weight * (_displacement(R, r, R0, r0, system, point)[rows] - target))
+
+    null, _ = massless_of(system, point)
+    rng = np.random.default_rng(3)
+    shifts = [null @ rng.uniform(-np.pi, np.pi, size=null.shape[1]) for _ in range(12)]
+    starts = [point.q + _coordinates(system, shift) + 1e-3 * rng.normal(size=len(point.q)) for shift in shifts]
+    found: list[Array] = []
+    for target in displacements:
+        tries = [found[-1]] if found else starts
+        best = min((least_squares(off, q, args=(target,), xtol=1e-14, ftol=1e-14, gtol=1e-14) for q in tries),
+                   key=lambda result: result.cost)  # fmt: skip
+        if best.cost > 1e-10 * float(weight @ np.abs(target)) ** 2:
+            tries = [least_squares(off, q, args=(target,), xtol=1e-14, ftol=1e-14, gtol=1e-14) for q in starts]
+            best = min([best, *tries], key=lambda result: result.cost)
+        found.append(best.x)
+    return np.array(found)
+
+
+def massless_of(system: System, point: Equilibrium) -> tuple[Array, tuple[str, ...]]:
+    """The directions without mass at a point, by columns, and the coordinates that take part in them."""
+    M = system.mass_matrix(point.q, parameters=point.parameters)
+    return null_space(M, tuple(name.removesuffix("_dot") for name in system.layout.speeds))
 
 
 def _displacement(R: Array, r: Array, R0: Array, r0: Array, system: System, point: Equilibrium) -> Array:

@@ -38,6 +38,9 @@ class Eigenvalue:
         semisimple: whether it has a full set of eigenvectors; otherwise motion grows by powers of time.
         vector: an eigenvector in the coordinates e, of largest entry 1, or None.
         backward_error: relative change of M, C, K that makes the pair exact.
+        scatter: for a cluster, the largest distance of a computed root from its mean, which is ``value``: rounding
+            spreads a root with a Jordan block of size k by about eps^(1/k).
+        condition: for a cluster, change of the mean for a change of the state matrix of norm 1.
 
     Example:
         >>> import pendula
@@ -52,10 +55,27 @@ class Eigenvalue:
     semisimple: bool = True
     vector: Array | None = None
     backward_error: float = 0.0
+    scatter: float = 0.0
+    condition: float = 1.0
+
+    @property
+    def defective(self) -> bool:
+        """Whether it lacks eigenvectors, so that motion is a power of time times the exponential (a Jordan block)."""
+        return not self.semisimple
+
+    @property
+    def remark(self) -> str:
+        """For a defective root or a cluster: what that means, and how far rounding spreads it; else empty."""
+        if not self.defective and (self.multiplicity < 2 or not self.scatter):
+            return ""
+        grows = " motion grows with time" if self.value == 0 else " a power of time times the exponential"
+        kind = f"defective:{grows}" if self.defective else "cluster"
+        spread = f"; the mean of roots within {self.scatter:.0e}, of condition {self.condition:.0e}"
+        return kind + (spread if self.scatter else "")
 
     def __str__(self) -> str:
         times = f" ({self.multiplicity} times)" if self.multiplicity > 1 else ""
-        return f"{self.value:.6g}{times}: {self.label}"
+        return f"{self.value:.6g}{times}: {self.label}" + (f" ({self.remark})" if self.remark else "")
 
 
 @readable
@@ -103,6 +123,18 @@ class Spectrum:
         """Whether each has a full set of eigenvectors."""
         return self._kept(self.roots.multiplicity == self.roots.vectors_of)
 
+    @cached_property
+    def scatters(self) -> Array:
+        """For roots of a cluster, its scatter; see :class:`Eigenvalue`."""
+        each = self.roots.scatter
+        return np.zeros(len(self.values)) if each is None else self._kept(each)
+
+    @cached_property
+    def cluster_conditions(self) -> Array:
+        """For roots of a cluster, the condition of its mean; 1 for others."""
+        each = self.roots.condition
+        return np.ones(len(self.values)) if each is None else self._kept(each)
+
     def _kept(self, each: Array) -> Array:
         return each if self.kept is None else each[list(self.kept)]
 
@@ -133,21 +165,16 @@ class Spectrum:
         left = list(range(len(self.values)))
         while left:
             k = left[0]
-            near = np.abs(self.values[left] - self.values[k]) <= 1e-7 * abs(self.values[k])
+            reach = max(1e-7 * abs(self.values[k]), 2.0 * self.scatters[k])
+            near = np.abs(self.values[left] - self.values[k]) <= reach
             same = [j for j, close in zip(left, near, strict=True) if close and self.labels[j] == self.labels[k]]
             same = same[: self.multiplicities[k]]
             left = [j for j in left if j not in same]
             worst = float(errors[same].max())
-            found.append(
-                Eigenvalue(
-                    complex(self.values[k]),
-                    len(same),
-                    self.labels[k],
-                    bool(self.semisimple[k]),
-                    self.vectors[:, k],
-                    worst,
-                )
-            )
+            value = complex(self.values[same].mean()) if len(same) > 1 else complex(self.values[k])
+            kept = self.labels[k], bool(self.semisimple[k]), self.vectors[:, k], worst
+            spread = float(self.scatters[k]), float(self.cluster_conditions[k])
+            found.append(Eigenvalue(value, len(same), *kept, *spread))
         return (*found, *self.others)
 
     def __str__(self) -> str:
@@ -158,7 +185,7 @@ class Spectrum:
                 text = "infinite" if root.label.startswith("infinite") else "0/0"
             else:
                 text = f"{root.value.real:.10g} {root.value.imag:+.10g}j"
-            note = "" if root.semisimple else " (defective: motion grows with time)"
+            note = f" ({root.remark})" if root.remark else ""
             lines.append(f"{text:>34}  {root.multiplicity:5d}  {root.label}{note}")
         lines.append(f"largest backward error {self.backward_errors.max(initial=0.0):.1e}")
         return "\n".join(lines)
@@ -241,7 +268,7 @@ def stiffness_nearby(model: LinearModel) -> Array:
     system = model.system
     assert system is not None
     largest = np.abs(model.K)
-    if model.chart:
+    if model.displacements:
         return largest
     scale = np.sqrt(model.M.diagonal())
     largest = np.maximum(largest, rate_of_turning(model) ** 2 * np.outer(scale, scale))
@@ -252,7 +279,8 @@ def stiffness_nearby(model: LinearModel) -> Array:
             e[k] = h * (1.0 if is_angle(model, k) else typical_length(system, model.at.parameters))
             with suppress(ComputationError, LinAlgError):  # too far for a chart or a loop: the other points suffice
                 q, v = displaced(system, model.at, Z, e, 0.0 * e)
-                terms = terms_at(system, q, v, model.at.inputs, model.at.multipliers, model.at.parameters)
+                at = model.at
+                terms = terms_at(system, q, v, at.inputs, at.multipliers, at.parameters, spin=at.spin)
                 largest = np.maximum(largest, np.abs(Z.T @ terms.K @ Z))
     return largest
 
@@ -263,7 +291,7 @@ def stiffness_nearby(model: LinearModel) -> Array:
 def zero_label(model: LinearModel, roots: Roots) -> str:
     """The cause of the zeros: coordinates along which a family of equilibria extends, or a stiffness that vanishes."""
     flat = roots.zero_vectors
-    if model.system is None or model.chart:
+    if model.system is None or model.displacements:
         return "zero: no stiffness along " + ", ".join(_partners(model, flat))
     families, rest = family_directions(model, flat)
     parts = []

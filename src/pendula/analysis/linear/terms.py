@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from pendula.analysis.equilibria.balance import ball_blocks
 from pendula.equations.matrix import entries
 from pendula.errors import ComputationError
 from pendula.system.code.llvm import Native, compile_program
@@ -64,9 +65,22 @@ _KNOWN: WeakKeyDictionary[System, Cut] = WeakKeyDictionary()
 
 
 def terms_at(
-    system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array, *, t: Array | float = 0.0
+    system: System,
+    q: Array,
+    v: Array,
+    u: Array,
+    lam: Array,
+    parameters: Array,
+    *,
+    t: Array | float = 0.0,
+    spin: Array | None = None,
 ) -> Terms:
-    """The terms at one state, for given inputs, multipliers and parameters (arrays in the order of the layout)."""
+    """The terms at one state, for given inputs, multipliers and parameters (arrays in the order of the layout).
+
+    With ``spin`` they refer to axes that do not take part in this spin of bodies; see ``equilibria/turning.py``.
+    """
+    if spin is not None:
+        return _by_functions(system, q, v, u, lam, parameters, t, spin)
     if not system.symbolic_terms:
         return _by_functions(system, q, v, u, lam, parameters, t)
     cut = compiled_terms(system)
@@ -160,15 +174,23 @@ def _build(system: System, *, parameters_vary: bool = False) -> Native:
 
 
 def _by_functions(
-    system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array, t: Array | float
+    system: System,
+    q: Array,
+    v: Array,
+    u: Array,
+    lam: Array,
+    parameters: Array,
+    t: Array | float,
+    spin: Array | None = None,
 ) -> Terms:
     """The same terms from the functions of a system."""
     n = len(system.layout.speeds)
-    rest: dict[str, Any] = {"inputs": u, "parameters": parameters}
-    by_q, by_v, by_u = (system.residual_jacobian(by, q, v, np.zeros(n), lam, t, **rest)[0] for by in "qvu")
+    rest: dict[str, Any] = {"inputs": u if len(u) else None, "parameters": parameters}
+    turn = np.zeros((n, n)) if spin is None else ball_blocks(system, spin)
+    by_q, by_v, by_u = (system.residual_jacobian(by, q, v, -turn @ v, lam, t, **rest)[0] for by in "qvu")
     G = system.constraint_jacobian(q, t, parameters=parameters) if system.loop_rows else np.zeros((0, n))
     still = system.rates(q, np.zeros(n), t, parameters=parameters)
     N = (system.rates(np.broadcast_to(q, (n, len(q))), np.eye(n), np.full(n, t), parameters=parameters) - still).T
     M = system.mass_matrix(q, t, parameters=parameters)
-    left = system.forces(q, v, t, **rest) + G.T @ lam
-    return Terms(M, left, G, N, by_q @ N, by_v, -by_u)
+    left = system.forces(q, v, t, **rest) + M @ turn @ v + G.T @ lam
+    return Terms(M, left, G, N, by_q @ N, by_v - M @ turn, -by_u)

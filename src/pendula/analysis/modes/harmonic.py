@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from pendula.analysis.linear.entry import linear_of
 from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.motion_inputs import point_slopes
 from pendula.analysis.modes.eigenmodes import DECAY, OSCILLATION, RIGID, Mode, all_names
 from pendula.analysis.modes.modes import Modes, modes, values_of
 from pendula.errors import UsageError
@@ -71,6 +72,7 @@ class HarmonicResponse:
         unit: of the input's frequency.
         notes: further remarks.
         linear, modes: the model, and its undamped modes.
+        moved: amplitude of every prescribed motion of the model.
 
     Example:
         >>> import pendula
@@ -89,6 +91,24 @@ class HarmonicResponse:
     notes: tuple[str, ...]
     linear: LinearModel
     modes: Modes
+    moved: Array = field(default_factory=lambda: np.zeros(0))
+
+    def point(self, body: str, point: Any = "origin") -> Array:
+        """Complex displacement of a point of a body over frequency, in world axes, shape (k, 3).
+
+        Args:
+            body: name of the body.
+            point: one of its named points, or a place in body axes.
+
+        Example:
+            >>> import pendula
+            >>> model = pendula.linear.linearize_motions(pendula.library.driven_chain(links=1, kind="point"))
+            >>> found = pendula.linear.harmonic_response(model, "theta1__x", [1.0], amplitude=0.1)
+            >>> found.point("link1", "tip")[0].real.round(6).tolist()  # 0.1 g/(g - l omega^2)
+            [0.111351, 0.0, 0.0]
+        """
+        by_e, by_y = point_slopes(self.linear, body, point)
+        return np.asarray(self.response @ by_e.T + by_y @ self.moved if by_y.size else self.response @ by_e.T)
 
     @property
     def amplitudes(self) -> Array:
@@ -141,7 +161,8 @@ def harmonic_response(
 
     Args:
         linear: a linear model; a system, a model or the name of a library mechanism is linearized at ``at``.
-        input: name of an input; or forces on the independent coordinates, by name or as an array.
+        input: name of an input, or of a prescribed motion of a model from ``linearize_motions``; several motions with
+            their shares; or forces on the independent coordinates, by name or as an array.
         frequencies: of the input [rad/time]; default: a range around all natural frequencies.
         amplitude: of the input; the response is proportional to it.
         at, inputs, parameters: for a system, as for ``linearize``.
@@ -158,15 +179,16 @@ def harmonic_response(
         array([-0.8258, -0.199 ])
     """
     model = linear_of(linear, "harmonic_response", at, inputs, parameters)
-    force, name = _force(model, input)
+    drive = excitation(model, input)
     if not isinstance(amplitude, (int, float)) or not 0 < amplitude < np.inf:
         raise UsageError(f"the amplitude of the input must be a positive number, found {amplitude!r}")
     natural, actual = modes(model), modes(model, damped=True)
     omega = _frequencies(frequencies, natural)
-    notes = _notes(actual, force)
+    force = drive.scaled(amplitude)
+    notes = _notes(actual, np.array([force(w) for w in (1.0, *omega[:3])]))
     rows, left = [], False
     for w in omega:
-        row, unexcited = _response_at(model, w, force * amplitude)
+        row, unexcited = response_at(model, w, force(w))
         rows.append(row)
         left = left or unexcited
     if left:
@@ -174,30 +196,71 @@ def harmonic_response(
     response = np.array(rows)
     with np.errstate(invalid="ignore"):
         infinite = ~np.isfinite(response)
-        everywhere = np.where(infinite, 0.0, response) @ (model.N @ model.Z).T
+        everywhere = np.where(infinite, 0.0, response) @ (model.N @ model.Z).T + amplitude * (model.N @ drive.carried)
         reached = infinite.astype(float) @ np.abs(model.N @ model.Z).T > 0
         everywhere = np.where(reached, np.inf + 0j, everywhere)
     turning = [k for k, n in enumerate(model.coordinates) if model.units.get(n, "") == "rad"]
     if np.any(np.abs(response[:, turning]) > SMALL):
         notes.append(f"angles beyond {SMALL} rad are not small motion: the linear model is unreliable there")
     unit = f"rad/{model.at.layout.time_unit}"
-    peaks = _resonances(model, actual, force * amplitude)
+    peaks = _resonances(model, actual, force)
     return HarmonicResponse(
-        omega, response, everywhere, peaks, name, float(amplitude), unit, tuple(notes), model, natural
-    )
+        omega, response, everywhere, peaks, drive.name, float(amplitude), unit, tuple(notes), model, natural,
+        moved=amplitude * drive.moved,
+    )  # fmt: skip
 
 
-def _force(linear: LinearModel, given: Any) -> tuple[Array, str]:
+@dataclass(frozen=True)
+class Excitation:
+    """A harmonic input: the force D + i omega D1 - omega^2 D2 that it exerts per unit, and what it moves directly.
+
+    Attributes:
+        name: in words.
+        D, D1, D2: force per unit displacement, rate and acceleration of the input, shape (n,).
+        carried: displacement of the coordinates per unit, ds = Z e + carried, shape (speeds,).
+        moved: share of every prescribed motion in it, shape (motions,).
+    """
+
+    name: str
+    D: Array
+    D1: Array
+    D2: Array
+    carried: Array
+    moved: Array
+
+    def scaled(self, amplitude: float) -> Callable[[float], Array]:
+        """The complex force for an amplitude, as a function of the frequency."""
+        return lambda omega: amplitude * (self.D + 1j * omega * self.D1 - omega**2 * self.D2)
+
+
+def excitation(linear: LinearModel, given: Any) -> Excitation:
+    """The harmonic input that an argument denotes: an input or prescribed motion, several motions, or forces.
+
+    Raises:
+        UsageError: there is no such input.
+    """
+    motions, zero, still = linear.motions, np.zeros(len(linear.M)), np.zeros(len(linear.Z))
+    known = () if motions is None else motions.names
+    if isinstance(given, str) and given in linear.inputs:
+        return Excitation(given, linear.F[:, linear.inputs.index(given)], zero, zero, still, np.zeros(len(known)))
+    if isinstance(given, str) and given in known:
+        given = {given: 1.0}
+    if motions is not None and isinstance(given, Mapping) and given and set(given) <= set(known):
+        share = np.array([float(given.get(name, 0.0)) for name in known])
+        name = " and ".join(n if given[n] == 1 else f"{given[n]:.6g} {n}" for n in given)
+        D, D1, D2 = (x @ share for x in (motions.D, motions.D1, motions.D2))
+        return Excitation(f"the motion {name}", D, D1, D2, motions.Y @ share, share)
     if isinstance(given, str):
-        if given not in linear.inputs:
-            known = ", ".join(linear.inputs) or "none"
-            raise UsageError(f'there is no input "{given}"; known are: {known}. Or give forces on coordinates by name')
-        return linear.F[:, linear.inputs.index(given)], given
+        names = ", ".join((*linear.inputs, *known)) or "none"
+        hint = "" if known or linear.system is None or not linear.system.drives else "; linearize_motions adds motions"
+        raise UsageError(
+            f'there is no input "{given}"; known are: {names}{hint}. Or give forces on coordinates by name'
+        )
     force = values_of(linear, given, "the force")
     if force.ndim != 1:
         raise UsageError(f"the force must be one number for every coordinate, found shape {force.shape}")
-    names = [n for n, f in zip(linear.coordinates, force, strict=True) if f]
-    return force, f"a force on {', '.join(names) or 'nothing'}"
+    acted = [n for n, f in zip(linear.coordinates, force, strict=True) if f]
+    return Excitation(f"a force on {', '.join(acted) or 'nothing'}", force, zero, zero, still, np.zeros(len(known)))
 
 
 def _frequencies(given: Any, natural: Modes) -> Array:
@@ -222,7 +285,7 @@ def _dynamic_stiffness(linear: LinearModel, omega: float) -> tuple[Array, float]
     return matrix / np.outer(size, size), float((terms / np.outer(size, size)).max())
 
 
-def _response_at(linear: LinearModel, omega: float, force: Array) -> tuple[Array, bool]:
+def response_at(linear: LinearModel, omega: float, force: Array) -> tuple[Array, bool]:
     """The response at one frequency, and whether that is a natural frequency which the force does not excite."""
     matrix, terms = _dynamic_stiffness(linear, omega)
     size = np.sqrt(np.abs(np.diag(linear.M)))
@@ -240,7 +303,7 @@ def _response_at(linear: LinearModel, omega: float, force: Array) -> tuple[Array
     return found, bool((lost & ~excited).any())
 
 
-def _resonances(linear: LinearModel, actual: Modes, force: Array) -> tuple[Resonance, ...]:
+def _resonances(linear: LinearModel, actual: Modes, force: Callable[[float], Array]) -> tuple[Resonance, ...]:
     """Peaks near the natural frequencies of all oscillating modes that the force excites."""
     found: list[Resonance] = []
     for mode in actual.modes:
@@ -250,12 +313,12 @@ def _resonances(linear: LinearModel, actual: Modes, force: Array) -> tuple[Reson
     return tuple(found)
 
 
-def _peak(linear: LinearModel, mode: Mode, force: Array) -> Resonance | None:
+def _peak(linear: LinearModel, mode: Mode, force: Callable[[float], Array]) -> Resonance | None:
     shape = np.abs(mode.shape)
     which = _most_of_first_unit(linear, shape)
     name, s = linear.coordinates[which], mode.eigenvalue
     centre = abs(s.imag)
-    row, _ = _response_at(linear, centre, force)
+    row, _ = response_at(linear, centre, force(centre))
     if s.real == 0:
         return Resonance(centre, mode.number, True, name, np.inf) if not np.isfinite(row).all() else None
     if abs(s.real) > abs(s) / np.sqrt(2):
@@ -265,7 +328,7 @@ def _peak(linear: LinearModel, mode: Mode, force: Array) -> Resonance | None:
     from scipy import optimize  # slow to load
 
     def height(omega: float) -> float:
-        return -float(np.abs(_response_at(linear, omega, force)[0][which]))
+        return -float(np.abs(response_at(linear, omega, force(omega))[0][which]))
 
     low, high = max(centre - width, 0.0), centre + width
     best = optimize.minimize_scalar(height, bounds=(low, high), method="bounded", options={"xatol": 1e-10 * centre})

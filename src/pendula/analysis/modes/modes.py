@@ -159,7 +159,7 @@ def modes(
         found, orthogonality = quadratic_modes(model, C), (None, None)
     numbered = [replace(m, number=k) for k, m in enumerate(found, 1)]
     grouped = with_groups(numbered, model, real=orthogonality[0] is not None)
-    described = tuple(replace(m, description=sentence(m, model)) for m in grouped)
+    described = tuple(replace(m, description=sentence(m, model, grouped)) for m in grouped)
     return Modes(described, model, damped, orthogonality[0], orthogonality[1], _notes(model, damped, described))
 
 
@@ -219,9 +219,12 @@ def plain(values: Array) -> list[Any]:
 def _check(linear: LinearModel) -> None:
     if not len(linear.M):
         raise UsageError("nothing can move about this equilibrium, so there are no modes")
-    sizes = np.linalg.eigvalsh((linear.M + linear.M.T) / 2)
+    root = np.sqrt(np.maximum(linear.M.diagonal(), 0.0))
+    scale = np.where(root > 0.0, root, 1.0)  # so that the units of the coordinates do not matter
+    sizes = np.linalg.eigvalsh((linear.M + linear.M.T) / 2 / np.outer(scale, scale))
     if not sizes[0] > 1e-13 * max(sizes[-1], 0.0):
-        cause = f"the mass matrix is not positive definite (eigenvalues from {sizes[0]:.3g} to {sizes[-1]:.3g})"
+        least = f"its least eigenvalue is {sizes[0]:.3g}, scaled to a unit diagonal"
+        cause = f"the mass matrix is not positive definite ({least})"
         advice = "give every moving part a mass, or use coordinates that are regular at this point"
         raise ModelError([Problem("linear model", "M", cause, advice)])
 

@@ -87,17 +87,28 @@ def mode_motion(
         ('theta2', 0.2)
     """
     linear, mode = modes.linear, modes[number]
-    system = system_behind(linear)
     if not isinstance(frames, int) or not 5 <= frames <= 5000:
         raise UsageError(f"frames must be an integer from 5 to 5000, found {frames!r}")
-    direction, largest = unit_direction(linear, mode.scaled)
-    size = _amplitude(system, linear, largest, amplitude)
     span = mode.period if mode.kind == OSCILLATION and mode.period is not None else SHOWN
     turns = np.exp(2j * np.pi * np.linspace(0.0, 1.0, frames))
-    moved = size * np.real(np.outer(turns, linear.N @ (linear.Z @ direction)))
-    q, gap = _on_constraints(system, linear, moved)
-    name = system.layout.coordinates[largest]
-    unit = system.layout.units[name]
+    if linear.displacements and linear.system is not None:
+        from pendula.analysis.linear.regular_chart import poses_along
+
+        system = linear.system
+        largest = int(np.argmax(np.abs(mode.scaled)))
+        name, unit = linear.coordinates[largest], linear.units[linear.coordinates[largest]]
+        length = typical_length(system, linear.at.parameters)
+        size = amplitude or (WITH_ANGLES if "turn_" in name else WITHOUT_ANGLES * length)
+        shape = np.asarray(mode.scaled) / mode.scaled[largest]
+        q, gap = poses_along(linear, size * np.real(np.outer(turns, shape))), 0.0
+    else:
+        system = system_behind(linear)
+        direction, largest = unit_direction(linear, mode.scaled)
+        size = _amplitude(system, linear, largest, amplitude)
+        moved = size * np.real(np.outer(turns, linear.N @ (linear.Z @ direction)))
+        q, gap = _on_constraints(system, linear, moved)
+        name = system.layout.coordinates[largest]
+        unit = system.layout.units[name]
     notes = [mode.description, f"shown with {name} moving by {size:.4g} {unit}".rstrip()]
     if mode.kind != OSCILLATION:
         notes.append("it has no period: shown as a slow oscillation along its shape")
@@ -168,7 +179,7 @@ def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[
 
 def system_behind(linear: LinearModel) -> System:
     """The system of a linear model, whose coordinates must be those of the model."""
-    if chart := getattr(linear, "chart", ""):
+    if chart := getattr(linear, "displacements", ""):
         raise NotSupported(
             f"the coordinates of the system are singular at this point: {chart}.\n"
             '  Try: compile_system(model, "maximal"), whose coordinates are regular.'

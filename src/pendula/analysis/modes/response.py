@@ -102,7 +102,7 @@ def free_response(
     model = linear_of(linear, "free_response", at, inputs, parameters)
     e = values_of(model, e0, "e")
     v = np.zeros_like(e) if v0 is None else values_of(model, v0, "v")
-    times = _times(t)
+    times = times_of(t)
     found = modes(model, damped=True)
     if found.orthogonality is not None:
         parts, rates = _undamped(found, e, v, times)
@@ -115,7 +115,8 @@ def free_response(
     return FreeResponse(times, values, speeds, q, kept, found, method, model)
 
 
-def _times(t: Any) -> Array:
+def times_of(t: Any) -> Array:
+    """Times from a sequence, or 201 evenly spaced ones up to a last time."""
     times = np.linspace(0.0, float(t), 201) if np.ndim(t) == 0 else np.asarray(t, dtype=float)
     if times.ndim != 1 or not times.size or not np.all(np.isfinite(times)):
         raise UsageError(f"t must be a sequence of finite times, or the last time, found {t!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from pendula.analysis.modes.eigenmodes import Mode
     from pendula.analysis.modes.modes import Modes
     from pendula.system.layout import Array
+    from pendula.system.system import System
 
 LISTED = 6
 """largest number of coordinates for which every amplitude is stated"""
@@ -22,17 +24,106 @@ NEARLY = 20.0
 """phases within this [deg] are almost so"""
 
 
-def sentence(mode: Mode, linear: LinearModel) -> str:
-    """A mode in one sentence: its kind, its frequency, and its shape."""
-    return f"{_what(mode, linear.at.layout.time_unit)}: {shape_words(*named_shape(mode, linear))}."
+def sentence(mode: Mode, linear: LinearModel, others: Sequence[Mode] = ()) -> str:
+    """A mode in one sentence: its kind, its frequency, and its shape; ``others`` are all modes of the model."""
+    names, values, units = named_shape(mode, linear)
+    round_ = goes_round(names, values, mode.eigenvalue)
+    what = _what(mode, linear.at.layout.time_unit)
+    if round_ is None or mode.kind != "oscillation":
+        nutating = _nutating(names, values) if mode.kind == "oscillation" else ""
+        return f"{what}: {nutating}{shape_words(names, values, units)}."
+    body, sense = round_
+    spin = _spin_of(linear, body)
+    known = [m for m in others if m.kind == "oscillation" and _body_going_round(m, linear) == body]
+    name = ""
+    if spin and len(known) == 2:
+        slow = min(known, key=lambda m: abs(m.eigenvalue))
+        name = ": precession" if slow.number == mode.number else ": nutation"
+    way = "" if not spin else " in the sense of its spin" if sense * spin > 0 else " against the sense of its spin"
+    return f"{what}: the axis of {body} goes round a cone{way}{name}."
+
+
+def goes_round(names: tuple[str, ...], values: Array, eigenvalue: complex) -> tuple[str, int] | None:
+    """The body whose axis alone goes round a circle, and the sense about that axis; None for other shapes."""
+    size = np.abs(values)
+    moving = np.flatnonzero(size > IGNORED * size.max(initial=0.0))
+    if len(moving) != 2 or not all(names[k].startswith("tilt of ") and " about " in names[k] for k in moving):
+        return None
+    first, second = (names[k].removeprefix("tilt of ").partition(" about ")[0] for k in moving)
+    ratio = complex(values[moving[1]] / values[moving[0]])
+    if first != second or abs(abs(ratio) - 1) > 1e-3 or abs(ratio.real) > 1e-3:
+        return None
+    return first, -int(np.sign(ratio.imag)) * int(np.sign(eigenvalue.imag) or 1)
+
+
+def _nutating(names: tuple[str, ...], values: Array) -> str:
+    """The word for an oscillation of tilt and precession of one body alone, which needs spin; else empty."""
+    size = np.abs(values)
+    moving = {names[k] for k in np.flatnonzero(size > IGNORED * size.max(initial=0.0))}
+    tilted = [name for name in moving if name.startswith("tilt of ") and " about " not in name]
+    if len(tilted) != 1:
+        return ""
+    body = tilted[0].removeprefix("tilt of ")
+    turn = f"precession of {body}"
+    return f"nutation of {body}, " if turn in moving and moving <= {tilted[0], turn, f"spin of {body}"} else ""
+
+
+def _body_going_round(mode: Mode, linear: LinearModel) -> str | None:
+    names, values, _ = named_shape(mode, linear)
+    found = goes_round(names, values, mode.eigenvalue)
+    return None if found is None else found[0]
+
+
+def _spin_of(linear: LinearModel, body: str) -> float:
+    """Rate of rotation of a body about its own axis in a steady motion."""
+    from pendula.analysis.symmetry.attitude import attitudes
+
+    system, at = linear.system, linear.at
+    assert system is not None
+    one = next(a for a in attitudes(system, at.parameters) if a.body == body)
+    omega = system.body_motion(at.q, at.v, parameters=at.parameters).angular_velocity[one.index]
+    R = system.poses(at.q, parameters=at.parameters)[0][one.index]
+    return float(omega @ R @ one.own) if one.own is not None else 0.0
 
 
 def named_shape(mode: Mode, linear: LinearModel) -> tuple[tuple[str, ...], Array, dict[str, str]]:
-    """Names, values and units of a shape: independent coordinates, or all of them if there are constraints."""
-    layout = linear.at.layout
+    """Names, values and units of a shape: independent coordinates, or all of them if there are constraints.
+
+    Small rotations on ball joints are tilt, precession and spin of the body; see ``symmetry/attitude.py``.
+    """
+    layout, system = linear.at.layout, linear.system
+    if system is not None and system.balls and system.in_joints.same and not linear.chart:
+        return _with_attitudes(mode, linear, system)
     if linear.Z.shape[0] == linear.Z.shape[1]:
         return linear.coordinates, mode.scaled, {n: linear.units.get(n, "") for n in linear.coordinates}
     return layout.coordinates, mode.everywhere, dict(layout.units)
+
+
+def _with_attitudes(mode: Mode, linear: LinearModel, system: System) -> tuple[tuple[str, ...], Array, dict[str, str]]:
+    """A shape along all speeds, with rotations of bodies on ball joints in words; its first entry is 1."""
+    from pendula.analysis.linear.frame import frame_of
+    from pendula.analysis.symmetry.attitude import attitudes
+
+    at, frame = linear.at, frame_of(system)
+    ds = linear.Z @ mode.scaled
+    names, values = list(frame.coordinates), np.array(ds)
+    units = {name: frame.units.get(name, "") for name in names}
+    n = len(ds)
+    turns = system.body_motion(np.broadcast_to(at.q, (n, len(at.q))), np.eye(n), parameters=at.parameters)
+    R = system.poses(at.q, parameters=at.parameters)[0]
+    for one in attitudes(system, at.parameters):
+        parts, matrix = one.parts(R[one.index])
+        rotation = R[one.index].T @ (turns.angular_velocity[:, one.index].T @ ds)
+        for k, name in enumerate(parts):
+            units[name] = units[names[one.speed + k]]
+            names[one.speed + k], values[one.speed + k] = name, matrix[k] @ rotation
+    largest = float(np.abs(values).max(initial=0.0))
+    values = np.where(np.abs(values) > 1e-12 * largest, values, 0.0)
+    first = next((x for x in values if abs(x) > IGNORED * largest), 1.0)
+    values = values / first
+    if np.iscomplexobj(values) and np.abs(values.imag).max(initial=0.0) <= 1e-14 * np.abs(values).max(initial=0.0):
+        values = values.real
+    return tuple(names), values, units
 
 
 def _what(mode: Mode, unit: str) -> str:

@@ -22,6 +22,7 @@ from pendula.library.lookup import shown
 from pendula.model.units import Units
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.build import compile_system
+from pendula.system.entry import refuse_written
 from pendula.system.joint_forces import Wrenches, joint_wrenches
 from pendula.system.layout import Array
 from pendula.system.system import System
@@ -241,6 +242,7 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
     """
     if not isinstance(run, Trajectory):
         raise UsageError(f"reactions takes a run, found {shown(run)}; use simulate(system, duration)")
+    refuse_written(run.system, "reactions")
     near = near_singular(run)
     if np.any(near >= 0) and np.any(near < 0):
         return with_limits(run, near, lambda one: reactions(one, formulation=formulation))

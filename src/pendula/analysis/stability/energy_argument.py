@@ -63,7 +63,7 @@ def energy_finding(model: LinearModel, roots: Roots) -> Finding:
     system = model.system
     assert system is not None
     flat = roots.zero_vectors
-    if model.chart:
+    if model.displacements:
         families = np.zeros((len(model.M), 0))
         against = "" if not flat.shape[1] else "stiffness vanishes at a singular chart"
         if system.has_power:
@@ -91,7 +91,7 @@ def energy_finding(model: LinearModel, roots: Roots) -> Finding:
     null = np.flatnonzero(np.abs(sizes) <= levels)
     if not null.size:
         return Finding("minimum", "its second derivatives are positive definite", families=families, damped=damped)
-    if null.size > 1 or families.shape[1] or np.any(model.at.v) or model.chart:
+    if null.size > 1 or families.shape[1] or np.any(model.at.v) or model.displacements:
         text = "its second derivatives vanish in several directions, or along a family or in a steady motion"
         return Finding("unknown", text + ": higher-order terms were not examined", families=families, damped=damped)
     direction = along[:, null[0]]
@@ -158,7 +158,7 @@ def _power_against(model: LinearModel, system: System) -> str:
         return "applied forces that depend on the position were not found to have a potential"
     for _ in range(6):
         q, v = displaced(system, at, model.Z, NEARBY * reach * rng.uniform(-1, 1, size=n), np.zeros(n))
-        K = terms_at(system, q, at.v, at.inputs, at.multipliers, at.parameters).K
+        K = terms_at(system, q, at.v, at.inputs, at.multipliers, at.parameters, spin=at.spin).K
         if np.abs(K - K.T).max() > 1e-9 * np.abs(K).max():
             return "forces have no potential: the stiffness is not symmetric near the equilibrium"
     return ""

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, equilibrium_at
-from pendula.analysis.linear.linearize import displaced, independent_directions, linearize
+from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, closed_state, equilibrium_at
+from pendula.analysis.linear.linearize import Point, displaced, independent_directions, linearize
 from pendula.analysis.linear.terms import Terms, terms_at
 from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
 from pendula.system.layout import Array, State
@@ -28,6 +28,13 @@ def follow(system: System, start: State, inputs: Any, parameters: Array) -> Equi
         return equilibrium_at(system, State(0.0, q, start.v, system.layout), inputs=inputs, parameters=parameters)
     except (NotAnEquilibrium, UsageError):
         return None
+
+
+def state_near(system: System, at: Point, parameters: Array) -> State:
+    """The state at which a search for the equilibrium that an argument denotes begins."""
+    if isinstance(at, Equilibrium):
+        return at.state
+    return at if isinstance(at, State) else closed_state(system, at, parameters)
 
 
 def _newton(system: System, start: State, inputs: Any, parameters: Array) -> tuple[Array | None, float]:
@@ -62,7 +69,7 @@ def _balanced(system: System, q: Array, v: Array, u: Array, lam: Array, paramete
 
 
 def _as_equilibrium(system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array) -> Equilibrium:
-    return Equilibrium("trial", q, v, u, parameters, lam, BALANCED, 0.0, None, (), 1.0, system.layout, (), None, system)
+    return Equilibrium("trial", q, v, u, parameters, lam, BALANCED, 0.0, None, (), 1.0, system.layout, system=system)
 
 
 # --- other equilibria ---------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from contextlib import suppress
 
 import numpy as np
 
-from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.linear.linearize import chosen_speeds, displaced, linearize
+from pendula.analysis.equilibria.turning import steady_speeds
+from pendula.analysis.linear.linearize import balance_of, chosen_speeds, displaced, linearize
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.quadratic import solve_quadratic
 from pendula.analysis.linear.quick.linear_models import weight_rate
@@ -59,7 +59,8 @@ def same_along(model: LinearModel, families: Array) -> bool:
     for e in [e for direction in (*families.T, families.sum(axis=1)) for e in _others(model, direction)]:
         q, _ = displaced(system, at, model.Z, e, 0.0 * e)
         try:
-            there = linearize(system, State(0.0, q, at.v, system.layout), inputs=inputs, parameters=at.parameters)
+            v = steady_speeds(system, at, q)
+            there = linearize(system, State(0.0, q, v, system.layout), inputs=inputs, parameters=at.parameters)
             gaps = np.abs(roots[:, None] - _roots(there, model))
         except PendulaError:
             return False
@@ -129,7 +130,7 @@ def rate_of_turning(model: LinearModel) -> float:
     """A typical rate of rotation of a steady motion or a drive [1/time]; 0 at rest."""
     at = model.at
     assert model.system is not None
-    balance = Balance(model.system, at.inputs if len(at.inputs) else None, at.parameters)
+    balance = balance_of(model.system, at)
     return float(np.sqrt(balance.by_turning(at.q, at.v) / np.abs(model.M).max()))
 
 
@@ -138,7 +139,8 @@ def forces_at(model: LinearModel, e: Array) -> tuple[Array, Terms]:
     system, at = model.system, model.at
     assert system is not None
     q, _ = displaced(system, at, model.Z, e, 0.0 * e)
-    terms = terms_at(system, q, at.v, at.inputs, at.multipliers, at.parameters)
+    v = steady_speeds(system, at, q)
+    terms = terms_at(system, q, v, at.inputs, at.multipliers, at.parameters, spin=at.spin)
     if not system.loop_rows:
         return np.asarray(model.Z.T @ terms.left), terms
     chosen = chosen_speeds(model.Z)

@@ -16,15 +16,16 @@ from pendula.analysis.linear.linearize import Point, linearize, point_of
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.spectrum import spectrum
 from pendula.analysis.stability.energy_argument import reduced_stiffness
-from pendula.analysis.stability.following import follow, meets, off_axis, through_axis, through_zero
+from pendula.analysis.stability.following import follow, meets, off_axis, state_near, through_axis, through_zero
+from pendula.analysis.stability.proven_ranges import Stretch, proven_over
 from pendula.analysis.stability.verdict import Stability, sides_of_axis, stability
 from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
 from pendula.numerics.solvers.dips import between_roots, brackets, dip, missed
 from pendula.system.entry import AnySystem, system_of
-from pendula.system.layout import Array, State
+from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.system import System
-from pendula.words import readable
+from pendula.words import INDICATED, readable
 
 LOST = "no equilibrium"
 BORDER = "the followed equilibrium exists on one side only"
@@ -94,6 +95,11 @@ class StabilityRanges:
         missed_below: indicated, not proven: a range of this width contains a sample, but a narrower one is found only
             if an extremum of a margin of stability, as the samples show it, leads there.
         ends: ends of the whole range with a verdict that differs from the adjacent range.
+        certainty: ``proven`` if interval arithmetic showed that the verdicts hold between critical values, except in
+            windows about these; ``undecided`` if a window is left at which the verdict does not change; else
+            ``indicated``; see ``missed_below``.
+        windows: if a proof was asked for, the intervals of the parameter in which it showed nothing.
+        grounds: the result of the proof, or why there is none.
 
     Example:
         >>> import pendula
@@ -108,11 +114,18 @@ class StabilityRanges:
     samples: int
     ends: tuple[CriticalValue, ...] = ()
     missed_below: float = np.inf
+    certainty: str = INDICATED
+    windows: tuple[tuple[float, float], ...] = ()
+    grounds: str = ""
 
     @property
     def caution(self) -> str:
-        """What may have been missed."""
-        return missed(self.samples, self.missed_below)
+        """What is proven, or what may have been missed."""
+        may = missed(self.samples, self.missed_below)
+        if not self.grounds:
+            return may
+        said = f"{self.certainty}: {self.grounds}"
+        return f"{said}; {may}" if self.certainty == INDICATED else said
 
     @property
     def values(self) -> Array:
@@ -142,6 +155,7 @@ def stability_over(
     inputs: Any = None,
     parameters: Parameters = None,
     samples: int = 200,
+    prove: float | None = None,
 ) -> StabilityRanges:
     """Critical values of a parameter and the verdict between them, following one equilibrium.
 
@@ -157,13 +171,15 @@ def stability_over(
         at: the equilibrium at ``low`` (as in ``linearize``; a nearby point suffices).
         inputs, parameters: as in ``linearize``; the studied parameter overrides them.
         samples: number of sampled values.
+        prove: seconds to spend on a proof, by interval arithmetic, that the verdicts hold everywhere between critical
+            values; for open mechanisms of up to 4 speeds whose equations are smooth.
 
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.hoop_bead())
-        >>> found = pendula.linear.stability_over(system, "Omega", 1, 5, at={"theta": 0})
-        >>> found.values.round(9).tolist(), [r.verdict for r in found.ranges]
-        ([3.132091953], ['asymptotically stable', 'unstable'])
+        >>> found = pendula.linear.stability_over(system, "Omega", 1, 5, at={"theta": 0}, samples=20, prove=10)
+        >>> found.values.round(9).tolist(), [r.verdict for r in found.ranges], found.certainty
+        ([3.132091953], ['asymptotically stable', 'unstable'], 'proven')
     """
     system = system_of(system, "stability_over")
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
@@ -175,7 +191,8 @@ def stability_over(
     study.follow_over([low, *inner.tolist(), high])
     touches = study.look_between()
     edges = [e for a, b in pairwise(list(study.samples)) for e in study.edges(a, b)]
-    return study.result(_merged([*edges, *touches], low, high), samples)
+    found = study.result(_merged([*edges, *touches], low, high), samples)
+    return found if prove is None else study.proven(found, prove)
 
 
 def _merged(edges: list[_Edge], low: float, high: float) -> list[_Edge]:
@@ -231,19 +248,10 @@ class _Study:
             try:
                 return point_of(self.system, self.at, self.inputs, vector)
             except NotAnEquilibrium:
-                start = self._start(vector)
+                start = state_near(self.system, self.at, vector)
         else:
             start = near.state
         return follow(self.system, start, self.inputs, vector)
-
-    def _start(self, vector: Array) -> State:
-        if isinstance(self.at, Equilibrium):
-            return self.at.state
-        if isinstance(self.at, State):
-            return self.at
-        from pendula.analysis.equilibria.equilibrium import closed_state
-
-        return closed_state(self.system, self.at, vector)
 
     def sample(self, value: float, near: Equilibrium | None) -> _Sample:
         """The equilibrium at a value, from one nearby, and the verdict from its eigenvalues alone."""
@@ -408,6 +416,21 @@ class _Study:
         return StabilityRanges(
             self.parameter, tuple(critical), tuple(kept), count, tuple(e for e in ends if e is not None), self.spacing
         )
+
+    def proven(self, found: StabilityRanges, seconds: float) -> StabilityRanges:
+        """The same ranges with what interval arithmetic proves of them."""
+        if not (np.isfinite(seconds) and seconds > 0.0):
+            raise UsageError(f"prove must be a positive number of seconds, found {seconds!r}")
+        stretches = []
+        for part in found.ranges:
+            points = [
+                (s.value, s.point) for s in self.samples if s.point is not None and part.low < s.value < part.high
+            ]
+            judged = part.stability
+            how = (judged.argument, judged.drifts) if judged else ("none", ())
+            stretches.append(Stretch(part.low, part.high, part.verdict, *how, points))
+        certainty, windows, grounds = proven_over(self.system, self.parameter, self.base, stretches, seconds)
+        return replace(found, certainty=certainty, windows=windows, grounds=grounds)
 
     def _range(self, a: float, b: float) -> Range:
         """The verdict between two edges, at the middle; the equilibrium is followed from the nearest sample there."""

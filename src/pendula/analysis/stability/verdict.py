@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +14,10 @@ from pendula.analysis.linear.linearize import Point
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.quadratic import longest_chain
 from pendula.analysis.linear.spectrum import Spectrum, spectrum
+from pendula.analysis.stability.certainty import Certainty, certainty_of, only_dissipates
 from pendula.analysis.stability.energy_argument import Finding, energy_finding, is_damped
 from pendula.analysis.stability.linear_families import same_along
+from pendula.analysis.stability.momentum_argument import momentum_finding
 from pendula.errors import UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
@@ -23,6 +26,7 @@ from pendula.words import readable
 
 ROUNDING = 200 * np.finfo(float).eps
 """real parts up to this, times the condition number of the root and the norm of the matrix, count as zero"""
+FAMILY_TESTED = "that equilibria form a family was tested at finite distances"
 
 
 @readable
@@ -36,16 +40,19 @@ class Stability:
         applies_to_nonlinear: whether the verdict holds for the mechanism itself, not only for its linear model.
         proof: the argument.
         roots: kind of every eigenvalue: over-damped, under-damped, undamped, growing, at rest.
-        drifts: coordinates that may drift at a constant rate after a disturbance.
+        drifts: coordinates, or symmetries in words, along which a disturbed motion may drift at a constant rate.
         spectrum: the eigenvalues.
         at: the equilibrium.
+        argument: what decided: ``eigenvalues``, ``stiffness``, ``higher-order terms``, ``momenta``,
+            ``family`` or ``none``.
+        tested: claims of the argument that were tested at some states but not proven.
 
     Example:
         >>> import pendula
         >>> system = pendula.compile_system(pendula.library.pendulum())
         >>> found = pendula.stability(system, {"theta": 0})
-        >>> found.verdict, found.applies_to_nonlinear
-        ('stable', True)
+        >>> found.verdict, found.certainty, found.applies_to_nonlinear
+        ('stable', 'proven', True)
     """
 
     verdict: str
@@ -56,6 +63,26 @@ class Stability:
     drifts: tuple[str, ...]
     spectrum: Spectrum
     at: Equilibrium
+    argument: str = "none"
+    tested: tuple[str, ...] = ()
+
+    @cached_property
+    def _certainty(self) -> Certainty:
+        return certainty_of(self.verdict, self.argument, self.tested, self.drifts, self.spectrum)
+
+    @property
+    def certainty(self) -> str:
+        """How certain the verdict is, in one word.
+
+        ``proven``: by structure and interval arithmetic; ``indicated``: in floating point, or by tests at some states;
+        ``undecided``: there is no verdict.
+        """
+        return self._certainty.word
+
+    @property
+    def grounds(self) -> str:
+        """The method of the proof, or what was tried and what is missing."""
+        return self._certainty.grounds
 
     @property
     def is_stable(self) -> bool | None:
@@ -68,7 +95,9 @@ class Stability:
         holds = "holds for the nonlinear mechanism" if self.applies_to_nonlinear else "is about the linear model only"
         kinds = sorted(set(self.roots), key=self.roots.index)
         many = ", ".join(f"{self.roots.count(kind)} {kind}" for kind in kinds)
-        return f"{self.verdict} ({self.behavior} behavior; this {holds})\n  because {self.proof}\n  roots: {many}"
+        first = f"{self.verdict} ({self.behavior} behavior; this {holds})"
+        sure = f"{self.certainty}: {self.grounds}"
+        return f"{first}\n  because {self.proof}\n  {sure}\n  roots: {many}"
 
 
 def stability(
@@ -105,15 +134,21 @@ def stability(
     if (sides > 0).any():
         worst = found.values[int(np.argmax(np.where(sides > 0, found.values.real, -np.inf)))]
         text = f"the eigenvalue {_written(worst)} 1/{unit} has a positive real part (Lyapunov's first method)"
-        return Stability("unstable", "significant", True, text, roots, (), found, of.at)
+        return Stability("unstable", "significant", True, text, roots, (), found, of.at, "eigenvalues")
     if (sides < 0).all():
         slow = found.values[int(np.argmax(found.values.real))]
         text = (
             f"all eigenvalues have negative real parts, the largest {slow.real:.6g} 1/{unit} (Lyapunov's first method)"
         )
-        return Stability("asymptotically stable", "significant", True, text, roots, (), found, of.at)
-    verdict, applies, proof, drifts = _critical(of, found, sides)
-    return Stability(verdict, "critical", applies, proof, roots, drifts, found, of.at)
+        return Stability("asymptotically stable", "significant", True, text, roots, (), found, of.at, "eigenvalues")
+    if of.system.written:
+        text = f"eigenvalues lie on the imaginary axis, and no energy is known for the equations of {of.system.written}"
+        return Stability("undecided", "critical", False, text, roots, (), found, of.at)
+    ruling = _critical(of, found, sides)
+    text, drifts = ruling.proof, ruling.drifts
+    return Stability(
+        ruling.verdict, "critical", ruling.applies, text, roots, drifts, found, of.at, ruling.argument, ruling.tested
+    )
 
 
 # --- eigenvalues ------------------------------------------------------------------------------------------
@@ -144,9 +179,11 @@ def _doubt(found: Spectrum) -> Array:
     except np.linalg.LinAlgError:
         condition = np.full(2 * n, 1e8)
     nearest = np.abs(values[:, None] - gamma * roots).argmin(axis=1)
-    # A defective root has no finite condition number, but the mean of its cluster is well conditioned.
+    # A defective root has no finite condition number, but the mean of its cluster is well conditioned. The roots of a
+    # slightly different matrix are spread about it, so the mean decides only if it is farther from the axis than that.
     defective = ~found.semisimple
-    return np.where(defective, 1e3 * size, size * np.minimum(condition[nearest], 1e8))
+    spread = np.maximum(1e3 * size * found.cluster_conditions, found.scatters)
+    return np.where(defective, spread, size * np.minimum(condition[nearest], 1e8))
 
 
 def kind_of_root(value: complex, side: float, *, damped: bool) -> str:
@@ -169,8 +206,24 @@ def _written(value: complex) -> str:
 # --- roots on the axis ------------------------------------------------------------------------------------
 
 
-def _critical(model: LinearModel, found: Spectrum, sides: Array) -> tuple[str, bool, str, tuple[str, ...]]:
-    """Verdict, whether it holds for the nonlinear mechanism, proof, drifting coordinates."""
+class _Ruling(NamedTuple):
+    """Verdict, whether it holds for the nonlinear mechanism, proof; what decided, what was tested, what drifts."""
+
+    verdict: str
+    applies: bool
+    proof: str
+    argument: str = "none"
+    tested: tuple[str, ...] = ()
+    drifts: tuple[str, ...] = ()
+
+
+def _critical(model: LinearModel, found: Spectrum, sides: Array) -> _Ruling:
+    """The verdict if no root is right of the imaginary axis and some are on it."""
+    steady = momentum_finding(model)
+    if steady is not None:
+        along = ", ".join(steady.drifts)
+        verdict = f"critical: drifts along {along}, stable otherwise"
+        return _Ruling(verdict, True, steady.reason, "momenta", drifts=steady.drifts)
     energy = energy_finding(model, found.roots)
     names = _named(model, energy.families)
     drifting = found.roots.drifting if energy.families is not None and energy.families.shape[1] else 0
@@ -180,11 +233,11 @@ def _critical(model: LinearModel, found: Spectrum, sides: Array) -> tuple[str, b
         return _at_minimum(model, energy, names, drifting)
     conservative = energy.shape == "no minimum"
     if conservative and _falls_without_gyroscopes(model, energy):
-        text = f"the potential has no minimum: {energy.reason} (Chetaev){_tested_only(model, energy)}"
-        return "unstable", True, text, ()
+        text = f"the potential has no minimum: {energy.reason} (Chetaev)"
+        return _Ruling("unstable", True, text, "higher-order terms", _tested(model, energy))
     if only_families and not found.roots.drifting:
         text = f"equilibria form a family along {', '.join(names)}, all other real parts are negative (Lyapunov-Malkin)"
-        return "stable", True, text, ()
+        return _Ruling("stable", True, text, "family", (FAMILY_TESTED,))
     on_axis = (sides == 0) & (found.values != 0)
     flat = found.roots.zero_vectors.shape[1] - (0 if energy.families is None else energy.families.shape[1])
     chain = longest_chain(model.M, model.C, model.K) if (sides == 0).any() else 0
@@ -203,35 +256,37 @@ def _critical(model: LinearModel, found: Spectrum, sides: Array) -> tuple[str, b
         reason = f"energy does not decide: {against}"
     else:
         reason = f"energy does not decide: {energy.reason}"
-    return "undecided", False, f"roots lie on the imaginary axis; {linear}; {reason}", ()
+    return _Ruling("undecided", False, f"roots lie on the imaginary axis; {linear}; {reason}")
 
 
-def _at_minimum(
-    model: LinearModel, energy: Finding, names: list[str], drifting: int
-) -> tuple[str, bool, str, tuple[str, ...]]:
+def _at_minimum(model: LinearModel, energy: Finding, names: list[str], drifting: int) -> _Ruling:
     potential = "effective potential" if _turns(model) else "potential"
     who = "Lagrange-Dirichlet"
     if names:
         potential, who = "potential at fixed momentum" if drifting else potential, "Routh" if drifting else who
     text = f"the {potential} has a strict minimum: {energy.reason} ({who})"
-    text += _tested_only(model, energy)
+    argument = "family" if names else "stiffness" if energy.order == 2 else "higher-order terms"
+    tested = (*_tested(model, energy), FAMILY_TESTED) if names else _tested(model, energy)
     if names and drifting:
         along = ", ".join(names)
         text += f"; nothing restrains {along}, which keeps moving after a push"
-        return f"critical: drifts along {along}, stable otherwise", True, text, tuple(names)
+        return _Ruling(f"critical: drifts along {along}, stable otherwise", True, text, argument, tested, tuple(names))
     if names:
         text += f"; along {', '.join(names)} it comes to rest where friction stops it"
     if energy.order > 2 and energy.damped:
         text += "; every direction is damped, so motion decays, though more slowly than any exponential"
-    return "stable", True, text, ()
+    return _Ruling("stable", True, text, argument, tested)
 
 
-def _tested_only(model: LinearModel, energy: Finding) -> str:
-    """The parts of the proof that were tested at some states only."""
+def _tested(model: LinearModel, energy: Finding) -> tuple[str, ...]:
+    """The parts of the argument that were tested at some states only."""
     tried = list(energy.tested)
-    if model.system is not None and model.system.has_power:
+    if energy.order > 2:
+        tried.append("that the stiffness vanishes is judged by rounding")
+    system = model.system
+    if system is not None and system.has_power and not only_dissipates(system, model.at.parameters):
         tried.append("that applied forces add no energy was tested at nearby states")
-    return f"; tested but not proven: {', and '.join(tried)}" if tried else ""
+    return tuple(tried)
 
 
 def _turns(model: LinearModel) -> bool:

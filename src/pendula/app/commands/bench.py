@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import textwrap
 from typing import Any
 
@@ -35,19 +34,20 @@ def bench_command() -> None:
 def linearization_command(
     executions: int, longest: float, cases: tuple[str, ...], output: str | None, as_json: bool
 ) -> None:
-    """Paper 000: linearization of a simple 3D pendulum, and a harder companion.
+    """IFToMM benchmark: linearization of a simple 3D pendulum, and a harder companion.
 
     Accuracy is the 2-norm of the difference between exact and true eigenvalues; time is that of all executions, each
     of which computes the terms, the eigenvalues and a label for each.
     """
     path = writable(output, "-o")
     from pendula.bench.linearization import benchmark_linearization
+    from pendula.bench.solution import solution_file
 
     def tell(name: str) -> None:
         click.echo(f"  ... {name}", err=True)
 
     found = benchmark_linearization(executions, longest=longest, cases=cases, progress=None if as_json else tell)
-    data = _data(found)
+    data = solution_file(found)
     if path is not None:
         write_text(path, json.dumps(data, indent=1, allow_nan=False) + "\n")
     if as_json:
@@ -73,7 +73,7 @@ def _report(found: Any, executions: int, output: str | None) -> str:
         for x in found
     ]
     head = ["case", "error [1/s]", "true", "spurious", "runs", "CPU [s]", "one [us]", "batch [us]"]
-    parts = [heading("Linearization of a simple 3D pendulum (paper 000)"), "", table(rows, head), ""]
+    parts = [heading("Linearization of a simple 3D pendulum (IFToMM benchmark)"), "", table(rows, head), ""]
     names = [[x.case.name, f"{x.case.problem}: {x.case.coordinates}"] for x in found]
     parts += [table(names, ["case", "coordinates"]), "", heading("Eigenvalues", level=2), ""]
     parts += [table(_roots(found), ["case", "value [1/s]", "times", "label"]), ""]
@@ -118,44 +118,3 @@ def _remarks(found: Any, executions: int) -> list[str]:
             "distinct. The exact ones were computed with 50 digits from matrices derived by hand."
         )
     return parts
-
-
-def _data(found: Any) -> dict[str, Any]:
-    from pendula.bench.linearization import ONE_EXECUTION
-
-    return {
-        "benchmark": "linearization of a simple 3D pendulum (paper 000)",
-        "one_execution": ONE_EXECUTION,
-        "unit": "1/s",
-        "cases": [_case(x) for x in found],
-    }
-
-
-def _case(x: Any) -> dict[str, Any]:
-    exact = [*x.case.exact, *(value.conjugate() for value in x.case.exact)]
-    return {
-        "name": x.case.name,
-        "problem": x.case.problem,
-        "coordinates": x.case.coordinates,
-        "model_coordinates": list(x.spectrum.model.coordinates),
-        "chart": x.spectrum.model.chart,
-        "accuracy_2norm": _finite(x.error),
-        "executions": x.executions,
-        "seconds": x.seconds,
-        "cpu_seconds": x.cpu_seconds,
-        "batch_executions": None if x.batch_seconds is None else x.batch_executions,
-        "cpu_seconds_per_execution": x.per_execution,
-        "batch_cpu_seconds": x.batch_seconds,
-        "exact": [{"re": value.real, "im": value.imag} for value in exact],
-        "true": [{"re": value.real, "im": value.imag, "label": "physical"} for value in x.true.tolist()],
-        "spurious": [
-            {"re": _finite(root.value.real), "im": _finite(root.value.imag), "multiplicity": root.multiplicity}
-            | {"label": root.label}
-            for root in x.spurious
-        ],
-    }
-
-
-def _finite(x: float) -> float | None:
-    """The number, or None (null in JSON) if it is infinite or undetermined, which the label says."""
-    return float(x) if math.isfinite(x) else None

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 import textwrap
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from pendula.app import options as opt
+from pendula.errors import UsageError
 from pendula.files import write_text
-from pendula.formats import format_for, formats
+from pendula.formats import endings, format_for, formats
 from pendula.model.model import Model
 from pendula.present.words.tables import WIDTH, number, table
+from pendula.words import picked
+
+if TYPE_CHECKING:
+    from pendula.analysis.court.expressions import ExpressionCheck
+    from pendula.equations.equations import Equations
 
 
 @click.command("derive")
@@ -21,11 +29,45 @@ from pendula.present.words.tables import WIDTH, number, table
 @opt.formulation_option("lagrange")
 @click.option("--format", "form", help=f"{', '.join(formats('Equations'))}; default: by the ending of -o, or text.")
 @opt.output_option("File to write; default: print it.")
+@click.option("--stages", is_flag=True, help="Table of the derivation in stages (text, latex, json): sizes and checks.")
+@click.option("--routh", is_flag=True, help="Without cyclic coordinates, whose momenta become parameters (Routh).")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option(
+    "--angular-velocity",
+    "axes",
+    type=click.Choice(["parent", "body"]),
+    help="Write the maps L of omega = L q' instead, in these axes of each spherical or free joint (text or latex).",
+)
+@click.option(
+    "--explain", metavar="FILE", help="Write how the equations come about, step by step (.html or .tex), instead."
+)
 def derive_command(
-    model: str, settings: tuple[str, ...], formulation: str, form: str | None, output: str | None, as_json: bool
+    model: str,
+    settings: tuple[str, ...],
+    formulation: str,
+    form: str | None,
+    output: str | None,
+    stages: bool,
+    routh: bool,
+    as_json: bool,
+    axes: Literal["parent", "body"] | None,
+    explain: str | None,
 ) -> None:
-    """Equations of motion of MODEL."""
+    """Equations of motion of MODEL.
+
+    With --stages: rotation matrices, inertia tensors, inertia matrix, Coriolis terms and gravity, each with its
+    terms and operations before and after every simplification step, and a numerical check. With --explain: the
+    derivation from the frames to the equations, written to FILE, with a comparison at every step. Exits with 1 if
+    one fails.
+    """
+    if axes is not None:
+        _velocity_maps(opt.read_model(model, settings), axes, form, output)
+        return
+    if explain is not None:
+        if form or output or as_json or stages or routh:
+            raise UsageError("--explain writes a separate file: leave out --format, -o, --json, --stages and --routh")
+        _explain(opt.read_model(model, settings), formulation, explain)
+        return
     from pendula.equations.derive import derive
     from pendula.equations.printing.formats import print_equations
 
@@ -33,12 +75,71 @@ def derive_command(
     by_ending = format_for("Equations", path) if path is not None else None
     form = "json" if as_json else form or by_ending or "text"
     formats("Equations").entry(form)  # raises for an unknown format before the derivation
-    text = print_equations(derive(opt.read_model(model, settings), formulation), form)
+    if routh and (stages or formulation != "lagrange"):
+        raise UsageError("--routh reduces Lagrange's equations: leave out --stages and --formulation")
+    found = opt.read_model(model, settings)
+    equations = _reduced(found) if routh else derive(found, formulation)
+    passed = True
+    if stages:
+        text, passed = _stages(equations, form)
+    else:
+        text = print_equations(equations, form)
     if path is None:
         click.echo(text)
     else:
         write_text(path, text + "\n")
         click.echo(f"wrote {path} ({form}, by {formulation})")
+    if not passed:
+        sys.exit(1)
+
+
+def _reduced(model: Model) -> Equations:
+    """Routh's equations, at the momenta of the initial state."""
+    from pendula.analysis.symmetry.routh import routh
+
+    return routh(model).system.equations
+
+
+def _stages(equations: Equations, form: str) -> tuple[str, bool]:
+    """The derivation in stages in a format, and whether all checks passed."""
+    from pendula.equations.stages.stages import stages
+
+    if form not in ("text", "latex", "json"):
+        raise UsageError(f'--stages can be written as text, latex or json, found "{form}"')
+    found = stages(equations)
+    written = {"text": lambda: str(found), "latex": found.latex, "json": lambda: json.dumps(found.as_dict(), indent=1)}
+    return written[form](), found.passed
+
+
+def _explain(model: Model, formulation: str, file: str) -> None:
+    """Writes the story of a derivation."""
+    path = opt.writable(file, "--explain", endings("Explanation"))
+    from pendula.present.explain.explain import explain
+
+    told = explain(model, path, formulation=formulation)
+    click.echo(f"wrote {path}")
+    click.echo(_paragraph(" ".join(str(told).split())))
+    if not told.passed:
+        sys.exit(1)
+
+
+def _velocity_maps(model: Model, axes: Literal["parent", "body"], form: str | None, output: str | None) -> None:
+    """Writes the angular-velocity maps of a model."""
+    from pendula.equations.orientation.velocity_maps import velocity_maps
+
+    if form not in (None, "text", "latex"):
+        raise UsageError(f'--angular-velocity writes text or latex, not "{form}"')
+    path = opt.writable(output, "-o")
+    found = velocity_maps(model, axes)
+    if not found:
+        raise UsageError(f"{model.name} has no spherical or free joint, so it has no angular-velocity map")
+    is_latex = form == "latex" or (form is None and path is not None and path.suffix == ".tex")
+    text = "\n\n".join(x.latex() if is_latex else str(x) for x in found)
+    if path is None:
+        click.echo(text)
+    else:
+        write_text(path, text + "\n")
+        click.echo(f"wrote {path}")
 
 
 @click.command("check")
@@ -80,6 +181,7 @@ def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
                 "states": certificate.states,
                 "tolerance": TOLERANCE,
                 "pairs": found,
+                "expressions": _expression_data(certificate.expressions),
                 "passed": certificate.passed,
             }
         )
@@ -95,7 +197,18 @@ def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
     for pair in certificate.pairs:
         if not pair.passed:  # with the state
             click.echo(_paragraph(f"{pair.a} and {pair.b} disagree most in the {pair.where}"))
+    click.echo("\n".join(_paragraph(line) for line in str(certificate.expressions).splitlines()))
     return certificate.passed
+
+
+def _expression_data(found: ExpressionCheck) -> dict[str, Any]:
+    return {
+        **picked(found, "count max_difference passed"),
+        "differences": [
+            {**one.place._asdict(), **picked(one, "compiled independent state size")} for one in found.differences
+        ],
+        "skipped": [str(place) for place in found.skipped],
+    }
 
 
 def _own(model: Model, against: str, states: int, seed: int, as_json: bool) -> bool:

@@ -123,7 +123,17 @@ def describe(model: Model) -> str:
         text += ["", table(rows, ["parameter", "value", "from"])]
     if model.inputs:
         text += ["", table([(n, str(v)) for n, v in model.inputs.items()], ["input", "value"])]
+    if kept := _kept(model):
+        rows = [(x["name"], x["meaning"], x["coordinate"] or "-") for x in kept]
+        text += ["", table(rows, ["kept", "meaning", "cyclic coordinate"])]
     return "\n".join(text)
+
+
+def _kept(model: Model) -> list[dict[str, str]]:
+    """The momenta that a mechanism keeps."""
+    from pendula.analysis.symmetry.integrals import momenta
+
+    return [picked(one, "name meaning formula unit coordinate") for one in momenta(model)]
 
 
 def freedom(model: Model) -> str:
@@ -184,6 +194,7 @@ def _summary(model: Model) -> dict[str, Any]:
         "speeds": [s.name for s in model.speeds],
         "parameter_values": model.parameter_values,
         "loops": len(model.closures),
+        "integrals": _kept(model),
     }
 
 

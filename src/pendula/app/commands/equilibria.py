@@ -70,11 +70,11 @@ def equilibria_command(
             on_progress=progress.done,
         )
         verdicts = _verdicts(asked, found, progress)
-        wrote = draw(found, path, verdicts=[v for v, _ in verdicts])
+        wrote = draw(found, path, verdicts=[v["verdict"] for v in verdicts])
     if as_json:
         echo_json(_data(asked, found, verdicts))
     else:
-        click.echo(_report(asked, found, [v for v, _ in verdicts], wrote))
+        click.echo(_report(asked, found, verdicts, wrote))
     if not len(found):
         sys.exit(1)
 
@@ -90,18 +90,18 @@ def _read_box(asked: Asked, box: tuple[str, ...]) -> dict[str, Any] | None:
     return found or None
 
 
-def _verdicts(asked: Asked, found: Equilibria, progress: Progress) -> list[tuple[str, str]]:
-    """Verdict and proof of each; if the linear model fails, undecided with the reason."""
+def _verdicts(asked: Asked, found: Equilibria, progress: Progress) -> list[dict[str, str]]:
+    """Verdict, certainty and proof of each; if the linear model fails, undecided with the reason."""
     from pendula.analysis.stability.verdict import stability
 
     progress.say("stability of each")
     verdicts = []
     for k, one in enumerate(found):
         try:
-            judged = stability(asked.system, one)
-            verdicts.append((judged.verdict, judged.proof))
+            verdicts.append(picked(stability(asked.system, one), "verdict certainty proof"))
         except PendulaError as error:
-            verdicts.append(("undecided", str(error).splitlines()[0]))
+            reason = str(error).splitlines()[0]
+            verdicts.append({"verdict": "undecided", "certainty": "undecided", "proof": reason})
         progress.done(k + 1, len(found))
     return verdicts
 
@@ -114,19 +114,20 @@ def _refuse_plot(asked: Asked) -> None:
         raise UsageError(f"--plot draws the potential over one or two free coordinates; this mechanism has {what}")
 
 
-def _report(asked: Asked, found: Equilibria, verdicts: list[str], wrote: list[str]) -> str:
+def _report(asked: Asked, found: Equilibria, verdicts: list[dict[str, str]], wrote: list[str]) -> str:
     from pendula.present.words.equilibria import equilibria_text
 
-    lines = [heading(f"{asked.model.name}: equilibria"), "", with_all(equilibria_text(asked.system, found, verdicts))]
+    text = equilibria_text(asked.system, found, [v["verdict"] for v in verdicts], [v["certainty"] for v in verdicts])
+    lines = [heading(f"{asked.model.name}: equilibria"), "", with_all(text)]
     return "\n".join([*lines, *wrote])
 
 
-def _data(asked: Asked, found: Equilibria, verdicts: list[tuple[str, str]]) -> dict[str, Any]:
+def _data(asked: Asked, found: Equilibria, verdicts: list[dict[str, str]]) -> dict[str, Any]:
     from pendula.present.words.equilibria import equilibrium_data
 
     entries = [
-        equilibrium_data(asked.system, one) | {"verdict": verdict, "proof": proof, "found": times}
-        for one, (verdict, proof), times in zip(found, verdicts, found.found, strict=True)
+        equilibrium_data(asked.system, one) | judged | {"found": times}
+        for one, judged, times in zip(found, verdicts, found.found, strict=True)
     ]
     return {
         "model": asked.model.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from pendula.app.point import (
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.files import write_arrays
-from pendula.present.words.tables import WIDTH, heading
+from pendula.present.words.tables import WIDTH, heading, table
 from pendula.words import picked
 
 if TYPE_CHECKING:
@@ -32,21 +33,34 @@ if TYPE_CHECKING:
     from pendula.analysis.linear.spectrum import Spectrum
 
 
+hold_option = click.option(
+    "--hold",
+    type=float,
+    metavar="TIME",
+    help="Hold prescribed motions at their values at TIME and take them as inputs; --at then gives values.",
+)
+
+
 @click.command("linearize")
 @mechanism_options
+@opt.equations_option
+@hold_option
 @rate_option
 @at_option
 @click.option("--method", default="exact", show_default=True, help="exact derivatives, or central differences.")
 @click.option("--no-geometric", is_flag=True, help="Omit the geometric stiffness: wrong, for comparison.")
 @click.option("--symbolic", is_flag=True, help="Matrices, polynomial and conditions in symbols (values of --at too).")
+@click.option("--terms", is_flag=True, help="With --symbolic: every term kept, linearized or dropped, and why.")
 @click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
 @opt.output_option("Write all matrices and eigenvalues as .npz.")
 @opt.plot_option("Write the eigenvalues in the complex plane")
 def linearize_command(
     at: tuple[str, ...],
+    hold: float | None,
     method: str,
     no_geometric: bool,
     symbolic: bool,
+    terms: bool,
     latex: bool,
     output: str | None,
     plot_file: str | None,
@@ -62,23 +76,33 @@ def linearize_command(
     paths = {"-o": opt.file_of(output, "-o", "LinearModel"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
     if method not in ("exact", "differences"):
         raise UsageError(f'--method must be exact or differences, found "{method}"')
+    if terms and not symbolic:
+        raise UsageError("--terms tells the terms of symbolic equations; give --symbolic, too")
     with Progress(quiet=as_json or latex) as progress:
         asked = read_asked(**options, progress=progress)
+        if symbolic and asked.system.written:
+            raise UsageError("--symbolic derives the linear model of MODEL and takes no --equations")
         if symbolic:
-            _symbolic(asked, at, latex, as_json, progress)
+            _symbolic(asked, at, terms, latex, as_json, progress)
             return
-        chosen = chosen_or_exit(asked, at, as_json, progress)
-        from pendula.analysis.linear.linearize import linearize
+        if hold is not None and (method != "exact" or no_geometric):
+            raise UsageError("--hold gives exact derivatives with their geometric stiffness only")
+        if hold is not None:
+            asked, chosen, model = _held(asked, at, hold)
+        else:
+            chosen = chosen_or_exit(asked, at, as_json, progress)
+            from pendula.analysis.linear.linearize import linearize
+
+            model = linearize(asked.system, chosen.point, method=method, geometric=not no_geometric)
         from pendula.analysis.linear.spectrum import spectrum
 
-        model = linearize(asked.system, chosen.point, method=method, geometric=not no_geometric)
         roots = spectrum(model)
     wrote = _write(model, roots, paths)
     notes = _notes(model, no_geometric)
     if as_json:
         from pendula.present.words.linear import linear_data
 
-        opt.echo_json(point_data(asked, chosen) | linear_data(model, roots) | {"notes": notes})
+        opt.echo_json(point_data(asked, chosen) | linear_data(model, roots) | {"notes": notes} | _motion_data(model))
     elif latex:
         click.echo(model.latex())
     else:
@@ -89,8 +113,46 @@ def linearize_command(
             *notes,
             "",
             opt.with_all(linear_text(model, roots), "--json, or -o FILE.npz"),
+            *_motion_lines(model),
         ]
         click.echo("\n".join([*lines, *wrote]))
+
+
+def _held(asked: Asked, at: tuple[str, ...], hold: float) -> tuple[Asked, Chosen, LinearModel]:
+    """The linear model with prescribed motions held, and its mechanism and equilibrium."""
+    from pendula.analysis.linear.motion_inputs import linearize_motions
+
+    if any("=" not in text for text in at):
+        raise UsageError(f'--at expects values such as theta=180deg with --hold, found "{at[0]}"')
+    if asked.rates:
+        raise UsageError("--hold and --rate exclude each other: motions are held about an equilibrium at rest")
+    values = opt.read_numbers(asked.values, at_values(at), "--at")
+    model = linearize_motions(asked.system, values, hold=hold)
+    system = model.system
+    assert system is not None
+    return replace(asked, system=system), Chosen(model.at, f"prescribed motions held as at t = {hold:g}"), model
+
+
+def _motion_lines(model: LinearModel) -> list[str]:
+    """The columns of prescribed motions as a table."""
+    motions = model.motions
+    if motions is None:
+        return []
+    lines = ["", heading("prescribed motions", level=2), "", "M e'' + C e' + K e = F u + D y + D1 y' + D2 y''", ""]
+    for k, name in enumerate(motions.names):
+        columns = zip(model.coordinates, motions.D[:, k], motions.D1[:, k], motions.D2[:, k], strict=True)
+        rows = [(n, float(a), float(b), float(c)) for n, a, b, c in columns]
+        held = f"{name} = {motions.held[k]:.6g} {motions.units[name]}".rstrip()
+        lines += [f"y: change of {held}", table(rows, ["row", "D", "D1", "D2"]), ""]
+    return lines[:-1]
+
+
+def _motion_data(model: LinearModel) -> dict[str, Any]:
+    motions = model.motions
+    if motions is None:
+        return {}
+    columns = {name: getattr(motions, name).tolist() for name in ("held", "D", "D1", "D2")}
+    return {"motions": {"names": list(motions.names), **columns}}
 
 
 def chosen_or_exit(asked: Asked, at: tuple[str, ...], as_json: bool, progress: Progress) -> Chosen:
@@ -166,55 +228,50 @@ def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -
     return [*wrote, *opt.draw(roots, paths["--plot"])]
 
 
-def _symbolic(asked: Asked, at: tuple[str, ...], latex: bool, as_json: bool, progress: Progress) -> None:
+def _symbolic(asked: Asked, at: tuple[str, ...], terms: bool, latex: bool, as_json: bool, progress: Progress) -> None:
     """Prints the symbolic linear model."""
-    from pendula.equations.small_motion import linearize_symbolic
-    from pendula.present.words.symbols import symbolic_data, symbolic_text
+    from pendula.equations.small_motion.build import linearize_symbolic
+    from pendula.present.words import symbols as words
 
     where: dict[str, Any]
-    if any("=" in text for text in at):
+    if any("=" in text for text in at) and not asked.model.closures:
         where = {**{f"{n}_dot": x for n, x in asked.rates.items()}, **at_values(at)}
     else:
-        where = _exact(asked, chosen_or_exit(asked, at, as_json, progress))
+        from pendula.present.words.equilibria import joint_values
+
+        found_at = joint_values(asked.system, chosen_or_exit(asked, at, as_json, progress).point)
+        where = {n: x for n, x in found_at.items() if x}
     found = linearize_symbolic(asked.model, where)
+    told = words.terms_text(found) if terms and not (as_json or latex) else ""
     if as_json:
-        opt.echo_json({"model": asked.model.name, "at": {n: str(x) for n, x in where.items()}} | symbolic_data(found))
+        data = {"model": asked.model.name, "at": {n: str(x) for n, x in where.items()}} | words.symbolic_data(found)
+        opt.echo_json(data | ({"equations": words.terms_data(found)} if terms else {}))
     elif latex:
-        click.echo(found.latex())
+        click.echo("\n".join([found.latex(), *([words.terms_latex(found)] if terms else [])]))
     else:
-        click.echo(f"{heading(f'{asked.model.name}: small motion in symbols')}\n\n{symbolic_text(found, where)}")
-
-
-def _exact(asked: Asked, chosen: Chosen) -> dict[str, float]:
-    """Coordinates of an equilibrium in exact form: zeros and multiples of a quarter turn; else raises UsageError."""
-    import math
-
-    from pendula.present.words.equilibria import joint_values, place
-
-    where = {n: x for n, x in joint_values(asked.system, chosen.point).items() if x}
-    quarters = {n: round(x / (math.pi / 2)) * (math.pi / 2) for n, x in where.items()}
-    angles = {c.name for c in asked.model.coordinates if c.kind == "angle"}
-    if any(n not in angles or abs(x - quarters[n]) > 1e-12 for n, x in where.items()):
-        raise UsageError(
-            f"--symbolic: this equilibrium is known in numbers only: {place(asked.system, chosen.point)}.\n"
-            '  Try: --at with an expression of parameters, such as --at "theta=acos(g/(r*Omega**2))", or --at theta=0.'
-        )
-    return quarters
+        title = heading(f"{asked.model.name}: small motion in symbols")
+        told = f"\n\n{heading('term by term', level=2)}\n\n{told}" if terms else ""
+        click.echo(f"{title}\n\n{words.symbolic_text(found, where)}{told}")
 
 
 @click.command("modes")
 @mechanism_options
+@opt.equations_option
+@hold_option
 @rate_option
 @at_option
 @click.option("--damped", is_flag=True, help="Include damping; default: undamped modes.")
 @click.option("--mode", "chosen_mode", type=int, help="The mode that --animate plays; default 1.")
 @opt.animate_option("Write a page that plays a mode")
 @opt.plot_option("Write the shapes")
-@click.option("--response", metavar="INPUT", help="Steady response to a harmonic input of this name.")
+@click.option(
+    "--response", metavar="INPUT", help="Steady response to a harmonic input of this name, or with --hold a motion."
+)
 @click.option("--amplitude", type=float, default=1.0, show_default=True, help="Amplitude of the input of --response.")
 @opt.plot_option("Write the response over frequency", "--plot-response", "response_file")
 def modes_command(
     at: tuple[str, ...],
+    hold: float | None,
     damped: bool,
     chosen_mode: int | None,
     animation: str | None,
@@ -239,11 +296,15 @@ def modes_command(
     paths["--animate"] = opt.file_of(animation, "--animate", "Scene")
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, progress=progress)
-        chosen = chosen_or_exit(asked, at, as_json, progress)
-        from pendula.analysis.linear.linearize import linearize
         from pendula.analysis.modes.modes import modes
 
-        model = linearize(asked.system, chosen.point)
+        if hold is not None:
+            asked, chosen, model = _held(asked, at, hold)
+        else:
+            chosen = chosen_or_exit(asked, at, as_json, progress)
+            from pendula.analysis.linear.linearize import linearize
+
+            model = linearize(asked.system, chosen.point)
         found = modes(model, damped=damped)
         answer = None
         if response is not None:

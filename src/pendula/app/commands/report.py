@@ -47,7 +47,7 @@ def report_command(
     path = writable(name, "-o")
     assert path is not None
     found = study(made, at=at, duration=duration, tol=tol, on_progress=_progress if sys.stderr.isatty() else None)
-    write_report(found, path)
+    write_report(found, path=path)
     if sys.stderr.isatty():
         click.echo("\r\033[K", nl=False, err=True)
     missing = {part: reason.splitlines()[0] for part, reason in found.absent.items() if part in _TOLD}

@@ -14,16 +14,28 @@ from pendula.errors import UsageError
 from pendula.present.words.tables import heading, number, table
 from pendula.words import counted, picked
 
+MOST_ROWS = 24
+"""largest number of coordinates and speeds that the summary of a run lists"""
+
 
 @click.command("simulate")
 @run_options
 @opt.formulation_option(None, "default: kane, where equations are derived")
 @opt.engine_option
+@opt.equations_option
 @click.option("--event", "events", multiple=True, metavar="EXPR", help='Event to locate, such as "theta1 = 0 rising".')
 @click.option("--section", metavar="EXPR", help='A section of the motion, such as "theta1 = 0" (crossed rising).')
 @click.option("--section-of", metavar="NAME", help="The coordinate to plot against its speed.")
 @opt.plot_option("Write a picture of the section", "--plot-section", "section_file")
+@click.option("--integrals", is_flag=True, help="Report how well the run keeps the momenta of the mechanism.")
 @click.option("--horizon", is_flag=True, help="Find how long the run is reliable, by comparison with a tighter run.")
+@click.option(
+    "--quantity",
+    "quantities",
+    multiple=True,
+    metavar="NAME",
+    help="Also report, write and plot this: theta1_ddot, kinetic, lower.tip.x, a prescribed motion. May be repeated.",
+)
 @opt.output_option("Write the run as .npz.")
 @opt.plot_option("Write a plot")
 @opt.animate_option("Write an animation as a self-contained page")
@@ -32,7 +44,9 @@ def simulate_command(
     section: str | None,
     section_of: str | None,
     section_file: str | None,
+    integrals: bool,
     horizon: bool,
+    quantities: tuple[str, ...],
     output: str | None,
     plot_file: str | None,
     animation: str | None,
@@ -49,12 +63,18 @@ def simulate_command(
         "--plot-section": opt.file_of(section_file, "--plot-section", "Figure"),
     }
     run, wall = perform(**options, section=section, quiet=as_json)
-    wrote = _write(run, paths, section_of)
+    chosen = {name: run[name] for name in quantities}  # an unknown name is refused before files are written
+    wrote = _write(run, paths, section_of, quantities)
     found = _horizon(run) if horizon else None
+    kept = _integrals(run) if integrals else None
     if as_json:
-        opt.echo_json(_data(run, found))
+        data = _data(run, found) | ({} if kept is None else {"integrals": kept})
+        if chosen:
+            data["quantities"] = {name: values.tolist() for name, values in chosen.items()}
+            data["units"] |= {name: run.unit(name) for name in chosen}
+        opt.echo_json(data)
     else:
-        click.echo(report(run, wall, wrote, found))
+        click.echo(report(run, wall, wrote, found, quantities, kept))
     if not run.ok:
         sys.exit(1)
 
@@ -65,13 +85,33 @@ def _horizon(run: Any) -> Any:
     return horizon(run)
 
 
-def _write(run: Any, paths: dict[str, Any], section_of: str | None = None) -> list[str]:
+def _integrals(run: Any) -> list[dict[str, Any]]:
+    """The integrals of motion with their first values and drifts along a run."""
+    from pendula.analysis.symmetry.integrals import integrals
+
+    found = integrals(run.system, parameters=run.parameters)
+    values, drift = found.values(run), found.drift(run)
+    return [
+        {
+            **picked(one, "name meaning formula unit coordinate"),
+            "value": float(values[one.name][0]),
+            "drift": drift[one.name],
+        }
+        for one in found
+    ]
+
+
+def _write(run: Any, paths: dict[str, Any], section_of: str | None, quantities: tuple[str, ...]) -> list[str]:
     """Writes the requested files; a run without stored states has nothing to show."""
-    wrote = opt.write_result(run, paths["-o"])
+    if quantities and paths["-o"] is not None and paths["-o"].suffix.lower() == ".npz":
+        run.save(paths["-o"], quantities=quantities)
+        wrote = [f"wrote {paths['-o']}"]
+    else:
+        wrote = opt.write_result(run, paths["-o"])
     if len(run) < 2 and (paths["--plot"] is not None or paths["--animate"] is not None):
         click.echo("note: no plot or animation was written, since the run stored only one state", err=True)
     if len(run) > 1:
-        wrote += opt.draw(run, paths["--plot"])
+        wrote += opt.draw(run, paths["--plot"], **({"quantities": quantities} if quantities else {}))
     if len(run) > 1 and paths["--animate"] is not None:
         from pendula.present.pictures.results import animate
 
@@ -82,7 +122,14 @@ def _write(run: Any, paths: dict[str, Any], section_of: str | None = None) -> li
     return wrote
 
 
-def report(run: Any, wall: float, wrote: list[str], horizon: Any = None) -> str:
+def report(
+    run: Any,
+    wall: float,
+    wrote: list[str],
+    horizon: Any = None,
+    quantities: tuple[str, ...] = (),
+    kept: list[dict[str, Any]] | None = None,
+) -> str:
     """A summary of a run in 80 columns."""
     layout, units = run.joint_layout, run.system.model.unit_names
     lines = [heading(run.system.model.name), ""]
@@ -102,6 +149,11 @@ def report(run: Any, wall: float, wrote: list[str], horizon: Any = None) -> str:
     if run.violation is not None:
         opening = f"{run.constraint_violation:.2e}, its rate {run.velocity_violation:.2e}"
         facts.append(("constraint violation", opening))
+    if run.nearest_singularity is not None:
+        when = f"t = {number(run.nearest_singularity.t, 6)} {units.time}"
+        facts.append(("singularity", f"{run.nearest_singularity}, at {when}"))
+    if run.predictability is not None:
+        facts.append(("error at the end", f"{run.predictability.size}, estimated"))
     if horizon is not None:
         facts.append(("horizon", "the end" if horizon.time is None else f"{number(horizon.time, 6)} {units.time}"))
     facts.append(("seconds", f"{run.seconds:.4f} integrating, {wall:.2f} in all"))
@@ -113,13 +165,18 @@ def report(run: Any, wall: float, wrote: list[str], horizon: Any = None) -> str:
         lines.append(
             textwrap.fill(f"{'note' if horizon.reached else 'horizon'}: {horizon}", 80, subsequent_indent="  ")
         )
+    if kept is not None:
+        each = [(x["name"], x["meaning"], x["value"], x["unit"], f"{x['drift']:.1e}") for x in kept]
+        shown = table(each, ["integral", "meaning", "value", "unit", "drift"]) if each else "no integrals were found"
+        lines += ["", shown]
     if run.events:
         from pendula.present.words.events import events_text
 
         lines += ["", events_text(run.events, units.time)]
     names = [*layout.coordinates, *layout.speeds]
-    if len(run) and len(names) <= 24:
-        rows = [(n, float(run[n][0]), float(run[n][-1]), layout.units[n]) for n in names]
+    names = [*(names if len(names) <= MOST_ROWS else []), *quantities]
+    if len(run) and names:
+        rows = [(n, float(run[n][0]), float(run[n][-1]), run.unit(n)) for n in names]
         lines += ["", table(rows, ["state", "first", "last", "unit"])]
     if wrote:
         lines += ["", *wrote]
@@ -140,12 +197,20 @@ def _data(run: Any, horizon: Any = None) -> dict[str, Any]:
         **picked(run, "detail t energy_drift jacobi_drift constraint_violation velocity_violation"),
         **picked(run, "steps rejected rhs_evaluations seconds stepper tolerance step"),
         **picked(run.system, "formulation engine"),
+        "nearest_singularity": _singularity_data(run.nearest_singularity),
         "states": {n: run[n].tolist() for n in names},
         "units": dict(layout.units),
         "notes": [opt.in_options(note) for note in run.notes],
         "events": events_data(run.events),
+        "predictability": None if run.predictability is None else run.predictability.as_dict(),
         "horizon": None if horizon is None else _horizon_data(horizon),
     }
+
+
+def _singularity_data(found: Any) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {**picked(found.singularity, "joint coordinate words lost"), **picked(found, "distance t")}
 
 
 def _horizon_data(found: Any) -> dict[str, Any]:

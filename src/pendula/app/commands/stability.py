@@ -21,7 +21,15 @@ from pendula.present.words.tables import heading
 @at_option
 @click.option("--over", metavar="NAME=LOW:HIGH", help="Critical values of a parameter in a range, such as k=0:50.")
 @click.option("--samples", default=200, show_default=True, type=click.IntRange(2, 100_000), help="Values for --over.")
-def stability_command(at: tuple[str, ...], over: str | None, samples: int, as_json: bool, **options: Any) -> None:
+@click.option(
+    "--prove",
+    type=click.FloatRange(0.0, min_open=True),
+    metavar="SECONDS",
+    help="With --over, spend up to this time on a proof that nothing lies between the samples.",
+)
+def stability_command(
+    at: tuple[str, ...], over: str | None, samples: int, prove: float | None, as_json: bool, **options: Any
+) -> None:
     """Whether an equilibrium of MODEL is stable, by which argument, and over which range of a parameter.
 
     The verdict is asymptotically stable, stable, critical (it drifts along an unrestrained coordinate), unstable,
@@ -29,11 +37,13 @@ def stability_command(at: tuple[str, ...], over: str | None, samples: int, as_js
     critical, with 1 if it is unstable or undecided, or if there is no equilibrium. --over follows the equilibrium
     from the low end of the range, to which --at refers; the exit code is then always 0.
     """
+    if prove is not None and over is None:
+        raise UsageError("--prove needs --over: a verdict at one point is proven without it, where that is possible")
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, progress=progress)
         span = None if over is None else read_range(asked.model, over, "--over", "k=0:50")
         if span is not None:
-            _over(_at_low_end(asked, span, progress), at, span, samples, as_json, progress)
+            _over(_at_low_end(asked, span, progress), at, span, samples, prove, as_json, progress)
             return
         chosen = chosen_or_exit(asked, at, as_json, progress)
         from pendula.analysis.stability.verdict import stability
@@ -50,7 +60,13 @@ def stability_command(at: tuple[str, ...], over: str | None, samples: int, as_js
 
 
 def _over(
-    asked: Asked, at: tuple[str, ...], span: tuple[str, float, float], samples: int, as_json: bool, progress: Progress
+    asked: Asked,
+    at: tuple[str, ...],
+    span: tuple[str, float, float],
+    samples: int,
+    prove: float | None,
+    as_json: bool,
+    progress: Progress,
 ) -> None:
     """Prints critical values and verdicts over a range, for the equilibrium selected at its low end."""
     from pendula.analysis.stability.ranges import stability_over
@@ -59,7 +75,7 @@ def _over(
     name, low, high = span
     chosen = chosen_or_exit(asked, at, as_json, progress)
     progress.say(f"stability over {name}")
-    found = stability_over(asked.system, name, low, high, at=chosen.point, samples=samples)
+    found = stability_over(asked.system, name, low, high, at=chosen.point, samples=samples, prove=prove)
     if as_json:
         echo_json(point_data(asked, chosen) | ranges_data(asked.system, found))
         return

@@ -74,6 +74,7 @@ def _report(asked: Asked, found: Trim) -> str:
     state = found.state.as_dict()
     facts = [("holds", named_values({n: x for n, x in state.items() if x or n in layout.coordinates}, layout.units))]
     facts += [(_kind(asked, name), _value(found, name)) for name in found.values]
+    facts += [("also", f"{n} = {number(x)} {found.units[n]}") for n, x in found.also.items()]
     others = {n: x for n, x in found.inputs.items() if n not in found.values}
     if others:
         facts.append(("other inputs", ", ".join(f"{n} = {number(x)}" for n, x in others.items())))
@@ -105,5 +106,6 @@ def _data(asked: Asked, found: Trim) -> dict[str, Any]:
         "units": dict(found.units),
         "state": found.state.as_dict(),
         "inputs": dict(found.inputs),
+        "also": dict(found.also),
         "residual": found.residual,
     }

@@ -22,7 +22,9 @@ from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.formulations.support import Support
-from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Turn, TurnQuaternion
+from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Turn
+from pendula.equations.orientation.symbols import TurnBall
+from pendula.equations.shares import Book, Terms
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
 from pendula.model.model import Model
@@ -56,17 +58,23 @@ class Kane:
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""
-        return _Derivation(Mechanism(model)).equations()
+        return KaneDerivation(Mechanism(model)).equations()
+
+    def derivation(self, model: Model) -> KaneDerivation:
+        """The derivation, with all its intermediate results and the source of each term."""
+        return KaneDerivation(Mechanism(model), traced=True)
 
 
 def loop_constraints(mechanism: Mechanism) -> cl.Constraints:
     """Loop-closure constraints alone: kinematics of the bodies, without masses and loads."""
-    derivation = _Derivation(mechanism)
+    derivation = KaneDerivation(mechanism)
     return cl.constraint_rows(mechanism, derivation.rows, derivation._constraint)
 
 
-class _Derivation:
-    def __init__(self, mechanism: Mechanism) -> None:
+class KaneDerivation:
+    """The derivation for one mechanism; its attributes are the results, in the order in which they are found."""
+
+    def __init__(self, mechanism: Mechanism, *, traced: bool = False) -> None:
         self.m = mechanism
         self.tape = mechanism.tape
         self.loads = ld.collect_loads(mechanism)
@@ -81,6 +89,16 @@ class _Derivation:
             if str(rate) in self.rate_index:
                 self.rate_of[q] = (self.rate_index[str(rate)], rate, 0)
         self.bodies = self._bodies()
+        self.book = Book(traced=traced)
+        self.centers: list[Motion] = []
+        """motion of the mass centres"""
+        self.inertias: list[vec.Matrix] = []
+        """inertia about the mass centre, world axes"""
+        self.twists: list[vec.Vector] = []
+        """I alpha + omega x I omega for v' = 0"""
+        self.forces: dict[str, list[Terms]] = {}
+        self.mass_terms: list[list[Terms]] = []
+        self.constraints = cl.Constraints((), (), (), ())
 
     # -- kinematics -----------------------------------------------------------------------------
 
@@ -115,7 +133,7 @@ class _Derivation:
             keep(motion.a, f"a__{hint}"),
         )
 
-    def _step(self, motion: Motion, pose: Pose, step: Shift | Turn | TurnQuaternion, hint: str) -> tuple[Motion, Pose]:
+    def _step(self, motion: Motion, pose: Pose, step: Shift | Turn | TurnBall, hint: str) -> tuple[Motion, Pose]:
         after = self.m.follow(pose, (step,), hint)
         match step:
             case Shift(vector):
@@ -131,15 +149,13 @@ class _Derivation:
                     bend[0],
                     after,
                 ), after
-            case TurnQuaternion(omega=omega):
-                columns = vec.transposed(after.R)
+            case TurnBall(omega=omega, columns=columns, bias=bias):
                 spin = self.tape.keep_all(vec.times(after.R, omega), f"spin__{hint}")
-                own = {self.rate_index[str(s)]: (column, 1) for s, column in zip(omega, columns, strict=True)}
                 turned = Motion(after.r, dict(motion.W), dict(motion.V), motion.w, motion.v, motion.alpha, motion.a)
-                for k, (column, _) in own.items():
-                    turned.W[k] = column
+                for speed, column in columns.items():
+                    turned.W[self.rate_index[speed]] = vec.times(after.R, column)
                 turned.w = vec.add(motion.w, spin)
-                turned.alpha = vec.add(motion.alpha, vec.cross(motion.w, spin))
+                turned.alpha = vec.add(motion.alpha, vec.cross(motion.w, spin), vec.times(after.R, bias))
                 return turned, after
         raise TypeError(f"no motion for {step!r}")
 
@@ -239,14 +255,16 @@ class _Derivation:
     def _world(self, body: str, vector: vec.Vector, axes: str) -> vec.Vector:
         return vector if axes == "world" else vec.times(self.m.poses[self.m.index[body]].R, vector)
 
-    def _forces(self) -> dict[str, list[list[Expr]]]:
-        rows: dict[str, list[list[Expr]]] = {part: [[] for _ in range(self.count)] for part in PARTS}
+    def _forces(self) -> dict[str, list[Terms]]:
+        rows = {part: self.book.column(self.count) for part in PARTS}
         gravity = self.m.constants_of(self.m.model.gravity)
         for link in self.m.links:
+            self.book.of_body(link.body)
             center = self._at(link.body, link.com)
             for k, V in center.V.items():
                 rows["gravity"][k].append(vec.dot(vec.scale(link.mass, gravity), V))
         for load in self.loads:
+            self.book.of_force(load.force)
             match load:
                 case ld.Between():
                     self._spring(load, rows)
@@ -271,11 +289,11 @@ class _Derivation:
                     assert_never(load)
         return rows
 
-    def _push(self, rows: list[list[Expr]], motion: Motion, force: vec.Vector) -> None:
+    def _push(self, rows: list[Terms], motion: Motion, force: vec.Vector) -> None:
         for k, V in motion.V.items():
             rows[k].append(vec.dot(force, V))
 
-    def _spring(self, load: ld.Between, rows: dict[str, list[list[Expr]]]) -> None:
+    def _spring(self, load: ld.Between, rows: dict[str, list[Terms]]) -> None:
         """Equal and opposite forces along the line between two points."""
         start, end = self._at(*load.start), self._at(*load.end)
         gap = self.tape.keep_all(vec.subtract(end.r, start.r), "gap__spring")
@@ -294,12 +312,16 @@ class _Derivation:
             self._push(rows[part], start, force)
             self._push(rows[part], end, vec.scale(-1, force))
 
-    def _joint_spring(self, load: ld.Across, rows: dict[str, list[list[Expr]]]) -> None:
+    def _joint_spring(self, load: ld.Across, rows: dict[str, list[Terms]]) -> None:
         """A torque (or force) between the two sides of a joint, which acts on the relative rate."""
-        own, speed, _ = self.rate_of[load.coordinate]
         turn = self.m.links[load.link].absolute_turn
-        shares: dict[int, Expr] = {own: 1}
-        rate: Expr = speed
+        if load.coordinate in self.rate_of:
+            own, speed, _ = self.rate_of[load.coordinate]
+            shares: dict[int, Expr] = {own: 1}
+            rate: Expr = speed
+        else:  # an angle whose rate is linear in angular velocities
+            rate = self.m.joint_qdot[str(load.coordinate)]
+            shares = {k: x for k in range(self.count) if not is_zero(x := rate.diff(self.m.rates[k]))}
         if turn is not None:
             # relative rate = own rate - rate of the parent about the same axis
             parent = self.m.links[load.link].parent
@@ -358,17 +380,21 @@ class _Derivation:
     def equations(self) -> Equations:
         """All blocks of the equations of motion."""
         n, count = len(self.m.v), self.count
-        mass_terms: list[list[list[Expr]]] = [[[] for _ in range(n)] for _ in range(count)]
-        rows = self._forces()
+        mass_terms = self.mass_terms = self.book.matrix(count, n)
+        rows = self.forces = self._forces()
         kinetic: list[Expr] = []
         momenta: list[list[Expr]] = [[] for _ in range(count)]
         products = _Products()
         for link, pose, body in zip(self.m.links, self.m.poses, self.bodies, strict=True):
+            self.book.of_body(link.body)
             center = self._named(self._at(link.body, link.com), f"{link.body}_com")
             inertia = self._world_inertia(link.inertia, pose, link.body)
             spin = self.tape.keep_all(vec.times(inertia, body.w), f"H__{link.body}")
             twist = vec.add(vec.times(inertia, body.alpha), vec.cross(body.w, spin))
             twist = self.tape.keep_all(twist, f"T__{link.body}")
+            self.centers.append(center)
+            self.inertias.append(inertia)
+            self.twists.append(twist)
             inertias = {k: vec.times(inertia, W) for k, W in body.W.items()}
             active = sorted(set(center.V) | set(body.W))
             for k in active:
@@ -388,11 +414,11 @@ class _Derivation:
             for j in range(k + 1, n):
                 mass[k][j] = mass[j][k]
 
-        constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
+        self.constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
         blocks = Blocks(
             mass=mass,
             parts={part: [vec.total(terms) for terms in lists] for part, lists in rows.items()},
-            constraints=constraints,
+            constraints=self.constraints,
             kinetic=vec.total(kinetic),
             potential=ld.potential_energy(self.m, self.loads),
             momenta=[vec.total(terms) for terms in momenta],

@@ -3,7 +3,8 @@
     d/dt (dT/dv) - dT/ds + dV/ds = Q + G^T lam
 
 with ds the virtual displacement of a speed (dq = N ds). For the angular velocity of a ball joint, which is a
-quasi-velocity and not the derivative of coordinates, the term omega x dT/domega is added (Boltzmann-Hamel).
+quasi-velocity and not the derivative of coordinates, the term omega x dT/domega is added (Boltzmann-Hamel): as it is in
+body axes, with the opposite sign in axes of the parent side.
 Velocities follow body by body: in world axes if all rotations are about z, otherwise in body axes, which keeps the
 energies short.
 """
@@ -18,10 +19,12 @@ import symengine as se
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.closures import AngleRow, GapRow, Row, closure_rows, constraint_rows, world_axis
+from pendula.equations.closures import AngleRow, Constraints, GapRow, Row, closure_rows, constraint_rows, world_axis
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.formulations.support import Support
-from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Step, Turn, TurnQuaternion, quaternion_matrix
+from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Step, Turn
+from pendula.equations.orientation.symbols import TurnBall
+from pendula.equations.shares import Book, Terms
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.model import Model
 
@@ -55,11 +58,17 @@ class Lagrange:
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""
-        return _Derivation(Mechanism(model)).equations()
+        return LagrangeDerivation(Mechanism(model)).equations()
+
+    def derivation(self, model: Model) -> LagrangeDerivation:
+        """The derivation, with all its intermediate results and the source of each term."""
+        return LagrangeDerivation(Mechanism(model), traced=True)
 
 
-class _Derivation:
-    def __init__(self, mechanism: Mechanism) -> None:
+class LagrangeDerivation:
+    """The derivation for one mechanism; its attributes are the results, in the order in which they are found."""
+
+    def __init__(self, mechanism: Mechanism, *, traced: bool = False) -> None:
         self.m = mechanism
         self.tape = mechanism.tape
         self.loads = ld.collect_loads(mechanism)
@@ -70,6 +79,19 @@ class _Derivation:
         self.virtual = [mechanism.virtual(k) for k in range(self.count)]
         self.by_speed = [mechanism.by_speed(k) for k in range(self.count)]
         self.velocities = self._velocities()
+        self.book = Book(traced=traced)
+        self.centers: list[vec.Vector] = []
+        """velocities of the mass centres"""
+        self.kinetic: list[Expr] = []
+        self.weights: list[Expr] = []
+        self.spring_energies: list[tuple[int, Expr]] = []
+        """number of the force, and its potential energy"""
+        self.momentum: list[list[Expr]] = []
+        """dT/dv by rate and body"""
+        self.momenta: list[Expr] = []
+        self.forces: dict[str, list[Terms]] = {}
+        self.mass_terms: list[list[Terms]] = []
+        self.constraints = Constraints((), (), (), ())
 
     # -- velocities -----------------------------------------------------------------------------
 
@@ -103,9 +125,8 @@ class _Derivation:
                         here = Velocity(self.m.follow(here.pose, (step,), hint), vec.add(here.w, spin), here.u)
                     else:
                         here = self._turned(here, step, self.m.turn_matrix(axis, angle, hint), spin, hint)
-                case TurnQuaternion(quaternion, omega):
-                    matrix = self.m.named(quaternion_matrix(quaternion), f"{hint}_joint")
-                    here = self._turned(here, step, matrix, list(omega), hint)
+                case TurnBall(matrix, omega=omega):
+                    here = self._turned(here, step, self.m.named(matrix, f"{hint}_joint"), list(omega), hint)
                 case _:
                     assert_never(step)
         return here
@@ -143,6 +164,7 @@ class _Derivation:
         for k, link in enumerate(self.m.links):
             here = self.velocities[k]
             u = self.tape.keep_all(self._point_velocity(k, link.com), f"uc__{link.body}")
+            self.centers.append(u)
             if here.flat:  # angular velocity along z only
                 spin = link.inertia[2][2] * here.w[2] ** 2 if not is_zero(here.w[2]) else 0
             else:
@@ -150,33 +172,35 @@ class _Derivation:
             energies.append(link.mass * vec.dot(u, u) / 2 + spin / 2)
         return [se.sympify(e) for e in energies]
 
-    def potential_energies(self) -> tuple[list[Expr], list[Expr]]:
-        """Potential energy of gravity for every body, and of the springs."""
+    def potential_energies(self) -> tuple[list[Expr], list[tuple[int, Expr]]]:
+        """Potential energy of gravity for every body, and of the springs, with the number of each force."""
         gravity = self.m.constants_of(self.m.model.gravity)
         weights = []
         for link, pose in zip(self.m.links, self.m.poses, strict=True):
             center = vec.add(pose.r, vec.times(pose.R, link.com))
             weights.append(se.sympify(-link.mass * vec.dot(gravity, center)))
-        springs = []
+        springs: list[tuple[int, Expr]] = []
         for load in self.loads:
             match load:
                 case ld.Across():
-                    springs.append(load.pull.potential(load.measured(self.tape)))
+                    springs.append((load.force, load.pull.potential(load.measured(self.tape))))
                 case ld.Between():
                     if load.pull.is_elastic:
-                        springs.append(load.pull.potential(self._distance(load, by_name=load.needs_distance())))
+                        distance = self._distance(load, by_name=load.needs_distance())
+                        springs.append((load.force, load.pull.potential(distance)))
                 case ld.BallFriction() | ld.ForceAt() | ld.TorqueOn() | ld.SpinForce() | ld.OnCoordinate():
                     pass  # virtual work
                 case _:
                     assert_never(load)
-        return weights, [se.sympify(e) for e in springs if not is_zero(e)]
+        return weights, [(number, se.sympify(e)) for number, e in springs if not is_zero(e)]
 
     # -- generalized forces ---------------------------------------------------------------------
 
-    def _virtual_work(self) -> dict[str, list[Expr]]:
+    def _virtual_work(self) -> dict[str, list[Terms]]:
         """Generalized forces of loads without a potential, by part."""
-        rows: dict[str, list[list[Expr]]] = {p: [[] for _ in range(self.count)] for p in ("dissipation", "applied")}
+        rows = {part: self.book.column(self.count) for part in ("dissipation", "applied")}
         for load in self.loads:
+            self.book.of_force(load.force)
             match load:
                 case ld.Across() | ld.Between():
                     if load.pull.has_drag:
@@ -202,7 +226,7 @@ class _Derivation:
                     self._work(part, self._point_velocity(i, place), vec.scale(coefficient, across))
                 case _:
                     assert_never(load)
-        return {part: [vec.total(terms) for terms in lists] for part, lists in rows.items()}
+        return rows
 
     def _drag(self, pull: ld.Pull, x: Expr) -> Expr:
         rate = self.tape.keep(self.in_time(x), "rate__damper")
@@ -215,7 +239,7 @@ class _Derivation:
         distance = se.sqrt(vec.dot(gap, gap))
         return self.tape.name(distance, "length__spring") if by_name else distance
 
-    def _work(self, rows: list[list[Expr]], velocity: vec.Vector, force: vec.Vector) -> None:
+    def _work(self, rows: list[Terms], velocity: vec.Vector, force: vec.Vector) -> None:
         """Adds force . d(velocity)/d(speed k) to every row."""
         for k in range(self.count):
             rows[k].append(vec.dot(force, self.by_speed[k].all(velocity)))
@@ -241,42 +265,68 @@ class _Derivation:
     def equations(self) -> Equations:
         """All blocks of the equations of motion."""
         n, count = self.free, self.count
-        kinetic = self.kinetic_energies()
-        weights, springs = self.potential_energies()
-        momentum = [[self.by_speed[k](T) for T in kinetic] for k in range(count)]
+        kinetic = self.kinetic = self.kinetic_energies()
+        weights, springs = self.weights, self.spring_energies = self.potential_energies()
+        self.momentum = [[self.by_speed[k](T) for T in kinetic] for k in range(count)]
 
-        mass = [
-            [vec.total([self.by_speed[j](p) for p in momentum[k] if not is_zero(p)]) if j <= k else 0 for j in range(n)]
-            for k in range(count)
+        self.mass_terms = self._mass_terms()
+        mass: list[list[Expr]] = [
+            [vec.total(row[j]) if j <= k else 0 for j in range(n)] for k, row in enumerate(self.mass_terms)
         ]
         for k in range(n):
             for j in range(k + 1, n):
                 mass[k][j] = mass[j][k]
 
-        inertia = []
+        forces = self.forces = {"inertia": self._inertia_forces(), **self._virtual_work()}
+        forces["gravity"], forces["springs"] = self.book.column(count), self.book.column(count)
         for k in range(count):
-            terms = [-self.in_time(p) for p in momentum[k] if not is_zero(p)]
-            terms += [self.virtual[k](T) for T in kinetic]
-            inertia.append(vec.total(terms))
-        totals = [
-            self.tape.keep(vec.total(row), f"p__{rate}") for row, rate in zip(momentum, self.m.rates, strict=True)
-        ]
-        for ball in self.m.balls:  # Boltzmann-Hamel terms
-            turning = vec.cross([self.m.v[k] for k in ball], [totals[k] for k in ball])
-            for k, extra in zip(ball, turning, strict=True):
-                inertia[k] = inertia[k] - extra
+            for link, V in zip(self.m.links, weights, strict=True):
+                self.book.of_body(link.body)
+                forces["gravity"][k].append(-self.virtual[k](V))
+        for k in range(count):
+            for number, V in springs:
+                self.book.of_force(number)
+                forces["springs"][k].append(-self.virtual[k](V))
 
-        parts: dict[str, list[Expr]] = {"inertia": inertia, **self._virtual_work()}
-        parts["gravity"] = [vec.total([-self.virtual[k](V) for V in weights]) for k in range(count)]
-        parts["springs"] = [vec.total([-self.virtual[k](V) for V in springs]) for k in range(count)]
-
-        constraints = constraint_rows(self.m, self.rows, self._constraint)
+        self.constraints = constraint_rows(self.m, self.rows, self._constraint)
         blocks = Blocks(
             mass=mass,
-            parts={part: parts[part] for part in PARTS},
-            constraints=constraints,
+            parts={part: [vec.total(terms) for terms in forces[part]] for part in PARTS},
+            constraints=self.constraints,
             kinetic=vec.total(kinetic),
-            potential=vec.total(weights + springs),
-            momenta=totals,
+            potential=vec.total([*weights, *(V for _, V in springs)]),
+            momenta=self.momenta,
         )
         return gather(self.m, Lagrange.name, blocks)
+
+    def _mass_terms(self) -> list[list[Terms]]:
+        """d(dT/dv_k)/dv_j, body by body, for j <= k."""
+        terms = self.book.matrix(self.count, self.free)
+        for k in range(self.count):
+            for j in range(min(k + 1, self.free)):
+                for link, p in zip(self.m.links, self.momentum[k], strict=True):
+                    if not is_zero(p):
+                        self.book.of_body(link.body)
+                        terms[k][j].append(self.by_speed[j](p))
+        return terms
+
+    def _inertia_forces(self) -> list[Terms]:
+        """dT/ds - d/dt(dT/dv) for v' = 0, body by body, with the Boltzmann-Hamel terms of ball joints."""
+        rows = self.book.column(self.count)
+        for k, row in enumerate(rows):
+            for link, p in zip(self.m.links, self.momentum[k], strict=True):
+                if not is_zero(p):
+                    self.book.of_body(link.body)
+                    row.append(-self.in_time(p))
+            for link, T in zip(self.m.links, self.kinetic, strict=True):
+                self.book.of_body(link.body)
+                row.append(self.virtual[k](T))
+        self.momenta = [
+            self.tape.keep(vec.total(row), f"p__{rate}") for row, rate in zip(self.momentum, self.m.rates, strict=True)
+        ]
+        for joint, ball, sense in self.m.balls:
+            self.book.of_joint(joint)
+            turning = vec.cross([self.m.v[k] for k in ball], [self.momenta[k] for k in ball])
+            for k, extra in zip(ball, turning, strict=True):
+                rows[k].append(-sense * extra)
+        return rows

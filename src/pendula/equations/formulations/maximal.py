@@ -20,6 +20,7 @@ from pendula.equations.equations import PARTS, Equations, Node, Transmitted, mul
 from pendula.equations.formulations.support import Support
 from pendula.equations.joint_rows import ConstraintRow, JointRows, Slopes, Spot
 from pendula.equations.matrix import Sparse, entries
+from pendula.equations.shares import Book, Terms
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.model import Model
 
@@ -42,11 +43,17 @@ class Maximal:
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""
-        return _Derivation(BodyCoordinates(model)).equations()
+        return MaximalDerivation(BodyCoordinates(model)).equations()
+
+    def derivation(self, model: Model) -> MaximalDerivation:
+        """The derivation, with all its intermediate results and the source of each term."""
+        return MaximalDerivation(BodyCoordinates(model), traced=True)
 
 
-class _Derivation:
-    def __init__(self, mechanism: BodyCoordinates) -> None:
+class MaximalDerivation:
+    """The derivation for one mechanism; its attributes are the results, in the order in which they are found."""
+
+    def __init__(self, mechanism: BodyCoordinates, *, traced: bool = False) -> None:
         self.m = mechanism
         self.tape = mechanism.tape
         # First, since loads and closing joints may prescribe motions of ground points.
@@ -55,13 +62,18 @@ class _Derivation:
         self.in_time, self.count, self.free = self.joints.in_time, self.joints.count, self.joints.free
         self.rate_index = {str(rate): k for k, rate in enumerate(mechanism.rates)}
         self.pushes: list[tuple[FreeBody, vec.Vector, vec.Vector]] = []  # body, force, torque about its mass centre
+        self.book = Book(traced=traced)
+        self.forces: dict[str, list[Terms]] = {}
+        self.nodes: list[Node] = []
+        self.constraints = cl.Constraints((), (), (), ())
 
     # -- loads --------------------------------------------------------------------------------------
 
-    def _forces(self) -> dict[str, list[list[Expr]]]:
-        rows: dict[str, list[list[Expr]]] = {part: [[] for _ in range(self.count)] for part in PARTS}
+    def _forces(self) -> dict[str, list[Terms]]:
+        rows = {part: self.book.column(self.count) for part in PARTS}
         gravity = self.m.constants_of(self.m.model.gravity)
         for link, body in zip(self.m.links, self.m.bodies, strict=True):
+            self.book.of_body(link.body)
             weight = vec.scale(link.mass, gravity)
             self.pushes.append((body, weight, vec.NULL))
             for k, V in body.V.items():
@@ -72,10 +84,11 @@ class _Derivation:
                 for i, x in zip(body.v[3:], vec.cross(omega, spin), strict=True):
                     rows["inertia"][i].append(-x)
         for load in self.loads:
+            self.book.of_force(load.force)
             self._load(load, rows)
         return rows
 
-    def _load(self, load: ld.Load, rows: dict[str, list[list[Expr]]]) -> None:
+    def _load(self, load: ld.Load, rows: dict[str, list[Terms]]) -> None:
         match load:
             case ld.Between():
                 self._spring(load, rows)
@@ -110,7 +123,7 @@ class _Derivation:
     def _world(self, body: str, vector: vec.Vector, axes: str) -> vec.Vector:
         return vector if axes == "world" else vec.times(self.joints.body(body).pose.R, vector)
 
-    def _push(self, rows: list[list[Expr]], spot: Spot, force: vec.Vector) -> None:
+    def _push(self, rows: list[Terms], spot: Spot, force: vec.Vector) -> None:
         self._note(spot.body, spot.r, force, vec.NULL)
         for k, V in spot.slopes.items():
             rows[k].append(vec.dot(force, V))
@@ -124,7 +137,7 @@ class _Derivation:
         """Rates that affect a coordinate of joint k."""
         return [*self.m.bodies[k].v, *self.m.parent_of(k).v, *self.joints.own_rates(k)]
 
-    def _on_rate(self, rate: Any, value: Expr, rows: list[list[Expr]]) -> None:
+    def _on_rate(self, rate: Any, value: Expr, rows: list[Terms]) -> None:
         """A generalized force on a joint's own rate; if the rate is read from two bodies, it acts on both."""
         if str(rate) in self.rate_index:
             rows[self.rate_index[str(rate)]].append(value)
@@ -135,7 +148,7 @@ class _Derivation:
             if not is_zero(slope):
                 rows[i].append(value * slope)
 
-    def _spring(self, load: ld.Between, rows: dict[str, list[list[Expr]]]) -> None:
+    def _spring(self, load: ld.Between, rows: dict[str, list[Terms]]) -> None:
         start, end = (self.joints.point(cl.Point(*x), "spring") for x in (load.start, load.end))
         gap = self.tape.keep_all(vec.subtract(end.r, start.r), "gap__spring")
         square = vec.dot(gap, gap)
@@ -155,7 +168,7 @@ class _Derivation:
 
     def equations(self) -> Equations:
         """All blocks of the equations of motion."""
-        nodes: list[Node] = []
+        nodes = self.nodes
         rows: list[ConstraintRow] = []
         units = []
         for k, link in enumerate(self.m.links):
@@ -167,13 +180,14 @@ class _Derivation:
             rows += own
             units.append((link.joint.name, forces, torques))
         closing = cl.constraint_rows(self.m, self.closures, self.joints.closure)
-        constraints = cl.Constraints(
+        constraints = self.constraints = cl.Constraints(
             (*(r.name for r in rows), *closing.names),
             (*(r.gap for r in rows), *closing.g),
             Sparse([*(r.slopes for r in rows), *_sparse_rows(closing)], self.count),
             (*(r.c for r in rows), *closing.c),
         )
-        parts = {part: [vec.total(terms) for terms in lists] for part, lists in self._forces().items()}
+        self.forces = self._forces()
+        parts = {part: [vec.total(terms) for terms in lists] for part, lists in self.forces.items()}
         mass = self._mass()
         momenta: list[Expr] = [0] * self.count
         for i, row in enumerate(mass.rows[: self.free]):

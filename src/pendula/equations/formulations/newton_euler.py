@@ -24,6 +24,7 @@ from pendula.equations.equations import PARTS, Equations, Transmitted, accelerat
 from pendula.equations.formulations.support import Support
 from pendula.equations.mechanism import Mechanism
 from pendula.equations.outward import BIAS, Form, Freedom, Outward, added, mapped
+from pendula.equations.shares import Book, Terms
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
 from pendula.model.model import Model
@@ -45,7 +46,11 @@ class NewtonEuler:
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""
-        return _Derivation(Mechanism(model)).equations()
+        return NewtonEulerDerivation(Mechanism(model)).equations()
+
+    def derivation(self, model: Model) -> NewtonEulerDerivation:
+        """The derivation, with all its intermediate results and the source of each term."""
+        return NewtonEulerDerivation(Mechanism(model), traced=True)
 
 
 @dataclass
@@ -56,8 +61,10 @@ class Wrench:
     moment: Form
 
 
-class _Derivation:
-    def __init__(self, mechanism: Mechanism) -> None:
+class NewtonEulerDerivation:
+    """The derivation for one mechanism; its attributes are the results, in the order in which they are found."""
+
+    def __init__(self, mechanism: Mechanism, *, traced: bool = False) -> None:
         self.m = mechanism
         self.tape = mechanism.tape
         self.loads = ld.collect_loads(mechanism)
@@ -67,6 +74,18 @@ class _Derivation:
         self.bodies, self.freedoms, self.turns, self.arms = motion.bodies, motion.freedoms, motion.turns, motion.arms
         self.in_time, self.slopes = motion.in_time, motion.slopes
         self.units: dict[str, list[dict[str, Wrench]]] = {}  # by row: wrenches of a unit multiplier
+        self.book = Book(traced=traced)
+        self.rates: list[Wrench] = []
+        """rate of momentum of every body, about its origin"""
+        self.own: list[dict[str, Wrench]] = []
+        """by body: rate of momentum, and the loads on it by part"""
+        self.totals: list[dict[str, Wrench]] = []
+        """the same for all bodies outboard of its joint"""
+        self.inside: dict[str, list[Terms]] = {}
+        """generalized forces of springs and drives inside joints"""
+        self.balanced: dict[tuple[str, int, int], Terms] | None = {} if traced else None
+        """by part, rate and coefficient: the terms of the balance along a rate, each from a joint"""
+        self.constraints = cl.Constraints((), (), (), ())
 
     # -- inward recursion -----------------------------------------------------------------------
 
@@ -117,6 +136,8 @@ class _Derivation:
                 force = {i: self.tape.keep_all(x, f"F__{link.body}") for i, x in wrench.force.items()}
                 moment = {i: self.tape.keep_all(x, f"T__{link.body}") for i, x in wrench.moment.items()}
                 self._project(rows[part], self.freedoms[k], force, moment)
+                if self.balanced is not None:
+                    self._trace(self.balanced, part, k, force, moment)
                 if link.parent >= 0:
                     self._add_to_parent(totals[link.parent], part, k, force, moment)
         return rows
@@ -128,6 +149,15 @@ class _Derivation:
                 value = vec.dot(spin, moment.get(j, vec.NULL)) + vec.dot(slide, force.get(j, vec.NULL))
                 if not is_zero(value):
                     rows[i][j] = rows[i].get(j, 0) + value
+
+    def _trace(self, found: dict[tuple[str, int, int], Terms], part: str, k: int, force: Form, moment: Form) -> None:
+        """Notes the terms of a balance with the joint along whose freedoms it was taken."""
+        self.book.of_joint(self.m.links[k].joint.name)
+        own: list[dict[int, Expr]] = [{} for _ in range(self.count)]
+        self._project(own, self.freedoms[k], force, moment)
+        for i, forms in enumerate(own):
+            for j, value in forms.items():
+                found.setdefault((part, i, j), self.book.row()).append(value)
 
     def _add_to_parent(self, parent: dict[str, Wrench], part: str, k: int, force: Form, moment: Form) -> None:
         """Adds a wrench to the parent's, transformed to the parent's origin and axes."""
@@ -150,13 +180,14 @@ class _Derivation:
         before = own[k].get(part, Wrench({}, {}))
         own[k][part] = Wrench(added(before.force, load.force), added(before.moment, load.moment))
 
-    def _apply_loads(self, own: list[dict[str, Wrench]], direct: dict[str, list[list[Expr]]]) -> None:
+    def _apply_loads(self, own: list[dict[str, Wrench]], direct: dict[str, list[Terms]]) -> None:
         """Applies loads to bodies; loads inside a joint go directly to its row."""
         gravity = self.m.constants_of(self.m.model.gravity)
         for link in self.m.links:
             center = self.m.point(link.body, link.com)
             self._apply(own, "gravity", link.body, center, vec.scale(link.mass, gravity), vec.NULL)
         for load in self.loads:
+            self.book.of_force(load.force)
             match load:
                 case ld.Between():
                     self._apply_spring(own, direct, load)
@@ -190,9 +221,7 @@ class _Derivation:
                 case _:
                     assert_never(load)
 
-    def _apply_spring(
-        self, own: list[dict[str, Wrench]], direct: dict[str, list[list[Expr]]], load: ld.Between
-    ) -> None:
+    def _apply_spring(self, own: list[dict[str, Wrench]], direct: dict[str, list[Terms]], load: ld.Between) -> None:
         ends = [self.m.point(*end) for end in (load.start, load.end)]
         gap = self.tape.keep_all(vec.subtract(ends[1], ends[0]), "gap__spring")
         square = vec.dot(gap, gap)
@@ -261,9 +290,11 @@ class _Derivation:
         own: list[dict[str, Wrench]] = []
         for k in range(len(self.m.links)):
             rate, momentum = self._momentum_rate(k)
+            self.rates.append(rate)
             own.append({"inertia": rate, "momentum": momentum} | self._out_of_plane(k))
-        direct: dict[str, list[list[Expr]]] = {part: [[] for _ in range(count)] for part in PARTS}
+        direct = self.inside = {part: self.book.column(count) for part in PARTS}
         self._apply_loads(own, direct)
+        self.own, self.totals = [dict(wrenches) for wrenches in own], own
         rows = self.balances(own)
         inertia = rows["inertia"]
         mass: list[list[Expr]] = [[0] * n for _ in range(count)]
@@ -276,7 +307,7 @@ class _Derivation:
         for part in PARTS[1:]:
             found = rows.get(part, [{} for _ in range(count)])
             parts[part] = [vec.total([form.get(BIAS, 0), *direct[part][i]]) for i, form in enumerate(found)]
-        constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
+        constraints = self.constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
         momenta = [form.get(BIAS, 0) for form in rows["momentum"]]
         kinetic = self._kinetic()
         blocks = Blocks(

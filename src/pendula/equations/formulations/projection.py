@@ -53,6 +53,7 @@ from pendula.equations.equations import PARTS, Equations, Transmitted, multiplie
 from pendula.equations.formulations.support import Support
 from pendula.equations.free_bodies import Columns, FreeBodies, FreeBody, Wrench
 from pendula.equations.mechanism import Mechanism
+from pendula.equations.shares import Book, Terms
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
 from pendula.model.model import Model
@@ -74,7 +75,11 @@ class Projection:
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""
-        return _Derivation(Mechanism(model)).equations()
+        return ProjectionDerivation(Mechanism(model)).equations()
+
+    def derivation(self, model: Model) -> ProjectionDerivation:
+        """The derivation, with all its intermediate results and the source of each term."""
+        return ProjectionDerivation(Mechanism(model), traced=True)
 
 
 Wrenches = dict[int, Wrench]
@@ -91,8 +96,10 @@ class FreeRow:
     moved: tuple[tuple[int, cl.Point], ...] = ()
 
 
-class _Derivation:
-    def __init__(self, mechanism: Mechanism) -> None:
+class ProjectionDerivation:
+    """The derivation for one mechanism; its attributes are the results, in the order in which they are found."""
+
+    def __init__(self, mechanism: Mechanism, *, traced: bool = False) -> None:
         self.m = mechanism
         self.tape = mechanism.tape
         self.loads = ld.collect_loads(mechanism)
@@ -102,6 +109,10 @@ class _Derivation:
         self.bodies, self.joint_motions = free.bodies, free.joint_motions
         self.in_time, self.slopes = free.in_time, free.slopes
         self._products: dict[tuple[Expr, ...], Expr] = {}
+        self.book = Book(traced=traced)
+        self.forces: dict[str, list[Terms]] = {}
+        self.mass_terms: list[list[Terms]] = []
+        self.constraints = cl.Constraints((), (), (), ())
 
     # -- loads as wrenches on free bodies -------------------------------------------------------
 
@@ -174,9 +185,10 @@ class _Derivation:
         body = self._body(name)
         return body.to_world(vec.add(body.v, vec.cross(body.w, body.arm(place))))
 
-    def _inside_joints(self, rows: dict[str, list[list[Expr]]]) -> None:
+    def _inside_joints(self, rows: dict[str, list[Terms]]) -> None:
         """Generalized forces inside joints, and of springs on prescribed points of ground."""
         for load in self.loads:
+            self.book.of_force(load.force)
             match load:
                 case ld.Across():
                     x = load.measured(self.tape)
@@ -198,7 +210,7 @@ class _Derivation:
                 case _:
                     assert_never(load)
 
-    def _pull_ground(self, rows: dict[str, list[list[Expr]]], load: ld.Between, place: vec.Vector, sign: int) -> None:
+    def _pull_ground(self, rows: dict[str, list[Terms]], load: ld.Between, place: vec.Vector, sign: int) -> None:
         slopes = self.slopes(place)
         if slopes:
             for part, force in self._pulls(load).items():
@@ -207,9 +219,10 @@ class _Derivation:
 
     # -- projection -----------------------------------------------------------------------------
 
-    def _project(self, rows: list[list[Expr]], wrenches: Wrenches, sign: int = 1) -> None:
+    def _project(self, rows: list[Terms], wrenches: Wrenches, sign: int = 1) -> None:
         """Adds L_tau^T times wrenches on the free bodies."""
         for b, wrench in wrenches.items():
+            self.book.of_body(self.m.links[b].body)
             body = self.bodies[b]
             for k in sorted({**body.V, **body.W}):
                 terms = wrench.work(body.V.get(k, vec.NULL), body.W.get(k, vec.NULL))
@@ -218,8 +231,9 @@ class _Derivation:
     def _mass(self) -> list[list[Expr]]:
         """Mass matrix L_tau^T M_free L_tau: rows are all rates, columns the free speeds."""
         n, count = len(self.m.v), self.count
-        terms: list[list[list[Expr]]] = [[[] for _ in range(n)] for _ in range(count)]
+        terms = self.mass_terms = self.book.matrix(count, n)
         for link, body in zip(self.m.links, self.bodies, strict=True):
+            self.book.of_body(link.body)
             if body.flat and len(body.W) <= 1:
                 self._flat_mass(terms, body, n)
             else:
@@ -230,7 +244,7 @@ class _Derivation:
                 mass[k][j] = mass[j][k]
         return mass
 
-    def _flat_mass(self, terms: list[list[list[Expr]]], body: FreeBody, n: int) -> None:
+    def _flat_mass(self, terms: list[list[Terms]], body: FreeBody, n: int) -> None:
         """Adds terms block by block, so that like terms of different bodies combine: best with absolute angles."""
         pushes = {k: vec.scale(body.mass, V) for k, V in body.V.items()}
         couplings = {k: vec.cross(W, body.S) for k, W in body.W.items()}
@@ -249,7 +263,7 @@ class _Derivation:
                 if k in spins and j in spins:
                     terms[k][j].append(spins[k] * body.W[j][2])
 
-    def _body_mass(self, terms: list[list[list[Expr]]], body: FreeBody, hint: str, n: int) -> None:
+    def _body_mass(self, terms: list[list[Terms]], body: FreeBody, hint: str, n: int) -> None:
         """Adds terms with named columns of M_free L_tau."""
         active = sorted({**body.V, **body.W})
         columns = {}
@@ -329,7 +343,7 @@ class _Derivation:
     def _constraint(self, row: cl.Row) -> tuple[Expr, list[Expr], Expr]:
         """Gap, G = G_free L_tau, and c = -(G_free (L_tau' v + driven') + G_free' V)."""
         free = self.free_rows[row.name]
-        slopes: list[list[Expr]] = [[] for _ in range(self.count)]
+        slopes = self.book.column(self.count)
         self._project(slopes, free.wrenches)
         bias: list[Expr] = []
         for k, wrench in free.wrenches.items():
@@ -402,16 +416,16 @@ class _Derivation:
 
     def equations(self) -> Equations:
         """All blocks of the equations of motion."""
-        rows: dict[str, list[list[Expr]]] = {part: [[] for _ in range(self.count)] for part in PARTS}
+        rows = self.forces = {part: self.book.column(self.count) for part in PARTS}
         for part, wrenches in self.wrenches.items():
             self._project(rows[part], wrenches)
         self._project(rows["inertia"], self.biases, -1)
         self._inside_joints(rows)
-        momenta: list[list[Expr]] = [[] for _ in range(self.count)]
+        momenta = self.book.column(self.count)
         moving = {k: self._momentum(k) for k in range(len(self.bodies))}
         self._project(momenta, moving)
         kinetic = [x / 2 for k, body in enumerate(self.bodies) for x in moving[k].work(body.v, body.w)]
-        constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
+        constraints = self.constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
         blocks = Blocks(
             mass=self._mass(),
             parts={part: [vec.total(terms) for terms in lists] for part, lists in rows.items()},

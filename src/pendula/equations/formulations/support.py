@@ -30,7 +30,7 @@ class Support:
 
     Example:
         >>> import pendula
-        >>> pendula.formulations()["maximal"].support.coordinates
+        >>> pendula.derivation.formulations()["maximal"].support.coordinates
         'bodies'
     """
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import symengine as se
@@ -19,9 +20,20 @@ _SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(5)  # operator precedence of a pie
 class Language:
     """A target language of generated code."""
 
-    name: str
+    title: str
     prefix: str = ""
     """prefix of functions, such as ``math.``"""
+    spelled: Mapping[str, str] = field(default_factory=dict)
+    """names of a model that mean something else in the language, and what replaces them"""
+
+    @property
+    def is_python(self) -> bool:
+        """Whether it is Python, not C."""
+        return self.title == "python"
+
+    def name_of(self, symbol: Any) -> str:
+        """A symbol in this language."""
+        return self.spelled.get(str(symbol), str(symbol))
 
 
 PYTHON = Language("python", "math.")
@@ -47,7 +59,7 @@ def write(expression: Any, language: Language) -> str:
 
 def _write(e: Any, language: Language) -> tuple[str, int]:
     if isinstance(e, se.Symbol):
-        return str(e), _ATOM
+        return language.name_of(e), _ATOM
     if isinstance(e, se.Rational) and not isinstance(e, se.Integer):
         text = f"{int(e.p)}.0/{int(e.q)}.0"
         return text, _PRODUCT if int(e.p) > 0 else _SUM
@@ -63,7 +75,7 @@ def _write(e: Any, language: Language) -> tuple[str, int]:
         return _cases(e.args, language), _SUM - 1
     name = function_name(e)
     if name not in SPELLED:
-        raise NotSupported(f"there is no {language.name} for {type(e).__name__}")
+        raise NotSupported(f"there is no {language.title} for {type(e).__name__}")
     return f"{language.prefix}{SPELLED[name]}({', '.join(_write(a, language)[0] for a in e.args)})", _ATOM
 
 
@@ -71,9 +83,9 @@ def _number(e: Any, language: Language) -> tuple[str, int]:
     if isinstance(e, wrapper.BooleanAtom):
         return str(bool(e)), _ATOM
     if e == se.pi:
-        return ("math.pi" if language is PYTHON else "M_PI"), _ATOM
+        return (f"{language.prefix}pi" if language.is_python else "M_PI"), _ATOM
     value = float(e)
-    text = repr(value) if not isinstance(e, se.Integer) or language is C else str(int(e))
+    text = repr(value) if not isinstance(e, se.Integer) or not language.is_python else str(int(e))
     return text, _ATOM if value >= 0 else _SUM
 
 
@@ -130,9 +142,9 @@ def _power(e: Any, language: Language) -> tuple[str, int]:
         return f"{language.prefix}sqrt({_write(base, language)[0]})", _ATOM
     if isinstance(exponent, se.Number) and exponent < 0:
         return f"1.0/{_at_least(base ** (-exponent), _POWER, language)}", _PRODUCT
-    if language is C:
+    if not language.is_python:
         if exponent == 2 and isinstance(base, se.Symbol):
-            return f"{base}*{base}", _PRODUCT
+            return f"{language.name_of(base)}*{language.name_of(base)}", _PRODUCT
         return f"pow({_write(base, language)[0]}, {_write(exponent, language)[0]})", _ATOM
     return f"{_at_least(base, _ATOM, language)}**{_at_least(exponent, _ATOM, language)}", _POWER
 
@@ -142,20 +154,20 @@ def _cases(args: tuple[Any, ...], language: Language) -> str:
     text = _write(pairs[-1][0], language)[0]
     for value, condition in reversed(pairs[:-1]):
         test, this = _condition(condition, language), _write(value, language)[0]
-        text = f"(({this}) if {test} else ({text}))" if language is PYTHON else f"(({test}) ? ({this}) : ({text}))"
+        text = f"(({this}) if {test} else ({text}))" if language.is_python else f"(({test}) ? ({this}) : ({text}))"
     return text
 
 
 def _condition(e: Any, language: Language) -> str:
     if isinstance(e, wrapper.BooleanAtom):
-        return str(bool(e)) if language is PYTHON else str(int(bool(e)))
+        return str(bool(e)) if language.is_python else str(int(bool(e)))
     if isinstance(e, (se.And, se.Or)):
         words = {True: (" and ", " && "), False: (" or ", " || ")}[isinstance(e, se.And)]
-        return "(" + words[language is C].join(_condition(a, language) for a in e.args) + ")"
+        return "(" + words[not language.is_python].join(_condition(a, language) for a in e.args) + ")"
     if isinstance(e, se.Not):
         return (
             f"(not {_condition(e.args[0], language)})"
-            if language is PYTHON
+            if language.is_python
             else f"(!{_condition(e.args[0], language)})"
         )
     sign = {"StrictLessThan": "<", "LessThan": "<="}[type(e).__name__]

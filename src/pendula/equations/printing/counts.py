@@ -1,4 +1,4 @@
-"""Sizes of equations: terms and operations, expanded and with common subexpressions computed once."""
+"""Sizes of derived equations: operations, expanded and with common subexpressions computed once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from pendula.equations.equations import Equations
 
 @dataclass(frozen=True)
 class Counts:
-    """Sizes of M and f (and of G and c, if there are loops)."""
+    """Sizes of M and f (and of G and c, if there are loops) as they are derived, before simplification."""
 
-    terms: int
-    """terms of the sums in M and f, with every intermediate substituted but no product expanded"""
     operations_written_out: int
     """operations with every intermediate substituted"""
     operations_shared: int
@@ -30,7 +28,7 @@ def count(equations: Equations) -> Counts:
     outputs += [se.sympify(x) for x in (*equations.f, *equations.c)]
     outputs += [se.sympify(x) for row in equations.G for x in row]
     table = dict(equations.definitions)
-    size: dict[Any, tuple[int, int]] = {}
+    size: dict[Any, int] = {}
     for symbol, expression in equations.definitions:
         size[symbol] = _written_out(se.sympify(expression), size)
     sizes = [_written_out(e, size) for e in outputs]
@@ -51,7 +49,7 @@ def count(equations: Equations) -> Counts:
         args = e.args
         shared += _own_operations(e, args)
         stack.extend(args)
-    return Counts(sum(t for t, _ in sizes), sum(o for _, o in sizes), shared, len(used))
+    return Counts(sum(sizes), shared, len(used))
 
 
 def _own_operations(e: Any, args: tuple[Any, ...]) -> int:
@@ -60,13 +58,9 @@ def _own_operations(e: Any, args: tuple[Any, ...]) -> int:
     return len(args) - 1 if e.is_Add or e.is_Mul else 1
 
 
-def _written_out(e: Any, size: dict[Any, tuple[int, int]]) -> tuple[int, int]:
-    """(terms, operations) of an expression with the sizes of its intermediates."""
+def _written_out(e: Any, size: dict[Any, int]) -> int:
+    """Operations of an expression with the sizes of its intermediates."""
     if isinstance(e, se.Symbol):
-        return size.get(e, (1, 0))
+        return size.get(e, 0)
     args = e.args
-    if not args:
-        return (0 if e == 0 else 1), 0
-    parts = [_written_out(a, size) for a in args]
-    operations = _own_operations(e, args) + sum(o for _, o in parts)
-    return (sum(t for t, _ in parts) if e.is_Add else 1), operations
+    return _own_operations(e, args) + sum(_written_out(a, size) for a in args)

@@ -14,7 +14,7 @@ from pendula.model.expressions.expression import parse
 from pendula.model.fields import marked_fields
 from pendula.model.forces import ForceComFriction, ForceSpinDrive
 from pendula.model.joints import Rotation, TreeJoint
-from pendula.model.joints.steps import Shift, Slide, Step, Turn, TurnQuaternion
+from pendula.model.joints.steps import Shift, Slide, Step, Turn, TurnBall
 from pendula.model.names import ExpressionError, quote
 from pendula.model.parts import Parts
 from pendula.model.problems import listing, unknown
@@ -95,7 +95,7 @@ def _turns_about_z(joint: TreeJoint, steps: tuple[Step, ...]) -> bool:
             case Turn(axis):
                 if not _along_z(axis):
                     return False
-            case TurnQuaternion():
+            case TurnBall():
                 return False
             case Slide() | Shift():
                 continue
@@ -111,7 +111,7 @@ def _along_z(axis: tuple[Any, ...]) -> bool:
 
 def _initial(parts: Parts) -> Iterator[Problem]:
     prescribed = {n for _, j in parts.tree_joints for c in j.prescribed() for n in (c, f"{c}_dot")}
-    balls = {j.name: j for _, j in parts.tree_joints if j.quaternion()}
+    balls = {j.name: j for _, j in parts.tree_joints if j.attitude() is not None}
     for name, value in parts.initial.items():
         element = f"initial {quote(name)}"
         if name in prescribed:
@@ -124,7 +124,8 @@ def _initial(parts: Parts) -> Iterator[Problem]:
         elif name not in parts.state and not parts.may_exist(name):
             yield unknown("coordinate or speed", name, parts.state, element=element)
     for joint in balls.values():
-        yield from _initial_quaternion(parts, joint)
+        if joint.quaternion():
+            yield from _initial_quaternion(parts, joint)
 
 
 def _initial_rotation(
@@ -134,13 +135,20 @@ def _initial_rotation(
         if parts.may_exist(name):
             return
         if name in parts.state or name in parts.joint:
-            cause = "a rotation needs a joint with a quaternion, and this joint has none"
+            cause = "a rotation needs a spherical or free joint, and this is none"
             yield Problem(element, "", cause, f"those are: {listing(balls)}" if balls else "give a number")
         else:
-            yield unknown("joint with a quaternion", name, balls, element=element)
+            yield unknown("spherical or free joint", name, balls, element=element)
         return
     yield from _directions(parts, element, rotation, "")
-    twice = [c.name for c in balls[name].coordinates() if c.kind == "quaternion" and c.name in parts.initial]
+    own = balls[name].attitude()
+    assert own is not None  # by the choice of balls
+    names = balls[name].coordinate_names()[-own.chart.count :]
+    driven = [n for n in names if n in balls[name].prescribed()]
+    if driven:
+        cause = f"a rotation determines {driven[0]}, whose motion is prescribed"
+        yield Problem(element, "", cause, "give the other angles by their names")
+    twice = [n for n in names if n in parts.initial]
     if twice:
         cause = f"the orientation is given twice, by this rotation and by {', '.join(twice)}"
         yield Problem(element, "", cause, "keep one of them")
@@ -181,7 +189,7 @@ def _directions(parts: Parts, element: str, item: Any, place: str) -> Iterator[P
 
 
 def _turning_point(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
-    """The forces of paper 003 act perpendicular to the line from the origin to a point other than the origin."""
+    """Turner's forces act perpendicular to the line from the origin to a point other than the origin."""
     body = parts.body[force.body]
     points = body.named_points()
     at, position = getattr(force, "at", None), getattr(force, "position", None)

@@ -108,7 +108,7 @@ def _coordinate_choice(force: Any, joint: TreeJoint, element: str) -> Iterator[P
     if not joint.coordinates():
         yield Problem(element, "joint", f"joint {name} cannot move: it has no coordinate", "name another joint")
     elif not kinds:
-        advice = 'give the joint euler = "zyz", or put a spring between two points'
+        advice = 'give the joint orientation = "zyz", or put a spring between two points'
         yield Problem(element, "joint", f"joint {name} has a quaternion and no angle to act on", advice)
     elif force.coordinate is None and len(kinds) != 1:
         advice = f"add coordinate = ..., one of {', '.join(kinds)}"

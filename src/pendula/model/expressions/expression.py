@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import InitVar, dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from pendula.model.expressions import nodes as ex
@@ -47,42 +47,43 @@ class Expression:
     text: str
     root: ex.Value
     as_read: InitVar[bool] = False
+    limits: InitVar[ex.Limits] = ex.USUAL
     names: frozenset[str] = field(init=False)
     _order: tuple[ex.Node, ...] = field(init=False)
     _canonical: str = field(init=False)
 
-    def __post_init__(self, as_read: bool) -> None:
+    def __post_init__(self, as_read: bool, limits: ex.Limits) -> None:
         if type(self.text) is not str:
             raise ExpressionError(f"the text must be plain text, found {type(self.text).__name__}")
         root: Any = self.root
         if not as_read:  # reading has already made these checks
-            raw = ex.post_order(root)
+            raw = ex.post_order(root, limits.nodes)
             ex.fold(raw, check_node)
             root = ex.fold(raw, ex.replaced)
         if isinstance(root, ex.CONDITIONS):
             raise ExpressionError("a comparison is not a number; write a if condition else b")
-        order = ex.post_order(root)
+        order = ex.post_order(root, limits.nodes)
         canonical = ex.write(order)
         if len(order) > 1:
-            ex.fold(order, measure)
-            if len(canonical) > ex.MAX_LENGTH:
+            ex.fold(order, partial(measure, most=limits.depth))
+            if len(canonical) > limits.length:
                 canonical = ex.write(order, gap="")
-            scan(canonical)
+            scan(canonical, limits)
         names = frozenset(node.id for node in order if isinstance(node, ex.Name)) - ex.CONSTANTS.keys()
         made = {"root": root, "names": names, "_order": order, "_canonical": canonical}
         for attribute, value in made.items():
             object.__setattr__(self, attribute, value)
 
     @classmethod
-    def from_node(cls, root: ex.Value) -> Expression:
+    def from_node(cls, root: ex.Value, limits: ex.Limits = ex.USUAL) -> Expression:
         """The expression of a tree built in code, with its canonical text.
 
         Example:
             >>> Expression.from_node(ex.Multiply(ex.Number(2), ex.Add(ex.Name("a"), ex.Name("b")))).text
             '2*(a + b)'
         """
-        draft = cls("", root)
-        return cls(draft.to_text(), draft.root)
+        draft = cls("", root, limits=limits)
+        return cls(draft.to_text(), draft.root, limits=limits)
 
     @property
     def is_number(self) -> bool:
@@ -186,7 +187,7 @@ class Expression:
 
 
 def _restore(text: str, canonical: str) -> Expression:
-    return Expression(text, parse(canonical).root)
+    return Expression(text, parse(canonical, limits=ex.LONG).root, limits=ex.LONG)
 
 
 def _label(node: ex.Node) -> tuple[object, ...]:
@@ -203,13 +204,14 @@ def _label(node: ex.Node) -> tuple[object, ...]:
     return (type(node),)
 
 
-def parse(value: int | float | str, *, where: str = "") -> Expression:
+def parse(value: int | float | str, *, where: str = "", limits: ex.Limits = ex.USUAL) -> Expression:
     """Parses a number or a text of a model file.
 
     Args:
         value: a finite number (integers stay exact) or a text in the expression language. Booleans and subclasses of
             str are rejected. An Expression is returned unchanged.
         where: prefix of error messages, such as ``"joint elbow: stiffness"``.
+        limits: largest length, number of nodes and depth.
 
     Raises:
         ExpressionError: says what was found, in which column, and what is allowed.
@@ -223,21 +225,21 @@ def parse(value: int | float | str, *, where: str = "") -> Expression:
         ExpressionError: "m*l^2", column 4: found "^"; use ** for powers
     """
     try:
-        return _parse(value)
+        return _parse(value, limits)
     except ExpressionError as error:
         if not where:
             raise
         raise ExpressionError(f"{where}: {error}", column=error.column) from None
 
 
-def _parse(value: object) -> Expression:
+def _parse(value: object, limits: ex.Limits) -> Expression:
     # Uses type(), not isinstance: a class can claim another type, or override methods.
     kind = type(value)
     if kind is Expression:
         return value  # type: ignore[return-value]
     if kind is str:
         text: str = value  # type: ignore[assignment]
-        return _parse_short(text) if len(text) <= 100 else _parse_text(text)
+        return _parse_short(text) if len(text) <= 100 else _parse_text(text, limits)
     if kind is bool:
         raise ExpressionError(f"found {str(value).lower()} where a number or an expression is expected")
     if issubclass(kind, int):
@@ -266,10 +268,10 @@ def _parse_short(text: str) -> Expression:
     return _parse_text(text)
 
 
-def _parse_text(text: str) -> Expression:
-    root = read(text)
+def _parse_text(text: str, limits: ex.Limits = ex.USUAL) -> Expression:
+    root = read(text, limits)
     try:
-        return Expression(text, root, as_read=True)
+        return Expression(text, root, as_read=True, limits=limits)
     except ExpressionError as error:
         twice = str(error).startswith(quote(text))
         raise ExpressionError(str(error) if twice else f"{quote(text)}: {error}") from None

@@ -19,6 +19,21 @@ MAX_DEPTH = 200
 """Largest depth of the tree; a plain sum of n terms has depth n."""
 MAX_NODES = 5000
 """Largest number of nodes in one expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Largest length of a text in characters, number of nodes and depth of the tree of one expression."""
+
+    length: int
+    nodes: int
+    depth: int
+
+
+USUAL = Limits(MAX_LENGTH, MAX_NODES, MAX_DEPTH)
+"""Of expressions in models."""
+LONG = Limits(500_000, 200_000, 2000)
+"""Of equations of motion written out in full: depth 2000 is a sum of 2000 terms, near what :mod:`ast` can read."""
 CONSTANTS: Mapping[str, float] = MappingProxyType({"pi": math.pi, "deg": math.pi / 180.0, "rad": 1.0})
 """Names with a fixed value. They stay :class:`Name` nodes, so that symbolic code keeps pi exact."""
 
@@ -187,7 +202,7 @@ def replaced(node: Node, parts: tuple[Any, ...]) -> Node:
     return type(node)(*parts)
 
 
-def post_order(root: Node) -> tuple[Node, ...]:
+def post_order(root: Node, most: int = LONG.nodes) -> tuple[Node, ...]:
     """All nodes, each after its operands; without recursion."""
     order: list[Node] = []
     waiting = [root]
@@ -195,8 +210,8 @@ def post_order(root: Node) -> tuple[Node, ...]:
         node = waiting.pop()
         order.append(node)
         waiting.extend(children(node))
-        if len(order) + len(waiting) > MAX_NODES:
-            raise ExpressionError(f"the expression has more than {MAX_NODES} parts; split it into parameters")
+        if len(order) + len(waiting) > most:
+            raise ExpressionError(f"the expression has more than {most} parts; split it into parameters")
     order.reverse()
     return tuple(order)
 

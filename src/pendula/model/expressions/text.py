@@ -48,11 +48,11 @@ _REFUSED_SIGNS = (  # longest first
 )
 
 
-def read(text: str) -> ex.Value:
+def read(text: str, limits: ex.Limits = ex.USUAL) -> ex.Value:
     """The syntax tree of a text."""
     if text.isidentifier() and text.isascii() and text not in ARITY and not identifier_fault(text):
         return ex.Name(text)  # by far the most frequent case
-    source, angles = scan(text)
+    source, angles = scan(text, limits)
     try:
         # In brackets, because leading blanks would count as indentation. The scan ensures that no bracket of the
         # text closes them. Offsets from 0 in this text are columns from 1 in the original.
@@ -71,15 +71,15 @@ def _refuse(text: str, column: int, message: str) -> NoReturn:
     raise ExpressionError(f"{shown}, column {column}: {message}", column=column) from None
 
 
-def scan(text: str) -> tuple[str, dict[int, str]]:
+def scan(text: str, limits: ex.Limits = ex.USUAL) -> tuple[str, dict[int, str]]:
     """Checks a text before parsing.
 
     Returns:
         The text with the units of angles replaced by blanks, so that columns stay valid, and those units by the column
         of their number. Reading ``90deg`` as one number gives it the highest precedence.
     """
-    if len(text) > ex.MAX_LENGTH:
-        raise ExpressionError(f"{quote(text)} has {len(text)} characters; the limit is {ex.MAX_LENGTH}")
+    if len(text) > limits.length:
+        raise ExpressionError(f"{quote(text)} has {len(text)} characters; the limit is {limits.length}")
     if not (text.isascii() and text.isprintable()):
         for offset, letter in enumerate(text):
             if " " <= letter <= "~":

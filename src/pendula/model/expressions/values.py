@@ -107,11 +107,11 @@ class _Measure(NamedTuple):
     digits: float  # of the exact value, if expanded
 
 
-def measure(node: ex.Node, parts: tuple[_Measure, ...]) -> _Measure:
+def measure(node: ex.Node, parts: tuple[_Measure, ...], most: int = ex.MAX_DEPTH) -> _Measure:
     """Rejects trees that are too deep, and constants without a value or too large in exact arithmetic."""
     depth = 1 + max((part.depth for part in parts), default=0)
-    if depth > ex.MAX_DEPTH:
-        raise ExpressionError(f"the expression is more than {ex.MAX_DEPTH} levels deep; split it into parameters")
+    if depth > most:
+        raise ExpressionError(f"the expression is more than {most} levels deep; split it into parameters")
     if isinstance(node, ex.Name) and node.id not in ex.CONSTANTS:
         return _Measure(depth, None, 1.0)
     digits = max(1.0, math.fsum(part.digits for part in parts))

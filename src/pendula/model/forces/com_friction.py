@@ -1,4 +1,4 @@
-"""The friction of paper 003."""
+"""Turner's friction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pendula.model.forces.base import ForceOnBody
 
 
 class ForceComFriction(ForceOnBody):
-    """Friction of paper 003, eq. 25: a force -coefficient theta_dot along theta_hat at the mass centre.
+    """Turner's friction, eq. 25: a force -coefficient theta_dot along theta_hat at the mass centre.
 
     theta_dot is the body's angular velocity and theta_hat the unit vector perpendicular to the line from the body's
     origin to its mass centre. In a chain the mass centre does not move at theta_dot alone, so this friction can

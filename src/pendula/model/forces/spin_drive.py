@@ -1,4 +1,4 @@
-"""The driving force of paper 003."""
+"""Turner's driving force."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pendula.model.forces.base import ForceAtPoint
 
 
 class ForceSpinDrive(ForceAtPoint):
-    """Driving force of paper 003, eq. 58 (sign corrected): +coefficient theta_dot theta_hat at a point."""
+    """Turner's driving force, eq. 58 (sign corrected): +coefficient theta_dot theta_hat at a point."""
 
     type: Literal["spin-drive"] = "spin-drive"
     coefficient: Scalar

@@ -8,20 +8,21 @@ joints place a body; closing joints constrain two bodies that other joints place
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from pendula.errors import NotSupported
 from pendula.model.base import Element, Name, Scalar, Table
 from pendula.model.fields import Use
+from pendula.model.joints.orientation import Axes, Chart, chart_named
 from pendula.model.joints.rows import Along, ClosingRow
 from pendula.model.joints.sides import BodySide, OrAlone
-from pendula.model.joints.steps import Step, Turn, TurnQuaternion
+from pendula.model.joints.steps import Step, Turn, TurnBall
 from pendula.model.names import quote
 
-Kind = Literal["angle", "length", "quaternion", "other"]
-"""Kinds of coordinates."""
+Kind = Literal["angle", "length", "quaternion", "rotation", "other"]
+"""Kinds of coordinates; "rotation" is a component of a rotation vector."""
 
 QUATERNION: tuple[tuple[str, Kind], ...] = tuple((f"_q{k}", "quaternion") for k in range(4))
 """Coordinates of an orientation by quaternion; a joint lists them last."""
@@ -34,6 +35,13 @@ class Coordinate:
     name: str
     kind: Kind
     joint: str
+
+
+class Ball(NamedTuple):
+    """Chart and generalized speeds of an orientation; its coordinates and speeds are the last ones of its joint."""
+
+    chart: Chart
+    axes: Axes
 
 
 class Joint(Element):
@@ -109,7 +117,7 @@ class TreeJoint(Joint):
         if self.motion and not known:
             raise ValueError("motion: this joint has no coordinates")
         if self.motion and self.quaternion():
-            raise ValueError('motion: a quaternion cannot be prescribed; try: euler = "zyz"')
+            raise ValueError('motion: a quaternion cannot be prescribed; try: orientation = "zyz"')
         for key in self.motion:
             if key == "" and count != 1:
                 raise ValueError(f"motion: this joint has {counted(count)}; try: one of {', '.join(known)}")
@@ -129,21 +137,35 @@ class TreeJoint(Joint):
         return tuple([Coordinate(name, kind, self.name) for name, (_, kind) in pairs])
 
     def speeds(self) -> tuple[Coordinate, ...]:
-        """Names and kinds of the speeds: rates of the coordinates, or angular velocity for a quaternion."""
-        rates = [Coordinate(f"{c.name}_dot", c.kind, self.name) for c in self.coordinates() if c.kind != "quaternion"]
-        if self.quaternion():
+        """Names and kinds of the speeds: rates of the coordinates, or an angular velocity."""
+        own, ball = self.coordinates(), self.ball()
+        turns = ball is not None and ball.axes != "rates"
+        if ball is not None and turns:
+            own = own[: len(own) - ball.chart.count]
+        rates = [Coordinate(f"{c.name}_dot", "angle" if c.kind == "rotation" else c.kind, self.name) for c in own]
+        if turns:
             rates += [Coordinate(f"{self.name}_w{axis}", "angle", self.name) for axis in "xyz"]
         return tuple(rates)
 
+    def attitude(self) -> Ball | None:
+        """Chart and speeds of the orientation, if the joint has a free one; its coordinates and speeds come last."""
+        return Ball(chart_named("quaternion"), "body") if self.quaternion() else None
+
+    def ball(self) -> Ball | None:
+        """The same, unless its coordinates are angles and its speeds their rates: those are single turns."""
+        found = self.attitude()
+        return None if found is not None and found.chart.is_sequence and found.axes == "rates" else found
+
     def quaternion(self) -> bool:
-        """Whether the orientation is a quaternion with body angular velocity; its coordinates come last."""
+        """Whether the orientation is a quaternion; its coordinates come last."""
         return any(kind == "quaternion" for _, kind in self.own_freedoms())
 
-    def turn_quaternion(self) -> TurnQuaternion:
-        """The rotation by the joint's quaternion."""
-        a, b, c, d = self.coordinate_names()[-4:]
+    def turn_ball(self) -> TurnBall:
+        """The rotation by the joint's quaternion, or by the chart of its orientation."""
+        ball = self.ball()
+        assert ball is not None
         x, y, z = (speed.name for speed in self.speeds()[-3:])
-        return TurnQuaternion((a, b, c, d), (x, y, z))
+        return TurnBall(*ball, self.coordinate_names()[-ball.chart.count :], (x, y, z))
 
     def absolute_turn(self) -> Turn | None:
         """The rotation whose angle is measured from ground, if the joint has one."""

@@ -17,4 +17,4 @@ class JointFree(Orientation):
     def steps(self) -> tuple[Step, ...]:
         """Translations along x, y and z, then the orientation."""
         slides = [Slide(axis, name) for axis, name in zip(AXES.values(), self.coordinate_names()[:3], strict=True)]
-        return (*slides, *self.orientation())
+        return (*slides, *self.turning())

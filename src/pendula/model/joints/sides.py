@@ -54,7 +54,7 @@ def _turns(value: Any, counts: tuple[int, ...] = (1, 2, 3)) -> Any:
     if type(value) is not str:
         raise ValueError(f'must be letters in quotes, such as "zyz", found {shown(value)}')
     if len(value) not in counts or any(a not in "xyz" for a in value):
-        many = {(1, 2, 3): "one to three", (2,): "two", (3,): "three"}[counts]
+        many = {(1, 2, 3): "one to three", (2,): "two"}[counts]
         raise ValueError(f"must be {many} of the letters x, y, z, found {quote(value)}")
     if any(a == b for a, b in pairwise(value)):
         raise ValueError(f"{quote(value)} rotates about the same axis twice in succession")
@@ -63,7 +63,6 @@ def _turns(value: Any, counts: tuple[int, ...] = (1, 2, 3)) -> Any:
 
 Turns = Annotated[str, BeforeValidator(_turns)]
 TwoTurns = Annotated[str, BeforeValidator(lambda value: _turns(value, (2,)))]
-ThreeTurns = Annotated[str, BeforeValidator(lambda value: _turns(value, (3,)))]
 
 
 class Side(Element):

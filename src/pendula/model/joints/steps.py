@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pendula.model.joints.orientation import Axes, Chart
+
 Entry = int | float | str
 """A number, or an expression as text."""
 
@@ -48,14 +50,24 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class TurnQuaternion:
-    """Rotates the frame by a unit quaternion, scalar first; ``omega``: speeds, the angular velocity in rotated axes."""
+class TurnBall:
+    """Rotates the frame by an orientation in one of its charts.
 
-    quaternion: tuple[str, str, str, str]
-    omega: tuple[str, str, str]
+    Attributes:
+        chart: a quaternion (scalar first), a rotation vector, or angles.
+        axes: whether the speeds are rates of the coordinates, or the angular velocity in rotated axes ("body") or in
+            those before the rotation ("parent").
+        coordinates: in the order of the chart.
+        speeds: names of the three speeds.
+    """
+
+    chart: Chart
+    axes: Axes
+    coordinates: tuple[str, ...]
+    speeds: tuple[str, str, str]
 
 
-Step = Slide | Shift | Turn | TurnQuaternion
+Step = Slide | Shift | Turn | TurnBall
 
 
 def turns(sequence: str, angles: tuple[Entry, ...]) -> tuple[Turn, ...]:

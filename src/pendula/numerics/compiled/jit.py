@@ -17,7 +17,6 @@ import os
 import platform
 import shutil
 import stat
-import sys
 import tempfile
 import threading
 import time
@@ -29,6 +28,7 @@ import llvmlite.binding
 import numba
 import numpy as np
 
+from pendula.files import cache_root
 from pendula.numerics.compiled.kernel_files import (
     DAY,
     NOTHING_COUNTED,
@@ -48,20 +48,6 @@ cache_note = ""
 """Empty while the disk cache works; otherwise a sentence on what is not cached, and why."""
 
 _lock = threading.RLock()
-
-
-def cache_root() -> Path:
-    """Per-user directory for compiled kernels; this function does not create it."""
-    if chosen := os.environ.get("PENDULA_CACHE_DIR"):
-        return Path(chosen).expanduser().absolute()
-    if chosen := os.environ.get("XDG_CACHE_HOME"):
-        return Path(chosen).expanduser().absolute() / "pendula"
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home() / "AppData" / "Local") / "pendula" / "cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "pendula"
-    return Path.home() / ".cache" / "pendula"
 
 
 def environment_hash() -> str:

@@ -34,6 +34,8 @@ def up(x):
 @compiled_part
 def product(a, b, c, d):
     """Bounds of [a, b] [c, d]. Zero times infinity counts as zero: an infinite bound is a large number, not a value."""
+    if not (a <= b and c <= d):  # a bound that is not a number
+        return -math.inf, math.inf
     if (a == 0.0 and b == 0.0) or (c == 0.0 and d == 0.0):
         return 0.0, 0.0
     if a >= 0.0:
@@ -56,7 +58,7 @@ def product(a, b, c, d):
 @compiled_part
 def inverse(a, b):
     """Bounds of 1 / [a, b]; everything, where that contains zero."""
-    if a <= 0.0 <= b:
+    if not (a > 0.0 or b < 0.0):
         return -math.inf, math.inf
     return down(1.0 / b), up(1.0 / a)
 

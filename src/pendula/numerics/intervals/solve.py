@@ -271,7 +271,8 @@ def _contract(steps, constants, rows, x, box, middle, room):
     """Makes a box smaller; says whether it is empty, holds exactly one root, or whether its Jacobian is regular."""
     n = x.shape[0]
     A, inverse_of, K = room[:n], room[n : 2 * n], room[3 * n + 2]
-    evaluate(steps, constants, x[:, 0], x[:, 1], True, box)
+    if not evaluate(steps, constants, x[:, 0], x[:, 1], True, box):
+        return EMPTY
     for i in range(n):
         if box[rows[i], 0, 0] > 0.0 or box[rows[i], 0, 1] < 0.0:
             return EMPTY
@@ -344,21 +345,26 @@ def _contract(steps, constants, rows, x, box, middle, room):
 def _invert(rows, box, inverse_of, work):
     """An approximate inverse of the Jacobian in the middle of its bounds; False where it is singular."""
     n = rows.shape[0]
-    largest = 0.0
     for i in range(n):
+        largest = 0.0
         for l in range(n):
             value = 0.5 * (box[rows[i], 1 + l, 0] + box[rows[i], 1 + l, 1])
             if not abs(value) < math.inf:
                 return False
             work[i, l, 0] = value
             largest = max(largest, abs(value))
-            inverse_of[i, l, 0] = 1.0 if i == l else 0.0
+            inverse_of[i, l, 0] = 0.0
+        if not largest > 1e-300:
+            return False
+        for l in range(n):  # rows of any scale: a soft spring beside a stiff one
+            work[i, l, 0] /= largest
+        inverse_of[i, i, 0] = 1.0 / largest
     for k in range(n):
         pivot = k
         for i in range(k + 1, n):
             if abs(work[i, k, 0]) > abs(work[pivot, k, 0]):
                 pivot = i
-        if abs(work[pivot, k, 0]) <= 1e-13 * largest:
+        if abs(work[pivot, k, 0]) <= 1e-13:
             return False
         if pivot != k:
             for l in range(n):

@@ -16,6 +16,8 @@ Array = npt.NDArray[np.float64]
 VARIABLE, CONSTANT, ADD, MULTIPLY, POWER, INVERSE, SIN, COS, EXP, LOG, SQRT, ATAN, TANH, ERF, ABS = range(15)
 LARGEST = 1.7976931348623157e308
 """the largest double"""
+FEWEST = 1e-322
+"""more than the error of an exponential that is smaller than normal numbers; no exponential is zero"""
 FUNCTIONS = dict(sin=SIN, cos=COS, exp=EXP, log=LOG, sqrt=SQRT, atan=ATAN, tanh=TANH, erf=ERF, abs=ABS)
 ERF_SLOPE = 2.0 / math.sqrt(math.pi)
 
@@ -84,9 +86,11 @@ class Tape:
 def evaluate(steps, constants, lo, hi, slopes, out):
     """Bounds of every step over a box; with ``slopes``, also of its derivatives by all unknowns.
 
-    ``out`` has the shape (steps, 1 + unknowns, 2): the value, then the slopes.
+    ``out`` has the shape (steps, 1 + unknowns, 2): the value, then the slopes. Returns False if some step is defined
+    nowhere in the box: the root or the logarithm of numbers below zero.
     """
     n = lo.shape[0]
+    defined = True
     value, slope = out[:, 0], out[:, 1:]
     for k in range(steps.shape[0]):
         kind, i, j = steps[k, 0], steps[k, 1], steps[k, 2]
@@ -99,6 +103,8 @@ def evaluate(steps, constants, lo, hi, slopes, out):
         elif kind == MULTIPLY:
             value[k, 0], value[k, 1] = product(value[i, 0], value[i, 1], value[j, 0], value[j, 1])
         else:
+            if value[i, 1] < 0.0 and kind in (SQRT, LOG):
+                defined = False
             value[k, 0], value[k, 1] = apply(kind, value[i, 0], value[i, 1], j)
         value[k, 0], value[k, 1] = held(value[k, 0], value[k, 1])
         if not slopes:
@@ -121,6 +127,7 @@ def evaluate(steps, constants, lo, hi, slopes, out):
                 slope[k, l, 0], slope[k, l, 1] = product(a, b, slope[i, l, 0], slope[i, l, 1])
         for l in range(n):
             slope[k, l, 0], slope[k, l, 1] = held(slope[k, l, 0], slope[k, l, 1])
+    return defined
 
 
 @compiled_part
@@ -143,15 +150,17 @@ def apply(kind, a, b, e):
     if kind == COS:
         return cosine(a, b)
     if kind == EXP:
-        return max(math.exp(a) * (1.0 - SLACK), 0.0), math.exp(b) * (1.0 + SLACK)
+        return max(math.exp(a) * (1.0 - SLACK) - FEWEST, 0.0), math.exp(b) * (1.0 + SLACK) + FEWEST
     if kind == LOG:
         if a <= 0.0:
             return -math.inf, math.inf
         return _lower(math.log(a)), _higher(math.log(b))
     if kind == SQRT:
-        if a < 0.0:
+        if not b >= 0.0:
             return -math.inf, math.inf
-        return max(down(math.sqrt(a)), 0.0), up(math.sqrt(b))
+        # Where only a part of [a, b] has a root, these are the bounds there; slopes are then unbounded, so that no root
+        # of equations is verified.
+        return max(down(math.sqrt(max(a, 0.0))), 0.0), up(math.sqrt(b))
     if kind == ATAN:
         return _lower(math.atan(a)), _higher(math.atan(b))
     if kind == TANH:

@@ -7,7 +7,7 @@ G Q = [L 0] the first follow from L y = c, the second from the equations of moti
 (Z^T M Z) y = Z^T (f - M a_p), which contain no multipliers. Rows of G may be linearly dependent: then L has more rows
 than columns, c is satisfied in the least-squares sense, and lam is the solution of minimum norm.
 
-Rows and columns are first scaled to largest entries near 1, so that ranks do not depend on units.
+Rows are first scaled to largest entries near 1 and columns by mass, so that ranks do not depend on units.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ INDEPENDENT = 0.1
 
 ROUNDING = 1e-9
 """A column without an entry above this, after scaling the rows, is zero up to rounding, and is not scaled up."""
+
+LIGHT = 1e-4
+"""A motion with less than this fraction of the largest mass, per change of a constraint, is scaled as if it had it."""
 
 RANK_TOLERANCE = 1e-12
 """A scaled row depends on the rows before it if its component orthogonal to them is shorter than this."""
@@ -139,11 +142,7 @@ def _scale(M, G, f, c, n, m, least, rows, H, y, right, row_scale, column_scale, 
         return False
     for sweep in range(3):  # rows, columns, rows
         if sweep == 1:
-            for j in range(n):
-                largest = 0.0
-                for r in range(m):
-                    largest = max(largest, abs(rows[r, j]) * row_scale[r])
-                column_scale[j] = 1.0 / largest if largest > ROUNDING else 1.0
+            _scale_columns(M, n, m, rows, row_scale, column_scale)
         else:
             for r in range(m):
                 largest = 0.0
@@ -159,6 +158,23 @@ def _scale(M, G, f, c, n, m, least, rows, H, y, right, row_scale, column_scale, 
         for j in range(n):
             H[i, j] = M[i, j] * column_scale[i] * column_scale[j]
     return True
+
+
+@compiled_part(allocates=True)
+def _scale_columns(M, n, m, rows, row_scale, column_scale):
+    """Scales columns by mass, so that M has a unit diagonal; those that carry hardly any mass by their entries in G."""
+    heaviest = 0.0
+    for j in range(n):
+        largest = 0.0
+        for r in range(m):
+            largest = max(largest, abs(rows[r, j]) * row_scale[r])
+        column_scale[j] = 1.0 / largest if largest > ROUNDING else 0.0
+        heaviest = max(heaviest, M[j, j] * column_scale[j] ** 2)
+    for j in range(n):
+        if column_scale[j] > 0.0 and heaviest > 0.0:
+            column_scale[j] /= np.sqrt(max(M[j, j] * column_scale[j] ** 2, LIGHT * heaviest))
+        elif column_scale[j] == 0.0:
+            column_scale[j] = 1.0 / np.sqrt(M[j, j]) if M[j, j] > 0.0 else 1.0
 
 
 @compiled_part(allocates=True)

@@ -98,9 +98,9 @@ def solve_kkt(M, G, f, c, n, m, work, a, lam):
     """Solve M a - G^T lam = f, G a = c for a (n values) and lam (m values).
 
     M may be singular if it is positive definite on the null space of G and G has full row rank. The
-    symmetric system is scaled so that every row and column has a largest entry near 1, then factored
-    with partial pivoting. Inputs are not changed; all of M (symmetric) is read. ``work`` has at least the
-    shape :func:`kkt_work_shape`.
+    symmetric system is scaled so that M has a unit diagonal and every row and column a largest entry near 1, whatever
+    the units of masses and lengths, then factored with partial pivoting. Inputs are not changed; all of M (symmetric)
+    is read. ``work`` has at least the shape :func:`kkt_work_shape`.
 
     Returns:
         ``SOLVED``, ``SINGULAR`` (redundant constraints, or a motion without mass), or ``NOT_FINITE``.
@@ -121,7 +121,7 @@ def solve_kkt(M, G, f, c, n, m, work, a, lam):
         for j in range(m):
             work[n + i, n + j] = 0.0
         work[x, n + i] = c[i]
-    status = _equilibrate(work, N)
+    status = _equilibrate(work, n, N)
     if status == SOLVED:
         for i in range(N):
             work[x, i] *= work[scale, i]
@@ -163,12 +163,25 @@ def _largest_scaled(work, i, N):
 
 
 @compiled_part
-def _equilibrate(work, N):
-    """Scale rows and columns symmetrically (Ruiz 2001) to largest entries near 1; factors go to row N."""
+def _equilibrate(work, n, N):
+    """Scale rows and columns symmetrically, the first n (speeds) by mass, to largest entries near 1 (Ruiz 2001).
+
+    The scale of the multipliers is free, so rows of G follow the speeds. If Ruiz' passes alone chose it, a small M
+    would vanish beside G. Factors go to row N.
+    """
     if not _all_finite(work, N):
         return NOT_FINITE
-    for i in range(N):
-        work[N, i] = 1.0
+    for i in range(n):
+        work[N, i] = 1.0 / np.sqrt(work[i, i]) if work[i, i] > 0.0 else 0.0
+    for i in range(n, N):
+        work[N, i] = 0.0
+    for i in range(n, N):  # the zero block of G's rows adds nothing
+        largest = _largest_scaled(work, i, N)
+        work[N, i] = 1.0 / largest if largest > 0.0 else 1.0
+    for i in range(n):
+        if work[N, i] == 0.0:  # a speed without mass
+            largest = _largest_scaled(work, i, N)
+            work[N, i] = 1.0 / largest if largest > 0.0 else 1.0
     for _ in range(EQUILIBRATION_PASSES):
         for i in range(N):
             largest = _largest_scaled(work, i, N) * work[N, i]

@@ -31,6 +31,8 @@ from pendula.numerics.steppers.run import (
     run_at,
 )
 
+LOOKS_EACH = 16  # steps that are looked into before the distance between them doubles
+ASIDE = 0.28  # distance of the outer points inside a step from its middle
 PROJECTION_TRIES = 8  # successively shorter steps that are tried before a projection counts as failed
 
 
@@ -51,19 +53,37 @@ def _start(run):
 
 @compiled_part
 def _look_inside(run, address, prepared):
-    """Stores the state in the middle of the step, by dense output; nothing where that is not finite."""
+    """Stores states inside the step, by dense output; nothing where they are not finite.
+
+    Errors of dense output are largest near the middle of a step and near two points to its left and right: for dop853
+    in the middle and to the right. Where dense output takes no evaluations, all steps are looked into, at one of the
+    three points in turn.
+    """
     if not prepared and not prepare_dense(run, address):
         return
-    t = run.t + 0.5 * run.h
-    interpolate(run, t, 0.5)
-    if not is_finite(run, run.stage, t) or (run.project != 0 and not project_row(run, run.stage)):
-        return
-    k, at = run.inside, row(run, run.stage)
-    doubles_at(run.inside_t + 8 * k, 1)[0] = t
-    out = doubles_at(run.inside_y + 8 * run.n * k, run.n)
-    for j in range(run.n):
-        out[j] = at[j + 1]
-    run.inside = k + 1
+    first, last = (1, 3) if run.extra_stages > 0 else (run.stored % 3, run.stored % 3 + 1)
+    for which in range(first, last):
+        x = 0.5 + ASIDE * (which - 1)
+        t = run.t + x * run.h
+        interpolate(run, t, x)
+        if not is_finite(run, run.stage, t) or (run.project != 0 and not project_row(run, run.stage)):
+            return
+        k, at = run.inside, row(run, run.stage)
+        doubles_at(run.inside_t + 8 * k, 1)[0] = t
+        out = doubles_at(run.inside_y + 8 * run.n * k, run.n)
+        for j in range(run.n):
+            out[j] = at[j + 1]
+        run.inside = k + 1
+
+
+@compiled_part
+def _plan_look(run):
+    """After a step that was looked at: which one is next."""
+    run.inside_left -= 1
+    if run.inside_left <= 0 and run.inside_gap < run.inside_every:
+        run.inside_gap *= 2
+        run.inside_left = LOOKS_EACH
+    run.inside_next = run.stored + run.inside_gap
 
 
 @compiled_part
@@ -72,22 +92,22 @@ def _finish_step(run, address):
 
     After any code except GO_ON and AT_EVENT the run is where it was before the step.
     """
-    n, new, sample = run.n, row(run, run.new), run.next_sample
+    n, new, sample, inside = run.n, row(run, run.new), run.next_sample, run.inside
     if run.watch != 0 and not prepare_dense(run, address):
         return BAD_VALUE
     code = store_samples_inside(run, address, run.watch != 0)
     if code != GO_ON:
         return code
-    if run.inside_every > 0 and run.stored % run.inside_every == 2 % run.inside_every:
+    if run.inside_every > 0 and run.stored >= run.inside_next:
         _look_inside(run, address, run.watch != 0 or run.next_sample > sample)
     new[0] = run.t_new
     if run.project != 0 and not project_row(run, run.new):
-        run.next_sample = sample
+        run.next_sample, run.inside = sample, inside
         return NO_PROJECTION
     if run.project != 0 or run.jumps == 1:
         after = run.t_new + run.nudge * run.direction if run.jumps == 1 else run.t_new
         if not evaluate(run, run.new, after, run.fresh):
-            run.next_sample = sample
+            run.next_sample, run.inside = sample, inside
             return BAD_VALUE
         new[0] = run.t_new
     if run.project != 0:
@@ -97,7 +117,7 @@ def _finish_step(run, address):
     if run.watch != 0:
         call_native(run.watch, 0, 0, address)
         if run.code == NO_PROJECTION:
-            run.next_sample = sample
+            run.next_sample, run.inside = sample, inside
         return run.code
     return GO_ON
 
@@ -130,6 +150,8 @@ def _accept(run, at_break, address):
     run.retrying = 0
     if run.stored % STIFF_EVERY == 0 and not at_break and run.stable_to > 0.0:
         watch_stiffness(run)
+    if run.inside_every > 0 and run.stored >= run.inside_next:
+        _plan_look(run)
     run.stored += 1
 
 

@@ -34,6 +34,7 @@ RUN = record_dtype(
         rhs rhs_context project project_context attempt prepare settle watch watched method
         rows width fresh stage new scratch dense late
         y zero atol breaks sample_t sample_y onto t_out y_out inside_t inside_y inside inside_every
+        inside_gap inside_left inside_next
         stages extra_stages dense_rows error_row error_order last_in_error first_slope last_slope
         sources weights counts nodes terms
     """,
@@ -61,7 +62,9 @@ stage or sample), ``new`` (time and state at the end of the attempted step), ``s
 ``dense`` (first of the dense output) and ``late`` (the last stage before the end). In ``stage`` and ``new`` the spare
 number is the time, which is the layout that callbacks read. Rows are padded with zeros to a multiple of eight
 components, as is the memory of ``y`` and ``zero`` (:func:`padded`). ``onto`` is the output of the projection.
-``inside`` states in the middle of one in ``inside_every`` steps (0: of none) are in ``inside_t`` and ``inside_y``.
+``inside`` states between the ends of some steps are in ``inside_t`` and ``inside_y``: of all steps at first, then of
+fewer and fewer, but at least one in ``inside_every`` (0: of none). The next is step ``inside_next``;
+``inside_gap`` is the distance to the one after it, which doubles after ``inside_left`` more.
 
 The rest is the tableau (:class:`~pendula.numerics.steppers.tableaus.Tableau`).
 """

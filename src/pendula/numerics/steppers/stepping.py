@@ -18,7 +18,7 @@ from pendula.numerics.steppers import checks
 from pendula.numerics.steppers.control import STIFF_EVERY, STIFF_LOOKS
 from pendula.numerics.steppers.drive import Drive, doubled
 from pendula.numerics.steppers.endings import explain, outcome_of
-from pendula.numerics.steppers.loop import advance
+from pendula.numerics.steppers.loop import LOOKS_EACH, advance
 from pendula.numerics.steppers.run import new_run
 from pendula.numerics.steppers.stepper import STEPPERS, Stepper
 from pendula.numerics.steppers.watch import Watched, make_room, watch_memory, watch_step
@@ -52,7 +52,7 @@ class Integration:
             not.
         event_t, event_y: times and states at which watched functions crossed zero, in order.
         event_which: index of the function for each event.
-        inside_t, inside_y: times and states in the middle of steps (``inside_every``), by dense output.
+        inside_t, inside_y: times and states between the ends of steps (``inside_every``), by dense output.
         singular_t, singular_y: times and states of singular poses that the run passed.
         event_hurried: for each function the time of the first step in which it oscillated so often that crossings may
             have been missed; NaN if there was none.
@@ -132,7 +132,9 @@ def integrate(
         coordinates: number of positions, the first components, for steppers that treat them differently.
         guard: called as ``guard(t, y)`` with the states of the steps since it was called last. An index among them
             ends the run: steps, samples and events after that state are dropped.
-        inside_every: keep the middle of one in this many steps, by dense output; 0: of none.
+        inside_every: keep states inside steps by dense output, at two points of each of the first 16 steps, of every
+            second of the next 32, and so on, but at least of one in this many; 0: none. Where dense output takes no
+            evaluations, one point of every step is kept.
 
     Returns:
         An :class:`Integration`; ``outcome`` reports failures during the run.
@@ -159,7 +161,9 @@ def integrate(
     first_step, max_step = (first_step, max_step) if step is None else (min(step, max_step),) * 2
     run = new_run(stepper.native.tableau, start)
     span.install(run)
-    run.rtol, run.max_step, run.max_attempts, run.inside_every = float(rtol), float(max_step), max_steps, inside_every
+    run.rtol, run.max_step, run.max_attempts = float(rtol), float(max_step), max_steps
+    run.inside_every = inside_every if run.extra_stages or not inside_every else 1
+    run.inside_gap, run.inside_left = 1, LOOKS_EACH
     run.first_step, run.fixed = 0.0 if first_step is None else float(first_step), int(stepper.fixed)
     run.atol = checks.checked_atol(atol, start.size)
     run.controlled, run.coordinates = run.n - quadratures or run.n, coordinates or 0
@@ -244,7 +248,7 @@ class _Running:
         run.t_out, run.y_out = np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.n))
         run.t_out[0], run.y_out[0] = run.t, run.y
         if run.inside_every:
-            some = 1 + FIRST_BUFFER // run.inside_every
+            some = FIRST_BUFFER + 1 if run.inside_every == 1 else 2 * (FIRST_BUFFER // 2 + LOOKS_EACH)
             run.inside_t, run.inside_y = np.empty(some), np.empty((some, run.n))
         run.capacity, run.stored, run.events_capacity = FIRST_BUFFER, 1, 1
         run.rhs, run.rhs_context = rhs.address, rhs.context
@@ -316,7 +320,10 @@ class _Running:
                 "event_touched": watch.touched.copy(),
             }
         if run.inside:
-            more |= {"inside_t": run.inside_t[: run.inside].copy(), "inside_y": run.inside_y[: run.inside].copy()}
+            kept = run.inside
+            while kept and run.direction * (run.inside_t[kept - 1] - run.t) > 0.0:  # the run ended inside the step
+                kept -= 1
+            more |= {"inside_t": run.inside_t[:kept].copy(), "inside_y": run.inside_y[:kept].copy()}
         return Integration(
             t=run.t_out[: run.stored].copy(),
             y=run.y_out[: run.stored].copy(),

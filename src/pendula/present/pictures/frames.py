@@ -57,7 +57,7 @@ def _flat(scene: Scene, points: Array) -> Array:
 
 def _draw(axes: Any, scene: Scene, body: SceneBody, k: int, color: Any, strength: float) -> None:
     for shape in body.shapes:
-        world = np.array([body.position[k] + body.rotation[k] @ np.array(p) for p in _outline(shape)])
+        world = np.array([body.position[k] + body.rotation[k] @ np.array(p) for p in outline(shape)])
         flat = _flat(scene, world)
         if len(flat) == 1:
             mark = "^" if isinstance(shape, sh.Pivot) else "o"
@@ -75,7 +75,7 @@ def _draw(axes: Any, scene: Scene, body: SceneBody, k: int, color: Any, strength
             )
 
 
-def _outline(shape: sh.Shape) -> Array:
+def outline(shape: sh.Shape) -> Array:
     """Points of the outline of a shape, in body axes."""
     match shape:
         case sh.Rod(start=start, end=end):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LEVELS = 24
+LEAST_SIDE = 0.006
+"""Undecided boxes are drawn at least this large, as a share of the picture, so that they can be seen."""
 KINDS = (("stable", "o", FEW[2], True), ("unstable", "o", FEW[1], False), ("not decided", "D", FEW[3], False))
 
 
@@ -57,6 +59,7 @@ def plot_landscape(
     for axis, unit in zip((ax.xaxis, ax.yaxis), drawn.units, strict=False):
         if unit == "rad":
             axis.set_major_locator(MultipleLocator(90))
+    _shade(ax, drawn.names, found, scale)
     _mark(ax, drawn, found, verdicts, scale)
     _word(figure.suptitle(f"{what.split(' [')[0]} and equilibria", x=0.012, ha="left", fontsize=13, color=INK))
     return figure
@@ -65,7 +68,8 @@ def plot_landscape(
 def plot_equilibria(found: Equilibria, *, verdicts: Sequence[str] | None = None) -> Figure:
     """Figure of the equilibria on the (effective) potential, or of the mechanism if that cannot be drawn.
 
-    A potential can be drawn over one or two coordinates without loops.
+    A potential can be drawn over one or two coordinates without loops. Boxes that a proof left undecided are hatched;
+    if there is no potential to draw them on, the figure shows them over two of the coordinates.
 
     Args:
         found: the equilibria.
@@ -79,7 +83,7 @@ def plot_equilibria(found: Equilibria, *, verdicts: Sequence[str] | None = None)
     try:
         drawn = landscape(system, found, rates={name: rate for name, rate in speeds if rate})
     except NotSupported:
-        return _poses(found, kinds)
+        return _boxes(found, kinds) if found.undecided else _poses(found, kinds)
     return plot_landscape(drawn, found, kinds)
 
 
@@ -104,17 +108,72 @@ def _poses(found: Equilibria, verdicts: Sequence[str]) -> Figure:
     return figure
 
 
+def _boxes(found: Equilibria, verdicts: Sequence[str]) -> Figure:
+    """Undecided boxes and equilibria over the two coordinates whose ranges the boxes cover most widely."""
+    ranges = {name: max(high - low, 1e-300) for name, (low, high) in found.box.items()}
+    ends = {name: np.array([box.get(name, found.box[name]) for box in found.undecided]) for name in ranges}
+    order = sorted(ranges, key=lambda name: np.ptp(ends[name]) / ranges[name], reverse=True)
+    names = [name for name in found.box if name in order[:2]]
+    units = [found.units[name] for name in names]
+    scale = [np.degrees if unit == "rad" else np.asarray for unit in units]
+    figure, (ax,) = _sheet(1, 110)
+    figure.set_size_inches(9.0, 6.4 if len(names) == 2 else 2.4)
+    labels = [f"{n} [{'deg' if u == 'rad' else u}]" for n, u in zip(names, units, strict=True)]
+    _word(ax.set_xlabel(labels[0]))
+    ax.set_xlim(*scale[0](np.array(found.box[names[0]])))
+    if len(names) == 2:
+        _word(ax.set_ylabel(labels[1]))
+        ax.set_ylim(*scale[1](np.array(found.box[names[1]])))
+    _dress(ax)
+    _shade(ax, names, found, scale)
+    heights = None if len(names) == 2 else np.full(len(found), 0.5)
+    _mark_at(ax, names, heights, found, verdicts, scale)
+    title = (
+        f"{len(found)} found; {len(found.undecided)} undecided box{'es' * (len(found.undecided) != 1)} may hold more"
+    )
+    _word(figure.suptitle(title, x=0.012, ha="left", fontsize=13, color=INK))
+    return figure
+
+
+def _shade(ax: Axes, names: Sequence[str], found: Equilibria, scale: Sequence[Any]) -> None:
+    """Hatches the boxes that a proof left undecided."""
+    from matplotlib.patches import Rectangle
+
+    limits = (ax.get_xlim(), ax.get_ylim())
+    for k, box in enumerate(found.undecided):
+        corners = []
+        for axis in range(2):
+            low, high = limits[axis]
+            if axis < len(names):
+                low, high = (float(x) for x in scale[axis](np.array(box.get(names[axis], found.box[names[axis]]))))
+                more = max(0.0, LEAST_SIDE * (limits[axis][1] - limits[axis][0]) - (high - low)) / 2
+                low, high = low - more, high + more
+            corners.append((low, high - low))
+        (x, width), (y, height) = corners
+        label = "undecided by the proof" if k == 0 else None
+        ax.add_patch(
+            Rectangle((x, y), width, height, fc="none", ec=FEW[3], hatch="////", lw=0.6, zorder=3, label=label)
+        )
+
+
 def _mark(ax: Axes, drawn: Landscape, found: Equilibria, verdicts: Sequence[str], scale: Sequence[Any]) -> None:
-    """Marks the equilibria by their verdicts."""
+    """Marks the equilibria on a potential by their verdicts."""
+    levels = None if len(drawn.axes) == 2 else _levels(drawn, [e[drawn.names[0]] for e in found])
+    _mark_at(ax, drawn.names, levels, found, verdicts, scale)
+
+
+def _mark_at(
+    ax: Axes, names: Sequence[str], heights: Any, found: Equilibria, verdicts: Sequence[str], scale: Sequence[Any]
+) -> None:
+    """Marks the equilibria by their verdicts, at given heights or at their second coordinate."""
     for kind, marker, color, full in KINDS:
-        chosen = [e for e, verdict in zip(found, verdicts, strict=True) if _kind(verdict) == kind]
-        points = [[float(change(e[n])) for change, n in zip(scale, drawn.names, strict=True)] for e in chosen]
-        if not points:
+        chosen = [k for k, verdict in enumerate(verdicts) if _kind(verdict) == kind]
+        if not chosen:
             continue
-        x = np.array(points)
-        y = x[:, 1] if len(drawn.axes) == 2 else _levels(drawn, [e[drawn.names[0]] for e in chosen])
+        x = [float(scale[0](found[k][names[0]])) for k in chosen]
+        y = [float(scale[1](found[k][names[1]])) if heights is None else heights[k] for k in chosen]
         ax.plot(
-            x[:, 0],
+            x,
             y,
             marker,
             ms=8,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pendula.analysis.linear.linear_range import LinearRange
+from pendula.analysis.modes.forced import ForcedResponse
 from pendula.analysis.modes.harmonic import HarmonicResponse
 from pendula.analysis.modes.modes import Modes
 from pendula.analysis.modes.motion import ModeMotion, mode_motion
@@ -32,6 +33,9 @@ MOST_SHAPES = 6
 CYCLE = (1.0, 6.0)
 """shortest and longest cycle [time] that is played at true speed"""
 SHOWN_IN = 2.0
+
+MOST_ENVELOPES = 3
+"""number of coordinates up to which envelopes are drawn"""
 
 
 def animate_mode(
@@ -172,6 +176,23 @@ def plot_response(found: HarmonicResponse, *, dpi: float = 110) -> Figure:
 
 def plot_free_response(found: FreeResponse) -> Figure:
     """Figure of a free response over time: a panel for each unit."""
+    return _small_motion(found, "free small motion")
+
+
+def plot_forced_response(found: ForcedResponse) -> Figure:
+    """Figure of a forced response over time: a panel for each unit; envelopes of few coordinates dashed.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linear.forced_response("pendulum", {"theta": 0.01}, 4.0, t=40.0, at={"theta": 0})
+        >>> len(plot_forced_response(found).axes[0].lines)
+        3
+    """
+    few = len(found.linear.coordinates) <= MOST_ENVELOPES and bool(found.signals)
+    return _small_motion(found, f"small motion under {found.input}", envelopes=few)
+
+
+def _small_motion(found: FreeResponse | ForcedResponse, title: str, *, envelopes: bool = False) -> Figure:
     names, units = found.linear.coordinates, found.linear.units
     kinds = list(dict.fromkeys(units.get(n, "") for n in names))
     figure, axes = _sheet(len(kinds), 110)
@@ -179,11 +200,14 @@ def plot_free_response(found: FreeResponse) -> Figure:
         group = [k for k, n in enumerate(names) if units.get(n, "") == unit]
         for k, color in zip(group, _colors(len(group)), strict=True):
             ax.plot(found.t, found.e[:, k], color=color, lw=1.2)
+            if envelopes and isinstance(found, ForcedResponse):
+                for sign in (-1, 1):
+                    ax.plot(found.t, sign * found.envelope(names[k]), color=color, lw=0.8, ls="--")
         _word(ax.set_ylabel(f"change [{unit}]" if unit else "change"))
         _legend(ax, [names[k] for k in group])
         _dress(ax)
     _word(axes[-1].set_xlabel(f"time [{found.linear.at.layout.time_unit}]"))
-    _title(figure, "free small motion")
+    _title(figure, title)
     return figure
 
 

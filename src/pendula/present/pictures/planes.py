@@ -36,7 +36,8 @@ def plot_spectrum(found: Spectrum, *, dpi: float = 110) -> Figure:
     for root in roots:
         if root.multiplicity > 1:
             where = (root.value.real, root.value.imag)
-            ax.annotate(f" x{root.multiplicity}", where, fontsize=8.5, color=MUTED, va="bottom")
+            kind = "" if root.semisimple else " defective"
+            ax.annotate(f" x{root.multiplicity}{kind}", where, fontsize=8.5, color=MUTED, va="bottom")
     others = [f"{r.multiplicity} {r.label.split(':')[0]}" for r in found.eigenvalues if not np.isfinite(r.value)]
     _halves(ax)
     _word(ax.set_xlabel(f"real part [1/{unit}]"))

@@ -165,6 +165,17 @@ def _panels(signals: Mapping[str, Array], units: Mapping[str, str]) -> list[tupl
     return list(groups.items())
 
 
+def _kind(unit: str) -> str:
+    """What has a unit, in a word for an axis."""
+    if unit == "deg":
+        return "angle"
+    if unit in LENGTHS:
+        return "length"
+    if "/" not in unit:
+        return "value"
+    return "acceleration" if unit.endswith("^2") else "rate"
+
+
 def _draw_signals(figure: Figure, ax: Axes, t: Array, unit: str, signals: Mapping[str, Array]) -> None:
     names = list(signals)
     many = len(names) > LEGEND_LINES
@@ -174,8 +185,7 @@ def _draw_signals(figure: Figure, ax: Axes, t: Array, unit: str, signals: Mappin
     for name, color in zip(names, colors, strict=True):
         x, y = _thin(t, signals[name])
         lines += ax.plot(x, y, color=color, lw=0.8 if many else 1.3, marker=marker)
-    kind = "angle" if unit == "deg" else "length" if unit in LENGTHS else "rate" if "/" in unit else "value"
-    _word(ax.set_ylabel(f"{kind} [{unit}]" if unit else kind))
+    _word(ax.set_ylabel(f"{_kind(unit)} [{unit}]" if unit else _kind(unit)))
     if many:
         _colour_bar(figure, ax, names)
         return

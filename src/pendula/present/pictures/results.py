@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, assert_never
@@ -14,6 +15,7 @@ from pendula.analysis.chaos.horizon import Horizon
 from pendula.analysis.chaos.lyapunov import Lyapunov
 from pendula.analysis.modes.motion import ModeMotion
 from pendula.analysis.reactions.forces import ROUNDING, Reactions
+from pendula.analysis.symmetry.attitude import shown_angles
 from pendula.errors import UsageError
 from pendula.files import write_figure
 from pendula.formats import format_for, formats, write_content
@@ -87,22 +89,39 @@ def save_figure(figure: Any, path: Path) -> None:
         raise UsageError(f'a picture is a file such as plot.png, plot.svg or plot.pdf, found "{path}"') from None
 
 
-def plot_trajectory(trajectory: Trajectory) -> Any:
-    """A figure of a run: coordinates, speeds and errors over time."""
+def plot_trajectory(trajectory: Trajectory, *, quantities: Sequence[str] = ()) -> Any:
+    """A figure of a run: coordinates, speeds and errors over time.
+
+    Args:
+        trajectory: the run.
+        quantities: names of what to draw instead of coordinates and speeds: ``theta1_ddot``, ``kinetic``,
+            ``lower.tip.x``, ...
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate("pendulum", 1.0, samples=20)
+        >>> [ax.get_ylabel() for ax in plot_trajectory(run, quantities=["theta_ddot", "link.tip.y"]).axes][:2]
+        ['acceleration [rad/s^2]', 'length [m]']
+    """
     layout = trajectory.joint_layout
-    units = layout.units
+    coordinates, speeds = (tuple(quantities), ()) if quantities else (layout.coordinates, layout.speeds)
     system = trajectory.system
+    trusted = trajectory.predictability.until if trajectory.predictability is not None else None
+    shown = None if quantities else shown_angles(trajectory)
+    angles, angle_units = ({}, {}) if shown is None else (shown.series, shown.units)
+    coordinates = tuple(n for n in coordinates if shown is None or n not in shown.replaced)
     run = RunSeries(
         title=system.model.name,
         subtitle=(
             f"{system.formulation}, {trajectory.stepper} at {trajectory.tolerance:g}: "
             f"{trajectory.steps} steps, energy drift {trajectory.energy_drift:.2g}"
+            + ("" if trusted is None else f", predicts the motion up to about t = {trusted:.3g}")
         ),
         t=trajectory.t,
-        coordinates={n: trajectory[n] for n in layout.coordinates},
-        coordinate_units={n: units[n] for n in layout.coordinates},
-        speeds={n: trajectory[n] for n in layout.speeds},
-        speed_units={n: units[n] for n in layout.speeds},
+        coordinates={**{n: trajectory[n] for n in coordinates}, **angles},
+        coordinate_units={**{n: trajectory.unit(n) for n in coordinates}, **angle_units},
+        speeds={n: trajectory[n] for n in speeds},
+        speed_units={n: trajectory.unit(n) for n in speeds},
         energy_error=np.abs(trajectory.energy_error),
         violation=trajectory.violation,
         time_unit=layout.time_unit,

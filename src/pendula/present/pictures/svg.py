@@ -37,11 +37,11 @@ def lines(t: Array, series: Mapping[str, Array], *, across: str, up: str, title:
     x_of, y_of = _scale(float(t[0]), float(t[-1]), LEFT, WIDTH - RIGHT), _scale(low, high, HEIGHT - BOTTOM, TOP)
     parts = [_axes(float(t[0]), float(t[-1]), low, high, across, up)]
     for k, y in enumerate(series.values()):
-        times, values = _thinned(t, np.asarray(y, dtype=float))
+        times, values = thinned(t, np.asarray(y, dtype=float))
         points = " ".join(f"{x_of(a):.1f},{y_of(b):.1f}" for a, b in zip(times.tolist(), values.tolist(), strict=True))
         parts.append(f'<polyline class="line s{k % COLORS}" points="{points}"/>')
     legend = "".join(f'<span><i class="s{k % COLORS}"></i>{escape(name)}</span>' for k, name in enumerate(series))
-    return f'<figure>{_svg(parts, title)}<figcaption class="legend">{legend}</figcaption></figure>'
+    return f'<figure>{picture(parts, title)}<figcaption class="legend">{legend}</figcaption></figure>'
 
 
 def complex_plane(roots: Sequence[Root], *, unit: str, title: str, circle: bool = False) -> str:
@@ -74,7 +74,7 @@ def complex_plane(roots: Sequence[Root], *, unit: str, title: str, circle: bool 
         parts.append(f'<path class="axis" d="M{LEFT} {zero_y:.1f}H{size[0] - RIGHT}"/>')
     arm = 5.0 if len(roots) <= CROWD else 2.5
     parts += [_mark(root, x_of(root.value.real), y_of(root.value.imag), arm) for root in roots]
-    return f"<figure>{_svg(parts, title, size)}</figure>"
+    return f"<figure>{picture(parts, title, size)}</figure>"
 
 
 def _mark(root: Root, x: float, y: float, arm: float) -> str:
@@ -86,7 +86,8 @@ def _mark(root: Root, x: float, y: float, arm: float) -> str:
     return f"<g><title>{escape(root.words)}</title>{cross}{times}</g>"
 
 
-def _svg(parts: Sequence[str], title: str, size: tuple[int, int] = (WIDTH, HEIGHT)) -> str:
+def picture(parts: Sequence[str], title: str, size: tuple[int, int] = (WIDTH, HEIGHT)) -> str:
+    """The SVG element around the parts of a chart."""
     label = escape(title)
     box = f'viewBox="0 0 {size[0]} {size[1]}"'
     return f'<svg class="chart" role="img" aria-label="{label}" {box}>{"".join(parts)}</svg>'
@@ -105,12 +106,18 @@ def _axes(
     for y in ticks(y0, y1, 5):
         parts.append(f'<path class="grid" d="M{LEFT} {y_of(y):.1f}H{width - RIGHT}"/>')
         parts.append(f'<text class="tick" text-anchor="end" x="{LEFT - 6}" y="{y_of(y) + 4:.1f}">{short(y)}</text>')
+    return "".join([*parts, axis_names(across, up, size)])
+
+
+def axis_names(across: str, up: str, size: tuple[int, int] = (WIDTH, HEIGHT)) -> str:
+    """Names of both axes."""
+    width, height = size
     centre, middle = (LEFT + width - RIGHT) / 2, (TOP + height - BOTTOM) / 2
-    parts.append(f'<text class="name" text-anchor="middle" x="{centre}" y="{height - 7}">{escape(across)}</text>')
-    parts.append(
-        f'<text class="name" text-anchor="middle" transform="translate(13 {middle}) rotate(-90)">{escape(up)}</text>'
+    turned = f"translate(13 {middle}) rotate(-90)"
+    return (
+        f'<text class="name" text-anchor="middle" x="{centre}" y="{height - 7}">{escape(across)}</text>'
+        f'<text class="name" text-anchor="middle" transform="{turned}">{escape(up)}</text>'
     )
-    return "".join(parts)
 
 
 def ticks(low: float, high: float, wanted: int) -> list[float]:
@@ -160,11 +167,12 @@ def _around(values: Array, spread: float) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _thinned(t: Array, y: Array) -> tuple[Array, Array]:
-    if t.size <= POINTS:
+def thinned(t: Array, y: Array, points: int = POINTS) -> tuple[Array, Array]:
+    """The minimum and maximum of each bin of a long signal, so that no spike is lost."""
+    if t.size <= points:
         return t, y
     keep = {0, t.size - 1}
-    for part in np.array_split(np.arange(t.size), POINTS // 2):
+    for part in np.array_split(np.arange(t.size), points // 2):
         keep |= {int(part[np.argmin(y[part])]), int(part[np.argmax(y[part])])}
     pick = np.array(sorted(keep))
     return t[pick], y[pick]

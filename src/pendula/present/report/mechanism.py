@@ -229,4 +229,5 @@ def certificate_section(found: Study, page: Page) -> str:
     ]
     failed = [sentence(f"{p.a} and {p.b} disagree most in the {p.where}") for p in made.pairs if not p.passed]
     head = ["Pair", "Largest difference", "Verdict", "Largest in the"]
-    return "".join([f"<p>{verdict} {escape(words)}.</p>", table(head, rows, most=20), *failed])
+    read = [sentence(line.strip()) for line in str(made.expressions).splitlines()]
+    return "".join([f"<p>{verdict} {escape(words)}.</p>", table(head, rows, most=20), *failed, *read])

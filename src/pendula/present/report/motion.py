@@ -18,6 +18,7 @@ from pendula.analysis.modes.modes import Modes
 from pendula.analysis.modes.words import columns_of
 from pendula.analysis.stability.verdict import Stability
 from pendula.analysis.study import Study
+from pendula.analysis.symmetry.attitude import shown_angles
 from pendula.present.pictures import svg
 from pendula.present.pictures.modes import mode_scene
 from pendula.present.pictures.results import Pose, scene_of
@@ -128,8 +129,9 @@ def _because(one: Equilibrium, verdict: Stability | str) -> str:
     holds = "this holds for the nonlinear mechanism" if verdict.applies_to_nonlinear else "for the linear model only"
     kinds = Counter(verdict.roots)
     roots = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
-    text = f"{verdict.verdict}, because {verdict.proof}; {holds}; roots: {roots}"
-    chart = verdict.spectrum.model.chart
+    text = f"{verdict.verdict} ({verdict.certainty}), because {verdict.proof}; {holds}; "
+    text += f"{verdict.certainty}: {verdict.grounds}; roots: {roots}"
+    chart = verdict.spectrum.model.chart or verdict.spectrum.model.basis.remark
     if chart:
         text += f"; {chart}"
     elif one.free_directions:
@@ -176,8 +178,8 @@ def spectrum_section(found: Study, page: Page) -> str:
     linear, unit = found.linear, found.linear.at.layout.time_unit
     why = ", the one of least potential" if found.number == 1 else ""
     parts = [sentence(f"Of small motion about equilibrium {found.at.name}{why}")]
-    if linear.chart:
-        parts.append(sentence(linear.chart))
+    if remark := linear.chart or linear.basis.remark:
+        parts.append(sentence(remark))
     labels = list(dict.fromkeys(_family(r.label) for r in found.spectrum.eigenvalues))
     roots = [
         svg.Root(r.value, r.multiplicity, f"{number(r.value)} 1/{unit}: {r.label}", labels.index(_family(r.label)))
@@ -203,7 +205,7 @@ def _root_row(root: Any) -> tuple[Any, ...]:
         return "infinite", root.multiplicity, root.label, "–"
     if root.label.startswith("undetermined"):
         return "0/0", root.multiplicity, root.label, "–"
-    note = "" if root.semisimple else " (defective: motion grows with time)"
+    note = f" ({root.remark})" if root.remark else ""
     return _complex(root.value), root.multiplicity, root.label + note, number(root.backward_error, 2)
 
 
@@ -303,12 +305,16 @@ def _coordinate_charts(run: Trajectory) -> list[str]:
     """One chart for every unit of coordinates."""
     layout = run.joint_layout
     found = []
-    for unit in dict.fromkeys(layout.units[n] for n in layout.coordinates):
-        names = [n for n in layout.coordinates if layout.units[n] == unit]
+    angles = shown_angles(run)
+    signals = {n: run[n] for n in layout.coordinates if n not in angles.replaced} | angles.series
+    units = {**layout.units, **angles.units}
+    units = {n: units[n] for n in signals}
+    for unit in dict.fromkeys(units.values()):
+        names = [n for n in signals if units[n] == unit]
         picked = names
         if len(names) > MOST_LINES:
             picked = [names[k] for k in np.unique(np.linspace(0, len(names) - 1, MOST_LINES).astype(int))]
-        series = {n: np.vectorize(_shown)(run[n], unit) for n in picked}
+        series = {n: np.vectorize(_shown)(signals[n], unit) for n in picked}
         what = "angles" if unit == "rad" else "coordinates"
         what += f" ({len(picked)} of {len(names)})" if len(picked) < len(names) else ""
         up = f"{what} [{_shown_unit(unit)}]"

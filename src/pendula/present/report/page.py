@@ -1,4 +1,4 @@
-"""A report on one mechanism: all its analyses as one self-contained page.
+"""A report on one mechanism, or on several: all analyses as one self-contained page.
 
 The page is ``report.html`` of this folder with its placeholders filled in. It holds the player once, as text, and
 motions as scenes; each gets a frame when it comes into view. A policy in the page forbids loading over a network.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 
@@ -36,7 +36,7 @@ SECTIONS = (
 
 
 def report(
-    model: Model | str,
+    model: Model | str | Sequence[Model | str],
     path: str | os.PathLike[str],
     *,
     duration: float = 10.0,
@@ -49,7 +49,7 @@ def report(
     stability, eigenvalues, animated modes, and a simulation with its energy. A missing part states the reason.
 
     Args:
-        model: a model, the name of a library mechanism, or a system.
+        model: a model, the name of a library mechanism, or a system; or a list of them, reported one after the other.
         path: file to write; its name ends in .html.
         duration: length of the simulation [time unit].
         tol: its tolerance.
@@ -65,32 +65,42 @@ def report(
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f'a report is a page, so its name must end in .html, found "{target.name}"')
-    found = study(model_of(model, "report"), duration=duration, tol=tol, on_progress=on_progress)
+    given = model if isinstance(model, (list, tuple)) and model else [model]
+    models = [model_of(one, "report") for one in given]
+    found = [study(one, duration=duration, tol=tol, on_progress=on_progress) for one in models]
     if on_progress is not None:
         on_progress("writing the page")
-    return write_report(found, target)
+    return write_report(*found, path=target)
 
 
-def write_report(found: Study, path: str | os.PathLike[str]) -> Path:
-    """Writes the page of a study and returns its path."""
+def write_report(*found: Study, path: str | os.PathLike[str]) -> Path:
+    """Writes the page of a study, or of several, and returns its path."""
     target = Path(path)
-    write_text(target, report_html(found))
+    write_text(target, report_html(*found))
     return target
 
 
-def report_html(found: Study) -> str:
+def report_html(*found: Study) -> str:
     """The report as the text of one self-contained HTML page."""
     page = Page()
     contents, body = [], []
-    for name, title, write in SECTIONS:
-        inside = write(found, page)
-        contents.append(f'<li><a href="#{name}">{escape(title)}</a></li>')
-        body.append(f'<section id="{name}" aria-labelledby="{name}-title">')
-        body.append(f'<h2 id="{name}-title">{escape(title)}</h2>{inside}</section>')
+    for k, one in enumerate(found, start=1):
+        prefix = f"mechanism{k}-" if len(found) > 1 else ""
+        if prefix:
+            name = escape(one.model.name)
+            contents.append(f'<li><a href="#{prefix}top">{name}</a></li>')
+            body.append(f'<header id="{prefix}top"><h1>{name}</h1>{_lead(one)}')
+            body.append(f'<div class="facts">{facts(one)}</div></header>')
+        for part, title, write in SECTIONS:
+            name, inside = prefix + part, write(one, page)
+            contents.append(f'<li{" class=inner" if prefix else ""}><a href="#{name}">{escape(title)}</a></li>')
+            body.append(f'<section id="{name}" aria-labelledby="{name}-title">')
+            body.append(f'<h2 id="{name}-title">{escape(title)}</h2>{inside}</section>')
+    single = found[0] if len(found) == 1 else None
     parts = {
-        "title": escape(found.model.name),
-        "lead": f"<p>{escape(found.model.description)}</p>" if found.model.description else "",
-        "facts": facts(found),
+        "title": escape(", ".join(one.model.name for one in found)),
+        "lead": _lead(single) if single else "",
+        "facts": facts(single) if single else "",
         "contents": "".join(contents),
         "body": "\n".join(body),
         "made": f"Made by Pendula {escape(__version__)}.",
@@ -100,3 +110,7 @@ def report_html(found: Study) -> str:
     # One pass over the template, so that inserted text is never searched for placeholders.
     template = read_template("report/report.html")
     return re.sub(rf"\{{\{{({'|'.join(parts)})\}}\}}", lambda place: parts[place[1]], template)
+
+
+def _lead(found: Study) -> str:
+    return f"<p>{escape(found.model.description)}</p>" if found.model.description else ""

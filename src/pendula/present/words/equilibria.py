@@ -87,6 +87,8 @@ def point_lines(system: System, one: Equilibrium, why: str) -> list[str]:
         facts.append(("inputs held", ", ".join(f"{n} = {number(x)}" for n, x in given)))
     potential = f"{potential_word(system, one)} {number(one.potential)} {units.energy}"
     facts.append(("residual", f"{number(one.residual, 2)} of a typical force; {potential}"))
+    if (near := one.nearest_singularity) is not None:
+        facts.append(("singularity", str(near)))
     return facts_lines(facts)
 
 
@@ -103,14 +105,14 @@ def potential_word(system: System, one: Equilibrium) -> str:
     return "effective potential" if one.steady or system.drives else "potential"
 
 
-def equilibria_text(system: System, found: Equilibria, verdicts: Sequence[str]) -> str:
+def equilibria_text(system: System, found: Equilibria, verdicts: Sequence[str], certainties: Sequence[str] = ()) -> str:
     """Table of equilibria with their verdicts, notes on families and weak equilibria, and completeness."""
     if not len(found):
         return no_equilibrium_text(found)
     parts = [_headline(system, found), "", _table(system, found, verdicts)]
     if len(found) > MOST_ROWS:
         parts += ["", f"... and {len(found) - MOST_ROWS} more"]
-    notes = _notes(system, found)
+    notes = _notes(system, found) + _certainty_note(certainties)
     if notes:
         parts += ["", *(textwrap.fill(note, WIDTH, subsequent_indent="  ") for note in notes)]
     return "\n".join([*parts, "", *_completeness(found)])
@@ -119,7 +121,9 @@ def equilibria_text(system: System, found: Equilibria, verdicts: Sequence[str]) 
 def no_equilibrium_text(found: Equilibria) -> str:
     """Report that there is no equilibrium, with the unbalanced forces at the best pose."""
     left = ", ".join(f"{number(x)} {found.units[n]} on {n}" for n, x in found.unbalanced.items())
-    said = f"No equilibrium was found: at the best pose {left or 'a force'} remains unbalanced."
+    said = f"No equilibrium was found: at the best pose {left} remains unbalanced."
+    if not left:
+        said = "No equilibrium was found at which forces have finite derivatives."
     return "\n".join([textwrap.fill(said, WIDTH), "", *_completeness(found)])
 
 
@@ -187,6 +191,17 @@ def _notes(system: System, found: Equilibria) -> list[str]:
             "of the model move it far or remove it."
         )
     return notes
+
+
+def _certainty_note(certainties: Sequence[str]) -> list[str]:
+    """Which verdicts are proven, indicated and undecided."""
+    groups: dict[str, list[str]] = {}
+    for k, word in enumerate(certainties):
+        groups.setdefault(word, []).append(str(k + 1))
+    if len(groups) == 1 and len(certainties) > 1:
+        return [f"All verdicts are {certainties[0]}."]
+    parts = [f"{word} of {_listed(names)}" for word, names in groups.items()]
+    return [f"Verdicts are {', '.join(parts)}."] if parts else []
 
 
 def family_words(one: Equilibrium) -> str:

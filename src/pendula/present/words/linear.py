@@ -37,8 +37,8 @@ def linear_text(model: LinearModel, roots: Spectrum) -> str:
         parts.append(f"{sizes}; too many entries to show")
     else:
         parts.append("\n\n".join(_matrices(model)))
-    if model.chart:
-        parts += ["", textwrap.fill(f"Chart: {model.chart}", WIDTH)]
+    if remark := model.chart or model.basis.remark:
+        parts += ["", textwrap.fill(f"Chart: {remark}", WIDTH)]
     return "\n".join([*parts, "", heading("eigenvalues", level=2), "", spectrum_text(roots)])
 
 
@@ -157,7 +157,7 @@ def _error(root: Eigenvalue) -> str:
 
 
 def _label(root: Eigenvalue) -> str:
-    return root.label if root.semisimple else f"{root.label} (defective: grows with time)"
+    return f"{root.label} ({root.remark})" if root.remark else root.label
 
 
 def linear_data(model: LinearModel, roots: Spectrum) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def _root_data(root: Eigenvalue) -> dict[str, Any]:
     return {
         "re": root.value.real if finite else None,
         "im": root.value.imag if finite else None,
-        **picked(root, "label multiplicity semisimple"),
+        **picked(root, "label multiplicity semisimple scatter condition"),
         "backward_error": root.backward_error if finite else None,
     }
 
@@ -210,7 +210,8 @@ def modes_text(found: Modes) -> str:
 def _scaling(found: Modes) -> str:
     """Which entry of the shapes is 1: the first, or with closed loops the first of the independent coordinates."""
     own = found.linear.coordinates
-    if named_shape(found.modes[0], found.linear)[0][0] == own[0]:
+    names, values, _ = named_shape(found.modes[0], found.linear)
+    if names[0] == own[0] or (names[0] not in found.linear.at.layout.coordinates and np.any(values == 1.0)):
         return "shapes, first entry 1"
     return f"shapes, {own[0]} = 1" if len(own) == 1 else f"shapes, first entry of {', '.join(own)} = 1"
 

@@ -6,11 +6,16 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from pendula.equations.small_motion import SymbolicModel
+from pendula.equations.printing.latex import LATEX
+from pendula.equations.printing.names import parts_of_name
+from pendula.equations.printing.walk import Writer
+from pendula.equations.small_motion.model import SymbolicModel
+from pendula.equations.small_motion.terms import CONSTANT, DROPPED, LINEARIZED, Term
+from pendula.errors import NotSupported
 from pendula.present.words.tables import WIDTH
 
-CONDITIONS = 2
-"""largest number of degrees of freedom with stability conditions"""
+LONGEST = 1500
+"""characters of the conditions that are printed"""
 
 
 def symbolic_text(found: SymbolicModel, at: Mapping[str, Any]) -> str:
@@ -25,8 +30,8 @@ def symbolic_text(found: SymbolicModel, at: Mapping[str, Any]) -> str:
         for i in range(X.rows):
             lines += [_wrapped(f"{name}[{i + 1},{j + 1}] = {X[i, j]}") for j in range(X.cols) if X[i, j] != 0]
     lines += ["", _wrapped(f"characteristic polynomial: {found.polynomial.as_expr()}")]
-    if found.M.rows <= CONDITIONS:
-        lines += ["", _wrapped(found.stable_if)]
+    lines += ["", *(_wrapped(x) for x in _verdicts(found))]
+    lines += _constants(found)
     if not found.left.is_zero_matrix:
         must = " and ".join(f"{x} = 0" for x in found.left if x != 0)
         lines.append(_wrapped(f"an equilibrium only if {must}"))
@@ -35,18 +40,130 @@ def symbolic_text(found: SymbolicModel, at: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _verdicts(found: SymbolicModel) -> list[str]:
+    """The conditions for stability, and the borders of damping."""
+    try:
+        conditions = found.stable_if
+    except NotSupported as error:
+        conditions = str(error)
+    if len(conditions) > LONGEST:
+        conditions = f"the condition for stability has {len(conditions)} characters, too many to read"
+    return [conditions, *([found.damping] if found.damping else [])]
+
+
+def _constants(found: SymbolicModel) -> list[str]:
+    """Values at the point that are known in numbers only, and changes of dependent coordinates."""
+    lines = []
+    for name, value in found.constants.items():
+        defined = f" = {found.definitions[name]}" if name in found.definitions else ""
+        lines.append(_wrapped(f"{name}{defined} = {value:.9g}"))
+    return [*lines, *(_wrapped(f"d_{name} = {x}") for name, x in found.dependent.items())]
+
+
 def symbolic_data(found: SymbolicModel) -> dict[str, Any]:
     """The same as strings."""
-    few = found.M.rows <= CONDITIONS
+    try:
+        conditions = [str(x) for x in found.conditions]
+    except NotSupported:
+        conditions = None
     return {
         "coordinates": list(found.coordinates),
         "inputs": list(found.inputs),
         **{n: [[str(x) for x in row] for row in getattr(found, n).tolist()] for n in ("M", "C", "K", "F")},
         "polynomial": str(found.polynomial.as_expr()),
-        "conditions": [str(x) for x in found.conditions] if few else None,
+        "conditions": conditions,
+        "damping": found.damping,
         "left": [str(x) for x in found.left],
         "positive": list(found.assumed),
+        "constants": dict(found.constants),
+        "definitions": {name: str(x) for name, x in found.definitions.items()},
+        "dependent": {name: str(x) for name, x in found.dependent.items()},
     }
+
+
+# -- term by term -----------------------------------------------------------------------------------------------
+
+
+def terms_text(found: SymbolicModel) -> str:
+    """Every term of the equations of motion: kept, linearized to what, or dropped, and why."""
+    lines = ["Each quantity is its value at the point plus a small change: d_NAME is the"]
+    lines += ["change of NAME; accelerations are small. Order k: product of k small changes."]
+    for equation in found.equations:
+        lines += ["", _wrapped(f"{equation.name}: sum of these terms = 0")]
+        for term in equation.terms:
+            lines.append(_wrapped(f"  {term.term}"))
+            lines.append(textwrap.fill(_became(term), WIDTH, initial_indent="    ", **_HANGING))
+        lines.append(textwrap.fill(f"linear: {equation.linear} = 0", WIDTH, initial_indent="  ", **_HANGING))
+    return "\n".join(lines)
+
+
+_HANGING: dict[str, Any] = {"subsequent_indent": "      ", "break_long_words": False, "break_on_hyphens": False}
+
+
+def _became(term: Term) -> str:
+    constant = f" + constant {term.constant}" if term.constant != 0 else ""
+    if term.kind == DROPPED:
+        return f"dropped, {term.reason}"
+    if term.kind == LINEARIZED:
+        return f"linearized to {term.linear}{constant}: {term.reason}"
+    if term.kind == CONSTANT:
+        return f"constant {term.constant}: {term.reason}"
+    return f"kept: {term.reason}"
+
+
+def terms_data(found: SymbolicModel) -> list[dict[str, Any]]:
+    """The same as strings."""
+    return [
+        {
+            "equation": equation.name,
+            "linear": str(equation.linear),
+            "terms": [
+                {
+                    "term": str(t.term),
+                    "part": t.part,
+                    "kind": t.kind,
+                    "constant": str(t.constant),
+                    "linear": str(t.linear),
+                    "dropped_order": t.order,
+                    "dropped": str(t.rest),
+                    "reason": t.reason,
+                }
+                for t in equation.terms
+            ],
+        }
+        for equation in found.equations
+    ]
+
+
+def terms_latex(found: SymbolicModel) -> str:
+    """The same as LaTeX: one ``align*`` environment for every equation."""
+    write = _Changes(LATEX).write
+    blocks = []
+    for equation in found.equations:
+        rows = []
+        for t in equation.terms:
+            to = {DROPPED: "0", CONSTANT: write(t.constant)}.get(t.kind, write(t.linear + t.constant))
+            order = rf"\text{{{t.kind}; order {t.order} dropped}}" if t.order else rf"\text{{{t.kind}}}"
+            rows.append(rf"{write(t.term)} &\to {to} && {order}")
+        rows.append(rf"\Rightarrow \quad {write(equation.linear)} &= 0")
+        blocks.append("\n".join([f"% {equation.name}", r"\begin{align*}", " \\\\\n".join(rows), r"\end{align*}"]))
+    return "\n".join(blocks)
+
+
+class _Changes(Writer):
+    """Writes ``d_NAME`` as a change Delta NAME, and primes as dots."""
+
+    def name(self, name: str) -> str:
+        """A name of the equations."""
+        if name.startswith("d_"):
+            return rf"\Delta {super().name(name.removeprefix('d_'))}"
+        for prime, dots in (("''", r"\ddot"), ("'", r"\dot")):
+            if name.endswith(prime):
+                letter, indices, _ = parts_of_name(name.removesuffix(prime))
+                plain = self.notation.symbol(letter, ())
+                below = self.notation.symbol(letter, indices).removeprefix(plain)
+                return rf"{dots}{{{plain}}}{below}"
+        return super().name(name)
 
 
 def _wrapped(text: str) -> str:

@@ -12,7 +12,7 @@ from pendula.analysis.stability.verdict import Stability
 from pendula.present.words.equilibria import facts_lines, joint_values, place
 from pendula.present.words.tables import number, table
 from pendula.system.system import System
-from pendula.words import picked
+from pendula.words import INDICATED, picked
 
 MOST_ROOTS = 24
 
@@ -38,7 +38,9 @@ def _facts(found: Stability) -> list[tuple[str, str]]:
         "significant": "significant: eigenvalues decide",
         "critical": "critical: roots on the imaginary axis, where eigenvalues alone do not decide",
     }[found.behavior]
-    return [("verdict", found.verdict), ("holds for", holds), ("because", found.proof), ("behavior", behavior)]
+    sure = f"{found.certainty}: {found.grounds}"
+    facts = [("verdict", found.verdict), ("certainty", sure), ("holds for", holds)]
+    return [*facts, ("because", found.proof), ("behavior", behavior)]
 
 
 def _root(value: complex) -> str:
@@ -51,7 +53,7 @@ def _root(value: complex) -> str:
 def stability_data(found: Stability) -> dict[str, Any]:
     """The verdict as plain strings; every root with its kind of motion."""
     return {
-        **picked(found, "verdict behavior applies_to_nonlinear proof"),
+        **picked(found, "verdict certainty grounds behavior applies_to_nonlinear proof"),
         "stable": found.is_stable,
         "drifts": list(found.drifts),
         "roots": [
@@ -64,11 +66,11 @@ def stability_data(found: Stability) -> dict[str, Any]:
 def ranges_text(system: System, found: StabilityRanges) -> str:
     """Verdicts between and at critical values, coordinates of the equilibrium, and the proofs."""
     parts = _parts(system, found)
-    rows = [[_where(part), part["verdict"], part["place"]] for part in parts]
+    rows = [[_where(part), part["verdict"], part["certainty"], part["place"]] for part in parts]
     width = max(len(str(row[0])) for row in rows) + 2
     reasons = facts_lines([(_where(part), part["proof"]) for part in parts], width)
     note = fill(found.caution, 80)
-    verdicts = table(rows, [found.parameter, "verdict", "equilibrium (in the middle of a range)"])
+    verdicts = table(rows, [found.parameter, "verdict", "there", "equilibrium (in the middle of a range)"])
     return "\n".join([verdicts, "", "because", *reasons, "", note])
 
 
@@ -103,12 +105,14 @@ def _at_edge(system: System, edge: CriticalValue) -> dict[str, Any]:
 
 _BORDER = {
     "verdict": BORDER,
+    "certainty": INDICATED,
     "proof": "on the other side no pose near the one followed balances the forces",
     "place": "-",
     "at": None,
 }
 _MEETING = {
     "verdict": "meets another equilibrium",
+    "certainty": INDICATED,
     "proof": "a stiffness falls to zero there and rises again; from there on the table follows the other one",
     "place": "-",
     "at": None,
@@ -117,9 +121,10 @@ _MEETING = {
 
 def _judged(system: System, found: Stability | None) -> dict[str, Any]:
     if found is None:
-        return {"verdict": LOST, "proof": "no pose near the one followed balances the forces", "place": "-", "at": None}
+        lost = {"verdict": LOST, "certainty": INDICATED}
+        return lost | {"proof": "no pose near the one followed balances the forces", "place": "-", "at": None}
     there = {"place": place(system, found.at), "at": joint_values(system, found.at)}
-    return {"verdict": found.verdict, "proof": found.proof} | there
+    return picked(found, "verdict certainty grounds proof") | there
 
 
 def ranges_data(system: System, found: StabilityRanges) -> dict[str, Any]:
@@ -131,7 +136,8 @@ def ranges_data(system: System, found: StabilityRanges) -> dict[str, Any]:
         "critical": [part for part in parts if "value" in part and "end" not in part],
         "ends": [{k: x for k, x in part.items() if k != "end"} for part in parts if "end" in part],
         "samples": found.samples,
-        "missed_below": found.missed_below,
+        **picked(found, "certainty grounds missed_below"),
+        "windows": [list(window) for window in found.windows],
     }
 
 
@@ -140,7 +146,7 @@ def floquet_text(found: Floquet) -> str:
     unit = found.time_unit
     pairs = f"product of all off 1 by {found.product_error:.1e}, reciprocal pairs by {found.pair_error:.1e}"
     facts = [
-        ("verdict", found.verdict),
+        ("verdict", f"{found.verdict} ({found.certainty})"),
         ("because", found.reason),
         ("period", f"{number(found.period, 8)} {unit}"),
         ("motion", f"returns to its start within {found.closing_error:.1e}"),
@@ -178,5 +184,5 @@ def floquet_over_data(found: FloquetMap) -> dict[str, Any]:
         "ranges": [{"low": low, "high": high, "verdict": verdict} for low, high, verdict in found.ranges],
         "limits": [picked(limit, "value width below above how") for limit in found.boundaries],
         "failures": {str(value): why for value, why in found.failures.items()},
-        "missed_below": found.missed_below,
+        **picked(found, "certainty missed_below"),
     }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from pendula.numerics.block_tree.elimination import block_shape
@@ -11,33 +9,18 @@ from pendula.numerics.compiled.records import Memory
 from pendula.system.block_tree import kernels as tk
 from pendula.system.block_tree.layout import TreeLayout
 from pendula.system.code.programs import Programs
-from pendula.system.dynamics import Dynamics, Sizes, Workspace, shared_fields
-from pendula.system.layout import Array
+from pendula.system.dynamics import Bindings, Dynamics, Workspace
+from pendula.system.orientation.turning import has_quaternions
 
 
-def bind_tree(
-    programs: Programs,
-    tree: TreeLayout,
-    sizes: Sizes,
-    parameters: Array,
-    inputs: Array,
-    *,
-    balls: Sequence[tuple[int, int]],
-    speed_of: Sequence[int],
-    has_power: bool,
-    length: float,
-    rank: int,
-    complement: bool = False,
-    baumgarte: float | None = None,
-) -> Dynamics:
-    """New callbacks for one run; arguments as for ``bind_dynamics``. All constraint rows must be independent."""
-    ny, m = tree.unknowns, tree.border
-    code, gaps = programs.tree_dynamics(parameters, tree), programs.tree_gaps(parameters, tree)
+def bind_tree(programs: Programs, tree: TreeLayout, to: Bindings) -> Dynamics:
+    """New callbacks for one run. All constraint rows must be independent."""
+    sizes, ny, m = to.sizes, tree.unknowns, tree.border
+    code, gaps = programs.tree_dynamics(to.parameters, tree), programs.tree_gaps(to.parameters, tree)
     _, small_width = block_shape(m, 0, 0)
     terms = tree.matrix_size + ny + m + sizes.q + 1 + 2 * sizes.drives + sizes.rows * sizes.drives
     context = Memory(
-        tk.TREE, **shared_fields(sizes, inputs, balls, speed_of, has_power, length, rank, baumgarte),
-        code=code.native.evaluate, parameters=code.context, gaps_code=gaps.native.evaluate,
+        tk.TREE, **to.fields(), code=code.native.evaluate, parameters=code.context, gaps_code=gaps.native.evaluate,
         gaps_parameters=gaps.context, gaps=np.zeros(tree.matrix_size + 2 * (ny + m)), terms=np.zeros(terms),
         node_count=len(tree.nodes), blocks=tree.blocks, matrix=tree.matrix_size, unknowns=ny, border=m,
         largest=max(tree.largest, m), small_width=small_width, nodes=tree.nodes, speed_at=tree.speed_at,
@@ -47,5 +30,5 @@ def bind_tree(
     )  # fmt: skip
     context.keep((code, gaps))
     workspace = Workspace(context)
-    project = workspace.callback(tk.project.address) if sizes.rows or balls else None
-    return Dynamics(workspace.callback(tk.right_hand_side.address), project, int(has_power), workspace)
+    project = workspace.callback(tk.project.address) if sizes.rows or has_quaternions(to.turnings) else None
+    return Dynamics(workspace.callback(tk.right_hand_side.address), project, int(to.has_power), workspace)

@@ -161,6 +161,8 @@ class Lowering:
             x = self._lower(e.args[0])
             below = program.select(program.condition("lt", x, program.zero), program.constant(-1.0), program.zero)
             return program.select(program.condition("lt", program.zero, x), program.one, below)
+        if isinstance(e, se.cot):  # SymEngine turns tan(x + pi/2) into it
+            return program.power(program.call("tan", self._lower(e.args[0])), -1)
         raise NotSupported(f"{type(e).__name__} cannot be compiled: {str(e)[:80]}")
 
     def _cases(self, args: Sequence[Any]) -> int:

@@ -275,15 +275,18 @@ class Programs:
 
     def transmitted(self, parameters: Array) -> Compiled:
         """Force and torque in every joint (constraint wrenches); v' and lam are extra inputs."""
+        joints = self._equations.transmitted
+        return self.solved("transmitted", parameters, lambda: [x for j in joints for x in (*j.force, *j.torque)])
+
+    def solved(self, name: str, parameters: Array, entries: Callable[[], Sequence[Any]]) -> Compiled:
+        """A program for expressions of the state and of symbols for v' and lam, which are extra inputs."""
 
         def build() -> Native:
-            eq = self._equations
-            low = self.lowering()
+            eq, low = self._equations, self.lowering()
             inputs = low.inputs([*eq.acceleration_symbols, *eq.multiplier_symbols])
-            flat = [x for joint in eq.transmitted for x in (*joint.force, *joint.torque)]
-            return compile_program(low.program, [low(e) for e in flat], inputs=inputs, quick=True)
+            return compile_program(low.program, [low(e) for e in entries()], inputs=inputs, quick=True)
 
-        return self.bind("transmitted", parameters, build)
+        return self.bind(name, parameters, build)
 
     def deviations(self, parameters: Array, varied: tuple[str, ...] = ()) -> Compiled:
         """Directional derivatives of q' and of f - M a along (dq, dv, dp); a, dq, dv and dp are extra inputs.
@@ -311,6 +314,47 @@ class Programs:
             return compile_program(program, tangent, inputs=inputs)
 
         return self.bind(f"deviations {list(varied)}", parameters, build)
+
+    def constrained_deviations(self, parameters: Array) -> Compiled:
+        """Directional derivatives of q', f + G^T lam - M a and c - G a along (dq, dv).
+
+        Extra inputs are a, lam, dq and dv.
+        """
+
+        def build() -> Native:
+            eq = self._equations
+            a, lam, symbols = eq.acceleration_symbols, eq.multiplier_symbols, (*eq.q, *eq.v)
+            along = [se.Symbol(f"d'{s}") for s in symbols]
+            low = self.lowering(inputs_in_time=True)
+            program, inputs = low.program, low.inputs([*a, *lam, *along])
+            outputs = [*(low(e) for e in eq.qdot), *(low(e) for e in eq.f), *(low(e) for e in eq.c)]
+            first, rows = len(eq.q), len(eq.q) + len(eq.v)
+            for i, j, x in entries(eq.M):
+                outputs[first + i] = program.subtract(outputs[first + i], program.multiply(low(x), low(a[j])))
+            for r, j, x in entries(eq.G):
+                outputs[first + j] = program.add(outputs[first + j], program.multiply(low(x), low(lam[r])))
+                outputs[rows + r] = program.subtract(outputs[rows + r], program.multiply(low(x), low(a[j])))
+            seeds = {low(s): low(d) for s, d in zip(symbols, along, strict=True)}
+            return compile_program(program, program.tangent(outputs, seeds, program.needed(outputs)), inputs=inputs)
+
+        return self.bind("constrained deviations", parameters, build)
+
+    def gap_rate_slopes(self, parameters: Array) -> Compiled:
+        """The directional derivative of G v - b along dq, which is an extra input."""
+
+        def build() -> Native:
+            eq = self._equations
+            along = [se.Symbol(f"d'{s}") for s in eq.q]
+            low = self.lowering()
+            program, inputs = low.program, low.inputs(along)
+            outputs = [program.negate(low(e)) for e in eq.b]
+            for r, j, x in entries(eq.G):
+                outputs[r] = program.add(outputs[r], program.multiply(low(x), low(eq.v[j])))
+            seeds = {low(s): low(d) for s, d in zip(eq.q, along, strict=True)}
+            tangent = program.tangent(outputs, seeds, program.needed(outputs))
+            return compile_program(program, tangent, inputs=inputs, quick=True)
+
+        return self.bind("slopes of gap rates", parameters, build)
 
     def residual_jacobian(self, by: str, parameters: Array) -> Compiled:
         """Jacobians of M a - f - G^T lam and of G a - c; a and lam are extra inputs."""

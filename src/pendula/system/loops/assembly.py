@@ -12,8 +12,8 @@ from pendula.model.bodies import GROUND
 from pendula.model.model import Model
 from pendula.numerics.solvers.newton import solve_least_change
 from pendula.system.layout import Array, State
+from pendula.system.orientation.maps import moved
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
-from pendula.system.rotations import multiply
 from pendula.system.rows import state_rows
 from pendula.system.system import System
 from pendula.words import readable
@@ -24,6 +24,8 @@ CLOSED = 1e-15
 CLOSED_ENOUGH = 1e-11
 """Largest relative gap that is accepted if rounding prevents a smaller one."""
 
+FIXED_GAP = 1e-9
+"""largest gap, relative to a typical length, of a constraint that no motion changes"""
 DEPENDENT = 1e-9
 """Singular values of the scaled G below this fraction of the largest count as zero: rows are linearly dependent."""
 
@@ -169,8 +171,10 @@ def row_scales(system: System, parameters: Parameters = None) -> Array:
 def _check_fixed_gaps(system: System, parameters: Array) -> None:
     """Raises if a constraint that no motion changes does not hold for these parameters."""
     gaps = system.constraints.fixed_gaps(parameters)
-    worst = max(gaps, key=lambda name: abs(gaps[name]), default="")
-    if gaps and not abs(gaps[worst]) < 1e-9:
+    length = typical_length(system, parameters)
+    sizes = {name: abs(gap) / (length if "gap" in name else 1.0) for name, gap in gaps.items()}
+    worst = max(sizes, key=lambda name: sizes[name], default="")
+    if gaps and not sizes[worst] < FIXED_GAP:
         name, _, what = worst.partition(": ")
         raise LoopNotClosed(
             f'joint "{name}" cannot close: {what} is {abs(gaps[worst]):.6g} for these parameters, '
@@ -184,14 +188,7 @@ def _close(system: System, q0: Array, t: float, parameters: Parameters, keep: Co
     scale = row_scales(system, parameters)
 
     def shifted(s: Array) -> Array:
-        """q0 moved by N s (rotations of a spherical joint multiply its quaternion)."""
-        q = q0.copy()
-        for i, k in enumerate(system.layout.speed_of):
-            if k >= 0:
-                q[i] += s[k]
-        for at, k in system.balls:
-            q[at : at + 4] = _turned(q0[at : at + 4], s[k : k + 3])
-        return q
+        return moved(system, q0, s)
 
     def residual(s: Array) -> tuple[Array, Array]:
         q = shifted(s)
@@ -209,13 +206,6 @@ def _close(system: System, q0: Array, t: float, parameters: Parameters, keep: Co
     if not result.residual_norm <= CLOSED_ENOUGH:
         raise LoopNotClosed(_gap_message(system, q, t, parameters), last=q, residual=result.residual_norm)
     return q, float(result.residual_norm)
-
-
-def _turned(q: Array, s: Array) -> Array:
-    angle = float(np.linalg.norm(s))
-    if angle == 0.0:
-        return q
-    return np.array(multiply(q, (np.cos(angle / 2), *(np.sin(angle / 2) * s / angle))))
 
 
 def _compatible_speeds(

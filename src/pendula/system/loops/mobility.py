@@ -11,7 +11,8 @@ import numpy as np
 from pendula.errors import LoopNotClosed
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import DEPENDENT, assemble, row_scales
-from pendula.system.parameters import Parameters, parameter_vector
+from pendula.system.orientation.maps import moved
+from pendula.system.parameters import Parameters, parameter_vector, typical_steps
 from pendula.system.system import System
 from pendula.words import readable
 
@@ -56,10 +57,12 @@ class Mobility:
         freedoms = f"{self.by_rank} degree{'' if self.by_rank == 1 else 's'} of freedom"
         if not self.redundant:
             return freedoms
+        names = ", ".join(self.joints)
+        alone = len(self.joints) == 1
+        forces = f"all forces in closing joint {names}" if alone else f"how closing joints {names} share the load"
         return (
             f"redundant constraints: {self.rows} rows, {self.rank} of them independent, so {freedoms} "
-            f"(by count {self.by_count}); the motion is determined, but not how closing "
-            f"joint{'' if len(self.joints) == 1 else 's'} {', '.join(self.joints)} share the load "
+            f"(by count {self.by_count}); the motion is determined, but not {forces} "
             f"(rows {', '.join(self.redundant)})"
         )
 
@@ -69,21 +72,26 @@ class Mobility:
 
 @dataclass(frozen=True)
 class Pose:
-    """A closed pose with the scaled G there."""
+    """A closed pose with the dimensionless G there."""
 
     state: State
     G: Array
     rank: int
     free: Array
-    """null space of G, by columns"""
+    """directions of speeds that the loops allow, by columns"""
     clear: bool
     """whether every singular value is clearly zero or clearly nonzero"""
 
 
 def singular_values(system: System, q: Array, t: Array, parameters: Parameters = None) -> Array:
-    """Singular values of G with dimensionless rows, at many poses: shape (poses, min(rows, speeds))."""
-    G = system.constraint_jacobian(q, t, parameters=parameters) / row_scales(system, parameters)[:, None]
-    return np.asarray(np.linalg.svd(G, compute_uv=False))
+    """Singular values of the dimensionless G, at many poses: shape (poses, min(rows, speeds))."""
+    G = system.constraint_jacobian(q, t, parameters=parameters)
+    return np.asarray(np.linalg.svd(_dimensionless(system, G, parameters), compute_uv=False))
+
+
+def _dimensionless(system: System, G: Array, parameters: Parameters) -> Array:
+    """G in units of a typical length, for gaps and for speeds, so that ranks do not depend on units."""
+    return np.asarray(G / row_scales(system, parameters)[:, None] * typical_steps(system, parameters))
 
 
 def look_at(system: System, state: State, parameters: Parameters = None) -> Pose:
@@ -91,11 +99,12 @@ def look_at(system: System, state: State, parameters: Parameters = None) -> Pose
     G = system.constraint_jacobian(state.q, state.t, parameters=parameters)
     if not len(G) or not np.all(np.isfinite(G)):
         return Pose(state, G, 0, np.eye(G.shape[1]), clear=True)
-    G = G / row_scales(system, parameters)[:, None]
+    G = _dimensionless(system, G, parameters)
     _, sizes, directions = np.linalg.svd(G)
     unit = max(sizes[0], 1.0)
     rank = int(np.sum(sizes > DEPENDENT * unit))
-    return Pose(state, G, rank, directions[rank:].T, clear=rank == int(np.sum(sizes > DOUBTFUL * unit)))
+    free = typical_steps(system, parameters)[:, None] * directions[rank:].T
+    return Pose(state, G, rank, free, clear=rank == int(np.sum(sizes > DOUBTFUL * unit)))
 
 
 def poses_near_start(system: System, parameters: Parameters = None) -> Iterator[Pose]:
@@ -130,20 +139,6 @@ def _closed_states(system: System, parameters: Parameters) -> Iterator[State]:
             yield assemble(system, State(t, q, begin.v, system.layout), parameters=parameters, prefer=hold).state
         except LoopNotClosed:
             continue
-
-
-def moved(system: System, q: Array, shift: Array) -> Array:
-    """q + N shift; quaternions to first order (assembly normalizes them)."""
-    found = np.array(q, dtype=float)
-    for i, k in enumerate(system.layout.speed_of):
-        if k >= 0:
-            found[i] += shift[k]
-    for at, k in system.balls:
-        w, x, y, z = q[at : at + 4]
-        a, b, c = shift[k : k + 3] / 2
-        turn = [-x * a - y * b - z * c, w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a]
-        found[at : at + 4] += turn
-    return found
 
 
 _KNOWN: WeakKeyDictionary[System, dict[bytes, Mobility]] = WeakKeyDictionary()

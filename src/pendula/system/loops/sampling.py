@@ -8,6 +8,7 @@ from pendula.errors import ComputationError, LoopNotClosed, PendulaError
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble
 from pendula.system.loops.mobility import independent_rows, singular_values
+from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 WORST_CONDITION = 1e5
@@ -57,12 +58,14 @@ def _drawn(system: System, count: int, seed: int, spread: float) -> tuple[Array,
 def _draw(system: System, start: State, rng: np.random.Generator, width: float) -> State | None:
     kinds = np.array(system.layout.coordinate_kinds)
     closed = system.loop_rows > 0
-    scale = np.where(kinds == "angle", 0.4 if closed else np.pi, 0.5)
+    length = typical_length(system)
+    scale = np.where(kinds == "angle", 0.4 if closed else np.pi, 0.5 * np.where(kinds == "length", length, 1.0))
     q = start.q + width * scale * rng.uniform(-1, 1, size=len(kinds))
     for at, _ in system.balls:
         turn = rng.normal(size=4)
         q[at : at + 4] = turn / np.linalg.norm(turn) if not closed else start.q[at : at + 4] + 0.3 * width * turn
-    v = rng.normal(size=len(system.layout.speeds))
+    speeds = np.array(system.layout.speed_kinds)
+    v = rng.normal(size=len(speeds)) * np.where(speeds == "length", length, 1.0)
     state = State(float(rng.uniform(0.0, 2.0)), q, v, system.layout)
     try:
         state = assemble(system, state).state

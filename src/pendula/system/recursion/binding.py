@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,9 @@ from pendula.numerics.compiled.records import Memory
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.system import kernels as kn
 from pendula.system.code.programs import prepared_parameters
-from pendula.system.dynamics import Dynamics, Sizes, Workspace, shared_fields
+from pendula.system.dynamics import Bindings, Dynamics, Workspace
 from pendula.system.layout import Array
+from pendula.system.orientation.turning import has_quaternions
 from pendula.system.recursion import closed as ck
 from pendula.system.recursion import kernels as rk
 from pendula.system.recursion import loops as lp
@@ -24,81 +24,50 @@ from pendula.system.recursion.plane import plane_and_lanes as pk
 from pendula.system.recursion.tables import Numbers, Tables
 
 
-@dataclass(frozen=True)
-class Loops:
-    """Data of closed loops.
-
-    Attributes:
-        names: names of the constraint rows.
-        rank: number of independent rows at regular poses.
-        length: a typical length of the mechanism, to which gaps are compared.
-        baumgarte: rate at which constraint violations decay [1/time]; None: no stabilization.
-    """
-
-    names: Sequence[str]
-    rank: int
-    length: float
-    baumgarte: float | None
-
-
-def bind_recursion(
-    tables: Tables,
-    numbers: Numbers,
-    vector: Array,
-    inputs: Array,
-    program: Any,
-    *,
-    balls: Sequence[tuple[int, int]],
-    speed_of: Sequence[int],
-    has_power: bool,
-    loops: Loops | None,
-) -> Dynamics:
+def bind_recursion(tables: Tables, numbers: Numbers, program: Any, loop_rows: Sequence[str], to: Bindings) -> Dynamics:
     """New callbacks for one run.
 
     Args:
-        tables, numbers: tables of the model, and their numbers for the parameters ``vector``.
-        inputs: constant values of the inputs.
+        tables, numbers: tables of the model, and their numbers for these parameters.
         program: native program for all expressions of state or time; None if there are none.
-        balls, speed_of, has_power: as for ``bind_dynamics``.
-        loops: None if there are none.
+        loop_rows: names of the constraint rows of closed loops.
+        to: what the callbacks are bound to.
     """
-    n, nq, nv, nd, m = len(tables.hinges), tables.nq, tables.nv, tables.drives, len(loops.names) if loops else 0
+    n, nq, nv, nd = len(tables.hinges), tables.nq, tables.nv, tables.drives
     aside = np.zeros(tables.aside + 1)
     tables.charts.fill_drives(aside[3 * nd + len(tables.expressions) :])
-    length, rank, baumgarte = (loops.length, loops.rank, loops.baumgarte) if loops else (0.0, 0, None)
-    sizes = Sizes(nq, nv, len(inputs), m, nd)
     context = Memory(
-        RECURSION, **shared_fields(sizes, inputs, balls, speed_of, has_power, length, rank, baumgarte),
-        hinge_count=n, hinges=tables.hinges, numbers=numbers.hinges, spring_count=len(tables.springs),
-        springs=tables.springs, spring_numbers=numbers.springs, load_count=len(tables.loads), loads=tables.loads,
-        load_numbers=numbers.loads, load_hinges=tables.rows.load_hinges, gravity=numbers.gravity, aside=aside,
+        RECURSION, **to.fields(), hinge_count=n, hinges=tables.hinges, numbers=numbers.hinges,
+        spring_count=len(tables.springs), springs=tables.springs, spring_numbers=numbers.springs,
+        load_count=len(tables.loads), loads=tables.loads, load_numbers=numbers.loads,
+        load_hinges=tables.rows.load_hinges, gravity=numbers.gravity, aside=aside,
         values=len(tables.expressions), charts=tables.charts.size, tau=np.zeros(nv + nd + 1),
         speeds=np.zeros(nv + nd + 1), w=aligned_zeros(n + 1, WIDTH), outside=np.zeros(2 * n + 1),
         efforts=np.zeros(nd + 1), out=np.zeros(nq + nv + 1),
     )  # fmt: skip
     context.keep(numbers)
     if program is not None:
-        code = prepared_parameters(program, vector)
+        code = prepared_parameters(program, to.parameters)
         context.code, context.parameters = program.evaluate, code
         context.keep(program)
     rhs, project = rk.right_hand_side, kn.project
     if numbers.plane is not None:
         context.plane, context.sprung = numbers.plane, bool(np.any(numbers.plane[:, pl.STIFFNESS :]))
         rhs = pk.chain_right_hand_side if tables.is_chain else pk.planar_right_hand_side
-    if loops is not None:
-        _close_loops(context, tables, numbers, vector, loops)
+    if loop_rows:
+        _close_loops(context, tables, numbers, to.parameters, loop_rows)
         rhs, project = ck.closed_right_hand_side, ck.project_closed
     context.rhs = rhs.address
     workspace = Workspace(context)
-    projection = workspace.callback(project.address) if balls or loops is not None else None
-    return Dynamics(workspace.callback(rhs.address), projection, int(has_power), workspace)
+    projection = workspace.callback(project.address) if has_quaternions(to.turnings) or loop_rows else None
+    return Dynamics(workspace.callback(rhs.address), projection, int(to.has_power), workspace)
 
 
-def _close_loops(context: Memory, tables: Tables, numbers: Numbers, vector: Array, loops: Loops) -> None:
+def _close_loops(context: Memory, tables: Tables, numbers: Numbers, vector: Array, rows: Sequence[str]) -> None:
     """Adds tables and scratch memory of closed loops to the context."""
-    n, m = len(tables.hinges), len(loops.names)
-    context.closings = tables.closing(loops.names)
-    context.closing_numbers = tables.closing_numbers(loops.names, numbers, vector)
+    n, m = len(tables.hinges), len(rows)
+    context.closings = tables.closing(rows)
+    context.closing_numbers = tables.closing_numbers(rows, numbers, vector)
     context.pulls, context.changes = np.zeros((m, lp.PULLS)), np.zeros((m, tables.nv))
     context.wrenches, context.motions = np.zeros((n + 1, 6)), np.zeros((n + 1, 6))
     context.effort_changes, context.matrix = np.zeros((m, tables.drives + 1)), np.zeros((m, m))

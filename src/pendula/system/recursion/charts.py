@@ -28,10 +28,13 @@ from pendula.system.recursion.algebra import (
 )
 
 
-def chart_places(free: int, driven: int) -> tuple[int, ...]:
-    """Offsets of S, U, L, D^-1 u, gains and indices in a chart (fields of ``columns.HINGE``), and its length."""
+def chart_places(free: int, driven: int, turned: int = 0) -> tuple[int, ...]:
+    """Offsets of S, U, L, D^-1 u, gains and indices in a chart (fields of ``columns.HINGE``), and its length.
+
+    ``turned`` is the number of coordinates of an orientation whose speeds are an angular velocity.
+    """
     lengths = 6 * (free + driven), 6 * free, free * free, 2 * free, 6 * free, driven
-    return tuple(accumulate(lengths, initial=co.CHART_AXES + 6 * (free + driven)))
+    return tuple(accumulate(lengths, initial=co.CHART_AXES + 6 * (free + driven) + turned))
 
 
 @compiled_part

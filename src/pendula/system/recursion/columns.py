@@ -14,10 +14,13 @@ from pendula.numerics.compiled.records import record_dtype
 REVOLUTE, PRISMATIC, BALL, CHART = range(4)
 """kinds of hinges: two joints with one degree of freedom, the spherical joint, and a joint defined by expressions"""
 
-HINGE = record_dtype(whole="parent kind q v drive absolute free chart driven axes forces factor own gains drives")
+HINGE = record_dtype(
+    whole="parent kind q v drive absolute free chart driven axes forces factor own gains drives rates turned"
+)
 """Integers of hinges: number of the parent (0: ground), kind, indices of the first coordinate and speed (-1: none) and
 of the prescribed motion (-1: none), whether the angle is measured from ground, number of degrees of freedom; for a
-chart: start of its numbers, number of its prescribed motions, and the offsets that ``charts`` defines"""
+chart: start of its numbers, number of its prescribed motions, and the offsets that ``charts`` defines; if its speeds
+are an angular velocity, the offset of the rates of its coordinates (else 0) and their number"""
 SPRING = record_dtype(whole="hinge coordinate effort damping law")
 """Springs across hinges: hinge, number of its coordinate, index of the generalized force, index of the expression for
 the damping (-1: constant), index of the first expression of its law (-1: linear)"""
@@ -62,7 +65,7 @@ CHART_R, CHART_ARM, CHART_SPIN, CHART_SLIDE, CHART_ANGULAR, CHART_LINEAR, CHART_
 )  # fmt: skip
 """Output of a chart's program: rotation (9), shift, angular and linear velocity, angular and linear bias, angle about
 z, then its motion subspace (angular and linear velocity for each freedom, then for each prescribed motion); all in the
-axes of the parent frame"""
+axes of the parent frame. If its speeds are an angular velocity, the rates of its coordinates follow."""
 
 BETWEEN, FORCE, TORQUE, SPIN, EFFORT_GIVEN, PULL = range(6)
 """kinds of loads; ``BETWEEN``: a linear spring and damper between two points, ``PULL``: the same with a law given by

@@ -104,7 +104,8 @@ class _Reach:
             q, v, free = (int(hinge[name]) for name in ("q", "v", "free"))
             if v < 0:
                 continue
-            places = [1 + q + k for k in range(4 if hinge["kind"] == BALL else free)]
+            count = 4 if hinge["kind"] == BALL else int(hinge["turned"]) or free
+            places = [1 + q + k for k in range(count)]
             places += [1 + tables.nq + v + k for k in range(free)]
             reached = (1, count, count) if everywhere else (i, i if carries else last[i], last[i])
             self._of |= dict.fromkeys(places, reached)
@@ -124,7 +125,8 @@ def carries_along(tables: Tables) -> bool:
     This excludes quaternions, whose entries may also change their length.
     """
     hinges = tables.hinges
-    return not (len(tables.loads) or np.any(hinges["absolute"] == 1) or np.any(hinges["kind"] == BALL))
+    quaternions = np.any(hinges["kind"] == BALL) or np.any(hinges["turned"] == 4)
+    return not (len(tables.loads) or np.any(hinges["absolute"] == 1) or quaternions)
 
 
 def is_direct(tables: Tables) -> bool:

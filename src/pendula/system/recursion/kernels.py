@@ -157,7 +157,8 @@ def right_hand_side(out, inp, context):
 def finish(ctx, x, power, rates):
     """Adds q' and the power to a computed v'; sets the status after a failure."""
     nq, nv = ctx.nq, ctx.nv
-    sp.coordinate_rates(mem.hinges_of(ctx), doubles_at(x + 8, nq), doubles_at(x + 8 * (1 + nq), nv), rates)
+    q, v = doubles_at(x + 8, nq), doubles_at(x + 8 * (1 + nq), nv)
+    sp.coordinate_rates(mem.hinges_of(ctx), q, v, mem.charts_of(ctx), rates)
     if ctx.quadratures == 1:
         rates[nq + nv] = total_power(ctx, power)
     note_failure(ctx, x, rates)

@@ -12,6 +12,7 @@ import symengine as se
 
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
+from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr, is_zero
 from pendula.errors import NotSupported
 from pendula.model.bodies import GROUND as GROUND_NAME
@@ -61,15 +62,18 @@ class LoadRows:
         match load:
             case ld.Across():
                 hinge, k = self._place_of(str(load.coordinate))
+                motion = self.skeleton.hinges[hinge - 1].motion
+                if motion and isinstance(motion[0], TurnBall) and motion[0].template.axes != "rates":
+                    raise NotSupported(
+                        f'the recursion supports no spring on "{load.coordinate}", whose rate is no speed of its joint'
+                    )
                 line = load.pull.straight
                 if line is None:
                     self._spring(hinge, k, 0, 0, 0, self._law(load))
                 else:
                     self._spring(hinge, k, line.stiffness, line.length, line.damping)
             case ld.BallFriction(speeds, coefficient):
-                hinge = next(
-                    i + 1 for i, h in enumerate(self.skeleton.hinges) if h.v == speeds[0] and h.kind == co.BALL
-                )
+                hinge = next(i + 1 for i, h in enumerate(self.skeleton.hinges) if h.v == speeds[0])
                 for k in range(3):
                     self._spring(hinge, k, 0, 0, coefficient)
             case ld.OnCoordinate(rate, value):

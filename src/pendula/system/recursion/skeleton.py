@@ -19,7 +19,8 @@ import numpy as np
 import symengine as se
 
 from pendula.equations import vectors as vec
-from pendula.equations.mechanism import Link, Mechanism, Shift, Step, Turn, TurnQuaternion
+from pendula.equations.mechanism import Link, Mechanism, Shift, Step, Turn
+from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr, is_zero
 from pendula.errors import NotSupported
 from pendula.model.expressions.expression import parse
@@ -172,20 +173,21 @@ class _Builder:
         """Appends the hinges of a joint, according to the template of its motion.
 
         A rotation or translation by a coordinate that appears nowhere else is a revolute or prismatic hinge, a
-        quaternion is a ball. All other steps between two quaternions become one chart.
+        quaternion with speeds in body axes is a ball. Any other orientation, and all other steps between two
+        orientations, become one chart.
         """
         joint = link.joint
         names = joint.coordinate_names()
         steps = joint.steps()
-        runs = _runs(steps, template.TurnQuaternion)
-        symbols = _runs(link.motion, TurnQuaternion)
+        runs = _runs(steps, template.TurnBall)
+        symbols = _runs(link.motion, TurnBall)
         uses = Counter(_used(steps))
         simple = [_simple(run) and all(n in names and uses[n] == 1 for n in _moved(run)) for run in runs]
         placed = [name for run, good in zip(runs, simple, strict=True) if good for name in _moved(run)]
         left = [name for name in names if name not in placed]
         charts = [k for k, good in enumerate(simple) if not good]
         if len(charts) > 1 or (left and not charts):
-            what = f'has no step that uses "{left[0]}"' if left and not charts else "mixes quaternions and expressions"
+            what = f'has no step that uses "{left[0]}"' if left and not charts else "mixes orientations and expressions"
             raise NotSupported(
                 f'joint "{joint.name}": joint type "{joint.type}" {what}, which the recursive engine does not support; '
                 "use the symbolic engine"
@@ -205,7 +207,7 @@ class _Builder:
                     self._hinge(REVOLUTE, direction(axis), str(angle), absolute=absolute)
                 case template.Slide(axis, distance):
                     self._hinge(PRISMATIC, direction(axis), str(distance))
-                case template.TurnQuaternion(names, omega):
+                case template.TurnBall(coordinates=names, speeds=omega):
                     self._append(
                         Hinge(BALL, self.hinge, self.steps, q=self.q[names[0]], v=self.v[omega[0]], names=names)
                     )
@@ -218,18 +220,21 @@ class _Builder:
         """One hinge for all steps, whose pose and motion are expressions."""
         free = [n for n in names if se.Symbol(n) not in self.drives]
         first_q = self.q[free[0]] if free else -1
-        first_v = self.v[f"{free[0]}_dot"] if free else -1
+        if isinstance(motion[0], TurnBall):
+            first_v = self.v[motion[0].template.speeds[0]]
+        else:
+            first_v = self.v[f"{free[0]}_dot"] if free else -1
         self._append(Hinge(CHART, self.hinge, self.steps, q=first_q, v=first_v, motion=motion, names=(*free,)))
 
 
 def _constant(step: Step, link: Link) -> Constant:
-    if isinstance(step, TurnQuaternion):
-        raise NotSupported(f'joint "{link.joint.name}": the recursion supports no quaternion outside the motion')
+    if isinstance(step, TurnBall):
+        raise NotSupported(f'joint "{link.joint.name}": the recursion supports no orientation outside the motion')
     return step
 
 
 def _runs(steps: Sequence[T], ball: type) -> list[tuple[T, ...]]:
-    """Splits steps at quaternions: the steps before one, the quaternion alone, the steps after it; no empty runs."""
+    """Splits steps at orientations: the steps before one, the orientation alone, the steps after it; no empty runs."""
     runs: list[tuple[T, ...]] = []
     start = 0
     for k, step in enumerate(steps):
@@ -246,7 +251,7 @@ def _moved(run: Sequence[template.Step]) -> list[str]:
         match step:
             case template.Turn(_, amount) | template.Slide(_, amount):
                 found.append(str(amount))
-            case template.TurnQuaternion(names):
+            case template.TurnBall(coordinates=names):
                 found += names
             case template.Shift():
                 pass
@@ -256,7 +261,9 @@ def _moved(run: Sequence[template.Step]) -> list[str]:
 
 
 def _simple(run: Sequence[template.Step]) -> bool:
-    """Whether every step moves along or about an axis, or by a quaternion."""
+    """Whether every step moves along or about an axis, or by a quaternion with speeds in body axes."""
+    if any(isinstance(step, template.TurnBall) and (step.chart.count, step.axes) != (4, "body") for step in run):
+        return False
     return not any(isinstance(step, template.Shift) for step in run)
 
 
@@ -269,8 +276,8 @@ def _used(steps: Sequence[template.Step]) -> Iterator[str]:
             case template.Shift(vector):
                 for entry in vector:
                     yield from parse(entry).names
-            case template.TurnQuaternion(quaternion):
-                yield from quaternion
+            case template.TurnBall(coordinates=names):
+                yield from names
             case _:
                 assert_never(step)
 
@@ -294,7 +301,7 @@ class Constants:
     def values(self, parameters: Array) -> Array:
         """The values of all expressions, complex for complex parameters."""
         expressions = list(self._expressions)
-        numbers = [float(e) if e.is_Number else None for e in expressions]
+        numbers = [float(e.n()) if e.is_Number or not e.free_symbols else None for e in expressions]
         open_ones = [k for k, x in enumerate(numbers) if x is None]
         out = np.array([0.0 if x is None else x for x in numbers], dtype=np.asarray(parameters).dtype)
         if open_ones:

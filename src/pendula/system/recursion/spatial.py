@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from pendula.numerics.compiled.jit import compiled_part
 from pendula.numerics.scalars.trig import reciprocal, sincos
-from pendula.system.kernels import quaternion_rate
+from pendula.system.orientation.turning import quaternion_rate
 from pendula.system.recursion import charts as ch
 from pendula.system.recursion import columns as co
 from pendula.system.recursion.algebra import (
@@ -332,14 +332,17 @@ def accelerate(hinges, drives, charts, w, out):
 
 
 @compiled_part
-def coordinate_rates(hinges, q, v, out):
-    """q' from the speeds."""
+def coordinate_rates(hinges, q, v, charts, out):
+    """q' from the speeds; a chart whose speeds are an angular velocity has its rates among its numbers."""
     for i in range(hinges.shape[0]):
         hinge = hinges[i]
         j, k = hinge.q, hinge.v
         if hinge.kind == BALL:
             rates = quaternion_rate((q[j], q[j + 1], q[j + 2], q[j + 3]), vector(v, k))
             out[j], out[j + 1], out[j + 2], out[j + 3] = rates
+        elif hinge.rates > 0:
+            for l in range(hinge.turned):
+                out[j + l] = charts[hinge.chart + hinge.rates + l]
         else:
             for l in range(hinge.free):
                 out[j + l] = v[k + l]

@@ -12,7 +12,8 @@ import symengine as se
 from pendula.equations import vectors as vec
 from pendula.equations.closures import AngleRow, Axis, GapRow, closure_rows
 from pendula.equations.equations import drive_definitions
-from pendula.equations.mechanism import Mechanism, Shift, Step, Turn, TurnQuaternion
+from pendula.equations.mechanism import Mechanism, Shift, Step, Turn
+from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr
 from pendula.errors import NotSupported
 from pendula.model.bodies import GROUND as GROUND_NAME
@@ -88,10 +89,11 @@ class Tables:
 
     def _integers(self, hinge: Hinge) -> tuple[int, ...]:
         free: int = 3 if hinge.kind == BALL else int(hinge.drive < 0)
-        chart: tuple[int, ...] = (0,) * 8
+        chart: tuple[int, ...] = (0,) * 10
         if hinge.kind == CHART:
-            at, free, driven = self.charts.place(hinge)
-            chart = (at, driven, *chart_places(free, driven)[:-1])
+            at, free, driven, turned = self.charts.place(hinge)
+            rates = co.CHART_AXES + 6 * (free + driven) if turned else 0
+            chart = (at, driven, *chart_places(free, driven, turned)[:-1], rates, turned)
         return hinge.parent, hinge.kind, hinge.q, hinge.v, hinge.drive, int(hinge.absolute), free, *chart
 
     @property
@@ -322,16 +324,18 @@ class _Charts:
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.mechanism = skeleton.mechanism
-        self._places: dict[int, tuple[int, int, int]] = {}
+        self._places: dict[int, tuple[int, int, int, int]] = {}
         self._found: list[tuple[int, list[Expr]]] = []
         self._drives: list[tuple[int, list[int]]] = []
         self.size = 0
         for hinge in skeleton.hinges:
-            if hinge.kind == CHART:
+            if hinge.kind == CHART and isinstance(hinge.motion[0], TurnBall):
+                self._add_ball(hinge, hinge.motion[0])
+            elif hinge.kind == CHART:
                 self._add(hinge)
 
-    def place(self, hinge: Hinge) -> tuple[int, int, int]:
-        """Start of a chart's numbers, number of its freedoms and of its prescribed motions."""
+    def place(self, hinge: Hinge) -> tuple[int, int, int, int]:
+        """Start of a chart's numbers, number of its freedoms, prescribed motions and coordinates with given rates."""
         return self._places[id(hinge)]
 
     def outputs(self) -> list[tuple[int, list[Expr]]]:
@@ -372,10 +376,24 @@ class _Charts:
         for spin, slide in zip(spins, slides, strict=True):
             flat += [*spin, *slide]
         length = chart_places(len(free), len(moved))[-1]
-        self._places[id(hinge)] = (self.size, len(free), len(moved))
+        self._places[id(hinge)] = (self.size, len(free), len(moved), 0)
         self._drives.append((self.size + length - len(moved), numbers))
         self._found.append((self.size, [se.sympify(e) for e in flat]))
         self.size += length
+
+    def _add_ball(self, hinge: Hinge, step: TurnBall) -> None:
+        """An orientation: its motion subspace, and the rates of its coordinates if its speeds are others."""
+        R, m = step.matrix, self.mechanism
+        turned = 0 if step.template.axes == "rates" else step.template.chart.count
+        flat = [x for row in R for x in row] + [0] * 3
+        flat += [*vec.times(R, step.omega), 0, 0, 0, *vec.times(R, step.bias), 0, 0, 0, 0]
+        for column in step.columns.values():
+            flat += [*vec.times(R, column), 0, 0, 0]
+        if turned:
+            flat += [m.joint_qdot[name] for name in step.template.coordinates]
+        self._places[id(hinge)] = (self.size, 3, 0, turned)
+        self._found.append((self.size, [se.sympify(e) for e in flat]))
+        self.size += chart_places(3, 0, turned)[-1]
 
     @staticmethod
     def _bias(columns: list[list[Any]], variables: list[Any], i: int) -> Any:
@@ -406,8 +424,8 @@ class _Charts:
                     turned.append(([sum(R[i][j] * a for j, a in enumerate(own)) for i in range(3)], by, own[2]))
                     turn = vec.turn_matrix(own, se.cos(by), se.sin(by))
                     R = [[sum(R[i][l] * turn[l][j] for l in range(3)) for j in range(3)] for i in range(3)]
-                case TurnQuaternion():
-                    raise NotSupported("the recursive engine supports no chart with a quaternion")
+                case TurnBall():
+                    raise NotSupported("the recursive engine supports no orientation among other expressions")
                 case _:
                     assert_never(step)
         return R, arm, turned

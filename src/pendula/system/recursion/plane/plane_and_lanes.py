@@ -129,7 +129,7 @@ def spatial_eight(out, inp, context):
     power = apply_loads(ctx, q, v, drives, values, v, tau, w)
     sp.articulate(hinges, tau, nv, drives, charts, w)
     sp.accelerate(hinges, drives, charts, w, rates[nq : nq + nv])
-    sp.coordinate_rates(hinges, q, v, rates)
+    sp.coordinate_rates(hinges, q, v, charts, rates)
     if ctx.quadratures == 1:
         rates[nq + nv] = power
 

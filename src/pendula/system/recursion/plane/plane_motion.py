@@ -30,11 +30,15 @@ class PlaneMotion:
     ay: Array
     stretch: Array
     """relative coordinate between the two sides of each hinge"""
+    sin: Array
+    cos: Array
+    """of the angles"""
 
     @classmethod
     def of(cls, hinges: Array, plane: Array, q: Array, v: Array, a: Array, drives: Array) -> PlaneMotion:
         """Motion for rows of q, v and v'; ``drives``: position, rate and acceleration of prescribed motions."""
-        found = cls(*(np.zeros((len(q), len(hinges) + 1)) for _ in range(10)))
+        found = cls(*(np.zeros((len(hinges) + 1, len(q))).T for _ in range(12)))  # a hinge at a time
+        found.cos[:, 0] = 1.0
         for i, (hinge, p) in enumerate(zip(hinges, plane, strict=True), start=1):
             k = hinge["drive"]
             own = (q[:, hinge["q"]], v[:, hinge["v"]], a[:, hinge["v"]]) if k < 0 else drives[:, 3 * k : 3 * k + 3].T
@@ -44,7 +48,7 @@ class PlaneMotion:
     def _place(self, i: int, hinge: Array, p: Array, at: Array, rate: Array, more: Array) -> None:
         up = hinge["parent"]
         before, omega, alpha = self.theta[:, up] + p[pl.TURN], self.omega[:, up], self.alpha[:, up]
-        s, c = np.sin(self.theta[:, up]), np.cos(self.theta[:, up])
+        s, c = self.sin[:, up], self.cos[:, up]
         rx, ry = c * p[pl.SX] - s * p[pl.SY], s * p[pl.SX] + c * p[pl.SY]
         slide, slide_rate = np.zeros((2, len(at))), np.zeros((2, len(at)))
         if hinge["kind"] == REVOLUTE:
@@ -60,6 +64,8 @@ class PlaneMotion:
             slide, slide_rate = d * rate, d * more
             self.stretch[:, i] = at
         self.theta[:, i], self.omega[:, i], self.alpha[:, i] = turned
+        np.sin(turned[0], out=self.sin[:, i])
+        np.cos(turned[0], out=self.cos[:, i])
         self.x[:, i], self.y[:, i] = self.x[:, up] + rx, self.y[:, up] + ry
         self.vx[:, i] = self.vx[:, up] - omega * ry + slide[0]
         self.vy[:, i] = self.vy[:, up] + omega * rx + slide[1]
@@ -69,10 +75,10 @@ class PlaneMotion:
     def energies(self, plane: Array, gravity: Array) -> tuple[Array, Array]:
         """Kinetic and potential energy of every row; the energy of springs in hinges omits a constant."""
         m, J = plane[:, pl.MASS], plane[:, pl.INERTIA]
-        s, c = np.sin(self.theta[:, 1:]), np.cos(self.theta[:, 1:])
+        s, c = self.sin[:, 1:], self.cos[:, 1:]
         hx, hy = c * plane[:, pl.HX] - s * plane[:, pl.HY], s * plane[:, pl.HX] + c * plane[:, pl.HY]
         w, vx, vy = self.omega[:, 1:], self.vx[:, 1:], self.vy[:, 1:]
-        kinetic = 0.5 * (m * (vx**2 + vy**2) + J * w**2) + w * (vy * hx - vx * hy)
+        kinetic = 0.5 * (m * (vx * vx + vy * vy) + J * (w * w)) + w * (vy * hx - vx * hy)
         potential = -gravity[0] * (m * self.x[:, 1:] + hx) - gravity[1] * (m * self.y[:, 1:] + hy)
         stretch = self.stretch[:, 1:]
         potential = potential + (0.5 * plane[:, pl.STIFFNESS] * stretch - plane[:, pl.PULL]) * stretch
@@ -81,7 +87,7 @@ class PlaneMotion:
     def rows(self) -> Array:
         """The motion in the columns of the spatial kernel (from ``columns.MOTION_R`` on)."""
         zero = np.zeros_like(self.x)
-        s, c, one = np.sin(self.theta), np.cos(self.theta), zero + 1.0
+        s, c, one = self.sin, self.cos, zero + 1.0
         columns = [c, -s, zero, s, c, zero, zero, zero, one, self.x, self.y, zero, self.vx, self.vy, zero]
         columns += [zero, zero, self.omega, self.ax, self.ay, zero, zero, zero, self.alpha]
         return np.stack(columns, axis=-1)

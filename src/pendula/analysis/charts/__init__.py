@@ -1,0 +1,1 @@
+"""Charts of stability over two parameters: equilibria, and periodically driven mechanisms (Ince-Strutt)."""

@@ -1,0 +1,84 @@
+"""Points at which the coordinates of an orientation are singular, in coordinates that are regular: quaternions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pendula.errors import NotSupported
+from pendula.system.layout import Array, State
+from pendula.system.orientation import maps as ori
+from pendula.system.orientation.conversion import convert_rows
+from pendula.system.orientation.twins import body_charts, body_twin
+from pendula.system.system import System
+
+AT_POLE = 1e-5
+"""distance from a singularity [rad] below which coordinates are singular: its square is lost in rounding"""
+
+
+def searches_in_twin(system: System) -> bool:
+    """Whether equilibria are better looked for in quaternions: with angular velocities, or in rotation vectors."""
+    return any(
+        x.chart.count == 3 and (x.axes != "rates" or not x.chart.is_sequence) for x in system.layout.orientations
+    )
+
+
+def at_pole(system: System, state: State, vector: Array) -> tuple[System, State] | None:
+    """The twin of a system and its state there, if angles of the system are singular at a state.
+
+    Also if a body turns steadily and its speeds are an angular velocity in axes of the parent side: steady rotations
+    are examined in body axes. None otherwise, or if the model cannot be written in other coordinates.
+    """
+    layout = system.in_joints.layout
+    if not layout.orientations:
+        return None
+    joints = system.in_joints.read_state(state, vector)
+    near = [ori.distance(x.chart, joints.q[x.q]) for x in layout.orientations if x.chart.is_sequence]
+    aside = any(x.axes == "parent" and np.any(joints.v[x.v]) for x in layout.orientations)
+    if not (aside or min(near, default=1.0) < AT_POLE):
+        return None
+    try:
+        twin = body_twin(system)
+    except NotSupported:
+        return None
+    return twin, in_twin(system, twin, state, vector)
+
+
+def in_twin(system: System, twin: System, state: State, vector: Array) -> State:
+    """A state of a system in the coordinates of its twin."""
+    joints = system.in_joints.read_state(state, vector)
+    found = convert_rows(joints.layout, twin.in_joints.layout, joints.q, joints.v)
+    there = State(state.t, found.q[0], found.v[0], twin.in_joints.layout)
+    return twin.in_joints.place_state(there, vector)
+
+
+def back_from(twin: System, system: System, state: State, vector: Array) -> State:
+    """A state of the twin in the coordinates of the system."""
+    joints = twin.in_joints.read_state(state, vector)
+    found = convert_rows(joints.layout, system.in_joints.layout, joints.q, joints.v)
+    there = State(state.t, found.q[0], found.v[0], system.in_joints.layout)
+    return system.in_joints.place_state(there, vector)
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A system in quaternions, and how states of another system of the same mechanism are converted to it."""
+
+    system: System
+    source: System
+
+    def state(self, q: Array, v: Array, parameters: Array) -> State:
+        """The same state in quaternions."""
+        return in_twin(self.source, self.system, State(0.0, q, v, self.source.layout), parameters)
+
+
+def twin_of(system: System) -> Twin | None:
+    """The system in quaternions; None if it has them already, or if its forces use the angles by name. Cached."""
+    joints = system.in_joints.system
+    if not body_charts(joints):
+        return None
+    try:
+        return Twin(body_twin(joints), joints)
+    except NotSupported:
+        return None

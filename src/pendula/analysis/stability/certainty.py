@@ -1,0 +1,183 @@
+"""How certain a verdict is, in one of three words: proven, indicated, undecided.
+
+A verdict is proven if interval arithmetic encloses the equilibrium and M, C and K there, and shows for all of these
+that a quadratic form decides: a Lyapunov function, or a positive definite stiffness where structure alone shows that
+all forces have a potential or dissipate. Eigenvalues in floating point, however clear, only indicate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.spectrum import Spectrum
+from pendula.analysis.stability.enclosure import SmallMotion, small_motion_with_bounds
+from pendula.equations.at_rest import applied_have_potential, symbols_in
+from pendula.model.expressions import nodes as nd
+from pendula.model.expressions.expression import parse
+from pendula.model.forces import actions as ac
+from pendula.numerics.intervals.matrices import Ball, between_roots, is_positive_definite, roots_beyond
+from pendula.numerics.intervals.tape import Undecidable
+from pendula.system.layout import Array
+from pendula.system.system import System
+from pendula.words import INDICATED, PROVEN, UNDECIDED
+
+MOST_FOR_POTENTIAL = 4
+"""with more speeds, symbolic derivatives of applied forces are not compared"""
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """One of the three words, and its grounds in a sentence.
+
+    Attributes:
+        word: ``proven``, ``indicated`` or ``undecided``.
+        grounds: the method of the proof; what was tried; or what is missing.
+    """
+
+    word: str
+    grounds: str
+
+
+def certainty_of(
+    verdict: str, argument: str, tested: tuple[str, ...], drifts: tuple[str, ...], found: Spectrum
+) -> Certainty:
+    """How certain a verdict is.
+
+    Args:
+        verdict: the verdict.
+        argument: ``eigenvalues``, ``stiffness`` (positive definite), or another one, which is not verified.
+        tested: claims that were tested but not proven.
+        drifts: coordinates that drift.
+        found: the eigenvalues, with the linear model.
+    """
+    if verdict == UNDECIDED:
+        return Certainty(UNDECIDED, "neither eigenvalues nor energy decide")
+    try:
+        return Certainty(PROVEN, _proof(verdict, argument, drifts, found))
+    except Undecidable as reason:
+        tried = [_tried(argument, found), *tested]
+        return Certainty(INDICATED, f"{'; '.join(tried)} (not proven: {reason})")
+
+
+def _proof(verdict: str, argument: str, drifting: tuple[str, ...], found: Spectrum) -> str:
+    """How the verdict was verified; raises Undecidable if it was not."""
+    model = found.model
+    if model.displacements:
+        raise Undecidable("the coordinates are singular there")
+    if model.method != "exact":
+        raise Undecidable("derivatives by differences")
+    if model.system is not None and model.system.written:
+        raise Undecidable("equations that are not those of the model")
+    if argument == "momenta":
+        raise Undecidable("the second variation has no bounds")
+    drifts = argument == "family" and verdict.startswith("critical")
+    if argument not in ("eigenvalues", "stiffness") and not drifts:
+        raise Undecidable("no interval proves that a number is exactly zero")
+    if argument != "eigenvalues":
+        _refuse_power(model)
+    motion = small_motion_with_bounds(model.at)
+    if drifts:
+        _refuse_dependence(model, motion, drifting)
+    how = verified(verdict, argument, motion, found.values)
+    return f"{how}, by interval arithmetic, for an equilibrium within {motion.within:.0e} of the computed one"
+
+
+def verified(verdict: str, argument: str, motion: SmallMotion, values: Array) -> str:
+    """How a verdict is verified for all matrices within bounds; ``values`` are approximate eigenvalues.
+
+    Raises:
+        Undecidable: it is not.
+    """
+    if not is_positive_definite(motion.M):
+        raise Undecidable("the mass matrix could not be verified")
+    if argument != "eigenvalues":
+        at = np.ix_(motion.acting, motion.acting)
+        if not is_positive_definite(Ball(motion.K.mid[at], motion.K.rad[at])):
+            raise Undecidable("the stiffness is too near to zero for a verification")
+        apart = " apart from coordinates that no force or mass depends on" if argument == "family" else ""
+        return f"the stiffness is verified to be positive definite{apart}"
+    A = motion.state_matrix()
+    shift = between_roots(values) if verdict == "unstable" else 0.0
+    beyond = None if A is None else roots_beyond(A, shift)
+    if beyond is None or beyond != (verdict == "unstable"):
+        raise Undecidable("roots are too near to the imaginary axis, or too sensitive, for a verification")
+    if beyond:
+        return f"a root right of {shift:.3g} is verified (Lyapunov's equation)"
+    return "a Lyapunov function is verified"
+
+
+def _tried(argument: str, found: Spectrum) -> str:
+    """What speaks for a verdict that is not proven."""
+    if argument == "eigenvalues":
+        return f"eigenvalues in floating point, of backward error {found.backward_errors.max(initial=0.0):.0e}"
+    return "stiffness and energy in floating point"
+
+
+# --- structure ----------------------------------------------------------------------------------------------
+
+
+def _refuse_power(model: LinearModel) -> None:
+    """Raises Undecidable unless structure alone shows that all forces have a potential or dissipate."""
+    system = model.system
+    assert system is not None
+    if np.any(model.at.v) or system.drives:
+        raise Undecidable("an effective potential")
+    if system.has_power and not only_dissipates(system, model.at.parameters):
+        raise Undecidable("that applied forces add no energy follows from no structure")
+
+
+def _refuse_dependence(model: LinearModel, motion: SmallMotion, names: tuple[str, ...]) -> None:
+    """Raises Undecidable unless exactly these coordinates are in equilibrium everywhere and in no entry of M."""
+    system = model.system
+    assert system is not None
+    joints = system.in_joints.system
+    layout, eq = joints.layout, joints.equations
+    idle = {name for k, name in enumerate(layout.coordinates) if k not in motion.acting}
+    inside = {str(symbol) for symbol in symbols_in(eq, [x for row in eq.M for x in row])}
+    if idle != set(names) or idle & inside:
+        raise Undecidable("that equilibria form a family follows from no structure")
+
+
+def only_dissipates(system: System, parameters: Array, varying: Collection[str] = ()) -> bool:
+    """Whether structure alone shows that no force adds energy, whatever the values of parameters that vary.
+
+    There may be gravity and springs, dampers and friction with coefficients that are not negative, and applied forces
+    that have a potential because their symbolic derivatives are symmetric.
+    """
+    model = system.model
+    values = {n: x for n, x in system.layout.parameter_values(parameters).items() if n not in varying}
+    applied = bool(model.inputs)
+    for action in (action for force in model.forces for action in force.actions()):
+        if isinstance(action, ac.Between | ac.Across | ac.AcrossAll):
+            if not _slows(parse(action.law.drag).root, action.fields, values):
+                return False
+        elif isinstance(action, ac.Spin):
+            return False
+        else:
+            applied = True
+    return not applied or _has_potential(system)
+
+
+def _slows(drag: nd.Node, fields: Mapping[str, Any], values: Mapping[str, float]) -> bool:
+    """Whether the drag of a law is a coefficient times the rate, and the coefficient is constant and not negative."""
+    if drag == nd.Number(0):
+        return True
+    if not (isinstance(drag, nd.Multiply) and drag.b == nd.Name("rate") and isinstance(drag.a, nd.Name)):
+        return False
+    coefficient = parse(fields[drag.a.id])
+    return coefficient.names <= set(values) and coefficient.evaluate(values) >= 0.0
+
+
+def _has_potential(system: System) -> bool:
+    """Whether applied forces are functions of the coordinates alone with symmetric derivatives, symbolically."""
+    joints = system.in_joints.system
+    eq = joints.equations
+    if len(eq.v) > MOST_FOR_POTENTIAL or joints.loop_rows or joints.balls or joints.drives:
+        return False
+    held = {u for u, text in zip(eq.u, joints.model.inputs.values(), strict=True) if "t" not in parse(text).names}
+    return applied_have_potential(eq, {*eq.p, *held})

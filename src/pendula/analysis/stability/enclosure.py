@@ -1,0 +1,249 @@
+"""M, C and K of small motion with bounds that hold for the exact equilibrium, by interval arithmetic.
+
+The equations become a tape in coordinates and speeds. Krawczyk's test encloses the equilibrium, and the tape gives
+bounds of masses and of all derivatives of the forces over that enclosure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.equations_at_rest import (
+    MOST_SPEEDS,
+    AtRest,
+    Varying,
+    equations_at_rest,
+    numbers_at_rest,
+    step_of,
+)
+from pendula.analysis.equilibria.equilibrium import Equilibrium
+from pendula.equations.at_rest import definitions_of, motion_rows, small_motion_rows, symbols_in
+from pendula.numerics.intervals.matrices import Ball, powers_of_two, solved
+from pendula.numerics.intervals.solve import all_roots, slopes_over, values_over
+from pendula.numerics.intervals.tape import Tape, Undecidable
+from pendula.system.layout import Array
+from pendula.system.parameters import typical_steps
+from pendula.system.system import System
+
+NEARBY = 1e-6
+"""an equilibrium farther from the computed one than this [rad, or typical lengths] is another one"""
+ROUNDING = 1e-16
+"""smaller distances than this are not reported"""
+MOST_EXPANDED = 3
+"""with more speeds, expanding products to eliminate the time takes too long"""
+SECONDS = 1.0
+"""time limit of the enclosure of an equilibrium"""
+
+
+@dataclass(frozen=True)
+class MotionTape:
+    """Forces and masses as steps of one tape, whose unknowns are the coordinates, then the speeds, then parameters.
+
+    Attributes:
+        tape: the steps.
+        forces: the force on every speed.
+        masses: the mass matrix, by rows.
+    """
+
+    tape: Tape
+    forces: list[int]
+    masses: list[list[int]]
+
+    @property
+    def size(self) -> int:
+        """Number of speeds."""
+        return len(self.forces)
+
+    def matrices(self, box: Array) -> tuple[Ball, Ball, Ball]:
+        """M, C and K over a box of coordinates, speeds and parameters."""
+        n = self.size
+        slopes = slopes_over(self.tape, self.forces, box)
+        entries = [k for row in self.masses for k in row]
+        masses = _defined(values_over(self.tape, entries, box), slopes_over(self.tape, entries, box)).reshape(n, n, 2)
+        K, C = (-Ball.between(part[..., 0], part[..., 1]) for part in (slopes[:, :n], slopes[:, n : 2 * n]))
+        return Ball.between(masses[..., 0], masses[..., 1]), C, K
+
+
+@dataclass(frozen=True)
+class MatrixTape:
+    """M, C and K as steps of one tape, whose unknowns are the coordinates and then a parameter."""
+
+    tape: Tape
+    steps: list[int]
+    size: int
+
+    def matrices(self, box: Array) -> tuple[Ball, Ball, Ball]:
+        """M, C and K over a box, by their values and by the mean-value form about its centre, whichever is narrower."""
+        middle = box.mean(axis=1)
+        slopes = slopes_over(self.tape, self.steps, box)
+        natural = _defined(values_over(self.tape, self.steps, box), slopes)
+        centre = values_over(self.tape, self.steps, np.stack([middle, middle], axis=1))
+        radius = np.maximum(box[:, 1] - middle, middle - box[:, 0]) * (1.0 + 1e-15)
+        with np.errstate(all="ignore"):
+            reach = np.nan_to_num(np.abs(slopes).max(axis=2) @ radius * (1.0 + 1e-13) + 1e-300, nan=np.inf)
+        lo, hi = centre[:, 0] - reach, centre[:, 1] + reach
+        slack = 1e-15 * (np.abs(centre).max(axis=1) + reach)
+        lo, hi = np.maximum(natural[:, 0], lo - slack), np.minimum(natural[:, 1], hi + slack)
+        grids = np.stack([lo, hi], axis=1).reshape(3, self.size, self.size, 2)
+        M, C, K = (Ball.between(grid[..., 0], grid[..., 1]) for grid in grids)
+        return M, C, K
+
+
+def _defined(values: Array, slopes: Array) -> Array:
+    """Bounds of values, unbounded where slopes are: a root may leave its domain within the box."""
+    wide = ~np.isfinite(slopes).all(axis=(1, 2))
+    return np.where(wide[:, None], np.array([-np.inf, np.inf]), values)
+
+
+def matrix_tape(balance: Balance, v: Array, varying: Varying) -> MatrixTape:
+    """M, C and K at constant rates v, as functions of the coordinates and of a parameter.
+
+    Raises:
+        Undecidable: as in :func:`motion_tape`.
+    """
+    timed, numbers = _prepared(balance, v, varying)
+    eq = balance.system.equations
+    tape = Tape(len(eq.q) + 1)
+    known: dict[Any, int] = {symbol: tape.constant(x) for symbol, x in numbers.items()}
+    known |= {symbol: k for k, symbol in enumerate(eq.q)}
+    varying.enter(tape, len(eq.q), known)
+    zeros = [s for s, x in numbers.items() if x == 0.0]
+    still = [s for s in zeros if s in eq.v]
+    grids = small_motion_rows(eq, [s for s in zeros if s not in eq.v], still, timed)
+    seen: dict[Any, int] = {}
+    steps = [step_of(x, tape, known, seen) for grid in grids for row in grid for x in row]
+    return MatrixTape(tape, steps, len(eq.v))
+
+
+def motion_tape(balance: Balance, v: Array, varying: Varying | None = None) -> MotionTape:
+    """The equations of motion of an open mechanism without quaternions as a tape.
+
+    Args:
+        balance: the forces.
+        v: constant rates, by which time-dependent inputs are found.
+        varying: a parameter that is the last unknown of the tape.
+
+    Raises:
+        Undecidable: the mechanism is not of this kind, or there are no bounds for a function in its equations.
+    """
+    timed, numbers = _prepared(balance, v, varying)
+    eq = balance.system.equations
+    n = len(eq.v)
+    tape = Tape(2 * n + (varying is not None))
+    known: dict[Any, int] = {symbol: tape.constant(x) for symbol, x in numbers.items()}
+    known |= {symbol: k for k, symbol in enumerate((*eq.q, *eq.v))}
+    if varying is not None:
+        varying.enter(tape, 2 * n, known)
+    zeros = [s for s, x in numbers.items() if x == 0.0 and s not in eq.v]
+    f, M = motion_rows(eq, zeros, expanded=timed)  # the time may cancel: a hoop at a constant rate
+    seen: dict[Any, int] = {}
+    for symbol, expression in definitions_of(eq):
+        try:
+            known[symbol] = step_of(expression, tape, known, seen)
+        except Undecidable:
+            continue  # it may not be needed; if it is, its symbol is reported as unknown
+    forces = [step_of(row, tape, known, seen) for row in f]
+    masses = [[step_of(x, tape, known, seen) for x in row] for row in M]
+    return MotionTape(tape, forces, masses)
+
+
+def _prepared(balance: Balance, v: Array, varying: Varying | None) -> tuple[bool, dict[Any, float]]:
+    """Whether the time occurs in the equations, and values of all symbols but coordinates and what varies.
+
+    Raises:
+        Undecidable: the mechanism is not an open one of few speeds that are rates of its coordinates.
+    """
+    system = balance.system
+    n = len(system.layout.speeds)
+    if system.written:
+        raise Undecidable(f"the equations in {system.written}")
+    if system.balls or system.loop_rows:
+        raise Undecidable("quaternions" if system.balls else "closed loops")
+    if n > MOST_SPEEDS:
+        raise Undecidable(f"more than {MOST_SPEEDS} speeds")
+    eq = system.equations
+    if len(eq.q) != n or any(rate != speed for rate, speed in zip(eq.qdot, eq.v, strict=True)):
+        raise Undecidable("speeds that are not the rates of the coordinates")
+    timed = eq.t in symbols_in(eq, [*eq.f, *(x for row in eq.M for x in row)])
+    if timed and n > MOST_EXPANDED:
+        raise Undecidable("equations that contain the time")
+    free = set() if varying is None else varying.symbols
+    return timed, {symbol: x for symbol, x in numbers_at_rest(balance, v).items() if symbol not in free}
+
+
+@dataclass(frozen=True)
+class SmallMotion:
+    """M, C, K of the exact equilibrium.
+
+    Attributes:
+        M, C, K: with bounds.
+        within: how far it is at most from the computed one [rad, or typical lengths].
+        acting: indices of the coordinates on which forces at rest depend; the others are in equilibrium everywhere.
+    """
+
+    M: Ball
+    C: Ball
+    K: Ball
+    within: float
+    acting: tuple[int, ...]
+
+    def state_matrix(self) -> Ball | None:
+        """The state matrix A of scaled coordinates and speeds; None if M may be singular."""
+        n = len(self.M.mid)
+        scale = powers_of_two(self.M.mid.diagonal() ** -0.5)
+        M, C, K = (X.scaled(scale, scale) for X in (self.M, self.C, self.K))
+        right = solved(M, Ball(np.hstack([K.mid, C.mid]), np.hstack([K.rad, C.rad])))
+        if right is None:
+            return None
+        top = np.hstack([np.zeros((n, n)), np.eye(n)])
+        return Ball(np.vstack([top, -right.mid]), np.vstack([np.zeros((n, 2 * n)), right.rad]))
+
+
+_TAPES: WeakKeyDictionary[System, tuple[bytes, MotionTape | str, AtRest | str]] = WeakKeyDictionary()
+
+
+def small_motion_with_bounds(point: Equilibrium) -> SmallMotion:
+    """M, C and K with bounds, at the equilibrium that an enclosure proves to exist near a computed one.
+
+    Raises:
+        Undecidable: there are no bounds, or no enclosure of an equilibrium was found.
+    """
+    system = point.system
+    assert system is not None
+    joints = system.in_joints.system
+    q, v = system.in_joints.read(point.q, point.v, parameters=point.parameters)
+    balance = Balance(joints, point.inputs if len(point.inputs) else None, point.parameters)
+    motion, rest = _tapes(balance, v)
+    if isinstance(motion, str) or isinstance(rest, str):
+        raise Undecidable(motion if isinstance(motion, str) else rest)
+    steps = typical_steps(joints, point.parameters)
+    box = np.stack([np.concatenate([q, v])] * 2, axis=1)
+    at = list(rest.unknowns)
+    found = all_roots(rest.tape, rest.rows, q[at] - NEARBY * steps[at], q[at] + NEARBY * steps[at], seconds=SECONDS)
+    if rest.steady or not found.proven or len(found.enclosures) != 1:
+        raise Undecidable("the equilibrium could not be enclosed")
+    box[at] = found.enclosures[0]
+    within = float((np.abs(found.enclosures[0] - q[at][:, None]).max(axis=1, initial=0.0) / steps[at]).max(initial=0.0))
+    return SmallMotion(*motion.matrices(box), max(within, ROUNDING), rest.unknowns)
+
+
+def _tapes(balance: Balance, v: Array) -> tuple[MotionTape | str, AtRest | str]:
+    """Equations of motion and equilibrium equations as tapes, or why there are none; kept for the last parameters."""
+    held = b"" if balance.inputs is None else balance.inputs.tobytes()
+    key = balance.parameters.tobytes() + b"|" + held + b"|" + v.tobytes()
+    known = _TAPES.get(balance.system)
+    if known is None or known[0] != key:
+        motion: MotionTape | str
+        rest: AtRest | str = ""
+        try:
+            motion = motion_tape(balance, v)
+            rest = equations_at_rest(balance, v)
+        except Undecidable as reason:
+            motion = f"there are no bounds for {reason}"
+        known = _TAPES[balance.system] = key, motion, rest
+    return known[1], known[2]

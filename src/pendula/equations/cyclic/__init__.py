@@ -1,0 +1,1 @@
+"""Cyclic coordinates: rotations that surfaces permit, and Routh's equations without them."""

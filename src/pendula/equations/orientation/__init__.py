@@ -1,0 +1,1 @@
+"""Orientations in symbols, and their angular-velocity maps."""

@@ -1,0 +1,107 @@
+"""The steps of simplification in order, each checked at random points."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import symengine as se
+
+from pendula.equations.simplify.factoring import factored, readability
+from pendula.equations.simplify.polynomial import Polynomial, Ring
+from pendula.equations.simplify.steps import pairs, pythagoras, sums_of_angles
+
+ALLOWED = 1e-12
+"""Largest relative change of a value by a step; rounding stays a hundred times below it."""
+
+Rewriting = Callable[[Polynomial, Ring], Polynomial]
+
+STEPS: dict[str, Rewriting] = {
+    "expanded": lambda polynomial, ring: polynomial,
+    "Pythagoras": pythagoras,
+    "pairs": pairs,
+    "angle sums": sums_of_angles,
+}
+"""Rewritings of polynomials by name, in order; the last step, ``FACTORED``, collects and factors."""
+FACTORED = "factored"
+NAMES = (*STEPS, FACTORED)
+
+
+def simplified(expression: Any, rates: Sequence[Any] = ()) -> Any:
+    """The shortest checked form of a SymEngine expression, as a SymPy expression.
+
+    Example:
+        >>> x, m = se.symbols("x m")
+        >>> simplified(m * se.sin(x) ** 2 / 3 + m * se.cos(x) ** 2 / 3)
+        m/3
+    """
+    form = expression
+    for step in forms(expression, rates):
+        form = step.form
+    return form._sympy_() if hasattr(form, "_sympy_") else form
+
+
+class Step(NamedTuple):
+    """A form of an expression after one step."""
+
+    name: str
+    form: Any
+    """a SymEngine expression; of the last step a SymPy expression"""
+    change: float
+    """how much the step changed values, relatively; if more than ``ALLOWED``, ``form`` is that before the step"""
+
+
+def forms(expression: Any, rates: Sequence[Any] = ()) -> Iterator[Step]:
+    """The form after every step; the last is the one that is easiest to read of all.
+
+    A step that changes a value is not taken. An expression that is too long to be expanded has no forms.
+    """
+    ring = Ring()
+    polynomial = ring.read(expression)
+    if polynomial is None:
+        return
+    points = Points(expression)
+    wanted = {str(r) for r in rates}
+    found = [expression]
+    for name, rewrite in STEPS.items():
+        candidate = rewrite(polynomial, ring)
+        form = ring.write(candidate)
+        change = points.change(form)
+        if change <= ALLOWED:
+            polynomial = candidate
+            found.append(form)
+        yield Step(name, found[-1], change)
+    rate_generators = {k for k, g in enumerate(ring.generators) if str(g) in wanted}
+    last = factored(polynomial, ring, rate_generators)
+    change = points.change(se.sympify(last))
+    if change <= ALLOWED:
+        found.append(last)
+    best = min(dict.fromkeys(reversed(found)), key=readability)
+    yield Step(FACTORED, best._sympy_() if hasattr(best, "_sympy_") else best, change)
+
+
+class Points:
+    """An expression at random points, to compare others with it."""
+
+    def __init__(self, expression: Any, points: int = 3) -> None:
+        rng = random.Random(7)
+        self.symbols = sorted(expression.free_symbols, key=str)
+        self.points = [[rng.uniform(0.2, 1.2) for _ in self.symbols] for _ in range(points)]
+        self.values = [self._at(expression, point) for point in self.points]
+
+    def change(self, other: Any) -> float:
+        """The largest difference of another expression, relative to the value (or to 0.1, if that is larger)."""
+        if other.free_symbols - set(self.symbols):
+            return float("inf")
+        worst = 0.0
+        for point, value in zip(self.points, self.values, strict=True):
+            difference = abs(self._at(other, point) - value) / max(abs(value), 0.1)
+            worst = max(worst, difference) if difference == difference else float("inf")
+        return worst
+
+    def _at(self, expression: Any, point: Sequence[float]) -> complex:
+        try:
+            return complex(expression.subs(dict(zip(self.symbols, point, strict=True))).n())
+        except RuntimeError:  # SymEngine evaluates cases only in this way, which is slower
+            return complex(se.Lambdify(self.symbols, [expression], backend="lambda")(point)[0])

@@ -1,0 +1,271 @@
+"""Linearizes equations of motion in symbols, with closed loops and quaternions, term by term."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import sympy as sp
+from sympy.core.relational import Relational
+
+from pendula.equations.derive import derive
+from pendula.equations.equations import PARTS, Equations, displacement_name
+from pendula.equations.matrix import entries
+from pendula.equations.printing.form import WORDS
+from pendula.equations.printing.tidy import tidy
+from pendula.equations.small_motion.model import SymbolicModel
+from pendula.equations.small_motion.point import Reader, independent, numeric
+from pendula.equations.small_motion.terms import Teller, ToldEquation
+from pendula.equations.tape import is_zero
+from pendula.errors import NotSupported, UsageError
+from pendula.library.lookup import model_of
+from pendula.model.model import Model
+
+MOST_FREEDOMS = 6
+"""with more, symbolic determinants take minutes and are unreadable"""
+BALANCED = 1e-7
+"""Largest unbalanced force at a point, relative to the forces there; equilibria are found to about 1e-10."""
+
+
+def linearize_symbolic(model: Model | str, at: Mapping[str, Any] | Any = None) -> SymbolicModel:
+    """The symbolic linear model of a small mechanism, with every term told.
+
+    Closed loops are restricted to their independent directions, and the constraint forces at the point add geometric
+    stiffness. A quaternion's small motion is a small rotation about body axes.
+
+    Args:
+        model: a model, the name of a library mechanism, or a system.
+        at: coordinates (and constant rates) by name: numbers, or expressions of parameters as text, for example
+            ``{"theta": "acos(g/(r*Omega**2))"}``. Unnamed values are zero. A number without a simple exact form, such
+            as 0.26334254, becomes a constant ``NAME_e`` with that value; so do constraint forces. Or an equilibrium, as
+            :func:`pendula.find_equilibria` gives it.
+
+    Raises:
+        NotSupported: steady motion of loops or quaternions, forces with kinks, or too many degrees of freedom.
+        UsageError: the point is not an equilibrium, does not close the loops, or coefficients depend on time.
+
+    Example:
+        >>> import pendula
+        >>> found = linearize_symbolic(pendula.library.pendulum(kind="point"))
+        >>> found.K[0], found.conditions
+        (g*l*m, ())
+        >>> [(str(t.term), t.kind) for t in found.equations[0].terms]
+        [("l**2*m*theta''", 'kept'), ('g*l*m*sin(theta)', 'linearized')]
+    """
+    model = model_of(model, "linearize_symbolic")
+    eq = derive(model, "lagrange")  # whose equations are the shortest to read
+    if len(eq.v) - eq.loop_rows > MOST_FREEDOMS:
+        raise NotSupported(
+            f"symbolic linear models support up to {MOST_FREEDOMS} degrees of freedom, this one has {len(eq.v)}"
+        )
+    if hasattr(at, "state"):  # an equilibrium
+        at = {name: x for name, x in at.state.as_dict().items() if x}
+    return _Builder(eq).build(at or {})
+
+
+class _Builder:
+    def __init__(self, eq: Equations) -> None:
+        self.eq, self.reader = eq, Reader(eq)
+        self._forms: dict[Any, Any] = {}
+        symbol = self.reader.symbols
+        self.q, self.v, self.u = ([symbol[str(x)] for x in group] for group in (eq.q, eq.v, eq.u))
+        names = [displacement_name(str(x)) for x in eq.v]
+        self.names = names
+        self.e = [sp.Symbol(f"d_{n}", real=True) for n in names]
+        self.rate = [sp.Symbol(f"d_{x}", real=True) for x in eq.v]
+        ends = [n + "''" if str(x).endswith("_dot") else f"{x}'" for n, x in zip(names, eq.v, strict=True)]
+        self.a = [sp.Symbol(n, real=True) for n in ends]
+        letter = "multiplier" if any(n.startswith("lam") for n in symbol) else "lam"
+        self.lam = [sp.Symbol(f"{letter}{r + 1}", real=True) for r in range(eq.loop_rows)]
+
+    def build(self, at: Mapping[str, Any]) -> SymbolicModel:
+        """The linear model at a point."""
+        eq, reader = self.eq, self.reader
+        point = reader.point(at)
+        if (eq.G or eq.quaternions) and any(point[v] != 0 for v in self.v):
+            what = "closed loops" if eq.G else "quaternions"
+            raise NotSupported(
+                f"symbolic linear models of steady motion do not support {what}.\n  Try: linearize(...)."
+            )
+        f = sp.Matrix([sum(map(self._form, row), sp.Integer(0)) for row in zip(*eq.parts.free.values(), strict=True)])
+        _refuse_kinks(f, point)
+        n, rows = len(self.v), eq.loop_rows
+        G = sp.zeros(rows, n)
+        for r, k, x in entries(eq.G):
+            G[r, k] = self._form(x)
+        self._check_closed(point)
+        M = sp.Matrix(n, n, lambda i, j: self._form(eq.M[i][j]))
+        G0, f0 = self._there(G, point), self._there(f, point)
+        Z, kept = self._independent(G0)
+        lam0, definitions = self._multipliers(G0, f0)
+        N0 = self._there(sp.Matrix([[reader.read(x) for x in row] for row in eq.N]), point)
+        forces = f + G.T * sp.Matrix(lam0) if rows else f
+        full = {
+            "M": self._there(M, point),
+            "C": self._there(-f.jacobian(self.v), point),
+            "K": self._there(-forces.jacobian(self.q) * N0, point),
+        }
+        reduced = {name: self._short(Z.T * X * Z) if rows else X for name, X in full.items()}
+        F = self._there(f.jacobian(self.u), point) if self.u else sp.zeros(n, 0)
+        left = self._short(Z.T * f0) if rows else f0
+        self._check(reduced, left)
+        told = self._told(point, N0, lam0)
+        numbers = reader.constants.numbers
+        return SymbolicModel(
+            coordinates=tuple(self.names[k] for k in kept),
+            inputs=tuple(map(str, eq.u)),
+            **reduced,
+            F=self._short(Z.T * F) if rows and self.u else F[: len(kept), :],
+            left=left,
+            assumed=tuple(name for name, s in reader.symbols.items() if s.is_positive),
+            equations=told,
+            constants={str(s): value for s, value in numbers.items()},
+            definitions=definitions,
+            dependent=self._dependent(Z, kept),
+        )
+
+    # -- matrices at the point ----------------------------------------------------------------------
+
+    def _there(self, X: sp.Matrix, point: Mapping[Any, Any]) -> sp.Matrix:
+        return self._short(X.subs(point, simultaneous=True))
+
+    def _short(self, X: sp.Matrix) -> sp.Matrix:
+        return X.applyfunc(self._shorter)
+
+    def _shorter(self, x: Any) -> Any:
+        """A coefficient in short form: by the steps that printed equations take, or by SymPy's if there are roots."""
+        if x.is_Number or x.is_Symbol:
+            return x
+        functions = {f.func for f in x.atoms(sp.Function)} - {sp.sin, sp.cos}
+        if functions or any(not f.exp.is_Integer for f in x.atoms(sp.Pow)):
+            return sp.factor_terms(sp.simplify(x))
+        known = {s.name: s for s in x.free_symbols}
+        form = tidy(x.subs({s: sp.Symbol(s.name) for s in known.values()}, simultaneous=True))
+        return form.subs({s: known[s.name] for s in form.free_symbols}, simultaneous=True)
+
+    def _independent(self, G0: sp.Matrix) -> tuple[sp.Matrix, list[int]]:
+        """Z with v = Z (independent speeds), and which speeds are independent."""
+        n = len(self.v)
+        if not G0.rows:
+            return sp.eye(n), list(range(n))
+        self.rows, depend = independent(numeric(G0, self.reader.all_numbers()))
+        kept = [k for k in range(n) if k not in depend]
+        solved = self._solved(G0.extract(self.rows, depend), -G0.extract(self.rows, kept))
+        Z = sp.zeros(n, len(kept))
+        for j, k in enumerate(kept):
+            Z[k, j] = 1
+        for i, k in enumerate(depend):
+            for j in range(len(kept)):
+                Z[k, j] = solved[i, j]
+        self.depend = list(depend)
+        return Z, kept
+
+    def _solved(self, A: sp.Matrix, B: sp.Matrix) -> sp.Matrix:
+        """A^-1 B by the adjugate, whose entries stay short."""
+        below = self._shorter(A.det(method="berkowitz"))
+        return (A.adjugate(method="berkowitz") * B).applyfunc(lambda x: self._shorter(self._shorter(x) / below))
+
+    def _multipliers(self, G0: sp.Matrix, f0: sp.Matrix) -> tuple[list[Any], dict[str, Any]]:
+        """Constraint forces at the point: symbols, and what they are."""
+        if not G0.rows:
+            return [], {}
+        found = [sp.Integer(0)] * G0.rows
+        solved = self._solved(G0.extract(self.rows, self.depend).T, -f0.extract(self.depend, [0]))
+        definitions = {}
+        values = self.reader.all_numbers()
+        for r, x in zip(self.rows, solved, strict=True):
+            if x == 0:
+                continue
+            found[r] = self.reader.constants.new(str(self.lam[r]), float(x.subs(values).evalf(30)))
+            definitions[str(found[r])] = x
+        return found, definitions
+
+    def _dependent(self, Z: sp.Matrix, kept: list[int]) -> dict[str, Any]:
+        """Changes of the dependent coordinates by those of the independent ones."""
+        others = [k for k in range(len(self.v)) if k not in kept]
+        return {self.names[k]: sum(Z[k, j] * self.e[i] for j, i in enumerate(kept)) for k in others}
+
+    # -- terms ------------------------------------------------------------------------------------------
+
+    def _told(self, point: Mapping[Any, Any], N0: sp.Matrix, lam0: list[Any]) -> tuple[ToldEquation, ...]:
+        eq, epsilon = self.eq, sp.Symbol("epsilon")
+        moved = dict(zip(self.q, self._moved(point, N0, epsilon), strict=True))
+        for symbols, changes in ((self.v, self.rate), (self.a, self.a)):
+            moved |= {s: epsilon * d for s, d in zip(symbols, changes, strict=True)}
+        moved |= {s: epsilon * sp.Symbol(f"d_{s}", real=True) for s in (*self.u, *self.lam)}
+        base = {**point, **dict(zip(self.lam, lam0, strict=True))}
+        teller = Teller(base, moved, epsilon, self._shorter)
+        found = []
+        for i, name in enumerate(eq.v):
+            parts = [("inertia", self._form(eq.M[i][j]) * a) for j, a in enumerate(self.a)]
+            parts += [(WORDS[part], -self._form(eq.parts.free[part][i])) for part in PARTS]
+            rows = [(r, x) for r, k, x in entries(eq.G) if k == i]
+            parts += [("constraint forces", -self._form(x) * self.lam[r]) for r, x in rows]
+            found.append(teller.equation(str(name), [(part, x) for part, x in parts if x != 0]))
+        for r in range(eq.loop_rows):
+            found.append(teller.equation(eq.constraint_names[r], [("constraint", self._form(eq.g[r]))]))
+        return tuple(found)
+
+    def _moved(self, point: Mapping[Any, Any], N0: sp.Matrix, epsilon: Any) -> list[Any]:
+        """Changes of the coordinates: N e, and for quaternions what keeps their norm (up to order three)."""
+        first = list(N0 * sp.Matrix(self.e))
+        found = [epsilon * x for x in first]
+        for quaternion in self.eq.quaternions:
+            square = sp.Add(*(self.e[quaternion.speed + k] ** 2 for k in range(3)))
+            for k in range(quaternion.first, quaternion.first + 4):
+                found[k] = epsilon * first[k] * (1 - epsilon**2 * square / 24)
+                found[k] -= epsilon**2 * square * point[self.q[k]] / 8
+        return found
+
+    def _form(self, e: Any) -> Any:
+        """An expression as it is printed, in our symbols."""
+        if is_zero(e):
+            return sp.Integer(0)
+        if e not in self._forms:
+            self._forms[e] = self.reader.read(tidy(self.eq.inline(e), self.eq.v))
+        return self._forms[e]
+
+    # -- checks -----------------------------------------------------------------------------------------
+
+    def _check_closed(self, point: Mapping[Any, Any]) -> None:
+        """Raises UsageError if the point does not close the loops."""
+        values = self.reader.all_numbers()
+        for name, g in zip(self.eq.constraint_names, self.eq.g, strict=True):
+            gap = self.reader.read(g).subs(point, simultaneous=True)
+            size = abs(complex(gap.subs(values).evalf(30)))
+            if size > BALANCED:
+                raise UsageError(f"this point does not satisfy the constraint {name}: a gap of {size:.3g} remains")
+
+    def _check(self, found: Mapping[str, sp.Matrix], left: sp.Matrix) -> None:
+        """Raises UsageError if the point is not an equilibrium or coefficients depend on time."""
+        t = self.reader.symbols[str(self.eq.t)]
+        for name, X in found.items():
+            if t in X.free_symbols:
+                raise UsageError(f"the coefficients of small motion ({name}) depend on time; see floquet(...)")
+        values = self.reader.all_numbers()
+        exact = not self.reader.constants.numbers
+        for k, x in enumerate(left):
+            size = 0.0 if x == 0 else abs(complex(x.subs(values).evalf(30)))
+            if (exact and x.is_number and x != 0) or size > (1e-9 if exact else BALANCED * self._force(values)):
+                raise UsageError(
+                    f'this point is not an equilibrium: the unbalanced force {x} remains on "{self.eq.v[k]}"'
+                )
+
+    def _force(self, values: Mapping[Any, float]) -> float:
+        """A typical force: the largest constraint force, or 1."""
+        return max([1.0, *(abs(x) for x in values.values())])
+
+
+def _refuse_kinks(f: sp.Matrix, values: Mapping[Any, Any]) -> None:
+    """Raises NotSupported if forces have a kink or a jump at the point, where no linear model exists."""
+    edges = [x.args[0] for x in f.atoms(sp.Abs, sp.sign)]
+    edges += [a - b for x in f.atoms(sp.Max, sp.Min) for a, b in combinations(x.args, 2)]
+    edges += [sp.sin(sp.pi * x.args[0]) for x in f.atoms(sp.floor, sp.ceiling)]
+    edges += [x.lhs - x.rhs for x in f.atoms(Relational)]
+    for edge in edges:
+        if edge.free_symbols & set(values) and sp.simplify(edge.subs(values, simultaneous=True)) == 0:
+            raise NotSupported(
+                f"the forces have a kink or a jump at this point, where {edge} is zero: no linear model exists "
+                "there.\n  Try: a smooth expression, such as tanh(x/0.01) for sign(x), or simulate the motion."
+            )

@@ -1,0 +1,179 @@
+"""The equations of motion from poses alone: rotation matrices, inertia tensors in fixed axes, M, h and gravity.
+
+Independent of the formulations: positions are differentiated, and h follows from M (Gupta and Saha, eqs. 5-13). Where
+speeds are not the rates of coordinates, or motions are prescribed, h follows from accelerations instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import symengine as se
+
+from pendula.equations import vectors as vec
+from pendula.equations.equations import Equations
+from pendula.equations.matrix import entries
+from pendula.equations.tape import is_zero
+from pendula.equations.translate import translate
+from pendula.model.expressions.expression import parse
+
+Entries = dict[str, Any]
+"""Label -> expression."""
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A body with mass: its name, R_WB, position of its mass centre, mass, and inertia in body axes."""
+
+    name: str
+    R: Sequence[Sequence[Any]]
+    center: Sequence[Any]
+    mass: Any
+    inertia: Sequence[Sequence[Any]]
+
+
+class Derivation:
+    """The stages of one set of equations; every method gives the entries of one stage."""
+
+    def __init__(self, eq: Equations) -> None:
+        self.eq = eq
+        self.solids = [self._solid(body) for body in eq.model.bodies]
+        self.solids = [s for s in self.solids if not is_zero(s.mass)]
+        self.qdot = [eq.inline(x) for x in eq.qdot]
+        seen = [x for s in self.solids for vector in (s.center, *s.R) for x in vector]
+        moving = any(eq.t in se.sympify(x).free_symbols for x in seen)
+        self.by_rates = not moving and all(str(x) == str(v) for x, v in zip(self.qdot, eq.v, strict=True))
+        """whether all speeds are rates of coordinates and nothing is prescribed: then h follows from M"""
+        self.names = [str(v) for v in eq.v]
+
+    def _solid(self, body: Any) -> Solid:
+        eq, properties = self.eq, body.mass_properties()
+        names = {n: se.Symbol(n) for n in eq.model.parameters}
+
+        def read(x: Any) -> Any:
+            return se.sympify(translate(parse(x), names))
+
+        R, r = eq.poses[body.name]
+        turned = [[eq.inline(x) for x in row] for row in R]
+        center = vec.add([eq.inline(x) for x in r], vec.times(turned, [read(x) for x in properties.com]))
+        inertia = [[read(x) for x in row] for row in properties.inertia]
+        return Solid(body.name, turned, [se.sympify(x) for x in center], read(properties.mass), inertia)
+
+    # -- differentiation --------------------------------------------------------------------------
+
+    def rate(self, e: Any) -> Any:
+        """Time derivative of an expression of q and t."""
+        e = se.sympify(e)
+        terms = [e.diff(q) * rate for q, rate in zip(self.eq.q, self.qdot, strict=True)]
+        return vec.total([*terms, e.diff(self.eq.t)])
+
+    def _by_speed(self, e: Any) -> list[Any]:
+        return [se.sympify(e).diff(v) for v in self.eq.v]
+
+    # -- the stages -------------------------------------------------------------------------------
+
+    def rotations(self) -> Entries:
+        """R_WB of every body."""
+        return {f"R[{s.name}, {i + 1}, {j + 1}]": s.R[i][j] for s in self.solids for i in range(3) for j in range(3)}
+
+    def angular_velocities(self, R: Entries) -> Entries:
+        """omega of every body in fixed axes, from R' R^T."""
+        found = {}
+        for s in self.solids:
+            turned = self.matrix(R, "R", s)
+            rates = [[self.rate(x) for x in row] for row in turned]
+            for axis, (i, j) in enumerate(((2, 1), (0, 2), (1, 0))):
+                found[f"w[{s.name}, {axis + 1}]"] = se.sympify(vec.dot(rates[i], turned[j]))
+        return found
+
+    def tensors(self, R: Entries) -> Entries:
+        """The inertia tensor of every body about its mass centre in fixed axes, one half of it."""
+        found: Entries = {}
+        for s in self.solids:
+            turned = self.matrix(R, "R", s)
+            tensor = vec.product(vec.product(turned, s.inertia), vec.transposed(turned))
+            found |= {
+                f"I[{s.name}, {i + 1}, {j + 1}]": se.sympify(tensor[i][j]) for i in range(3) for j in range(i + 1)
+            }
+        return found
+
+    def masses(self, w: Entries, tensors: Entries) -> Entries:
+        """One half of M: sum of m J^T J + L^T I L over the bodies (Gupta and Saha, eq. 10)."""
+        n = len(self.names)
+        sums: dict[tuple[int, int], list[Any]] = {(i, j): [] for i in range(n) for j in range(i + 1)}
+        for s in self.solids:
+            J = self._columns([self.rate(x) for x in s.center])
+            L = self._columns(self.vector(w, "w", s))
+            tensor = self.tensor(tensors, s)
+            for i, j in sums:
+                sums[i, j].append(s.mass * vec.dot(J[i], J[j]) + vec.dot(L[i], vec.times(tensor, L[j])))
+        return {f"M[{self.names[i]}, {self.names[j]}]": se.sympify(vec.total(x)) for (i, j), x in sums.items()}
+
+    def coriolis(self, w: Entries, tensors: Entries, M: Entries) -> Entries:
+        """h of M v' + h + gamma = tau."""
+        rows = self._from_masses(M) if self.by_rates else self._from_accelerations(w, tensors)
+        return {f"h[{name}]": se.sympify(x) for name, x in zip(self.names, rows, strict=True)}
+
+    def _from_masses(self, M: Entries) -> list[Any]:
+        """Sum of (dM_ij/dq_k - dM_jk/dq_i / 2) v_j v_k (Gupta and Saha, eq. 11)."""
+        eq, n = self.eq, len(self.names)
+        matrix = [[M[f"M[{self.names[max(i, j)]}, {self.names[min(i, j)]}]"] for j in range(n)] for i in range(n)]
+        half = se.Rational(1, 2)
+        rows = []
+        for i in range(n):
+            terms = [
+                (matrix[i][j].diff(eq.q[k]) - half * matrix[j][k].diff(eq.q[i])) * eq.v[j] * eq.v[k]
+                for j in range(n)
+                for k in range(n)
+            ]
+            rows.append(vec.total([x for x in terms if x != 0]))
+        return rows
+
+    def _from_accelerations(self, w: Entries, tensors: Entries) -> list[Any]:
+        """Sum of J^T m a + L^T (I alpha + omega x I omega) at v' = 0."""
+        rows: list[list[Any]] = [[] for _ in self.names]
+        for s in self.solids:
+            velocity = [self.rate(x) for x in s.center]
+            omega, tensor = self.vector(w, "w", s), self.tensor(tensors, s)
+            J, L = self._columns(velocity), self._columns(omega)
+            a, alpha = [self.rate(x) for x in velocity], [self.rate(x) for x in omega]
+            torque = vec.add(vec.times(tensor, alpha), vec.cross(omega, vec.times(tensor, omega)))
+            for row, j, turning in zip(rows, J, L, strict=True):
+                row += [s.mass * vec.dot(j, a), vec.dot(turning, torque)]
+        return [vec.total(row) for row in rows]
+
+    def gravity(self) -> Entries:
+        """gamma = -sum of m g . J (Gupta and Saha, eq. 12)."""
+        names = {n: se.Symbol(n) for n in self.eq.model.parameters}
+        down = [se.sympify(translate(parse(x), names)) for x in self.eq.model.gravity]
+        rows: list[list[Any]] = [[] for _ in self.names]
+        for s in self.solids:
+            for row, j in zip(rows, self._columns([self.rate(x) for x in s.center]), strict=True):
+                row.append(-s.mass * vec.dot(down, j))
+        return {f"gamma[{n}]": se.sympify(vec.total(x)) for n, x in zip(self.names, rows, strict=True)}
+
+    def constraints(self) -> Entries:
+        """The rows of G v' = c of closed loops."""
+        eq = self.eq
+        found = {f"G[{r + 1}, {self.names[k]}]": se.sympify(eq.inline(x)) for r, k, x in entries(eq.G)}
+        return found | {f"c[{r + 1}]": se.sympify(eq.inline(x)) for r, x in enumerate(eq.c)}
+
+    # -- reading entries --------------------------------------------------------------------------
+
+    def _columns(self, vector: Sequence[Any]) -> list[list[Any]]:
+        """Derivatives of a velocity by the speeds, one column each."""
+        return vec.transposed([self._by_speed(x) for x in vector])
+
+    def matrix(self, given: Entries, letter: str, s: Solid) -> list[list[Any]]:
+        """A 3 x 3 matrix of a body from the entries of a stage."""
+        return [[given[f"{letter}[{s.name}, {i + 1}, {j + 1}]"] for j in range(3)] for i in range(3)]
+
+    def tensor(self, given: Entries, s: Solid) -> list[list[Any]]:
+        """A symmetric one."""
+        return [[given[f"I[{s.name}, {max(i, j) + 1}, {min(i, j) + 1}]"] for j in range(3)] for i in range(3)]
+
+    def vector(self, given: Entries, letter: str, s: Solid) -> list[Any]:
+        """A vector of a body from the entries of a stage."""
+        return [given[f"{letter}[{s.name}, {i + 1}]"] for i in range(3)]

@@ -1,0 +1,213 @@
+"""Lagrange's equations told: velocities, energies, momenta, and their derivatives."""
+
+from __future__ import annotations
+
+from pendula.equations import vectors as vec
+from pendula.equations.formulations.lagrange import LagrangeDerivation
+from pendula.equations.shares import Source
+from pendula.equations.story.ending import MOST_ROWS, force_steps, mass_step
+from pendula.equations.story.free_body import load_index
+from pendula.equations.story.story import Chapter, Comparison, Formula, Step, Term, scalar
+from pendula.equations.story.telling import Telling, heading, of_body, upright
+from pendula.equations.tape import is_zero
+
+LEAD = (
+    "Lagrange's method needs no forces in the joints. It starts from the kinetic energy $T$ and the potential energy "
+    "$V$ of the whole mechanism; the equations of motion follow by differentiation.",
+)
+
+LOOPS = (
+    "A closing joint keeps distances $@g$ between two bodies at zero. Differentiating them along the motion of each "
+    "speed gives the rows of the Jacobian $@G$, so that $\\dot @g = @G @v - @b$. The second derivative contains the "
+    "accelerations: $@G \\dot @v = @c$, where $-@c$ is what remains of it at constant speeds.",
+    "The constraint forces enter Lagrange's equations as $@G^T @lam$, one multiplier for each constraint.",
+)
+
+
+def lagrange_chapters(telling: Telling, d: LagrangeDerivation) -> list[Chapter]:
+    """Chapters between the positions and the final equations."""
+    return [_velocities(telling, d), _energies(telling, d), _momenta(telling, d), _forces(telling, d)]
+
+
+def _velocities(telling: Telling, d: LagrangeDerivation) -> Chapter:
+    steps = []
+    for k in telling.told:
+        link, here = telling.m.links[k], d.velocities[k]
+        index, axes, flat = upright(link.body), telling.axes(here.flat), here.flat
+        plane = flat and telling.planar
+        where = "world" if flat else "body"
+        formulas = [
+            telling.spin(
+                rf"\boldsymbol{{\omega}}_{{{index}}}",
+                here.w,
+                "angular velocity" if plane else f"angular velocity in {axes}",
+                source=of_body(link.body),
+                compared=Comparison("the rate of the rotation matrix, $\\dot R R^T$", ("spin", link.body, where)),
+            ),
+            telling.vector(
+                rf"\boldsymbol{{v}}_{{C,{index}}}",
+                d.centers[k],
+                f"velocity of the mass centre in {axes}",
+                plane=plane,
+                source=of_body(link.body),
+                compared=Comparison(
+                    "the time derivative of the position of the mass centre", ("velocity", link.body, where)
+                ),
+            ),
+        ]
+        steps.append(Step(heading(link.body), formulas=tuple(formulas), folded=telling.folded(k)))
+    words = (
+        "Velocities follow from body to body, like positions. A turn by an angle adds its rate to the angular velocity "
+        "$\\boldsymbol{\\omega}$; a point at a distance $\\boldsymbol{d}$ from the origin moves by "
+        "$\\boldsymbol{\\omega} \\times \\boldsymbol{d}$ faster than the origin.",
+        "Components are in world axes for bodies that rotate about z only, and in body axes otherwise, where inertia "
+        "is constant."
+        if not telling.planar
+        else "All components are in world axes.",
+        *telling.rest,
+    )
+    return Chapter("Velocities", words, tuple(steps))
+
+
+def _energies(telling: Telling, d: LagrangeDerivation) -> Chapter:
+    kinetic, potential = [], []
+    for k in telling.told:
+        link = telling.m.links[k]
+        index, body = upright(link.body), of_body(link.body)
+        kinetic.append(
+            Formula(
+                rf"T_{{{index}}}",
+                scalar(d.kinetic[k]),
+                "kinetic energy",
+                body,
+                compared=Comparison("half of mass times squared velocity, with numbers alone", ("kinetic", link.body)),
+            )
+        )
+        potential.append(Formula(rf"V_{{{index}}}", scalar(d.weights[k]), "potential energy of its weight", body))
+    spring_terms = [Term(Source("force", str(number)), V) for number, V in d.spring_energies]
+    for number, V in d.spring_energies:
+        name = load_index(telling, number)
+        potential.append(Formula(rf"V_{{{name}}}", scalar(V), "potential energy", Source("force", str(number))))
+    other = "the kinetic energy by another formulation"
+    steps = [
+        Step(
+            "Kinetic energy",
+            (
+                "Each body contributes the energy of its mass centre's motion and of its rotation.",
+                *telling.rest,
+            ),
+            (
+                r"T_i = \tfrac{1}{2} m_i\, \boldsymbol{v}_{C,i} \cdot \boldsymbol{v}_{C,i} + \tfrac{1}{2}\, "
+                r"\boldsymbol{\omega}_i \cdot I_i\, \boldsymbol{\omega}_i",
+            ),
+            (
+                *kinetic,
+                Formula(
+                    "T",
+                    scalar(telling.eq.kinetic),
+                    "total kinetic energy",
+                    terms=tuple(Term(of_body(link.body), T) for link, T in zip(telling.m.links, d.kinetic, strict=True))
+                    if len(telling.m.links) <= len(telling.told)
+                    else (),
+                    compared=Comparison(other, ("total kinetic",)),
+                ),
+            ),
+        ),
+        Step(
+            "Potential energy",
+            (
+                "Weight has the potential $-m\\,\\boldsymbol{g} \\cdot \\boldsymbol{r}_C$, a spring the energy stored "
+                "in it.",
+            ),
+            (),
+            (
+                *(f for f in potential if not is_zero(f.entries[0][0])),
+                Formula(
+                    "V",
+                    scalar(telling.eq.potential),
+                    "total potential energy",
+                    terms=tuple(
+                        [Term(of_body(k.body), V) for k, V in zip(telling.m.links, d.weights, strict=True)]
+                        + spring_terms
+                    )
+                    if len(telling.m.links) <= len(telling.told)
+                    else (),
+                    compared=Comparison("the potential energy by another formulation", ("total potential",)),
+                ),
+            ),
+        ),
+    ]
+    return Chapter("Energies", (), tuple(steps))
+
+
+def _momenta(telling: Telling, d: LagrangeDerivation) -> Chapter:
+    n = d.free
+    formulas = []
+    for k in range(min(n, MOST_ROWS)):
+        bodies = zip(telling.m.links, d.momentum[k], strict=True)
+        terms = tuple(Term(of_body(link.body), p) for link, p in bodies if not is_zero(p))
+        formulas.append(
+            Formula(
+                rf"p_{{{k + 1}}}",
+                scalar(vec.total(d.momentum[k])),
+                rf"momentum of ${telling.rate(k)}$",
+                terms=terms,
+                compared=Comparison(
+                    "half the difference of $T$ by another formulation at $@v_k + 1$ and $@v_k - 1$, exact because "
+                    "$T$ is quadratic",
+                    ("momentum", k),
+                ),
+            )
+        )
+    steps = [
+        Step(
+            "Generalized momenta",
+            ("The derivative of the kinetic energy by a speed is the generalized momentum of that speed.",),
+            (r"p_k = \frac{\partial T}{\partial @v_k}",),
+            tuple(formulas),
+        ),
+        mass_step(
+            telling,
+            d.mass_terms,
+            "A momentum is linear in the speeds. Its coefficients, found by differentiating once more, are the entries "
+            "of the mass matrix: they multiply the accelerations in $\\dot p_k$.",
+            (r"@M_{kj} = \frac{\partial p_k}{\partial @v_j} = \frac{\partial^2 T}{\partial @v_k\, \partial @v_j}",),
+        ),
+    ]
+    return Chapter("Momenta and mass matrix", (), tuple(steps))
+
+
+def _forces(telling: Telling, d: LagrangeDerivation) -> Chapter:
+    inertia = (
+        "Two more inertia terms come from the rate of the momentum at constant speeds and from the change of $T$ with "
+        "position: centrifugal and Coriolis terms. Both are quadratic in the speeds. On the right-hand side they stand "
+        "with a minus sign."
+    )
+    if telling.m.balls:
+        inertia += (
+            " Angular velocities are not rates of coordinates, so for them the term $\\boldsymbol{\\omega} \\times "
+            "\\partial T/\\partial \\boldsymbol{\\omega}$ is added (Boltzmann and Hamel)."
+        )
+    laws = {
+        "inertia": (
+            r"\frac{\partial T}{\partial s_k} - \left.\frac{d}{dt} \frac{\partial T}{\partial @v_k}\right|_{\dot @v "
+            r"= 0}",
+        ),
+        "gravity": (r"-\frac{\partial V_{\mathrm{weight}}}{\partial s_k}",),
+        "springs": (r"-\frac{\partial V_{\mathrm{springs}}}{\partial s_k}",),
+        "dissipation": (r"Q_k = \sum \boldsymbol{F} \cdot \frac{\partial \boldsymbol{v}}{\partial @v_k}",),
+        "applied": (r"Q_k = \sum \boldsymbol{F} \cdot \frac{\partial \boldsymbol{v}}{\partial @v_k}",),
+    }
+    words = {
+        "inertia": inertia,
+        "gravity": "Weight acts through the derivative of its potential along the motion of each speed.",
+        "springs": "Springs act in the same way.",
+        "dissipation": "Friction and dampers have no potential; the power of their forces for a unit speed counts.",
+        "applied": "Applied forces and torques count by their power for a unit speed, too (virtual work).",
+    }
+    intro = (
+        "Lagrange's equation of speed $k$ is $\\dot p_k - \\partial T/\\partial s_k + \\partial V/\\partial s_k = "
+        "Q_k$, where $\\partial/\\partial s_k$ is the derivative along the motion of that speed alone. All that "
+        "contains no acceleration goes to the right-hand side $@f_k$.",
+    )
+    return Chapter("Generalized forces", intro, tuple(force_steps(telling, d.forces, laws, words)))

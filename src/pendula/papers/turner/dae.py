@@ -1,0 +1,79 @@
+"""The DAE method of section 4, equation by equation, with a choice of equations that are taken as printed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import numpy.typing as npt
+
+import pendula
+
+Array = npt.NDArray[np.float64]
+
+
+def dae(model: pendula.Model, q: Array, w: Array, printed: Collection[str] = ()) -> tuple[Array, Array]:
+    """Matrix and right-hand side of equation 33 at one state.
+
+    The unknowns are x'' and y'' of each G, theta'' of each link, and R of each elbow.
+
+    Args:
+        model: a chain of the library.
+        q, w: absolute angles and their rates.
+        printed: equations taken as printed: "38", "40", "45", "46".
+    """
+    n, p = len(q), model.parameter_values
+    m, l, d, J = (np.array([p[f"{name}{i + 1}"] for i in range(n)]) for name in "mldJ")
+    r_hat = np.stack([np.sin(q), -np.cos(q)], axis=1)  # eq. 16
+    t_hat = np.stack([np.cos(q), np.sin(q)], axis=1)
+    elbows = np.vstack([np.zeros(2), np.cumsum(l[:, None] * r_hat, axis=0)])
+    A, b = np.zeros((5 * n, 5 * n)), np.zeros(5 * n)
+    for i in range(n):
+        place, turn, up, down = slice(2 * i, 2 * i + 2), 2 * n + i, 3 * n + 2 * i, 3 * n + 2 * i + 2
+        for axis in range(2):  # eqs. 37, 38
+            A[2 * i + axis, 2 * i + axis] = m[i]
+            A[2 * i + axis, up + axis] = -1.0
+            if i < n - 1:
+                A[2 * i + axis, down + axis] = 1.0
+        weight = -m[i] * p["g"]
+        b[2 * i + 1] = -weight if "38" in printed and i == n - 1 else weight
+        # eq. 45: arms from G to the upper and lower elbow, or absolute positions of the elbows
+        upper, lower = -d[i] * r_hat[i], (l[i] - d[i]) * r_hat[i]
+        if "45" in printed:
+            upper, lower = -elbows[i], elbows[i + 1]
+        A[turn, turn] = J[i]
+        A[turn, up], A[turn, up + 1] = upper[1], -upper[0]
+        if i < n - 1:
+            A[turn, down], A[turn, down + 1] = -lower[1], lower[0]
+        _constraint(A, b, i, place, turn, (l, d, r_hat, t_hat, w), printed)
+    return A, b
+
+
+def _constraint(
+    A: Array, b: Array, i: int, place: slice, turn: int, links: tuple[Array, ...], printed: Collection[str]
+) -> None:
+    """Equations 40 and 46: the upper elbow of link i moves with the lower elbow of link i - 1, or is fixed."""
+    l, d, r_hat, t_hat, w = links
+    n = len(w)
+    sign = -1.0 if "40" in printed else 1.0
+    for axis in range(2):
+        row = 3 * n + 2 * i + axis
+        A[row, place.start + axis] = 1.0
+        A[row, turn] = -d[i] * t_hat[i, axis]
+        b[row] = -d[i] * w[i] ** 2 * r_hat[i, axis]
+        if i == 0:
+            continue
+        other = i if "46" in printed else i - 1
+        arm = sign * (l[other] - d[other])
+        A[row, 2 * other + axis] -= 1.0
+        A[row, 2 * n + other] -= arm * t_hat[other, axis]
+        b[row] -= arm * w[other] ** 2 * r_hat[other, axis]
+
+
+def angular(model: pendula.Model, q: Array, w: Array, printed: Collection[str] = ()) -> tuple[Array, int]:
+    """Angular accelerations of the method, and the rank of its matrix; zeros if it is singular."""
+    A, b = dae(model, q, w, printed)
+    rank = int(np.linalg.matrix_rank(A))
+    if rank < len(A):
+        return np.zeros(len(q)), rank
+    return np.asarray(np.linalg.solve(A, b)[2 * len(q) : 3 * len(q)]), rank

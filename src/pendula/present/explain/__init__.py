@@ -1,0 +1,1 @@
+"""Derivations as documents: one self-contained page, or LaTeX."""

@@ -1,0 +1,48 @@
+"""Derivations told from the frames to the equations of motion, in one call."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pendula.analysis.explain.explanation import Explanation, explained
+from pendula.errors import UsageError
+from pendula.formats import endings, write
+from pendula.library.lookup import model_of
+from pendula.model.model import Model
+
+
+def explain(
+    model: Model | str, path: str | os.PathLike[str] | None = None, *, formulation: str = "lagrange"
+) -> Explanation:
+    """The derivation of a mechanism's equations of motion, told step by step and checked at every step.
+
+    It shows frames and angles with a drawing, positions, velocities, then energies, partial velocities, free bodies or
+    whatever the formulation uses, constraints of closed loops, and the final equations. Its formulas are read from the
+    derivation that makes the compiled equations; each is compared with an independent value at random states. Up to
+    six bodies are told in full; of more, the pattern, with the rest folded.
+
+    Args:
+        model: a model, the name of a library mechanism, or a system.
+        path: file to write, a self-contained page (.html) or a LaTeX document (.tex); default: none.
+        formulation: "lagrange", "kane", "newton-euler", "maximal" or "projection".
+
+    Raises:
+        UsageError: there is no such formulation, or the file has another ending.
+        NotSupported: the derivation by this formulation cannot be told.
+
+    Example:
+        >>> import tempfile, pendula
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     told = explain("pendulum", f"{folder}/pendulum.html", formulation="kane")
+        >>> told.passed, told.worst < 1e-12
+        (True, True)
+    """
+    target = None if path is None else Path(path)
+    if target is not None and target.suffix.lower() not in endings("Explanation"):
+        known = " or ".join(endings("Explanation"))
+        raise UsageError(f'a derivation is written to a file that ends in {known}, found "{target.name}"')
+    told = explained(model_of(model, "explain"), formulation)
+    if target is not None:
+        write(told, target)
+    return told

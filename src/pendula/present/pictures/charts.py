@@ -1,0 +1,62 @@
+"""Plots of charts: stability over two parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pendula.analysis.charts.chart import StabilityChart
+from pendula.present.pictures.plots import FEW, INK, _dress, _sheet, _title, _word
+from pendula.words import counted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LEVELS = 12
+"""number of shades of growth in unstable regions"""
+
+
+def plot_chart(found: StabilityChart, *, dpi: float = 110) -> Figure:
+    """Figure of a chart: stable regions white, unstable ones shaded by their growth, refined border points in ink.
+
+    Example:
+        >>> import pendula
+        >>> ranges = ("Omega", 2, 4), ("g", 5, 15)
+        >>> found = pendula.linear.stability_chart("hoop-bead", *ranges, at={"theta": 0}, samples=5)
+        >>> plot_chart(found).axes[0].get_xlabel()
+        'Omega'
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.ticker import MaxNLocator
+
+    figure, (ax,) = _sheet(1, dpi)
+    figure.set_size_inches(8.0, 6.0)
+    growth = np.where(found.stable == 0, _growth(found), 0.0)
+    shades = LinearSegmentedColormap.from_list("growth", ["#ffffff", "#f6d2bd", FEW[1]])
+    if growth.max(initial=0.0) > 0:
+        levels = MaxNLocator(LEVELS).tick_values(0.0, float(growth.max()))
+        drawn = ax.contourf(found.x, found.y, growth, levels=levels, cmap=shades)
+        bar = figure.colorbar(drawn, ax=ax, shrink=0.8)
+        _word(bar.ax.set_ylabel("growth per period" if found.what == "spectral radius" else found.what))
+    failed = np.argwhere(np.isnan(found.stable))
+    if len(failed):
+        ax.plot(found.x[failed[:, 1]], found.y[failed[:, 0]], "x", color=FEW[0], ms=4, ls="none")
+    points = found.points
+    ax.plot(points[:, 0], points[:, 1], ".", color=INK, ms=3.0, ls="none")
+    ax.set_xlim(found.x[0], found.x[-1])
+    ax.set_ylim(found.y[0], found.y[-1])
+    _word(ax.set_xlabel(found.parameters[0]))
+    _word(ax.set_ylabel(found.parameters[1]))
+    _dress(ax)
+    _title(figure, f"stability over {found.parameters[0]} and {found.parameters[1]}")
+    subtitle = f"white: stable; dots: {counted(len(points), 'refined border point')}"
+    _word(ax.set_title(subtitle, loc="left", fontsize=9.5))
+    return figure
+
+
+def _growth(found: StabilityChart) -> np.ndarray:
+    """What the shades show: the logarithm of the spectral radius, or the growth rate."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.log(found.size) if found.what == "spectral radius" else found.size
+    return np.nan_to_num(np.asarray(size), nan=0.0, neginf=0.0)

@@ -1,0 +1,1 @@
+"""Runs past singularities of charts, and states and runs in other charts."""

@@ -1,0 +1,167 @@
+"""The same mechanism in other charts of its orientations: the twin of a model, and that of a system."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+
+from pendula.errors import ModelError, NotSupported, UsageError
+from pendula.model.forces.actions import Across, AcrossAll, OnCoordinate
+from pendula.model.joints import TreeJoint
+from pendula.model.joints.orientation import QUATERNION, Axes, Chart, chart_named, check_orientation
+from pendula.model.model import Model
+from pendula.system.build import compile_alike
+from pendula.system.orientation import maps as ori
+from pendula.system.orientation.conversion import chart_names
+from pendula.system.system import System
+
+Twins = weakref.WeakKeyDictionary[System, System | NotSupported]
+_twins: Twins = weakref.WeakKeyDictionary()
+_body_twins: Twins = weakref.WeakKeyDictionary()
+
+
+def model_in_charts(system: System, charts: Mapping[str, tuple[Chart, Axes]]) -> Model:
+    """The model of a system with other charts and speeds for the orientations of some joints.
+
+    Raises:
+        NotSupported: something in the model uses the coordinates or speeds that would be replaced; the message names
+            it.
+    """
+    model, joints = system.model, []
+    initial = dict(model.initial)
+    start = system.in_joints.initial_state()
+    for joint in model.joints:
+        here = joint.attitude() if isinstance(joint, TreeJoint) else None
+        if here is None or charts.get(joint.name, here) == here:
+            joints.append(joint)
+            continue
+        assert isinstance(joint, TreeJoint)
+        chart, axes = charts[joint.name]
+        fields = {k: getattr(joint, k) for k in type(joint).model_fields if k in joint.model_fields_set}
+        fields.pop("speeds_", None)
+        own = joint.coordinate_names()[-here.chart.count :]
+        if any(name in joint.prescribed() for name in own):
+            raise NotSupported(f'joint "{joint.name}" has prescribed angles, which only its own coordinates describe')
+        _refuse_forces(model, joint, own if axes == here.axes and axes != "rates" else (*own, *_speed_names(joint)))
+        if chart != here.chart and joint.names:
+            fields["names"] = (*joint.names[: -here.chart.count], *chart_names(joint.name, chart)[0])
+        other = type(joint)(**fields | {"orientation": chart.name, "speeds": axes})
+        joints.append(other)
+        gone = {joint.name, *own, *_speed_names(joint)}
+        initial = {name: value for name, value in initial.items() if name not in gone}
+        turn = ori.to_quaternion(here.chart, [start[name] for name in own])
+        names = other.coordinate_names()[-chart.count :]
+        initial |= {n: float(x) for n, x in zip(names, ori.from_quaternion(chart, turn), strict=True)}
+    try:
+        return model.with_changes(joints=joints, initial=initial)
+    except ModelError as error:
+        what = "; ".join(f"{problem.element}: {problem.cause}" for problem in error.problems[:2])
+        raise NotSupported(f"the model uses coordinates that another chart does not have ({what})") from None
+
+
+def _speed_names(joint: TreeJoint) -> tuple[str, ...]:
+    return tuple(speed.name for speed in joint.speeds()[-3:])
+
+
+def _refuse_forces(model: Model, joint: TreeJoint, lost: tuple[str, ...]) -> None:
+    """Raises NotSupported if a force acts along the coordinates or speeds that would be replaced."""
+    for force in model.forces:
+        for action in force.actions():
+            acts = isinstance(action, Across | AcrossAll) and action.joint == joint.name
+            if isinstance(action, AcrossAll) and acts and f"{joint.name}_wx" not in lost and joint.ball() is not None:
+                acts = False  # a drag on the angular velocity, which the twin has as well
+            if isinstance(action, Across) and acts:
+                acts = action.coordinate is None or action.coordinate in lost
+            if acts or (isinstance(action, OnCoordinate) and action.coordinate in lost):
+                name = getattr(force, "name", None) or force.type
+                raise NotSupported(f'the force "{name}" acts along the coordinates of joint "{joint.name}"')
+
+
+def regular_twin(system: System) -> System:
+    """The same mechanism with quaternions for all orientations that have singular charts; kept for the next call.
+
+    Raises:
+        NotSupported: the model cannot be written in quaternions; the message says why.
+    """
+    return _kept(_twins, system, regular_charts(system))
+
+
+def body_twin(system: System) -> System:
+    """The same mechanism with quaternions and angular velocities in body axes for all orientations; kept.
+
+    Raises:
+        NotSupported: the model cannot be written in these; the message says why.
+    """
+    return _kept(_body_twins, system, body_charts(system))
+
+
+def _kept(twins: Twins, system: System, charts: Mapping[str, tuple[Chart, Axes]]) -> System:
+    found = twins.get(system)
+    if found is None:
+        try:
+            if system.written:
+                raise NotSupported(f"the equations of {system.written} are written in these coordinates")
+            found = compile_alike(system, model_in_charts(system, charts))
+        except NotSupported as error:
+            found = error
+        twins[system] = found
+    if isinstance(found, NotSupported):
+        raise NotSupported(str(found))
+    return found
+
+
+def regular_charts(system: System) -> dict[str, tuple[Chart, Axes]]:
+    """Quaternions for all joints with another chart, with the same angular velocities if these are their speeds."""
+    found: dict[str, tuple[Chart, Axes]] = {}
+    for joint in system.model.tree:
+        here = joint.attitude()
+        if here is not None and here.chart.name != QUATERNION:
+            found[joint.name] = (chart_named(QUATERNION), "body" if here.axes == "rates" else here.axes)
+    return found
+
+
+def body_charts(system: System) -> dict[str, tuple[Chart, Axes]]:
+    """Quaternions with angular velocities in body axes for all joints with another chart or other speeds."""
+    wanted: tuple[Chart, Axes] = (chart_named(QUATERNION), "body")
+    found: dict[str, tuple[Chart, Axes]] = {}
+    for joint in system.model.tree:
+        here = joint.attitude()
+        if here is not None and tuple(here) != wanted:
+            found[joint.name] = wanted
+    return found
+
+
+def charts_asked(
+    layout_joints: Mapping[str, tuple[Chart, Axes]], to: object, speeds: Axes | None
+) -> dict[str, tuple[Chart, Axes]]:
+    """Charts by joint from the argument of a conversion: one name for all, or names by joint.
+
+    Raises:
+        UsageError: there is no such joint or chart.
+    """
+    names = dict.fromkeys(layout_joints, to) if isinstance(to, str) else to
+    if not isinstance(names, Mapping):
+        raise UsageError(f"to must be a chart, charts by joint, a system or a model, found {type(to).__name__}")
+    found: dict[str, tuple[Chart, Axes]] = {}
+    for joint, text in names.items():
+        if joint not in layout_joints:
+            known = ", ".join(layout_joints) or "none"
+            raise UsageError(f'joint "{joint}" has no orientation to convert; those that have one: {known}')
+        chart = chart_of(text)
+        axes = speeds or ("body" if chart.name == QUATERNION else "rates")
+        if chart.name == QUATERNION and axes == "rates":
+            raise UsageError('the four rates of a quaternion are not independent; try speeds="body" or "parent"')
+        found[joint] = (chart, axes)
+    return found
+
+
+def chart_of(text: object) -> Chart:
+    """The chart of a name, checked.
+
+    Raises:
+        UsageError: there is none.
+    """
+    try:
+        return chart_named(check_orientation(text))
+    except ValueError as error:
+        raise UsageError(f"orientation: {error}") from None
