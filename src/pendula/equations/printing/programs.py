@@ -9,13 +9,12 @@ from typing import Any
 import symengine as se
 
 from pendula.equations.equations import Equations
+from pendula.equations.given import Given
 from pendula.equations.matrix import entries
 from pendula.equations.printing import code
 from pendula.equations.printing.form import Form, used_intermediates
 from pendula.equations.printing.names import free_names
 from pendula.equations.tape import is_zero
-from pendula.equations.translate import translate
-from pendula.model.expressions.expression import parse
 
 _RESERVED = """
     auto break case char const continue default do double else enum extern float for goto if inline int long register
@@ -43,15 +42,9 @@ class _Program:
         self.block = {
             name: _free(blocks[name], words | RESERVED) for name in ("q", "v", "u", "p", "M", "f", "qdot", "G", "c")
         }
-        given = {n: parse(x) for n, x in eq.model.parameters.items()}
-        self.independent = {
-            n: eq.model.parameter_values[n] for n, x in given.items() if not x.names - {"pi", "deg", "rad"}
-        }
-        known = {n: se.Symbol(n) for n in given}
-        derived = {n: x for n, x in given.items() if n not in self.independent}
-        self.derived = [(n, translate(derived[n], known)) for n in _in_order(derived)]
-        inputs = {n: parse(x) for n, x in eq.model.inputs.items()}
-        self.inputs = [translate(inputs[str(s)], known | {"t": eq.t}) for s in eq.u]
+        given = Given.of(eq.model)
+        self.independent, self.derived = given.independent, given.derived
+        self.inputs = [given.inputs[str(s)] for s in eq.u]
         self.sizes = {"M": len(eq.v) ** 2, "f": len(eq.v), "qdot": len(eq.q), "G": eq.loop_rows * len(eq.v)}
         self.sizes["c"] = eq.loop_rows
         self.outputs = list(self._outputs())
@@ -284,19 +277,3 @@ def _free(name: str, taken: Iterable[str]) -> str:
     while name in names:
         name += "_"
     return name
-
-
-def _in_order(derived: dict[str, Any]) -> Sequence[str]:
-    """Parameters such that each comes after those it depends on."""
-    found: list[str] = []
-
-    def visit(name: str) -> None:
-        if name in found or name not in derived:
-            return
-        for other in sorted(derived[name].names):
-            visit(other)
-        found.append(name)
-
-    for name in derived:
-        visit(name)
-    return found

@@ -1,0 +1,1 @@
+"""A mechanism as JavaScript: what a page needs to simulate it."""

@@ -1,0 +1,382 @@
+// A mechanism that moves: its state, one step after another, constraints, energy, and a hand that pulls.
+
+import { makeSolver } from "./solve.js";
+import { makeStepper } from "./stepper.js";
+
+const CLOSED = 1e-13; // a loop is closed if its gap is below this fraction of the mechanism's size
+const MOST_PASSES = 40;
+
+/**
+ * @typedef {object} Description
+ * @property {{coordinates: number, speeds: number, rows: number, drives: number, bodies: number, geometry: number,
+ *   values: number, quaternions: number[], joints: number}} sizes
+ * @property {{coordinates: string[], speeds: string[], adjustable: string[], values: string[], prescribed: string[],
+ *   bodies: string[], joints: string[]}} names
+ * @property {number[]} units sizes of coordinates and speeds to which the tolerance refers
+ * @property {number[]} adjustable values of parameters and inputs that may change
+ * @property {{q: number[], v: number[]}} start
+ * @property {number} length typical length
+ * @property {number} energy typical energy
+ */
+
+/**
+ * A mechanism at its initial state.
+ * @param {any} program functions written by Pendula (`dynamics`, `gaps`, ...)
+ * @param {Description} about
+ */
+export function createMechanism(program, about) {
+  const { coordinates: nq, speeds: nv, rows: m, drives: nd, bodies } = about.sizes;
+  const adjustable = new Map(about.names.adjustable.map((name, k) => [name, k]));
+  const positions = new Map([...about.names.coordinates, ...about.names.speeds].map((name, k) => [name, k]));
+  const p = new Float64Array(program.PARAMETERS + program.PREPARED);
+  const x = new Float64Array(1 + nq + nv), size = nq + nv + 1;
+  // views of the arrays that the functions fill
+  const terms = new Float64Array(nv * nv + nv + nq + m * nv + m + 1 + 2 * nd + nd * nv + m * nd);
+  let at = 0;
+  const take = (/** @type {number} */ count) => terms.subarray(at, (at += count));
+  const M = take(nv * nv), f = take(nv), qdot = take(nq), G = take(m * nv), c = take(m), power = take(1);
+  const driveRate = take(nd), driveForce = take(nd), driveM = take(nd * nv), driveG = take(m * nd);
+  const gaps = new Float64Array(2 * m + m * nv + nv * nv);
+  const gap = gaps.subarray(0, m), gapG = gaps.subarray(m, m + m * nv);
+  const gapB = gaps.subarray(m + m * nv, 2 * m + m * nv), gapM = gaps.subarray(2 * m + m * nv);
+  const a = new Float64Array(nv), lam = new Float64Array(m), solve = makeSolver(nv, m);
+  const zeros = new Float64Array(nv), shift = new Float64Array(nv), right = new Float64Array(m);
+  const energies = new Float64Array(2), pose = new Float64Array(12 * bodies), poseRate = new Float64Array(12 * bodies);
+  const still = new Float64Array(12 * bodies), rateNow = new Float64Array(nq), rateStill = new Float64Array(nq);
+  const jacobian = new Float64Array(3 * nv), pullForce = new Float64Array(3), pullRate = new Float64Array(3);
+  const y = new Float64Array(size);
+  const units = Float64Array.from([...about.units, 0]);
+  const stepper = makeStepper(size, derivative, units);
+
+  /** @type {null | {body: number, at: number[], to: number[], stiffness: number, damping: number}} */
+  let pull = null;
+  let t = 0, base = 0, drift = 0, scale = about.energy, evaluations = 0;
+
+  function read(time, state) {
+    x[0] = time;
+    for (let i = 0; i < nq + nv; i++) x[1 + i] = state[i];
+  }
+
+  /** Velocities of a point of a body per unit of each speed (rows x, y, z) at the state in x; the rate at v = 0 aside. */
+  function pointJacobian(body, point) {
+    const kept = Float64Array.from(x.subarray(1 + nq)), first = 12 * body;
+    const along = (/** @type {Float64Array} */ from, /** @type {number} */ d) => from[first + 9 + d]
+      + from[first + 3 * d] * point[0] + from[first + 3 * d + 1] * point[1] + from[first + 3 * d + 2] * point[2];
+    for (let j = 0; j < nv; j++) x[1 + nq + j] = 0;
+    program.pose_rates(x, p, still);
+    for (let j = 0; j < nv; j++) {
+      x[1 + nq + j] = 1;
+      program.pose_rates(x, p, poseRate);
+      x[1 + nq + j] = 0;
+      for (let d = 0; d < 3; d++) jacobian[d * nv + j] = along(poseRate, d) - along(still, d);
+    }
+    for (let d = 0; d < 3; d++) {
+      pullRate[d] = along(still, d);
+      for (let j = 0; j < nv; j++) pullRate[d] += jacobian[d * nv + j] * kept[j];
+    }
+    x.set(kept, 1 + nq);
+  }
+
+  function pointNow(body, point) {
+    program.poses(x, p, pose);
+    const R = 12 * body;
+    return [0, 1, 2].map(d => pose[R + 9 + d] + pose[R + 3 * d] * point[0] + pose[R + 3 * d + 1] * point[1]
+      + pose[R + 3 * d + 2] * point[2]);
+  }
+
+  /** Adds the pull of the hand to the forces; returns its power. */
+  function addPull() {
+    if (!pull) return 0;
+    const now = pointNow(pull.body, pull.at);
+    pointJacobian(pull.body, pull.at);
+    let work = 0;
+    for (let d = 0; d < 3; d++) {
+      pullForce[d] = pull.stiffness * (pull.to[d] - now[d]) - pull.damping * pullRate[d];
+      work += pullForce[d] * pullRate[d];
+      for (let j = 0; j < nv; j++) f[j] += jacobian[d * nv + j] * pullForce[d];
+    }
+    return work;
+  }
+
+  /** [q, v, work] -> its derivative. */
+  function derivative(time, state, out) {
+    evaluations++;
+    read(time, state);
+    program.dynamics(x, p, terms);
+    let gained = addPull() + power[0];
+    if (!solve(M, f, G, c, a, lam)) return false;
+    for (let d = 0; d < nd; d++) {
+      let force = -driveForce[d];
+      for (let j = 0; j < nv; j++) force += driveM[d * nv + j] * a[j];
+      for (let r = 0; r < m; r++) force -= driveG[r * nd + d] * lam[r];
+      gained += force * driveRate[d];
+    }
+    for (let i = 0; i < nq; i++) out[i] = qdot[i];
+    for (let j = 0; j < nv; j++) out[nq + j] = a[j];
+    out[nq + nv] = gained;
+    return true;
+  }
+
+  function normalize() {
+    for (const first of about.sizes.quaternions) {
+      const length = Math.hypot(y[first], y[first + 1], y[first + 2], y[first + 3]);
+      for (let i = 0; i < 4; i++) y[first + i] /= length;
+    }
+  }
+
+  /** Moves the coordinates along a displacement of the speeds: q + N s. */
+  function move(by) {
+    for (let j = 0; j < nv; j++) x[1 + nq + j] = 0;
+    program.rates(x, p, rateStill);
+    for (let j = 0; j < nv; j++) x[1 + nq + j] = by[j];
+    program.rates(x, p, rateNow);
+    for (let i = 0; i < nq; i++) y[i] += rateNow[i] - rateStill[i];
+    normalize();
+    read(t, y);
+  }
+
+  function largestGap() {
+    let worst = 0;
+    for (let r = 0; r < m; r++) if (!(Math.abs(gap[r]) <= worst)) worst = Math.abs(gap[r]);
+    return worst;
+  }
+
+  /** Closes the loops and makes the speeds agree with them, by the smallest change in the norm of the masses. */
+  function project() {
+    normalize();
+    read(t, y);
+    if (m === 0) return true;
+    let best = Infinity, now = Infinity;
+    for (let pass = 0; pass < MOST_PASSES; pass++) {
+      program.gaps(x, p, gaps);
+      now = largestGap();
+      if (now <= CLOSED * about.length || (pass > 2 && now >= 0.5 * best)) break;
+      best = Math.min(best, now);
+      for (let r = 0; r < m; r++) right[r] = -gap[r];
+      if (!solve(gapM, zeros, gapG, right, shift, lam)) return false;
+      move(shift);
+    }
+    if (!(now <= 1e-6 * about.length)) return false;
+    read(t, y);
+    program.gaps(x, p, gaps);
+    for (let r = 0; r < m; r++) {
+      right[r] = gapB[r];
+      for (let j = 0; j < nv; j++) right[r] -= gapG[r * nv + j] * y[nq + j];
+    }
+    if (!solve(gapM, zeros, gapG, right, shift, lam)) return false;
+    for (let j = 0; j < nv; j++) y[nq + j] += shift[j];
+    read(t, y);
+    return true;
+  }
+
+  function energyNow() {
+    read(t, y);
+    program.energies(x, p, energies);
+    return { kinetic: energies[0], potential: energies[1], total: energies[0] + energies[1], work: y[nq + nv] };
+  }
+
+  /** Starts the energy account anew at the current state. */
+  function account() {
+    y[nq + nv] = 0;
+    const now = energyNow();
+    base = now.total;
+    drift = 0;
+    scale = Math.max(about.energy, Math.abs(now.kinetic));
+    stepper.restart();
+  }
+
+  /** The energy account goes on after a change from outside, which neither adds nor removes energy from it. */
+  function keepAccount(change) {
+    const before = energyNow(), error = before.total - base - before.work;
+    const done = change();
+    const after = energyNow();
+    base = after.total - after.work - error;
+    stepper.restart();
+    return done;
+  }
+
+  const self = {
+    about, p,
+    get time() { return t; },
+    get evaluations() { return evaluations; },
+    get values() { return y; },
+    /** The state by name. */
+    get state() { return Object.fromEntries([...positions].map(([name, k]) => [name, y[k]])); },
+    /** Largest error of the energy account since the start, as a fraction of the typical energy. */
+    get energyDrift() { return drift; },
+    energy: energyNow,
+    /** Parameters and inputs by name, at the current time. */
+    parameters() {
+      const all = new Float64Array(about.sizes.values);
+      read(t, y);
+      program.values(x, p, all);
+      return Object.fromEntries(about.names.values.map((name, k) => [name, all[k]]));
+    },
+    knows: (/** @type {string} */ name) => adjustable.has(name),
+    /** Changes a parameter or an input; the loops are closed again. False if they cannot be closed. */
+    set(name, value) {
+      const k = adjustable.get(name);
+      if (k === undefined) throw new Error(`there is no parameter or input ${name} to set`);
+      if (!Number.isFinite(value)) throw new Error(`${name} must be a number, found ${value}`);
+      return keepAccount(() => {
+        const old = p[k], was = Float64Array.from(y);
+        p[k] = value;
+        program.prepare(p);
+        if (project()) return true;
+        p[k] = old;
+        program.prepare(p);
+        y.set(was);
+        return false;
+      });
+    },
+    get: (/** @type {string} */ name) => p[adjustable.get(name) ?? -1],
+    /** Starts again: coordinates and speeds by name, the others as described; time 0. False if loops do not close. */
+    start(values = {}, from = about.start) {
+      for (const name of Object.keys(values))
+        if (!positions.has(name)) throw new Error(`there is no coordinate or speed ${name}`);
+      const was = Float64Array.from(y), then = t;
+      t = 0;
+      y.fill(0);
+      y.set(from.q);
+      y.set(from.v, nq);
+      for (const [name, value] of Object.entries(values)) y[positions.get(name)] = value;
+      if (!project()) { y.set(was); t = then; return false; }
+      account();
+      return true;
+    },
+    /** Puts back a state that was kept: time and values. */
+    restore(time, values) {
+      t = time;
+      y.set(values.slice(0, nq + nv));
+      read(t, y);
+      account();
+    },
+    /**
+     * Moves up to a time.
+     * @returns {{ok: boolean, steps: number}} ok: the time was reached; otherwise more steps are needed, or none succeeds
+     */
+    advance(until, tolerance, mostSteps = Infinity) {
+      let steps = 0;
+      while (t < until && steps < mostSteps) {
+        const next = stepper.advance(t, y, until, tolerance);
+        if (!(next > t)) return { ok: false, steps, stuck: true };
+        t = next;
+        steps++;
+        if (m > 0 || about.sizes.quaternions.length) {
+          if (!project()) return { ok: false, steps, stuck: true };
+          stepper.reset();
+        }
+        const now = energyNow(), error = Math.abs(now.total - base - now.work);
+        if (!Number.isFinite(error)) return { ok: false, steps, stuck: true };
+        scale = Math.max(scale, Math.abs(now.kinetic));
+        drift = Math.max(drift, error / scale);
+      }
+      return { ok: t >= until, steps, stuck: false };
+    },
+    /** Poses of the bodies: origin and rotation matrix (rows), world axes. */
+    poses() {
+      read(t, y);
+      program.poses(x, p, pose);
+      const found = [];
+      for (let k = 0; k < bodies; k++) {
+        found.push({ p: Array.from(pose.subarray(12 * k + 9, 12 * k + 12)), R: Array.from(pose.subarray(12 * k, 12 * k + 9)) });
+      }
+      return found;
+    },
+    geometry(out) { read(t, y); program.geometry(x, p, out); return out; },
+    prescribed() {
+      const out = new Float64Array(2 * nd);
+      read(t, y);
+      program.prescribed(x, p, out);
+      return Object.fromEntries(about.names.prescribed.map((name, k) => [name, out[2 * k]]));
+    },
+    /** Accelerations and multipliers at the current state. */
+    forces() {
+      const out = new Float64Array(size);
+      derivative(t, y, out);
+      return { accelerations: Float64Array.from(a), multipliers: Float64Array.from(lam) };
+    },
+    /** Mass matrix and forces of M v' = f + G^T lam at the current state, as plain arrays. */
+    terms() {
+      read(t, y);
+      program.dynamics(x, p, terms);
+      const full = Array.from({ length: nv }, (_, i) => Array.from({ length: nv }, (_, j) => M[Math.min(i, j) * nv + Math.max(i, j)]));
+      return { M: full, f: Array.from(f) };
+    },
+    largestGap() { if (m === 0) return 0; read(t, y); program.gaps(x, p, gaps); return largestGap(); },
+    /**
+     * A hand pulls a point of a body towards a point in space, by a damped spring; null lets go.
+     * The spring suits the inertia that the hand feels: it is `quick` [1/time] fast, and critically damped.
+     */
+    pull(hold, quick = 10) {
+      if (!hold) { pull = null; stepper.restart(); return; }
+      if (pull && pull.body === hold.body && pull.at === hold.at) { pull.to = hold.to; stepper.reset(); return; }
+      const mass = effectiveMass(hold.body, hold.at);
+      pull = { ...hold, stiffness: mass * quick * quick, damping: 2 * mass * quick };
+      stepper.restart();
+    },
+    get pulled() { return pull; },
+    point(body, point) { read(t, y); return pointNow(body, point); },
+    /**
+     * Moves the pose, at rest, so that a point of a body comes close to a point in space; loops stay closed.
+     * @returns {number} the distance that remains
+     */
+    bring(body, point, to) {
+      const kept = Float64Array.from(y);
+      let distance = Infinity;
+      for (let pass = 0; pass < 60; pass++) {
+        y.fill(0, nq);
+        read(t, y);
+        const now = pointNow(body, point), error = to.map((value, d) => value - now[d]);
+        const far = Math.hypot(...error);
+        if (!(far < distance * (1 - 1e-4))) break;
+        distance = far;
+        kept.set(y);
+        if (far < 1e-9 * about.length) break;
+        pointJacobian(body, point);
+        program.gaps(x, p, gaps);
+        for (let j = 0; j < nv; j++) f[j] = [0, 1, 2].reduce((sum, d) => sum + jacobian[d * nv + j] * error[d], 0);
+        right.fill(0);
+        if (!solve(gapM, f, gapG, right, shift, lam)) break;
+        // the best step along this direction, at most a quarter of the mechanism at once
+        const moved = [0, 1, 2].map(d => { let sum = 0; for (let j = 0; j < nv; j++) sum += jacobian[d * nv + j] * shift[j]; return sum; });
+        const square = moved.reduce((sum, v) => sum + v * v, 0);
+        if (!(square > 0)) break;
+        let factor = moved.reduce((sum, v, d) => sum + v * error[d], 0) / square;
+        factor *= Math.min(1, 0.25 * about.length / (factor * Math.sqrt(square)));
+        for (let j = 0; j < nv; j++) shift[j] *= factor;
+        move(shift);
+        if (!project()) break;
+      }
+      y.set(kept);
+      y.fill(0, nq);
+      project();
+      account();
+      return distance;
+    },
+    restart: account,
+    project,
+  };
+
+  /** The mass that a hand feels at a point: 3 (or fewer) over the trace of the inverse of the inertia seen there. */
+  function effectiveMass(body, point) {
+    read(t, y);
+    pointJacobian(body, point);
+    let trace = 0, count = 0;
+    right.fill(0);
+    for (let d = 0; d < 3; d++) {
+      program.gaps(x, p, gaps);
+      for (let j = 0; j < nv; j++) f[j] = jacobian[d * nv + j];
+      if (!solve(gapM, f, gapG, right, shift, lam)) continue;
+      let seen = 0;
+      for (let j = 0; j < nv; j++) seen += jacobian[d * nv + j] * shift[j];
+      if (seen > 0) { trace += seen; count++; }
+    }
+    return trace > 0 ? count / trace : 1;
+  }
+
+  about.adjustable.forEach((value, k) => { p[k] = value; });
+  program.prepare(p);
+  if (!self.start()) throw new Error("the loops of this mechanism do not close at its initial state");
+  return self;
+}

@@ -1,0 +1,220 @@
+"""The equations of a mechanism as JavaScript functions, for pages that simulate it.
+
+All functions read ``x = [t, q, v]`` and ``p``: the independent parameters, the inputs that do not depend on time, and
+what ``prepare(p)`` computes from both. So a slider that changes a parameter costs one call of ``prepare``.
+
+    dynamics    M (rows; only the upper triangle without loops), f, q', G, c, power, then the rows of prescribed motions
+    gaps        g, G, b, M
+    rates       q'
+    energies    kinetic, potential
+    poses       for each body R_WB (rows) and its origin
+    pose_rates  their derivatives in time; they are linear in v up to the motion at v = 0
+    prescribed  value and rate of every prescribed motion
+    geometry    numbers of the drawing, from t and p
+    values      all parameters and inputs
+    wrenches    force and torque in every joint; x also holds v' and the multipliers
+"""
+
+from __future__ import annotations
+
+import json
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import symengine as se
+
+from pendula.equations.derive import derive
+from pendula.equations.equations import Equations
+from pendula.equations.given import Given
+from pendula.equations.translate import translate
+from pendula.errors import NotSupported
+from pendula.model.expressions.expression import parse
+from pendula.model.model import Model
+from pendula.system.code.javascript import Script, number
+from pendula.system.code.lower import Lowering
+from pendula.system.layout import Layout
+
+FUNCTIONS = ("dynamics", "gaps", "rates", "energies", "poses", "pose_rates", "prescribed", "geometry", "values")
+
+
+@dataclass(frozen=True)
+class LiveProgram:
+    """A mechanism as JavaScript.
+
+    Attributes:
+        equations: the equations it was written from.
+        script: text of a JavaScript expression, an object of functions.
+        wrenches: the same for forces in joints; empty if there are none.
+        joints: the joints of ``wrenches``.
+        sizes: numbers that describe the arrays.
+        adjustable: parameters and inputs that a page may change, in the order of ``p``, with their values.
+        layout: names and units of coordinates and speeds.
+    """
+
+    equations: Equations
+    script: str
+    wrenches: str
+    joints: tuple[str, ...]
+    sizes: Mapping[str, Any]
+    adjustable: Mapping[str, float]
+    layout: Layout
+
+
+def write_live(model: Model, *, geometry: Sequence[Any] = (), wrenches: bool = True) -> LiveProgram:
+    """A mechanism as JavaScript functions, by Kane's equations.
+
+    Args:
+        model: the mechanism.
+        geometry: expressions of time and parameters (scalars of the model) that ``geometry`` evaluates.
+        wrenches: whether to write forces in joints, too.
+    """
+    eq = derive(model)
+    given = Given.of(model)
+    low, adjustable = _lowering(eq, given)
+    script = Script(low.program)
+    for name, entries in _entries(eq).items():
+        script.add(name, [low(e) for e in entries], inputs=low.inputs())
+    script.add("pose_rates", _pose_rates(eq, low), inputs=low.inputs())
+    known = {name: se.Symbol(name) for name in model.parameters} | {"t": eq.t}
+    drawn = [low(se.sympify(translate(parse(x), known))) for x in geometry]
+    script.add("geometry", drawn, inputs=low.inputs())
+    names = [*model.parameters, *model.inputs]
+    script.add("values", [low(se.Symbol(name)) for name in names], inputs=low.inputs())
+    forces, joints = _wrenches(model, given) if wrenches else ("", ())
+    sizes = {
+        "coordinates": len(eq.q),
+        "speeds": len(eq.v),
+        "rows": eq.loop_rows,
+        "drives": len(eq.drives),
+        "bodies": len(model.tree),
+        "geometry": len(drawn),
+        "values": len(names),
+        "quaternions": [at.first for at in eq.quaternions],
+        "joints": len(joints),
+    }
+    return LiveProgram(eq, _object(script, FUNCTIONS), forces, joints, sizes, adjustable, Layout.of(model))
+
+
+def write_rhs(eq: Equations) -> str:
+    """Equations as a JavaScript module with ``rhs(t, y, p)``: the derivative of ``y = [q, v]`` for parameters by name."""
+    if eq.nodes:
+        raise NotSupported("equations in maximal coordinates cannot be written as JavaScript: use another formulation")
+    low, adjustable = _lowering(eq, Given.of(eq.model))
+    script = Script(low.program)
+    script.add("dynamics", [low(e) for e in _entries(eq)["dynamics"]], inputs=low.inputs())
+    return _module(eq, script, adjustable)
+
+
+def _lowering(eq: Equations, given: Given) -> tuple[Lowering, dict[str, float]]:
+    """A lowering with the independent parameters and the constant inputs as parameters, and their values."""
+    constant = {n: e for n, e in given.inputs.items() if eq.t not in se.sympify(e).free_symbols}
+    values = eq.model.parameter_values
+    adjustable = dict(given.independent) | {n: parse(eq.model.inputs[n]).evaluate(values) for n in constant}
+    definitions = [(se.Symbol(n), e) for n, e in given.derived]
+    definitions += [(se.Symbol(n), e) for n, e in given.inputs.items() if n not in constant]
+    symbols = [se.Symbol(name) for name in adjustable]
+    return Lowering([eq.t, *eq.q, *eq.v], symbols, (*definitions, *eq.definitions)), adjustable
+
+
+def _entries(eq: Equations) -> dict[str, list[Any]]:
+    """What each function computes; see the head of this module."""
+    n = len(eq.v)
+    M = [eq.M[i][j] if eq.loop_rows or j >= i else 0 for i in range(n) for j in range(n)]
+    G = [x for row in eq.G for x in row]
+    dynamics = [*M, *eq.f, *eq.qdot, *G, *eq.c, eq.power]
+    dynamics += [*(d.rate for d in eq.drives), *eq.drive_f, *(x for row in eq.drive_M for x in row)]
+    dynamics += [x for row in eq.drive_G for x in row]
+    poses = [x for j in eq.model.tree for x in _flat(*eq.poses[j.child.body])]
+    return {
+        "dynamics": dynamics,
+        "gaps": [*eq.g[: eq.loop_rows], *G, *eq.b, *(x for row in eq.M for x in row)],
+        "rates": [*eq.qdot],
+        "energies": [eq.kinetic, eq.potential],
+        "poses": poses,
+        "prescribed": [x for d in eq.drives for x in (d.position, d.rate)],
+    }
+
+
+def _flat(R: Sequence[Sequence[Any]], r: Sequence[Any]) -> list[Any]:
+    return [*(x for row in R for x in row), *r]
+
+
+def _pose_rates(eq: Equations, low: Lowering) -> list[int]:
+    """Derivatives of the poses along the motion: chain rule over time and coordinates."""
+    program = low.program
+    poses = [low(x) for x in _entries(eq)["poses"]]
+    seeds = {low(s): low(rate) for s, rate in zip(eq.q, eq.qdot, strict=True)} | {low(eq.t): program.one}
+    return program.tangent(poses, seeds, program.needed(poses))
+
+
+def _wrenches(model: Model, given: Given) -> tuple[str, tuple[str, ...]]:
+    """Forces in joints, from the momentum balances of Newton and Euler."""
+    eq = derive(model, "newton-euler")
+    low, _ = _lowering(eq, given)
+    script = Script(low.program)
+    inputs = low.inputs([*eq.acceleration_symbols, *eq.multiplier_symbols])
+    script.add("wrenches", [low(x) for j in eq.transmitted for x in (*j.force, *j.torque)], inputs=inputs)
+    return _object(script, ("wrenches",)), tuple(j.joint for j in eq.transmitted)
+
+
+def _object(script: Script, names: Sequence[str]) -> str:
+    """A script as an expression: an object of its functions."""
+    return f"(() => {{\n{script.text()}return {{ PARAMETERS, PREPARED, prepare, {', '.join(names)} }};\n}})()"
+
+
+def engine_text(name: str) -> str:
+    """Text of a JavaScript module of this folder, such as ``"solve.js"``."""
+    return resources.files("pendula.system.live").joinpath(name).read_text(encoding="utf-8")
+
+
+def _module(eq: Equations, script: Script, adjustable: Mapping[str, float]) -> str:
+    """An ES module: parameters by name, ``dynamics`` and ``rhs``."""
+    n, m = len(eq.v), eq.loop_rows
+    law = "M v' = f" + (" + G^T lam, G v' = c" if m else "")
+    title = eq.model.name.replace("*/", "* /")
+    values = ", ".join(f"{json.dumps(name)}: {number(value)}" for name, value in adjustable.items())
+    head = [
+        f"// {title}: equations of motion by {eq.formulation}, {law}.",
+        f"// y = [{', '.join(map(str, (*eq.q, *eq.v)))}]",
+        "// x of dynamics: t, then y; out: M by rows" + ("" if m else " (upper triangle)") + ", f, q'"
+        + (", G, c" if m else "") + ", power, then the rows of prescribed motions",
+        "",
+        f"/** Parameters and constant inputs. */\nexport const parameters = {{{values}}};",
+    ]
+    lines = f"""
+const NQ = {len(eq.q)}, NV = {n}, ROWS = {m}, NAMES = Object.keys(parameters);
+const numbers = new Float64Array(PARAMETERS + PREPARED), state = new Float64Array(1 + NQ + NV);
+const terms = new Float64Array({len(_entries(eq)["dynamics"])}), solve = makeSolver(NV, ROWS);
+const part = (from, count) => terms.subarray(from, from + count);
+const M = part(0, NV * NV), f = part(NV * NV, NV), qdot = part(NV * NV + NV, NQ);
+const G = part(NV * NV + NV + NQ, ROWS * NV), c = part(NV * NV + NV + NQ + ROWS * NV, ROWS);
+let given = null;
+
+/**
+ * The derivative of y = [q, v] at a time.
+ * @param {{number}} t
+ * @param {{ArrayLike<number>}} y
+ * @param {{Record<string, number>}} p values by name that differ from `parameters`
+ * @returns {{Float64Array}}
+ */
+export function rhs(t, y, p = {{}}) {{
+  if (given !== p) {{
+    for (const name of Object.keys(p)) if (!NAMES.includes(name)) throw new Error(`unknown parameter: ${{name}}`);
+    NAMES.forEach((name, k) => {{ numbers[k] = p[name] ?? parameters[name]; }});
+    prepare(numbers);
+    given = Object.isFrozen(p) ? p : null;  // a frozen object need not be read again
+  }}
+  state[0] = t;
+  state.set(y, 1);
+  dynamics(state, numbers, terms);
+  const out = new Float64Array(NQ + NV), multipliers = new Float64Array(ROWS);
+  if (!solve(M, f, G, c, out.subarray(NQ), multipliers)) out.fill(NaN);
+  else out.set(qdot);
+  return out;
+}}
+"""
+    solver = engine_text("solve.js").replace("export function", "function")
+    return "\n".join([*head, "", solver, script.text().rstrip(), lines])
