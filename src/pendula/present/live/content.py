@@ -1,0 +1,228 @@
+"""What a live page holds: the program, names and units, the drawing, sliders, modes to excite, and the equations."""
+
+from __future__ import annotations
+
+import math
+
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.equilibria.find import find_equilibria
+from pendula.analysis.modes.modes import modes
+from pendula.analysis.modes.motion import unit_direction
+from pendula.equations.printing.mathml import write_mathml
+from pendula.errors import NotSupported, PendulaError
+from pendula.library.lookup import named_model
+from pendula.model.checks.parameter_units import parameter_units
+from pendula.model.expressions.expression import parse
+from pendula.model.model import Model
+from pendula.present.live.drawing import Drawing, draw
+from pendula.present.player.packing import pack
+from pendula.present.player.scene import Scene
+from pendula.simulation.simulate import simulate
+from pendula.system.build import compile_system
+from pendula.system.live.program import LiveProgram, write_live
+from pendula.system.loops.assembly import assemble
+from pendula.system.parameters import typical_length
+from pendula.system.system import System
+
+MOST_BODIES = 40
+"""Bodies up to which a page keeps up with time on an ordinary machine."""
+MOST_WRENCHES = 12  # bodies up to which forces in joints are part of the page
+MOST_MODES = 8
+SLIDER_RANGE = 5.0  # a positive parameter can be divided and multiplied by this much
+LOOK_AHEAD = 4.0  # times the typical period: the motion that fits into the picture at the start
+
+
+def live_content(model: Model | str) -> dict[str, Any]:
+    """Everything that the page of a mechanism needs, as plain data; ``program`` and ``wrenches`` are JavaScript.
+
+    Raises:
+        NotSupported: the mechanism has more bodies than a page can move in time.
+    """
+    model = _with_gravity(named_model(model) if isinstance(model, str) else model)
+    if len(model.bodies) > MOST_BODIES:
+        raise NotSupported(
+            f"a live page moves at most {MOST_BODIES} bodies in time; {model.name} has {len(model.bodies)}: "
+            "simulate it and write an animation instead"
+        )
+    system = compile_system(model)
+    drawing = draw(model)
+    live = write_live(model, geometry=drawing.scalars, wrenches=len(model.bodies) <= MOST_WRENCHES)
+    return {
+        "program": live.script,
+        "wrenches": live.wrenches,
+        "record": {
+            "title": model.name,
+            "units": _units(model, live),
+            "about": _about(model, system, live),
+            "scene": _scene(model, system, drawing),
+            "sliders": _sliders(model, live),
+            "modes": _modes(system),
+            "equations": _equations(live),
+        },
+    }
+
+
+def _with_gravity(model: Model) -> Model:
+    """A model whose gravity is a parameter, so that it can be changed, if it was given by numbers."""
+    values = [parse(x) for x in model.gravity]
+    if any(x.names for x in values):
+        return model
+    numbers = [x.evaluate({}) for x in values]
+    size = math.hypot(*numbers)
+    if size == 0:
+        return model
+    taken = {*model.parameters, *model.inputs, *(c.name for c in (*model.coordinates, *model.speeds)), "t"}
+    name = next(name for name in ("g", "gravity", "gravity_", "gravity__") if name not in taken)
+    gravity = [f"{x / size!r}*{name}" if x else 0 for x in numbers]
+    return model.with_changes(parameters={**model.parameters, name: size}, gravity=gravity)
+
+
+def _units(model: Model, live: LiveProgram) -> dict[str, Any]:
+    names = model.unit_names
+    known = dict(live.layout.units) | parameter_units(model)
+    return {"length": names.length, "time": names.time, "energy": names.energy, "force": names.force, "of": known}
+
+
+def _about(model: Model, system: System, live: LiveProgram) -> dict[str, Any]:
+    """The description that the engine reads (``mechanism.js``)."""
+    layout, state = live.layout, assemble(system.in_joints.system).state
+    length = typical_length(system)
+    units = [length if kind == "length" else 1.0 for kind in (*layout.coordinate_kinds, *layout.speed_kinds)]
+    energy = system.in_joints.system.energies(state.q, state.v)
+    return {
+        "sizes": dict(live.sizes),
+        "names": {
+            "coordinates": list(layout.coordinates),
+            "speeds": list(layout.speeds),
+            "kinds": list(layout.coordinate_kinds),
+            "adjustable": list(live.adjustable),
+            "values": [*model.parameters, *model.inputs],
+            "prescribed": [drive.name for drive in live.equations.drives],
+            "bodies": list(layout.bodies),
+            "joints": list(live.joints),
+        },
+        "units": units,
+        "adjustable": list(live.adjustable.values()),
+        "start": {"q": state.q.tolist(), "v": state.v.tolist()},
+        "length": length,
+        "energy": max(abs(float(energy.kinetic)), _energy_scale(model, system, length)),
+    }
+
+
+def _energy_scale(model: Model, system: System, length: float) -> float:
+    """A typical energy: the spread of the potential over a few poses near the start."""
+    joints = system.in_joints.system
+    start = assemble(joints).state
+    q = start.q + 0.3 * np.random.default_rng(0).standard_normal((16, start.q.size)) * _sizes(joints, length)
+    q = np.concatenate([start.q[None], q])
+    potential = joints.energies(q, np.zeros((len(q), start.v.size))).potential
+    spread = float(np.ptp(potential[np.isfinite(potential)]))
+    return spread if spread > 0 else 1e-12
+
+
+def _sizes(system: System, length: float) -> Any:
+    return np.array([length if kind == "length" else 1.0 for kind in system.layout.coordinate_kinds])
+
+
+def _scene(model: Model, system: System, drawing: Drawing) -> dict[str, Any]:
+    """The drawing, with the box that a short motion from the initial state fills."""
+    from pendula.present.pictures.results import scene_of
+
+    length = typical_length(system)
+    gravity = [parse(x).evaluate(model.parameter_values) for x in model.gravity]
+    strength = math.hypot(*gravity)
+    span = LOOK_AHEAD * 2 * math.pi * math.sqrt(length / strength) if strength else 5.0
+    run = simulate(system, span, tol=1e-5, samples=200, max_steps=20_000, on_failure="return")
+    scene: Scene = scene_of(run)
+    packed = pack(scene)
+    return {
+        "planar": scene.planar,
+        "up": list(scene.up),
+        "low": packed.low,
+        "high": packed.high,
+        "radius": packed.radius,
+        "halfHeight": packed.half_height,
+        "trace": None if packed.trace is None else {"body": scene.bodies[packed.trace[0]].name, "at": packed.trace[1]},
+        "bodies": drawing.bodies,
+        "links": _kept_links(drawing, scene),
+        "hinges": drawing.hinges,
+        "geometry": len(drawing.scalars),
+    }
+
+
+def _kept_links(drawing: Drawing, scene: Scene) -> list[dict[str, Any]]:
+    """Links without strings whose length changes: those are wires or curves, and not drawn."""
+    strings = sum(link.kind == "string" for link in scene.links)
+    wanted = [link for link in drawing.links if link["kind"] != "string"]
+    return drawing.links if strings == len(drawing.links) - len(wanted) else wanted
+
+
+def _sliders(model: Model, live: LiveProgram) -> list[dict[str, Any]]:
+    """Range and scale of everything that may be changed."""
+    units = parameter_units(model)
+    found = []
+    for name, value in live.adjustable.items():
+        unit = units.get(name, "")
+        is_input = name in model.inputs
+        low, high, log = _range(value, unit, is_input=is_input)
+        found.append({"name": name, "unit": unit, "value": value, "low": low, "high": high, "log": log, "input": is_input})
+    return found
+
+
+def _range(value: float, unit: str, *, is_input: bool) -> tuple[float, float, bool]:
+    """Lower and upper end of a slider, and whether it is logarithmic."""
+    if unit == "rad":
+        return min(-math.pi, value), max(math.pi, value), False
+    if is_input or value < 0:
+        size = 2 * abs(value) or 10.0
+        return -size, size, False
+    if value == 0:
+        return 0.0, 1.0, False
+    return value / SLIDER_RANGE, value * SLIDER_RANGE, True
+
+
+def _modes(system: System) -> dict[str, Any] | None:
+    """Poses and speeds that start a mode with a unit amplitude, at the equilibrium of least potential."""
+    try:
+        rest = find_equilibria(system)
+        if not len(rest):
+            return None
+        found = modes(system, rest[0])
+        linear = found.linear
+        if linear.displacements or linear.at.steady:
+            return None
+        listed = []
+        for number, mode in enumerate(found, start=1):
+            if mode.frequency is None or number > MOST_MODES:
+                continue
+            direction, largest = unit_direction(linear, mode.scaled)
+            q = linear.N @ (linear.Z @ direction)
+            v = linear.Z @ (direction * mode.eigenvalue)
+            hertz = mode.damped_hertz if mode.damped_hertz is not None else mode.hertz
+            listed.append({
+                "number": number,
+                "hertz": float(hertz or 0.0),
+                "words": mode.description,
+                "coordinate": linear.at.layout.coordinates[largest],
+                "q": np.real(q).tolist(),
+                "v": np.real(v).tolist(),
+            })
+        return {"q": linear.at.q.tolist(), "listed": listed} if listed else None
+    except PendulaError:  # no equilibrium, or not one with modes: the page has no such buttons
+        return None
+
+
+def _equations(live: LiveProgram) -> list[dict[str, Any]]:
+    """Groups of formulas as MathML; empty if they are too long for a page."""
+    try:
+        formulas = write_mathml(live.equations)
+    except NotSupported:
+        return []
+    groups = groupby(formulas, key=lambda formula: formula.words)
+    return [{"words": words, "formulas": [formula.mathml for formula in group]} for words, group in groups]
+
+
