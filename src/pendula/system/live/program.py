@@ -170,10 +170,9 @@ def _module(eq: Equations, script: Script, adjustable: Mapping[str, float]) -> s
     """An ES module: parameters by name, ``dynamics`` and ``rhs``."""
     n, m = len(eq.v), eq.loop_rows
     law = "M v' = f" + (" + G^T lam, G v' = c" if m else "")
-    title = " ".join(eq.model.name.split())  # a line break would end the comment
     values = ", ".join(f"{json.dumps(name)}: {number(value)}" for name, value in adjustable.items())
     head = [
-        f"// {title}: equations of motion by {eq.formulation}, {law}.",
+        f"// {eq.model.name}: equations of motion by {eq.formulation}, {law}.",
         f"// y = [{', '.join(map(str, (*eq.q, *eq.v)))}]",
         "// x of dynamics: t, then y; out: M by rows"
         + ("" if m else " (upper triangle)")
