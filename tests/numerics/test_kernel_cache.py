@@ -303,27 +303,6 @@ def test_a_command_says_what_is_not_kept(monkeypatch, capsys):
     assert capsys.readouterr().err == "note: compiled kernels are not cached on disk: no room\n"
 
 
-def test_every_job_that_compiles_ahead_names_a_kernel_and_runs():
-    """A worker suppresses errors, so nothing else would show that a job has stopped working."""
-    from pendula.numerics.compiled.ahead import Ahead
-    from pendula.numerics.quick.first_use import ROOTS
-    from pendula.numerics.steppers.first_use import LOCKSTEP, kernels_of
-    from pendula.numerics.steppers.stepper import STEPPERS
-    from pendula.system.first_use import SLOPES
-
-    jobs = {ROOTS, LOCKSTEP, SLOPES, *(job for name in STEPPERS for job in kernels_of(name))}
-    assert len(jobs) >= 7
-    for job in jobs:
-        assert isinstance(job, Ahead)
-        module, _, name = job.kernel.partition(":")
-        kernel = getattr(importlib.import_module(module), name)
-        if job.by:
-            module, _, name = job.by.partition(":")
-            getattr(importlib.import_module(module), name)()
-        else:
-            assert kernel.address > 0
-
-
 KEPT = """
 import numpy as np, pendula
 from pendula import library

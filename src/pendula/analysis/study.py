@@ -26,6 +26,7 @@ from pendula.simulation.defaults import TOLERANCE
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.build import compile_system
+from pendula.system.first_use import expect_study
 from pendula.system.system import System
 
 MOST_DERIVED = 12
@@ -131,6 +132,7 @@ def study(
     if not 0 < duration < float("inf"):
         raise UsageError(f"the duration must be positive, found {duration!r}")
     tell("compiling")
+    expect_study()
     made = _Maker(Study(model, compile_system(model), float(duration), at), tell)
     made.add("equations", "equations of motion", _equations)
     made.add("certificate", "formulations against each other", _certificate)

@@ -21,6 +21,7 @@ from pendula.simulation.loops.poses import Poses, check_start
 from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.entry import AnySystem, system_of
+from pendula.system.first_use import expect_motion
 from pendula.system.layout import Array, State
 from pendula.system.parameters import Parameters, parameter_vector
 
@@ -93,6 +94,7 @@ def simulate(
         >>> print(simulate("pendulum", 2.0, tol=1e-9).outcome)
         finished: reached the final time
     """
+    expect_motion(stepper)
     system = system_of(system, "simulate")
     if inputs:
         system = with_inputs(system, inputs)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from pendula.numerics.compiled.jit import CompiledCallback
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
 from pendula.numerics.solvers.complement import complement_by_address, complement_work_shape
@@ -45,26 +47,43 @@ class Workspace:
         """Why the solve for the accelerations failed; None if it did not."""
         return STATUS.get(self.context.status)
 
-    def callback(self, address: int) -> Callback:
-        """A native function on this workspace."""
-        return Callback(address, self.context.address, self)
+    def callback(self, code: CompiledCallback) -> Callback:
+        """A native function on this workspace; compiled now unless its machine code is on disk."""
+        return Callback(code.address, self.context.address, self)
 
 
 @dataclass(frozen=True)
 class Dynamics:
     """Right-hand side and projection as callbacks on one workspace.
 
+    Their machine code is compiled when a run needs it: single evaluations use the workspace alone.
+
     Attributes:
-        rhs: [t, q, v, (work)] -> [q', v', (power)].
-        project: projects a state onto the constraints; None if there are none.
+        right_hand_side: the code of ``rhs``.
+        projection: the code of ``project``; None if there are no constraints.
         quadratures: 1 if the run also integrates the work done, else 0.
         workspace: the memory of both.
     """
 
-    rhs: Callback
-    project: Callback | None
+    right_hand_side: CompiledCallback
+    projection: CompiledCallback | None
     quadratures: int
     workspace: Workspace
+
+    @cached_property
+    def context(self) -> int:
+        """Address of the context."""
+        return self.workspace.context.address
+
+    @cached_property
+    def rhs(self) -> Callback:
+        """[t, q, v, (work)] -> [q', v', (power)]."""
+        return self.workspace.callback(self.right_hand_side)
+
+    @cached_property
+    def project(self) -> Callback | None:
+        """Projects a state onto the constraints; None if there are none."""
+        return None if self.projection is None else self.workspace.callback(self.projection)
 
 
 class SpareDynamics:
@@ -176,5 +195,5 @@ def bind_dynamics(programs: Programs, to: Bindings) -> Dynamics:
         context.gaps = np.zeros(2 * m + m * nv + nv * nv + nv)
         context.keep(gaps)
     workspace = Workspace(context)
-    project = workspace.callback(kn.project.address) if m or has_quaternions(to.turnings) else None
-    return Dynamics(workspace.callback(kn.right_hand_side.address), project, int(to.has_power), workspace)
+    project = kn.project if m or has_quaternions(to.turnings) else None
+    return Dynamics(kn.right_hand_side, project, int(to.has_power), workspace)

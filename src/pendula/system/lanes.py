@@ -104,7 +104,7 @@ def _by_recursion(system: RecursiveSystem, parameters: Array) -> LaneDynamics:
     data = np.full((1, 1), context, dtype=np.int64).view(np.float64)
     in_plane = system.numbers(parameters).plane is not None
     measure = pk.planar_energies_of_eight if in_plane else pk.energies_of_eight
-    energies = Callback(measure.address, dynamics.rhs.context, dynamics)
+    energies = Callback(measure.address, dynamics.context, dynamics)
     return LaneDynamics(
         dynamics.rhs, energies, project, 0, dynamics.quadratures, data, aligned_zeros(1, LANES), True, (dynamics, owner)
     )
@@ -178,12 +178,12 @@ def _one_by_one(system: System, parameters: Array) -> LaneDynamics:
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     if isinstance(system, RecursiveSystem):
         energies: list[Any] = [system.dynamics(row) for row in parameters]  # on separate scratch tables
-        code, contexts = rk.energies_of_one.address, [e.rhs.context for e in energies]
+        code, contexts = rk.energies_of_one.address, [e.context for e in energies]
     else:
         eq = system.equations
         energies = [system.programs.block("energies", row, lambda: [eq.kinetic, eq.potential]) for row in parameters]
         code, contexts = energies[0].native.evaluate, [e.context for e in energies]
-    data = np.array([[d.rhs.context, e] for d, e in zip(dynamics, contexts)], dtype=np.int64).view(np.float64)
+    data = np.array([[d.context, e] for d, e in zip(dynamics, contexts)], dtype=np.int64).view(np.float64)
     column = aligned_zeros(2, LANES)
     size = nq + nv + dynamics[0].quadratures
     rhs = _adapted(dynamics[0].rhs.address, 1 + size, size, column[0])

@@ -181,7 +181,7 @@ class RecursiveSystem(System):
             True
         """
         dynamics = self.dynamics(parameters)
-        forward = partial(rk.evaluate, dynamics.rhs.context)
+        forward = partial(rk.evaluate, dynamics.context)
         forward.dynamics = dynamics  # type: ignore[attr-defined]  # keeps what the context points to
         return forward
 
@@ -228,7 +228,7 @@ class RecursiveSystem(System):
         a, power, drive_forces = np.empty((count, nv)), np.empty(count), np.zeros((count, nd))
         status = np.zeros(count, dtype=np.int64)
         lam = np.zeros((count, self.loop_rows))
-        rk.solve_rows(dynamics.rhs.context, rows, a, lam, power, drive_forces, status)
+        rk.solve_rows(dynamics.context, rows, a, lam, power, drive_forces, status)
         spare.give_back(key, dynamics)
         if status.any():
             bad = int(np.flatnonzero(status)[0])
@@ -263,7 +263,7 @@ class RecursiveSystem(System):
         given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
         out = np.empty((len(rows), n))
         dynamics = self._bound(vector, self._program if inputs is None else self._program_of_inputs)
-        rk.residual_rows(dynamics.rhs.context, given, a, out)
+        rk.residual_rows(dynamics.context, given, a, out)
         return out.reshape(*batch, n)
 
     def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
@@ -280,7 +280,7 @@ class RecursiveSystem(System):
         n = len(self.layout.speeds)
         out = np.empty((len(rows), n, n))
         dynamics = self.dynamics(parameters)  # keeps what the context points to
-        rk.mass_rows(dynamics.rhs.context, rows, np.zeros(n), out)
+        rk.mass_rows(dynamics.context, rows, np.zeros(n), out)
         return out.reshape(*batch, n, n)
 
     def rates(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
@@ -307,7 +307,7 @@ class RecursiveSystem(System):
             return Energies(kinetic.reshape(batch), potential.reshape(batch) + at_zero + numbers.resting)
         out = np.empty((len(rows), 2))
         dynamics = self.dynamics(parameters)  # keeps what the context points to
-        rk.energy_rows(dynamics.rhs.context, rows, out)
+        rk.energy_rows(dynamics.context, rows, out)
         out = out.reshape(*batch, 2)
         return Energies(out[..., 0], out[..., 1] + numbers.resting)
 
@@ -354,7 +354,7 @@ class RecursiveSystem(System):
         out[:, 0, [0, 4, 8]] = 1.0
         found = np.zeros((len(rows), len(self.tables.hinges), MOTION))
         dynamics = self.dynamics(parameters)  # keeps what the context points to
-        rk.motion_rows(dynamics.rhs.context, given, a, found)
+        rk.motion_rows(dynamics.context, given, a, found)
         out[:, 1:] = found
         return out[:, seats], batch
 

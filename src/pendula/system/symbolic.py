@@ -149,7 +149,7 @@ class SymbolicSystem(System):
         status = np.zeros(len(rows), dtype=np.int64)
         key = vector.tobytes()
         dynamics = self._spare.take(key) or self.dynamics(vector)
-        (kn.solve_rows if self.tree is None else tk.solve_rows)(dynamics.rhs.context, rows, a, lam, status)
+        (kn.solve_rows if self.tree is None else tk.solve_rows)(dynamics.context, rows, a, lam, status)
         self._spare.give_back(key, dynamics)
         if status.any():
             bad = int(np.flatnonzero(status)[0])

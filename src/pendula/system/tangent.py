@@ -104,7 +104,7 @@ def deviation_callback(system: System, parameters: Parameters = None, along: Arr
     x, rates, slopes = np.zeros(1 + n + nu + nv + n + varied.size), np.zeros(n + 1), np.zeros(n)
     x[1 + n : 1 + n + nu] = system.inputs.constant(vector)
     context = Memory(
-        DEVIATION, rhs=dynamics.rhs.address, rhs_context=dynamics.rhs.context,
+        DEVIATION, rhs=dynamics.rhs.address, rhs_context=dynamics.context,
         terms=dynamics.workspace.context.terms, code=program.native.evaluate, parameters=program.context, nq=nq, nv=nv,
         nu=nu, count=len(along), varied=varied.size, along=np.append(along[:, varied], 0.0), x=x, rates=rates,
         slopes=slopes,
@@ -168,7 +168,7 @@ def _constrained_callback(system: System, vector: Array) -> Callback:
     x[1 + n : 1 + n + nu] = system.inputs.constant(vector)
     inner = dynamics.workspace.context
     context = Memory(
-        CONSTRAINED, rhs=dynamics.rhs.address, rhs_context=dynamics.rhs.context, terms=inner.terms,
+        CONSTRAINED, rhs=dynamics.rhs.address, rhs_context=dynamics.context, terms=inner.terms,
         multipliers=inner.multipliers, code=program.native.evaluate, parameters=program.context, nq=nq, nv=nv, nu=nu,
         rows=m, x=x, rates=np.zeros(n + 1), slopes=np.zeros(n + m), right=np.zeros(nv), row_right=np.zeros(m + 1),
         found=np.zeros(nv), forces=np.zeros(m + 1),

@@ -15,6 +15,7 @@ from pendula.equations.formulations.registry import formulations
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.system.build import compile_system
+from pendula.system.first_use import expect_study
 from pendula.system.joint_forces import joint_wrenches
 from pendula.system.layout import Array
 from pendula.system.loops.sampling import random_states
@@ -111,6 +112,7 @@ def check(model: Model | str, *, names: Sequence[str] | None = None, states: int
         True
     """
     model = model_of(model, "check")
+    expect_study()
     chosen = tuple(names or formulations())
     systems = {name: compile_system(model, name) for name in chosen}
     first = systems[chosen[0]].in_joints.system

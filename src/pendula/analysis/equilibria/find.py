@@ -22,6 +22,7 @@ from pendula.analysis.equilibria.stationary import Stationary, close_loops, refi
 from pendula.analysis.equilibria.turning import Turning, read_turning
 from pendula.errors import ComputationError, LoopNotClosed, NotSupported, UsageError
 from pendula.system.entry import AnySystem, system_of
+from pendula.system.first_use import expect_proof
 from pendula.system.layout import Array, State
 from pendula.system.orientation.twins import body_twin
 from pendula.system.parameters import Parameters
@@ -170,6 +171,8 @@ def find_equilibria(
         >>> [round(e["theta"], 4) for e in found], found.complete
         ([-1.0581, 1.0581, 0.0, 3.1416], 'proven')
     """
+    if prove:
+        expect_proof()
     system = system_of(system, "find_equilibria")
     if searches_in_twin(system) and not (box or prove or rates):
         with suppress(NotSupported):

@@ -170,7 +170,9 @@ def check_command(
 def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
     """Prints the certificate of a model; returns whether all formulations agree."""
     from pendula.analysis.court.agreement import TOLERANCE, check
+    from pendula.system.first_use import prepare_comparison
 
+    prepare_comparison()
     certificate = check(model, states=states, seed=seed)
     if as_json:
         found = [{"a": p.a, "b": p.b, "max_difference": p.max_difference, "where": p.where} for p in certificate.pairs]

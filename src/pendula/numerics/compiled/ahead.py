@@ -1,9 +1,15 @@
 """Compiles kernels ahead of their use in other processes, so that several compile at the same time.
 
-Numba compiles one function at a time in a process. :func:`compile_ahead` starts a process for kernels that are not on
-disk yet; it writes their machine code to disk (:mod:`pendula.numerics.compiled.kernel_files`), and this process waits
-for it when it needs a kernel. This only saves time: without a second core, without a disk cache, or if such a process
-fails, the process that needs a kernel compiles it.
+Numba compiles one function at a time in a process. Two calls let other processes help:
+
+- :func:`compile_ahead` starts at once with kernels that are not on disk yet: to be called before equations are derived.
+- :func:`expect` only notes which kernels a task will need. If this process then finds that the machine code of any
+  kernel is not on disk, the noted ones follow; otherwise nothing happens, and the call costs nothing.
+
+The other process takes kernels from a queue and writes their machine code to disk
+(:mod:`pendula.numerics.compiled.kernel_files`). When this process needs a kernel that the other one is compiling, it
+waits; one that is still in the queue it withdraws and compiles here. This only saves time: without a second core,
+without a disk cache, or if such a process fails, the process that needs a kernel compiles it.
 
 ``PENDULA_COMPILE_AHEAD=0`` turns it off.
 """
@@ -15,9 +21,11 @@ import contextlib
 import importlib
 import json
 import os
+import queue
 import select
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,10 +36,16 @@ from pendula import extensions
 VARIABLE = "PENDULA_COMPILE_AHEAD"
 PATIENCE = 300.0  # seconds to wait for a kernel before compiling it here
 POLL = 0.05  # seconds between polls if ``select`` does not support pipes
+IDLE = (
+    30.0 if os.name == "posix" else 0.5
+)  # seconds after which a worker without work ends; only then ``poll`` hears it
+MOST_WORKERS = 4
+
+ADD, WITHDRAW = "add", "withdraw"  # orders to a worker: a line [order, kernel, by] of JSON each
 
 _START = (
     "import json, sys; work = json.loads(sys.argv[1]); sys.path[:] = work['path']; "
-    "from pendula.numerics.compiled.ahead import work_off; work_off(work)"
+    "from pendula.numerics.compiled.ahead import work_off; work_off(work['extensions'])"
 )
 
 
@@ -54,10 +68,32 @@ class _Worker:
     """A process that compiles, its kernels, and its progress."""
 
     process: subprocess.Popen[bytes]
-    kernels: list[str]
+    kernels: list[str] = field(default_factory=list)
     said: bytes = b""
     started: set[str] = field(default_factory=set)
     finished: set[str] = field(default_factory=set)
+
+    @property
+    def pending(self) -> list[str]:
+        """Kernels that it has not finished."""
+        return [name for name in self.kernels if name not in self.finished]
+
+    def add(self, job: Ahead) -> None:
+        """Puts a kernel at the end of its queue."""
+        self.kernels.append(job.kernel)
+        self._order(ADD, job.kernel, job.by)
+
+    def withdraw(self, kernel: str) -> None:
+        """Takes a kernel out of its queue."""
+        self.kernels.remove(kernel)
+        self._order(WITHDRAW, kernel, "")
+
+    def _order(self, *order: str) -> None:
+        pipe = self.process.stdin
+        with contextlib.suppress(OSError, ValueError):  # it has ended
+            if pipe is not None:
+                pipe.write(json.dumps(order).encode() + b"\n")
+                pipe.flush()
 
     def listen(self, seconds: float) -> None:
         """Reads reports of the process for up to some seconds."""
@@ -82,9 +118,6 @@ class _Worker:
         for line in lines:
             word, _, name = line.decode(errors="replace").partition(" ")
             (self.started if word == "start" else self.finished).add(name)
-        if self.finished >= set(self.kernels):
-            pipe.close()
-            self.process.wait()
 
     def end(self) -> None:
         """Stops the process, if it still runs."""
@@ -92,11 +125,27 @@ class _Worker:
             if self.process.poll() is None:
                 self.process.terminate()
             self.process.wait()
-            if self.process.stdout is not None:
-                self.process.stdout.close()
+            for pipe in (self.process.stdin, self.process.stdout):
+                if pipe is not None:
+                    pipe.close()
 
 
 _workers: list[_Worker] = []
+_expected: dict[str, Ahead] = {}
+"""kernels that a task has announced, and that no worker has been given"""
+_some_missing = False
+"""whether this process has needed a kernel that was not on disk"""
+_forked = False
+"""whether this process is a copy of the one to which the workers belong"""
+
+
+def _begin_as_copy() -> None:
+    global _forked
+    _forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_as_copy)
 
 
 def _cores() -> int:
@@ -109,7 +158,8 @@ def _possible() -> bool:
 
     name = os.path.basename(sys.executable or "").lower()
     is_python = name.startswith("python") and not getattr(sys, "frozen", False)
-    return os.environ.get(VARIABLE) != "0" and bool(jit.cache_directory) and is_python and _cores() > 1
+    wanted = os.environ.get(VARIABLE) != "0" and not _forked
+    return wanted and bool(jit.cache_directory) and is_python and _cores() > 1
 
 
 def _found(name: str) -> Any:
@@ -125,21 +175,53 @@ def name_of(function: Callable[..., Any]) -> str:
 def compile_ahead(*kernels: Ahead | str) -> None:
     """Starts compiling kernels in other processes, unless their machine code is on disk; returns at once.
 
-    One process for each spare core compiles them in the given order. Omit kernels that this process will use
-    first: it compiles them meanwhile.
+    They are compiled in the given order. Omit kernels that this process will use first: it compiles them meanwhile.
     """
-    if not _possible():
-        return
+    if _possible():
+        _give([job for job in map(_job, kernels) if not _on_disk(_found(job.kernel))])
+
+
+def expect(*kernels: Ahead | str) -> None:
+    """Notes kernels that this process will probably need, to be compiled in other processes if it finds one missing."""
+    _expected.update({job.kernel: job for job in map(_job, kernels)})
+    if _some_missing:
+        _give_expected()
+
+
+def found_missing(function: Callable[..., Any]) -> None:
+    """Called when this process needs a kernel that is not on disk: other processes begin with the expected ones."""
+    global _some_missing
+    _some_missing = True
+    _expected.pop(name_of(function), None)
+    _give_expected()
+
+
+def _give_expected() -> None:
+    jobs = list(_expected.values())
+    _expected.clear()
+    if jobs and _possible():
+        _give(jobs)
+
+
+def _job(kernel: Ahead | str) -> Ahead:
+    return Ahead(kernel) if isinstance(kernel, str) else kernel
+
+
+def _give(jobs: list[Ahead]) -> None:
+    """Distributes kernels among the workers, of which there may be one for each spare core."""
     for worker in _workers:
         worker.listen(0.0)
-    _workers[:] = [worker for worker in _workers if worker.process.returncode is None]
+    _workers[:] = [worker for worker in _workers if worker.process.poll() is None]
     under_way = {name for worker in _workers for name in worker.kernels}
-    wanted = [Ahead(kernel) if isinstance(kernel, str) else kernel for kernel in kernels]
-    missing = [job for job in wanted if job.kernel not in under_way and not _on_disk(_found(job.kernel))]
-    free = max(0, min(_cores() - 1 - len(_workers), len(missing)))
-    for first in range(free):
+    for job in jobs:
+        if job.kernel in under_way:
+            continue
         with contextlib.suppress(OSError):
-            _workers.append(_started(missing[first::free]))
+            least = min(_workers, key=lambda worker: len(worker.pending), default=None)
+            if least is None or (least.pending and len(_workers) < min(_cores() - 1, MOST_WORKERS)):
+                least = _started()
+                _workers.append(least)
+            least.add(job)
 
 
 def _on_disk(kernel: Any) -> bool:
@@ -148,34 +230,29 @@ def _on_disk(kernel: Any) -> bool:
     return jit.is_kept(kernel)
 
 
-def _started(jobs: list[Ahead]) -> _Worker:
-    work = {
-        "path": sys.path,
-        "extensions": [(e.module, e.path) for e in extensions.loaded()],
-        "jobs": [(job.kernel, job.by) for job in jobs],
-    }
+def _started() -> _Worker:
+    work = {"path": sys.path, "extensions": [(e.module, e.path) for e in extensions.loaded()]}
     process = subprocess.Popen(
         [sys.executable, "-c", _START, json.dumps(work)],
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**os.environ, VARIABLE: "0"},
     )
-    return _Worker(process, [job.kernel for job in jobs])
+    return _Worker(process)
 
 
 def wait_for(function: Callable[..., Any]) -> bool:
     """Waits while another process compiles a kernel; True if it has finished, so that the kernel may be on disk."""
-    if not _workers:
-        return False
     name = name_of(function)
     worker = next((w for w in _workers if name in w.kernels), None)
-    if worker is None:
+    if worker is None or _forked:
         return False
     latest = time.monotonic() + PATIENCE
     worker.listen(0.0)
-    if name not in worker.started and name != worker.kernels[0]:
-        return False  # the worker is busy with another kernel: compile this one here
+    if name not in worker.started and name in worker.pending[1:]:
+        worker.withdraw(name)  # it is busy with another kernel: compile this one here
+        return False
     while name not in worker.finished and time.monotonic() < latest:
         worker.listen(1.0)
     return name in worker.finished
@@ -183,25 +260,55 @@ def wait_for(function: Callable[..., Any]) -> bool:
 
 @atexit.register
 def _end_all() -> None:
-    for worker in _workers:
+    for worker in () if _forked else _workers:
         worker.end()
 
 
-def work_off(work: dict[str, Any]) -> None:
-    """The work of a worker: compiles each kernel and reports when it starts and finishes it."""
-    for module, path in work["extensions"]:
+def work_off(to_load: list[tuple[str, str]]) -> None:
+    """The work of a worker: compiles kernels as orders arrive, and reports when it starts and finishes each.
+
+    It ends when the process that gives the orders has ended, or when there has been no work for a while.
+    """
+    for module, path in to_load:
         extensions.load_extension(path or module)
-    for kernel, by in work["jobs"]:
-        _say(f"start {kernel}")
-        with contextlib.suppress(Exception):
-            target = _found(kernel)
-            if _on_disk(target):
-                pass
-            elif by:
-                _found(by)()
-            else:
-                _ = target.address
-        _say(f"finish {kernel}")
+    orders: queue.SimpleQueue[list[str] | None] = queue.SimpleQueue()
+    threading.Thread(target=_read_orders, args=(orders,), daemon=True).start()
+    waiting: dict[str, str] = {}
+    while True:
+        try:
+            order = orders.get(timeout=0.0 if waiting else IDLE)
+        except queue.Empty:
+            if not waiting:
+                return
+            kernel = next(iter(waiting))
+            _compile(kernel, waiting.pop(kernel))
+            continue
+        if order is None:
+            return
+        what, kernel, by = order
+        if what == ADD:
+            waiting[kernel] = by
+        else:
+            waiting.pop(kernel, None)
+
+
+def _read_orders(orders: queue.SimpleQueue[list[str] | None]) -> None:
+    for line in sys.stdin:
+        orders.put(json.loads(line))
+    orders.put(None)
+
+
+def _compile(kernel: str, by: str) -> None:
+    _say(f"start {kernel}")
+    with contextlib.suppress(Exception):
+        target = _found(kernel)
+        if _on_disk(target):
+            pass
+        elif by:
+            _found(by)()
+        else:
+            _ = target.address
+    _say(f"finish {kernel}")
 
 
 def _say(text: str) -> None:

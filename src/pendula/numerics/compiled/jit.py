@@ -39,7 +39,7 @@ from pendula.numerics.compiled.kernel_files import (
     with_files,
 )
 from pendula.numerics.compiled.native import Callback
-from pendula.numerics.compiled.parts import PIPELINE
+from pendula.numerics.compiled.parts import PIPELINE, called_as_part
 
 NUMBA_OPTIONS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "ENABLE_AVX")
 CALLBACK_SIGNATURE = "void(intp, intp, intp)"
@@ -141,7 +141,8 @@ def compiled(function: Callable[..., Any] | None = None, /, *, allocates: bool =
     settings = {"nogil": True, **_settings(allocates, options)}
 
     def decorate(target: Callable[..., Any]) -> Any:
-        return _with_files(numba.njit(**settings)(target), target, settings)
+        made = _with_files(numba.njit(**settings)(target), target, settings)
+        return called_as_part(made, compiled_part(target, allocates=allocates, **options)) if PIPELINE else made
 
     return decorate if function is None else decorate(function)
 

@@ -160,8 +160,11 @@ class KernelFiles(_Cache):
         if not self._enabled:
             return None
         found = self._loaded(sig, target_context)
-        if found is None and ahead.wait_for(self._function):
-            found = self._loaded(sig, target_context)
+        if found is None:
+            if ahead.wait_for(self._function):
+                found = self._loaded(sig, target_context)
+            if found is None:
+                ahead.found_missing(self._function)
         return found
 
     def _loaded(self, signature: object, target: Any) -> Any:

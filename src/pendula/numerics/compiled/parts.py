@@ -1,7 +1,8 @@
 """Two shortcuts through numba's compiler, which together save a third of the compile time of a kernel.
 
 Functions that only compiled code calls (:func:`pendula.numerics.compiled.jit.compiled_part`) need no machine code:
-their callers link them in and optimize the whole. Numba would optimize and assemble each of them first.
+their callers link them in and optimize the whole. Numba would optimize and assemble each of them first. Functions that
+Python calls, too, get machine code only for that (:func:`called_as_part`).
 
 For every product ``a * b`` of two scalars in a kernel, numba determines the type again, by trying each overload of the
 operator that any package has defined. Here the answer is cached.
@@ -81,6 +82,12 @@ def _remember_scalar_calls() -> None:
         return known[args]
 
     types.Function.get_call_type = get_call_type  # type: ignore[method-assign]
+
+
+def called_as_part(made: Any, part: Any) -> Any:
+    """A function that numba made for Python, of which compiled code uses another version, a part."""
+    made.get_call_template, made.get_overload = part.get_call_template, part.get_overload
+    return made
 
 
 try:

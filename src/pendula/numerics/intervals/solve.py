@@ -87,7 +87,7 @@ def all_roots(
     waiting[0] = np.stack([lo, hi], axis=1)
     found, undecided = np.zeros((MOST_FOUND, 2, n, 2)), np.zeros((MOST_UNDECIDED, n, 2))
     counts = np.array([1, 0, 0, 0])
-    scratch = np.zeros((len(steps), n + 1, 2)), np.zeros((len(steps), n + 1, 2)), np.zeros((3 * n + 6, n, 2))
+    scratch = np.zeros((len(steps), n + 1, 2)), np.zeros((len(steps), 1, 2)), np.zeros((3 * n + 6, n, 2))
     least = smallest * (hi - lo)
     told = begin
     while counts[0]:
@@ -119,8 +119,8 @@ def slopes_over(tape: Tape, steps: list[int], box: Array) -> Array:
 
 def _over(tape: Tape, box: Array, slopes: bool) -> Array:
     codes, constants, _ = tape.compiled([])
-    out = np.zeros((len(codes), tape.variables + 1, 2))
-    bounds_over(codes, constants, np.ascontiguousarray(box), slopes, out)
+    out = np.zeros((len(codes), tape.variables + 1 if slopes else 1, 2))
+    bounds_over(codes, constants, np.ascontiguousarray(box), out)
     return out
 
 
@@ -170,17 +170,17 @@ def _relation(one: Array, other: Array, region: Array, periods: Array) -> str:
 
 
 @compiled(allocates=False)
-def bounds_over(steps, constants, box, slopes, out):
-    """Bounds of all steps over one box, and of their derivatives if ``slopes``."""
-    evaluate(steps, constants, box[:, 0], box[:, 1], slopes, out)
+def bounds_over(steps, constants, box, out):
+    """Bounds of all steps over one box, and of their derivatives if ``out`` has room for them."""
+    evaluate(steps, constants, box[:, 0], box[:, 1], out)
 
 
 @compiled(allocates=False)
 def work_off(steps, constants, rows, waiting, found, undecided, counts, least, box, middle, room, most):
     """Takes boxes from those that wait until there are none, or ``most`` of them are done.
 
-    ``counts``: boxes that wait, roots found, boxes left undecided, boxes looked at. ``box`` and ``middle`` hold value
-    and slopes of every step, ``room`` matrices.
+    ``counts``: boxes that wait, roots found, boxes left undecided, boxes looked at. ``box`` holds value and
+    slopes of every step, ``middle`` the value, ``room`` matrices.
     """
     for _ in range(most):
         if counts[0] == 0 or counts[0] > DEEPEST - 8:
@@ -271,7 +271,7 @@ def _contract(steps, constants, rows, x, box, middle, room):
     """Makes a box smaller; says whether it is empty, holds exactly one root, or whether its Jacobian is regular."""
     n = x.shape[0]
     A, inverse_of, K = room[:n], room[n : 2 * n], room[3 * n + 2]
-    if not evaluate(steps, constants, x[:, 0], x[:, 1], True, box):
+    if not evaluate(steps, constants, x[:, 0], x[:, 1], box):
         return EMPTY
     for i in range(n):
         if box[rows[i], 0, 0] > 0.0 or box[rows[i], 0, 1] < 0.0:
@@ -280,7 +280,7 @@ def _contract(steps, constants, rows, x, box, middle, room):
     for l in range(n):
         m[l, 0] = 0.5 * (x[l, 0] + x[l, 1])
         m[l, 1] = up(max(x[l, 1] - m[l, 0], m[l, 0] - x[l, 0]))
-    evaluate(steps, constants, m[:, 0], m[:, 0], False, middle)
+    evaluate(steps, constants, m[:, 0], m[:, 0], middle)
     for i in range(n):
         lo, hi = middle[rows[i], 0, 0], middle[rows[i], 0, 1]
         for l in range(n):

@@ -83,13 +83,13 @@ class Tape:
 
 
 @compiled_part
-def evaluate(steps, constants, lo, hi, slopes, out):
-    """Bounds of every step over a box; with ``slopes``, also of its derivatives by all unknowns.
+def evaluate(steps, constants, lo, hi, out):
+    """Bounds of every step over a box, and of its derivatives by all unknowns if there is room for them.
 
-    ``out`` has the shape (steps, 1 + unknowns, 2): the value, then the slopes. Returns False if some step is defined
-    nowhere in the box: the root or the logarithm of numbers below zero.
+    ``out`` has the shape (steps, 1 + unknowns, 2): the value, then the slopes; or (steps, 1, 2). Returns False if some
+    step is defined nowhere in the box: the root or the logarithm of numbers below zero.
     """
-    n = lo.shape[0]
+    n = out.shape[1] - 1
     defined = True
     value, slope = out[:, 0], out[:, 1:]
     for k in range(steps.shape[0]):
@@ -107,7 +107,7 @@ def evaluate(steps, constants, lo, hi, slopes, out):
                 defined = False
             value[k, 0], value[k, 1] = apply(kind, value[i, 0], value[i, 1], j)
         value[k, 0], value[k, 1] = held(value[k, 0], value[k, 1])
-        if not slopes:
+        if n == 0:
             continue
         if kind <= CONSTANT:
             for l in range(n):

@@ -30,5 +30,5 @@ def bind_tree(programs: Programs, tree: TreeLayout, to: Bindings) -> Dynamics:
     )  # fmt: skip
     context.keep((code, gaps))
     workspace = Workspace(context)
-    project = workspace.callback(tk.project.address) if sizes.rows or has_quaternions(to.turnings) else None
-    return Dynamics(workspace.callback(tk.right_hand_side.address), project, int(to.has_power), workspace)
+    project = tk.project if sizes.rows or has_quaternions(to.turnings) else None
+    return Dynamics(tk.right_hand_side, project, int(to.has_power), workspace)

@@ -59,8 +59,8 @@ def bind_recursion(tables: Tables, numbers: Numbers, program: Any, loop_rows: Se
         rhs, project = ck.closed_right_hand_side, ck.project_closed
     context.rhs = rhs.address
     workspace = Workspace(context)
-    projection = workspace.callback(project.address) if has_quaternions(to.turnings) or loop_rows else None
-    return Dynamics(workspace.callback(rhs.address), projection, int(to.has_power), workspace)
+    projection = project if has_quaternions(to.turnings) or loop_rows else None
+    return Dynamics(rhs, projection, int(to.has_power), workspace)
 
 
 def _close_loops(context: Memory, tables: Tables, numbers: Numbers, vector: Array, rows: Sequence[str]) -> None:
@@ -84,7 +84,7 @@ def in_lanes(dynamics: Dynamics, tables: Tables, numbers: Numbers) -> Dynamics:
     context.w = aligned_zeros(len(tables.hinges) + 1, WIDTH, LANES)
     context.tau = aligned_zeros(tables.nv + 1, LANES)
     workspace = Workspace(context)
-    return Dynamics(workspace.callback(eight.address), None, dynamics.quadratures, workspace)
+    return Dynamics(eight, None, dynamics.quadratures, workspace)
 
 
 def extended(context: Memory, kind: Any) -> Memory:

@@ -1,0 +1,125 @@
+"""Kernels that another process compiles ahead of their use."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from pendula.numerics.compiled import jit
+from pendula.numerics.compiled.ahead import Ahead
+from pendula.numerics.intervals.first_use import ALL_ROOTS, BOUNDS
+from pendula.numerics.quick.first_use import CHECKED, ROOTS
+from pendula.numerics.steppers.first_use import LOCKSTEP, kernels_of
+from pendula.numerics.steppers.stepper import STEPPERS
+from pendula.system.first_use import SLOPES, SOLVE_ROWS
+
+
+def lines_of(code, *given, **environment):
+    """Lines that a fresh Python prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *given],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_every_job_names_a_kernel_and_runs():
+    """A worker suppresses errors, so nothing else would show that a job has stopped working."""
+    jobs = {ROOTS, CHECKED, LOCKSTEP, SLOPES, SOLVE_ROWS, ALL_ROOTS, BOUNDS}
+    jobs |= {job for name in STEPPERS for job in kernels_of(name)}
+    assert len(jobs) >= 11
+    for job in jobs:
+        assert isinstance(job, Ahead)
+        module, _, name = job.kernel.partition(":")
+        kernel = getattr(importlib.import_module(module), name)
+        if job.by:
+            module, _, name = job.by.partition(":")
+            getattr(importlib.import_module(module), name)()
+        else:
+            assert kernel.address > 0
+
+
+SAME_SIGNATURES = """
+import pendula
+from pendula.numerics.compiled.ahead import _found
+from pendula.numerics.intervals.first_use import ALL_ROOTS, BOUNDS
+from pendula.numerics.quick.first_use import CHECKED, ROOTS
+from pendula.numerics.steppers.first_use import LOOP
+from pendula.system.first_use import SOLVE_ROWS
+jobs = ALL_ROOTS, BOUNDS, CHECKED, ROOTS, LOOP, SOLVE_ROWS
+for job in jobs:
+    _found(job.by)()
+before = [list(_found(job.kernel).signatures) for job in jobs]
+model = pendula.library.double_pendulum()
+pendula.check(model, names=["kane", "lagrange"], states=2)
+rest = pendula.find_equilibria(model, prove=1.0)
+pendula.stability(model, rest[0])
+pendula.simulate(model, 0.1)
+for job, known in zip(jobs, before):
+    print(job.kernel, len(known), list(_found(job.kernel).signatures) == known)
+"""
+
+
+def test_jobs_compile_the_signatures_that_are_used():
+    """Machine code for other types of arguments would be compiled in vain."""
+    folder = {} if not jit.cache_directory else {"PENDULA_CACHE_DIR": str(Path(jit.cache_directory).parent)}
+    found = lines_of(SAME_SIGNATURES, **folder)
+    assert len(found) == 6
+    assert [line.split()[1:] for line in found] == [["1", "True"]] * 6, found
+
+
+SMALL = """
+from pendula.numerics.compiled.jit import compiled
+@compiled
+def one(x): return x + 1.0
+@compiled
+def two(x): return x + 2.0
+@compiled
+def three(x): return x + 3.0
+def use_two(): two(0.0)
+def use_three(): three(0.0)
+"""
+
+TWO_PROCESSES = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+import small_kernels as k
+from pendula.numerics.compiled import ahead, jit
+ahead._cores = lambda: 2
+jobs = [ahead.Ahead(f"small_kernels:{name}", f"small_kernels:use_{name}") for name in ("two", "three")]
+def kept(name): return len(list(Path(jit.cache_directory).glob(f"small_kernels.{name}-*")))
+ahead.expect(*jobs)
+print("workers", len(ahead._workers))
+k.one(0.0)
+print("workers", len(ahead._workers), "queue", *ahead._workers[0].pending if ahead._workers else ())
+if ahead._workers:
+    print("not begun", ahead.wait_for(k.three.py_func), *ahead._workers[0].pending)
+    print("finished", ahead.wait_for(k.two.py_func), kept("two"))
+    worker = ahead._workers[0].process
+    worker.stdin.close()
+    print("ended", worker.wait(60), "three", kept("three"))
+print("value", k.two(1.0), "loaded", sum(k.two.stats.cache_hits.values()))
+"""
+
+
+def test_another_process_compiles_what_is_expected_once_a_kernel_is_missing(tmp_path):
+    """Only then; what this process needs first, it takes out of the queue."""
+    (tmp_path / "small_kernels.py").write_text(SMALL)
+    folder = {"PENDULA_CACHE_DIR": str(tmp_path / "kernels"), "PENDULA_COMPILE_AHEAD": "1"}
+    assert lines_of(TWO_PROCESSES, str(tmp_path), **folder) == [
+        "workers 0",
+        "workers 1 queue small_kernels:two small_kernels:three",
+        "not begun False small_kernels:two",
+        "finished True 1",
+        "ended 0 three 0",
+        "value 3.0 loaded 1",
+    ]
+    assert lines_of(TWO_PROCESSES, str(tmp_path), **folder) == ["workers 0", "workers 0 queue", "value 3.0 loaded 1"]
