@@ -59,7 +59,7 @@ class Charts:
         return table
 
     def _functions(self) -> dict[Any, Any]:
-        """The intermediates that are functions of the length of a rotation vector, written with those of the surface."""
+        """Intermediates that are functions of the length of a rotation vector, written with those of the surface."""
         intermediates = {e: s for s, e in self.eq.definitions}
         found = {}
         for vector in self.surface.vectors:
