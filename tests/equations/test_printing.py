@@ -13,6 +13,7 @@ import time
 import numpy as np
 import pytest
 import sympy
+from sympy.printing.latex import LatexPrinter
 
 import pendula
 from pendula.equations.formulations.registry import formulations
@@ -279,7 +280,7 @@ def test_names_of_matrices_are_not_those_of_parameters_coordinates_or_inputs():
             assert not bracket or name.strip() not in symbols
 
 
-class PositiveFirst(sympy.printing.latex.LatexPrinter):
+class PositiveFirst(LatexPrinter):
     """SymPy's printer, with b - a for -a + b as we print it."""
 
     def _as_ordered_terms(self, expr, order=None):
