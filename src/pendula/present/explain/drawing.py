@@ -192,7 +192,7 @@ def _moved(shift: tuple[float, float], half: Array) -> list[tuple[float, float]]
     x, y = shift[0], shift[1] - RAISED
     size, angle = max(float(np.hypot(x, y)), 10.0), float(np.arctan2(y, x))
     found = []
-    for more in (1.0, 1.5, 2.1):
+    for more in (1.0, 1.5, 2.1, 2.8):
         for turn in (0.0, 0.5, -0.5, 1.0, -1.0, 1.6, -1.6, 2.3, -2.3, np.pi):
             c, s = np.cos(angle + turn), np.sin(angle + turn)
             reach = size * more + abs(c) * max(0.0, float(half[0]) - 8.0)  # wide labels begin beside their point
