@@ -22,7 +22,7 @@ LIBRARY = sorted(mechanisms())
 def test_help_names_every_command(pendula):
     result = pendula("--help")
     assert result.code == 0
-    for command in ("list", "show", "new", "schema", "derive", "check", "simulate", "ensemble", "reactions"):
+    for command in ("list", "show", "new", "schema", "derive", "check", "convert", "simulate", "ensemble"):
         assert f"\n  {command}" in result.out
 
 
@@ -49,7 +49,7 @@ def test_import_loads_nothing_heavy():
 
 
 @pytest.mark.parametrize(
-    "command", ["list", "show", "new", "schema", "derive", "check", "simulate", "ensemble", "reactions"]
+    "command", ["list", "show", "new", "schema", "derive", "check", "convert", "simulate", "ensemble", "reactions"]
 )
 def test_each_command_has_help_that_fits(pendula, command):
     result = pendula(command, "--help")

@@ -169,3 +169,22 @@ def test_the_page_shows_in_a_browser_without_scrolling_sideways(told, tmp_path, 
         assert browser.run(closed) is True
         assert [url for url in browser.requests if not url.startswith(("file:", "data:"))] == []
         assert browser.troubles == []
+
+
+def test_labels_avoid_lines_and_each_other():
+    drawing = Drawing("a cross")
+    drawing.line([[0.0, 0.0], [10.0, 0.0]], "body")
+    drawing.line([[5.0, -5.0], [5.0, 5.0]], "axis")
+    for _ in range(3):  # all would lie on the horizontal line
+        drawing.label([2.0, 0.0], r"\mathrm{rocker}", (0.0, 5.0))
+    scale, *_ = drawing._fit()
+    shifts = drawing.placed(scale)
+    assert len({(round(x), round(y)) for x, y in shifts}) == 3
+    assert all(abs(y - 5.0) > 6.9 for _, y in shifts)  # half the height of a label above or below the line
+
+
+def test_a_label_in_a_free_place_stays_there():
+    drawing = Drawing("a line")
+    drawing.line([[0.0, 0.0], [10.0, 10.0]], "body")
+    drawing.label([0.0, 10.0], "g", (3.0, 4.0))
+    assert drawing.placed(drawing._fit()[0]) == [(3.0, 4.0)]

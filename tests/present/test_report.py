@@ -254,3 +254,14 @@ def test_several_mechanisms_share_a_page(double_pendulum, four_bar):
     assert set(targets) <= set(ids)
     assert page.count("<h1>") == 3  # the page, and each mechanism
     assert "<title>double pendulum, four-bar linkage</title>" in page
+
+
+@pytest.mark.parametrize(("name", "tables"), [("spatial-rod", 2), ("pendulum", 0)])
+def test_orientations_are_shown_in_other_coordinates(name, tables):
+    """The initial state and the equilibria of mechanisms with ball or free joints, folded."""
+    text = report_html(study(library.mechanisms()[name].make(), duration=0.1))
+    folded = re.findall(r"<details><summary>The same orientations? in other coordinates</summary>(.*?)</details>", text)
+    assert len(folded) == tables
+    for content in folded:
+        for chart in ("zyz", "quaternion", "yaw-pitch-roll", "rotation vector"):
+            assert f">{chart}<" in content

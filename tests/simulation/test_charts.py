@@ -9,6 +9,8 @@ import pytest
 
 import pendula
 from pendula import Outcome, library
+from pendula.numerics.steppers.stepping import Integration
+from pendula.simulation.charts.undetermined import named
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.system import System
 
@@ -171,6 +173,44 @@ def test_a_force_along_the_angles_forbids_another_chart() -> None:
     assert run.outcome is Outcome.SINGULAR_CHART
     assert '"push"' in run.detail
     assert "theta = 0 or 180 deg" in run.detail
+
+
+SOME_AIMS = np.linspace(-0.9, -0.5, 8)
+
+
+def test_angles_of_a_point_pass_their_pole_or_name_it_within_1000_steps() -> None:
+    """A joint of type "coordinates" has no other chart; positions are those of the model in x and y."""
+    angles = pendula.compile_system("spherical-pendulum")
+    xy = pendula.compile_system(library.spherical_pendulum(chart="xy"))
+    stopped = 0
+    for theta in SOME_AIMS:
+        start = {"theta": theta, "theta_dot": 2.0, "phi": 0.3, "phi_dot": 0.0}
+        run = pendula.simulate(angles, 1.0, initial_state=start, tol=TOL, max_steps=1000)
+        if not run.ok:
+            stopped += 1
+            assert run.outcome is Outcome.SINGULAR_CHART
+            for words in ("theta = 0 deg", '"swing"', "phi_dot is not determined"):
+                assert words in run.detail
+            continue
+        aside, speed = np.sin(theta), 2.0 * np.cos(theta)
+        plane = {"x": np.cos(0.3) * aside, "y": np.sin(0.3) * aside}
+        plane |= {"x_dot": np.cos(0.3) * speed, "y_dot": np.sin(0.3) * speed}
+        other = pendula.simulate(xy, 1.0, initial_state=plane, tol=TOL)
+        r, same = (x.system.poses(x.q[-1], 1.0)[1] for x in (run, other))
+        assert np.allclose(r, same, atol=SAME)
+    assert stopped < len(SOME_AIMS)
+
+
+@pytest.mark.parametrize(("theta", "names_it"), [(0.0, True), (1e-9, True), (np.pi, True), (0.01, False)])
+def test_where_the_coordinates_of_a_point_are_singular_is_found_from_its_inertia(theta: float, names_it: bool) -> None:
+    system = pendula.compile_system("spherical-pendulum")
+    t = np.linspace(0.0, 1.0, 20)
+    y = np.column_stack([np.linspace(0.8, theta, 20), 0.3 + t, -np.ones(20), np.ones(20)])
+    run = Integration(t, y, t[:0], y[:0], Outcome.STEP_TOO_SMALL, "", 19, 0, 200, 0.0, 0.0, 0.0, "dop853")
+    found = named(system, run, np.array([1.0, 1.0, 9.81]))
+    assert (found.outcome is Outcome.SINGULAR_CHART) == names_it
+    if names_it:
+        assert f"theta = {180 if theta > 1 else 0} deg" in found.detail
 
 
 def tree(orientations: tuple[str, str]) -> pendula.Model:

@@ -13,6 +13,7 @@ from pendula.outcome import Outcome
 from pendula.simulation.account import trajectory_of
 from pendula.simulation.beginning import start_state, with_inputs
 from pendula.simulation.charts.switching import ChartRun, Elsewhere, has_singular_charts, starts_elsewhere
+from pendula.simulation.charts.undetermined import named
 from pendula.simulation.course import Course
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.events import Event, read_events
@@ -132,6 +133,7 @@ def _seen(course: Course, chart_switching: bool) -> tuple[Integration, tuple[str
             run, notes, poses, elsewhere = ChartRun(course, longest, switching=chart_switching).to_the_end()
         else:
             run, notes, poses = course.run(longest)
+            run = named(system, run, course.vector)
         missed, more = look_at_forces(system, run, course.vector)
         shorter = min([m.step for m in missed], default=np.inf)
         few = length < shorter * min(settings.max_steps, MOST_REPEATED)

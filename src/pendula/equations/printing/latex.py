@@ -54,6 +54,7 @@ def latex_name(name: str) -> str:
 _OWN = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "log", "exp", "min", "max")  # functions that LaTeX knows
 _AROUND = {"abs": r"\left|{%s}\right|", "floor": r"\left\lfloor{%s}\right\rfloor"}
 _AROUND |= {"ceiling": r"\left\lceil{%s}\right\rceil"}
+_WORDS = (r"\mathrm{", r"\dot{\mathrm{")
 _SIGNS = {"<=": r"\leq", ">=": r"\geq", "==": "=", "!=": r"\neq"}
 
 
@@ -81,7 +82,10 @@ class _Latex:
     def product(self, factors: Sequence[str]) -> str:
         text = factors[0]
         for before, factor in pairwise(factors):
-            text += (r" \cdot " if before[-1].isdigit() and factor[0].isdigit() else " ") + factor
+            between = r" \cdot " if before[-1].isdigit() and factor[0].isdigit() else " "
+            if before.startswith(_WORDS) or factor.startswith(_WORDS):  # a word beside another name
+                between = r"\, "
+            text += between + factor
         return text
 
     def fraction(self, above: str, below: str) -> str:

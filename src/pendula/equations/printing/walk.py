@@ -125,6 +125,8 @@ class Writer:
 
     def _sum(self, e: Any) -> str:
         terms = [(_negative(term), term) for term in e.as_ordered_terms()]
+        if [minus for minus, _ in terms] == [True, False]:  # b - a rather than -a + b
+            terms.reverse()
         return self.notation.sum([(minus, self.write(-term if minus else term)) for minus, term in terms])
 
     def _product(self, e: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import symengine as se
@@ -11,6 +11,7 @@ import symengine as se
 from pendula.equations.simplify.factoring import factored, readability
 from pendula.equations.simplify.polynomial import Polynomial, Ring
 from pendula.equations.simplify.steps import pairs, pythagoras, sums_of_angles
+from pendula.equations.simplify.surface import FLAT, Surface, unit_norm
 
 ALLOWED = 1e-12
 """Largest relative change of a value by a step; rounding stays a hundred times below it."""
@@ -24,8 +25,15 @@ STEPS: dict[str, Rewriting] = {
     "angle sums": sums_of_angles,
 }
 """Rewritings of polynomials by name, in order; the last step, ``FACTORED``, collects and factors."""
+UNIT_NORM = "unit norm"
+"""The step that uses the identities of quaternions and rotation vectors, after the first; only where there are any."""
 FACTORED = "factored"
-NAMES = (*STEPS, FACTORED)
+
+
+def step_names(surface: Surface = FLAT) -> tuple[str, ...]:
+    """The steps in order."""
+    first, *others = STEPS
+    return (first, *([UNIT_NORM] if surface.identities else []), *others, FACTORED)
 
 
 def simplified(expression: Any, rates: Sequence[Any] = ()) -> Any:
@@ -52,20 +60,25 @@ class Step(NamedTuple):
     """how much the step changed values, relatively; if more than ``ALLOWED``, ``form`` is that before the step"""
 
 
-def forms(expression: Any, rates: Sequence[Any] = ()) -> Iterator[Step]:
+def forms(expression: Any, rates: Sequence[Any] = (), surface: Surface = FLAT) -> Iterator[Step]:
     """The form after every step; the last is the one that is easiest to read of all.
 
     A step that changes a value is not taken. An expression that is too long to be expanded has no forms.
+
+    Args:
+        expression: a SymEngine expression.
+        rates: symbols in whose products terms are collected.
+        surface: identities between symbols of the expression; it is compared with its forms only where these hold.
     """
     ring = Ring()
     polynomial = ring.read(expression)
     if polynomial is None:
         return
-    points = Points(expression)
+    points = Points(expression, surface=surface)
     wanted = {str(r) for r in rates}
     found = [expression]
-    for name, rewrite in STEPS.items():
-        candidate = rewrite(polynomial, ring)
+    for name in step_names(surface)[:-1]:
+        candidate = unit_norm(polynomial, ring, surface) if name == UNIT_NORM else STEPS[name](polynomial, ring)
         form = ring.write(candidate)
         change = points.change(form)
         if change <= ALLOWED:
@@ -82,12 +95,14 @@ def forms(expression: Any, rates: Sequence[Any] = ()) -> Iterator[Step]:
 
 
 class Points:
-    """An expression at random points, to compare others with it."""
+    """An expression at random points, to compare others with it; on a surface if its symbols obey identities."""
 
-    def __init__(self, expression: Any, points: int = 3) -> None:
+    def __init__(self, expression: Any, points: int = 3, surface: Surface = FLAT, beside: Iterable[Any] = ()) -> None:
+        """Points have values for the symbols of the expression, of the surface, and for those given in ``beside``."""
         rng = random.Random(7)
-        self.symbols = sorted(expression.free_symbols, key=str)
-        self.points = [[rng.uniform(0.2, 1.2) for _ in self.symbols] for _ in range(points)]
+        self.symbols = sorted({*expression.free_symbols, *surface.symbols, *beside}, key=str)
+        drawn = [{s: rng.uniform(0.2, 1.2) for s in self.symbols} for _ in range(points)]
+        self.points = [surface.onto(point) for point in drawn]
         self.values = [self._at(expression, point) for point in self.points]
 
     def change(self, other: Any) -> float:
@@ -100,8 +115,9 @@ class Points:
             worst = max(worst, difference) if difference == difference else float("inf")
         return worst
 
-    def _at(self, expression: Any, point: Sequence[float]) -> complex:
+    def _at(self, expression: Any, point: Mapping[Any, float]) -> complex:
         try:
-            return complex(expression.subs(dict(zip(self.symbols, point, strict=True))).n())
+            return complex(expression.subs(point).n())
         except RuntimeError:  # SymEngine evaluates cases only in this way, which is slower
-            return complex(se.Lambdify(self.symbols, [expression], backend="lambda")(point)[0])
+            values = [point[s] for s in self.symbols]
+            return complex(se.Lambdify(self.symbols, [expression], backend="lambda")(values)[0])

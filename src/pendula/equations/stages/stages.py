@@ -12,10 +12,10 @@ import symengine as se
 
 from pendula.equations.derive import equations_of
 from pendula.equations.equations import Equations
-from pendula.equations.simplify.recipe import ALLOWED, NAMES, Points, forms
+from pendula.equations.simplify.recipe import ALLOWED, Points, forms, step_names
 from pendula.equations.simplify.sizes import operations, terms
 from pendula.equations.stages.derivation import Derivation, Entries
-from pendula.errors import NotSupported, UsageError
+from pendula.errors import UsageError
 from pendula.model.model import Model
 from pendula.words import counted, readable
 
@@ -145,7 +145,11 @@ def stages(equations: Equations | Model | str, *, seconds: float = SECONDS) -> S
     """The derivation in stages, each simplified step by step with counts and a check, as in Gupta and Saha.
 
     Rotation matrices, angular velocities, inertia tensors in fixed axes, the generalized inertia matrix (GIM), the
-    centrifugal and Coriolis terms h, gravity, and the constraints of closed loops.
+    centrifugal and Coriolis terms h, gravity, and the constraints of closed loops. Where speeds are angular
+    velocities, as with quaternions, also the velocities of the mass centres, and both velocities in body axes, from
+    which M and h follow.
+
+    The step "unit norm" uses |e| = 1 of every quaternion e; checks of such models take place at unit quaternions.
 
     The stages start from the poses of the bodies and share nothing else with the formulations. Every step is checked at
     random points, and the last stages are compared with the derived equations.
@@ -155,9 +159,6 @@ def stages(equations: Equations | Model | str, *, seconds: float = SECONDS) -> S
         seconds: time after which entries are no longer simplified; the result so far is returned, with a note. An
             interruption from the keyboard does the same.
 
-    Raises:
-        NotSupported: the equations contain quaternions.
-
     Example:
         >>> import pendula
         >>> rod = stages("spatial-rod")
@@ -166,11 +167,6 @@ def stages(equations: Equations | Model | str, *, seconds: float = SECONDS) -> S
         (True, True)
     """
     eq = equations_of(equations, "stages")
-    if eq.quaternions:
-        raise NotSupported(
-            f"{eq.model.name}: stages need rotations by angles, and there are quaternions.\n"
-            "  Try: a joint with angles (a sequence such as zyz), or print_equations."
-        )
     return _Run(eq, seconds).result()
 
 
@@ -179,10 +175,11 @@ class _Run:
         import sympy  # noqa: F401  its import is no part of the first stage's time
 
         self.eq, self.derivation = eq, Derivation(eq)
+        self.surface = self.derivation.charts.surface
         self.until = time.monotonic() + seconds
         self.seconds = seconds
         self.stages: list[Stage] = []
-        self.notes: list[str] = []
+        self.notes: list[str] = list(self.derivation.charts.words)
 
     def result(self) -> Stages:
         d = self.derivation
@@ -193,17 +190,24 @@ class _Run:
             w = self._stage("angular velocities", lambda: d.angular_velocities(R), lambda: d.angular_velocities(raw_R))
             raw_I = d.tensors(raw_R)
             tensors = self._stage("inertia tensors", lambda: d.tensors(R), lambda: raw_I)
-            raw_M = d.masses(w, raw_I)
-            M = self._stage("inertia matrix M", lambda: d.masses(w, tensors), lambda: raw_M)
-            h = self._stage(
-                "Coriolis terms h",
-                lambda: d.coriolis(w, tensors, M),
-                lambda: d.coriolis(w, raw_I, raw_M),
-            )
-            gravity = self._stage("gravity", d.gravity, d.gravity)
+            u, raw_u = d.velocities(), d.velocities()
+            # what M and h follow from: velocities with tensors in fixed axes, or velocities in body axes
+            base: tuple[Any, ...] = (u, w, tensors)
+            raw: tuple[Any, ...] = (raw_u, w, raw_I)
+            if d.in_own_axes:
+                u = self._stage("velocities", d.velocities, lambda: raw_u)
+                raw_B = d.in_body_axes(raw_R, raw_u, w)
+                B = self._stage("in body axes", lambda: d.in_body_axes(R, u, w), lambda: raw_B)
+                base, raw = (B, B, None), (raw_B, raw_B, None)
+            raw_M = d.masses(*raw)
+            M = self._stage("inertia matrix M", lambda: d.masses(*base), lambda: raw_M)
+            h = self._stage("Coriolis terms h", lambda: d.coriolis(M, *base), lambda: d.coriolis(raw_M, *raw))
+            gravity = self._stage("gravity", lambda: d.gravity(u), lambda: d.gravity(raw_u))
             if self.eq.G:
                 self._stage("constraints G, c", d.constraints, d.constraints)
             agreement = self._agreement(M, h, gravity)
+            if d.in_own_axes:
+                agreement["I"] = self._difference(d.momenta(w, tensors), d.turned_momenta(R, base[0]))
         return Stages(self.eq.model.name, self.eq.formulation, tuple(self.stages), agreement, tuple(self.notes))
 
     @contextmanager
@@ -221,20 +225,21 @@ class _Run:
         entries = {label: se.sympify(e) for label, e in derive().items()}
         before = _size(entries.values())
         current: dict[str, Any] = dict(entries)
-        history = {step: dict[str, Any]() for step in NAMES}
-        changes = dict.fromkeys(NAMES, 0.0)
+        names = step_names(self.surface)
+        history = {step: dict[str, Any]() for step in names}
+        changes = dict.fromkeys(names, 0.0)
         unfinished = 0
         for label, e in entries.items():
             if time.monotonic() > self.until:
                 unfinished += 1
                 continue
             done = False
-            for step in forms(e, self.eq.v):
+            for step in forms(e, self.eq.v, self.surface):
                 history[step.name][label] = current[label] = step.form
                 changes[step.name] = max(changes[step.name], step.change)
                 done = True
             unfinished += not done
-        steps = tuple(StageStep(step, _size((entries | history[step]).values()), changes[step]) for step in NAMES)
+        steps = tuple(StageStep(step, _size((entries | history[step]).values()), changes[step]) for step in names)
         shown = {label: e._sympy_() if hasattr(e, "_sympy_") else e for label, e in current.items()}
         self.stages.append(Stage(name, shown, raw, before, steps, time.perf_counter() - began, unfinished))
         if unfinished:
@@ -255,20 +260,21 @@ class _Run:
         eq, names = self.eq, self.derivation.names
         derived = {f"M[{names[i]}, {names[j]}]": eq.M[i][j] for i in range(len(names)) for j in range(i + 1)}
         parts = eq.parts.free
-        found = {"M": _difference(M, {k: eq.inline(x) for k, x in derived.items()})}
+        found = {"M": self._difference(M, {k: eq.inline(x) for k, x in derived.items()})}
         for block, entries, part in (("h", h, "inertia"), ("gamma", gravity, "gravity")):
             rows = dict(zip(entries, (-eq.inline(x) for x in parts[part]), strict=True))
-            found[block] = _difference(entries, rows)
+            found[block] = self._difference(entries, rows)
         return found
+
+    def _difference(self, found: Entries, expected: Entries) -> float:
+        """The largest relative difference of entries at random points."""
+        pairs = [(se.sympify(expected[k]), se.sympify(e)) for k, e in found.items()]
+        return max(
+            (Points(e, surface=self.surface, beside=other.free_symbols).change(other) for e, other in pairs),
+            default=0.0,
+        )
 
 
 def _size(entries: Any) -> Size:
     shown = list(entries)
     return Size(sum(map(terms, shown)), sum(map(operations, shown)))
-
-
-def _difference(found: Entries, expected: Entries) -> float:
-    """The largest relative difference of entries at random points."""
-    return max(
-        (Points(se.sympify(expected[k]) + 0 * found[k]).change(se.sympify(found[k])) for k in found), default=0.0
-    )

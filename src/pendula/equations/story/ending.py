@@ -74,7 +74,7 @@ def force_steps(
                     telling.total(
                         rf"{SYMBOLS[part]}_{{{k + 1}}}",
                         rows[part][k],
-                        rf"row of ${telling.rate(k)}$",
+                        rf"equation of ${telling.rate(k)}$",
                         compared=Comparison("the same part by another formulation", ("part", part, k)),
                     )
                 )
@@ -167,7 +167,7 @@ def final_chapter(telling: Telling) -> Chapter:
     speeds = r" & ".join(telling.name(v) for v in eq.v[:WIDEST]) + (r" & \cdots" if n > WIDEST else "")
     law.append(rf"@v^T = \begin{{bmatrix}} {speeds} \end{{bmatrix}}")
     formulas = _first_rows(eq) if n > MOST_SPEEDS else _blocks(eq)
-    words = ["Sorted by unknown accelerations, all steps together give the equations of motion."]
+    words = ["Collecting the terms with accelerations on the left gives the equations of motion."]
     if n > MOST_SPEEDS:
         words.append(
             f"They have {n} rows, too many for a page. The first {WIDEST} rows and columns are shown; print_equations "
@@ -175,8 +175,8 @@ def final_chapter(telling: Telling) -> Chapter:
         )
     if loops:
         words.append(
-            "The multipliers $@lam$ are the forces by which the constraints act; they are unknown like the "
-            "accelerations, and there is one more equation for each of them."
+            "The multipliers $@lam$ are the constraint forces. They are unknowns, like the accelerations; each "
+            "constraint adds one unknown and one equation."
         )
     if eq.formulation == "maximal":
         words.append("The joint coordinates are read from the coordinates of the bodies afterwards.")

@@ -40,9 +40,8 @@ def _frames_step(telling: Telling) -> StoryStep:
     planar = telling.planar
     axes = "x to the right, y upwards, z towards you" if planar else "x, y and z"
     words = [
-        f"The world frame is fixed to the ground, with axes {axes}. Every body carries a frame of its own, fixed in "
-        f"it: "
-        "the drawing shows its origin and its axes. Points of a body are given in that frame, where they do not move.",
+        f"The world frame is fixed to the ground, with axes {axes}. Every body carries a frame of its own; the "
+        "drawing shows its origin and its axes. A point of a body has constant coordinates in that frame.",
     ]
     if isinstance(telling.m, BodyCoordinates):
         words.append(
@@ -116,8 +115,8 @@ def _drives_step(telling: Telling) -> StoryStep:
         ):
             formulas.append(Formula(telling.name(symbol), scalar(table[symbol]), what))
     words = (
-        "Some motions are prescribed as functions of time. They are no unknowns: value, rate and acceleration are "
-        "known at every time, and they enter the equations of the others.",
+        "Some motions are prescribed as functions of time. They are not unknowns: their values, rates and "
+        "accelerations are known at all times and enter the equations of the other coordinates.",
     )
     return StoryStep("Prescribed motions", words, formulas=tuple(formulas))
 
@@ -149,7 +148,7 @@ def _quaternions_step(telling: Telling) -> StoryStep:
 def positions_chapter(telling: Telling) -> Chapter:
     """Orientation, origin and mass centre of every body."""
     words = [
-        "From the ground outwards, each joint says how the frame of the next body follows from the frame before it. "
+        "Starting from the ground, each joint determines the frame of the next body from the frame before it. "
         "This gives the rotation matrix $R$, from body axes to world axes, and the origin $\\boldsymbol{r}$ of every "
         "body; the mass centre is then at $\\boldsymbol{r}_C = \\boldsymbol{r} + R\\,\\boldsymbol{c}$.",
     ]
@@ -230,13 +229,13 @@ def _walk(telling: Telling, k: int) -> str:
     steps = (*link.before, *telling.m.relative_motion(k, frame), *link.after)
     told = [text for step in steps if (text := _step(telling, step))]
     start = place(telling.m.links[link.parent].body if link.parent >= 0 else "ground")
-    joint = f"joint {escaped(link.joint.name)}, {_article(link.joint.type)} joint"
+    joint = f"Joint {escaped(link.joint.name)} is {_article(link.joint.type)} joint"
     if not told:
-        return f"By {joint}, its frame coincides with that of {start}."
+        return f"{joint}. The frame of the body coincides with that of {start}."
     away = ""
     if link.absolute_turn is not None and link.parent >= 0:
-        away = " (The angle is measured from the ground, so the turn relative to the parent is a difference.)"
-    return f"By {joint}, start in the frame of {start}, {', then '.join(told)}.{away}"
+        away = " (Angles are measured from the ground, so the rotation relative to the parent is a difference.)"
+    return f"{joint}. Start from the frame of {start}, {', then '.join(told)}.{away}"
 
 
 def _article(kind: str) -> str:

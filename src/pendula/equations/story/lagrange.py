@@ -17,10 +17,11 @@ LEAD = (
 )
 
 LOOPS = (
-    "A closing joint keeps distances $@g$ between two bodies at zero. Differentiating them along the motion of each "
-    "speed gives the rows of the Jacobian $@G$, so that $\\dot @g = @G @v - @b$. The second derivative contains the "
-    "accelerations: $@G \\dot @v = @c$, where $-@c$ is what remains of it at constant speeds.",
-    "The constraint forces enter Lagrange's equations as $@G^T @lam$, one multiplier for each constraint.",
+    "A closing joint keeps the distances $@g$ between points of two bodies at zero. Differentiating them along the "
+    "motion of each speed gives the rows of the Jacobian $@G$: $\\dot @g = @G @v$, minus $@b$ where motions are "
+    "prescribed. The second derivative contains the accelerations. It must vanish too, so $@G \\dot @v = @c$, where "
+    "$-@c$ is what is left of it at constant speeds.",
+    "The constraint forces enter Lagrange's equations as $@G^T @lam$, with one multiplier for each constraint.",
 )
 
 
@@ -116,8 +117,8 @@ def _energies(telling: Telling, d: LagrangeDerivation) -> Chapter:
         Step(
             "Potential energy",
             (
-                "Weight has the potential $-m\\,\\boldsymbol{g} \\cdot \\boldsymbol{r}_C$, a spring the energy stored "
-                "in it.",
+                "The potential energy of a weight is $-m\\,\\boldsymbol{g} \\cdot \\boldsymbol{r}_C$, that of a spring "
+                "is the energy stored in it.",
             ),
             (),
             (
@@ -162,7 +163,10 @@ def _momenta(telling: Telling, d: LagrangeDerivation) -> Chapter:
     steps = [
         Step(
             "Generalized momenta",
-            ("The derivative of the kinetic energy by a speed is the generalized momentum of that speed.",),
+            (
+                "The derivative of the kinetic energy with respect to a speed is the generalized momentum of that "
+                "speed.",
+            ),
             (r"p_k = \frac{\partial T}{\partial @v_k}",),
             tuple(formulas),
         ),
@@ -180,15 +184,15 @@ def _momenta(telling: Telling, d: LagrangeDerivation) -> Chapter:
 def _forces(telling: Telling, d: LagrangeDerivation) -> Chapter:
     inertia = (
         "Two more inertia terms come from the rate of the momentum at constant speeds and from the change of $T$ with "
-        "position: centrifugal and Coriolis terms. Both are quadratic in the speeds. On the right-hand side they stand "
-        "with a minus sign."
+        "position: the centrifugal and Coriolis terms, quadratic in the speeds. They move to the right-hand side and "
+        "change sign."
     )
     if telling.m.balls:
         inertia += (
             " Angular velocities are not rates of coordinates, so for them the term $\\boldsymbol{\\omega} \\times "
             "\\partial T/\\partial \\boldsymbol{\\omega}$ is added (Boltzmann and Hamel)."
         )
-    laws = {
+    laws: dict[str, tuple[str, ...]] = {
         "inertia": (
             r"\frac{\partial T}{\partial s_k} - \left.\frac{d}{dt} \frac{\partial T}{\partial @v_k}\right|_{\dot @v "
             r"= 0}",
@@ -200,14 +204,19 @@ def _forces(telling: Telling, d: LagrangeDerivation) -> Chapter:
     }
     words = {
         "inertia": inertia,
-        "gravity": "Weight acts through the derivative of its potential along the motion of each speed.",
+        "gravity": "The generalized force of a weight is minus the derivative of its potential.",
         "springs": "Springs act in the same way.",
-        "dissipation": "Friction and dampers have no potential; the power of their forces for a unit speed counts.",
-        "applied": "Applied forces and torques count by their power for a unit speed, too (virtual work).",
+        "dissipation": "Friction and dampers have no potential. Their generalized force is the power of their forces "
+        "at unit speed (virtual work).",
+        "applied": "The generalized force of applied forces and torques is their power at unit speed (virtual work).",
     }
+    rates = not telling.m.drives and all(str(r) == f"{q}_dot" for q, r in zip(telling.m.q, telling.m.qdot, strict=True))
+    along = "" if rates else ", where $\\partial/\\partial s_k$ is the derivative along the motion of that speed alone"
     intro = (
         "Lagrange's equation of speed $k$ is $\\dot p_k - \\partial T/\\partial s_k + \\partial V/\\partial s_k = "
-        "Q_k$, where $\\partial/\\partial s_k$ is the derivative along the motion of that speed alone. All that "
-        "contains no acceleration goes to the right-hand side $@f_k$.",
+        f"Q_k${along}. Every term without an acceleration moves to the right-hand side $@f_k$.",
     )
+    if rates:
+        intro = (intro[0].replace("s_k", "@q_k"),)
+        laws = {part: tuple(law.replace("s_k", "@q_k") for law in found) for part, found in laws.items()}
     return Chapter("Generalized forces", intro, tuple(force_steps(telling, d.forces, laws, words)))

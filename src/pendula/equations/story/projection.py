@@ -100,7 +100,8 @@ class _Projection:
         second = r"[S][\boldsymbol{\omega}]" if not self.t.planar else "0"
         law = (
             r"M_i \dot V_i + \Omega_i V_i = Q_i + R_i",
-            r"M_i = \begin{bmatrix} m\,1 & -[S] \\ [S] & J \end{bmatrix}, \qquad \Omega_i = \begin{bmatrix} "
+            r"M_i = \begin{bmatrix} m\,1 & -[S] \\ [S] & J \end{bmatrix}",
+            r"\Omega_i = \begin{bmatrix} "
             rf"{first} & -[\boldsymbol{{\omega}}][S] \\ {second} & [\boldsymbol{{\omega}}] J \end{{bmatrix}}",
         )
         intro = Step("The equations of a free body", words, law)
@@ -180,7 +181,8 @@ class _Projection:
             *self.t.rest,
         )
         law = (
-            r"V_i - X_i V_p = A_i @v, \qquad X_i = \begin{bmatrix} T^T & -T^T [\boldsymbol{d}] \\ 0 & T^T "
+            r"V_i - X_i V_p = A_i @v",
+            r"X_i = \begin{bmatrix} T^T & -T^T [\boldsymbol{d}] \\ 0 & T^T "
             r"\end{bmatrix}",
         )
         return Chapter("Conditions of the joints: L and A", words, (Step("", (), law), *steps))
@@ -290,15 +292,15 @@ class _Projection:
             "matrix is inverted: the columns of $L_\\tau$ follow from body to body, $V_i = X_i V_p + A_i @v$.",
             *self.t.rest,
         )
-        law = (r"V = L_\tau @v, \qquad L_\tau = L^{-1} A, \qquad \dot V = L_\tau \dot @v + \dot L_\tau @v",)
+        law = (r"V = L_\tau @v, \qquad L_\tau = L^{-1} A", r"\dot V = L_\tau \dot @v + \dot L_\tau @v")
         return Chapter("Velocities that the joints allow", words, (Step("", (), law), *steps))
 
     # -- projection -----------------------------------------------------------------------------
 
     def projected(self) -> Chapter:
         """The mass matrix and the generalized forces."""
-        laws = {part: (r"L_\tau^T Q",) for part in PARTS}
-        laws["inertia"] = (r"-L_\tau^T \left( \Omega V + M \dot L_\tau @v \right)",)
+        laws = {part: (r"\sum_i L_{\tau,i}^T\, Q_i",) for part in PARTS}
+        laws["inertia"] = (r"-\sum_i L_{\tau,i}^T \left( \Omega_i V_i + M_i \dot L_{\tau,i}\, @v \right)",)
         words = {
             "inertia": "Centrifugal and Coriolis terms: the terms quadratic in the velocity, and the accelerations at "
             "constant speeds.",
@@ -311,7 +313,7 @@ class _Projection:
             self.t,
             self.d.mass_terms,
             "Inserting $\\dot V$ and multiplying by $L_\\tau^T$ gives the mass matrix, a sum over the bodies.",
-            (r"@M = L_\tau^T M L_\tau = \sum_i L_{\tau,i}^T\, M_i\, L_{\tau,i}",),
+            (r"@M = \sum_i L_{\tau,i}^T\, M_i\, L_{\tau,i}",),
         )
         intro = (
             "The forces in the joints are $R = L_\\lambda^T @lam$. On velocities that the joints allow they do "
@@ -330,8 +332,8 @@ class _Projection:
         )
         chapter = reactions_chapter(self.t, words)
         law = (
-            r"@lam = \left( L_\lambda L_\lambda^T \right)^{-1} L_\lambda \left( M \dot V + \Omega V - Q \right), "
-            r"\qquad R = L_\lambda^T @lam",
+            r"@lam = \left( L_\lambda L_\lambda^T \right)^{-1} L_\lambda B, \qquad R = L_\lambda^T @lam",
+            r"B_i = M_i \dot V_i + \Omega_i V_i - Q_i",
         )
         compared = Comparison(
             "$@lam$ by this formula with numbers, against the forces in the joints by Newton-Euler",

@@ -96,7 +96,10 @@ def facts(told: Explanation) -> list[tuple[str, str]]:
     ]
     if told.whole is not None:
         found.append(
-            (short(told.whole.difference), "difference of the accelerations: this page line by line, and compiled")
+            (
+                short(told.whole.difference),
+                "relative difference between accelerations from the formulas on this page and compiled ones",
+            )
         )
     return found
 
@@ -104,7 +107,7 @@ def facts(told: Explanation) -> list[tuple[str, str]]:
 def title(told: Explanation) -> str:
     """The headline."""
     name = told.model.name
-    return f"{name[:1].upper()}{name[1:]}: how its equations of motion come about"
+    return f"{name[:1].upper()}{name[1:]}: derivation of its equations of motion"
 
 
 def intro(told: Explanation) -> tuple[str, ...]:
@@ -112,12 +115,12 @@ def intro(told: Explanation) -> tuple[str, ...]:
     name = NAMES[told.formulation]
     other = NAMES[told.compared_with]
     return (
-        f"This is the derivation of the equations of motion by {name}, told from the frames to the final equations.",
+        f"This page derives the equations of motion by {name}, from the frames of the bodies to the final equations.",
         *told.story.lead,
-        "Every formula is the one that the compiled equations use, written out and simplified where it is short. The "
-        f"figure beside a formula is the largest relative difference from an independent value at {told.states} random "
-        f"states; most of these values come from positions differentiated in time or from {other}, which derives the "
-        "same equations in another way.",
+        "Every formula is taken from the equations that Pendula compiles and runs; short ones are written out and "
+        f"simplified. The number beside a formula shows how well it agrees with an independent value at {told.states} "
+        "random states: it is the largest relative difference. Most of these values come from differentiating "
+        f"positions in time, or from {other}, which reaches the same equations by another route.",
     )
 
 

@@ -20,6 +20,12 @@ WIDTH, HEIGHT = 560.0, 360.0
 
 MARGIN = 46.0
 
+RAISED = 5.0
+"""Height of the middle of a label over its base line, in pixels."""
+
+LETTER = {"small": 6.0, "name": 7.5, "label": 8.5}
+"""Width of a letter by style, in pixels."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -85,6 +91,28 @@ class Drawing:
         scale = min((WIDTH - 2 * MARGIN) / wide, (HEIGHT - 2 * MARGIN) / tall)
         return float(scale), (low + high) / 2, np.array([WIDTH, float(tall * scale) + 2 * MARGIN])
 
+    def placed(self, scale: float) -> list[tuple[float, float]]:
+        """The shifts of all labels, changed where a label would lie on a line, a mark or another label."""
+        flip = scale * np.array([1.0, -1.0])
+        crowded = [_dense(line.points * flip) for line in self.lines]
+        crowded += [mark.at * flip + _CROSS * mark.radius for mark in self.marks]
+        points = np.concatenate(crowded) if crowded else np.zeros((0, 2))
+        taken: list[tuple[Array, Array]] = []
+        found = []
+        for label in self.labels:
+            half = _half(label)
+            choices = [label.shift, *_moved(label.shift, half)]
+            costs = []
+            for k, shift in enumerate(choices):
+                middle = label.at * flip + np.array(shift) - np.array([0.0, RAISED])
+                under = int(np.sum(np.all(np.abs(points - middle) < half, axis=1)))
+                over = sum(bool(np.all(np.abs(other - middle) < half + size)) for other, size in taken)
+                costs.append((min(under, 4) + 6 * over, k))
+            best = choices[min(costs)[1]]
+            taken.append((label.at * flip + np.array(best) - np.array([0.0, RAISED]), half))
+            found.append(best)
+        return found
+
     def svg(self) -> str:
         """The drawing as an SVG element; colours and widths come from the page."""
         scale, centre, size = self._fit()
@@ -104,8 +132,8 @@ class Drawing:
             parts.append(
                 f'<circle class="{mark.style}{_color(mark.color)}" cx="{x:.1f}" cy="{y:.1f}" r="{mark.radius:g}"/>'
             )
-        for label in self.labels:
-            x, y = place(label.at) + np.array(label.shift)
+        for label, shift in zip(self.labels, self.placed(scale), strict=True):
+            x, y = place(label.at) + np.array(shift)
             letter, index = spelled(label.tex)
             below = f'<tspan class="sub" dy="4">{escape(index)}</tspan>' if index else ""
             text = f'<text class="{label.style}{_color(label.color)}" x="{x:.1f}" y="{y:.1f}">{escape(letter)}{below}'
@@ -131,13 +159,45 @@ class Drawing:
         for mark in self.marks:
             x, y = place(mark.at)
             parts.append(rf"\put({x:.2f},{y:.2f}){{\circle*{{{2 * mark.radius * unit:.2f}}}}}")
-        for label in self.labels:
-            x, y = place(label.at, label.shift)
+        for label, shift in zip(self.labels, self.placed(scale), strict=True):
+            x, y = place(label.at, shift)
             parts.append(rf"\put({x:.2f},{y:.2f}){{\makebox(0,0){{\small ${label.tex}$}}}}")
         return "\n".join([*parts, r"\end{picture}"])
 
 
 _THICKNESS = {"body": 1.6, "force": 1.0, "ground": 0.8, "axis": 0.5, "frame": 0.4, "faint": 0.3}
+
+
+_CROSS = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+
+
+def _dense(points: Array) -> Array:
+    """Points along a polyline, a few pixels apart."""
+    found = [points[:1]]
+    for a, b in pairwise(points):
+        steps = int(np.clip(np.hypot(*(b - a)) / 4.0, 1, 400))
+        found.append(a + np.linspace(0.0, 1.0, steps + 1)[1:, None] * (b - a))
+    return np.concatenate(found)
+
+
+def _half(label: Label) -> Array:
+    """Half of the width and height of a label, in pixels."""
+    letter, index = spelled(label.tex)
+    wide = LETTER.get(label.style, 8.5) * (len(letter) + 0.75 * len(index))
+    return np.array([wide / 2, 7.0])
+
+
+def _moved(shift: tuple[float, float], half: Array) -> list[tuple[float, float]]:
+    """Other shifts of a label, the nearest first: turned about its point and farther from it."""
+    x, y = shift[0], shift[1] - RAISED
+    size, angle = max(float(np.hypot(x, y)), 10.0), float(np.arctan2(y, x))
+    found = []
+    for more in (1.0, 1.5, 2.1, 2.8):
+        for turn in (0.0, 0.5, -0.5, 1.0, -1.0, 1.6, -1.6, 2.3, -2.3, np.pi):
+            c, s = np.cos(angle + turn), np.sin(angle + turn)
+            reach = size * more + abs(c) * max(0.0, float(half[0]) - 8.0)  # wide labels begin beside their point
+            found.append((reach * c, reach * s + RAISED))
+    return found
 
 
 def _color(color: int) -> str:

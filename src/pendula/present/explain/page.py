@@ -7,6 +7,7 @@ loading over a network.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 
 from pendula import __version__
@@ -89,11 +90,21 @@ class _Writer:
         if step.law:
             laws = "".join(f'<div class="scroll">{mathml(law, block=True)}</div>' for law in step.law)
             inside += f'<div class="law">{laws}{self._check(self.told.checks.get(id(step)))}</div>'
-        inside += f'<div class="formulas">{"".join(self._formula(f) for f in step.formulas)}</div>'
+        inside += f'<div class="formulas">{self._formulas(step.formulas)}</div>'
         if step.folded:
             return f'<details class="step"><summary>{prose(step.title)}</summary>{inside}</details>'
         head = f"<h3>{prose(step.title)}</h3>" if step.title else ""
         return f'<div class="step">{head}{inside}</div>'
+
+    def _formulas(self, formulas: Sequence[Formula]) -> str:
+        """Formulas; several of one body in a row stand on lines of their own."""
+        parts = []
+        for k, formula in enumerate(formulas):
+            before = formulas[max(k - 2, 0) : k]
+            if len(before) == 2 and before[0].source == before[1].source != formula.source:
+                parts.append('<div class="next"></div>')
+            parts.append(self._formula(formula))
+        return "".join(parts)
 
     def _formula(self, formula: Formula) -> str:
         shown = self.told.shown[id(formula)]

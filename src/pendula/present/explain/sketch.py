@@ -15,7 +15,7 @@ from pendula.model.bodies import GROUND
 from pendula.model.forces.actions import Between, Push
 from pendula.model.joints import Side, TreeJoint
 from pendula.model.joints.steps import Slide
-from pendula.present.explain.drawing import Drawing
+from pendula.present.explain.drawing import LETTER, Drawing
 from pendula.present.pictures.frames import outline
 from pendula.present.pictures.results import Pose, scene_of
 from pendula.present.player.scene import Scene, SceneBody
@@ -147,7 +147,8 @@ class Sketch:
         size = float(np.hypot(*along))
         side = np.array([along[1], -along[0]]) / size if size > 1e-9 * self.size else np.array([0.7, -0.7])
         side = side if side[0] >= 0 else -side
-        drawing.label(center, upright(body), (13 * side[0], -17 * side[1] + 5), "name", self.colors[body])
+        reach = 13 + LETTER["name"] * len(body) / 2
+        drawing.label(center, upright(body), (reach * side[0], -17 * side[1] + 5), "name", self.colors[body])
 
     def _gravity(self, drawing: Drawing) -> None:
         if self.gravity is None:

@@ -18,7 +18,9 @@ from pendula.model.forces.base import Force
 from pendula.model.model import Model
 from pendula.present.report.html import Page, Raw, badge, block, details, missing, sentence, table, with_unit
 from pendula.present.report.motion import start_of
+from pendula.present.words.attitudes import coordinates_text, speeds_text
 from pendula.present.words.tables import number
+from pendula.simulation.charts.attitudes import attitudes
 from pendula.system.loops.mobility import mobility
 from pendula.words import counted
 
@@ -86,6 +88,7 @@ def description_section(found: Study, page: Page) -> str:
         rows = [(f.name or f"force {k}", f.type, f.where(), _strength(f)) for k, f in enumerate(model.forces, 1)]
         parts.append(table(["Force", "Type", "Acts on", "Given by"], rows))
     parts.append(table(["State", "Unit", "At the start", "Given by"], _state_rows(found)))
+    parts.append(_start_in_other_charts(found))
     if model.parameters:
         known, values = parameter_units(model), model.parameter_values
         listed = [
@@ -149,6 +152,22 @@ def _strength(force: Force) -> str:
             text = f"({', '.join(map(str, value))})" if isinstance(value, tuple) else str(value)
             found.append(f"{field} {text}")
     return ", ".join(found)
+
+
+def _start_in_other_charts(found: Study) -> str:
+    """The orientations of the initial state in other coordinates, folded; empty if there are none."""
+    state = found.system.in_joints.initial_state()
+    if found.run is not None:
+        names = (*state.layout.coordinates, *state.layout.speeds)
+        state = state.replace({name: float(found.run[name][0]) for name in names})
+    shown = attitudes(state)
+    if not shown:
+        return ""
+    rows = [(x.joint, x.chart, coordinates_text(x), speeds_text(x)) for x in shown]
+    return details(
+        "The same orientation in other coordinates",
+        table(["Joint", "Orientation", "Coordinates", "Speeds"], rows, most=len(rows)),
+    )
 
 
 def _state_rows(found: Study) -> list[tuple[Any, ...]]:

@@ -23,8 +23,10 @@ from pendula.present.pictures import svg
 from pendula.present.pictures.modes import mode_scene
 from pendula.present.pictures.results import Pose, scene_of
 from pendula.present.report.html import Page, Raw, badge, cell, details, missing, sentence, table, with_unit
+from pendula.present.words.attitudes import coordinates_text
 from pendula.present.words.equilibria import family_words
 from pendula.present.words.tables import number
+from pendula.simulation.charts.attitudes import attitudes
 from pendula.simulation.trajectory import Trajectory
 from pendula.words import counted
 
@@ -103,7 +105,19 @@ def _equilibria_table(found: Study, all_of: Equilibria) -> str:
         rows.append((one.name, *place, one.potential, _badge(verdict), number(one.residual, 2), *times))
     hidden = len(layout.coordinates) - len(names)
     note = sentence(f"{counted(hidden, 'more coordinate')} not shown", "small") if hidden else ""
-    return table(head, rows, most=MOST_EQUILIBRIA) + note
+    return table(head, rows, most=MOST_EQUILIBRIA) + note + _in_other_charts(found, all_of)
+
+
+def _in_other_charts(found: Study, all_of: Equilibria) -> str:
+    """The orientations of the equilibria in other coordinates, folded; empty if there are none."""
+    rows = []
+    for one in all_of.all[:MOST_EQUILIBRIA]:
+        state = found.system.in_joints.read_state(one.state, one.parameters)
+        rows += [(one.name, x.joint, x.chart, coordinates_text(x)) for x in attitudes(state)]
+    if not rows:
+        return ""
+    shown = table(["Equilibrium", "Joint", "Orientation", "Coordinates"], rows, most=len(rows))
+    return details("The same orientations in other coordinates", shown)
 
 
 def _shown_unit(unit: str) -> str:
