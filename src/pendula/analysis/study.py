@@ -102,7 +102,18 @@ class Study:
         return f"{self.model.name}: {', '.join(found)}{missing}"
 
 
-_PARTS = ("equations", "certificate", "equilibria", "spectrum", "modes", "motions", "floquet", "driven", "responses", "run")
+_PARTS = (
+    "equations",
+    "certificate",
+    "equilibria",
+    "spectrum",
+    "modes",
+    "motions",
+    "floquet",
+    "driven",
+    "responses",
+    "run",
+)
 
 
 def study(

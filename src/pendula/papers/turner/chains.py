@@ -76,8 +76,8 @@ def damped(links: list[int], friction: float, duration: float) -> Finding:
             chosen(
                 f"5.4, damped pendulum, {n} links",
                 "friction clearly damps the motion; the total energy shows a non-conservative force",
-                f"after {duration:g} s {100 * left:.3g} % of the energy above rest is left; it equals the work of "
-                f"friction to {balance:.1g} J",
+                f"after {duration:g} s {100 * left:.3g} % of the energy above rest is left; the loss equals the "
+                f"work of friction to {balance:.1g} J",
                 data=f"μ_f = {friction:g} N s in eq. 25; the paper gives no value",
                 evidence={
                     "share of energy left": left,
@@ -116,9 +116,9 @@ def upright(links: int, duration: float, moved: float) -> Finding:
     line = claim(
         "5.4, unstable equilibrium",
         "at 180° and at rest the pendulum does not move on paper, but numerical perturbations push it away",
-        f"largest angle beyond {moved:g} rad: {words} (within {duration:g} s); the fastest linear growth is "
-        f"e^({growth:.4g} t), so a rounding error of 1e-16 "
-        f"needs about {np.log(moved / 1e-16) / growth:.2g} s",
+        f"some angle is off by {moved:g} rad: {words} (run of {duration:g} s); the fastest linear growth is "
+        f"e^({growth:.4g} t), so a rounding error of 1e-16 needs at least "
+        f"{np.log(moved / 1e-16) / growth:.2g} s",
         growth > 0 and min(when.values()) < duration,
         evidence={f"time [s], {name}": t for name, t in when.items()} | {"growth [1/s]": growth},
         reason="no method left the equilibrium",
@@ -207,9 +207,9 @@ def _judged(
         "change of angular momentum": kept,
     }
     numbers = (
-        f"share of rigid rotation {early.mean():.3f} early and {late.mean():.3f} late (trend {trend:+.3f} ± "
-        f"{spread:.3f}); "
-        f"Lyapunov exponent {exponent:.2f} ± {error:.2f} 1/s"
+        f"over {len(shares)} nearby starts, the share of the kinetic energy that belongs to rigid rotation about the "
+        f"pivot is {early.mean():.3f} early and {late.mean():.3f} late (trend {trend:+.3f} ± {spread:.3f}); Lyapunov "
+        f"exponent {exponent:.2f} ± {error:.2f} 1/s"
     )
     if name == "first":
         return claim(
@@ -221,7 +221,8 @@ def _judged(
             float(late.mean()) > 0.95,
             evidence=evidence,
             reason="without friction the energy that does not belong to rigid rotation has nowhere to go",
-            corrected="the motion stays chaotic; conservation of energy and angular momentum rules out circular motion",
+            corrected="the motion stays chaotic; conservation of energy and angular momentum rules out that the "
+            "straight chain ends up turning in a circle",
             effect="an attractor is claimed for a system that has none",
             severity="wrong",
         )

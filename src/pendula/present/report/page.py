@@ -19,8 +19,8 @@ from pendula.files import write_text
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.present.player.page import in_script, player_page, read_template
-from pendula.present.report.html import Page
 from pendula.present.report.forced import forced_section
+from pendula.present.report.html import Page
 from pendula.present.report.mechanism import certificate_section, description_section, equations_section, facts
 from pendula.present.report.motion import equilibria_section, modes_section, simulation_section, spectrum_section
 from pendula.simulation.defaults import TOLERANCE
