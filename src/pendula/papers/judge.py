@@ -126,7 +126,7 @@ def same_equations(where: str, says: str, model: Any, given: Mapping[str, Any], 
     evidence = {"largest relative difference of an acceleration": compared.max_difference, "states": compared.states}
     found = f"accelerations agree to {compared.max_difference:.1g} at {compared.states} random states"
     if not compared.passed:
-        rates = [d for d in compared.differences if d.what.endswith("_ddot")] or compared.differences
+        rates = [d for d in compared.differences if d.what.isidentifier()] or compared.differences
         shown = "; ".join(f"{in_symbols(d.what)} is {d.ours:.5g}, as printed {d.theirs:.5g}" for d in rates[:2])
         at = ", ".join(f"{in_symbols(name)} = {x:.4g}" for name, x in (compared.counterexample or {}).items() if x)
         found = f"at {at or 'rest'}, all else zero, {shown}"

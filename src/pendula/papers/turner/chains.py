@@ -12,6 +12,9 @@ from pendula.papers.types import Finding, Line
 from pendula.present.pictures.curves import Chart, curve
 from pendula.results import Trajectory
 
+ROUNDING = 1e-7
+"""errors of energies that stem from the integrator, relative to the energy above rest at the start"""
+
 
 def inverted(duration: float, slow: float) -> Finding:
     """Three links, the last upright, held by shaking; and the same with a slower shaking."""
@@ -73,17 +76,21 @@ def damped(links: list[int], friction: float, duration: float) -> Finding:
         balance = float(np.max(np.abs(energy - energy[0] - run.energy.work)))
         rises = float(np.max(np.diff(run.energy.work)))
         lines.append(
-            chosen(
+            claim(
                 f"5.4, damped pendulum, {n} links",
-                "friction clearly damps the motion; the total energy shows a non-conservative force",
-                f"after {duration:g} s {100 * left:.3g} % of the energy above rest is left; the loss equals the "
-                f"work of friction to {balance:.1g} J",
-                data=f"μ_f = {friction:g} N s in eq. 25; the paper gives no value",
+                "friction (μ_f > 0) clearly damps the motion; the total energy shows a non-conservative force",
+                f"with μ_f = {friction:g} N s in eq. 25 (the paper gives no value) after {duration:g} s "
+                f"{100 * left:.3g} % of the energy above rest is left; the loss equals the work of friction "
+                f"to {balance:.1g} J",
+                left < 0.5 and max(rises, balance) < ROUNDING * (energy[0] - lowest),
                 evidence={
                     "share of energy left": left,
                     "energy minus work [J]": balance,
                     "largest rise of the work": rises,
                 },
+                reason="energy is not lost as the force of eq. 25 takes it",
+                corrected="the motion is not damped",
+                severity="wrong",
             )
         )
         curves.append(curve(f"{n} links", run.energy.t, (energy - lowest) / (energy[0] - lowest)))
