@@ -28,6 +28,10 @@ SHOWN = {
     ("003", "divergence"),
     ("003", "performance"),
     ("003", "weightless"),
+    ("003", "nominal"),
+    ("003", "normal_modes"),
+    ("003", "three_links"),
+    ("003", "one_link"),
     ("002", "motions"),
 }
 """parts whose figures are shown"""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from pendula.errors import UsageError
@@ -45,9 +48,29 @@ def test_other_inputs_or_other_code_are_computed_again(monkeypatch) -> None:
     run.compute(PAPER, Part("double", "Double", double, {"x": 3.0}))
     run.compute(PAPER, Part("double", "Double", double, {"x": 4.0}))
     assert calls == [3.0, 4.0]
-    monkeypatch.setattr(cache, "code_version", lambda: "another")
+    monkeypatch.setattr(cache, "code_version", lambda module: "another")
     run.compute(PAPER, Part("double", "Double", double, {"x": 3.0}))
     assert calls == [3.0, 4.0, 3.0]
+
+
+def test_what_the_key_leaves_out_is_imported_by_nothing_that_computes() -> None:
+    package = Path(cache.__file__).parents[1]
+    folders = sorted(x.name for x in (package / "papers").iterdir() if (x / "__init__.py").exists())
+    assert folders == sorted(paper.module.rpartition(".")[2] for paper in PAPERS)
+    omitted = [name.removesuffix(".py").strip("/").replace("/", ".") for name in cache.WITHOUT_EFFECT]
+    for file in package.rglob("*.py"):
+        place = file.relative_to(package).as_posix()
+        if place.startswith(cache.WITHOUT_EFFECT) or place in ("__main__.py", "papers/run.py"):
+            continue  # run.py reads the registry, and only computes what it finds there
+        imports = re.findall(r"^\s*(?:from|import) (pendula\S*)", file.read_text(), re.MULTILINE)
+        assert not [x for x in imports if x.removeprefix("pendula.").startswith(tuple(omitted))], place
+        own = place.split("/")[1] if place.startswith("papers/") else ""
+        others = tuple(f"pendula.papers.{name}" for name in folders if name != own)
+        assert not [x for x in imports if x.startswith(others)], place
+
+
+def test_the_key_of_one_paper_ignores_the_code_of_another() -> None:
+    assert cache.code_version("pendula.papers.turner") != cache.code_version("pendula.papers.kamman")
 
 
 def test_a_damaged_file_is_computed_again() -> None:

@@ -82,7 +82,8 @@ def test_the_page_is_well_formed_and_small(page):
 def test_contents_lead_to_every_section(page):
     outline = Outline(page)
     targets = [link[1:] for link in outline.links if link.startswith("#")]
-    assert targets == ["description", "equations", "certificate", "equilibria", "spectrum", "modes", "simulation"]
+    sections = ["description", "equations", "certificate", "equilibria", "spectrum", "modes", "forced", "simulation"]
+    assert targets == sections
     assert set(targets) <= set(outline.ids)
     assert set(targets) == set(outline.words)
 
@@ -170,6 +171,20 @@ def test_a_driven_mechanism_has_multipliers_instead_of_equilibria():
     assert "No equilibrium" in words["modes"]
 
 
+def test_forced_responses_to_drives_and_inputs():
+    driven = study(library.driven_chain(links=1, kind="point", amplitude=0.01, rate=2.0), duration=0.5)
+    page = report_html(driven)
+    words = Outline(page).words["forced"]
+    assert f"theta1 {0.01 * 4 / (9.81 - 4):.6g} rad" in " ".join(words.split())  # alpha omega^2/(g - l omega^2)
+    assert f"{np.sqrt(9.81):.6g}" in words  # the resonance
+    assert "grows without bound" in words
+    assert "frequency [rad/s]" in page
+    assert "amplitude [rad]" in page
+    pushed = Outline(report_html(study(library.cart_pole(), duration=0.5))).words["forced"]
+    assert "under F = sin(ω t)" in pushed
+    assert "no input" in Outline(report_html(study(library.pendulum(), duration=0.5))).words["forced"]
+
+
 def test_no_equilibrium_is_said_with_what_is_left():
     model = library.cart_pole().with_changes(inputs={"F": 2.0})
     words = Outline(report_html(study(model, duration=0.5))).words
@@ -250,7 +265,7 @@ def test_several_mechanisms_share_a_page(double_pendulum, four_bar):
     ids = re.findall(r'\bid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     targets = re.findall(r'href="#([^"]+)"', page)
-    assert len(targets) == 2 * 8
+    assert len(targets) == 2 * 9
     assert set(targets) <= set(ids)
     assert page.count("<h1>") == 3  # the page, and each mechanism
     assert "<title>double pendulum, four-bar linkage</title>" in page

@@ -15,12 +15,14 @@ from pendula.analysis.equilibria.find import Equilibria, find_equilibria
 from pendula.analysis.linear.linearize import linearize
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.spectrum import Spectrum, spectrum
+from pendula.analysis.modes.drive_response import DriveResponse, drive_response
+from pendula.analysis.modes.harmonic import HarmonicResponse, harmonic_response
 from pendula.analysis.modes.modes import Modes, modes
 from pendula.analysis.modes.motion import ModeMotion, mode_motion
 from pendula.analysis.stability.verdict import Stability, stability
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
-from pendula.errors import LoopNotClosed, NotSupported, PendulaError, UsageError
+from pendula.errors import LoopNotClosed, NotAnEquilibrium, NotSupported, PendulaError, UsageError
 from pendula.model.model import Model
 from pendula.simulation.defaults import TOLERANCE
 from pendula.simulation.simulate import simulate
@@ -43,6 +45,10 @@ MOST_PLAYED = 6
 """largest number of modes that are animated"""
 MOST_FOLLOWED = 6
 """largest number of speeds for which Floquet multipliers are computed"""
+MOST_FORCED = 24
+"""largest number of speeds for which responses to harmonic inputs are computed"""
+MOST_INPUTS = 3
+"""largest number of inputs whose responses are computed"""
 MANY = 30
 """number of speeds above which the search for equilibria uses fewer starts"""
 SAMPLES = 600
@@ -64,6 +70,8 @@ class Study:
         linear, spectrum, modes: small motion about it.
         motions: animations of the first modes.
         floquet: Floquet multipliers, if the mechanism is driven periodically.
+        driven: steady small motion under its prescribed motions.
+        responses: steady small motion about the chosen equilibrium under each of its first inputs, with amplitude 1.
         run: a simulation from the initial state.
         absent: the reason why each missing part is missing.
         notes: remarks on how a part was computed, by part.
@@ -83,6 +91,8 @@ class Study:
     modes: Modes | None = None
     motions: tuple[ModeMotion, ...] = ()
     floquet: Floquet | None = None
+    driven: DriveResponse | None = None
+    responses: tuple[HarmonicResponse, ...] = ()
     run: Trajectory | None = None
     absent: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -93,7 +103,18 @@ class Study:
         return f"{self.model.name}: {', '.join(found)}{missing}"
 
 
-_PARTS = ("equations", "certificate", "equilibria", "spectrum", "modes", "motions", "floquet", "run")
+_PARTS = (
+    "equations",
+    "certificate",
+    "equilibria",
+    "spectrum",
+    "modes",
+    "motions",
+    "floquet",
+    "driven",
+    "responses",
+    "run",
+)
 
 
 def study(
@@ -144,6 +165,8 @@ def study(
     made.add("modes", "modes", _modes)
     made.add("motions", "modes in motion", _motions)
     made.add("floquet", "periodic driving", _floquet)
+    made.add("driven", "response to the drive", _driven)
+    made.add("responses", "responses to inputs", _responses)
     made.add("run", "simulation", lambda s: simulate(s.system, duration, tol=tol, samples=SAMPLES))
     return made.study
 
@@ -269,6 +292,30 @@ def _floquet(s: Study) -> Floquet:
         return floquet(s.system, at=at)
     except UsageError:
         return floquet(s.system, at=at, close=True)
+
+
+def _driven(s: Study) -> DriveResponse:
+    """Steady motion about the pose next to the initial state, or about the lowest equilibrium with motions held."""
+    if not s.system.drives:
+        raise NotSupported("nothing has a prescribed motion")
+    _check_forced(s)
+    try:
+        return drive_response(s.system, _next_to_start(s.system))
+    except NotAnEquilibrium:
+        return drive_response(s.system)
+
+
+def _responses(s: Study) -> tuple[HarmonicResponse, ...]:
+    if not s.model.inputs:
+        raise NotSupported("the mechanism has no input")
+    linear = _needed(s.linear, "no equilibrium to linearize about")
+    _check_forced(s)
+    return tuple(harmonic_response(linear, name) for name in linear.inputs[:MOST_INPUTS])
+
+
+def _check_forced(s: Study) -> None:
+    if len(s.model.speeds) > MOST_FORCED:
+        raise NotSupported(f"with {len(s.model.speeds)} speeds, forced responses take too long for a report")
 
 
 def _next_to_start(system: System) -> dict[str, float]:

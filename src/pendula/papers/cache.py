@@ -1,7 +1,8 @@
 """Findings kept on disk, keyed by the inputs of their part and by the source code of the package.
 
-A finding is read again only if no source file of the package has changed since it was written. The files are in the
-folder ``papers`` of the per-user cache; a file that is damaged, or a folder that cannot be written, costs only time.
+A finding is read again only if no source file that it can depend on has changed since it was written: all of the
+package but the command line, the pages, and the folders of other papers. The files are in the folder ``papers`` of the
+per-user cache; a file that is damaged, or a folder that cannot be written, costs only time.
 """
 
 from __future__ import annotations
@@ -19,15 +20,25 @@ from pendula.papers.types import Finding, Paper, Part
 UNUSED_DAYS = 30
 
 
+WITHOUT_EFFECT = ("app/", "present/report/", "papers/page.py", "papers/registry.py")
+"""sources that no finding depends on: nothing that computes imports them"""
+
+
 @lru_cache
-def code_version() -> str:
-    """Digest of all source files of the package, and of the versions of what computes."""
+def code_version(module: str) -> str:
+    """Digest of the source files that the parts of a paper can depend on, and of the versions of what computes.
+
+    Args:
+        module: the module of the paper; folders of other papers are left out.
+    """
     from importlib import metadata
 
     digest = hashlib.sha256()
     package = Path(__file__).resolve().parents[1]
+    own = module.rpartition(".")[2]
+    others = tuple(f"papers/{x.name}/" for x in (package / "papers").iterdir() if x.is_dir() and x.name != own)
     for file in sorted(package.rglob("*")):
-        if file.suffix in (".py", ".html"):
+        if file.suffix == ".py" and not file.relative_to(package).as_posix().startswith((*WITHOUT_EFFECT, *others)):
             digest.update(str(file.relative_to(package)).encode())
             digest.update(file.read_bytes())
     for name in ("numpy", "scipy", "numba", "symengine", "sympy"):
@@ -38,7 +49,9 @@ def code_version() -> str:
 def key_of(paper: Paper, part: Part) -> str:
     """Digest of what the finding of a part depends on."""
     inputs = json.dumps(dict(part.inputs), sort_keys=True)
-    return hashlib.sha256("\n".join((code_version(), paper.number, part.name, inputs)).encode()).hexdigest()[:32]
+    return hashlib.sha256(
+        "\n".join((code_version(paper.module), paper.number, part.name, inputs)).encode()
+    ).hexdigest()[:32]
 
 
 def file_of(paper: Paper, part: Part) -> Path:

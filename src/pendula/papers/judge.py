@@ -8,6 +8,7 @@ from typing import Any
 
 import pendula
 from pendula.papers.types import Line
+from pendula.papers.words import in_symbols
 
 HALF = 0.5 * (1 + 1e-9)
 """of the last printed place: what rounding may change"""
@@ -125,8 +126,9 @@ def same_equations(where: str, says: str, model: Any, given: Mapping[str, Any], 
     evidence = {"largest relative difference of an acceleration": compared.max_difference, "states": compared.states}
     found = f"accelerations agree to {compared.max_difference:.1g} at {compared.states} random states"
     if not compared.passed:
-        shown = "; ".join(f"{d.what} is {d.ours:.5g}, as printed {d.theirs:.5g}" for d in compared.differences[:2])
-        at = ", ".join(f"{name} = {x:.4g}" for name, x in (compared.counterexample or {}).items() if x)
+        rates = [d for d in compared.differences if d.what.isidentifier()] or compared.differences
+        shown = "; ".join(f"{in_symbols(d.what)} is {d.ours:.5g}, as printed {d.theirs:.5g}" for d in rates[:2])
+        at = ", ".join(f"{in_symbols(name)} = {x:.4g}" for name, x in (compared.counterexample or {}).items() if x)
         found = f"at {at or 'rest'}, all else zero, {shown}"
         evidence |= {f"{d.what}, ours": d.ours for d in compared.differences}
         evidence |= {f"{d.what}, as printed": d.theirs for d in compared.differences}

@@ -17,6 +17,8 @@ from pendula.present.report.html import Raw, badge, block, details, missing, sen
 from pendula.words import counted
 
 BADGES = {"reproduced": "good", "corrected": "bad", "not determinable": "open"}
+EFFECTS = {"rounding": "last digits only", "harmless": "none: the results are the same"}
+"""of corrected lines that state none"""
 MOST_ROWS = 400
 
 
@@ -59,7 +61,7 @@ def page_html(found: tuple[Recomputed, ...]) -> str:
 def _fact(one: Recomputed) -> str:
     words = ", ".join(f"{n} {verdict}" for verdict, n in one.tally.items() if n)
     failed = f", {counted(len(one.failed), 'part')} failed" if one.failed else ""
-    return f"<div><b>{escape(one.paper.short)}</b><span>{escape(words + failed)}</span></div>"
+    return f"<div><b>{escape(one.paper.short)}</b><span>{one.paper.number}: {escape(words + failed)}</span></div>"
 
 
 def _paper(one: Recomputed, name: str, scenes: list[str]) -> str:
@@ -74,7 +76,7 @@ def _part(done: Computed, name: str, number: str, scenes: list[str]) -> str:
     parts = [f'<div class="part" id="{name}-{done.part.name}"><h3>{escape(done.part.title)}</h3>']
     if done.error:
         parts.append(missing(f"This part failed: {done.error}"))
-    parts += [sentence(note) for note in found.notes]
+    parts += [sentence(signed(note)) for note in found.notes]
     parts += [_formula(formula.title, formula.content) for formula in found.formulas]
     if found.lines:
         parts.append(lines_table(found.lines))
@@ -87,8 +89,8 @@ def _part(done: Computed, name: str, number: str, scenes: list[str]) -> str:
             scene = f"scene-{len(scenes) + 1}"
             scenes.append(f'<script type="application/json" id="{scene}">{animation.scene}</script>')
             title = escape(animation.title)
-            frame = f'<div class="player {animation.kind}" data-scene="{scene}" data-title="{title}"></div>'
-            note = sentence(animation.note, "small") if animation.note else ""
+            frame = f'<div class="player run" data-scene="{scene}" data-title="{title}"></div>'
+            note = sentence(signed(animation.note), "small") if animation.note else ""
             cards.append(f"<article><h4>{title}</h4>{frame}{note}</article>")
         parts.append(f'<div class="cards motions">{"".join(cards)}</div>')
     parts += [details(text.title, block(text.content)) for text in found.texts]
@@ -100,12 +102,13 @@ def _formula(title: str, mathml: str) -> str:
 
 
 def _table(one: Table) -> str:
-    return table(list(one.head), [list(row) for row in one.rows], caption=one.title, most=MOST_ROWS)
+    rows = [[signed(x) if isinstance(x, str) else x for x in row] for row in one.rows]
+    return table(list(one.head), rows, caption=one.title, most=MOST_ROWS)
 
 
 def lines_table(lines: Iterable[Line]) -> str:
     """The lines of a part: place, statement, result, verdict with its reason."""
-    rows = [(line.where, line.says, line.found, _verdict(line)) for line in lines]
+    rows = [(line.where, signed(line.says), signed(line.found), _verdict(line)) for line in lines]
     head = ["Where", "The paper says", "Computed", "Verdict"]
     return f'<div class="lines verdicts">{table(head, rows, most=MOST_ROWS)}</div>'
 
@@ -117,16 +120,28 @@ def _verdict(line: Line) -> Raw:
             Raw(f"<p>{escape(_sentence(line.reason))} <b>Corrected:</b> {escape(_sentence(line.corrected))}</p>")
         )
     if line.data:
-        parts.append(Raw(f"<p>Chosen here: {escape(_sentence(line.data))}</p>"))
+        parts.append(Raw(f"<p><b>Chosen here:</b> {escape(_sentence(line.data))}</p>"))
     return Raw("".join(parts))
 
 
 def _sentence(text: str) -> str:
     """Text that ends in a full stop; it starts with a capital unless its first word may be a symbol or a function."""
-    first = text.partition(" ")[0]
-    if first.isascii() and first.isalpha() and len(first) > 1 and first not in ("sin", "cos", "det"):
+    first, _, rest = text.partition(" ")
+    word = first.isascii() and first.isalpha() and len(first) > 1 and first not in ("sin", "cos", "det")
+    article = first == "a" and rest[:3].isalpha() and len(rest) > 2
+    if word or article:
         text = text[0].upper() + text[1:]
-    return text if text.endswith((".", "!", "?")) else f"{text}."
+    return signed(text if text.endswith((".", "!", "?")) else f"{text}.")
+
+
+def signed(text: str) -> str:
+    """Text with true minus signs before numbers and in exponents.
+
+    Example:
+        >>> signed("between -2 and 1e-8, eqs. 1-5")
+        'between −2 and 1e−8, eqs. 1-5'
+    """
+    return re.sub(r"(?<![\w.)\]])-(?=[\d.])|(?<=\de)-(?=\d)", "−", text)
 
 
 def _errata(found: tuple[Recomputed, ...]) -> str:
@@ -141,7 +156,9 @@ def _errata(found: tuple[Recomputed, ...]) -> str:
 
 def _erratum(line: Line) -> tuple[object, ...]:
     kind = badge(line.severity, {"wrong": "bad", "incomplete": "open"}.get(line.severity, "good"))
-    return line.says, f"{line.found}. {_sentence(line.reason)}", line.corrected, line.effect or None, kind
+    computed = f"{signed(line.found)}. {_sentence(line.reason)}"
+    effect = line.effect or EFFECTS.get(line.severity, "")
+    return signed(line.says), computed, signed(line.corrected), signed(effect) or None, kind
 
 
 def errata(found: Iterable[Recomputed]) -> list[tuple[str, Line]]:

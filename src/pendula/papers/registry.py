@@ -21,18 +21,17 @@ PAPERS = (
         "001",
         "Kamman, unit 8",
         "James W. Kamman, An Introduction to Three-Dimensional, Rigid Body Dynamics, volume II: Kinetics, unit 8: "
-        "Basic "
-        "Concepts of Linearization, Stability, Mode Shapes, and Natural Frequencies.",
+        "Basic Concepts of Linearization, Stability, Mode Shapes, and Natural Frequencies.",
         "Seven examples and five exercises on equilibria, linear models, stability and modes.",
         "pendula.papers.kamman",
     ),
     Paper(
-        "004",
-        "Tataru",
-        'Vladimir Dragos Tataru, "Dynamics Survey of Physical Pendulum with Two Degrees of Freedom", University '
-        '"Valahia" of Targoviste (journal and year are not printed).',
-        "Two hinged bodies by projection onto the motions that the constraints allow.",
-        "pendula.papers.tataru",
+        "002",
+        "Gupta and Saha",
+        'Vinay Gupta and S. K. Saha, "Symbolic Computation and Simulation of a Spatial Pendulum", IEC Group of '
+        "Institutions and Indian Institute of Technology Delhi (proceedings and year are not printed).",
+        "A rod on a ball joint in ZYZ angles, derived by symbolic computation.",
+        "pendula.papers.gupta_saha",
     ),
     Paper(
         "003",
@@ -42,12 +41,12 @@ PAPERS = (
         "pendula.papers.turner",
     ),
     Paper(
-        "002",
-        "Gupta and Saha",
-        'Vinay Gupta and S. K. Saha, "Symbolic Computation and Simulation of a Spatial Pendulum", IEC Group of '
-        "Institutions and Indian Institute of Technology Delhi (proceedings and year are not printed).",
-        "A rod on a ball joint in ZYZ angles, derived by symbolic computation.",
-        "pendula.papers.gupta_saha",
+        "004",
+        "Tataru",
+        'Vladimir Dragos Tataru, "Dynamics Survey of Physical Pendulum with Two Degrees of Freedom", University '
+        '"Valahia" of Targoviste (journal and year are not printed).',
+        "Two hinged bodies by projection onto the motions that the constraints allow.",
+        "pendula.papers.tataru",
     ),
 )
 """In the order of the report."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 import pendula
 from pendula.equations.printing.mathml import write_mathml
 from pendula.papers.types import Animation, Text
@@ -16,12 +19,23 @@ FRAMES = 240
 """most frames of a motion in the report, which has to stay small"""
 
 
-def animation(
-    run: Trajectory, name: str, title: str, *, note: str = "", frames: int = FRAMES, kind: str = "run"
-) -> Animation:
+def animation(run: Trajectory, name: str, title: str, *, note: str = "", frames: int = FRAMES) -> Animation:
     """A run as a motion for the player."""
     scene = dataclasses.replace(scene_of(run), title=title)
-    return Animation(name, title, scene_json(scene, compact=kind, max_frames=frames), note, kind)
+    return Animation(name, title, scene_json(scene, compact="run", max_frames=frames), note)
+
+
+def matrix_formula(name: str, matrix: npt.NDArray[np.float64]) -> str:
+    """A matrix of numbers as a formula; entries that are rounding errors are shown as zero."""
+    floor = 1e-14 * float(np.abs(matrix).max(initial=0.0))
+    rows = "".join(
+        "<mtr>" + "".join(f"<mtd><mn>{_entry(x, floor)}</mn></mtd>" for x in row) + "</mtr>" for row in matrix.tolist()
+    )
+    return f'<math displaystyle="true"><mi>{name}</mi><mo>=</mo><mtable class="matrix">{rows}</mtable></math>'
+
+
+def _entry(x: float, floor: float) -> str:
+    return "0" if abs(x) <= floor else f"{x:.5g}".replace("-", "−")
 
 
 def formulas(model: Any, title: str, formulation: str = "lagrange") -> tuple[Text, ...]:

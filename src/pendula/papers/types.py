@@ -76,13 +76,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Animation:
-    """A motion for the player: its scene as JSON text, with a caption; kind "mode" has fewer controls than "run"."""
+    """A motion for the player: its scene as JSON text, with a caption."""
 
     name: str
     title: str
     scene: str
     note: str = ""
-    kind: str = "run"
 
 
 @dataclass(frozen=True)

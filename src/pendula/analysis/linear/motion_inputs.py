@@ -69,7 +69,7 @@ def linearize_motions(
         raise UsageError("the mechanism has no prescribed motion: no joint has a motion, and no point on ground moves")
     vector = parameter_vector(given, parameters)
     held = _held_values(given, hold, vector)
-    still = SymbolicSystem(hold_drives(given.equations, held))
+    still = held_system(given, held)
     model = linearize(still, at, inputs=inputs, parameters=vector)
     if model.chart or np.any(model.at.v):
         what = "the coordinates are singular there" if model.chart else "this is a steady motion"
@@ -88,11 +88,21 @@ def _held_values(system: System, hold: float | Mapping[str, float], vector: Arra
     time = 0.0 if isinstance(hold, Mapping) else hold
     if not isinstance(time, (int, float)) or not np.isfinite(time):
         raise UsageError(f"hold is a time or values by name, found {hold!r}")
-    known = system.symbols()
-    q, v = np.zeros(len(system.layout.coordinates)), np.zeros(len(system.layout.speeds))
-    values = system.watching([f"held {n}" for n in names], [known[n] for n in names], vector)
-    found = values.rows(np.concatenate([[time], q, v])[None])[0]
+    found = motion_values(system, np.array([time]), vector)[0]
     return np.array([float(named.get(name, x)) for name, x in zip(names, found, strict=True)])
+
+
+def motion_values(system: System, times: Array, vector: Array) -> Array:
+    """Values of all prescribed motions, shape (times, motions)."""
+    names, known = [drive.name for drive in system.drives], system.symbols()
+    values = system.watching([f"held {n}" for n in names], [known[n] for n in names], vector)
+    still = np.zeros((len(times), len(system.layout.coordinates) + len(system.layout.speeds)))
+    return np.asarray(values.rows(np.column_stack([np.asarray(times, dtype=float), still])))
+
+
+def held_system(system: System, held: Array) -> SymbolicSystem:
+    """The same mechanism with its prescribed motions held at the given values."""
+    return SymbolicSystem(hold_drives(system.equations, held.tolist()))
 
 
 class _Slopes(NamedTuple):

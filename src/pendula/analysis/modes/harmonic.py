@@ -263,14 +263,19 @@ def excitation(linear: LinearModel, given: Any) -> Excitation:
     return Excitation(f"a force on {', '.join(acted) or 'nothing'}", force, zero, zero, still, np.zeros(len(known)))
 
 
+def frequencies_around(known: Array) -> Array:
+    """Frequencies over a range that contains all known ones, dense near each of them."""
+    even = np.geomspace(0.1 * known.min(), 3 * known.max(), 600)
+    near = (known[:, None] * (1 + np.outer([-1, 1], np.geomspace(1e-4, 0.1, 30)).ravel())).ravel()
+    return np.unique(np.concatenate([even, near]))
+
+
 def _frequencies(given: Any, natural: Modes) -> Array:
     if given is None:
         known = natural.frequencies
         if not known.size:
             raise UsageError("no mode has a frequency, so none can be chosen: give frequencies=[...]")
-        even = np.geomspace(0.1 * known[0], 3 * known[-1], 600)
-        near = (known[:, None] * (1 + np.outer([-1, 1], np.geomspace(1e-4, 0.1, 30)).ravel())).ravel()
-        return np.unique(np.concatenate([even, near]))
+        return frequencies_around(known)
     omega = np.atleast_1d(np.asarray(given, dtype=float))
     if omega.ndim != 1 or not omega.size or not np.all(np.isfinite(omega)) or omega.min() < 0:
         raise UsageError(f"frequencies must be finite and not negative [rad/time], found {given!r}")

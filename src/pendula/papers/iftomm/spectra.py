@@ -8,6 +8,7 @@ import pendula
 from pendula.bench import models
 from pendula.papers.judge import claim, matrix_words
 from pendula.papers.types import Finding, Line, Table
+from pendula.papers.words import root_words
 
 
 def spectra(cone: float, small: float) -> Finding:
@@ -102,7 +103,7 @@ def _good(exact: float) -> list[Line]:
         ("spectrum in x and y", "two identical pairs ±i sqrt(g/l)", models.in_xy(), {}),
         (
             "constraint formulation",
-            "a DAE can give the exact spectrum, and spurious eigenvalues to be told apart",
+            "a DAE can give the exact spectrum, and spurious eigenvalues that must be discriminated",
             models.in_xyz(),
             {"x": 0.0, "y": 0.0},
         ),
@@ -142,7 +143,7 @@ def _roots_table() -> Table:
                 if np.isnan(root.value)
                 else "infinite"
                 if np.isinf(root.value)
-                else f"{root.value.real + 0.0:.3g} {root.value.imag:+.12g}i"
+                else root_words(complex(root.value), 12)
             )
             rows.append((name, value, root.multiplicity, root.label))
     return Table(

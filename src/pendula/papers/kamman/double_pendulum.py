@@ -12,6 +12,7 @@ import pendula
 from pendula.papers.judge import claim, matrix_words, number, numbers, same_equations
 from pendula.papers.show import animation, formulas
 from pendula.papers.types import Finding, Line, Table
+from pendula.papers.words import in_symbols
 from pendula.results import LinearModel, System
 
 EQUATION_8 = (
@@ -65,8 +66,8 @@ def terms() -> Finding:
         for term in sp.Add.make_args(sp.expand(left)):
             linear = _linear(term)
             sums[k] = {name: sums[k][name] + linear[name] for name in linear}
-            words = " + ".join(f"({value})·Δ{name}" for name, value in linear.items() if value != 0)
-            rows.append((f"eq. {8 + k}", str(term), words or "0"))
+            words = " + ".join(f"{in_symbols(str(x))} Δ{in_symbols(name)}" for name, x in linear.items() if x != 0)
+            rows.append((f"eq. {8 + k}", in_symbols(str(term)), words or "0"))
     M = sp.Matrix([[s["theta1_ddot"], s["theta2_ddot"]] for s in sums])
     C = sp.Matrix([[s["theta1_dot"], s["theta2_dot"]] for s in sums])
     K = sp.Matrix([[s["theta1"], s["theta2"]] for s in sums])
@@ -184,8 +185,14 @@ def matrices() -> Finding:
             ),
             _equation_43(),
         ),
-        notes=(f"Characteristic polynomial in symbols: {found.polynomial}",),
+        notes=(f"Characteristic polynomial in symbols: {_polynomial_words(found.polynomial)}",),
     )
+
+
+def _polynomial_words(polynomial: sp.Poly) -> str:
+    """The polynomial in s, highest power first."""
+    terms = [f"({in_symbols(str(x))}) {in_symbols(f's**{power}')}" for (power,), x in polynomial.terms()]
+    return " + ".join(terms).replace(" s¹ ", " s ").removesuffix(" s⁰")
 
 
 def _equation_43() -> Line:
@@ -237,7 +244,7 @@ def roots() -> Finding:
                 {
                     name: (p, x)
                     for name, p, x in zip(
-                        ("λ³", "λ²", "λ", "1"),
+                        ("coefficient of λ³", "of λ²", "of λ", "constant term"),
                         ("24.84", "9513.93", "27128.2", "4.14688e6"),
                         polynomial[1:],
                         strict=True,
@@ -299,7 +306,11 @@ def frequencies() -> Finding:
             numbers("example 6, matrices", {n: (p, x) for n, p, x in zip(ours, printed, values, strict=True)}),
             numbers(
                 "example 6, quadratic",
-                {"λ²": ("0.075014", quadratic[0]), "−λ": ("711.18", quadratic[1]), "1": ("311075", quadratic[2])},
+                {
+                    "coefficient of λ²": ("0.075014", quadratic[0]),
+                    "of −λ": ("711.18", quadratic[1]),
+                    "constant term": ("311075", quadratic[2]),
+                },
             ),
             *_squares(squares, M, K),
             numbers("example 6, shapes", {"v₁₂": ("2.110", shapes[0]), "v₂₂": ("-1.985", shapes[1])}),
@@ -362,11 +373,19 @@ def _squares(squares: Array, M: Array, K: Array) -> tuple[Line, ...]:
         ),
         numbers(
             "example 6, K − λ₁M",
-            {"11": ("934.299", first[0, 0]), "12": ("-442.763", first[0, 1]), "22": ("209.825", first[1, 1])},
+            {
+                "entry 11": ("934.299", first[0, 0]),
+                "entry 12": ("-442.763", first[0, 1]),
+                "entry 22": ("209.825", first[1, 1]),
+            },
         ),
         numbers(
             "example 6, K − λ₂M",
-            {"11": ("-6155.75", second[0, 0]), "12": ("-3101.53", second[0, 1]), "22": ("-1562.68", second[1, 1])},
+            {
+                "entry 11": ("-6155.75", second[0, 0]),
+                "entry 12": ("-3101.53", second[0, 1]),
+                "entry 22": ("-1562.68", second[1, 1]),
+            },
         ),
     )
 
@@ -386,7 +405,8 @@ def eigenvectors() -> Finding:
         z *= np.exp(-1j * np.angle(z[3])) / np.linalg.norm(z)
         parts = (z[0].imag, z[1].imag, z[2].real, z[3].real)
         ratios.append(float(abs(z[0].imag / z[1].imag)))
-        lines.append(number("example 7", f"λ{2 * k + 1},{2 * k + 2} = ±j", omega, found.values[j].imag, unit="1/s"))
+        pair = in_symbols(f"λ{2 * k + 1}") + "," + in_symbols(f"λ{2 * k + 2}")[1:]
+        lines.append(number(f"example 7, {pair}", f"{pair}/j = ±", omega, found.values[j].imag, unit="1/s"))
         names = ("v₁/j", "v₂/j", "v₃", "v₄")
         lines.append(
             numbers(

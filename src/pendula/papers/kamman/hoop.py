@@ -8,6 +8,7 @@ import pendula
 from pendula.papers.judge import claim, same_equations
 from pendula.papers.show import animation, formulas
 from pendula.papers.types import Finding, Line, Table
+from pendula.papers.words import root_words
 from pendula.present.pictures.curves import Chart, curve
 
 EQUATION_5 = {"equations": ["theta_ddot + c/m*theta_dot - Omega**2*sin(theta)*cos(theta) + g/r*sin(theta) = 0"]}
@@ -71,7 +72,7 @@ def cases(rates: int, dampings: int) -> Finding:
     p = model.parameter_values
     limit = float(np.sqrt(p["g"] / p["r"]))
     agree = total = 0
-    rows: list[tuple[str, ...]] = []
+    rows: list[tuple[str | float, ...]] = []
     for omega in np.linspace(0.5, 6.0, rates):
         for c in np.linspace(0.25, 12.0, dampings):
             for name, (at, stiffness) in _places(float(omega), p).items():
@@ -80,8 +81,9 @@ def cases(rates: int, dampings: int) -> Finding:
                 agree += (found.verdict, *sorted(set(found.roots))) == wanted
                 total += 1
                 if len(rows) < 6 and not any(row[0] == name and row[4] == ", ".join(wanted[1:]) for row in rows):
-                    roots = ", ".join(f"{complex(x):.4g}" for x in found.spectrum.values)
-                    rows.append((name, f"{omega:.3g}", f"{c:.3g}", found.verdict, ", ".join(wanted[1:]), roots))
+                    roots = ", ".join(root_words(complex(x)) for x in found.spectrum.values)
+                    values = (float(f"{omega:.3g}"), float(f"{c:.3g}"))
+                    rows.append((name, *values, found.verdict, ", ".join(wanted[1:]), roots))
     lines = (
         claim(
             "example 4, a) and b)",
@@ -96,7 +98,7 @@ def cases(rates: int, dampings: int) -> Finding:
         _omitted(system, limit),
         _border(system, limit, p),
     )
-    head = ("Equilibrium", "Ω [rad/s]", "c", "Verdict", "Roots are", "Values [1/s]")
+    head = ("Equilibrium", "Ω [rad/s]", "c [kg/s]", "Verdict", "Roots are", "Values [1/s]")
     return Finding(
         lines=lines,
         tables=(Table("One case of each kind", head, tuple(rows)),),
@@ -179,7 +181,7 @@ def _chart(p: dict[str, float], limit: float) -> Chart:
         "cases",
         "Example 4: cases over Ω and c",
         "Ω [rad/s]",
-        "damping c [mass/time]",
+        "damping c [kg/s]",
         (
             curve("bottom: over-damped above", slow, 2 * p["m"] * np.sqrt(np.maximum(ratio - slow**2, 0.0))),
             curve("side: over-damped above", fast, side),

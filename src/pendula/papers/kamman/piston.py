@@ -53,7 +53,12 @@ def piston(stiffness: float) -> Finding:
                 severity="incomplete",
             ),
             numbers(
-                "8.1 b), c)", {"s²": ("0.165631", top.M[0, 0]), "s": ("0.8", top.C[0, 0]), "1": ("-30", top.K[0, 0])}
+                "8.1 b), c)",
+                {
+                    "coefficient of s²": ("0.165631", top.M[0, 0]),
+                    "of s": ("0.8", top.C[0, 0]),
+                    "constant term": ("-30", top.K[0, 0]),
+                },
             ),
             numbers(
                 "8.1 c), roots",
@@ -64,7 +69,9 @@ def piston(stiffness: float) -> Finding:
             numbers(
                 "8.1 e)",
                 {
-                    "1": ("10", held.K[0, 0]),
+                    "coefficient of s²": ("0.165631", held.M[0, 0]),
+                    "of s": ("0.8", held.C[0, 0]),
+                    "constant term": ("10", held.K[0, 0]),
                     "real part": ("-2.415", roots["held"][0].real),
                     "imaginary part": ("7.385", abs(roots["held"][0].imag)),
                 },
@@ -83,9 +90,15 @@ def piston(stiffness: float) -> Finding:
                 corrected=f"two new equilibria, ±{np.rad2deg(side):.4f}°",
                 severity="incomplete",
             ),
+            _verdicts(system, side, stiff),
             number("8.1 f), angle", "θ", "25.8419", float(np.rad2deg(side)), unit="deg"),
             numbers(
-                "8.1 g)", {"s²": ("0.236439", new.M[0, 0]), "s": ("0.648", new.C[0, 0]), "1": ("-19", new.K[0, 0])}
+                "8.1 g)",
+                {
+                    "coefficient of s²": ("0.236439", new.M[0, 0]),
+                    "of s": ("0.648", new.C[0, 0]),
+                    "constant term": ("-19", new.K[0, 0]),
+                },
             ),
             numbers(
                 "8.1 g), roots",
@@ -95,6 +108,24 @@ def piston(stiffness: float) -> Finding:
         ),
         formulas=formulas(model, "By Lagrange"),
         animations=(animation(run, "falls", "Exercise 8.1: with k = 15 lb/ft the bar falls from 5°"),),
+    )
+
+
+def _verdicts(system: System, side: float, stiff: dict[str, float]) -> Line:
+    """Parts c), e) and g): stability of the three linear models."""
+    found = [
+        pendula.stability(system, {"theta": 0.0}),
+        pendula.stability(system, {"theta": 0.0}, parameters=stiff),
+        pendula.stability(system, {"theta": side}, parameters=stiff),
+    ]
+    return claim(
+        "8.1 c), e), g), verdicts",
+        "significant and unstable; significant and stable; significant and unstable",
+        "; ".join(f"{one.behavior}, {one.verdict}" for one in found),
+        [one.is_stable for one in found] == [False, True, False] and all(x.behavior == "significant" for x in found),
+        evidence={
+            f"largest real part, {k}": float(max(x.spectrum.values.real)) for k, x in zip("ceg", found, strict=True)
+        },
     )
 
 

@@ -27,9 +27,8 @@ def theory(duration: float) -> Finding:
                 "stability of one degree of freedom",
                 "infinitesimally stable if the roots have nonpositive real parts (cases 1 or 2)",
                 f"a body that slides freely: root {root.value.real:g}, {root.multiplicity} times, not semisimple; "
-                f"pushed at {pushed:g} "
-                f"it has moved {moved:.4g} after {duration:g} s, {moved / (pushed * duration):.4g} times rate times "
-                "time",
+                f"pushed at {pushed:g} m/s it has moved {moved:.4g} m after {duration:g} s and goes on in "
+                "proportion to time",
                 moved < 2 * pushed,
                 evidence={
                     "root": root.value.real,

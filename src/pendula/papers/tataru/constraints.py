@@ -78,7 +78,7 @@ def _columns(where: str, says: str, corrected: str) -> Line:
         f"a block of 2 × 3 zeros beside one of 2 × 2 has {printed} columns; the speeds of a body are {needed}",
         printed == needed,
         evidence={"columns as printed": printed, "columns needed": needed},
-        reason="one column is missing, and the index i is not summed or fixed by anything",
+        reason="one column is missing, and the index i may be 1 or 2; the block belongs to body 1",
         corrected=corrected,
         severity="incomplete",
     )

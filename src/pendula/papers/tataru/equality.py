@@ -8,9 +8,9 @@ import numpy as np
 
 import pendula
 from pendula.papers.judge import chosen, claim, matrix_words
-from pendula.papers.show import formulas
+from pendula.papers.show import formulas, matrix_formula
 from pendula.papers.tataru.method import Array, Matrices, data, data_words, matrices
-from pendula.papers.types import Finding, Line, Table
+from pendula.papers.types import Finding, Line, Text
 
 EXACT = 1e-11
 """relative: the same accelerations by a 12 by 12 system"""
@@ -46,7 +46,7 @@ def bodies(angles: list[float], rates: list[float]) -> Finding:
 
 
 def _state_words(angles: Sequence[float], rates: Sequence[float]) -> str:
-    return f"At φ = {words(angles)} rad, ω = {words(rates)} rad/s; {data_words()}"
+    return f"at φ = {words(angles)} rad, ω = {words(rates)} rad/s; {data_words()}"
 
 
 def projection(angles: list[float], rates: list[float], states: int) -> Finding:
@@ -65,18 +65,15 @@ def projection(angles: list[float], rates: list[float], states: int) -> Finding:
         wrong = max(wrong, float(np.max(np.abs(matrices(q, v, p, ("41",)).accelerations - ours))) / scale)
     M, Omega, Q = one.reduced
     certificate = pendula.check(model, states=20)
-    tables = [
-        Table(
-            name,
-            tuple(f"{k + 1}" for k in range(len(rows[0]))),
-            tuple(tuple(float(f"{x:.6g}") for x in row) for row in rows),
-        )
-        for name, rows in (
-            ("L_τ (12 by 2)", one.tau.tolist()),
-            ("Reduced M̃ (2 by 2)", M.tolist()),
-            ("Reduced Ω̃ (2 by 2)", Omega.tolist()),
-        )
-    ]
+    shown = (
+        ("Constraint matrix (eqs. 18-23), 10 by 12", "L_λ", one.L),
+        ("A (eqs. 30-32, corrected), 12 by 2", "A", one.A),
+        ("Motions that the constraints allow (eq. 34), 12 by 2", "L_τ", one.tau),
+        ("Reduced mass matrix (eq. 59)", "M̃", M),
+        ("Reduced Ω̃ (eq. 60)", "Ω̃", Omega),
+        ("Reduced loads (eq. 62)", "Q̃", Q[:, None]),
+    )
+    printed = tuple(Text(title, matrix_formula(name, x)) for title, name, x in shown)
     lines = (
         chosen(
             "eqs. 59-62",
@@ -98,7 +95,8 @@ def projection(angles: list[float], rates: list[float], states: int) -> Finding:
         _by_program(one, angles, rates),
         _equation_66(one.reduced[0]),
     )
-    return Finding(lines=lines, tables=tuple(tables), formulas=formulas(model, "By Lagrange"))
+    stated = (f"Matrices of the method: {_state_words(angles, rates)}",)
+    return Finding(lines=lines, notes=stated, formulas=(*printed, *formulas(model, "By Lagrange")))
 
 
 def _by_program(one: Matrices, angles: list[float], rates: list[float]) -> Line:
@@ -114,7 +112,7 @@ def _by_program(one: Matrices, angles: list[float], rates: list[float]) -> Line:
         "the method may be extended to any systems with three or more degrees of freedom as well",
         "projection_matrices applies it to any tree of bodies; here its reduced matrices equal those above "
         f"to {gap:.1g}, and "
-        f"the constraint forces have the same size, {sizes[0]:.9g} and {sizes[1]:.9g}",
+        f"the norm of the constraint forces is {sizes[0]:.9g} by both",
         gap < EXACT and abs(sizes[0] / sizes[1] - 1) < EXACT,
         evidence={
             "largest difference": gap,

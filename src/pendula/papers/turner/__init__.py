@@ -1,6 +1,7 @@
 """Paper 003, Turner: pendulums and linkages of n links by three methods."""
 
 from pendula.papers.turner.chains import damped, inverted, upright, weightless
+from pendula.papers.turner.charts import one_link, three_links
 from pendula.papers.turner.derivations import inertia, maximal, minimal
 from pendula.papers.turner.divergence import divergence
 from pendula.papers.turner.energy import rope, spread
@@ -63,6 +64,18 @@ PARTS = (
         {"sizes": [1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50], "repeats": 3, "sympy_seconds": 60.0},
     ),
     Part("inverted", "Three links held upright by shaking (section 5.4)", inverted, {"duration": 10.0, "slow": 200.0}),
+    Part(
+        "three_links",
+        "Three links over amplitude and frequency (section 5.4)",
+        three_links,
+        {"samples": 9, "rates": [150.0, 700.0], "drives": [0.001, 0.005]},
+    ),
+    Part(
+        "one_link",
+        "One link held upright: Ince-Strutt chart (section 5.4)",
+        one_link,
+        {"samples": [31, 19], "reach": [-1.0, 8.0], "drives": [0.1, 1.5]},
+    ),
     Part("pumpjack", "Pump jack and cranks (section 5.4)", pumpjack, {"drive": 0.5, "duration": 10.0}),
     Part("damped", "Damped pendulums (section 5.4)", damped, {"links": [3, 10], "friction": 0.5, "duration": 20.0}),
     Part("upright", "Ten links at 180° (section 5.4)", upright, {"links": 10, "duration": 15.0, "moved": 0.01}),

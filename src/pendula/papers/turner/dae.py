@@ -12,28 +12,45 @@ import pendula
 Array = npt.NDArray[np.float64]
 
 
-def dae(model: pendula.Model, q: Array, w: Array, printed: Collection[str] = ()) -> tuple[Array, Array]:
-    """Matrix and right-hand side of equation 33 at one state.
+def links_of(model: pendula.Model) -> tuple[Array, Array, Array, Array]:
+    """Masses, lengths, mass centres and inertias of the links of a chain or linkage of the library."""
+    p, numbers = model.parameter_values, range(1, len(model.bodies) + 1)
+
+    def each(name: str, otherwise: Array) -> Array:
+        return np.array([p.get(f"{name}{i}", p.get(name, x)) for i, x in zip(numbers, otherwise, strict=True)])
+
+    unknown = np.full(len(numbers), np.nan)
+    m, l = each("m", unknown), each("l", unknown)
+    l[-1] = p.get("last", l[-1])
+    return m, l, each("d", l / 2), each("J", m * l**2 / 12)
+
+
+def dae(
+    model: pendula.Model, q: Array, w: Array, printed: Collection[str] = (), *, closed: bool = False
+) -> tuple[Array, Array]:
+    """Matrix and right-hand side of equation 33, or of equation 50 for a linkage, at one state.
 
     The unknowns are x'' and y'' of each G, theta'' of each link, and R of each elbow.
 
     Args:
-        model: a chain of the library.
+        model: a chain or linkage of the library.
         q, w: absolute angles and their rates.
         printed: equations taken as printed: "38", "40", "45", "46".
+        closed: whether the end of the last link is fixed to the ground.
     """
     n, p = len(q), model.parameter_values
-    m, l, d, J = (np.array([p[f"{name}{i + 1}"] for i in range(n)]) for name in "mldJ")
+    m, l, d, J = links_of(model)
+    size = 5 * n + (2 if closed else 0)
     r_hat = np.stack([np.sin(q), -np.cos(q)], axis=1)  # eq. 16
     t_hat = np.stack([np.cos(q), np.sin(q)], axis=1)
     elbows = np.vstack([np.zeros(2), np.cumsum(l[:, None] * r_hat, axis=0)])
-    A, b = np.zeros((5 * n, 5 * n)), np.zeros(5 * n)
+    A, b = np.zeros((size, size)), np.zeros(size)
     for i in range(n):
         place, turn, up, down = slice(2 * i, 2 * i + 2), 2 * n + i, 3 * n + 2 * i, 3 * n + 2 * i + 2
         for axis in range(2):  # eqs. 37, 38
             A[2 * i + axis, 2 * i + axis] = m[i]
             A[2 * i + axis, up + axis] = -1.0
-            if i < n - 1:
+            if i < n - 1 or closed:
                 A[2 * i + axis, down + axis] = 1.0
         weight = -m[i] * p["g"]
         b[2 * i + 1] = -weight if "38" in printed and i == n - 1 else weight
@@ -43,9 +60,14 @@ def dae(model: pendula.Model, q: Array, w: Array, printed: Collection[str] = ())
             upper, lower = -elbows[i], elbows[i + 1]
         A[turn, turn] = J[i]
         A[turn, up], A[turn, up + 1] = upper[1], -upper[0]
-        if i < n - 1:
+        if i < n - 1 or closed:
             A[turn, down], A[turn, down + 1] = -lower[1], lower[0]
         _constraint(A, b, i, place, turn, (l, d, r_hat, t_hat, w), printed)
+    for axis in range(2 if closed else 0):  # last row of eq. 54: the end of the last link does not accelerate
+        arm = l[-1] - d[-1]
+        A[5 * n + axis, 2 * n - 2 + axis] = 1.0
+        A[5 * n + axis, 3 * n - 1] = arm * t_hat[-1, axis]
+        b[5 * n + axis] = arm * w[-1] ** 2 * r_hat[-1, axis]
     return A, b
 
 
@@ -70,9 +92,11 @@ def _constraint(
         b[row] -= arm * w[other] ** 2 * r_hat[other, axis]
 
 
-def angular(model: pendula.Model, q: Array, w: Array, printed: Collection[str] = ()) -> tuple[Array, int]:
+def angular(
+    model: pendula.Model, q: Array, w: Array, printed: Collection[str] = (), *, closed: bool = False
+) -> tuple[Array, int]:
     """Angular accelerations of the method, and the rank of its matrix; zeros if it is singular."""
-    A, b = dae(model, q, w, printed)
+    A, b = dae(model, q, w, printed, closed=closed)
     rank = int(np.linalg.matrix_rank(A))
     if rank < len(A):
         return np.zeros(len(q)), rank

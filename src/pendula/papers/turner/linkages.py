@@ -74,7 +74,8 @@ def _crank_rule() -> Line:
         gap = np.hypot(d - a * np.cos(angles), a * np.sin(angles))
         shares[lengths] = float(np.mean((gap <= b + c) & (gap >= abs(b - c))))
     words = "; ".join(
-        f"{lengths}: {a + b:g} < {c + d:g}, the loop closes at {100 * shares[lengths]:.0f} % of the crank's angles; "
+        f"crank, coupler, rocker, ground = {lengths}: {a + b:g} < {c + d:g}, "
+        f"but the loop closes at {100 * shares[lengths]:.0f} % of the crank's angles; "
         f"{pendula.library.grashof(a, b, c, d)}"
         for lengths in COUNTEREXAMPLES
         for a, b, c, d in (lengths,)
@@ -143,8 +144,8 @@ def shaken(bars: int, amplitude: float, duration: float, mode: int) -> Finding:
         "found",
         f"shaken at the frequency of mode {mode}, {rate:.5g} rad/s, mode {best} holds {100 * shares[best - 1]:.3g} % "
         "of the energy of small motion in the second half, and "
-        f"the string moves in {loops} loops: its lowest mode is the standing wave of second order, since links that "
-        "cannot stretch leave no first one",
+        f"the string moves in {loops} loops: its lowest mode is the standing wave of second order, because links "
+        "that cannot stretch do not allow a wave with one loop",
         data=f"{bars - 1} links of 1 m hanging between pivots {x:.4g} m apart, amplitude {amplitude:g} m, from rest; "
         "the paper gives none",
         evidence={"frequency [rad/s]": rate, "strongest mode": best, "loops": loops}
@@ -185,21 +186,18 @@ def stretched(bars: int, rate: float, duration: float, slack: float, taut: float
     found = pendula.reactions(run)
     pull = np.asarray(found["theta1"].force_size)
     tight, loose = reach > 0.99 * reach.max(), reach < 0.9 * reach.max()
-    speed = run.velocity(f"link{links // 2}", "tip")[:, 1]
-    fast = [
-        float(
-            np.sqrt(np.mean(np.diff(speed[where]) ** 2)) / np.sqrt(np.mean(speed[where] ** 2)) / (run.t[1] - run.t[0])
-        )
-        for where in (tight, loose)
-    ]
+    middle = f"theta{links // 2}"
+    speed, change = np.asarray(run[f"{middle}_dot"]), np.asarray(run[f"{middle}_ddot"])
+    fast = [float(np.sqrt(np.mean(change[where] ** 2) / np.mean(speed[where] ** 2))) for where in (tight, loose)]
     line = chosen(
         f"5.4, stretched end, {bars} bars",
         "stretched nearly to its limit, high frequency vibrations can be observed",
-        f"stretched to {reach.max():.4f} of its length; mean frequency of the middle {fast[0]:.3g} rad/s where taut, "
-        f"{fast[1]:.3g} where slack (drive {rate:g}); largest force at the base "
+        f"stretched to {reach.max():.4f} of its length; the middle link vibrates at {fast[0]:.3g} rad/s where taut "
+        f"and {fast[1]:.3g} where slack (ratio of root mean squares of acceleration and rate; the drive has {rate:g}); "
+        f"largest force at the base "
         f"{pull.max():.4g} N, {pull.max() / (links * 9.81):.3g} times the weight",
-        data=f"end between {slack:g} and {taut:g} of the length, {rate:g} rad/s, links of 1 m and 1 kg; the paper "
-        "gives none",
+        data=f"end between {reach.min():.3g} and {reach.max():.4g} of the length of all links, {rate:g} rad/s, "
+        "links of 1 m and 1 kg; the paper gives none",
         evidence={
             "largest stretch": float(reach.max()),
             "frequency, taut [rad/s]": fast[0],

@@ -117,9 +117,7 @@ def normal_modes(largest: int, divisor: float, periods: float) -> Finding:
             short = pendula.simulate(
                 system, 2 * float(mode.period or 0.0), initial_state={k: 4 * x for k, x in start.items()}, samples=121
             )
-            animations.append(
-                animation(short, f"n{n}m{mode.number}", f"{n} links, mode {mode.number}", frames=60, kind="mode")
-            )
+            animations.append(animation(short, f"n{n}m{mode.number}", f"{n} links, mode {mode.number}", frames=60))
         figures.append(
             Chart(
                 f"figure-{2 * n + 9}",
@@ -144,7 +142,8 @@ def normal_modes(largest: int, divisor: float, periods: float) -> Finding:
         "eigenvectors scaled down by 10 stay close enough to the linear motion",
         f"within one period of its own a mode deviates by {min(first.values()):.1g} to {max(first.values()):.1g} of "
         "the amplitude, within "
-        f"{periods:g} periods of the slowest mode by up to {max(worst.values()):.2g}: fast modes run ahead or behind",
+        f"{periods:g} periods of the slowest mode by up to {max(worst.values()):.2g}: fast modes run ahead or "
+        "behind until they are in opposition (2)",
         data=f"unit eigenvectors divided by {divisor:g} (rad), links of 1 m and 1 kg; the paper gives no duration",
         evidence={f"deviation, n = {n}, mode {k}": x for (n, k), x in worst.items()}
         | {"largest within one period": max(first.values())},

@@ -12,7 +12,7 @@ import pendula
 from pendula.papers.judge import chosen, claim
 from pendula.papers.show import animation
 from pendula.papers.types import Animation, Finding, Line, Table
-from pendula.present.pictures.curves import Chart, curve
+from pendula.present.pictures.curves import Chart, Style, curve
 from pendula.results import Trajectory
 
 DEEP = 0.5
@@ -147,7 +147,6 @@ def standing_waves(links: int, amplitudes: list[float], durations: list[float]) 
                 f"Standing wave {mode}",
                 note="Three periods about the largest swing",
                 frames=120,
-                kind="mode",
             )
         )
     line = chosen(
@@ -186,7 +185,8 @@ def beats(links: int, mode: int, amplitudes: list[float], duration: float) -> Fi
             if beat is not None:
                 found[name][alpha] = beat
             label = f"{'ω_d' if name == 'rope' else 'ω_n'}, α = {alpha:g} m"
-            curves.append(curve(label, t, size / alpha, style="line" if name == "rope" else "dashed"))
+            style: Style = "line" if name == "rope" else "dashed"
+            curves.append(curve(label, t, size / alpha, style=style, color=amplitudes.index(alpha)))
     words = ", ".join(f"{beat:.4g} s at α = {alpha:g} m" for alpha, beat in found["rope"].items())
     resonant = ", ".join(f"{beat:.4g} s at α = {alpha:g} m" for alpha, beat in found["own"].items())
     smallest, largest = amplitudes[0], max(found["rope"])
@@ -202,6 +202,7 @@ def beats(links: int, mode: int, amplitudes: list[float], duration: float) -> Fi
             reason="the frequency changes with the amplitude, so a growing wave leaves resonance",
             corrected="at ω_n the waves grow at first, then beat with a period that depends on the amplitude of the "
             "drive",
+            effect="drives at resonance would be expected to break the chain, and they do not",
             severity="wrong",
         ),
     )
@@ -224,7 +225,7 @@ def _rule(rule: float, found: dict[float, float], smallest: float, largest: floa
         f"mode {mode}: the rule gives {rule:.4g} s; computed {words}",
         abs(driven / rule - 1) < 0.1,
         evidence={"rule [s]": rule, "smallest drive [s]": in_the_limit, "largest drive [s]": driven},
-        reason=f"the rule holds in the limit of a weak drive (to {abs(in_the_limit / rule - 1):.1g} at α = "
+        reason=f"the rule holds in the limit of a weak drive (to {100 * abs(in_the_limit / rule - 1):.1g} % at α = "
         f"{smallest:g} m); at finite amplitude the frequency of the "
         "chain itself changes, and that sets the period of the beats",
         corrected="|ω_n − ω_d| for drives that keep the motion linear; otherwise the beats depend on the amplitude",

@@ -23,6 +23,9 @@ DIGITS = 7
 MOST_DECADES = 6
 """of a logarithmic axis that get a number each"""
 
+SMALLEST_POWER, LARGEST_POWER = -3, 3
+"""powers of ten that are written out in labels"""
+
 Style = Literal["line", "dashed", "points"]
 
 
@@ -95,8 +98,10 @@ def chart_html(chart: Chart) -> str:
             dash = " dashed" if one.style == "dashed" else ""
             points = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
             parts.append(f'<polyline class="line{dash} {color}" points="{points}"/>')
-    names = dict.fromkeys((c.name, (k if c.color is None else c.color) % svg.COLORS) for k, c, _ in shown if c.name)
-    legend = "".join(f'<span><i class="s{color}"></i>{escape(name)}</span>' for name, color in names)
+    names = dict.fromkeys((c.name, (k if c.color is None else c.color) % svg.COLORS, c.style) for k, c, _ in shown)
+    legend = "".join(
+        f'<span><i class="s{color} {style}"></i>{escape(name)}</span>' for name, color, style in names if name
+    )
     note = f'<p class="small">{escape(chart.note)}</p>' if chart.note else ""
     head = f"<h4>{escape(chart.title)}</h4>"
     picture = svg.picture(parts, chart.title)
@@ -139,17 +144,38 @@ class _Axis:
         at = math.log10(value) if self.log else value
         return self.start + (at - self.low) / (self.high - self.low) * (self.end - self.start)
 
+    @property
+    def power(self) -> int:
+        """The power of ten that the labels of a linear axis leave out, so that they stay short."""
+        largest = max(abs(self.low), abs(self.high))
+        if self.log or not largest:
+            return 0
+        power = math.floor(math.log10(largest))
+        return power if power < SMALLEST_POWER or power > LARGEST_POWER else 0
+
     def ticks(self) -> list[tuple[float, str]]:
         """Places in the picture with their labels."""
         if not self.log:
-            return [(self.place(x), svg.short(x)) for x in svg.ticks(self.low, self.high, 5)]
+            scale = 10.0**self.power
+            return [(self.place(x), svg.short(x / scale)) for x in svg.ticks(self.low, self.high, 5)]
         first, last = math.ceil(self.low - 1e-9), math.floor(self.high + 1e-9)
         step = max(1, math.ceil((last - first + 1) / MOST_DECADES))
         decades = [(self.place(10.0**k), _power(k)) for k in range(first, last + 1, step)]
         if len(decades) >= 2:
             return decades
+        found = [(m, k) for k in range(math.floor(self.low), last + 1) for m in (1, 2, 5)]
+        inside = [(m, k) for m, k in found if self.low <= math.log10(m) + k <= self.high]
+        if len(inside) >= 2:
+            return [(self.place(m * 10.0**k), _multiple(m, k)) for m, k in inside]
         low, high = 10.0**self.low, 10.0**self.high
         return [(self.place(x), svg.short(x)) for x in svg.ticks(low, high, 4) if x > 0]
+
+
+def _multiple(m: int, k: int) -> str:
+    """The number m 10^k as a label."""
+    if SMALLEST_POWER <= k <= LARGEST_POWER:
+        return svg.short(m * 10.0**k)
+    return _power(k) if m == 1 else f"{m}·{_power(k)}"
 
 
 def _power(k: int) -> str:
@@ -167,6 +193,11 @@ def _grid(across: _Axis, up: _Axis, chart: Chart) -> str:
     for y, label in up.ticks():
         parts.append(f'<path class="grid" d="M{svg.LEFT} {y:.1f}H{right}"/>')
         parts.append(f'<text class="tick" text-anchor="end" x="{svg.LEFT - 6}" y="{y + 4:.1f}">{label}</text>')
+    if up.power:
+        parts.append(f'<text class="tick" x="{svg.LEFT}" y="{svg.TOP - 3}">× {_power(up.power)}</text>')
+    if across.power:
+        right_end = f'text-anchor="end" x="{right}" y="{svg.HEIGHT - 7}"'
+        parts.append(f'<text class="tick" {right_end}>× {_power(across.power)}</text>')
     parts.append(svg.axis_names(chart.across, chart.up))
     return "".join(parts)
 

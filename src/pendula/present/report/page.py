@@ -19,6 +19,7 @@ from pendula.files import write_text
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.present.player.page import in_script, player_page, read_template
+from pendula.present.report.forced import forced_section
 from pendula.present.report.html import Page
 from pendula.present.report.mechanism import certificate_section, description_section, equations_section, facts
 from pendula.present.report.motion import equilibria_section, modes_section, simulation_section, spectrum_section
@@ -31,6 +32,7 @@ SECTIONS = (
     ("equilibria", "Equilibria and stability", equilibria_section),
     ("spectrum", "Eigenvalues", spectrum_section),
     ("modes", "Modes", modes_section),
+    ("forced", "Forced response", forced_section),
     ("simulation", "Simulation", simulation_section),
 )
 
@@ -46,7 +48,8 @@ def report(
     """Writes everything about a mechanism into one self-contained HTML page, and returns its path.
 
     The page shows the description, equations of motion, agreement of all formulations, equilibria with their
-    stability, eigenvalues, animated modes, and a simulation with its energy. A missing part states the reason.
+    stability, eigenvalues, animated modes, responses to drives and inputs, and a simulation with its energy. A missing
+    part states the reason.
 
     Args:
         model: a model, the name of a library mechanism, or a system; or a list of them, reported one after the other.
