@@ -14,27 +14,18 @@ from pendula.equations.tape import Expr
 def forces_at_rest(eq: Equations, zeros: Collection[Any]) -> list[Expr]:
     """f with some symbols (speeds, inputs, parameters, time) set to zero; for small systems.
 
-    Coordinates and time that occur in a force without affecting it (sin^2 + cos^2) are eliminated.
+    Coordinates and time that occur in a force without affecting it (sin^2 + cos^2) are eliminated. Otherwise products
+    are expanded only where that makes a force shorter: bounds of the squares in a spring's length are narrower.
     """
     table = _table(eq, zeros)
-    return [_without_idle_symbols(se.expand(_substituted(row, table)), (*eq.q, eq.t)) for row in eq.f]
+    return [_shorter(_substituted(row, table), (*eq.q, eq.t)) for row in eq.f]
 
 
-def loop_at_rest(eq: Equations, zeros: Collection[Any]) -> tuple[list[Expr], list[Expr]]:
-    """Equilibrium equations of a closed loop with one freedom (force along its motion, gaps), and that motion.
-
-    The motion is the null vector of G: entry i is, up to its sign, the determinant of G without column i. It vanishes
-    where the constraint Jacobian loses rank.
-    """
-    table, n = _table(eq, zeros), len(eq.v)
-    G = [[_substituted(x, table) for x in row] for row in eq.G]
-    motion = []
-    for i in range(n):
-        minor = [[x for k, x in enumerate(row) if k != i] for row in G]
-        motion.append((-1) ** i * (se.DenseMatrix(minor).det() if n > 1 else se.Integer(1)))
-    force = sum(x * f for x, f in zip(motion, forces_at_rest(eq, zeros), strict=True))
-    gaps = [se.expand(_substituted(row, table)) for row in eq.g[: len(G)]]
-    return [se.expand(force), *gaps], motion
+def loops_at_rest(eq: Equations, zeros: Collection[Any]) -> tuple[list[list[Expr]], list[Expr]]:
+    """G and g of closed loops with some symbols set to zero, row by row; for small systems."""
+    table = _table(eq, zeros)
+    G = [[se.expand(_substituted(x, table)) for x in row] for row in eq.G]
+    return G, [se.expand(_substituted(row, table)) for row in eq.g]
 
 
 def motion_rows(eq: Equations, zeros: Collection[Any], expanded: bool) -> tuple[list[Any], list[list[Any]]]:
@@ -116,6 +107,13 @@ def _table(eq: Equations, zeros: Collection[Any]) -> dict[Any, Any]:
 def _substituted(expression: Expr, table: dict[Any, Any]) -> Any:
     expression = se.sympify(expression)
     return expression.subs({s: table[s] for s in expression.free_symbols if s in table})
+
+
+def _shorter(row: Any, symbols: tuple[Any, ...]) -> Any:
+    """An expression without idle symbols, expanded or as it is, whichever has fewer operations."""
+    expanded = _without_idle_symbols(se.expand(row), symbols)
+    same = expanded.free_symbols == row.free_symbols and expanded != 0
+    return row if same and se.count_ops(row) < se.count_ops(expanded) else expanded
 
 
 def _without_idle_symbols(row: Any, symbols: tuple[Any, ...]) -> Any:
