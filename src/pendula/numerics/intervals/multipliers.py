@@ -40,7 +40,7 @@ def bound_multipliers(steps, constants, rows, m, x, box, middle, work):
         for j in range(m):
             if box[rows[n + j], 0, 0] > 0.0 or box[rows[n + j], 0, 1] < 0.0:
                 return OPEN
-        reduced = _reduce(rows, m, n, box, work)
+        reduced = _reduce(rows, m, n, x, box, work)
         ratio = _closed(steps, constants, rows, m, n, x, box, middle, work, reduced)
         if ratio < 0.0:
             return OPEN
@@ -52,11 +52,11 @@ def bound_multipliers(steps, constants, rows, m, x, box, middle, work):
 
 
 @compiled_part
-def _reduce(rows, m, n, box, work):
+def _reduce(rows, m, n, x, box, work):
     """Combinations R of the constraints, and m coordinates in which their slopes are near to the unit matrix.
 
-    Gauss and Jordan with full pivoting, on the slopes in the middle of their bounds. False where these are nearly
-    dependent; then R is the unit matrix.
+    Gauss and Jordan with full pivoting, on the slopes in the middle of their bounds times the sides of the box, so
+    that units do not matter. False where these are nearly dependent.
     """
     R, chosen = work[m : 2 * m], work[3 * m]
     for j in range(m):
@@ -65,6 +65,7 @@ def _reduce(rows, m, n, box, work):
             value = 0.5 * (box[rows[n + j], 1 + l, 0] + box[rows[n + j], 1 + l, 1])
             if not abs(value) < math.inf:
                 return False
+            value *= max(x[l, 1] - x[l, 0], 1e-300)
             work[j, l] = value
             largest = max(largest, abs(value))
         if not largest > 1e-300:
@@ -98,6 +99,10 @@ def _reduce(rows, m, n, box, work):
                     work[j, l] -= factor * work[row, l]
                 for k in range(m):
                     R[j, k] -= factor * R[row, k]
+    for j in range(m):
+        l = int(chosen[j])
+        for k in range(m):
+            R[j, k] *= max(x[l, 1] - x[l, 0], 1e-300)
     return True
 
 

@@ -83,7 +83,6 @@ def all_roots(
         smallest: sides below this share of the box are not halved.
         on_progress: called as ``on_progress(boxes, roots)`` about every tenth of a second.
     """
-    begin = time.perf_counter()
     n = tape.variables
     steps, constants, results = tape.compiled(rows)
     lo, hi = np.asarray(lo, dtype=float), np.asarray(hi, dtype=float)
@@ -95,9 +94,11 @@ def all_roots(
     scratch = [np.zeros(shape) for shape in shapes]
     least = smallest * (hi - lo)
     least[n - multipliers :] = math.inf
-    told = begin
+    arguments = steps, constants, results, waiting, found, undecided, counts, least, multipliers, *scratch
+    work_off(*arguments, 0)  # compiles; that does not count as time
+    told = begin = time.perf_counter()
     while counts[0]:
-        work_off(steps, constants, results, waiting, found, undecided, counts, least, multipliers, *scratch, SLICE)
+        work_off(*arguments, SLICE)
         now = time.perf_counter()
         full = counts[0] > DEEPEST - 8 or counts[1] > MOST_FOUND - 8 or counts[2] > MOST_UNDECIDED - 8
         if now - begin > seconds or full:
