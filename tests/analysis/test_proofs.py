@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -67,6 +68,146 @@ def test_four_bar(branch: str) -> None:
     assert len(found) == len(searched) == 4
     for one in searched:
         assert min(np.abs(np.exp(1j * other.q) - np.exp(1j * one.q)).max() for other in found) < 1e-8
+
+
+FIVE_BARS = {
+    "long ground": ((1.0, 1.2, 0.9, 1.1), (1.0, 1.5, 0.7, 1.2), (1.9, 0.4), None),
+    "short ground": ((1.0, 1.3, 0.8, 1.45), (1.0, 0.6, 1.9, 1.2), (0.35, -0.2), None),
+    "spring": ((0.98, 0.85, 1.27, 1.35), (0.9, 1.9, 0.6, 1.1), (1.1, 0.7), (30.0, 0.2, (-2.1, 0.9))),
+    "soft spring": ((1.1, 1.4, 0.7, 0.8), (1.4, 0.5, 1.0, 1.7), (0.5, 0.6), (6.0, 0.1, (0.3, 2.9))),
+    "spring that closes": ((0.98, 0.85, 1.27, 1.35), (0.9, 1.9, 0.6, 1.1), (1.1, 0.7), (30.0, 0.2, (-0.6, 0.9))),
+    "flat": ((1.0, 1.5, 0.5, 1.0), (1.0, 1.5, 0.5, 1.0), (2.0, 0.0), None),
+    "level": ((1.0, 1.5, 1.5, 1.0), (1.0, 1.5, 1.5, 1.0), (1.2, 0.0), None),
+}
+"""lengths, masses, place of the second pivot, and stiffness, length and anchor of a spring that pulls at the joint
+between b and c"""
+
+
+def five_bar(name: str) -> pendula.Model:
+    """Rods a, b from the origin and d, c from the second pivot, which meet; angles from ground."""
+    lengths, masses, pivot, spring = FIVE_BARS[name]
+
+    def pin(body: str, parent: object) -> dict[str, object]:
+        return {"name": body, "type": "revolute", "parent": parent, "child": body, "measured_from": "ground"}
+
+    joints = [
+        pin("a", "ground"),
+        pin("b", {"body": "a", "at": "tip"}),
+        pin("d", {"body": "ground", "position": [*pivot, 0]}),
+        pin("c", {"body": "d", "at": "tip"}),
+        {
+            "name": "pin",
+            "type": "coincident",
+            "parent": {"body": "b", "at": "tip"},
+            "child": {"body": "c", "at": "tip"},
+        },
+    ]
+    forces = []
+    if spring is not None:
+        stiffness, length, anchor = spring
+        ends = {"from": {"body": "ground", "position": [*anchor, 0]}, "to": {"body": "b", "at": "tip"}}
+        forces = [{"type": "spring", **ends, "stiffness": stiffness, "length": length}]
+    bodies = [{"name": n, "rod": {"mass": m, "length": l}} for n, m, l in zip("abcd", masses, lengths, strict=True)]
+    return pendula.Model(name=name, gravity=[0, -G, 0], bodies=bodies, joints=joints, forces=forces)
+
+
+def five_bar_by_newton(name: str, starts: int) -> np.ndarray:
+    """Equilibria of the same (angles a, b, d, c) by Newton's method for stationary V + lam g, written out by hand."""
+    (la, lb, lc, ld), (ma, mb, mc, md), pivot, spring = FIVE_BARS[name]
+    length = np.array([la, lb, ld, lc])
+    weight = G * np.array([ma / 2 + mb, mb / 2, md / 2 + mc, mc / 2]) * length
+    side = np.array([1.0, 1.0, -1.0, -1.0])
+    rng = np.random.default_rng(3)
+    q = rng.uniform(-math.pi, math.pi, size=(starts, 4))
+    lam = rng.normal(size=(starts, 2)) * 30.0
+    stiffness, rest, anchor = spring or (0.0, 1.0, (9.0, 9.0))
+
+    def slopes(q: np.ndarray, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Gradient of V + lam g by q, gaps, and their slopes."""
+        s, c = np.sin(q) * length, -np.cos(q) * length
+        ds, dc = -c, s
+        gap = np.stack([s @ side - pivot[0], c @ side - pivot[1]], axis=1)
+        jacobian = np.stack([ds * side, dc * side], axis=1)
+        to = np.array([1.0, 1.0, 0.0, 0.0])
+        away = np.stack([s @ to - anchor[0], c @ to - anchor[1]], axis=1)
+        d = np.linalg.norm(away, axis=1, keepdims=True)
+        pull = stiffness * (1.0 - rest / d) * away
+        gradient = weight * np.sin(q) + np.einsum("kji,kj->ki", jacobian, lam)
+        return gradient + (pull[:, :1] * ds + pull[:, 1:] * dc) * to, gap, jacobian
+
+    h = 1e-6
+    for _ in range(80):
+        left, gap, jacobian = slopes(q, lam)
+        J = np.zeros((len(q), 6, 6))
+        for i in range(4):
+            step = h * np.eye(4)[i]
+            J[:, :4, i] = (slopes(q + step, lam)[0] - slopes(q - step, lam)[0]) / (2 * h)
+        J[:, 4:, :4], J[:, :4, 4:] = jacobian, np.swapaxes(jacobian, 1, 2)
+        change = np.linalg.solve(J + 1e-12 * np.eye(6), -np.concatenate([left, gap], axis=1)[..., None])[..., 0]
+        change *= np.minimum(1.0, 0.7 / np.maximum(np.abs(change[:, :4]).max(axis=1, keepdims=True), 1e-300))
+        q, lam = q + change[:, :4], lam + change[:, 4:]
+        good = np.isfinite(q).all(axis=1) & np.isfinite(lam).all(axis=1)
+        q, lam = q[good], lam[good]
+    left, gap, _ = slopes(q, lam)
+    q = q[(np.abs(left).max(axis=1) < 1e-6) & (np.abs(gap).max(axis=1) < 1e-9)]
+    circle = np.unique(np.round(np.concatenate([np.cos(q), np.sin(q)], axis=1), 5) + 0.0, axis=0)
+    kept: list[np.ndarray] = []
+    for one in circle:
+        if not any(np.abs(one - other).max() < 1e-4 for other in kept):
+            kept.append(one)
+    return np.array(kept)
+
+
+@pytest.mark.parametrize("name", slow_too(["long ground", "spring"], ["short ground", "soft spring", "level"]))
+def test_five_bars(name: str) -> None:
+    """Two freedoms in a closed loop: as many as Newton's method finds from many starts, each at one of its places."""
+    found = pendula.find_equilibria(five_bar(name), prove=60)
+    known = five_bar_by_newton(name, 4000)
+    assert found.complete == "proven"
+    assert len(found) == len(known)
+    for one in found:
+        place = np.concatenate([np.cos(one.q), np.sin(one.q)])
+        assert np.abs(known - place).max(axis=1).min() < 2e-5
+        assert all(high - low < 1e-10 for low, high in one.enclosure.values())
+
+
+@pytest.mark.parametrize("bars", slow_too([6], [7]))
+def test_linkages_of_three_and_four_freedoms(bars: int) -> None:
+    """An arch of equal bars: the search from many starts finds the same number."""
+    found = pendula.find_equilibria(library.linkage(bars=bars), prove=120)
+    searched = pendula.find_equilibria(library.linkage(bars=bars), starts=5000)
+    assert found.complete == "proven"
+    assert len(found) == len(searched)
+
+
+def test_where_constraints_may_be_dependent_nothing_is_proven() -> None:
+    """Bars that can lie flat: there the constraints lose rank, and each such pose lies in an undecided box."""
+    found = pendula.find_equilibria(five_bar("flat"), prove=60)
+    assert found.complete == "undecided"
+    (la, lb, lc, ld), _, (x, _), _ = FIVE_BARS["flat"]
+    signs = [s for s in product((1, -1), repeat=4) if s[0] * la + s[1] * lb == x + s[2] * ld + s[3] * lc]
+    assert len(signs) == 2
+    flat = [{n: s * math.pi / 2 for n, s in zip("abdc", four, strict=True)} for four in signs]
+    for pose in flat:
+        assert any(all(within(pose[n], *place[n]) for n in pose) for place in found.undecided)
+
+
+def within(angle: float, low: float, high: float) -> bool:
+    """Whether an angle lies in an interval, up to turns."""
+    return any(low <= angle + k * TURN <= high for k in (-1, 0, 1))
+
+
+def test_a_spring_that_can_close_leaves_undecided_places() -> None:
+    """Where its ends meet its force has no direction: 16 are verified, 4 ways to bring the ends together undecided."""
+    found = pendula.find_equilibria(five_bar("spring that closes"), prove=60)
+    assert found.complete == "undecided"
+    lengths, _, _, (_, _, anchor) = FIVE_BARS["spring that closes"]
+    assert len(found) == len(five_bar_by_newton("spring that closes", 4000))
+    assert len(found.undecided) == 4
+    for place in found.undecided:
+        a, b = (sum(place[n]) / 2 for n in "ab")
+        x, y = (lengths[0] * f(a) + lengths[1] * f(b) for f in (math.sin, lambda q: -math.cos(q)))
+        assert math.hypot(x - anchor[0], y - anchor[1]) < 1e-4
 
 
 def test_slider_crank_with_a_spring() -> None:

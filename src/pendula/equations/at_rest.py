@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import symengine as se
@@ -11,30 +11,29 @@ from pendula.equations.equations import Equations
 from pendula.equations.tape import Expr
 
 
+MOST_SINES = 13
+"""powers of sines below this are expressed by cosines where an expression may vanish"""
+
+
+MOST_EXPANDED = 6
+"""with more speeds, entries of M are not expanded"""
+
+
 def forces_at_rest(eq: Equations, zeros: Collection[Any]) -> list[Expr]:
     """f with some symbols (speeds, inputs, parameters, time) set to zero; for small systems.
 
-    Coordinates and time that occur in a force without affecting it (sin^2 + cos^2) are eliminated.
+    Coordinates and time that occur in a force without affecting it (sin^2 + cos^2) are eliminated. Otherwise products
+    are expanded only where that makes a force shorter: bounds of the squares in a spring's length are narrower.
     """
     table = _table(eq, zeros)
-    return [_without_idle_symbols(se.expand(_substituted(row, table)), (*eq.q, eq.t)) for row in eq.f]
+    return [_shorter(_substituted(row, table), (*eq.q, eq.t)) for row in eq.f]
 
 
-def loop_at_rest(eq: Equations, zeros: Collection[Any]) -> tuple[list[Expr], list[Expr]]:
-    """Equilibrium equations of a closed loop with one freedom (force along its motion, gaps), and that motion.
-
-    The motion is the null vector of G: entry i is, up to its sign, the determinant of G without column i. It vanishes
-    where the constraint Jacobian loses rank.
-    """
-    table, n = _table(eq, zeros), len(eq.v)
-    G = [[_substituted(x, table) for x in row] for row in eq.G]
-    motion = []
-    for i in range(n):
-        minor = [[x for k, x in enumerate(row) if k != i] for row in G]
-        motion.append((-1) ** i * (se.DenseMatrix(minor).det() if n > 1 else se.Integer(1)))
-    force = sum(x * f for x, f in zip(motion, forces_at_rest(eq, zeros), strict=True))
-    gaps = [se.expand(_substituted(row, table)) for row in eq.g[: len(G)]]
-    return [se.expand(force), *gaps], motion
+def loops_at_rest(eq: Equations, zeros: Collection[Any]) -> tuple[list[list[Expr]], list[Expr]]:
+    """G and g of closed loops with some symbols set to zero, row by row; for small systems."""
+    table = _table(eq, zeros)
+    G = [[se.expand(_substituted(x, table)) for x in row] for row in eq.G]
+    return G, [se.expand(_substituted(row, table)) for row in eq.g]
 
 
 def motion_rows(eq: Equations, zeros: Collection[Any], expanded: bool) -> tuple[list[Any], list[list[Any]]]:
@@ -53,6 +52,11 @@ def motion_rows(eq: Equations, zeros: Collection[Any], expanded: bool) -> tuple[
         return _without_idle_symbols(se.expand(_substituted(x, table)), (eq.t,))
 
     return [read(row) for row in eq.f], [[read(x) for x in row] for row in eq.M]
+
+
+def constraint_rows(eq: Equations) -> list[list[Any]]:
+    """G as symbolic expressions of coordinates and named intermediates."""
+    return [[se.sympify(x) for x in row] for row in eq.G]
 
 
 def small_motion_rows(eq: Equations, zeros: Collection[Any], at_rest: Collection[Any], expanded: bool) -> list[Any]:
@@ -92,6 +96,21 @@ def applied_have_potential(eq: Equations, constant: Collection[Any]) -> bool:
     return all(se.expand(rows[i].diff(eq.q[j]) - rows[j].diff(eq.q[i])) == 0 for i, j in pairs)
 
 
+def occurs_in_masses(eq: Equations, symbol: Any, values: Mapping[Any, float]) -> bool:
+    """Whether M depends on a symbol; one that has no effect (sin^2 + cos^2) does not count, in small systems.
+
+    ``values`` of parameters and speeds: equal ones count as one symbol, as the moments of inertia of a symmetric body.
+    """
+    entries = [x for row in eq.M for x in row]
+    if symbol not in symbols_in(eq, entries):
+        return False
+    if len(eq.v) > MOST_EXPANDED:
+        return True
+    first: dict[float, Any] = {0.0: se.Integer(0)}
+    same = {s: first.setdefault(x, s) for s, x in values.items()}
+    return not all(_vanishes(eq.inline(x).subs(same).diff(symbol)) for x in entries)
+
+
 def symbols_in(eq: Equations, expressions: Collection[Any]) -> set[Any]:
     """All symbols that expressions contain, directly or through intermediates."""
     definitions = {symbol: se.sympify(e).free_symbols for symbol, e in eq.definitions}
@@ -116,6 +135,25 @@ def _table(eq: Equations, zeros: Collection[Any]) -> dict[Any, Any]:
 def _substituted(expression: Expr, table: dict[Any, Any]) -> Any:
     expression = se.sympify(expression)
     return expression.subs({s: table[s] for s in expression.free_symbols if s in table})
+
+
+def _shorter(row: Any, symbols: tuple[Any, ...]) -> Any:
+    """An expression without idle symbols, expanded or as it is, whichever has fewer operations."""
+    expanded = _without_idle_symbols(se.expand(row), symbols)
+    same = expanded.free_symbols == row.free_symbols and expanded != 0
+    return row if same and se.count_ops(row) < se.count_ops(expanded) else expanded
+
+
+def _vanishes(e: Any) -> bool:
+    """Whether an expression is zero for all values, by expansion and sin^2 = 1 - cos^2 of single symbols."""
+    e = se.expand(e)
+    if e == 0:
+        return True
+    table = {}
+    for x in e.free_symbols:
+        sine, cosine = se.sin(x), se.cos(x)
+        table |= {sine**k: sine ** (k % 2) * (1 - cosine**2) ** (k // 2) for k in range(2, MOST_SINES)}
+    return bool(se.expand(e.subs(table)) == 0)
 
 
 def _without_idle_symbols(row: Any, symbols: tuple[Any, ...]) -> Any:

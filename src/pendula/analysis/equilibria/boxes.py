@@ -57,16 +57,17 @@ def prove_in_boxes(
         equations.rows,
         lo,
         hi,
+        multipliers=equations.multipliers,
         seconds=QUICKLY if seconds is None else seconds,
         on_progress=on_progress,
     )
-    found = _moving(distinct(found, lo, hi, periods), equations)
+    found = _of_coordinates(distinct(found, lo, hi, periods), len(equations.unknowns))
     names = [domain.names[i] for i in equations.unknowns]
     boxes = tuple(_by_name(names, box) for box in _joined(found.undecided))
     states = np.zeros((len(found.enclosures), len(domain.names)))
     states[:, list(equations.unknowns)] = found.enclosures.mean(axis=2)
     enclosures = tuple(_by_name(names, box) for box in found.enclosures)
-    box = {name: (float(a), float(b)) for name, a, b, p in zip(names, lo, hi, periods, strict=True) if not p}
+    box = {name: (float(a), float(b)) for name, a, b, p in zip(names, lo, hi, periods, strict=False) if not p}
     return Proof(tuple(states), _reason(found, equations, boxes), found.proven, enclosures, boxes, box)
 
 
@@ -82,23 +83,24 @@ def _never(equations: AtRest) -> Proof | None:
 
 
 def _box(domain: Domain, equations: AtRest) -> tuple[Array, Array, Array]:
-    """Corners of the box, and the period of each unknown (0 if none)."""
+    """Corners of the box, and the period of each unknown (0 if none); multipliers have no bounds."""
     at = list(equations.unknowns)
     circles = domain.circles[at]
     first = np.array([any(i == group[0] for group in domain.groups) for i in at], dtype=bool)
     lo = np.where(circles | first, -math.pi - CUT, domain.lo[at])
     hi = np.where(circles | first, math.pi - CUT + OVERLAP, domain.hi[at])
-    return lo, hi, np.where(circles, TURN, 0.0)
+    far = np.full(equations.multipliers, math.inf)
+    return np.append(lo, -far), np.append(hi, far), np.append(np.where(circles, TURN, 0.0), np.zeros(len(far)))
 
 
-def _moving(found: Roots, equations: AtRest) -> Roots:
-    """Moves roots at which the constraints of a closed loop may lose rank to the undecided boxes."""
-    if not equations.motion:
-        return found
-    bounds = [values_over(equations.tape, list(equations.motion), box) for box in found.enclosures]
-    moves = np.array([bool(np.any((b[:, 0] > 0.0) | (b[:, 1] < 0.0))) for b in bounds], dtype=bool)
-    rest = np.concatenate([found.undecided, found.enclosures[~moves]])
-    return replace(found, enclosures=found.enclosures[moves], regions=found.regions[moves], undecided=rest)
+def _of_coordinates(found: Roots, count: int) -> Roots:
+    """The same without multipliers."""
+    return replace(
+        found,
+        enclosures=found.enclosures[:, :count],
+        regions=found.regions[:, :count],
+        undecided=found.undecided[:, :count],
+    )
 
 
 def _by_name(names: list[str], box: Array) -> dict[str, tuple[float, float]]:
@@ -131,5 +133,5 @@ def _reason(found: Roots, equations: AtRest, undecided: tuple[dict[str, tuple[fl
         f"{len(undecided)} places are undecided, the largest {place}" if len(undecided) > 1 else f"{place} is undecided"
     )
     cause = "" if found.finished else "; the time limit was reached"
-    singular = "; where the constraints lose rank nothing is decided" if equations.motion else ""
+    singular = "; where the constraints lose rank nothing is decided" if equations.multipliers else ""
     return f"interval arithmetic verified {len(found.enclosures)}, but {left} ({work}){cause}{singular}"

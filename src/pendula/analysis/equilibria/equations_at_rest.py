@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.equations.at_rest import forces_at_rest, loop_at_rest
+from pendula.equations.at_rest import forces_at_rest, loops_at_rest
 from pendula.equations.translate import function_name, translate
 from pendula.model.expressions.expression import parse
 from pendula.model.expressions.functions import Column
@@ -108,16 +108,16 @@ class AtRest:
     Attributes:
         tape, rows: the equations.
         unknowns: indices of the coordinates that they depend on; the others may have any value.
-        motion: for a closed loop, the steps of the null vector of G. Where all of them vanish the constraints lose
-            rank: the equations hold there, but it need not be an equilibrium.
+        multipliers: number of Lagrange multipliers of closed loops, the last unknowns of the tape. The last rows are
+            then the gaps of the loops, and the first ones f + G^T lam.
         steady: by speed, steps of forces that depend on no coordinate. If there are any, the rest is empty.
-        speeds: indices of the speeds whose forces the rows are; empty for a closed loop.
+        speeds: indices of the speeds whose forces the rows are; empty for closed loops.
     """
 
     tape: Tape
     rows: list[int]
     unknowns: tuple[int, ...]
-    motion: tuple[int, ...] = ()
+    multipliers: int = 0
     steady: Mapping[str, int] = field(default_factory=dict)
     speeds: tuple[int, ...] = ()
 
@@ -179,23 +179,27 @@ def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS, varyi
         raise Unsuited(f"more than {MOST_SPEEDS} speeds")
     if eq.senses:
         raise Unsuited("loops that close in two ways, of which one counts")
-    if m and n - m != 1:
-        raise Unsuited(f"{n - m} freedoms of a closed loop")
+    if m and (n <= m or varying is not None):
+        raise Unsuited("closed loops with as many constraints as speeds" if n <= m else "closed loops")
     numbers = numbers_at_rest(balance, v)
     free = set() if varying is None else varying.symbols
     numbers = {symbol: x for symbol, x in numbers.items() if symbol not in free}
     zeros = [symbol for symbol, x in numbers.items() if x == 0.0]
-    rows, motion = loop_at_rest(eq, zeros) if m else (forces_at_rest(eq, zeros), [])
-    acting = [row for row in rows if row != 0]
+    forces = forces_at_rest(eq, zeros)
+    G, gaps = loops_at_rest(eq, zeros) if m else ([], [])
+    if len(gaps) != len(G):
+        raise Unsuited("constraints on speeds")
+    acting = [f for f, *column in zip(forces, *G, strict=True) if f != 0 or any(x != 0 for x in column)]
     places = {symbol: i for i, symbol in enumerate(eq.q)}
-    refuse_time(balance, acting)
-    unknowns = sorted({places[symbol] for row in acting for symbol in row.free_symbols if symbol in places})
-    tape = Tape(len(unknowns) + (varying is not None))
+    symbols = [*acting, *gaps, *(x for row in G for x in row)]
+    refuse_time(balance, symbols)
+    unknowns = sorted({places[symbol] for row in symbols for symbol in row.free_symbols if symbol in places})
+    tape = Tape(len(unknowns) + m + (varying is not None))
     known: dict[Any, int] = {eq.q[i]: k for k, i in enumerate(unknowns)}
     known |= {symbol: tape.constant(x) for symbol, x in numbers.items()}
     if varying is not None:
         varying.enter(tape, len(unknowns), known)
-    named = zip(system.layout.speeds, rows, strict=False) if not m else ()
+    named = zip(system.layout.speeds, forces, strict=True) if not m else ()
     steady = {speed: row for speed, row in named if row != 0 and not row.free_symbols & places.keys()}
     if steady:
         return AtRest(tape, [], (), steady={speed: step_of(row, tape, known) for speed, row in steady.items()})
@@ -203,9 +207,28 @@ def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS, varyi
         raise Unsuited(f"{len(acting)} equations for {len(unknowns)} coordinates, which leave families of equilibria")
     if len(unknowns) > most:
         raise Unsuited(f"{len(unknowns)} coordinates")
-    steps, moves = ([step_of(row, tape, known) for row in part] for part in (acting, motion))
-    speeds = () if m else tuple(k for k, row in enumerate(rows) if row != 0)
-    return AtRest(tape, steps, tuple(unknowns), tuple(moves), speeds=speeds)
+    if m:
+        return AtRest(tape, _rows_of_loops(forces, G, gaps, tape, known), tuple(unknowns), m)
+    speeds = tuple(k for k, row in enumerate(forces) if row != 0)
+    return AtRest(tape, [step_of(row, tape, known) for row in acting], tuple(unknowns), speeds=speeds)
+
+
+def _rows_of_loops(
+    forces: list[Any], G: list[list[Any]], gaps: list[Any], tape: Tape, known: dict[Any, int]
+) -> list[int]:
+    """Steps of f + G^T lam and g. The multipliers are the unknowns of the tape after the coordinates."""
+    seen: dict[Any, int] = {}
+    first = tape.variables - len(G)
+    rows = []
+    for f, *column in zip(forces, *G, strict=True):
+        if f == 0 and not any(x != 0 for x in column):
+            continue
+        total = step_of(f, tape, known, seen)
+        for j, x in enumerate(column):
+            if x != 0:
+                total = tape.add(total, tape.multiply(step_of(x, tape, known, seen), first + j))
+        rows.append(total)
+    return [*rows, *(step_of(row, tape, known, seen) for row in gaps)]
 
 
 def forces_on_speeds(balance: Balance, v: Array) -> tuple[Tape, list[int]]:

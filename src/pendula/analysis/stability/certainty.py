@@ -15,8 +15,9 @@ import numpy as np
 
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.spectrum import Spectrum
-from pendula.analysis.stability.enclosure import SmallMotion, small_motion_with_bounds
-from pendula.equations.at_rest import applied_have_potential, symbols_in
+from pendula.analysis.stability.enclosure import SmallMotion, masses_depend_on, small_motion_with_bounds
+from pendula.analysis.stability.places import Place, places_of
+from pendula.equations.at_rest import applied_have_potential
 from pendula.model.expressions import nodes as nd
 from pendula.model.expressions.expression import parse
 from pendula.model.forces import actions as ac
@@ -67,8 +68,6 @@ def certainty_of(
 def _proof(verdict: str, argument: str, drifting: tuple[str, ...], found: Spectrum) -> str:
     """How the verdict was verified; raises Undecidable if it was not."""
     model = found.model
-    if model.displacements:
-        raise Undecidable("the coordinates are singular there")
     if model.method != "exact":
         raise Undecidable("derivatives by differences")
     if model.system is not None and model.system.written:
@@ -80,11 +79,19 @@ def _proof(verdict: str, argument: str, drifting: tuple[str, ...], found: Spectr
         raise Undecidable("no interval proves that a number is exactly zero")
     if argument != "eigenvalues":
         _refuse_power(model)
-    motion = small_motion_with_bounds(model.at)
-    if drifts:
-        _refuse_dependence(model, motion, drifting)
-    how = verified(verdict, argument, motion, found.values)
-    return f"{how}, by interval arithmetic, for an equilibrium within {motion.within:.0e} of the computed one"
+    first: Undecidable | None = None
+    for place in places_of(model.at):
+        try:
+            motion = small_motion_with_bounds(place)
+            if drifts:
+                _refuse_dependence(model, place, motion, drifting)
+            how = verified(verdict, argument, motion, found.values)
+        except Undecidable as reason:
+            first = first or reason
+            continue
+        where = ", in other angles" if place.source is not None else ""
+        return f"{how}, by interval arithmetic{where}, for an equilibrium within {motion.within:.0e} of the computed one"
+    raise first or Undecidable("the coordinates are singular there")
 
 
 def verified(verdict: str, argument: str, motion: SmallMotion, values: Array) -> str:
@@ -131,15 +138,13 @@ def _refuse_power(model: LinearModel) -> None:
         raise Undecidable("that applied forces add no energy follows from no structure")
 
 
-def _refuse_dependence(model: LinearModel, motion: SmallMotion, names: tuple[str, ...]) -> None:
+def _refuse_dependence(model: LinearModel, place: Place, motion: SmallMotion, names: tuple[str, ...]) -> None:
     """Raises Undecidable unless exactly these coordinates are in equilibrium everywhere and in no entry of M."""
-    system = model.system
-    assert system is not None
-    joints = system.in_joints.system
-    layout, eq = joints.layout, joints.equations
-    idle = {name for k, name in enumerate(layout.coordinates) if k not in motion.acting}
-    inside = {str(symbol) for symbol in symbols_in(eq, [x for row in eq.M for x in row])}
-    if idle != set(names) or idle & inside:
+    if place.system.loop_rows:
+        raise Undecidable("families of equilibria of closed loops")
+    idle = set(range(len(place.q))) - set(motion.acting)
+    along = set().union(*(place.names_along(k, tuple(model.coordinates)) for k in idle))
+    if along != set(names) or any(masses_depend_on(place.balance, place.v, k) for k in idle):
         raise Undecidable("that equilibria form a family follows from no structure")
 
 
@@ -177,7 +182,7 @@ def _has_potential(system: System) -> bool:
     """Whether applied forces are functions of the coordinates alone with symmetric derivatives, symbolically."""
     joints = system.in_joints.system
     eq = joints.equations
-    if len(eq.v) > MOST_FOR_POTENTIAL or joints.loop_rows or joints.balls or joints.drives:
+    if len(eq.v) > MOST_FOR_POTENTIAL or joints.balls or joints.drives:
         return False
     held = {u for u, text in zip(eq.u, joints.model.inputs.values(), strict=True) if "t" not in parse(text).names}
     return applied_have_potential(eq, {*eq.p, *held})

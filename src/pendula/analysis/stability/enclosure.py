@@ -1,11 +1,13 @@
 """M, C and K of small motion with bounds that hold for the exact equilibrium, by interval arithmetic.
 
-The equations become a tape in coordinates and speeds. Krawczyk's test encloses the equilibrium, and the tape gives
-bounds of masses and of all derivatives of the forces over that enclosure.
+The equations become a tape in coordinates and speeds, and in the Lagrange multipliers of closed loops. Krawczyk's test
+encloses the equilibrium, and the tape gives bounds of masses and of all derivatives of the forces over that enclosure.
+For closed loops these are restricted to motions that the constraints allow, the null space of G.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -21,9 +23,9 @@ from pendula.analysis.equilibria.equations_at_rest import (
     numbers_at_rest,
     step_of,
 )
-from pendula.analysis.equilibria.equilibrium import Equilibrium
-from pendula.equations.at_rest import definitions_of, motion_rows, small_motion_rows, symbols_in
-from pendula.numerics.intervals.matrices import Ball, powers_of_two, solved
+from pendula.analysis.stability.places import Place
+from pendula.equations.at_rest import constraint_rows, definitions_of, motion_rows, occurs_in_masses, small_motion_rows, symbols_in
+from pendula.numerics.intervals.matrices import Ball, null_space, powers_of_two, solved
 from pendula.numerics.intervals.solve import all_roots, slopes_over, values_over
 from pendula.numerics.intervals.tape import Tape, Undecidable
 from pendula.system.layout import Array
@@ -36,23 +38,29 @@ ROUNDING = 1e-16
 """smaller distances than this are not reported"""
 MOST_EXPANDED = 3
 """with more speeds, expanding products to eliminate the time takes too long"""
+SINGULAR = 1e-10
+"""equations whose scaled Jacobian has a smaller singular value are not solved with proof"""
 SECONDS = 1.0
 """time limit of the enclosure of an equilibrium"""
 
 
 @dataclass(frozen=True)
 class MotionTape:
-    """Forces and masses as steps of one tape, whose unknowns are the coordinates, then the speeds, then parameters.
+    """Forces and masses as steps of one tape.
+
+    Its unknowns are the coordinates, then the speeds, then the multipliers of closed loops or parameters.
 
     Attributes:
         tape: the steps.
-        forces: the force on every speed.
+        forces: the force on every speed, including those of the constraints, G^T lam.
         masses: the mass matrix, by rows.
+        constraints: the constraint Jacobian G of closed loops, by rows.
     """
 
     tape: Tape
     forces: list[int]
     masses: list[list[int]]
+    constraints: tuple[tuple[int, ...], ...] = ()
 
     @property
     def size(self) -> int:
@@ -60,13 +68,32 @@ class MotionTape:
         return len(self.forces)
 
     def matrices(self, box: Array) -> tuple[Ball, Ball, Ball]:
-        """M, C and K over a box of coordinates, speeds and parameters."""
+        """M, C and K over a box of coordinates, speeds and multipliers or parameters.
+
+        Of closed loops in independent coordinates: with columns of T that span the null space of G, T^T M T, T^T C T
+        and T^T K T. The multipliers at rest contribute to K (geometric stiffness).
+
+        Raises:
+            Undecidable: the constraints may be dependent.
+        """
         n = self.size
         slopes = slopes_over(self.tape, self.forces, box)
-        entries = [k for row in self.masses for k in row]
-        masses = _defined(values_over(self.tape, entries, box), slopes_over(self.tape, entries, box)).reshape(n, n, 2)
         K, C = (-Ball.between(part[..., 0], part[..., 1]) for part in (slopes[:, :n], slopes[:, n : 2 * n]))
-        return Ball.between(masses[..., 0], masses[..., 1]), C, K
+        M = self._ball(self.masses, box)
+        if not self.constraints:
+            return M, C, K
+        T = null_space(self._ball(self.constraints, box), M.mid)
+        if T is None:
+            raise Undecidable("constraints that may be dependent")
+        M, C, K = (T.T @ X @ T for X in (M, C, K))
+        return M, C, K
+
+    def _ball(self, grid: Sequence[Sequence[int]], box: Array) -> Ball:
+        """Bounds of a matrix of steps."""
+        entries = [k for row in grid for k in row]
+        values = _defined(values_over(self.tape, entries, box), slopes_over(self.tape, entries, box))
+        values = values.reshape(len(grid), -1, 2)
+        return Ball.between(values[..., 0], values[..., 1])
 
 
 @dataclass(frozen=True)
@@ -107,6 +134,8 @@ def matrix_tape(balance: Balance, v: Array, varying: Varying) -> MatrixTape:
         Undecidable: as in :func:`motion_tape`.
     """
     timed, numbers = _prepared(balance, v, varying)
+    if balance.system.loop_rows:
+        raise Undecidable("closed loops")
     eq = balance.system.equations
     tape = Tape(len(eq.q) + 1)
     known: dict[Any, int] = {symbol: tape.constant(x) for symbol, x in numbers.items()}
@@ -121,7 +150,7 @@ def matrix_tape(balance: Balance, v: Array, varying: Varying) -> MatrixTape:
 
 
 def motion_tape(balance: Balance, v: Array, varying: Varying | None = None) -> MotionTape:
-    """The equations of motion of an open mechanism without quaternions as a tape.
+    """The equations of motion of a mechanism without quaternions as a tape.
 
     Args:
         balance: the forces.
@@ -133,8 +162,10 @@ def motion_tape(balance: Balance, v: Array, varying: Varying | None = None) -> M
     """
     timed, numbers = _prepared(balance, v, varying)
     eq = balance.system.equations
-    n = len(eq.v)
-    tape = Tape(2 * n + (varying is not None))
+    n, m = len(eq.v), balance.system.loop_rows
+    if m and (varying is not None or np.any(v)):
+        raise Undecidable("closed loops" if varying is not None else "steady motions of closed loops")
+    tape = Tape(2 * n + m + (varying is not None))
     known: dict[Any, int] = {symbol: tape.constant(x) for symbol, x in numbers.items()}
     known |= {symbol: k for k, symbol in enumerate((*eq.q, *eq.v))}
     if varying is not None:
@@ -149,27 +180,30 @@ def motion_tape(balance: Balance, v: Array, varying: Varying | None = None) -> M
             continue  # it may not be needed; if it is, its symbol is reported as unknown
     forces = [step_of(row, tape, known, seen) for row in f]
     masses = [[step_of(x, tape, known, seen) for x in row] for row in M]
-    return MotionTape(tape, forces, masses)
+    G = [[step_of(x, tape, known, seen) for x in row] for row in constraint_rows(eq)] if m else []
+    for j, row in enumerate(G):
+        forces = [tape.add(f, tape.multiply(x, 2 * n + j)) for f, x in zip(forces, row, strict=True)]
+    return MotionTape(tape, forces, masses, tuple(tuple(row) for row in G))
 
 
 def _prepared(balance: Balance, v: Array, varying: Varying | None) -> tuple[bool, dict[Any, float]]:
     """Whether the time occurs in the equations, and values of all symbols but coordinates and what varies.
 
     Raises:
-        Undecidable: the mechanism is not an open one of few speeds that are rates of its coordinates.
+        Undecidable: the mechanism is not one of few speeds that are rates of its coordinates.
     """
     system = balance.system
     n = len(system.layout.speeds)
     if system.written:
         raise Undecidable(f"the equations in {system.written}")
-    if system.balls or system.loop_rows:
-        raise Undecidable("quaternions" if system.balls else "closed loops")
+    if system.balls:
+        raise Undecidable("quaternions")
     if n > MOST_SPEEDS:
         raise Undecidable(f"more than {MOST_SPEEDS} speeds")
     eq = system.equations
     if len(eq.q) != n or any(rate != speed for rate, speed in zip(eq.qdot, eq.v, strict=True)):
         raise Undecidable("speeds that are not the rates of the coordinates")
-    timed = eq.t in symbols_in(eq, [*eq.f, *(x for row in eq.M for x in row)])
+    timed = eq.t in symbols_in(eq, [*eq.f, *(x for row in (*eq.M, *eq.G) for x in row)])
     if timed and n > MOST_EXPANDED:
         raise Undecidable("equations that contain the time")
     free = set() if varying is None else varying.symbols
@@ -183,7 +217,8 @@ class SmallMotion:
     Attributes:
         M, C, K: with bounds.
         within: how far it is at most from the computed one [rad, or typical lengths].
-        acting: indices of the coordinates on which forces at rest depend; the others are in equilibrium everywhere.
+        acting: indices of the coordinates on which forces at rest depend; the others are in equilibrium everywhere. For
+            closed loops all independent coordinates.
     """
 
     M: Ball
@@ -207,29 +242,58 @@ class SmallMotion:
 _TAPES: WeakKeyDictionary[System, tuple[bytes, MotionTape | str, AtRest | str]] = WeakKeyDictionary()
 
 
-def small_motion_with_bounds(point: Equilibrium) -> SmallMotion:
+def small_motion_with_bounds(place: Place) -> SmallMotion:
     """M, C and K with bounds, at the equilibrium that an enclosure proves to exist near a computed one.
 
     Raises:
         Undecidable: there are no bounds, or no enclosure of an equilibrium was found.
     """
-    system = point.system
-    assert system is not None
-    joints = system.in_joints.system
-    q, v = system.in_joints.read(point.q, point.v, parameters=point.parameters)
-    balance = Balance(joints, point.inputs if len(point.inputs) else None, point.parameters)
+    joints, balance, q, v = place.system, place.balance, place.q, place.v
     motion, rest = _tapes(balance, v)
     if isinstance(motion, str) or isinstance(rest, str):
         raise Undecidable(motion if isinstance(motion, str) else rest)
-    steps = typical_steps(joints, point.parameters)
-    box = np.stack([np.concatenate([q, v])] * 2, axis=1)
-    at = list(rest.unknowns)
-    found = all_roots(rest.tape, rest.rows, q[at] - NEARBY * steps[at], q[at] + NEARBY * steps[at], seconds=SECONDS)
+    _refuse_moving(balance, rest, v)
+    steps = typical_steps(joints, balance.parameters)
+    at, m = list(rest.unknowns), rest.multipliers
+    if not m:
+        _refuse_singular(rest, q[at])
+    far = np.append(NEARBY * steps[at], np.full(m, np.inf))
+    middle = np.append(q[at], np.zeros(m))
+    found = all_roots(rest.tape, rest.rows, middle - far, middle + far, multipliers=m, seconds=SECONDS)
     if rest.steady or not found.proven or len(found.enclosures) != 1:
         raise Undecidable("the equilibrium could not be enclosed")
-    box[at] = found.enclosures[0]
-    within = float((np.abs(found.enclosures[0] - q[at][:, None]).max(axis=1, initial=0.0) / steps[at]).max(initial=0.0))
-    return SmallMotion(*motion.matrices(box), max(within, ROUNDING), rest.unknowns)
+    enclosure, multipliers = np.split(found.enclosures[0], [len(at)])
+    box = np.concatenate([np.stack([np.concatenate([q, v])] * 2, axis=1), multipliers])
+    box[at] = enclosure
+    within = float((np.abs(enclosure - q[at][:, None]).max(axis=1, initial=0.0) / steps[at]).max(initial=0.0))
+    M, C, K = motion.matrices(box)
+    acting = tuple(range(len(M.mid))) if m else rest.unknowns
+    return SmallMotion(M, C, K, max(within, ROUNDING), acting)
+
+
+def _refuse_moving(balance: Balance, rest: AtRest, v: Array) -> None:
+    """Raises Undecidable if forces or masses depend on coordinates that change: then M, C and K would, too."""
+    moving = set(np.flatnonzero(v).tolist())
+    if moving & set(rest.unknowns) or any(masses_depend_on(balance, v, k) for k in moving):
+        raise Undecidable("forces or masses that change along the steady motion")
+
+
+def masses_depend_on(balance: Balance, v: Array, k: int) -> bool:
+    """Whether M depends on a coordinate, by its index, for the given parameters."""
+    eq = balance.system.equations
+    values = {symbol: x for symbol, x in numbers_at_rest(balance, v).items() if symbol in eq.p}
+    return occurs_in_masses(eq, eq.q[k], values)
+
+
+def _refuse_singular(rest: AtRest, q: Array) -> None:
+    """Raises Undecidable where the equations at rest are singular: then no box around a root holds it alone."""
+    bounds = slopes_over(rest.tape, rest.rows, np.stack([q, q], axis=1))
+    slopes = np.where(np.prod(np.sign(bounds), axis=2) > 0.0, bounds.mean(axis=2), 0.0)
+    with np.errstate(all="ignore"):
+        slopes = slopes / np.abs(slopes).max(axis=1, keepdims=True, initial=0.0)
+        slopes = slopes / np.abs(slopes).max(axis=0, initial=0.0)
+    if not np.isfinite(slopes).all() or np.linalg.svd(slopes, compute_uv=False).min(initial=1.0) < SINGULAR:
+        raise Undecidable("the equilibrium belongs to a family, or nearly so")
 
 
 def _tapes(balance: Balance, v: Array) -> tuple[MotionTape | str, AtRest | str]:

@@ -22,6 +22,9 @@ UNIT = 2.3e-16
 FEWEST = 1e-300
 """more than the errors of operations whose results are smaller than normal numbers"""
 
+LEAST_SHARE = 1e-20
+"""entries below this share of the largest do not count where a matrix is balanced"""
+
 
 @dataclass(frozen=True)
 class Ball:
@@ -100,6 +103,37 @@ def solved(M: Ball, B: Ball) -> Ball | None:
     return Ball(first.mid, (first.rad + size * largest) * (1.0 + 8.0 * UNIT) + FEWEST)
 
 
+def null_space(G: Ball, weights: Array) -> Ball | None:
+    """Bounds of a matrix T whose columns span the null space of G; None where rows of G may be dependent.
+
+    Some unknowns are independent, the others follow from them: T is the unit matrix and -G_d^-1 G_i, in the order of
+    the unknowns. ``weights`` is a matrix whose diagonal gives the scale of each unknown, as 1 / scale^2 where positive.
+    """
+    from scipy.linalg import qr  # slow to load
+
+    if not G.is_finite:
+        return None
+    m, n = G.mid.shape
+    diagonal = np.diag(weights)
+    positive = diagonal[diagonal > 0.0]
+    scale = np.where(diagonal > 0.0, diagonal, positive.min(initial=1.0)) ** -0.5
+    sizes = np.abs(G.mid * scale).max(axis=1)
+    if not (sizes > 0.0).all():
+        return None
+    rows = powers_of_two(1.0 / sizes)
+    pivots = qr(rows[:, None] * G.mid * scale, pivoting=True, mode="r")[1]
+    dependent, independent = np.sort(pivots[:m]), np.sort(pivots[m:])
+    G = G.scaled(rows, np.ones(n))
+    parts = (Ball(G.mid[:, at], G.rad[:, at]) for at in (dependent, independent))
+    found = solved(*parts)
+    if found is None:
+        return None
+    mid, rad = np.zeros((n, n - m)), np.zeros((n, n - m))
+    mid[independent] = np.eye(n - m)
+    mid[dependent], rad[dependent] = -found.mid, found.rad
+    return Ball(mid, rad)
+
+
 def _norm(A: Ball) -> float:
     """Upper bound of the largest row sum of absolute values."""
     count = A.mid.shape[1]
@@ -140,7 +174,9 @@ def roots_beyond(A: Ball, shift: float) -> bool | None:
     if not A.is_finite:
         return None
     n = len(A.mid)
-    _, (scale, _) = matrix_balance(A.mid, permute=False, separate=True)
+    # By the largest values that entries may have, so that those which rounding alone makes nonzero do not become large.
+    largest = np.abs(A.mid) + A.rad
+    _, (scale, _) = matrix_balance(largest + LEAST_SHARE * largest.max(), permute=False, separate=True)
     A = A.scaled(1.0 / scale, scale) - Ball.exact(shift * np.eye(n))
     for P in _weights(A.mid):
         if not np.isfinite(P).all():

@@ -17,6 +17,7 @@ import numpy as np
 
 from pendula.numerics.compiled.jit import compiled, compiled_part
 from pendula.numerics.intervals.bounds import UNIT, down, inverse, product, up
+from pendula.numerics.intervals.multipliers import CLOSED, OPEN, bound_multipliers
 from pendula.numerics.intervals.tape import Array, Tape, evaluate
 
 DEEPEST = 4096
@@ -65,6 +66,7 @@ def all_roots(
     lo: Array,
     hi: Array,
     *,
+    multipliers: int = 0,
     seconds: float = math.inf,
     smallest: float = SMALLEST,
     on_progress: Callable[[int, int], None] | None = None,
@@ -75,11 +77,12 @@ def all_roots(
         tape: the functions; as many rows as unknowns.
         rows: steps that are to be zero.
         lo, hi: corners of the box.
+        multipliers: how many unknowns, the last ones, are Lagrange multipliers of as many constraints, the last rows
+            (:mod:`pendula.numerics.intervals.multipliers`). Their corners do not count, and no box excludes any.
         seconds: time limit; what is not looked at by then is undecided.
         smallest: sides below this share of the box are not halved.
         on_progress: called as ``on_progress(boxes, roots)`` about every tenth of a second.
     """
-    begin = time.perf_counter()
     n = tape.variables
     steps, constants, results = tape.compiled(rows)
     lo, hi = np.asarray(lo, dtype=float), np.asarray(hi, dtype=float)
@@ -87,11 +90,15 @@ def all_roots(
     waiting[0] = np.stack([lo, hi], axis=1)
     found, undecided = np.zeros((MOST_FOUND, 2, n, 2)), np.zeros((MOST_UNDECIDED, n, 2))
     counts = np.array([1, 0, 0, 0])
-    scratch = np.zeros((len(steps), n + 1, 2)), np.zeros((len(steps), 1, 2)), np.zeros((3 * n + 6, n, 2))
+    shapes = (len(steps), n + 1, 2), (len(steps), 1, 2), (3 * n + 6, n, 2), (3 * multipliers + 6, n)
+    scratch = [np.zeros(shape) for shape in shapes]
     least = smallest * (hi - lo)
-    told = begin
+    least[n - multipliers :] = math.inf
+    arguments = steps, constants, results, waiting, found, undecided, counts, least, multipliers, *scratch
+    work_off(*arguments, 0)  # compiles; that does not count as time
+    told = begin = time.perf_counter()
     while counts[0]:
-        work_off(steps, constants, results, waiting, found, undecided, counts, least, *scratch, SLICE)
+        work_off(*arguments, SLICE)
         now = time.perf_counter()
         full = counts[0] > DEEPEST - 8 or counts[1] > MOST_FOUND - 8 or counts[2] > MOST_UNDECIDED - 8
         if now - begin > seconds or full:
@@ -100,6 +107,7 @@ def all_roots(
             told = now
             on_progress(int(counts[3]), int(counts[1]))
     rest = np.concatenate([undecided[: counts[2]], waiting[: counts[0]]])
+    rest[:, n - multipliers :] = -math.inf, math.inf
     enclosures, regions = found[: counts[1], 0].copy(), found[: counts[1], 1].copy()
     spent = time.perf_counter() - begin
     return Roots(enclosures, regions, rest.copy(), int(counts[3]), spent, not counts[0])
@@ -176,7 +184,7 @@ def bounds_over(steps, constants, box, out):
 
 
 @compiled(allocates=False)
-def work_off(steps, constants, rows, waiting, found, undecided, counts, least, box, middle, room, most):
+def work_off(steps, constants, rows, waiting, found, undecided, counts, least, m, box, middle, room, work, most):
     """Takes boxes from those that wait until there are none, or ``most`` of them are done.
 
     ``counts``: boxes that wait, roots found, boxes left undecided, boxes looked at. ``box`` holds value and
@@ -189,18 +197,22 @@ def work_off(steps, constants, rows, waiting, found, undecided, counts, least, b
             return
         counts[0] -= 1
         counts[3] += 1
-        _look(steps, constants, rows, waiting, found, undecided, counts, least, box, middle, room)
+        _look(steps, constants, rows, waiting, found, undecided, counts, least, m, box, middle, room, work)
 
 
 @compiled_part
-def _look(steps, constants, rows, waiting, found, undecided, counts, least, box, middle, room):
+def _look(steps, constants, rows, waiting, found, undecided, counts, least, m, box, middle, room, work):
     """One box: discarded, verified, left undecided, or back among those that wait in two halves."""
     n = least.shape[0]
     x, tried = room[3 * n], room[3 * n + 1]
     for l in range(n):
         x[l, 0], x[l, 1] = waiting[counts[0], l, 0], waiting[counts[0], l, 1]
-    for _ in range(20):
-        widest = _copied(x, tried)
+    code = UNCLEAR
+    bounded = CLOSED if m == 0 else bound_multipliers(steps, constants, rows, m, x, box, middle, work)
+    if bounded == OPEN:
+        return
+    for _ in range(20 if bounded == CLOSED else 0):
+        widest = _copied(x, tried, n - m)
         code = _contract(steps, constants, rows, x, box, middle, room)
         if code == EMPTY:
             return
@@ -208,7 +220,7 @@ def _look(steps, constants, rows, waiting, found, undecided, counts, least, box,
             _keep(steps, constants, rows, found, counts, tried, box, middle, room)
             return
         shorter = 0.0
-        for l in range(n):
+        for l in range(n - m):
             shorter = max(shorter, (x[l, 1] - x[l, 0]) / max(widest, 1e-300))
         if shorter > SHRINKS:
             break
@@ -222,33 +234,34 @@ def _look(steps, constants, rows, waiting, found, undecided, counts, least, box,
             undecided[counts[2], l, 0], undecided[counts[2], l, 1] = x[l, 0], x[l, 1]
         counts[2] += 1
         return
-    _halve(x, waiting, counts, least, rows, box)
+    _halve(x, waiting, counts, least, m, rows, box)
 
 
 EMPTY, UNIQUE, REGULAR, UNCLEAR = range(4)
 
 
 @compiled_part
-def _copied(x, to):
-    """Copies a box; returns its longest side."""
+def _copied(x, to, n):
+    """Copies a box; returns the longest of its first n sides."""
     widest = 0.0
     for l in range(x.shape[0]):
         to[l, 0], to[l, 1] = x[l, 0], x[l, 1]
-        widest = max(widest, x[l, 1] - x[l, 0])
+        if l < n:
+            widest = max(widest, x[l, 1] - x[l, 0])
     return widest
 
 
 @compiled_part
-def _halve(x, waiting, counts, least, rows, box):
-    """Splits a box across the unknown whose extent makes the equations vary most."""
+def _halve(x, waiting, counts, least, m, rows, box):
+    """Splits a box across the unknown whose extent makes the equations vary most; with multipliers, the widest one."""
     n = least.shape[0]
     chosen, largest = 0, -1.0
     for l in range(n):
         width = x[l, 1] - x[l, 0]
         if width <= least[l]:
             continue
-        varies = 0.0
-        for i in range(n):
+        varies = 0.0 if m == 0 else width / least[l]
+        for i in range(n if m == 0 else 0):
             slope = max(abs(box[rows[i], 1 + l, 0]), abs(box[rows[i], 1 + l, 1]))
             size = 0.0
             for j in range(n):
@@ -394,7 +407,8 @@ def _inflate(steps, constants, rows, found, counts, x, tried, least, box, middle
     for _ in range(3):  # a box may have shrunk to what rounding leaves of it
         for l in range(n):
             centre, radius = 0.5 * (x[l, 0] + x[l, 1]), 0.5 * (x[l, 1] - x[l, 0])
-            radius = INFLATED * radius + extra * least[l]
+            least_radius = least[l] if least[l] < math.inf else SMALLEST * abs(centre)
+            radius = INFLATED * radius + extra * least_radius
             larger[l, 0] = tried[l, 0] = centre - radius
             larger[l, 1] = tried[l, 1] = centre + radius
         if _contract(steps, constants, rows, larger, box, middle, room) == UNIQUE:

@@ -18,6 +18,7 @@ from pendula.system.system import System
 Twins = weakref.WeakKeyDictionary[System, System | NotSupported]
 _twins: Twins = weakref.WeakKeyDictionary()
 _body_twins: Twins = weakref.WeakKeyDictionary()
+_angle_twins: weakref.WeakKeyDictionary[System, dict[str, Twins]] = weakref.WeakKeyDictionary()
 
 
 def model_in_charts(system: System, charts: Mapping[str, tuple[Chart, Axes]]) -> Model:
@@ -93,6 +94,21 @@ def body_twin(system: System) -> System:
         NotSupported: the model cannot be written in these; the message says why.
     """
     return _kept(_body_twins, system, body_charts(system))
+
+
+def angle_twin(system: System, charts: Mapping[str, str]) -> System:
+    """The same mechanism in angles with their rates as speeds, by joint; kept for the next call.
+
+    Args:
+        system: a system in joint coordinates.
+        charts: sequence of axes of every joint that has an orientation.
+
+    Raises:
+        NotSupported: the model cannot be written in these; the message says why.
+    """
+    key = repr(sorted(charts.items()))
+    twins = _angle_twins.setdefault(system, {}).setdefault(key, weakref.WeakKeyDictionary())
+    return _kept(twins, system, {joint: (chart_named(name), "rates") for joint, name in charts.items()})
 
 
 def _kept(twins: Twins, system: System, charts: Mapping[str, tuple[Chart, Axes]]) -> System:
