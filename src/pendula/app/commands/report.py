@@ -36,12 +36,12 @@ def report_command(
     a simulation with its energy. Exits with 1 if formulations disagree or the simulation had to stop early.
     """
     from pendula.analysis.study import study
-    from pendula.app.options import echo_json
+    from pendula.app.options import echo_json, page_name
     from pendula.errors import UsageError
     from pendula.present.report.page import write_report
 
     made = read_model(model, settings)
-    name = output or f"{_file_name(made.name)}.html"
+    name = output or page_name(made.name, "report")
     if not name.lower().endswith((".html", ".htm")):
         raise UsageError(f'-o: a report is a page, so its name must end in .html, found "{name}"')
     path = writable(name, "-o")
@@ -80,9 +80,3 @@ _TOLD = {
 
 def _progress(what: str) -> None:
     click.echo(f"\r\033[K{what} ...", nl=False, err=True)
-
-
-def _file_name(name: str) -> str:
-    """The name of a model as a file name: letters, digits and hyphens."""
-    kept = "".join(c if c.isalnum() and c.isascii() else "-" for c in name.lower())
-    return "-".join(part for part in kept.split("-") if part) or "report"

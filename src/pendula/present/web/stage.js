@@ -35,6 +35,8 @@ export function createStage(canvas, scene) {
     colourOf: i => paints[i].colour,
     /** Width and height in CSS pixels. */
     extent: () => [camera.width, camera.height],
+    /** Where the canvas is in the window. */
+    area: () => canvas.getBoundingClientRect(),
   };
 
   /** Reads the colours of the page; to be called again when they have changed. */

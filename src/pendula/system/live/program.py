@@ -51,6 +51,7 @@ class LiveProgram:
         joints: the joints of ``wrenches``.
         sizes: numbers that describe the arrays.
         adjustable: parameters and inputs that a page may change, in the order of ``p``, with their values.
+        idle: those among them that change neither motion nor drawing.
         layout: names and units of coordinates and speeds.
     """
 
@@ -60,6 +61,7 @@ class LiveProgram:
     joints: tuple[str, ...]
     sizes: Mapping[str, Any]
     adjustable: Mapping[str, float]
+    idle: tuple[str, ...]
     layout: Layout
 
 
@@ -75,14 +77,17 @@ def write_live(model: Model, *, geometry: Sequence[Any] = (), wrenches: bool = T
     given = Given.of(model)
     low, adjustable = _lowering(eq, given)
     script = Script(low.program)
-    for name, entries in _entries(eq).items():
-        script.add(name, [low(e) for e in entries], inputs=low.inputs())
+    computed = {name: [low(e) for e in entries] for name, entries in _entries(eq).items()}
+    for name, values in computed.items():
+        script.add(name, values, inputs=low.inputs())
     script.add("pose_rates", _pose_rates(eq, low), inputs=low.inputs())
     known = {name: se.Symbol(name) for name in model.parameters} | {"t": eq.t}
     drawn = [low(se.sympify(translate(parse(x), known))) for x in geometry]
     script.add("geometry", drawn, inputs=low.inputs())
     names = [*model.parameters, *model.inputs]
     script.add("values", [low(se.Symbol(name)) for name in names], inputs=low.inputs())
+    used = {*low.program.needed([x for values in (*computed.values(), drawn) for x in values])}
+    idle = tuple(name for name in adjustable if low(se.Symbol(name)) not in used)
     forces, joints = _wrenches(model, given) if wrenches else ("", ())
     sizes = {
         "coordinates": len(eq.q),
@@ -95,7 +100,7 @@ def write_live(model: Model, *, geometry: Sequence[Any] = (), wrenches: bool = T
         "quaternions": [at.first for at in eq.quaternions],
         "joints": len(joints),
     }
-    return LiveProgram(eq, _object(script, FUNCTIONS), forces, joints, sizes, adjustable, Layout.of(model))
+    return LiveProgram(eq, _object(script, FUNCTIONS), forces, joints, sizes, adjustable, idle, Layout.of(model))
 
 
 def write_rhs(eq: Equations) -> str:

@@ -102,17 +102,17 @@ export function startLive(program, wrenches) {
   /** @type {any[]} */ let poses = scenery.poses(mechanism);
   /** @type {any[] | null} */ let ghost = null;
   let frames = 0, twinColour = readTheme().lines[2];
-  const folded = () => !byId("charts-fold").open;
+  const narrow = matchMedia("(max-width: 860px)"), folded = () => !byId("charts-fold").open;
+  const unfold = () => { byId("charts-fold").open = !narrow.matches; };   // wide pages have room for charts
+  narrow.addEventListener("change", unfold);
+  unfold();
 
   /** Draws everything; `moved`: time went on. @param {boolean} moved */
   function picture(moved) {
     scenery.follow(mechanism);
     poses = scenery.poses(mechanism);
     ghost = toy.twin && scenery.poses(toy.twin);
-    if (moved) {
-      past.sample();
-      traces.sample(poses);
-    }
+    if (ghost) past.setDistance(distanceOf(poses, ghost, record.about.length));
     if (scenery.widen(poses)) stage.measure();
     const ghosts = ghost ? [{ poses: ghost, links: scenery.links(ghost), alpha: 0.75, colour: twinColour }] : [];
     stage.draw(poses, scenery.links(poses), { trails: traces.trails(), ghosts, pull: hands.line });
@@ -143,13 +143,15 @@ export function startLive(program, wrenches) {
   const signals = createSignals(toy, past, reactions, refresh), portrait = createPortrait(toy, past, section, refresh);
   const panel = createPanel(toy, refresh), numbers = createNumbers(toy);
   createModes(toy, refresh);
+  if (record.about.sizes.quaternions.length) {   // quaternions say little to a reader
+    signals.choose("energy: T, V, E");
+    portrait.choose(record.about.sizes.coordinates, record.about.sizes.coordinates + 1);
+  }
   const acts = {
     play: () => (toy.playing ? toy.pause() : toy.play()),
     step: () => {
       toy.pause();
       toy.step(toy.speed / 60);
-      past.sample();
-      traces.sample(scenery.poses(mechanism));
     },
     reset: () => toy.start(),
     here: () => {
@@ -204,7 +206,7 @@ export function startLive(program, wrenches) {
   const resized = new ResizeObserver(loop.show);
   for (const id of ["view", "chart", "portrait"]) resized.observe(byId(id));
 
-  Object.defineProperty(window, "pendula", { value: createApi(toy, loop, refresh), enumerable: true });
+  Object.defineProperty(window, "pendula", { value: createApi(toy, loop, stage, scenery, refresh), enumerable: true });
   const still = openLink() || matchMedia("(prefers-reduced-motion: reduce)").matches;
   loop.show();
   if (!still) toy.play();
