@@ -90,11 +90,12 @@ def _with_gravity(model: Model) -> Model:
 
 
 def _gravity(model: Model) -> dict[str, Any]:
-    """The strength of gravity, and the parameter that sets it."""
+    """The strength of gravity, the parameter that sets it, and the weight of all bodies."""
     expressions = [parse(x) for x in model.gravity]
     names = {name for x in expressions for name in x.names}
     strength = math.hypot(*(x.evaluate(model.parameter_values) for x in expressions))
-    return {"name": names.pop() if len(names) == 1 else "", "value": strength}
+    mass = sum(parse(body.mass_properties().mass).evaluate(model.parameter_values) for body in model.bodies)
+    return {"name": names.pop() if len(names) == 1 else "", "value": strength, "weight": strength * mass}
 
 
 def _units(model: Model, live: LiveProgram) -> dict[str, Any]:

@@ -22,10 +22,10 @@ const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 const WORDS_EVERY = 8; // frames between two updates of numbers
 const PLOTS_EVERY = 3; // frames between two pictures of the charts
 
-/** The strength of gravity now, in the units of the model: from the potential of nothing but its parameter. @param {any} toy */
-function gravityOf(toy) {
-  const { gravity } = toy.record, known = gravity.name && toy.mechanism.knows(gravity.name);
-  return Math.abs(known ? toy.mechanism.get(gravity.name) : gravity.value);
+/** The weight of the mechanism now; masses are those of the model. @param {any} toy */
+function weightOf(toy) {
+  const { name, value, weight } = toy.record.gravity;
+  return toy.mechanism.knows(name) && value ? Math.abs(weight * toy.mechanism.get(name) / value) : weight;
 }
 
 /** Buttons and choices below the picture. @param {any} toy @param {any} acts @param {() => void} changed */
@@ -113,7 +113,7 @@ export function startLive(program, wrenches) {
     poses = scenery.poses(mechanism);
     ghost = toy.twin && scenery.poses(toy.twin);
     if (ghost) past.setDistance(distanceOf(poses, ghost, record.about.length));
-    if (scenery.widen(poses)) stage.measure();
+    if (!hands.busy && scenery.widen(poses)) stage.measure();   // what a hand holds stays under it
     const ghosts = ghost ? [{ poses: ghost, links: scenery.links(ghost), alpha: 0.75, colour: twinColour }] : [];
     stage.draw(poses, scenery.links(poses), { trails: traces.trails(), ghosts, pull: hands.line });
     frames++;
@@ -138,7 +138,7 @@ export function startLive(program, wrenches) {
 
   const loop = createLoop(toy, picture), refresh = loop.refresh;
   const hands = useHands(canvas, stage, toy, {
-    scenery, gravity: () => gravityOf(toy), poses: () => poses, changed: refresh, click: found => traces.toggle(found, poses),
+    scenery, weight: () => weightOf(toy), poses: () => poses, changed: refresh, click: found => traces.toggle(found, poses),
   });
   const signals = createSignals(toy, past, reactions, refresh), portrait = createPortrait(toy, past, section, refresh);
   const panel = createPanel(toy, refresh), numbers = createNumbers(toy);
