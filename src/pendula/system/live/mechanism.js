@@ -363,7 +363,8 @@ export function createMechanism(program, about) {
       stepper.restart();
     },
     get pulled() { return pull; },
-    point(body, point) { read(t, y); return pointNow(body, point); },
+    /** A point of a body in world axes, at the present state or at other values. */
+    point(body, point, values = y) { read(t, values); return pointNow(body, point); },
     /**
      * Moves the pose, at rest, so that a point of a body comes close to a point in space; loops stay closed.
      * @returns {number} the distance that remains

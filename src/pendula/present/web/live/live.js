@@ -115,7 +115,9 @@ export function startLive(program, wrenches) {
     if (ghost) past.setDistance(distanceOf(poses, ghost, record.about.length));
     if (!hands.busy && scenery.widen(poses)) stage.measure();   // what a hand holds stays under it
     const ghosts = ghost ? [{ poses: ghost, links: scenery.links(ghost), alpha: 0.75, colour: twinColour }] : [];
-    stage.draw(poses, scenery.links(poses), { trails: traces.trails(), ghosts, pull: hands.line });
+    stage.draw(poses, scenery.links(poses), {
+      trails: traces.trails(poses), ghosts, pull: hands.line, marks: traces.marks(section.points),
+    });
     frames++;
     if (!moved || frames % PLOTS_EVERY === 0) drawPlots();
     if (!moved || frames % WORDS_EVERY === 0) writeWords();
