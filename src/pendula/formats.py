@@ -26,7 +26,7 @@ def formats(kind: str) -> Registry[Writer]:
 
     Example:
         >>> list(formats("Equations"))
-        ['text', 'latex', 'python', 'c', 'json']
+        ['text', 'latex', 'python', 'c', 'json', 'javascript']
     """
     return _BY_KIND.setdefault(kind, Registry("format"))
 
@@ -132,3 +132,10 @@ for _name, _ending, _summary in (
         ending=_ending,
         summary=_summary,
     )
+register_format(
+    "javascript",
+    "pendula.system.live.program:write_rhs",
+    of="Equations",
+    ending=".js",
+    summary="a module of JavaScript",
+)

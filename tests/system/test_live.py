@@ -182,17 +182,3 @@ def test_a_parameter_moves_the_pose_so_that_loops_close_or_is_refused(tmp_path):
     first, gap, second, value, same = run_engine("four-bar", script, tmp_path)
     assert (first, second, value, same) == (True, False, 2.2, True)
     assert gap < 1e-12
-
-
-def test_a_printed_right_hand_side_is_that_of_the_system(tmp_path):
-    """`derive --format javascript` for a linkage with loops, at a state of its motion and with another parameter."""
-    run = pendula.simulate("four-bar", 0.5, tol=1e-10, samples=[0.0, 0.5])
-    y = np.concatenate([run.q[-1], run.v[-1]]).tolist()
-    text = pendula.print_equations(pendula.derive("four-bar"), "javascript")
-    text += f"console.log(JSON.stringify([{{}}, {{ rho: 3 }}].map(p => Array.from(rhs(0.5, {json.dumps(y)}, p)))));\n"
-    found = run_script(text, tmp_path)
-    other = pendula.compile_system("four-bar", "lagrange")
-    for values, parameters in zip(found, [None, {"rho": 3.0}], strict=True):
-        expected = other.accelerations(run.q[-1], run.v[-1], 0.5, parameters=parameters)
-        assert values[:3] == pytest.approx(run.v[-1], rel=1e-12)
-        assert values[3:] == pytest.approx(expected, rel=1e-7)

@@ -16,7 +16,7 @@ from pendula.model.model import Model
 
 
 def print_equations(equations: Equations | Model | str, format: str = "text") -> str:
-    """Equations of motion in one of the formats text, latex, python, c, json, or one that was registered.
+    """Equations of motion in one of the formats text, latex, python, c, json, javascript, or one that was registered.
 
     Args:
         equations: returned by :func:`pendula.derive`; a model, a system or the name of a library mechanism is derived.

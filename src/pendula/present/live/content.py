@@ -175,7 +175,9 @@ def _sliders(model: Model, live: LiveProgram) -> list[dict[str, Any]]:
         unit = units.get(name, "")
         is_input = name in model.inputs
         low, high, log = _range(value, unit, is_input=is_input, never_zero=unit in never_zero)
-        found.append({"name": name, "unit": unit, "value": value, "low": low, "high": high, "log": log, "input": is_input})
+        found.append(
+            {"name": name, "unit": unit, "value": value, "low": low, "high": high, "log": log, "input": is_input}
+        )
     return found
 
 
@@ -214,14 +216,16 @@ def _modes(system: System) -> dict[str, Any] | None:
             q = linear.N @ (linear.Z @ direction)
             v = linear.Z @ (direction * mode.eigenvalue)
             hertz = mode.damped_hertz if mode.damped_hertz is not None else mode.hertz
-            listed.append({
-                "number": number,
-                "hertz": float(hertz or 0.0),
-                "words": mode.description,
-                "coordinate": linear.at.layout.coordinates[largest],
-                "q": np.real(q).tolist(),
-                "v": np.real(v).tolist(),
-            })
+            listed.append(
+                {
+                    "number": number,
+                    "hertz": float(hertz or 0.0),
+                    "words": mode.description,
+                    "coordinate": linear.at.layout.coordinates[largest],
+                    "q": np.real(q).tolist(),
+                    "v": np.real(v).tolist(),
+                }
+            )
         return {"q": linear.at.q.tolist(), "listed": listed} if listed else None
     except PendulaError:  # no equilibrium, or not one with modes: the page has no such buttons
         return None

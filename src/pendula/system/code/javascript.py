@@ -28,7 +28,7 @@ _WIDEST = 100  # characters of an operand that is written in place
 
 CALLS = Column(
     "calls from JavaScript",
-    {name: f"Math.{name}" for name in PRIMITIVES if name != "erf"} | {"erf": "erf"},
+    {name: f"Math.{name}" for name in PRIMITIVES if name not in ("erf", "pow")} | {"erf": "erf"},
     without=["abs", "sign", "hypot", "min", "max"],  # equations express these by others
 )
 
@@ -75,9 +75,9 @@ class Script:
         """
         program = self.program
         order = [k for k in program.needed(outputs) if program.level[k] == STATE]
-        for k in [p for k in order for p in program.parts(k)] + list(outputs):
-            if program.level[k] == PARAMETER and program.ops[k].kind != "par":
-                self._prepared.setdefault(k, len(program.parameters) + len(self._prepared))
+        for part in [*(p for k in order for p in program.parts(k)), *outputs]:
+            if program.level[part] == PARAMETER and program.ops[part].kind != "par":
+                self._prepared.setdefault(part, len(program.parameters) + len(self._prepared))
         places = {k: f"x[{i}]" for i, k in enumerate(program.inputs if inputs is None else inputs)}
         places |= {k: f"p[{i}]" for i, k in enumerate(program.parameters)}
         places |= {k: f"p[{i}]" for k, i in self._prepared.items()}
@@ -221,7 +221,8 @@ class _Statements:
             case "select":
                 return f"{x[0]} ? {x[1]} : {x[2]}", depth
             case "call":
-                return f"{CALLS[op.name]}({', '.join(x)})", depth
+                call = "Math.pow" if op.name == "pow" else CALLS[op.name]
+                return f"{call}({', '.join(x)})", depth
         raise NotSupported(f"the operation {op.kind} has no JavaScript")
 
     def _condition(self, op: Op) -> str:

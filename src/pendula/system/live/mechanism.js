@@ -1,6 +1,6 @@
 // A mechanism that moves: its state, one step after another, constraints, energy, and a hand that pulls.
 
-import { makeSolver } from "./solve.js";
+import { makeSolver, solvePivoted } from "./solve.js";
 import { makeStepper } from "./stepper.js";
 
 const CLOSED = 1e-13; // a loop is closed if its gap is below this fraction of the mechanism's size
@@ -97,13 +97,11 @@ export function createMechanism(program, about) {
   function addPull() {
     if (!pull) return 0;
     const now = pointNow(pull.body, pull.at), rate = pointRate(pull.body, pull.at);
-    let work = 0;
-    for (let d = 0; d < 3; d++) {
-      pullForce[d] = pull.stiffness * (pull.to[d] - now[d]) - pull.damping * rate[d];
-      work += pullForce[d] * rate[d];
-    }
+    for (let d = 0; d < 3; d++) pullForce[d] = pull.stiffness * (pull.to[d] - now[d]) - pull.damping * rate[d];
     push(pull.body, pull.at, pullForce, pushed);
-    for (let j = 0; j < nv; j++) f[j] += pushed[j];
+    // The hand does the work F . v of its point. What a prescribed motion has of v, its drive bears: it remains J v.
+    let work = 0;
+    for (let j = 0; j < nv; j++) { f[j] += pushed[j]; work += pushed[j] * x[1 + nq + j]; }
     return work;
   }
 
@@ -370,41 +368,70 @@ export function createMechanism(program, about) {
      * @returns {number} the distance that remains
      */
     bring(body, point, to) {
-      const kept = Float64Array.from(y);
-      let distance = Infinity;
-      for (let pass = 0; pass < 60; pass++) {
-        y.fill(0, nq);
-        read(t, y);
-        const now = pointNow(body, point), error = to.map((value, d) => value - now[d]);
-        const far = Math.hypot(...error);
-        if (!(far < distance * (1 - 1e-4))) break;
-        distance = far;
-        kept.set(y);
-        if (far < 1e-9 * about.length) break;
-        pointJacobian(body, point);
-        program.gaps(x, p, gaps);
-        for (let j = 0; j < nv; j++) f[j] = [0, 1, 2].reduce((sum, d) => sum + jacobian[d * nv + j] * error[d], 0);
-        right.fill(0);
-        if (!solve(gapM, f, gapG, right, shift, lam)) break;
-        // the best step along this direction, at most a quarter of the mechanism at once
-        const moved = [0, 1, 2].map(d => { let sum = 0; for (let j = 0; j < nv; j++) sum += jacobian[d * nv + j] * shift[j]; return sum; });
-        const square = moved.reduce((sum, v) => sum + v * v, 0);
-        if (!(square > 0)) break;
-        let factor = moved.reduce((sum, v, d) => sum + v * error[d], 0) / square;
-        factor *= Math.min(1, 0.25 * about.length / (factor * Math.sqrt(square)));
-        for (let j = 0; j < nv; j++) shift[j] *= factor;
-        move(shift);
-        if (!project()) break;
+      y.fill(0, nq);
+      let [error, far] = gapTo(body, point, to), damping = 1e-6, kept = Float64Array.from(y);
+      for (let pass = 0; pass < 60 && far > 1e-10 * about.length && damping < 1e6; pass++) {
+        if (!towards(body, point, error, damping)) break;
+        const [next, distance] = project() ? gapTo(body, point, to) : [error, Infinity];
+        if (distance < far) {
+          const slow = distance > (1 - 1e-5) * far;
+          [error, far, kept] = [next, distance, Float64Array.from(y)];
+          damping /= 10;
+          if (slow) break;
+        } else {
+          y.set(kept);
+          damping *= 10;
+        }
       }
       y.set(kept);
       y.fill(0, nq);
       project();
       account();
-      return distance;
+      return far;
     },
     restart: account,
     project,
   };
+
+  /** What is missing from a point of a body to a place, and its length. @returns {[number[], number]} */
+  function gapTo(body, point, to) {
+    read(t, y);
+    const now = pointNow(body, point), error = to.map((value, d) => value - now[d]);
+    return [error, Math.hypot(...error)];
+  }
+
+  /** Moves the coordinates so that a point gets closer to its place: one step of damped least squares, in the metric
+   * of the masses and along the constraints. */
+  function towards(body, point, error, damping) {
+    read(t, y);
+    pointJacobian(body, point);
+    right.fill(0);
+    const columns = AXES.map((_, d) => {
+      program.gaps(x, p, gaps);
+      for (let j = 0; j < nv; j++) f[j] = jacobian[d * nv + j];
+      return solve(gapM, f, gapG, right, shift, lam) ? Float64Array.from(shift) : null;
+    });
+    if (columns.includes(null)) return false;
+    const compliance = new Float64Array(9), weights3 = new Float64Array(3);
+    for (let d = 0; d < 3; d++) for (let e = 0; e < 3; e++) {
+      for (let j = 0; j < nv; j++) compliance[3 * d + e] += jacobian[d * nv + j] * columns[e][j];
+    }
+    const trace = compliance[0] + compliance[4] + compliance[8];
+    if (!(trace > 0)) return false;
+    for (let k = 0; k < 9; k++) compliance[k] = compliance[k] / trace + (k % 4 ? 0 : damping);
+    solvePivoted(compliance, 3, Float64Array.from(error), weights3);
+    let moved = 0;
+    for (let j = 0; j < nv; j++) shift[j] = columns.reduce((sum, column, d) => sum + column[j] * weights3[d] / trace, 0);
+    for (let d = 0; d < 3; d++) {
+      let sum = 0;
+      for (let j = 0; j < nv; j++) sum += jacobian[d * nv + j] * shift[j];
+      moved += sum * sum;
+    }
+    const short = Math.min(1, 0.5 * about.length / (Math.sqrt(moved) || 1));
+    for (let j = 0; j < nv; j++) shift[j] *= short;
+    move(shift);
+    return true;
+  }
 
   /** Inertia and stiffness that a hand feels at a point: the mean inertia of its directions, the largest stiffness. */
   function feel(body, point) {

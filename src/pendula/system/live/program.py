@@ -19,7 +19,6 @@ what ``prepare(p)`` computes from both. So a slider that changes a parameter cos
 from __future__ import annotations
 
 import json
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -31,7 +30,6 @@ from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.equations.given import Given
 from pendula.equations.translate import translate
-from pendula.errors import NotSupported
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
 from pendula.system.code.javascript import Script, number
@@ -110,9 +108,7 @@ def write_live(model: Model, *, geometry: Sequence[Any] = (), wrenches: bool = T
 
 
 def write_rhs(eq: Equations) -> str:
-    """Equations as a JavaScript module with ``rhs(t, y, p)``: the derivative of ``y = [q, v]`` for parameters by name."""
-    if eq.nodes:
-        raise NotSupported("equations in maximal coordinates cannot be written as JavaScript: use another formulation")
+    """Equations as a JavaScript module: ``rhs(t, y, p)`` is the derivative of ``y = [q, v]``, ``p`` values by name."""
     low, adjustable = _lowering(eq, Given.of(eq.model))
     script = Script(low.program)
     script.add("dynamics", [low(e) for e in _entries(eq)["dynamics"]], inputs=low.inputs())
@@ -185,13 +181,15 @@ def _module(eq: Equations, script: Script, adjustable: Mapping[str, float]) -> s
     """An ES module: parameters by name, ``dynamics`` and ``rhs``."""
     n, m = len(eq.v), eq.loop_rows
     law = "M v' = f" + (" + G^T lam, G v' = c" if m else "")
-    title = eq.model.name.replace("*/", "* /")
     values = ", ".join(f"{json.dumps(name)}: {number(value)}" for name, value in adjustable.items())
     head = [
-        f"// {title}: equations of motion by {eq.formulation}, {law}.",
+        f"// {eq.model.name}: equations of motion by {eq.formulation}, {law}.",
         f"// y = [{', '.join(map(str, (*eq.q, *eq.v)))}]",
-        "// x of dynamics: t, then y; out: M by rows" + ("" if m else " (upper triangle)") + ", f, q'"
-        + (", G, c" if m else "") + ", power, then the rows of prescribed motions",
+        "// x of dynamics: t, then y; out: M by rows"
+        + ("" if m else " (upper triangle)")
+        + ", f, q'"
+        + (", G, c" if m else "")
+        + ", power, then the rows of prescribed motions",
         "",
         f"/** Parameters and constant inputs. */\nexport const parameters = {{{values}}};",
     ]
