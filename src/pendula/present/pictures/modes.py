@@ -21,7 +21,7 @@ from pendula.analysis.sensitivities import Sensitivities
 from pendula.errors import UsageError
 from pendula.library.lookup import shown
 from pendula.present.pictures.plots import FEW, LEGEND_LINES, MUTED, _colors, _dress, _sheet, _short, _title, _word
-from pendula.present.pictures.results import scene_of
+from pendula.present.pictures.scenes import scene_of
 from pendula.present.player.page import write_animation
 from pendula.present.player.scene import Scene
 

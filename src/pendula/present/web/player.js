@@ -40,7 +40,7 @@ async function readSignals(scene) {
       const lines = group.lines.map((/** @type {any} */ line) => ({
         name: line.name, x: t, y: rows[at++].map(v => line.low + line.step * v),
       }));
-      groups.push({ name: group.name, up: group.up, lines });
+      groups.push({ name: group.name, up: group.up, lines, log: false });
     }
   }
   for (const { name, t, y } of scene.series) {
