@@ -12,13 +12,11 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import library
 from pendula.errors import UsageError
 from pendula.present.pictures.scenes import Pose, scene_of
 from pendula.present.player.packing import pack
 from pendula.present.player.page import animation_html
 from pendula.present.player.shapes import Pivot
-from pendula.system.parameters import parameter_vector
 from tests.present.browser import BROWSER, Browser
 
 
