@@ -10,7 +10,6 @@ import symengine as se
 from pendula.equations.equations import Equations
 from pendula.equations.tape import Expr
 
-
 MOST_SINES = 13
 """powers of sines below this are expressed by cosines where an expression may vanish"""
 

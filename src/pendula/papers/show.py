@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pendula
 from pendula.equations.printing.mathml import write_mathml
 from pendula.papers.types import Animation, Text
-from pendula.present.pictures.results import scene_of
+from pendula.present.pictures.scenes import scene_of
 from pendula.present.player.page import scene_json
 from pendula.results import Equations, Trajectory
 

@@ -24,7 +24,14 @@ from pendula.analysis.equilibria.equations_at_rest import (
     step_of,
 )
 from pendula.analysis.stability.places import Place
-from pendula.equations.at_rest import constraint_rows, definitions_of, motion_rows, occurs_in_masses, small_motion_rows, symbols_in
+from pendula.equations.at_rest import (
+    constraint_rows,
+    definitions_of,
+    motion_rows,
+    occurs_in_masses,
+    small_motion_rows,
+    symbols_in,
+)
 from pendula.numerics.intervals.matrices import Ball, null_space, powers_of_two, solved
 from pendula.numerics.intervals.solve import all_roots, slopes_over, values_over
 from pendula.numerics.intervals.tape import Tape, Undecidable

@@ -14,14 +14,14 @@ from pendula.analysis.linear.linear_range import LinearRange
 from pendula.analysis.modes.forced import ForcedResponse
 from pendula.analysis.modes.harmonic import HarmonicResponse
 from pendula.analysis.modes.modes import Modes
-from pendula.analysis.modes.motion import ModeMotion, mode_motion
+from pendula.analysis.modes.motion import ModeMotion, mode_motion, visible_amplitude
 from pendula.analysis.modes.response import FreeResponse
 from pendula.analysis.modes.words import named_shape
 from pendula.analysis.sensitivities import Sensitivities
-from pendula.errors import UsageError
+from pendula.errors import LoopNotClosed, UsageError
 from pendula.library.lookup import shown
 from pendula.present.pictures.plots import FEW, LEGEND_LINES, MUTED, _colors, _dress, _sheet, _short, _title, _word
-from pendula.present.pictures.results import scene_of
+from pendula.present.pictures.scenes import Pose, scene_of
 from pendula.present.player.page import write_animation
 from pendula.present.player.scene import Scene
 
@@ -55,7 +55,8 @@ def animate_mode(
         modes: the modes returned by :func:`pendula.modes`.
         number: of the mode, from 1.
         path: file to write.
-        amplitude: of the coordinate that moves most [rad, or length if no angle moves]; default 0.3 rad.
+        amplitude: of the coordinate that moves most [rad, or length if no angle moves]; default: such that the point
+            that moves most moves by a fifth of the mechanism's size.
         frames: number of frames.
 
     Example:
@@ -68,12 +69,24 @@ def animate_mode(
     """
     if not isinstance(modes, Modes):
         raise UsageError(f"animate_mode takes modes, found {shown(modes)}; use modes(system, at)")
-    return write_animation(mode_scene(mode_motion(modes, number, amplitude=amplitude, frames=frames)), path)
+    size = _fitting(modes, number) if amplitude is None else amplitude
+    return write_animation(mode_scene(mode_motion(modes, number, amplitude=size, frames=frames)), path)
+
+
+def _fitting(found: Modes, number: int) -> float:
+    """An amplitude at which displacements are seen and loops close."""
+    amplitude = visible_amplitude(found, number)
+    for _ in range(6):
+        try:
+            return mode_motion(found, number, amplitude=amplitude, frames=9).amplitude
+        except LoopNotClosed:
+            amplitude /= 2
+    return amplitude
 
 
 def mode_scene(motion: ModeMotion) -> Scene:
     """The mechanism moving in a mode, as shapes with poses over time."""
-    scene = scene_of(motion)
+    scene = replace(scene_of(motion), rest=_at_rest(motion))
     span, unit = float(motion.t[-1]), motion.layout.time_unit
     title = f"{motion.system.model.name}: mode {motion.mode.number}"
     if CYCLE[0] <= span <= CYCLE[1]:
@@ -82,6 +95,10 @@ def mode_scene(motion: ModeMotion) -> Scene:
     pace = f"{stretch:.4g} times slower" if stretch > 1 else f"{1 / stretch:.4g} times faster"
     note = f"one cycle takes {span:.4g} {unit}; it is played {pace}"
     return replace(scene, title=title, t=scene.t * stretch, notes=(*scene.notes, note))
+
+
+def _at_rest(motion: ModeMotion) -> Scene:
+    return scene_of(Pose(motion.system, motion.rest[None], motion.parameters))
 
 
 def plot_modes(found: Modes, *, numbers: Sequence[int] | None = None, dpi: float = 110) -> Figure:

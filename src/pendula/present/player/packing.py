@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,17 +29,20 @@ import numpy.typing as npt
 from pendula.present.player.hinges import Anchor, Hinge, find_anchors, find_hinges
 from pendula.present.player.motion import Motion, about, key_points, motion, multiply, to_matrix, turns_about_z, unit
 from pendula.present.player.scene import Scene
-from pendula.present.player.shapes import Array, SceneError, Shape, Vector, extent, tips
+from pendula.present.player.shapes import Array, Rod, SceneError, Shape, Vector, extent, tips
 
 MAX_FRAMES = 600
+MOST_POINTS = 40  # whose path can be chosen from a list; any other can be clicked
 MAX_VALUES = 50_000_000
 VIEW_FRACTION = 1 / 8000  # largest error of any drawn point, as a fraction of L
 GRID = 1 / 16384  # step of positions, as a fraction of L; rounding moves a point by at most sqrt(3) / 2 of it
 TURN_SHARE = 4e-5  # error allowed for the quaternion or angle, as a fraction of L
 SPIN_SHARE = 2e-5  # error allowed for the spin
+AXIS_DIGITS = 8  # of the axis of a spin; it need not be a unit vector to more than the picture shows
 SMOOTH_TURN = 0.016  # [rad] coarsest step of angles, however short the body
 # Grid points are floor(x + HALF); not 0.5, where exact data often lie and machines may differ.
 HALF = 0.4937
+STRAIGHT = 1e-3  # width of a path, relative to its length, below which it is a straight line
 FAST_MOTION = 0.01  # deviation of the shown motion from the samples, as a fraction of L, above which a note is added
 
 
@@ -61,6 +65,7 @@ class Packed:
         low, high: corners of the box around everything drawn [length].
         radius, half_height: of the upright cylinder about the middle of the box, for spatial views [length].
         trace: index of a body and the point in its axes whose path is shown, if any.
+        points: points whose path can be chosen: their name, index of the body, and the point in its axes.
         notes: cautions about the frames.
     """
 
@@ -79,6 +84,7 @@ class Packed:
     radius: float
     half_height: float
     trace: tuple[int, Vector] | None
+    points: tuple[tuple[str, int, Vector], ...]
     notes: tuple[str, ...]
 
 
@@ -129,6 +135,7 @@ def pack(scene: Scene, *, max_frames: int = MAX_FRAMES) -> Packed:
             channels += [_round((shown.links[:, j, end + d] - low[d]) / step) for d in range(dims)]
 
     n = shown.t.size
+    trace = _trace(scene, shown, hinges) if scene.traced else None
     return Packed(
         text=encode(channels),
         frames=n,
@@ -144,7 +151,8 @@ def pack(scene: Scene, *, max_frames: int = MAX_FRAMES) -> Packed:
         high=_vector(high),
         radius=radius,
         half_height=half_height,
-        trace=_trace(scene, shown),
+        trace=trace,
+        points=_points(scene, trace),
         notes=_notes(scene, shown, size),
     )
 
@@ -155,21 +163,22 @@ def _pack_turn(
     """Steps and channels of the rotation of one body, and the rotations as decoded."""
     room = size / reach if reach > 0 else np.inf
     if not shown.attitude:
-        turn = min(SMOOTH_TURN, 2 * TURN_SHARE * room)
+        turn = _short(min(SMOOTH_TURN, 2 * TURN_SHARE * room))
         angle = _round(shown.angle[:, i] / turn)
         return TurnSteps(turn), [angle], turns_about_z(_values(angle, turn))
     # Errors of half a step in four components rotate the body by at most twice the step.
-    turn = min(SMOOTH_TURN / 4, TURN_SHARE * room / 2)
+    turn = _short(min(SMOOTH_TURN / 4, TURN_SHARE * room / 2))
     attitude = shown.attitude[i]
     rows = [_round(attitude.quaternion[:, d] / turn) for d in range(4)]
     q = unit(_values(np.stack(rows, axis=1), turn))
     rows = [*rows[1:], rows[0] - _scalar_guess(rows, turn)]
     if attitude.axis is None or attitude.spin is None:
         return TurnSteps(turn), rows, to_matrix(q)
-    step = min(SMOOTH_TURN, 2 * SPIN_SHARE * room)
+    step = _short(min(SMOOTH_TURN, 2 * SPIN_SHARE * room))
     spin = _round(attitude.spin / step)
-    q = multiply(q, about(attitude.axis, _values(spin, step)))
-    return TurnSteps(turn, attitude.axis, step), [*rows, spin], to_matrix(q)
+    x, y, z = (round(component, AXIS_DIGITS) for component in attitude.axis)
+    q = multiply(q, about((x, y, z), _values(spin, step)))
+    return TurnSteps(turn, (x, y, z), step), [*rows, spin], to_matrix(q)
 
 
 def _scalar_guess(rows: Sequence[npt.NDArray[np.int64]], turn: float) -> npt.NDArray[np.int64]:
@@ -214,6 +223,11 @@ def _round(values: Array) -> npt.NDArray[np.int64]:
     return np.rint(values).astype(np.int64)
 
 
+def _short(step: float) -> float:
+    """A step of few digits, which the page stores for every body."""
+    return float(f"{step:.4g}")
+
+
 def _values(grid: npt.NDArray[np.int64], step: float) -> Array:
     return np.asarray(grid * step, dtype=float)
 
@@ -253,20 +267,74 @@ def _box(scene: Scene, shown: Motion) -> tuple[Array, Array, float, float]:
     return low, high, radius, half
 
 
-def _trace(scene: Scene, shown: Motion) -> tuple[int, Vector] | None:
-    """The traced point: the requested one, or the point of the last moving body with the widest path."""
+def _trace(scene: Scene, shown: Motion, hinges: Sequence[Hinge]) -> tuple[int, Vector] | None:
+    """The traced point: the requested one, else a free end, else the middle of a coupler.
+
+    Free ends are tips of shapes outside of all hinges; of several, one whose path is not a straight line, of the last
+    body, with the widest path. Without any, every tip is a hinge (a linkage): the middle of a rod between two moving
+    bodies has the path that tells most.
+    """
     if scene.trace is not None:
         return [body.name for body in scene.bodies].index(scene.trace[0]), scene.trace[1]
-    for i in range(len(scene.bodies) - 1, -1, -1):
-        body = scene.bodies[i]
-        points = [point for shape in body.shapes for point in tips(shape)]
-        if body.is_ground or not points:
-            continue
-        path = shown.position[:, i, None, :] + np.einsum("nij,pj->npi", shown.rotations(i), np.array(points))
-        width = np.linalg.norm(np.ptp(path, axis=0), axis=1)
-        best = int(np.flatnonzero(width >= width.max() * (1 - 1e-9))[-1])
-        return i, points[best]
-    return None
+    ends = [(i, at) for i, body in enumerate(scene.bodies) if not body.is_ground for at in _tips(body.shapes)]
+    joined = {part for hinge in hinges for part in hinge.parts}
+    held = {part for hinge in hinges for part in hinge.parts if scene.bodies[hinge.parts[0][0]].is_ground}
+    middles = [
+        (i, _vector((np.asarray(shape.start) + np.asarray(shape.end)) / 2))
+        for i, body in enumerate(scene.bodies)
+        for shape in body.shapes
+        if isinstance(shape, Rod) and {(i, shape.start), (i, shape.end)} <= joined - held
+    ]
+    free = [end for end in ends if end not in joined]
+    candidates = (middles or free or ends) if _straight(shown, free) else free
+    if not candidates:
+        return None
+    return max(candidates, key=lambda one: (not _straight(shown, [one]), one[0], *_rounded_width(shown, one)))
+
+
+def _straight(shown: Motion, points: Sequence[tuple[int, Vector]]) -> bool:
+    """Whether all these points move along straight lines, or not at all."""
+    for point in points:
+        spread = np.linalg.svd(_path(shown, point) - _path(shown, point).mean(axis=0), compute_uv=False)
+        if spread.size > 1 and spread[1] > STRAIGHT * spread[0]:
+            return False
+    return True
+
+
+def _rounded_width(shown: Motion, point: tuple[int, Vector]) -> tuple[float, Vector]:
+    """The width of a path to nine digits, and a choice between equal ones: tips of a rod that hangs from its middle."""
+    return float(f"{np.linalg.norm(np.ptp(_path(shown, point), axis=0)):.9g}"), point[1]
+
+
+def _path(shown: Motion, point: tuple[int, Vector]) -> Array:
+    """The path of a point of a body through all frames."""
+    i, at = point
+    return np.asarray(shown.position[:, i] + shown.rotations(i) @ np.asarray(at))
+
+
+def _tips(shapes: Sequence[Shape]) -> list[Vector]:
+    return [point for shape in shapes for point in tips(shape)]
+
+
+def _points(scene: Scene, trace: tuple[int, Vector] | None) -> tuple[tuple[str, int, Vector], ...]:
+    """Points whose path can be chosen, the traced one first: those of the scene, or tips of the shapes."""
+    index = {body.name: i for i, body in enumerate(scene.bodies)}
+    named = {(index[body], at): label for label, body, at in scene.points}
+    found = {trace: None} if trace is not None else {}
+    found |= dict.fromkeys(named)
+    if not named:
+        found |= dict.fromkeys((i, at) for i, b in enumerate(scene.bodies) if not b.is_ground for at in _tips(b.shapes))
+    listed = list(found)[:MOST_POINTS]
+    counts = Counter(i for i, _ in listed)
+    names, so_far = [], Counter[int]()
+    for point in listed:
+        i = point[0]
+        so_far[i] += 1
+        plain = scene.bodies[i].name
+        if counts[i] > 1:
+            plain += " end" if named else f", point {so_far[i]}"
+        names.append(named.get(point, plain))
+    return tuple((name, i, at) for name, (i, at) in zip(names, listed, strict=True))
 
 
 def _notes(scene: Scene, shown: Motion, size: float) -> tuple[str, ...]:
