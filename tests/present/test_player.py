@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import math
 import re
@@ -18,6 +19,13 @@ from tests.present.scenes import bob, chain, top
 
 LIMIT = 300_000  # bytes of a page with 100 links and 10 s
 QUARTER_PIXEL = 1 / 8000  # of the longest side of the picture: a quarter of a pixel in 2000
+
+
+CSP = "Content-Security-Policy"
+
+
+def policy_of(page: str) -> str:
+    return re.search(rf'<meta http-equiv="{CSP}" content="([^"]*)">', page)[1]
 
 
 def record_of(page: str) -> dict:
@@ -185,8 +193,19 @@ def test_the_trace_follows_the_free_end_of_the_last_body():
 
 def test_the_page_loads_nothing():
     page = animation_html(chain(3))
-    assert "http" not in page.replace(record_of(page)["motion"], "")
-    assert not re.search(r"\b(src|@import|eval|import\()\s*=?", page.replace(record_of(page)["motion"], ""))
+    bare = page.replace(record_of(page)["motion"], "").replace(f'http-equiv="{CSP}" content="{policy_of(page)}"', "")
+    assert "http" not in bare
+    assert not re.search(r"\b(src|@import|eval|import\()\s*=?", bare)
+
+
+def test_the_policy_permits_the_script_of_the_page_and_no_other():
+    page = animation_html(chain(3, title="</script>"))
+    given = dict(part.split(" ", 1) for part in policy_of(page).split("; "))
+    own = re.search(r'<script type="module">(.*?)</script>', page, re.S)[1]
+    digest = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
+    assert given["script-src"] == f"'sha256-{digest}'"
+    assert given["default-src"] == "'none'"
+    assert "eval" not in policy_of(page)
 
 
 NASTY = "</script><script>alert(1)</script><!-- \"'&{{scene}}{{title}}\u2028\ud800\x00"

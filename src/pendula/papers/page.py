@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from pendula import __version__
 from pendula.files import write_figure, write_text
 from pendula.papers.run import Computed, Recomputed
 from pendula.papers.types import SEVERITIES, VERDICTS, Line, Table
 from pendula.present.pictures.curves import Chart, chart_figure, chart_html
-from pendula.present.player.page import in_script, player_page, read_template
+from pendula.present.report.frame import framed
 from pendula.present.report.html import Raw, badge, block, details, missing, sentence, table
 from pendula.words import counted
 
@@ -41,19 +39,15 @@ def page_html(found: tuple[Recomputed, ...]) -> str:
     contents.append('<li><a href="#errata">Errata</a></li>')
     head = '<h2 id="errata-title">Errata</h2>'
     body.append(f'<section id="errata" aria-labelledby="errata-title">{head}{_errata(found)}</section>')
-    parts = {
-        "title": "The papers, recomputed",
-        "lead": "<p>What five papers on pendulums and linkages say, and what Pendula computes: every line below is the "
+    return framed(
+        title="The papers, recomputed",
+        lead="<p>What five papers on pendulums and linkages say, and what Pendula computes: every line below is the "
         "result of a computation.</p>",
-        "facts": "".join(_fact(one) for one in found),
-        "contents": "".join(contents),
-        "body": "\n".join(body),
-        "made": f"Made by Pendula {escape(__version__)}.",
-        "player": in_script(player_page()),
-        "scenes": "\n".join(scenes),
-    }
-    template = read_template("report/report.html")
-    return re.sub(rf"\{{\{{({'|'.join(parts)})\}}\}}", lambda place: parts[place[1]], template)
+        facts="".join(_fact(one) for one in found),
+        contents="".join(contents),
+        body="\n".join(body),
+        scenes=scenes,
+    )
 
 
 def _fact(one: Recomputed) -> str:

@@ -31,6 +31,7 @@ from pendula.present.explain.content import (
 from pendula.present.explain.mathml import mathml, unescaped
 from pendula.present.explain.sketch import Sketch
 from pendula.present.player.page import read_template
+from pendula.present.web import bundle
 
 MOST_SHOWN = 12
 """Number of entries of a large matrix that are shown without folding."""
@@ -51,10 +52,9 @@ def as_html(told: Explanation) -> str:
         "contents": "".join(contents),
         "body": "\n".join(body),
         "made": f"Made by Pendula {escape(__version__)}.",
+        "policy": bundle.policy(),
     }
-    # One pass over the template, so that inserted text is never searched for placeholders.
-    template = read_template("explain/explain.html")
-    return re.sub(rf"\{{\{{({'|'.join(parts)})\}}\}}", lambda place: parts[place[1]], template)
+    return bundle.page(read_template("explain/explain.html"), parts)
 
 
 def prose(text: str) -> str:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,11 +32,13 @@ from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Array, SceneError, Shape, Vector, extent, tips
 
 MAX_FRAMES = 600
+MOST_POINTS = 40  # whose path can be chosen from a list; any other can be clicked
 MAX_VALUES = 50_000_000
 VIEW_FRACTION = 1 / 8000  # largest error of any drawn point, as a fraction of L
 GRID = 1 / 16384  # step of positions, as a fraction of L; rounding moves a point by at most sqrt(3) / 2 of it
 TURN_SHARE = 4e-5  # error allowed for the quaternion or angle, as a fraction of L
 SPIN_SHARE = 2e-5  # error allowed for the spin
+AXIS_DIGITS = 8  # of the axis of a spin; it need not be a unit vector to more than the picture shows
 SMOOTH_TURN = 0.016  # [rad] coarsest step of angles, however short the body
 # Grid points are floor(x + HALF); not 0.5, where exact data often lie and machines may differ.
 HALF = 0.4937
@@ -61,6 +64,7 @@ class Packed:
         low, high: corners of the box around everything drawn [length].
         radius, half_height: of the upright cylinder about the middle of the box, for spatial views [length].
         trace: index of a body and the point in its axes whose path is shown, if any.
+        points: points whose path can be chosen: their name, index of the body, and the point in its axes.
         notes: cautions about the frames.
     """
 
@@ -79,6 +83,7 @@ class Packed:
     radius: float
     half_height: float
     trace: tuple[int, Vector] | None
+    points: tuple[tuple[str, int, Vector], ...]
     notes: tuple[str, ...]
 
 
@@ -129,6 +134,7 @@ def pack(scene: Scene, *, max_frames: int = MAX_FRAMES) -> Packed:
             channels += [_round((shown.links[:, j, end + d] - low[d]) / step) for d in range(dims)]
 
     n = shown.t.size
+    trace = _trace(scene, shown)
     return Packed(
         text=encode(channels),
         frames=n,
@@ -144,7 +150,8 @@ def pack(scene: Scene, *, max_frames: int = MAX_FRAMES) -> Packed:
         high=_vector(high),
         radius=radius,
         half_height=half_height,
-        trace=_trace(scene, shown),
+        trace=trace,
+        points=_points(scene, trace),
         notes=_notes(scene, shown, size),
     )
 
@@ -155,21 +162,22 @@ def _pack_turn(
     """Steps and channels of the rotation of one body, and the rotations as decoded."""
     room = size / reach if reach > 0 else np.inf
     if not shown.attitude:
-        turn = min(SMOOTH_TURN, 2 * TURN_SHARE * room)
+        turn = _short(min(SMOOTH_TURN, 2 * TURN_SHARE * room))
         angle = _round(shown.angle[:, i] / turn)
         return TurnSteps(turn), [angle], turns_about_z(_values(angle, turn))
     # Errors of half a step in four components rotate the body by at most twice the step.
-    turn = min(SMOOTH_TURN / 4, TURN_SHARE * room / 2)
+    turn = _short(min(SMOOTH_TURN / 4, TURN_SHARE * room / 2))
     attitude = shown.attitude[i]
     rows = [_round(attitude.quaternion[:, d] / turn) for d in range(4)]
     q = unit(_values(np.stack(rows, axis=1), turn))
     rows = [*rows[1:], rows[0] - _scalar_guess(rows, turn)]
     if attitude.axis is None or attitude.spin is None:
         return TurnSteps(turn), rows, to_matrix(q)
-    step = min(SMOOTH_TURN, 2 * SPIN_SHARE * room)
+    step = _short(min(SMOOTH_TURN, 2 * SPIN_SHARE * room))
     spin = _round(attitude.spin / step)
-    q = multiply(q, about(attitude.axis, _values(spin, step)))
-    return TurnSteps(turn, attitude.axis, step), [*rows, spin], to_matrix(q)
+    x, y, z = (round(component, AXIS_DIGITS) for component in attitude.axis)
+    q = multiply(q, about((x, y, z), _values(spin, step)))
+    return TurnSteps(turn, (x, y, z), step), [*rows, spin], to_matrix(q)
 
 
 def _scalar_guess(rows: Sequence[npt.NDArray[np.int64]], turn: float) -> npt.NDArray[np.int64]:
@@ -212,6 +220,11 @@ def _round(values: Array) -> npt.NDArray[np.int64]:
     if np.abs(values).max(initial=0.0) > 2.0**50:
         raise SceneError("a pose lies too far from the picture to be drawn (more than 2^50 grid steps)")
     return np.rint(values).astype(np.int64)
+
+
+def _short(step: float) -> float:
+    """A step of few digits, which the page stores for every body."""
+    return float(f"{step:.4g}")
 
 
 def _values(grid: npt.NDArray[np.int64], step: float) -> Array:
@@ -267,6 +280,21 @@ def _trace(scene: Scene, shown: Motion) -> tuple[int, Vector] | None:
         best = int(np.flatnonzero(width >= width.max() * (1 - 1e-9))[-1])
         return i, points[best]
     return None
+
+
+def _points(scene: Scene, trace: tuple[int, Vector] | None) -> tuple[tuple[str, int, Vector], ...]:
+    """Points whose path can be chosen, the traced one first: tips of the shapes of moving bodies."""
+    found: dict[tuple[int, Vector], None] = {trace: None} if trace is not None else {}
+    for i, body in enumerate(scene.bodies):
+        if not body.is_ground:
+            found |= dict.fromkeys((i, point) for shape in body.shapes for point in tips(shape))
+    listed = list(found)[:MOST_POINTS]
+    counts = Counter(i for i, _ in listed)
+    names, so_far = [], Counter[int]()
+    for i, _ in listed:
+        so_far[i] += 1
+        names.append(scene.bodies[i].name + (f", point {so_far[i]}" if counts[i] > 1 else ""))
+    return tuple((name, i, at) for name, (i, at) in zip(names, listed, strict=True))
 
 
 def _notes(scene: Scene, shown: Motion, size: float) -> tuple[str, ...]:

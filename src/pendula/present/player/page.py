@@ -1,8 +1,8 @@
 """Writes animations as one self-contained HTML page with the player and the motion.
 
-The page is ``player.html`` of this folder with two placeholders filled in: the title, escaped as HTML, and the scene as
-JSON in a script element, escaped so that no name can end that element. It opens from a file, loads nothing over a
-network and executes no text as code.
+The page is ``player.html`` of this folder with its placeholders filled in: the title, escaped as HTML, the player's
+script (:mod:`pendula.present.web.bundle`), and the scene as JSON in a script element, escaped so that no name can end
+that element. It opens from a file; its Content-Security-Policy permits no request and no script but its own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import dataclasses
 import html
 import json
 import os
-import re
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from pendula.files import write_text
 from pendula.present.player.packing import MAX_FRAMES, Packed, pack
 from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Array, Shape
+from pendula.present.web import bundle
 
 SERIES_POINTS = 600
 POINT_DIGITS = 12  # of shapes: far below a pixel, but short
@@ -47,15 +47,22 @@ def animation_html(scene: Scene, *, max_frames: int = MAX_FRAMES) -> str:
     in a view 2000 pixels wide; between frames the page interpolates. Add ``#t=2.5`` to the address of the page to open
     it paused at that time.
     """
-    template = read_template("player/player.html")
-    parts = {"title": html.escape(_printable(scene.title)), "scene": in_script(_record(scene, max_frames))}
-    # One pass over the template, so that inserted text is never searched for placeholders.
-    return re.sub(r"\{\{(title|scene)\}\}", lambda place: parts[place[1]], template)
+    return _player(title=html.escape(_printable(scene.title)), scene=in_script(_record(scene, max_frames)))
 
 
 def player_page() -> str:
     """The player's page with the placeholder ``{{scene}}``, for pages with several players."""
-    return read_template("player/player.html").replace("{{title}}", "Animation")
+    return _player(title="Animation")
+
+
+PLAYER = "player.js"
+"""the entry module of the player's script"""
+
+
+def _player(**parts: str) -> str:
+    script = bundle.script(PLAYER)
+    fixed = {"script": script, "policy": bundle.policy(script), "style": bundle.style("base.css", "player.css")}
+    return bundle.page(read_template("player/player.html"), {**fixed, **parts})
 
 
 def scene_json(scene: Scene, *, compact: str, max_frames: int = MAX_FRAMES) -> str:
@@ -102,6 +109,7 @@ def _record(scene: Scene, max_frames: int) -> dict[str, Any]:
         "radius": packed.radius,
         "halfHeight": packed.half_height,
         "trace": None if packed.trace is None else {"body": packed.trace[0], "at": packed.trace[1]},
+        "points": [{"name": name, "body": body, "at": _rounded(at, POINT_DIGITS)} for name, body, at in packed.points],
         "bodies": bodies,
         "hinges": [[[body, _rounded(at, POINT_DIGITS)] for body, at in h.parts] for h in packed.hinges],
         "links": [link.kind for link in scene.links],
@@ -125,7 +133,9 @@ def _series(name: str, t: Array, y: Array) -> dict[str, Any]:
             keep |= {int(part[np.argmin(y[part])]), int(part[np.argmax(y[part])])}
         pick = np.array(sorted(keep))
         t, y = t[pick], y[pick]
-    return {"name": name, "t": _rounded(t.tolist(), 7), "y": _rounded(y.tolist(), 5)}
+    even = t.size > 1 and float(np.ptp(np.diff(t))) <= 1e-6 * float(t[-1] - t[0])
+    times = [float(t[0]), float(t[-1])] if even else t.tolist()  # of even times, the first and the last
+    return {"name": name, "t": _rounded(times, 7), "y": _rounded(y.tolist(), 5)}
 
 
 def _rounded(value: Any, digits: int) -> Any:

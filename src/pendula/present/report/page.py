@@ -7,18 +7,16 @@ motions as scenes; each gets a frame when it comes into view. A policy in the pa
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 
-from pendula import __version__
 from pendula.analysis.study import Study, study
 from pendula.errors import UsageError
 from pendula.files import write_text
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
-from pendula.present.player.page import in_script, player_page, read_template
+from pendula.present.report.frame import framed
 from pendula.present.report.html import Page
 from pendula.present.report.mechanism import certificate_section, description_section, equations_section, facts
 from pendula.present.report.motion import equilibria_section, modes_section, simulation_section, spectrum_section
@@ -97,19 +95,14 @@ def report_html(*found: Study) -> str:
             body.append(f'<section id="{name}" aria-labelledby="{name}-title">')
             body.append(f'<h2 id="{name}-title">{escape(title)}</h2>{inside}</section>')
     single = found[0] if len(found) == 1 else None
-    parts = {
-        "title": escape(", ".join(one.model.name for one in found)),
-        "lead": _lead(single) if single else "",
-        "facts": facts(single) if single else "",
-        "contents": "".join(contents),
-        "body": "\n".join(body),
-        "made": f"Made by Pendula {escape(__version__)}.",
-        "player": in_script(player_page()),
-        "scenes": "\n".join(page.scenes),
-    }
-    # One pass over the template, so that inserted text is never searched for placeholders.
-    template = read_template("report/report.html")
-    return re.sub(rf"\{{\{{({'|'.join(parts)})\}}\}}", lambda place: parts[place[1]], template)
+    return framed(
+        title=escape(", ".join(one.model.name for one in found)),
+        lead=_lead(single) if single else "",
+        facts=facts(single) if single else "",
+        contents="".join(contents),
+        body="\n".join(body),
+        scenes=page.scenes,
+    )
 
 
 def _lead(found: Study) -> str:

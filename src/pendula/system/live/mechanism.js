@@ -244,12 +244,46 @@ export function createMechanism(program, about) {
       account();
       return true;
     },
-    /** Puts back a state that was kept: time and values. */
-    restore(time, values) {
+    /**
+     * Puts back a state that was kept, exactly: time, coordinates and speeds, and parameters by name.
+     * Loops that are open by more than rounding are closed. False (and nothing changes) if that fails.
+     */
+    restore(time, values, parameters = {}) {
+      const was = Float64Array.from(y), then = t, before = Float64Array.from(p);
+      for (const [name, value] of Object.entries(parameters)) {
+        if (!adjustable.has(name)) return false;
+        p[adjustable.get(name)] = value;
+      }
+      program.prepare(p);
       t = time;
-      y.set(values.slice(0, nq + nv));
+      y.fill(0);
+      for (let i = 0; i < nq + nv; i++) y[i] = values[i];
+      const unitLengths = about.sizes.quaternions.every(
+        first => Math.abs(Math.hypot(y[first], y[first + 1], y[first + 2], y[first + 3]) - 1) < 1e-9,
+      );
+      const fine = y.every(Number.isFinite) && Number.isFinite(t) && (unitLengths && self.largestGap() <= 1e-9 * about.length || project());
+      if (!fine) {
+        y.set(was);
+        t = then;
+        p.set(before);
+        program.prepare(p);
+      }
       read(t, y);
       account();
+      return fine;
+    },
+    /** Gives some coordinates or speeds other values, now. False if loops do not close. */
+    put(values) {
+      const was = Float64Array.from(y);
+      for (const [name, value] of Object.entries(values)) {
+        if (!positions.has(name)) throw new Error(`there is no coordinate or speed ${name}`);
+        if (!Number.isFinite(value)) throw new Error(`${name} must be a number, found ${value}`);
+        y[positions.get(name)] = value;
+      }
+      const done = project();
+      if (!done) y.set(was);
+      account();
+      return done;
     },
     /**
      * Moves up to a time.
