@@ -53,7 +53,7 @@ def read_toml(path: str | Path) -> tuple[dict[str, Any], str]:
         ModelError: the file cannot be read, is too large or is not TOML.
     """
     text, source = _read(path)
-    return _toml(text, source), source
+    return parse_toml(text, source), source
 
 
 def _read(path: str | Path) -> tuple[str, str]:
@@ -89,11 +89,11 @@ def loads(text: str, *, source: str = "model text") -> Model:
     """
     if not isinstance(text, str):
         raise ModelError([Problem("model", "", f"must be text, found {shown(text)}")], source=source)
-    return from_data(_toml(text, source), source=source)
+    return from_data(parse_toml(text, source), source=source)
 
 
-def _toml(text: str, source: str) -> dict[str, Any]:
-    """TOML text as plain data."""
+def parse_toml(text: str, source: str) -> dict[str, Any]:
+    """TOML text as plain data; raises ModelError if it is not TOML, or too large or too deep for a model."""
     if len(text) > LARGEST_FILE:
         raise ModelError([Problem("file", "", f"it is larger than {LARGEST_FILE} bytes")], source=source)
     if _LONG_KEY.search(text):

@@ -59,7 +59,8 @@ class Worker:
 
     async def _answer(self, request: dict[str, Any], tell: Tell) -> Any:
         process = await self._started()
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
             process.stdin.write(json.dumps(request, separators=(",", ":")).encode() + b"\n")
             await process.stdin.drain()
@@ -167,9 +168,8 @@ class Crew:
 
     async def _turn(self, client: str) -> Worker:
         """Waits for a worker."""
+        self.check_room(client)
         queue = self._waiting.setdefault(client, deque())
-        if len(queue) >= WAITING_EACH or sum(map(len, self._waiting.values())) >= WAITING_ALL:
-            raise Refused(429, "too many requests are waiting; try again when some are done")
         turn: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
         queue.append(turn)
         self._assign()
@@ -182,6 +182,11 @@ class Crew:
                 queue.remove(turn)
                 self._forget(client)
             raise
+
+    def check_room(self, client: str) -> None:
+        """Raises Refused if too many requests wait, of this client or of all."""
+        if len(self._waiting.get(client, ())) >= WAITING_EACH or sum(map(len, self._waiting.values())) >= WAITING_ALL:
+            raise Refused(429, "too many requests are waiting; try again when some are done")
 
     def _give_back(self, client: str, worker: Worker) -> None:
         self._busy[client] -= 1

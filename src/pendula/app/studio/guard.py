@@ -24,7 +24,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 TOKEN_HEADER = b"x-pendula-token"
 BY_QUERY = ("/", "/api/events")
-DOWNLOADS = "/download/"
+BELOW = ("/download/", "/live/")
 """Where the token may be part of the address: a browser cannot add a header when it opens these."""
 HEADERS = {
     "x-content-type-options": "nosniff",
@@ -100,7 +100,7 @@ class Guard:
         if any(site not in (b"same-origin", b"none") for site in sites):
             return False
         given = [value for name, value in headers if name == TOKEN_HEADER]
-        if not given and (scope["path"] in BY_QUERY or scope["path"].startswith(DOWNLOADS)):
+        if not given and (scope["path"] in BY_QUERY or scope["path"].startswith(BELOW)):
             given = [value.encode() for value in _query(scope).get("token", [])]
         return len(given) == 1 and hmac.compare_digest(given[0], self._token)
 

@@ -23,6 +23,8 @@ LISTED = 1000
 """Files and results that a listing names, newest first."""
 REMEMBERED = 300
 """Finished jobs that the server remembers; results in the folder stay there."""
+WAITING_BYTES = 100_000_000
+"""Characters of the models of all jobs that wait or run."""
 WAITING_EACH = 30
 """Jobs of one client that may wait."""
 WAITING_ALL = 600

@@ -10,12 +10,11 @@ from __future__ import annotations
 import datetime
 import math
 import re
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 from pendula.errors import ModelError, Problem
-from pendula.model.files import data_text, loads
+from pendula.model.files import data_text, loads, parse_toml
 from pendula.model.model import Model
 from pendula.model.names import quote
 from pendula.model.reading import label_of
@@ -79,8 +78,8 @@ def _about(model: Model) -> dict[str, Any]:
 def _data_of(text: str) -> Any:
     """TOML as data that JSON can hold; None if it is not TOML."""
     try:
-        return _plain(tomllib.loads(text))
-    except (ValueError, RecursionError):
+        return _plain(parse_toml(text, ""))
+    except ModelError:
         return None
 
 
@@ -118,9 +117,7 @@ def _placed(problem: Problem, text: str, data: Any) -> dict[str, Any]:
 
 def path_of(problem: Problem, data: Any) -> Path:
     """The path of a problem in the data of its model; empty for the model itself."""
-    fields: Path = [
-        int(index) if index else word or quoted for quoted, word, index in _PART.findall(problem.field)
-    ]
+    fields: Path = [int(index) if index else word or quoted for quoted, word, index in _PART.findall(problem.field)]
     if not isinstance(data, Mapping):
         return []
     kind = problem.element.partition(" ")[0]
@@ -136,7 +133,7 @@ def path_of(problem: Problem, data: Any) -> Path:
             if f"{kind} {quote(name)}" == problem.element:
                 return [table, name, *(part for part in fields if part != "name")]
         return [table]
-    return fields
+    return [problem.element, *fields] if problem.element in data else fields
 
 
 def line_of(path: Path, text: str) -> int | None:

@@ -1,9 +1,9 @@
 """The process that works for the studio: reads requests line by line, computes, and writes progress and answers.
 
-It is started as ``python -m pendula.app.studio.worker PARENT MEMORY``. Requests and answers are lines of JSON on standard
-input and output. Everything that comes from a model file is handled here and never in the server, so that a request
-that takes too long or too much memory ends with its process: the server kills it and starts another one. The process
-bounds its own memory, and it ends when the server ends, however that happens.
+It is started as ``python -m pendula.app.studio.worker PARENT MEMORY``. Requests and answers are lines of JSON on
+standard input and output. Everything that comes from a model file is handled here and never in the server, so that a
+request that takes too long or too much memory ends with its process: the server kills it and starts another one. The
+process bounds its own memory, and it ends when the server ends, however that happens.
 """
 
 from __future__ import annotations
