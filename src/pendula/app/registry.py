@@ -32,6 +32,7 @@ for _name, _module, _summary in (
     ("papers", "papers", "Five papers recomputed, with their errata, in one page."),
     ("play", "play", "A page in which the mechanism moves under your hand, live."),
     ("report", "report", "Everything about a model in one page that opens anywhere."),
+    ("studio", "studio", "Build and study mechanisms in the browser."),
 ):
     COMMANDS.register(_name, f"pendula.app.commands.{_module}:{_name}_command", summary=_summary)
 
