@@ -174,8 +174,8 @@ class _Projection:
         words = (
             "A joint relates the velocity of a body to that of its parent $p$ and to the motion in the joint itself. "
             "The relation is linear in the velocities and in the speeds $@v$. In it, $T$ is the rotation from the "
-            "body's axes to those of the parent, and $\\boldsymbol{d}$ the vector from the parent's reference point to the "
-            "body's.",
+            "body's axes to those of the parent, and $\\boldsymbol{d}$ the vector from the parent's reference point "
+            "to the body's.",
             "All such conditions together are $L V = A @v$. The matrix $L$ has ones on its diagonal, and below it a "
             "block $-X_i$ for each body that hangs on another one."
             + (" Here all axes are parallel, so $T = 1$." if self.t.planar else ""),
