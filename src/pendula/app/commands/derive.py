@@ -39,9 +39,7 @@ if TYPE_CHECKING:
     type=click.Choice(["parent", "body"]),
     help="Write the maps L of omega = L q' instead, in these axes of each spherical or free joint (text or latex).",
 )
-@click.option(
-    "--explain", metavar="FILE", help="Write how the equations come about, step by step (.html or .tex), instead."
-)
+@click.option("--explain", metavar="FILE", help="Write the derivation step by step (.html or .tex) instead.")
 def derive_command(
     model: str,
     settings: tuple[str, ...],

@@ -32,7 +32,7 @@ def factored(polynomial: Polynomial, ring: Ring, rates: Container[int]) -> Any:
     found = [_with(outside, _inner(inside, ring, rates), ring)]
     if not outside[0] and len(polynomial) > 1:  # a number alone may as well stay in the terms
         found.append(_inner(polynomial, ring, rates))
-    return _positive_first(min(found, key=readability))
+    return positive_first(min(found, key=readability))
 
 
 def readability(e: Any) -> tuple[int, int]:
@@ -40,13 +40,13 @@ def readability(e: Any) -> tuple[int, int]:
     return effort(e), len(str(e))
 
 
-def _positive_first(e: Any) -> Any:
+def positive_first(e: Any) -> Any:
     """Sums in products turned so that they do not begin with a minus sign: x (a - b) for -x (b - a)."""
     import sympy
 
     if not e.args or not (e.is_Add or e.is_Mul):
         return e
-    parts = [_positive_first(x) for x in e.args]
+    parts = [positive_first(x) for x in e.args]
     if e.is_Add:
         return sympy.Add(*parts)
     if sum(not x.is_Number for x in parts) < 2:

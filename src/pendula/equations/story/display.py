@@ -18,6 +18,7 @@ from pendula.equations.printing.latex import LATEX, latex_name
 from pendula.equations.printing.names import block_names
 from pendula.equations.printing.tidy import tidy
 from pendula.equations.printing.walk import Writer
+from pendula.equations.simplify.factoring import positive_first
 from pendula.equations.story.story import Formula, Story
 from pendula.equations.tape import Expr
 
@@ -111,7 +112,7 @@ class Display:
             whole = self._inline(expression)
             if whole not in self._tidied and size**2 <= self._left:
                 self._left -= size**2
-                self._tidied[whole] = _in_terms(tidy(whole, self.equations.v))
+                self._tidied[whole] = _in_terms(positive_first(tidy(whole, self.equations.v)))
             if whole in self._tidied:
                 return self._tidied[whole]
             if size <= WRITTEN_OUT:

@@ -102,6 +102,8 @@ def constraints_chapter(telling: Telling, words: tuple[str, ...]) -> Chapter | N
         rows = [r for r in range(first, eq.loop_rows) if eq.constraint_names[r].partition(": ")[0] == joint.name]
         if rows:
             steps.append(row_step(telling, joint.name, rows, "closes the loop"))
+    if not telling.m.drives:
+        words = tuple(text.replace(" (minus $@b$ if motions are prescribed)", "") for text in words)
     return Chapter("Closed loops", words, tuple(steps))
 
 

@@ -263,7 +263,7 @@ def reactions_chapter(telling: Telling, words: tuple[str, ...]) -> Chapter:
         formulas += _wrench(telling, one)
     step = Step(
         "Transmitted force and torque",
-        ("In world axes, on the child side of the joint, at its point there.", *telling.rest),
+        ("What the joint exerts on its child body, at the joint's point of that body, in world axes.", *telling.rest),
         (),
         tuple(formulas),
     )

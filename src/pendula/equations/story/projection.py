@@ -81,8 +81,8 @@ class _Projection:
         steps = [self._free_body(k) for k in self.t.told]
         three = " In the plane only $v_x$, $v_y$ and $\\omega_z$ differ from zero, so three rows are shown."
         words = (
-            "The reference point O of a body is its side of the joint by which it hangs. Its velocity and the angular "
-            "velocity together are $V_i = (\\boldsymbol{v}_O, \\boldsymbol{\\omega})$."
+            "The reference point O of a body is its point in the joint that connects it to its parent. The velocity "
+            "of O and the angular velocity together are $V_i = (\\boldsymbol{v}_O, \\boldsymbol{\\omega})$."
             + (three if self.t.planar else ""),
             "Here $S = m\\, \\overrightarrow{OC}$ is the static moment, $J$ the inertia about O, and "
             "$[\\boldsymbol{a}]$ the matrix of the vector product, $[\\boldsymbol{a}]\\, \\boldsymbol{b} = "
@@ -172,9 +172,10 @@ class _Projection:
         if len(self.m.links) * len(self.kept) <= WIDEST + 1:
             steps.append(self._whole())
         words = (
-            "A joint ties the velocity of a body to that of its parent $p$ up to the joint's own motion. With "
-            "$T$ the rotation from the body's axes to those of the parent and $\\boldsymbol{d}$ the vector from the "
-            "parent's reference point to the body's, this is linear in the velocities and in the speeds $@v$.",
+            "A joint relates the velocity of a body to that of its parent $p$ and to the motion in the joint itself. "
+            "The relation is linear in the velocities and in the speeds $@v$. In it, $T$ is the rotation from the "
+            "body's axes to those of the parent, and $\\boldsymbol{d}$ the vector from the parent's reference point "
+            "to the body's.",
             "All such conditions together are $L V = A @v$. The matrix $L$ has ones on its diagonal, and below it a "
             "block $-X_i$ for each body that hangs on another one."
             + (" Here all axes are parallel, so $T = 1$." if self.t.planar else ""),
@@ -302,9 +303,9 @@ class _Projection:
         laws = {part: (r"\sum_i L_{\tau,i}^T\, Q_i",) for part in PARTS}
         laws["inertia"] = (r"-\sum_i L_{\tau,i}^T \left( \Omega_i V_i + M_i \dot L_{\tau,i}\, @v \right)",)
         words = {
-            "inertia": "Centrifugal and Coriolis terms: the terms quadratic in the velocity, and the accelerations at "
-            "constant speeds.",
-            "gravity": "The weights of the free bodies, projected.",
+            "inertia": "They consist of the terms of each body that are quadratic in its velocity, and of its "
+            "acceleration at constant speeds.",
+            "gravity": "The weights of the free bodies are projected in the same way.",
             "springs": "Springs pull on the free bodies; springs inside a joint act directly on its speeds.",
             "dissipation": "Friction and dampers, likewise.",
             "applied": "Applied forces and torques, likewise.",

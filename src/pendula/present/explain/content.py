@@ -98,7 +98,7 @@ def facts(told: Explanation) -> list[tuple[str, str]]:
         found.append(
             (
                 short(told.whole.difference),
-                "relative difference between accelerations from the formulas on this page and compiled ones",
+                "relative difference between accelerations from the formulas as written here and compiled ones",
             )
         )
     return found
@@ -115,10 +115,10 @@ def intro(told: Explanation) -> tuple[str, ...]:
     name = NAMES[told.formulation]
     other = NAMES[told.compared_with]
     return (
-        f"This page derives the equations of motion by {name}, from the frames of the bodies to the final equations.",
+        f"The equations of motion are derived by {name}, from the frames of the bodies to the final equations.",
         *told.story.lead,
         "Every formula is taken from the equations that Pendula compiles and runs; short ones are written out and "
-        f"simplified. The number beside a formula shows how well it agrees with an independent value at {told.states} "
+        f"simplified. The number with each formula shows how well it agrees with an independent value at {told.states} "
         "random states: it is the largest relative difference. Most of these values come from differentiating "
         f"positions in time, or from {other}, which reaches the same equations by another route.",
     )

@@ -18,7 +18,7 @@ from pendula.model.forces.base import Force
 from pendula.model.model import Model
 from pendula.present.report.html import Page, Raw, badge, block, details, missing, sentence, table, with_unit
 from pendula.present.report.motion import start_of
-from pendula.present.words.attitudes import coordinates_text, speeds_text
+from pendula.present.words.attitudes import coordinates_text, speeds_text, unbroken
 from pendula.present.words.tables import number
 from pendula.simulation.charts.attitudes import attitudes
 from pendula.system.loops.mobility import mobility
@@ -168,7 +168,7 @@ def _start_in_other_charts(found: Study) -> str:
     shown = attitudes(state)
     if not shown:
         return ""
-    rows = [(x.joint, x.chart, coordinates_text(x), speeds_text(x)) for x in shown]
+    rows = [(x.joint, x.chart, unbroken(coordinates_text(x)), unbroken(speeds_text(x))) for x in shown]
     return details(
         "The same orientation in other coordinates",
         table(["Joint", "Orientation", "Coordinates", "Speeds"], rows, most=len(rows)),

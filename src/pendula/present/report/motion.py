@@ -23,7 +23,7 @@ from pendula.present.pictures import svg
 from pendula.present.pictures.modes import mode_scene
 from pendula.present.pictures.scenes import Pose, scene_of
 from pendula.present.report.html import Page, Raw, badge, cell, details, missing, sentence, table, with_unit
-from pendula.present.words.attitudes import coordinates_text
+from pendula.present.words.attitudes import coordinates_text, unbroken
 from pendula.present.words.equilibria import family_words, potential_word
 from pendula.present.words.tables import number
 from pendula.simulation.charts.attitudes import attitudes
@@ -116,7 +116,7 @@ def _in_other_charts(found: Study, all_of: Equilibria) -> str:
     rows = []
     for one in all_of.all[:MOST_EQUILIBRIA]:
         state = found.system.in_joints.read_state(one.state, one.parameters)
-        rows += [(one.name, x.joint, x.chart, coordinates_text(x)) for x in attitudes(state)]
+        rows += [(one.name, x.joint, x.chart, unbroken(coordinates_text(x))) for x in attitudes(state)]
     if not rows:
         return ""
     shown = table(["Equilibrium", "Joint", "Orientation", "Coordinates"], rows, most=len(rows))

@@ -26,6 +26,11 @@ def speeds_text(found: Attitude) -> str:
     return ", ".join(parts)
 
 
+def unbroken(text: str) -> str:
+    """A list of values that lines of a page break only between values."""
+    return ", ".join(part.replace(" ", "\N{NO-BREAK SPACE}") for part in text.split(", "))
+
+
 def _listed(values: Mapping[str, float], units: Mapping[str, str]) -> str:
     shown = []
     for name, value in values.items():
