@@ -107,3 +107,33 @@ def test_docs_have_a_page_with_every_part(number: str) -> None:
         assert f"## {part.title}\n" in text, "run python docs/make_papers.py"
     for image in re.findall(r"\]\(\.\./(images/papers/[^)]*)\)", text):
         assert (ROOT / "docs" / image).exists(), image
+
+
+@pytest.mark.parametrize(
+    ("top", "factor", "label"), [(3e-6, "× 10⁻⁶", ">2<"), (40.0, "", ">20<"), (4e5, "× 10⁵", ">2<")]
+)
+def test_labels_of_small_and_large_values_stay_short(top: float, factor: str, label: str) -> None:
+    """Labels such as 2e-06 would run into the name of the axis."""
+    html = chart_html(Chart("c", "t", "x [m]", "y [J]", (curve("y", [0, 1], [0.0, top]),)))
+    assert (factor in html) if factor else ("×" not in html)
+    assert label in html
+    assert max(len(text) for text in re.findall(r'class="tick"[^>]*>([^<]*)<', html)) <= 7
+
+
+def test_a_logarithmic_axis_within_one_decade_has_labels() -> None:
+    html = chart_html(Chart("c", "t", "x [m]", "y [J]", (curve("y", [0, 1], [1.5e-6, 4e-5]),), log_y=True))
+    assert {"2·10⁻⁶", "5·10⁻⁶", "10⁻⁵", "2·10⁻⁵"} <= set(re.findall(r'class="tick"[^>]*>([^<]*)<', html))
+
+
+def test_legends_tell_dashed_lines_and_points_from_full_lines() -> None:
+    curves = (
+        curve("a", [0, 1], [0, 1]),
+        curve("b", [0, 1], [1, 0], style="dashed"),
+        curve("c", [0], [0], style="points"),
+    )
+    html = chart_html(Chart("c", "t", "x [m]", "y [J]", curves))
+    assert re.findall(r'<i class="s\d (\w+)">', html) == ["line", "dashed", "points"]
+
+
+def test_minus_signs_are_set_before_numbers_only() -> None:
+    assert page.signed("[-1.5, 2e-16] at x-y, eqs. 3-5, f(-2) and -g") == "[−1.5, 2e−16] at x-y, eqs. 3-5, f(−2) and -g"

@@ -26,12 +26,12 @@ def animation(run: Trajectory, name: str, title: str, *, note: str = "", frames:
 
 
 def matrix_formula(name: str, matrix: npt.NDArray[np.float64]) -> str:
-    """A matrix of numbers as a formula; entries that are rounding errors are shown as zero."""
+    """A matrix of numbers as a formula; entries that are rounding errors are shown as zero. ``name`` is MathML."""
     floor = 1e-14 * float(np.abs(matrix).max(initial=0.0))
     rows = "".join(
         "<mtr>" + "".join(f"<mtd><mn>{_entry(x, floor)}</mn></mtd>" for x in row) + "</mtr>" for row in matrix.tolist()
     )
-    return f'<math displaystyle="true"><mi>{name}</mi><mo>=</mo><mtable class="matrix">{rows}</mtable></math>'
+    return f'<math displaystyle="true">{name}<mo>=</mo><mtable class="matrix">{rows}</mtable></math>'
 
 
 def _entry(x: float, floor: float) -> str:

@@ -13,12 +13,12 @@ def in_symbols(text: str) -> str:
     """An expression of the program as it is written by hand.
 
     Example:
-        >>> in_symbols("4*l**2*m*theta1_ddot/3 - c2*theta2_dot")
-        "4 l² m θ₁''/3 − c₂ θ₂'"
+        >>> in_symbols("-l**2*m*theta1_ddot/3 - c2*theta2_dot**2")
+        "−l² m θ₁''/3 − c₂ θ₂'²"
     """
-    text = re.sub(r"\*\*(-?\d+)", lambda found: found[1].translate(_RAISED), text)
     text = re.sub(r"\b([A-Za-z]+?)(\d*)(_d?dot)?\b", _name, text)
-    return text.replace("*", " ").replace(" - ", " − ").replace("(-", "(−")
+    text = re.sub(r"\*\*(-?\d+)", lambda found: found[1].translate(_RAISED), text)
+    return re.sub(r"(?<![^ (])-", "−", text.replace("*", " "))
 
 
 def _name(found: re.Match[str]) -> str:

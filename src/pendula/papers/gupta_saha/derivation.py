@@ -183,6 +183,7 @@ def _small_ones() -> tuple[Line, ...]:
             evidence={"columns of I": entries, "angles": unknowns},
             reason="the second derivatives are those of the angles",
             corrected="I θ'' + h + γ = τ",
+            effect="none if read as intended",
             severity="incomplete",
         ),
         claim(
@@ -193,6 +194,7 @@ def _small_ones() -> tuple[Line, ...]:
             evidence={"bodies": masses},
             reason="one body has one mass centre",
             corrected="γ_i = −m gᵀ ∂c/∂θ_i",
+            effect="none if read as intended",
             severity="incomplete",
         ),
     )

@@ -79,6 +79,7 @@ def _equilibria(model: pendula.Model) -> Line:
         },
         reason="sin θ vanishes at π too",
         corrected="two equilibria: θ = 0 (stable) and θ = π (unstable)",
+        effect="an unstable equilibrium is overlooked",
         severity="incomplete",
     )
 

@@ -330,6 +330,7 @@ def frequencies() -> Finding:
                 evidence={"eigenvalue": squares[0], "its square": squares[0] ** 2},
                 reason="λ is the eigenvalue itself, which is the square of the natural frequency",
                 corrected="the values of ω² = λ are the eigenvalues, the squares of the natural frequencies",
+                effect="wording only",
                 severity="incomplete",
             ),
         ),
@@ -440,6 +441,7 @@ def eigenvectors() -> Finding:
             },
             reason="an eigenvalue jω is not the frequency ω, and the phase of an eigenvector is free",
             corrected="the eigenvalues are ±jω; mode shapes are real up to a complex factor",
+            effect="wording only",
             severity="incomplete",
         )
     )

@@ -40,6 +40,7 @@ def hoop(slow: float) -> Finding:
                 evidence={"equilibria, fast": len(fast), "equilibria, slow": len(few), "angle [rad]": angles[-2]},
                 reason="the cosine is even: −acos(g/(r Ω²)) is an equilibrium too",
                 corrected="four equilibria if Ω² > g/r: 0, π, ±acos(g/(r Ω²)); otherwise two: 0 and π",
+                effect="one of the two positions at the side is overlooked",
                 severity="incomplete",
             ),
             claim(
@@ -143,6 +144,7 @@ def _omitted(system: pendula.results.System, limit: float) -> Line:
         reason="three cases are missing: θ = π, Ω² = g/r and c = 0; the last two are critical",
         corrected="add θ = π (always unstable), Ω² = g/r (critical, but stable by the energy) and c = 0 (critical, "
         "stable)",
+        effect="border cases would be judged by a linear model that cannot decide them",
         severity="incomplete",
     )
 

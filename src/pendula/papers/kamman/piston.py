@@ -50,6 +50,7 @@ def piston(stiffness: float) -> Finding:
                 },
                 reason="sin θ = 0 at θ = π too, with the bar below the rail",
                 corrected="θ = 0 is the only equilibrium with |θ| < π",
+                effect="a second, stable position of the bar is overlooked",
                 severity="incomplete",
             ),
             numbers(
@@ -88,6 +89,7 @@ def piston(stiffness: float) -> Finding:
                 },
                 reason="the cosine is even",
                 corrected=f"two new equilibria, ±{np.rad2deg(side):.4f}°",
+                effect="one of two positions is overlooked",
                 severity="incomplete",
             ),
             _verdicts(system, side, stiff),
@@ -149,6 +151,7 @@ def _limit(system: System, model: pendula.Model) -> tuple[Line, ...]:
             evidence={"limit": limits[0], "limit with twice the length": limits[1]},
             reason="k acts along the rail and is 15 lb/ft in the data; a torque per angle would not balance k l²",
             corrected=f"k > {limits[0]:g} lb/ft, strictly",
+            effect="a stiffness in the wrong unit",
             severity="incomplete",
         ),
     )

@@ -67,6 +67,7 @@ def shaft(rate: float) -> Finding:
                 "minimum, which proves stability of the nonlinear motion",
                 corrected="0 is unstable (significant); 90° is critical in the linear model and stable in the "
                 "nonlinear one",
+                effect="two clear cases would remain undecided",
                 severity="incomplete",
             ),
         ),
@@ -110,6 +111,7 @@ def disc() -> Finding:
                 evidence={"equilibria": len(found), "angle [deg]": angles[-1], "stiffness at 0": middle},
                 reason="0 and the mirror image also solve the equation; 0 is unstable",
                 corrected=f"three equilibria: 0 (unstable) and ±{angles[-1]:.4f}° (stable)",
+                effect="two of three equilibria are overlooked",
                 severity="incomplete",
             ),
             number("8.4 a), angle", "θ", "58.7", angles[-1], unit="deg"),

@@ -43,6 +43,7 @@ def sizes(angles: list[float], rates: list[float]) -> Finding:
             evidence={"rows": one.A.shape[0], "columns": one.A.shape[1], "left over": consistent},
             reason="five zero rows and one more make six rows for each body; 2 × 5 is the size of the zero block alone",
             corrected="A is 12 × 2: zero but for row 6 = [1 0] and row 12 = [1 −1]",
+            effect="the product in eq. 24 does not exist",
             severity="incomplete",
         ),
         _zero_blocks(one.M),
@@ -80,6 +81,7 @@ def _columns(where: str, says: str, corrected: str) -> Line:
         evidence={"columns as printed": printed, "columns needed": needed},
         reason="one column is missing, and the index i may be 1 or 2; the block belongs to body 1",
         corrected=corrected,
+        effect="blocks that do not fit together",
         severity="incomplete",
     )
 
@@ -102,6 +104,7 @@ def _zero_blocks(M: Array) -> Line:
         },
         reason="each body has six speeds",
         corrected="zero blocks of 6 × 6",
+        effect="the matrices cannot be formed",
         severity="incomplete",
     )
 
@@ -117,6 +120,7 @@ def _relation_55(tau: Array, L: Array) -> Line:
         evidence={"columns of the factor": columns, "multipliers in (55)": length, "rows of (45)": tau.shape[0]},
         reason="(55) only lists the multipliers; the equations of motion are (45)",
         corrected="multiply the relation (45)",
+        effect="the product does not exist",
         severity="incomplete",
     )
 

@@ -66,12 +66,12 @@ def projection(angles: list[float], rates: list[float], states: int) -> Finding:
     M, Omega, Q = one.reduced
     certificate = pendula.check(model, states=20)
     shown = (
-        ("Constraint matrix (eqs. 18-23), 10 by 12", "L_λ", one.L),
-        ("A (eqs. 30-32, corrected), 12 by 2", "A", one.A),
-        ("Motions that the constraints allow (eq. 34), 12 by 2", "L_τ", one.tau),
-        ("Reduced mass matrix (eq. 59)", "M̃", M),
-        ("Reduced Ω̃ (eq. 60)", "Ω̃", Omega),
-        ("Reduced loads (eq. 62)", "Q̃", Q[:, None]),
+        ("Constraint matrix (eqs. 18-23), 10 by 12", "<msub><mi>L</mi><mi>λ</mi></msub>", one.L),
+        ("A (eqs. 30-32, corrected), 12 by 2", "<mi>A</mi>", one.A),
+        ("Motions that the constraints allow (eq. 34), 12 by 2", "<msub><mi>L</mi><mi>τ</mi></msub>", one.tau),
+        ("Reduced mass matrix (eq. 59)", "<mover><mi>M</mi><mo>~</mo></mover>", M),
+        ("Reduced Ω̃ (eq. 60)", "<mover><mi>Ω</mi><mo>~</mo></mover>", Omega),
+        ("Reduced loads (eq. 62)", "<mover><mi>Q</mi><mo>~</mo></mover>", Q[:, None]),
     )
     printed = tuple(Text(title, matrix_formula(name, x)) for title, name, x in shown)
     lines = (

@@ -94,9 +94,10 @@ def three_links(samples: int, rates: list[float], drives: list[float]) -> Findin
         chosen(
             "5.4, 3-link inverted pendulum, range",
             "a high-frequency, low-amplitude oscillation of the base holds the last link upright",
-            f"stable where α ω exceeds {np.mean(product):.4g} m/s (from {min(product):.4g} to {max(product):.4g} over "
-            f"the chart; a simple pendulum of the last link's length needs sqrt(2 g l) = {least:.4g}) and α is below "
-            f"{np.mean(upper):.4g} m, where the response to twice the period grows",
+            f"stable where α ω exceeds {np.mean(product):.4g} m/s (at all frequencies of the chart to "
+            f"{(max(product) - min(product)) / np.mean(product):.1g}; a simple pendulum of the last link's length "
+            f"needs sqrt(2 g l) = {least:.4g}) and α stays below {np.mean(upper):.4g} m; beyond that a response with "
+            "twice the period of the drive grows",
             data="amplitude and frequency of the drive, which the paper omits, are the axes of the chart",
             evidence={"least α ω [m/s]": float(np.mean(product)), "largest α [m]": float(np.mean(upper))},
         ),

@@ -88,6 +88,7 @@ def inertia(mass: float, length: float, com: float) -> Finding:
                 evidence={"eq. 5 at d = 0.5": m / 6 * (L**2 - L + 0.5), "m L^2/12": m * L**2 / 12},
                 reason="0.5 is the middle of a link of length 1 only",
                 corrected="d_i = L_i/2",
+                effect="a wrong inertia for links that are not 1 m long",
                 severity="incomplete",
             ),
         ),
@@ -331,5 +332,6 @@ def _count(bars: int) -> Line:
         evidence={"equations": found, "5n + 2": 5 * bars + 2, "5(n - 1) + 2": 5 * (bars - 1) + 2},
         reason="one of the n bars is the ground and does not move",
         corrected="5(n − 1) + 2",
+        effect="a system of the wrong size, if n counts all bars",
         severity="incomplete",
     )

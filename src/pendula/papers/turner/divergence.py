@@ -48,7 +48,11 @@ def divergence(links: int, duration: float, tol: float, smaller: list[float], lo
     )
     loose_horizon = pendula.chaos.horizon(rough).time or duration
     return Finding(
-        notes=(f"Angles are perturbed by 10^−j rad; horizon of the nominal run at tolerance {tol:g}: {horizon:.4g} s",),
+        notes=(
+            "Angles are perturbed by 10^−j rad (the paper gives no unit)",
+            f"Up to its horizon of {horizon:.4g} s the nominal run at tolerance {tol:g} is the motion of the pendulum; "
+            "afterwards the errors of the integrator have grown to the size of the motion",
+        ),
         lines=(
             _exceeded(times, sizes, links),
             _larger(times, sizes),
@@ -79,8 +83,8 @@ def _exceeded(times: np.ndarray, sizes: list[float], links: int) -> Line:
         "divergence is when the largest distance of link ends exceeds 0.1 % of the link length L",
         f"a link turned by ε moves its end by 2 L sin(ε/2): {', '.join(f'{1000 * start[e]:.3g} mm' for e in sizes)} "
         "for ε = 0.1 to 1e-5; the threshold "
-        f"is 1 mm. {at_once} of {5 * links} motions have diverged at t = 0, those with ε = 0.001 lie at it from the "
-        "start",
+        f"is 1 mm. {at_once} of {5 * links} motions have diverged at t = 0, those with ε = 0.001 start "
+        "at the threshold itself",
         at_once == 0,
         evidence={
             "diverged at t = 0": at_once,
@@ -171,5 +175,6 @@ def _captions(nominal: Trajectory) -> Line:
         evidence={"initial speed": speed, "initial acceleration [rad/s^2]": acceleration},
         reason="released from rest at 90° the links accelerate at once; figures 10 and 11 also share a caption",
         corrected="with no angular velocity; the figure of this section is not numbered",
+        effect="wording only",
         severity="incomplete",
     )

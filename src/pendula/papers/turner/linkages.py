@@ -61,6 +61,7 @@ def _driving(mu: float) -> Line:
         evidence={"power [W]": power, "torque of eq. 59 [N m]": torque},
         reason="a force against the velocity is friction (eq. 25 has the same form)",
         corrected="F_d = +μ_d θ' θ̂, with + r_T × F_d in eq. 59",
+        effect="a brake instead of a drive, with the usual moment r × F",
         severity="incomplete",
     )
 

@@ -65,6 +65,7 @@ def _products(model: pendula.Model) -> Line:
         evidence={"change of accelerations [rad/s^2]": left},
         reason="the terms are products θ_i θ_j'², small only if the rates are small as well",
         corrected="add θ_i' θ_j' → 0",
+        effect="velocity terms remain if only the angles are small",
         severity="incomplete",
     )
 

@@ -58,6 +58,7 @@ def frequencies(links: int, modes: int) -> Finding:
                 evidence={f"omega {k + 1} [rad/s]": x for k, x in enumerate(own)},
                 reason="the paper computes them itself in section 5.2, for any number of links",
                 corrected="ω_n follow from eq. 62",
+                effect="the chain could have been driven at its own frequency",
                 severity="incomplete",
             ),
         ),
@@ -213,6 +214,7 @@ def beats(links: int, mode: int, amplitudes: list[float], duration: float) -> Fi
         "envelope of the tip / α [1]",
         tuple(curves),
         log_y=True,
+        note="Full lines: driven at ω_d, a frequency of the rope. Dashed: driven at ω_n, that of the chain itself.",
     )
     return Finding(lines=lines, figures=(chart,))
 
