@@ -9,7 +9,6 @@ import json
 import math
 import time
 
-import numpy as np
 import pytest
 from scipy.special import ellipk
 
@@ -281,7 +280,7 @@ def test_a_click_traces_a_point_and_does_not_disturb(pages):
     page = pages("pendulum").open()
     page.run("pendula.pause(); pendula.start({theta: 0.5})")
     page.click("untrace")
-    assert page.run("document.getElementById('untrace').disabled")
+    page.wait_for("document.getElementById('untrace').disabled")
     before = page.run("pendula.state")
     spot = page.where("link", (0, -0.5, 0))
     page.mouse("Pressed", *spot)

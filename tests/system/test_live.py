@@ -42,7 +42,9 @@ def run_engine(name, script, folder):
     """The value of a script's `return`; it may use `mechanism`, `program` and `about` of a library mechanism."""
     content = live_content(name)
     head = f"const program = {content['program']};\nconst about = {json.dumps(content['record']['about'])};\n"
-    body = f"const mechanism = createMechanism(program, about);\nconsole.log(JSON.stringify((() => {{ {script} }})()));\n"
+    body = (
+        f"const mechanism = createMechanism(program, about);\nconsole.log(JSON.stringify((() => {{ {script} }})()));\n"
+    )
     return run_script(bundle.script(ENGINE) + head + body, folder)
 
 
@@ -113,7 +115,9 @@ def test_forces_on_points_do_the_work_of_their_power(name, tmp_path):
     assert abs(power) > 1e-3
 
 
-@pytest.mark.parametrize(("name", "body"), [("double-pendulum", 1), ("four-bar", 1), ("heavy-top", 0), ("driven-chain", 9)])
+@pytest.mark.parametrize(
+    ("name", "body"), [("double-pendulum", 1), ("four-bar", 1), ("heavy-top", 0), ("driven-chain", 9)]
+)
 def test_the_work_of_a_hand_is_part_of_the_energy_account(name, body, tmp_path):
     script = f"""
       const at = [0.01, -0.05, 0.02], from = mechanism.point({body}, at), before = mechanism.energy().total;

@@ -24,9 +24,7 @@ ENTRY = "live/live.js"
 """The module that runs the page."""
 
 
-def play(
-    model: Model | str, path: str | os.PathLike[str], *, initial_state: Mapping[str, float] | None = None
-) -> Path:
+def play(model: Model | str, path: str | os.PathLike[str], *, initial_state: Mapping[str, float] | None = None) -> Path:
     """Writes a live page of a mechanism: one HTML file that simulates it in the browser, and returns its path.
 
     In the page, bodies can be dragged and thrown, every parameter has a slider, and charts, energies, the equations

@@ -36,7 +36,9 @@ from pendula.system.code.javascript import Script, number
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Layout
 
-FUNCTIONS = ("dynamics", "gaps", "rates", "energies", "poses", "pose_rates", "pushes", "prescribed", "geometry", "values")
+FUNCTIONS = (
+    *("dynamics", "gaps", "rates", "energies", "poses", "pose_rates", "pushes", "prescribed", "geometry", "values"),
+)
 
 
 @dataclass(frozen=True)
