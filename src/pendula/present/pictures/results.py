@@ -31,6 +31,8 @@ from pendula.simulation.trajectory import Trajectory
 
 Array = Any
 
+FILMS = (".gif", ".mp4")
+
 
 def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
     """A figure of any result, or of a model; written to a file if a path is given.
@@ -215,6 +217,8 @@ def plot_reactions(found: Reactions) -> Any:
         f"|force| [{units.force}]": sizes("force", floor),
         f"|torque| [{units.torque}]": sizes("torque", floor * found.length),
     }
+    # Joints of a planar mechanism without friction transmit no torque: no panel for what is zero throughout.
+    panels = {label: drawn for label, drawn in panels.items() if any(np.any(y) for y in drawn.values())}
     for name, values in found.motors.items():
         unit = found.motor_units[name]
         panels.setdefault(f"motor [{unit}]" if unit else "motor", {})[name] = values
@@ -260,6 +264,10 @@ def animate(
         raise UsageError(f"animate takes a run, found {shown(run)}; use simulate(system, duration)")
     scene, file = scene_of(run, signals=signals, trace=trace, speed=speed), Path(path)
     name = format_for("Scene", file)
+    if name is None and file.suffix.lower() in FILMS:
+        from pendula.present.player.film import write_film
+
+        return write_film(scene, path)
     if name is None:
         return write_animation(scene, path)
     return write_content(formats("Scene")[name](scene), file)

@@ -107,7 +107,7 @@ def pack(scene: Scene, *, max_frames: int = MAX_FRAMES) -> Packed:
     hinges = find_hinges(scene)
     anchors = find_anchors(scene, hinges)
     shown = motion(scene, anchors, max_frames)
-    low, high, radius, half_height = _box(scene, shown)
+    low, high, radius, half_height = box_of(scene, shown)
     size = float(np.max(high - low)) or 1.0
     step = size * GRID
     dims = 2 if scene.planar else 3
@@ -135,7 +135,7 @@ def pack(scene: Scene, *, max_frames: int = MAX_FRAMES) -> Packed:
             channels += [_round((shown.links[:, j, end + d] - low[d]) / step) for d in range(dims)]
 
     n = shown.t.size
-    trace = _trace(scene, shown, hinges) if scene.traced else None
+    trace = traced_point(scene, shown, hinges) if scene.traced else None
     return Packed(
         text=encode(channels),
         frames=n,
@@ -241,7 +241,7 @@ def _reach(shapes: Sequence[Shape]) -> float:
     return max(distances)
 
 
-def _box(scene: Scene, shown: Motion) -> tuple[Array, Array, float, float]:
+def box_of(scene: Scene, shown: Motion) -> tuple[Array, Array, float, float]:
     """Bounding box of everything drawn in all frames, and the upright cylinder about its centre."""
     clouds: list[tuple[Array, float]] = [(shown.links.reshape(-1, 3), 0.0)] if scene.links else []
     for i, body in enumerate(scene.bodies):
@@ -267,7 +267,7 @@ def _box(scene: Scene, shown: Motion) -> tuple[Array, Array, float, float]:
     return low, high, radius, half
 
 
-def _trace(scene: Scene, shown: Motion, hinges: Sequence[Hinge]) -> tuple[int, Vector] | None:
+def traced_point(scene: Scene, shown: Motion, hinges: Sequence[Hinge]) -> tuple[int, Vector] | None:
     """The traced point: the requested one, else a free end, else the middle of a coupler.
 
     Free ends are tips of shapes outside of all hinges; of several, one whose path is not a straight line, of the last
