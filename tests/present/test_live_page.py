@@ -321,8 +321,15 @@ HOSTILE = "</script><script>window.hurt = 1</script>\"'<img src=x onerror=alert(
 
 
 def test_hostile_names_are_harmless(browser, tmp_path):
-    model = library.pendulum().with_changes(name=HOSTILE, description=HOSTILE)
+    text = pendula.dumps(library.pendulum())
+    text = text.replace('"l"', '"constructor"').replace("l = 1.0", "constructor = 1.0").replace("theta", "toString")
+    model = pendula.loads(text).with_changes(name=HOSTILE, description=HOSTILE)
     page = Page(browser, pendula.play(model, tmp_path / "hostile.html")).open()
+    page.run("pendula.set('constructor', 2); pendula.start({toString: 0.25}); pendula.pause()")
+    page.click("share")
+    page.wait_for("location.hash.length > 3")
+    page.open(page.run("location.hash"))
+    assert page.run("[pendula.parameters.constructor, pendula.state.toString]") == [2, 0.25]
     assert page.run("document.querySelector('h1').textContent") == HOSTILE
     assert page.run("window.hurt") is None
     page.is_calm()

@@ -21,6 +21,7 @@ from pendula.model.model import Model
 from pendula.present.live.drawing import Drawing, draw
 from pendula.present.player.packing import pack
 from pendula.present.player.scene import Scene
+from pendula.present.player.shapes import Pivot
 from pendula.simulation.beginning import energy_size, start_state
 from pendula.simulation.simulate import simulate
 from pendula.system.build import compile_system
@@ -142,6 +143,11 @@ def _scene(model: Model, system: System, drawing: Drawing, start: State) -> dict
     run = simulate(system, span, initial_state=begin, tol=1e-5, samples=200, max_steps=20_000, on_failure="return")
     scene: Scene = scene_of(run)
     packed = pack(scene)
+    sides = [shape.side for body in scene.bodies for shape in body.shapes if isinstance(shape, Pivot)]
+    for body in drawing.bodies:
+        for shape in body["shapes"]:
+            if shape["kind"] == "pivot" and sides:
+                shape["side"] = sides[0]
     return {
         "planar": scene.planar,
         "up": list(scene.up),
