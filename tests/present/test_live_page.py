@@ -280,7 +280,7 @@ def test_a_click_traces_a_point_and_does_not_disturb(pages):
     page = pages("pendulum").open()
     page.run("pendula.pause(); pendula.start({theta: 0.5})")
     page.click("untrace")
-    assert page.run("document.getElementById('untrace').disabled")
+    page.wait_for("document.getElementById('untrace').disabled")
     before = page.run("pendula.state")
     spot = page.where("link", (0, -0.5, 0))
     page.mouse("Pressed", *spot)
@@ -321,8 +321,15 @@ HOSTILE = "</script><script>window.hurt = 1</script>\"'<img src=x onerror=alert(
 
 
 def test_hostile_names_are_harmless(browser, tmp_path):
-    model = library.pendulum().with_changes(name=HOSTILE, description=HOSTILE)
+    text = pendula.dumps(library.pendulum())
+    text = text.replace('"l"', '"constructor"').replace("l = 1.0", "constructor = 1.0").replace("theta", "toString")
+    model = pendula.loads(text).with_changes(name=HOSTILE, description=HOSTILE)
     page = Page(browser, pendula.play(model, tmp_path / "hostile.html")).open()
+    page.run("pendula.set('constructor', 2); pendula.start({toString: 0.25}); pendula.pause()")
+    page.click("share")
+    page.wait_for("location.hash.length > 3")
+    page.open(page.run("location.hash"))
+    assert page.run("[pendula.parameters.constructor, pendula.state.toString]") == [2, 0.25]
     assert page.run("document.querySelector('h1').textContent") == HOSTILE
     assert page.run("window.hurt") is None
     page.is_calm()
@@ -375,3 +382,55 @@ def test_reduced_motion_starts_still(pages):
         page = Page(calm, pages("pendulum").path).open()
         assert not page.run("pendula.playing")
         assert page.run("pendula.time") == 0
+
+
+# --- readers of all kinds ---------------------------------------------------------------------------------------
+
+UNNAMED = """[...document.querySelectorAll('button, input, select, canvas, [role=img], output')].filter(e => {
+  const named = e.getAttribute('aria-label') || e.labels?.length || e.textContent.trim() || e.tagName === 'OUTPUT';
+  return !named; }).map(e => e.outerHTML)"""
+
+# The contrast of texts by WCAG 2: relative luminances of their colour and of the first opaque background behind them.
+CONTRAST = """(() => {
+  const parts = text => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => { const f = c => { c /= 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
+    return 0.2126 * f(r) + 0.7152 * f(g) + 0.0722 * f(b); };
+  const behind = e => { for (; e; e = e.parentElement) { const c = parts(getComputedStyle(e).backgroundColor);
+    if (c.length === 3 || c[3] === 1) return c; } return [255, 255, 255]; };
+  let worst = 21, where = "";
+  for (const e of document.querySelectorAll('h1, p, summary, button, label, small, .name, output, th, td, option, .legend b')) {
+    if (!e.textContent.trim() || !e.getClientRects().length || e.disabled) continue;
+    const a = light(parts(getComputedStyle(e).color)), b = light(behind(e));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < worst) { worst = ratio; where = e.outerHTML.slice(0, 80); } }
+  return [worst, where]; })()"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_everything_has_a_name_and_texts_have_contrast(pages, dark):
+    with Browser(1200, 800, dark=dark) as reader:
+        page = Page(reader, pages("four-bar").path).open()
+        assert page.run(UNNAMED) == []
+        worst, where = page.run(CONTRAST)
+        assert worst >= 4.5, where
+        page.is_calm()
+
+
+def test_the_keys_are_told_in_the_page(pages):
+    page = pages("pendulum").open()
+    page.key("?")
+    page.wait_for("document.getElementById('keys').open")
+    page.click("close-keys")
+    page.wait_for("!document.getElementById('keys').open")
+
+
+def test_equations_stand_beside_with_their_numbers(pages):
+    page = pages("pendulum").open()
+    page.run("pendula.pause(); pendula.start({theta: 0.5, theta_dot: 0})")
+    values = page.run("pendula.parameters")
+    assert page.run("document.querySelectorAll('#equations-fold math').length") > 2
+    shown = "[...document.querySelectorAll('#numbers td')].map(e => Number(e.textContent.replace('\\u2212', '-')))"
+    inertia = values["m"] * values["l"] ** 2 / 3
+    force = -values["m"] * values["g"] * values["l"] / 2 * math.sin(0.5)
+    page.wait_for(f"{shown}[2] !== 0 && Math.abs({shown}[2] - {force / inertia}) < 0.01")
+    assert page.run(shown) == pytest.approx([inertia, force, force / inertia], rel=1e-3)

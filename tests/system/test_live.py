@@ -186,3 +186,29 @@ def test_a_parameter_moves_the_pose_so_that_loops_close_or_is_refused(tmp_path):
     first, gap, second, value, same = run_engine("four-bar", script, tmp_path)
     assert (first, second, value, same) == (True, False, 2.2, True)
     assert gap < 1e-12
+
+
+SECTION = """
+const listeners = {}, values = new Float64Array(2), mechanism = { time: 0, values };
+const toy = { mechanism, count: 2, on: (event, act) => { listeners[event] = act; }, record: { about: {
+  names: { coordinates: ["angle"], speeds: ["rate"], kinds: ["angle"] }, sizes: { coordinates: 1 } } } };
+const section = createSection(toy);
+const turn = until => { for (; mechanism.time < until; ) { mechanism.time += 0.01; values[0] = 3 * mechanism.time; values[1] = Math.cos(mechanism.time);
+  listeners.moved(); } };
+listeners.jumped();
+section.rule.by = 0; section.rule.level = 1;
+turn(10);
+const crossings = section.points.map(p => p[0]);
+section.clear(); section.rule.by = "period"; section.rule.period = 0.7;
+turn(20);
+console.log(JSON.stringify([crossings, section.points.map(p => p[0])]));
+"""
+
+
+def test_a_section_keeps_the_states_at_its_instants(tmp_path):
+    """An angle that grows steadily passes 1, modulo whole turns, every 2 pi; a strobe meets it every period."""
+    crossings, strobe = run_script(bundle.script("live/history.js") + SECTION, tmp_path)
+    assert crossings == pytest.approx(1 + 2 * np.pi * np.arange(len(crossings)), abs=1e-9)
+    assert len(crossings) == int((30 - 1) / (2 * np.pi)) + 1
+    assert strobe == pytest.approx(3 * 0.7 * np.arange(15, 15 + len(strobe)), abs=1e-9)
+    assert len(strobe) == 14

@@ -22,6 +22,7 @@ from pendula.model.model import Model
 from pendula.present.live.drawing import Drawing, draw
 from pendula.present.player.packing import pack
 from pendula.present.player.scene import Scene
+from pendula.present.player.shapes import Pivot
 from pendula.simulation.beginning import energy_size, start_state
 from pendula.simulation.simulate import simulate
 from pendula.system.build import compile_system
@@ -143,6 +144,11 @@ def _scene(model: Model, system: System, drawing: Drawing, start: State) -> dict
     run = simulate(system, span, initial_state=begin, tol=1e-5, samples=200, max_steps=20_000, on_failure="return")
     scene: Scene = scene_of(run)
     packed = pack(scene)
+    sides = [shape.side for body in scene.bodies for shape in body.shapes if isinstance(shape, Pivot)]
+    for body in drawing.bodies:
+        for shape in body["shapes"]:
+            if shape["kind"] == "pivot" and sides:
+                shape["side"] = sides[0]
     return {
         "planar": scene.planar,
         "up": list(scene.up),
@@ -168,24 +174,25 @@ def _kept_links(drawing: Drawing, scene: Scene) -> list[dict[str, Any]]:
 def _sliders(model: Model, live: LiveProgram) -> list[dict[str, Any]]:
     """Range and scale of everything that may be changed and matters to the motion."""
     units, names = parameter_units(model), model.unit_names
-    never_zero = {"", names.length, names.mass}
     found = []
     for name, value in live.adjustable.items():
         if name in live.idle:
             continue
         unit = units.get(name, "")
         is_input = name in model.inputs
-        low, high, log = _range(value, unit, is_input=is_input, never_zero=unit in never_zero)
+        timeless = names.time not in unit.replace(names.mass, "").replace("/", " ").replace("^", " ").split()
+        positive = unit in ("", names.length) or (names.mass in unit and timeless)  # lengths, masses, inertias
+        low, high, log = _range(value, unit, is_input=is_input, positive=positive)
         found.append(
             {"name": name, "unit": unit, "value": value, "low": low, "high": high, "log": log, "input": is_input}
         )
     return found
 
 
-def _range(value: float, unit: str, *, is_input: bool, never_zero: bool) -> tuple[float, float, bool]:
+def _range(value: float, unit: str, *, is_input: bool, positive: bool) -> tuple[float, float, bool]:
     """Lower and upper end of a slider, and whether it is logarithmic.
 
-    Lengths and masses are multiplied and divided; gravity, stiffness, damping and rates can be switched off.
+    Lengths, masses and inertias are multiplied and divided; gravity, stiffness, damping and rates can be switched off.
     """
     if unit == "rad":
         return min(-math.pi, value), max(math.pi, value), False
@@ -194,7 +201,7 @@ def _range(value: float, unit: str, *, is_input: bool, never_zero: bool) -> tupl
         return -size, size, False
     if value == 0:
         return 0.0, 1.0, False
-    if never_zero:
+    if positive:
         return value / SLIDER_RANGE, value * SLIDER_RANGE, True
     return 0.0, 3 * value, False
 

@@ -179,7 +179,7 @@ class _SceneBuilder:
                 if side.position is not None and any("t" in parse(x).names for x in side.position):
                     path = np.array([self._numbers(side.position, float(t)) for t in self.t])
                     moving.append(SceneBody(f"base of {joint.name}", (sh.Pivot(),), path, turned))
-                elif isinstance(joint, TreeJoint) and (slide := _rail_of(joint)) is not None:
+                elif isinstance(joint, TreeJoint) and (slide := rail_of(joint)) is not None:
                     still.append(self._rail(joint, slide))
                 else:
                     at = self._numbers(side.position) if side.position else (0.0, 0.0, 0.0)
@@ -264,7 +264,7 @@ def support_side(system: System, parameters: Array, up: Array) -> str:
     return "below" if heights.mean() > supports.mean() + 0.05 * size else "above"
 
 
-def _rail_of(joint: TreeJoint) -> Slide | None:
+def rail_of(joint: TreeJoint) -> Slide | None:
     """The only slide of a joint, if its direction is constant: all rotations before it are about the same axis."""
     steps = joint.steps()
     slides = [step for step in steps if isinstance(step, Slide)]

@@ -36,18 +36,7 @@ from pendula.system.code.javascript import Script, number
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Layout
 
-FUNCTIONS = (
-    "dynamics",
-    "gaps",
-    "rates",
-    "energies",
-    "poses",
-    "pose_rates",
-    "pushes",
-    "prescribed",
-    "geometry",
-    "values",
-)
+FUNCTIONS = tuple("dynamics gaps rates energies poses pose_rates pushes prescribed geometry values".split())
 
 
 @dataclass(frozen=True)

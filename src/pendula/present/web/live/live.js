@@ -19,6 +19,8 @@ import { createTraces } from "./trace.js";
 
 const PLAY_ICON = "M4 2.5v11L13 8z", PAUSE_ICON = "M3.5 2.5h3v11h-3zM9.5 2.5h3v11h-3z";
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
+const SHORT_EQUATIONS = 3; // speeds up to which the equations are open at the beginning
+const MESSAGE_FOR = 5000; // milliseconds
 const WORDS_EVERY = 8; // frames between two updates of numbers
 const PLOTS_EVERY = 3; // frames between two pictures of the charts
 
@@ -63,9 +65,12 @@ function useControls(toy, acts, changed) {
   };
   toy.on("mode", mode);
   mode();
+  let timer = 0;
   toy.on("told", text => {
+    clearTimeout(timer);
     byId("message").textContent = text;
     byId("message").hidden = !text;
+    if (!/^(stopped|slowed|opened)/.test(text)) timer = window.setTimeout(() => { byId("message").hidden = true; }, MESSAGE_FOR);
   });
 }
 
@@ -82,7 +87,7 @@ function writeReadings(toy, poses, ghost) {
   const spaced = (/** @type {string} */ unit) => (unit ? ` ${unit}` : "");
   byId("clock").textContent = `${mechanism.time.toFixed(mechanism.time < 100 ? 2 : 1)}${spaced(units.time)}`;
   byId("energy").textContent = `E ${short(energy.total, 4)}${spaced(units.energy)}`;
-  byId("drift").textContent = `account closes to ${mechanism.energyDrift.toExponential(0)}`;
+  byId("drift").textContent = `energy error ${short(mechanism.energyDrift, 3)}`;
   if (ghost) byId("distance").textContent = `${short(distanceOf(poses, ghost, record.about.length), 3)}${spaced(units.length)} apart`;
 }
 
@@ -103,7 +108,10 @@ export function startLive(program, wrenches) {
   /** @type {any[] | null} */ let ghost = null;
   let frames = 0, twinColour = readTheme().lines[2];
   const narrow = matchMedia("(max-width: 860px)"), folded = () => !byId("charts-fold").open;
-  const unfold = () => { byId("charts-fold").open = !narrow.matches; };   // wide pages have room for charts
+  const unfold = () => {   // wide pages have room for charts, and for short equations
+    byId("charts-fold").open = !narrow.matches;
+    byId("equations-fold").open = !narrow.matches && record.about.sizes.speeds <= SHORT_EQUATIONS;
+  };
   narrow.addEventListener("change", unfold);
   unfold();
 

@@ -148,8 +148,11 @@ export function createNumbers(toy) {
     write() {
       if (!fold.open) return;
       const { M, f } = toy.mechanism.terms(), { accelerations } = toy.mechanism.forces();
+      const largest = Math.max(...M.flat().map(Math.abs));
       cells.forEach((/** @type {any[]} */ row, /** @type {number} */ i) => {
-        M[i].forEach((/** @type {number} */ value, /** @type {number} */ j) => { row[j].textContent = short(value, 4); });
+        M[i].forEach((/** @type {number} */ value, /** @type {number} */ j) => {
+          row[j].textContent = short(Math.abs(value) < 1e-13 * largest ? 0 : value, 4);   // not rounding errors
+        });
         row[n].textContent = short(f[i], 4);
         row[n + 1].textContent = short(accelerations[i], 4);
       });

@@ -100,7 +100,7 @@ export function createPortrait(toy, history, section, refresh) {
   for (const select of [across, up]) names.forEach((name, k) => select.append(new Option(name, String(k))));
   across.value = "0";
   up.value = String(Math.min(sizes.coordinates, count - 1));
-  by.append(new Option("no section", ""));
+  by.append(new Option("section", ""));
   names.forEach((name, k) => by.append(new Option(`${name} passes`, String(k))));
   by.append(new Option("every period of", "period"));
   for (const select of [across, up]) select.addEventListener("change", () => refresh());
