@@ -87,7 +87,7 @@ class Jobs:
         """Finds the results of earlier studios, and starts the first workers."""
         self._folder.prepare()
         self._find_earlier()
-        self._chores = [asyncio.create_task(chore) for chore in (self._quick.warm(), self._long.warm(), self._rest())]
+        self._chores = [asyncio.create_task(chore) for chore in (self._quick.warm(), self._rest())]
 
     async def close(self) -> None:
         """Stops all jobs and all workers."""
@@ -103,10 +103,9 @@ class Jobs:
         for path in self._folder.results.glob("*.json"):
             if not path.is_symlink() and (head := read_head(path)) is not None and head["id"] == path.stem:
                 heads.append((path, head))
-        heads.sort(key=lambda found: float(found[1].get("created") or 0.0))
+        heads.sort(key=lambda found: found[1]["created"])
         for path, head in heads[-LISTED:]:
-            kind, title = str(head.get("kind")), str(head.get("title", ""))
-            record = Record(path.stem, kind, title, "", float(head.get("created") or 0.0), path)
+            record = Record(path.stem, head["kind"], head["title"], "", head["created"], path)
             record.state, record.head, record.progress = "done", head, {"fraction": 1.0, "text": "done"}
             self._records[record.id] = record
 
@@ -139,7 +138,7 @@ class Jobs:
         Raises:
             Refused: there is no such kind of job, or too many wait.
         """
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise Refused(400, f"there is no such kind of job; known are: {', '.join(KINDS)}")
         if not isinstance(text, str) or not isinstance(options, dict):
             raise Refused(400, 'a job needs "text", the model as TOML, and "options", a table')

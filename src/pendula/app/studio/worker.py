@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 import time
-from typing import Any, TextIO
+from typing import Any
 
 from pendula.app.studio.limits import FILE_BYTES, WORN_ANSWERS, WORN_MEMORY
 
@@ -40,7 +40,7 @@ def main(parent: int, memory: int) -> None:
 class Teller:
     """Progress of the work, in the form in which :class:`pendula.app.progress.Progress` is told it."""
 
-    def __init__(self, answers: TextIO) -> None:
+    def __init__(self, answers: int) -> None:
         self._answers = answers
         self._text, self._last = "", 0.0
 
@@ -50,8 +50,9 @@ class Teller:
 
     def send(self, message: dict[str, Any]) -> None:
         """Writes one line."""
-        self._answers.write(json.dumps(message, separators=(",", ":")) + "\n")
-        self._answers.flush()
+        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        while line:
+            line = line[os.write(self._answers, line) :]
 
     def say(self, text: str) -> None:
         """What is being done now."""
@@ -103,9 +104,9 @@ def _answer(request: dict[str, Any], tell: Teller) -> dict[str, Any]:
         return {"error": f"internal error, a bug in Pendula: {type(error).__name__}: {error}"[:2000]}
 
 
-def _own_output() -> TextIO:
-    """Standard output for answers alone; what else is printed goes to standard error."""
-    own = os.fdopen(os.dup(1), "w", encoding="utf-8")
+def _own_output() -> int:
+    """A descriptor of standard output for answers alone; what else is printed goes to standard error."""
+    own = os.dup(1)
     os.dup2(2, 1)
     return own
 
