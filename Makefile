@@ -5,7 +5,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-all ready-to-test kernels bench docs lint format lock clean moved
+.PHONY: help setup demo gallery test test-all ready-to-test kernels bench docs lint format lock clean moved
 
 # Recursive on purpose: the targets of .venv-bench set VENV for themselves.
 VENV = .venv
@@ -23,6 +23,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 help:
 	@echo "make demo       two double pendulums from description to report; leaves a page in demo/"
+	@echo "make gallery    live pages of all library mechanisms, with an index, in gallery/"
 	@echo "make test       lint, then the tests (a few minutes)"
 	@echo "make test-all   also the slow tests, the other engines and the examples in the docs"
 	@echo "make bench      our figures next to those of other engines (into .venv-bench); docs/benchmarks.md anew"
@@ -154,6 +155,9 @@ demo: .venv/.ready
 	@echo "Demo: two double pendulums, described, derived, checked, linearized, simulated and reported in one page"
 	$(BIN)/python examples/demo.py demo
 	@echo "Next: $(BIN)/pendula --help"
+
+gallery: .venv/.ready
+	$(BIN)/python docs/make_gallery.py gallery
 
 lint: .venv/.ready
 	@echo "Lint: ruff, mypy, import rules"

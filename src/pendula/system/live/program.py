@@ -36,7 +36,8 @@ from pendula.system.code.javascript import Script, number
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Layout
 
-FUNCTIONS = tuple("dynamics gaps rates energies poses pose_rates pushes prescribed geometry values".split())
+BY_STATE = ("dynamics", "gaps", "rates", "energies", "poses", "prescribed")
+FUNCTIONS = (*BY_STATE, "pose_rates", "pushes", "geometry", "values")
 
 
 @dataclass(frozen=True)
