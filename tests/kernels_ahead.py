@@ -59,7 +59,8 @@ def lanes() -> None:
     for model in trees:
         system = pendula.compile_system(model, engine="recursive")
         bound = bind_lanes(system, system.parameters[None])
-        assert bound.rhs.address and bound.energies.address
+        assert bound.rhs.address
+        assert bound.energies.address
 
 
 KINDS = {made.__name__: made for made in (recursion, runs, proofs, lanes)}
