@@ -5,7 +5,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo gallery test test-all ready-to-test kernels bench docs lint format lock clean moved
+.PHONY: help setup demo gallery test test-all ready-to-test kernels-runs kernels-recursion bench docs lint format lock clean moved
 
 # Recursive on purpose: the targets of .venv-bench set VENV for themselves.
 VENV = .venv
@@ -167,15 +167,19 @@ lint: .venv/.ready
 	$(BIN)/lint-imports --no-logo
 
 # loadgroup: tests that share compiled systems run in one process (tests/conftest.py says which).
-# Two processes with two BLAS threads each would wait for each other on two cores.
-TESTS = OPENBLAS_NUM_THREADS=1 $(RUN) pytest -q -n 2 --dist loadgroup
+# Two processes with two BLAS threads each, or with a third one that compiles, would wait for each other on two cores.
+ALONE = OPENBLAS_NUM_THREADS=1 PENDULA_COMPILE_AHEAD=0
+TESTS = $(ALONE) $(RUN) pytest -q -n 2 --dist loadgroup
 
-# Lint keeps one core busy; the other compiles the kernels of the tests meanwhile.
+# One core compiles kernels of the tests; the other does lint and then the rest of the kernels.
 ready-to-test:
-	@$(MAKE) --no-print-directory -j 2 lint kernels
+	@$(MAKE) --no-print-directory -j 2 lint kernels-runs kernels-recursion
 
-kernels: .venv/.ready
-	@$(RUN) tests.kernels_ahead
+kernels-runs: .venv/.ready
+	@$(ALONE) $(RUN) tests.kernels_ahead runs lanes
+
+kernels-recursion: .venv/.ready
+	@$(ALONE) $(RUN) tests.kernels_ahead recursion proofs
 
 test: ready-to-test
 	@echo "Tests: all but the slow ones and those against other engines (make test-all)"

@@ -1,12 +1,16 @@
-"""Compiles the kernels that most tests need: ``python -m tests.kernels_ahead``, before two processes run the tests.
+"""Compiles the kernels that most tests need, before two processes run the tests: ``python -m tests.kernels_ahead``.
 
-On an empty cache both of them would otherwise compile the same kernels at the same time.
+On an empty cache both of them would otherwise compile the same kernels at the same time. The names of functions of
+this module as arguments compile some of the kernels: the Makefile does so in two processes.
 """
+
+import sys
 
 import numpy as np
 
 import pendula
 from pendula import library
+from pendula.system.lanes import bind_lanes
 
 
 def recursion() -> None:
@@ -18,6 +22,7 @@ def recursion() -> None:
         system.accelerations(q, v)
         system.energies(q, v)
         system.mass_matrix(q)
+        system.forces(q, v)
         system.body_motion(q, v)
         for by in "qvp":
             system.acceleration_jacobian(by, q, v)
@@ -38,6 +43,28 @@ def runs() -> None:
         pendula.modes(model, pendula.find_equilibria(model)[0])
 
 
+def proofs() -> None:
+    """Equilibria and stability with proof, and linear models of many parameters."""
+    two, bars = library.double_pendulum(), library.four_bar()
+    pendula.stability(two, pendula.find_equilibria(two, prove=1.0)[0])
+    for model in (two, bars):
+        name = next(iter(model.parameters))
+        values = np.array([1.0, 1.1]) * model.parameter_values[name]
+        pendula.linear.linearize_many(model, pendula.find_equilibria(model)[0], parameters={name: values})
+
+
+def lanes() -> None:
+    """The recursion for eight states at once: chains with absolute angles, other planar trees, trees in space."""
+    trees = library.chain(links=12), library.chain(links=3, coordinates="relative"), library.spatial_rod()
+    for model in trees:
+        system = pendula.compile_system(model, engine="recursive")
+        bound = bind_lanes(system, system.parameters[None])
+        assert bound.rhs.address
+        assert bound.energies.address
+
+
+KINDS = {made.__name__: made for made in (recursion, runs, proofs, lanes)}
+
 if __name__ == "__main__":
-    recursion()
-    runs()
+    for name in sys.argv[1:] or KINDS:
+        KINDS[name]()

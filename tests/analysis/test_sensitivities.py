@@ -95,7 +95,7 @@ def test_library_mechanisms_agree_with_differences_of_runs(name: str) -> None:
     assert compared(run) <= AGREE
 
 
-@pytest.mark.parametrize("seed", slow_too(SEEDS[:2], SEEDS[2:]))
+@pytest.mark.parametrize("seed", slow_too(SEEDS[:1], SEEDS[1:]))
 def test_random_mechanisms_agree_with_differences_of_runs(seed: int) -> None:
     """Their parameters and inputs are expressions of others; some have balls, drives and forces of time."""
     run = pendula.simulate(random_mechanism(seed, closed=False), 1.0, samples=21, tol=TIGHT)

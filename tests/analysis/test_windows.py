@@ -10,6 +10,7 @@ from scipy import special
 
 import pendula
 from pendula.numerics.solvers.dips import brackets, dip
+from tests.helpers import in_turn
 
 
 def mass(*forces: str, p: float = 0.0) -> pendula.Model:
@@ -30,8 +31,7 @@ def verdicts(found: pendula.results.StabilityRanges) -> list[str]:
     return [part.verdict for part in found.ranges]
 
 
-@pytest.mark.parametrize("damping", ["", " - 0.3*x_dot"])
-@pytest.mark.parametrize("width", [0.3, 0.01, 1e-4, 1e-6])
+@pytest.mark.parametrize(("width", "damping"), in_turn([0.3, 0.01, 1e-4, 1e-6], ["", " - 0.3*x_dot"], whole=[1e-6]))
 def test_a_window_of_negative_stiffness_is_found_however_narrow(width: float, damping: str) -> None:
     """x'' = -(p - 1)(p - 1 - width) x is unstable between its roots; 200 samples are 0.05 apart."""
     found = pendula.linear.stability_over(mass(f"-(p - 1)*(p - 1 - {width})*x{damping}"), "p", 0, 10)

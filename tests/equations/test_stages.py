@@ -19,6 +19,7 @@ from pendula.equations.simplify.surface import RotationVector, Surface
 from pendula.equations.stages.derivation import Derivation
 from pendula.library import mechanisms
 from pendula.present.words.symbols import terms_latex
+from tests.helpers import VARIANTS, slow_too
 
 M, H, GRAVITY = "inertia matrix M", "Coriolis terms h", "gravity"
 PLANTED = 1e-9  # relative; a thousand times what is allowed, and far above rounding
@@ -63,12 +64,12 @@ def test_small_oscillation_of_the_paper_s_data_follows_from_the_stages(rod):
     assert math.sqrt(stiffness / inertia) == pytest.approx(3.834, abs=5e-4)
 
 
-QUICK = ("double-pendulum", "four-bar", "hoop-bead", "driven-chain", "slider-crank", "heavy-top")
+QUICK = ("double-pendulum", "four-bar", "hoop-bead", "driven-chain: 1 link", "slider-crank", "heavy-top")
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in mechanisms()])
+@pytest.mark.parametrize("name", slow_too(QUICK, [name for name in mechanisms() if name not in QUICK]))
 def test_stages_agree_with_the_derived_equations(name):
-    found = pendula.derivation.stages(pendula.derive(name, "kane"), seconds=600.0)  # time decides no test
+    found = pendula.derivation.stages(pendula.derive(VARIANTS[name](), "kane"), seconds=600.0)  # time decides no test
     assert found.passed
     assert not found.notes
     assert all(len(line) <= 80 for line in str(found).splitlines())
