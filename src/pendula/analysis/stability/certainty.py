@@ -90,7 +90,9 @@ def _proof(verdict: str, argument: str, drifting: tuple[str, ...], found: Spectr
             first = first or reason
             continue
         where = ", in other angles" if place.source is not None else ""
-        return f"{how}, by interval arithmetic{where}, for an equilibrium within {motion.within:.0e} of the computed one"
+        return (
+            f"{how}, by interval arithmetic{where}, for an equilibrium within {motion.within:.0e} of the computed one"
+        )
     raise first or Undecidable("the coordinates are singular there")
 
 
