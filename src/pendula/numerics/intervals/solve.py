@@ -18,7 +18,7 @@ import numpy as np
 from pendula.numerics.compiled.jit import compiled, compiled_part
 from pendula.numerics.intervals.bounds import UNIT, down, inverse, product, up
 from pendula.numerics.intervals.multipliers import CLOSED, OPEN, bound_multipliers
-from pendula.numerics.intervals.tape import Array, Tape, evaluate
+from pendula.numerics.intervals.tape import NOWHERE, PARTLY, Array, Tape, evaluate
 
 DEEPEST = 4096
 """boxes that wait at the same time: their number grows with the depth alone"""
@@ -84,10 +84,16 @@ def all_roots(
         seconds: time limit; what is not looked at by then is undecided.
         smallest: sides below this share of the box are not halved.
         on_progress: called as ``on_progress(boxes, roots)`` about every tenth of a second.
+
+    Raises:
+        ValueError: the corners are not those of a finite box.
     """
     n = tape.variables
     steps, constants, results = tape.compiled(rows)
     lo, hi = np.asarray(lo, dtype=float), np.asarray(hi, dtype=float)
+    sides = (hi - lo)[: n - multipliers]
+    if not (np.isfinite(sides).all() and (sides >= 0.0).all()):
+        raise ValueError(f"the corners {lo} and {hi} are not those of a finite box")
     waiting = np.zeros((DEEPEST, n, 2))
     waiting[0] = np.stack([lo, hi], axis=1)
     found, undecided = np.zeros((MOST_FOUND, 2, n, 2)), np.zeros((MOST_UNDECIDED, n, 2))
@@ -298,11 +304,14 @@ def _contract(steps, constants, rows, x, box, middle, room):
     """Makes a box smaller; says whether it is empty, holds exactly one root, or whether its Jacobian is regular."""
     n = x.shape[0]
     A, inverse_of, K = room[:n], room[n : 2 * n], room[3 * n + 2]
-    if not evaluate(steps, constants, x[:, 0], x[:, 1], True, box):
+    defined = evaluate(steps, constants, x[:, 0], x[:, 1], True, box)
+    if defined == NOWHERE:
         return EMPTY
     for i in range(n):
         if box[rows[i], 0, 0] > 0.0 or box[rows[i], 0, 1] < 0.0:
             return EMPTY
+    if defined == PARTLY:  # no mean value theorem, and a root might lie where nothing is defined
+        return UNCLEAR
     m = room[3 * n + 3]
     for l in range(n):
         m[l, 0] = 0.5 * (x[l, 0] + x[l, 1])
