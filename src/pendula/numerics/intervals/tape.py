@@ -107,8 +107,8 @@ def evaluate(steps, constants, lo, hi, slopes, out):
     """Bounds of every step over a box; with ``slopes``, also of its derivatives by all unknowns.
 
     ``out`` has the shape (steps, 1 + unknowns, 2): the value, then the slopes. Returns NOWHERE if some step is defined
-    nowhere in the box (the root or the logarithm of numbers below zero), PARTLY if one may be undefined somewhere in it,
-    or has a pole there, else EVERYWHERE. Slopes are those of a function that is continuous in the box only then.
+    nowhere in the box (the root or the logarithm of numbers below zero), PARTLY if one may be undefined somewhere in
+    it or has a pole there, else EVERYWHERE. Only then the mean value theorem holds with these slopes.
     """
     n = lo.shape[0]
     defined = EVERYWHERE
@@ -124,7 +124,7 @@ def evaluate(steps, constants, lo, hi, slopes, out):
         elif kind == MULTIPLY:
             value[k, 0], value[k, 1] = product(value[i, 0], value[i, 1], value[j, 0], value[j, 1])
         else:
-            if kind == SQRT or kind == LOG:
+            if kind in (SQRT, LOG):
                 if value[i, 1] < 0.0:
                     defined = NOWHERE
                 elif value[i, 0] < 0.0 or (kind == LOG and value[i, 0] == 0.0):
