@@ -87,7 +87,7 @@ def test_four_bars_near_the_limit_of_stability(block: int) -> None:
     """A torsion spring cancels the stiffness of gravity up to a share of 1e-15 to 1: proven only if 60 digits agree."""
     rng = np.random.default_rng(block)
     proven = 0
-    while proven < 4:
+    while proven < (2 if block == 0 else 5):
         lengths = tuple(float(x) for x in rng.uniform(1.0, 2.0, size=4))
         sign = int(rng.choice([-1, 1]))
         with mp.workdps(60):
@@ -175,7 +175,7 @@ def test_a_top_spinning_too_slowly_is_unstable(share: float) -> None:
 
 
 @pytest.mark.parametrize("kind", ["quaternion", "zxz", "rotation vector"])
-@pytest.mark.parametrize("seed", slow_too(range(2), range(2, 12)))
+@pytest.mark.parametrize("seed", slow_too([0], range(1, 12)))
 def test_bodies_on_springs_are_judged_by_the_curvature_of_their_potential(kind: str, seed: int) -> None:
     """The potential on rotations R exp(x) is written out here; differences of it have the signs of the verdict."""
     rng = np.random.default_rng(seed)
