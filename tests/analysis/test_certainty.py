@@ -10,6 +10,7 @@ import pytest
 
 import pendula
 from pendula import library
+from pendula.errors import SingularPose
 from tests.analysis.test_true_sentences import judged, masses
 from tests.helpers import slow_too
 
@@ -69,11 +70,12 @@ def test_negative_damping_coefficients_are_not_taken_for_dissipation() -> None:
     assert (right.verdict, right.certainty) == ("stable", "proven")
 
 
-def test_loops_and_quaternions_are_indicated_and_say_why() -> None:
-    found = pendula.stability("four-bar", pendula.find_equilibria("four-bar")[0])
-    assert found.certainty == "indicated"
-    assert "closed loops" in found.grounds
-    assert "floating point" in found.grounds
+def test_where_constraints_are_dependent_there_is_no_verdict() -> None:
+    """A parallelogram that a spring holds flat: its constraints lose rank, and no linear model describes it."""
+    spring = {"type": "torsion-spring", "joint": "crank", "stiffness": 1000.0, "rest": math.pi / 2}
+    model = library.four_bar(lengths=[1.0, 2.0, 1.0, 2.0]).with_parameters({"g": 0.0}).with_changes(forces=[spring])
+    with pytest.raises(SingularPose):
+        pendula.stability(model, dict.fromkeys(("crank", "coupler", "rocker"), math.pi / 2))
 
 
 @pytest.mark.parametrize("block", slow_too([0], range(1, 8)))

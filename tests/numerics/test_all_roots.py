@@ -187,3 +187,103 @@ def test_all_41_roots_of_example_5_5_of_smiley_and_chun_are_proven() -> None:
         return np.concatenate([(1 - kept) / (2 * mu) * rates + x[:2], kept * rates])
 
     assert max(np.abs(after(after(x)) - x).max() for x in centres) < 1e-10
+
+
+# -- edges of domains and poles ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["sqrt", "log", "inverse"])
+def test_a_place_where_a_step_is_undefined_is_not_called_a_root(name: str) -> None:
+    """0 f(x) + x + 1/2 has no value at -1/2 if f has none, and 0 f(x) + x none at the pole of f."""
+    tape = Tape(1)
+    step = tape.inverse(0) if name == "inverse" else tape.call(name, 0)
+    nothing = tape.multiply(tape.constant(0.0), step)
+    row = tape.add(tape.add(nothing, 0), tape.constant(0.0 if name == "inverse" else 0.5))
+    found = solved(tape, [row], [-1.0], [1.3])
+    assert not len(found.enclosures)
+
+
+def test_no_root_is_lost_or_made_at_a_pole() -> None:
+    """1/x - x vanishes at -1 and 1, 1/x nowhere; both change sign at 0."""
+    tape = Tape(1)
+    over = tape.inverse(0)
+    found = solved(tape, [minus(tape, over, 0)], [-3.0], [3.1])
+    assert np.sort(found.enclosures.mean(axis=2).ravel()) == pytest.approx([-1.0, 1.0], abs=1e-12)
+    assert not len(solved(tape, [over], [-3.0], [3.1]).enclosures)
+
+
+def nearest_points(pole: bool, weight: float) -> tuple[Tape, list[int], np.polynomial.Polynomial]:
+    """Stationary distances from (0.3, weight) to a curve y = c(x), with one multiplier; and where x is stationary.
+
+    c is 1/x - x, with a pole, or x^3 - x.
+    """
+    tape = Tape(3)
+    cube, over = tape.power(0, 3), tape.inverse(0)
+    curve = minus(tape, over, 0) if pole else minus(tape, cube, 0)
+    square = tape.power(0, 2)
+    if pole:
+        slope = minus(tape, tape.multiply(tape.constant(-1.0), tape.inverse(square)), tape.constant(1.0))
+    else:
+        slope = tape.add(tape.multiply(tape.constant(3.0), square), tape.constant(-1.0))
+    pull_x, pull_y = minus(tape, tape.constant(0.3), 0), minus(tape, tape.constant(weight), 1)
+    rows = [minus(tape, pull_x, tape.multiply(slope, 2)), tape.add(pull_y, 2), minus(tape, 1, curve)]
+    x = np.polynomial.Polynomial([0.0, 1.0])
+    if pole:  # (x - 0.3) + (c - weight) c' = 0, times x^3
+        stationary = (x - 0.3) * x**3 + (1 - x**2 - weight * x) * (-1 - x**2)
+    else:
+        stationary = (x - 0.3) + (x**3 - x - weight) * (3 * x**2 - 1)
+    return tape, rows, stationary
+
+
+@pytest.mark.parametrize("pole", [False, True])
+@pytest.mark.parametrize("weight", [-2.0, -0.4, 0.1, 0.9, 3.0])
+def test_roots_with_a_multiplier(pole: bool, weight: float) -> None:
+    """As many as the polynomial has real roots; at the pole of a constraint nothing is lost."""
+    tape, rows, stationary = nearest_points(pole, weight)
+    lo, hi = np.array([-3.0, -40.0, -math.inf]), np.array([3.1, 41.0, math.inf])
+    coarse = {"smallest": 1e-3} if pole else {}  # all boxes that touch the pole remain
+    found = distinct(all_roots(tape, rows, lo, hi, multipliers=1, **coarse), lo, hi, np.zeros(3))
+    known = [r.real for r in stationary.roots() if abs(r.imag) < 1e-9 and -3.0 < r.real < 3.1]
+    assert np.sort(found.enclosures[:, 0].mean(axis=1)) == pytest.approx(np.sort(known), abs=1e-9)
+    assert found.proven or pole
+    multipliers = found.enclosures[:, 2].mean(axis=1)
+    np.testing.assert_allclose(multipliers, found.enclosures[:, 1].mean(axis=1) - weight, atol=1e-9)
+
+
+def test_dependent_constraints_are_undecided() -> None:
+    """y^2 = 0 instead of y = 0: the slope of the constraint vanishes where it holds, so no multiplier follows."""
+    tape = Tape(3)
+    rows = [minus(tape, tape.constant(0.3), 0), tape.add(1, tape.multiply(1, 2)), tape.power(1, 2)]
+    lo, hi = np.array([-1.0, -1.0, -math.inf]), np.array([1.0, 1.1, math.inf])
+    found = all_roots(tape, rows, lo, hi, multipliers=1, seconds=5)
+    assert not found.proven
+    assert not len(found.enclosures)
+    assert any(box[0, 0] <= 0.3 <= box[0, 1] and box[1, 0] <= 0.0 <= box[1, 1] for box in found.undecided)
+
+
+@pytest.mark.parametrize(("lo", "hi"), [(1.0, -1.0), (math.nan, 1.0), (0.0, math.nan), (-math.inf, 1.0)])
+def test_corners_that_make_no_box_are_refused(lo: float, hi: float) -> None:
+    tape = Tape(1)
+    with pytest.raises(ValueError, match="corners"):
+        all_roots(tape, [0], np.array([lo]), np.array([hi]))
+
+
+def test_unused_steps_do_not_matter() -> None:
+    tape = Tape(1)
+    tape.inverse(0)
+    tape.call("log", tape.constant(-1.0))
+    assert solved(tape, [tape.call("sin", 0)], [-1.0], [1.1]).proven
+
+
+def test_powers_below_one_are_refused() -> None:
+    with pytest.raises(ValueError, match="exponent"):
+        Tape(1).power(0, 0)
+
+
+def test_a_root_at_zero_has_no_taylor_series() -> None:
+    from pendula.numerics.intervals.series import taylor
+
+    tape = Tape(1)
+    step = tape.call("sqrt", 0)
+    with pytest.raises(ZeroDivisionError):
+        taylor(tape, [step], np.array([[0.0, 1.0, 0.0]]))

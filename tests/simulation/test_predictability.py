@@ -91,6 +91,21 @@ def test_with_every_stepper(settings: dict[str, Any]) -> None:
         _check(pendula.simulate(name, duration, **settings), LOOSE_FACTOR)
 
 
+@pytest.mark.parametrize("tol", [1e-6, 1e-8])
+def test_runs_that_changed_charts(tol: float) -> None:
+    """A body in Euler angles that swings through their pole: off in its rotation by about what is estimated."""
+    body = {"name": "b", "mass": 1.3, "com": [0, 0.1, -0.5], "inertia": [0.2, 0.3, 0.1]}
+    joint = {"name": "j", "type": "spherical", "orientation": "zxz", "parent": "ground", "child": "b"}
+    start = {"j_1": 0.2, "j_2": 0.8, "j_3": 0.1}
+    model = pendula.Model(name="body", gravity=[0, 0, -9.81], bodies=[body], joints=[joint], initial=start)
+    system = pendula.compile_system(model)
+    run, exact = (pendula.simulate(system, 20.0, tol=x) for x in (tol, 1e-12))
+    assert len(run.events["chart switch"]) > 2
+    off = np.abs(system.poses(run.q[-1])[0] - system.poses(exact.q[-1])[0]).max()
+    assert run.predictability is not None
+    assert off / FACTOR < run.predictability.error[-1] < off * FACTOR
+
+
 def test_a_pendulum_that_loses_its_phase_is_told_so() -> None:
     duration, frequency, amplitude = 10_000.0, np.sqrt(1.5 * 9.81), np.pi / 2
     run = pendula.simulate("pendulum", duration, initial_state={"theta": amplitude})

@@ -11,6 +11,8 @@ import pytest
 import pendula
 from pendula import library
 from pendula.model import Model
+from pendula.simulation.loops.nearness import Nearness
+from pendula.system.parameters import parameter_vector
 from pendula.system.system import System
 from tests.helpers import slow_too
 
@@ -206,6 +208,22 @@ def test_arms_of_equal_length_carry_the_slider_across_the_pivot() -> None:
     np.testing.assert_allclose(loose["x"], 2.0 * np.sin(loose["crank"]), atol=1e-9)
     np.testing.assert_allclose(loose["crank"], tight["crank"], atol=1e-7)
     assert tight.energy_drift < 1e-10
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e-3, 1e3])
+def test_nearness_to_a_singular_pose_does_not_depend_on_the_unit_of_length(unit: float) -> None:
+    """A slider-crank has lengths and angles among its coordinates: rows and columns of G become pure numbers."""
+    found = []
+    for size in (1.0, unit):
+        changes = {"r": size, "l": size, "g": 9.81 * size, "rho": 1.0 / size}
+        system = pendula.compile_system(library.slider_crank(crank_rate=8.0, start="60deg").with_parameters(changes))
+        run = pendula.simulate(system, 1.0, tol=1e-9, samples=11)
+        near = Nearness(system, parameter_vector(system, None), None)
+        found.append((near.least(run.t, np.append(run.q, run.v, axis=1)), run["crank"], run))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-6)
+    assert all(run.ok for _, _, run in found)
+    assert len({len(run.events["singular pose"]) for _, _, run in found}) == 1
 
 
 def test_a_kite_folds_and_opens_again() -> None:

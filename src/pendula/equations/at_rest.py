@@ -148,7 +148,7 @@ def _vanishes(e: Any) -> bool:
     e = se.expand(e)
     if e == 0:
         return True
-    table = {}
+    table: dict[Any, Any] = {}
     for x in e.free_symbols:
         sine, cosine = se.sin(x), se.cos(x)
         table |= {sine**k: sine ** (k % 2) * (1 - cosine**2) ** (k // 2) for k in range(2, MOST_SINES)}

@@ -10,6 +10,7 @@ from pendula.equations.derive import cannot
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.steppers.stepping import Integration
 from pendula.outcome import Outcome
+from pendula.simulation.charts.evidence import evidence_elsewhere
 from pendula.simulation.charts.switching import Elsewhere, has_singular_charts, switches_of
 from pendula.simulation.course import Course
 from pendula.simulation.defaults import OPEN, UNTRUSTED
@@ -90,7 +91,11 @@ def trajectory_of(
         nearest_singularity=_nearest(system, run, vector),
         elsewhere=elsewhere,
         doubts=doubts,
-        evidence=None if elsewhere.switch_t else evidence_of(course, run, longest),
+        evidence=(
+            evidence_elsewhere(course, run, longest, elsewhere)
+            if elsewhere.switch_t
+            else evidence_of(course, run, longest)
+        ),
     )
 
 

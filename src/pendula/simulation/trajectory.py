@@ -143,7 +143,8 @@ class Trajectory:
     def predictability(self) -> Predictability | None:
         """Estimated error of the coordinates over time, and until when the run can be trusted.
 
-        None if that is unknown, as for a run that changed the coordinates of an orientation on its way.
+        None if that is unknown, as for a run without steps. For a run that changed the coordinates of an orientation on
+        its way, the error is that of quaternions.
 
         It is an indication, from a second run with another tolerance over all or part of the time. That run is done
         when this, ``notes`` or ``str()`` is read for the first time: see :class:`~pendula.results.Predictability`.

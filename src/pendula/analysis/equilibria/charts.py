@@ -13,7 +13,7 @@ from pendula.analysis.equilibria.equations_at_rest import forces_on_speeds
 from pendula.analysis.equilibria.stationary import Stationary, close_loops
 from pendula.errors import PendulaError
 from pendula.numerics.intervals.solve import values_over
-from pendula.numerics.intervals.tape import Undecidable
+from pendula.numerics.intervals.tape import Tape, Undecidable
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
 
@@ -51,16 +51,23 @@ def balanced_nearby(problem: Stationary, q: Array, rng: np.random.Generator) -> 
     return bool(close.size) and float(close.max()) <= 0.2 * float(far.max(initial=0.0)) + rounding
 
 
-def surely_unbalanced(problem: Stationary, q: Array) -> bool:
-    """Whether it is proven that forces do not balance at a singular pose.
+def bounded_forces(problem: Stationary) -> tuple[Tape, list[int]] | None:
+    """Forces on all speeds as steps of a tape; None where they have no bounds."""
+    try:
+        return forces_on_speeds(problem.balance, problem.v)
+    except Undecidable:
+        return None
+
+
+def surely_unbalanced(problem: Stationary, q: Array, forces: tuple[Tape, list[int]] | None) -> bool:
+    """Whether it is proven that forces (:func:`bounded_forces`) do not balance at a singular pose.
 
     A coordinate that moves no mass there names the same pose by many values. If, at one of these, bounds show a force
     along another coordinate that differs from zero, the forces do not balance at the pose.
     """
-    try:
-        tape, rows = forces_on_speeds(problem.balance, problem.v)
-    except Undecidable:
+    if forces is None:
         return False
+    tape, rows = forces
     system, p = problem.system, problem.balance.parameters
     M = system.mass_matrix(q, 0.0, parameters=p) * problem.sizes[:, None] * problem.sizes
     idle = np.flatnonzero(np.diag(M) <= SINGULAR * np.diag(M).max())

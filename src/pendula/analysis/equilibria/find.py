@@ -12,7 +12,13 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.boxes import prove_in_boxes
-from pendula.analysis.equilibria.charts import balanced_nearby, is_singular, one_of_each_pose, surely_unbalanced
+from pendula.analysis.equilibria.charts import (
+    balanced_nearby,
+    bounded_forces,
+    is_singular,
+    one_of_each_pose,
+    surely_unbalanced,
+)
 from pendula.analysis.equilibria.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.domain import Domain, domain_of
 from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, in_coordinates_of, refuse_unsteady
@@ -243,7 +249,8 @@ def _real(
     on these."""
     real = [x for x in pairs if not is_singular(problem, x[0]) or balanced_nearby(problem, x[0], rng)]
     others = [x for x in pairs if not any(x is y for y in real)]
-    doubtful = [x for x in others if not surely_unbalanced(problem, x[0])]
+    forces = bounded_forces(problem) if others else None
+    doubtful = [x for x in others if not surely_unbalanced(problem, x[0], forces)]
     kept = one_of_each_pose(problem, [x[0] for x in real], domain.circles)
     omitted = f"; {len(others)} omitted, where a singular chart merely hides a force" if others else ""
     omitted += f" (which is not proven of {len(doubtful)})" if doubtful else ""

@@ -33,7 +33,7 @@ from pendula.equations.at_rest import (
     symbols_in,
 )
 from pendula.numerics.intervals.matrices import Ball, null_space, powers_of_two, solved
-from pendula.numerics.intervals.solve import all_roots, slopes_over, values_over
+from pendula.numerics.intervals.solve import all_roots, distinct, slopes_over, values_over
 from pendula.numerics.intervals.tape import Tape, Undecidable
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_steps
@@ -266,7 +266,9 @@ def small_motion_with_bounds(place: Place) -> SmallMotion:
         _refuse_singular(rest, q[at])
     far = np.append(NEARBY * steps[at], np.full(m, np.inf))
     middle = np.append(q[at], np.zeros(m))
-    found = all_roots(rest.tape, rest.rows, middle - far, middle + far, multipliers=m, seconds=SECONDS)
+    lo, hi = middle - far, middle + far
+    found = all_roots(rest.tape, rest.rows, lo, hi, multipliers=m, seconds=SECONDS)
+    found = distinct(found, lo, hi, np.zeros(len(lo)))
     if rest.steady or not found.proven or len(found.enclosures) != 1:
         raise Undecidable("the equilibrium could not be enclosed")
     enclosure, multipliers = np.split(found.enclosures[0], [len(at)])

@@ -54,7 +54,7 @@ class Place:
     source: Layout | None = None
 
     def names_along(self, k: int, names: tuple[str, ...]) -> set[str]:
-        """Which displacements of the mechanism, named in the order of its speeds, take part where coordinate k moves."""
+        """Which displacements of the mechanism, named in the order of its speeds, take part in coordinate k."""
         rate = np.eye(len(self.v))[k]
         if self.source is not None:
             rate = convert_rows(self.system.layout, self.source, self.q, rate).v[0]

@@ -12,7 +12,7 @@ import math
 
 from pendula.numerics.compiled.jit import compiled_part
 from pendula.numerics.intervals.bounds import down, inverse, product, up
-from pendula.numerics.intervals.tape import evaluate
+from pendula.numerics.intervals.tape import NOWHERE, PARTLY, evaluate
 
 CLOSED, OPEN, UNBOUNDED = range(3)
 """multipliers are bounded; the constraints hold nowhere in the box; they may be dependent somewhere in it"""
@@ -35,11 +35,14 @@ def bound_multipliers(steps, constants, rows, m, x, box, middle, work):
     for j in range(m):
         x[n + j, 0], x[n + j, 1] = 0.0, 0.0
     for _ in range(PASSES):
-        if not evaluate(steps, constants, x[:, 0], x[:, 1], box):
+        defined = evaluate(steps, constants, x[:, 0], x[:, 1], box)
+        if defined == NOWHERE:
             return OPEN
         for j in range(m):
             if box[rows[n + j], 0, 0] > 0.0 or box[rows[n + j], 0, 1] < 0.0:
                 return OPEN
+        if defined == PARTLY:  # no mean value theorem
+            return UNBOUNDED
         reduced = _reduce(rows, m, n, x, box, work)
         ratio = _closed(steps, constants, rows, m, n, x, box, middle, work, reduced)
         if ratio < 0.0:

@@ -82,9 +82,9 @@ def _function(kind: int, a: Array, start: float, sign: float) -> Array:
         return np.asarray(pair[0 if kind == tp.SIN else 1])
     if kind == tp.INVERSE:
         return _inverse(a, start, sign)
+    if start == 0.0 and kind in (tp.ABS, tp.SQRT, tp.LOG):
+        raise ZeroDivisionError("abs, sqrt or log of 0")
     if kind == tp.ABS:
-        if start == 0.0:
-            raise ZeroDivisionError("abs(0)")
         return np.asarray(a * (math.copysign(1.0, start) if sign > 0 else 1.0))
     found = np.zeros(len(a))
     if kind == tp.EXP:

@@ -18,7 +18,7 @@ import numpy as np
 from pendula.numerics.compiled.jit import compiled, compiled_part
 from pendula.numerics.intervals.bounds import UNIT, down, inverse, product, up
 from pendula.numerics.intervals.multipliers import CLOSED, OPEN, bound_multipliers
-from pendula.numerics.intervals.tape import Array, Tape, evaluate
+from pendula.numerics.intervals.tape import NOWHERE, PARTLY, Array, Tape, evaluate
 
 DEEPEST = 4096
 """boxes that wait at the same time: their number grows with the depth alone"""
@@ -30,6 +30,8 @@ SMALLEST = 1e-7
 """a box whose sides are all below this share of the whole is left undecided"""
 SHRINKS = 0.7
 """a box is tried again without halving where its longest side gets shorter than this share of it"""
+REMEMBERED = 4
+"""boxes are compared with the regions of so many roots, the last ones found"""
 INFLATED = 1.6
 """roots on the face between two boxes are verified on a box that is larger by this factor"""
 
@@ -82,10 +84,16 @@ def all_roots(
         seconds: time limit; what is not looked at by then is undecided.
         smallest: sides below this share of the box are not halved.
         on_progress: called as ``on_progress(boxes, roots)`` about every tenth of a second.
+
+    Raises:
+        ValueError: the corners are not those of a finite box.
     """
     n = tape.variables
     steps, constants, results = tape.compiled(rows)
     lo, hi = np.asarray(lo, dtype=float), np.asarray(hi, dtype=float)
+    sides = (hi - lo)[: n - multipliers]
+    if not (np.isfinite(sides).all() and (sides >= 0.0).all()):
+        raise ValueError(f"the corners {lo} and {hi} are not those of a finite box")
     waiting = np.zeros((DEEPEST, n, 2))
     waiting[0] = np.stack([lo, hi], axis=1)
     found, undecided = np.zeros((MOST_FOUND, 2, n, 2)), np.zeros((MOST_UNDECIDED, n, 2))
@@ -209,7 +217,7 @@ def _look(steps, constants, rows, waiting, found, undecided, counts, least, m, b
         x[l, 0], x[l, 1] = waiting[counts[0], l, 0], waiting[counts[0], l, 1]
     code = UNCLEAR
     bounded = CLOSED if m == 0 else bound_multipliers(steps, constants, rows, m, x, box, middle, work)
-    if bounded == OPEN:
+    if bounded == OPEN or (bounded == CLOSED and _known(x, found, counts)):
         return
     for _ in range(20 if bounded == CLOSED else 0):
         widest = _copied(x, tried, n - m)
@@ -238,6 +246,18 @@ def _look(steps, constants, rows, waiting, found, undecided, counts, least, m, b
 
 
 EMPTY, UNIQUE, REGULAR, UNCLEAR = range(4)
+
+
+@compiled_part
+def _known(x, found, counts):
+    """Whether a box lies in the region of one of the last roots, which is the only one there."""
+    for k in range(max(counts[1] - REMEMBERED, 0), counts[1]):
+        inside = True
+        for l in range(x.shape[0]):
+            inside = inside and found[k, 1, l, 0] <= x[l, 0] and x[l, 1] <= found[k, 1, l, 1]
+        if inside:
+            return True
+    return False
 
 
 @compiled_part
@@ -284,11 +304,14 @@ def _contract(steps, constants, rows, x, box, middle, room):
     """Makes a box smaller; says whether it is empty, holds exactly one root, or whether its Jacobian is regular."""
     n = x.shape[0]
     A, inverse_of, K = room[:n], room[n : 2 * n], room[3 * n + 2]
-    if not evaluate(steps, constants, x[:, 0], x[:, 1], box):
+    defined = evaluate(steps, constants, x[:, 0], x[:, 1], box)
+    if defined == NOWHERE:
         return EMPTY
     for i in range(n):
         if box[rows[i], 0, 0] > 0.0 or box[rows[i], 0, 1] < 0.0:
             return EMPTY
+    if defined == PARTLY:  # no mean value theorem, and a root might lie where nothing is defined
+        return UNCLEAR
     m = room[3 * n + 3]
     for l in range(n):
         m[l, 0] = 0.5 * (x[l, 0] + x[l, 1])
@@ -404,11 +427,14 @@ def _inflate(steps, constants, rows, found, counts, x, tried, least, box, middle
     """
     n = x.shape[0]
     larger, extra = room[3 * n + 5], 1e-3
-    for _ in range(3):  # a box may have shrunk to what rounding leaves of it
+    small = True
+    for l in range(n):
+        small = small and x[l, 1] - x[l, 0] <= least[l]
+    for _ in range(6 if small else 3):  # a box may have shrunk to what rounding leaves of it
         for l in range(n):
             centre, radius = 0.5 * (x[l, 0] + x[l, 1]), 0.5 * (x[l, 1] - x[l, 0])
-            least_radius = least[l] if least[l] < math.inf else SMALLEST * abs(centre)
-            radius = INFLATED * radius + extra * least_radius
+            unit = least[l] if least[l] < math.inf else _follows(l, least, rows, box)
+            radius = INFLATED * radius + extra * unit
             larger[l, 0] = tried[l, 0] = centre - radius
             larger[l, 1] = tried[l, 1] = centre + radius
         if _contract(steps, constants, rows, larger, box, middle, room) == UNIQUE:
@@ -417,6 +443,19 @@ def _inflate(steps, constants, rows, found, counts, x, tried, least, box, middle
         extra *= 100.0
     _contract(steps, constants, rows, x, box, middle, room)  # slopes of the box itself, which is halved by them
     return False
+
+
+@compiled_part
+def _follows(l, least, rows, box):
+    """By how much a multiplier changes where the coordinates change by the sides of the smallest boxes."""
+    change, slope = 0.0, 0.0
+    for i in range(least.shape[0]):
+        for k in range(least.shape[0]):
+            size = max(abs(box[rows[i], 1 + k, 0]), abs(box[rows[i], 1 + k, 1]))
+            if least[k] < math.inf and least[i] < math.inf:
+                change = max(change, size * least[k])
+        slope = max(slope, max(abs(box[rows[i], 1 + l, 0]), abs(box[rows[i], 1 + l, 1])))
+    return change / slope if 0.0 < slope < math.inf and change < math.inf else 0.0
 
 
 @compiled_part

@@ -14,6 +14,8 @@ from pendula.numerics.intervals.bounds import SLACK, UNIT, cosine, down, inverse
 Array = npt.NDArray[np.float64]
 
 VARIABLE, CONSTANT, ADD, MULTIPLY, POWER, INVERSE, SIN, COS, EXP, LOG, SQRT, ATAN, TANH, ERF, ABS = range(15)
+NOWHERE, PARTLY, EVERYWHERE = range(3)
+"""in how much of a box all steps are defined"""
 LARGEST = 1.7976931348623157e308
 """the largest double"""
 FEWEST = 1e-322
@@ -67,6 +69,8 @@ class Tape:
 
     def power(self, a: int, exponent: int) -> int:
         """a to a whole power of at least 1."""
+        if exponent < 1:
+            raise ValueError(f"a power needs an exponent of at least 1, found {exponent}")
         return a if exponent == 1 else self._put(POWER, a, exponent)
 
     def inverse(self, a: int) -> int:
@@ -78,19 +82,36 @@ class Tape:
         return self._put(FUNCTIONS[name], a, 0)
 
     def compiled(self, rows: list[int]) -> tuple[npt.NDArray[np.int64], Array, npt.NDArray[np.int64]]:
-        """Steps, bounds of constants and the steps that are the results, as kernels take them."""
-        return np.array(self.steps, dtype=np.int64), np.array(self.bounds), np.array(rows, dtype=np.int64)
+        """Steps, bounds of constants and the steps that are the results, as kernels take them.
+
+        Only steps that the results use, after the unknowns; all of them if no results are named.
+        """
+        used = set(range(self.variables)) | (set(rows) if rows else set(range(len(self.steps))))
+        for k in range(len(self.steps) - 1, self.variables - 1, -1):
+            kind, a, b = self.steps[k]
+            if k in used and kind != CONSTANT:
+                used |= {a, b} if kind in (ADD, MULTIPLY) else {a}
+        order = sorted(used)
+        place = {k: i for i, k in enumerate(order)}
+        steps = np.zeros((len(order), 3), dtype=np.int64)
+        for i, k in enumerate(order):
+            kind, a, b = self.steps[k]
+            if kind not in (VARIABLE, CONSTANT):
+                a, b = place[a], place[b] if kind in (ADD, MULTIPLY) else b
+            steps[i] = kind, a, b
+        return steps, np.array(self.bounds)[order], np.array([place[k] for k in rows], dtype=np.int64)
 
 
 @compiled_part
 def evaluate(steps, constants, lo, hi, out):
     """Bounds of every step over a box, and of its derivatives by all unknowns if there is room for them.
 
-    ``out`` has the shape (steps, 1 + unknowns, 2): the value, then the slopes; or (steps, 1, 2). Returns False if some
-    step is defined nowhere in the box: the root or the logarithm of numbers below zero.
+    ``out`` has the shape (steps, 1 + unknowns, 2): the value, then the slopes; or (steps, 1, 2). Returns NOWHERE if some
+    step is defined nowhere in the box (the root or the logarithm of numbers below zero), PARTLY if one may be undefined
+    somewhere in it or has a pole there, else EVERYWHERE. Only then the mean value theorem holds with these slopes.
     """
     n = out.shape[1] - 1
-    defined = True
+    defined = EVERYWHERE
     value, slope = out[:, 0], out[:, 1:]
     for k in range(steps.shape[0]):
         kind, i, j = steps[k, 0], steps[k, 1], steps[k, 2]
@@ -103,8 +124,13 @@ def evaluate(steps, constants, lo, hi, out):
         elif kind == MULTIPLY:
             value[k, 0], value[k, 1] = product(value[i, 0], value[i, 1], value[j, 0], value[j, 1])
         else:
-            if value[i, 1] < 0.0 and kind in (SQRT, LOG):
-                defined = False
+            if kind in (SQRT, LOG):
+                if value[i, 1] < 0.0:
+                    defined = NOWHERE
+                elif value[i, 0] < 0.0 or (kind == LOG and value[i, 0] == 0.0):
+                    defined = min(defined, PARTLY)
+            elif kind == INVERSE and value[i, 0] <= 0.0 <= value[i, 1]:
+                defined = min(defined, PARTLY)
             value[k, 0], value[k, 1] = apply(kind, value[i, 0], value[i, 1], j)
         value[k, 0], value[k, 1] = held(value[k, 0], value[k, 1])
         if n == 0:

@@ -12,8 +12,7 @@ from pendula.numerics.steppers.stepping import Integration
 from pendula.system.dynamics import Dynamics
 from pendula.system.kernels import evaluate_rows
 from pendula.system.layout import Array
-from pendula.system.loops.assembly import row_scales
-from pendula.system.loops.mobility import mobility
+from pendula.system.loops.mobility import dimensionless, mobility
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
@@ -49,13 +48,10 @@ class Nearness:
         return found
 
     def scaled_jacobian(self, t: Array, y: Array) -> Array:
-        """G at some states in coordinates of the joints, its rows scaled to pure numbers."""
+        """G at some states in coordinates of the joints, its rows and columns scaled to pure numbers."""
         nq, nv = len(self.system.layout.coordinates), len(self.system.layout.speeds)
         q, _ = self.system.in_joints.read(y[:, :nq], y[:, nq : nq + nv], t, parameters=self.vector)
-        G = (
-            self.joints.constraint_jacobian(q, t, parameters=self.vector)
-            / row_scales(self.joints, self.vector)[:, None]
-        )
+        G = dimensionless(self.joints, self.joints.constraint_jacobian(q, t, parameters=self.vector), self.vector)
         return np.where(np.isfinite(G), G, 0.0)
 
     def rates(self, t: float, y: Array) -> Array:

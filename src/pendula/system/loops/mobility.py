@@ -86,10 +86,10 @@ class Pose:
 def singular_values(system: System, q: Array, t: Array, parameters: Parameters = None) -> Array:
     """Singular values of the dimensionless G, at many poses: shape (poses, min(rows, speeds))."""
     G = system.constraint_jacobian(q, t, parameters=parameters)
-    return np.asarray(np.linalg.svd(_dimensionless(system, G, parameters), compute_uv=False))
+    return np.asarray(np.linalg.svd(dimensionless(system, G, parameters), compute_uv=False))
 
 
-def _dimensionless(system: System, G: Array, parameters: Parameters) -> Array:
+def dimensionless(system: System, G: Array, parameters: Parameters) -> Array:
     """G in units of a typical length, for gaps and for speeds, so that ranks do not depend on units."""
     return np.asarray(G / row_scales(system, parameters)[:, None] * typical_steps(system, parameters))
 
@@ -99,7 +99,7 @@ def look_at(system: System, state: State, parameters: Parameters = None) -> Pose
     G = system.constraint_jacobian(state.q, state.t, parameters=parameters)
     if not len(G) or not np.all(np.isfinite(G)):
         return Pose(state, G, 0, np.eye(G.shape[1]), clear=True)
-    G = _dimensionless(system, G, parameters)
+    G = dimensionless(system, G, parameters)
     _, sizes, directions = np.linalg.svd(G)
     unit = max(sizes[0], 1.0)
     rank = int(np.sum(sizes > DEPENDENT * unit))
