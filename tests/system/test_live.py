@@ -212,3 +212,39 @@ def test_a_section_keeps_the_states_at_its_instants(tmp_path):
     assert len(crossings) == int((30 - 1) / (2 * np.pi)) + 1
     assert strobe == pytest.approx(3 * 0.7 * np.arange(15, 15 + len(strobe)), abs=1e-9)
     assert len(strobe) == 14
+
+
+LOOP = """
+const listeners = {}, told = [];
+const toy = { playing: true, speed: 2, on: (event, act) => { listeners[event] = act; }, tell: text => told.push(text),
+  run: by => { asked.push(by); return by * share; } };
+const asked = [];
+let share = 1, now = 1000, next = null;
+globalThis.requestAnimationFrame = act => { next = act; };
+globalThis.performance = { now: () => now };
+const loop = createLoop(toy, () => {});
+const frames = (count, gap) => { for (let k = 0; k < count; k++) { now += gap; const act = next; next = null; act(now); } };
+listeners.mode();
+frames(100, 20);
+const whole = loop.pace, quiet = told.filter(Boolean).length;
+share = 0.5;
+frames(300, 20);
+const half = loop.pace, words = told.at(-1);
+share = 1;
+frames(400, 20);
+const again = [loop.pace, told.at(-1)];
+frames(1, 30000);
+console.log(JSON.stringify({ whole, quiet, half, words, again, first: asked[5], away: asked.at(-1) }));
+"""
+
+
+def test_time_slows_and_the_page_says_so(tmp_path):
+    """Frames of 20 ms at speed 2; a mechanism that manages half of it; then a page that was in the background."""
+    found = run_script(bundle.script("live/loop.js") + LOOP, tmp_path)
+    assert found["first"] == pytest.approx(0.04)
+    assert (found["whole"], found["quiet"]) == (1, 0)
+    assert found["half"] == pytest.approx(0.5, abs=0.01)
+    assert "slowed to 50 %" in found["words"]
+    assert found["again"][0] > 0.95
+    assert found["again"][1] == ""
+    assert found["away"] <= 0.2  # the time in the background is not made up for

@@ -155,7 +155,7 @@ export function startLive(program, wrenches) {
   createModes(toy, refresh);
   if (record.about.sizes.quaternions.length) {   // quaternions say little to a reader
     signals.choose("energy: T, V, E");
-    portrait.choose(record.about.sizes.coordinates, record.about.sizes.coordinates + 1);
+    portrait.choose(toy.count - 3, toy.count - 2);
   }
   const acts = {
     play: () => (toy.playing ? toy.pause() : toy.play()),
