@@ -38,14 +38,15 @@ def run_script(text, folder):
     return json.loads(done.stdout)
 
 
-def run_engine(name, script, folder):
+def run_engine(name, script, folder, *more):
     """The value of a script's `return`; it may use `mechanism`, `program` and `about` of a library mechanism."""
     content = live_content(name)
     head = f"const program = {content['program']};\nconst about = {json.dumps(content['record']['about'])};\n"
     body = (
         f"const mechanism = createMechanism(program, about);\nconsole.log(JSON.stringify((() => {{ {script} }})()));\n"
     )
-    return run_script(bundle.script(ENGINE) + head + body, folder)
+    modules = bundle.modules_of(ENGINE) | {path: text for one in more for path, text in bundle.modules_of(one).items()}
+    return run_script(bundle.join(modules) + head + body, folder)
 
 
 @pytest.mark.parametrize("name", slow_too(QUICK, sorted({*library.mechanisms()} - {*QUICK})))
@@ -248,3 +249,32 @@ def test_time_slows_and_the_page_says_so(tmp_path):
     assert found["again"][0] > 0.95
     assert found["again"][1] == ""
     assert found["away"] <= 0.2  # the time in the background is not made up for
+
+
+MODES = {
+    "chain": (lambda: library.chain(links=3), {"l": 0.7}),
+    "double-physical-pendulum": (library.double_physical_pendulum, {"l1": 1.1, "g": 4.0}),
+    "four-bar": (library.four_bar, {"b": 2.1, "g": 5.0}),
+    "slider-crank": (library.slider_crank, {"g": 20.0}),
+    "linkage": (library.linkage, {"g": 3.0}),
+    "spring-mass-bar": (library.spring_mass_bar, {"k": 100.0}),
+    "cart-pole": (library.cart_pole, {"l": 2.0}),
+}
+QUICK_MODES = ("chain", "four-bar", "spring-mass-bar")
+
+
+@pytest.mark.parametrize("name", slow_too(QUICK_MODES, sorted({*MODES} - {*QUICK_MODES})))
+def test_modes_at_changed_parameters_are_those_of_the_library(name, tmp_path):
+    """Equilibrium and frequencies, from differences of forces in the page and from exact derivatives in the library."""
+    make, changed = MODES[name]
+    near = live_content(make())["record"]["modes"]["q"]
+    script = (
+        f"for (const [name, value] of Object.entries({json.dumps(changed)})) mechanism.set(name, value);"
+        f"return findModes(program, about, mechanism.p, {json.dumps(near)});"
+    )
+    found = run_engine(make(), script, tmp_path, "../../system/live/modes.js")
+    system = pendula.compile_system(make().with_parameters(changed))
+    rest = pendula.equilibria.equilibrium_at(system, dict(zip(system.layout.coordinates, found["q"], strict=True)))
+    modes = [mode for mode in pendula.modes(system, rest) if mode.frequency]
+    assert found["q"] == pytest.approx(rest.q, abs=1e-7)
+    assert [mode["omega"] for mode in found["listed"]] == pytest.approx([m.frequency for m in modes], rel=1e-6)
