@@ -315,6 +315,18 @@ def test_a_mode_starts_with_the_chosen_amplitude_and_comes_back_after_its_period
         assert page.run("pendula.state")[name] == pytest.approx(start[name], abs=0.01 * math.radians(amplitude))
 
 
+def test_modes_follow_the_sliders(pages):
+    """The frequency of a swinging rod is proportional to the square root of gravity."""
+    page = pages("pendulum").open()
+    frequency = "parseFloat(document.querySelector('.mode span').textContent)"
+    before, g = page.run(frequency), page.run("pendula.parameters.g")
+    page.run(f"pendula.set('g', {4 * g})")
+    page.wait_for(f"Math.abs({frequency} - {2 * before}) < 0.01 * {before}")
+    page.run(f"pendula.set('g', {g})")
+    page.wait_for(f"{frequency} === {before}")
+    page.is_calm()
+
+
 # --- safety and small screens -----------------------------------------------------------------------------------
 
 HOSTILE = "</script><script>window.hurt = 1</script>\"'<img src=x onerror=alert(1)>"  # right-to-left marks are refused by the model

@@ -38,14 +38,15 @@ def run_script(text, folder):
     return json.loads(done.stdout)
 
 
-def run_engine(name, script, folder):
+def run_engine(name, script, folder, *more):
     """The value of a script's `return`; it may use `mechanism`, `program` and `about` of a library mechanism."""
     content = live_content(name)
     head = f"const program = {content['program']};\nconst about = {json.dumps(content['record']['about'])};\n"
     body = (
         f"const mechanism = createMechanism(program, about);\nconsole.log(JSON.stringify((() => {{ {script} }})()));\n"
     )
-    return run_script(bundle.script(ENGINE) + head + body, folder)
+    modules = bundle.modules_of(ENGINE) | {path: text for one in more for path, text in bundle.modules_of(one).items()}
+    return run_script(bundle.join(modules) + head + body, folder)
 
 
 @pytest.mark.parametrize("name", slow_too(QUICK, sorted({*library.mechanisms()} - {*QUICK})))
@@ -212,3 +213,68 @@ def test_a_section_keeps_the_states_at_its_instants(tmp_path):
     assert len(crossings) == int((30 - 1) / (2 * np.pi)) + 1
     assert strobe == pytest.approx(3 * 0.7 * np.arange(15, 15 + len(strobe)), abs=1e-9)
     assert len(strobe) == 14
+
+
+LOOP = """
+const listeners = {}, told = [];
+const toy = { playing: true, speed: 2, on: (event, act) => { listeners[event] = act; }, tell: text => told.push(text),
+  run: by => { asked.push(by); return by * share; } };
+const asked = [];
+let share = 1, now = 1000, next = null;
+globalThis.requestAnimationFrame = act => { next = act; };
+globalThis.performance = { now: () => now };
+const loop = createLoop(toy, () => {});
+const frames = (count, gap) => { for (let k = 0; k < count; k++) { now += gap; const act = next; next = null; act(now); } };
+listeners.mode();
+frames(100, 20);
+const whole = loop.pace, quiet = told.filter(Boolean).length;
+share = 0.5;
+frames(300, 20);
+const half = loop.pace, words = told.at(-1);
+share = 1;
+frames(400, 20);
+const again = [loop.pace, told.at(-1)];
+frames(1, 30000);
+console.log(JSON.stringify({ whole, quiet, half, words, again, first: asked[5], away: asked.at(-1) }));
+"""
+
+
+def test_time_slows_and_the_page_says_so(tmp_path):
+    """Frames of 20 ms at speed 2; a mechanism that manages half of it; then a page that was in the background."""
+    found = run_script(bundle.script("live/loop.js") + LOOP, tmp_path)
+    assert found["first"] == pytest.approx(0.04)
+    assert (found["whole"], found["quiet"]) == (1, 0)
+    assert found["half"] == pytest.approx(0.5, abs=0.01)
+    assert "slowed to 50 %" in found["words"]
+    assert found["again"][0] > 0.95
+    assert found["again"][1] == ""
+    assert found["away"] <= 0.2  # the time in the background is not made up for
+
+
+MODES = {
+    "chain": (lambda: library.chain(links=3), {"l": 0.7}),
+    "double-physical-pendulum": (library.double_physical_pendulum, {"l1": 1.1, "g": 4.0}),
+    "four-bar": (library.four_bar, {"b": 2.1, "g": 5.0}),
+    "slider-crank": (library.slider_crank, {"g": 20.0}),
+    "linkage": (library.linkage, {"g": 3.0}),
+    "spring-mass-bar": (library.spring_mass_bar, {"k": 100.0}),
+    "cart-pole": (library.cart_pole, {"l": 2.0}),
+}
+QUICK_MODES = ("chain", "four-bar", "spring-mass-bar")
+
+
+@pytest.mark.parametrize("name", slow_too(QUICK_MODES, sorted({*MODES} - {*QUICK_MODES})))
+def test_modes_at_changed_parameters_are_those_of_the_library(name, tmp_path):
+    """Equilibrium and frequencies, from differences of forces in the page and from exact derivatives in the library."""
+    make, changed = MODES[name]
+    near = live_content(make())["record"]["modes"]["q"]
+    script = (
+        f"for (const [name, value] of Object.entries({json.dumps(changed)})) mechanism.set(name, value);"
+        f"return findModes(program, about, mechanism.p, {json.dumps(near)});"
+    )
+    found = run_engine(make(), script, tmp_path, "../../system/live/modes.js")
+    system = pendula.compile_system(make().with_parameters(changed))
+    rest = pendula.equilibria.equilibrium_at(system, dict(zip(system.layout.coordinates, found["q"], strict=True)))
+    modes = [mode for mode in pendula.modes(system, rest) if mode.frequency]
+    assert found["q"] == pytest.approx(rest.q, abs=1e-7)
+    assert [mode["omega"] for mode in found["listed"]] == pytest.approx([m.frequency for m in modes], rel=1e-6)

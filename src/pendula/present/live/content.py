@@ -234,7 +234,9 @@ def _modes(system: System) -> dict[str, Any] | None:
                     "v": np.real(v).tolist(),
                 }
             )
-        return {"q": linear.at.q.tolist(), "listed": listed} if listed else None
+        turning = np.abs(linear.C - linear.C.T).max() > 1e-9 * max(np.abs(linear.C).max(), 1e-300)  # gyroscopic
+        simple = not turning and not any(joint.quaternion() for joint in system.model.tree)
+        return {"q": linear.at.q.tolist(), "listed": listed, "simple": simple} if listed else None
     except PendulaError:  # no equilibrium, or not one with modes: the page has no such buttons
         return None
 
