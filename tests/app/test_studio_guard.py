@@ -31,6 +31,7 @@ ROUTES = [
     ("POST", "/api/jobs"),
     ("GET", "/api/jobs/x"),
     ("DELETE", "/api/jobs/x"),
+    ("GET", "/api/jobs/x/pieces"),
     ("DELETE", "/api/results/x"),
     ("GET", "/live/x.js"),
     ("GET", "/download/swing.toml"),
@@ -63,8 +64,10 @@ def test_every_route_is_in_the_list_of_refused_ones(tmp_path):
         names = {"library", "models", "live", "download"}
         if len(words) > 1 and words[-2] in names:
             words[-1] = "{name}"
-        if len(words) > 1 and words[-2] in {"jobs", "results"}:
-            words[-1] = "{id}"
+        words = [
+            "{id}" if before in {"jobs", "results"} else word
+            for before, word in zip(["", *words[:-1]], words, strict=True)
+        ]
         return "/" + "/".join(words)
 
     assert {(m, template(p)) for m, p in ROUTES} == served
@@ -247,7 +250,9 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(place):
         client.connection.putheader(name, value)
     client.connection.endheaders()
     assert client.connection.getresponse().status == 413
-    assert place.client().ask("PUT", "/api/models/big.toml", {"text": "x" * BODY_BYTES}).status == 413
+    with contextlib.suppress(ConnectionError):  # it may close the connection before all has been sent
+        assert place.client().ask("PUT", "/api/models/big.toml", {"text": "x" * BODY_BYTES}).status == 413
+    assert place.client().ask("PUT", "/api/models/large.toml", {"text": "x" * (BODY_BYTES - 100)}).status == 200
     assert not (place.folder / "big.toml").exists()
 
 

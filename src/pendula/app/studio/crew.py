@@ -68,8 +68,8 @@ class Worker:
             await process.stdin.drain()
             while line := await process.stdout.readline():
                 message = json.loads(line)
-                if "progress" in message:
-                    tell(message["progress"])
+                if "progress" in message or "piece" in message:
+                    tell(message)
                     continue
                 if message.get("worn"):
                     await self.kill()
@@ -154,7 +154,7 @@ class Crew:
             client: who asks.
             request: for the worker.
             seconds: that the work may take, without the time in the queue.
-            tell: called with the progress.
+            tell: called with ``{"progress": ...}`` and ``{"piece": ...}``.
             begin: called when the work begins.
 
         Raises:

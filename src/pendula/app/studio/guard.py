@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs
 
-from pendula.app.studio.limits import ANSWER_SECONDS, BODY_BYTES, BODY_SECONDS
+from pendula.app.studio.limits import ANSWER_SECONDS, BODIES_BYTES, BODY_BYTES, BODY_SECONDS
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -65,6 +65,7 @@ class Guard:
         self._app = app
         self._token = token.encode()
         self._hosts = {f"{name}:{port}".encode() for name in ("127.0.0.1", "localhost")}
+        self._under_way = _UnderWay()
         self._origins = {b"http://" + host for host in self._hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -79,14 +80,17 @@ class Guard:
             await self._app(scope, receive, send)
             return
         answer = _Answer(send)
+        body = _Body(receive, self._under_way)
         try:
-            body = _Body(scope, receive)
+            body.check_length(scope)
             async with asyncio.timeout(ANSWER_SECONDS):
                 await self._app(scope, body, answer)
         except Refused as error:
             await answer.error(error.status, error.reason)
         except TimeoutError:
             await answer.error(504, f"the answer took longer than {ANSWER_SECONDS:g} s")
+        finally:
+            body.forget()
 
     def _admitted(self, scope: Scope) -> bool:
         """Whether token, Host and Origin are right."""
@@ -112,14 +116,25 @@ def _query(scope: Scope) -> dict[str, list[str]]:
         return {}
 
 
+class _UnderWay:
+    """How much of all requests is in memory."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+
 class _Body:
     """The body of a request, bounded in size and in time."""
 
-    def __init__(self, scope: Scope, receive: Receive) -> None:
+    def __init__(self, receive: Receive, all_bodies: _UnderWay) -> None:
         self._receive = receive
+        self._all = all_bodies
         self._read = 0
         self._until = asyncio.get_running_loop().time() + BODY_SECONDS
         self._whole = False
+
+    def check_length(self, scope: Scope) -> None:
+        """Refuses a body that says it is too large, before it is read."""
         for name, value in scope["headers"]:
             if name == b"content-length" and (not value.isdigit() or int(value[:12]) > BODY_BYTES):
                 raise Refused(413, f"a request may have {BODY_BYTES} bytes at most")
@@ -133,11 +148,19 @@ class _Body:
         except TimeoutError:
             raise Refused(408, f"the request did not arrive within {BODY_SECONDS:g} s") from None
         if message["type"] == "http.request":
-            self._read += len(message.get("body", b""))
+            size = len(message.get("body", b""))
+            self._read += size
+            self._all.bytes += size
             self._whole = not message.get("more_body", False)
+            if self._all.bytes > BODIES_BYTES:
+                raise Refused(503, "too many large requests at once; try again")
             if self._read > BODY_BYTES:
                 raise Refused(413, f"a request may have {BODY_BYTES} bytes at most")
         return message
+
+    def forget(self) -> None:
+        """Counts this body no longer."""
+        self._all.bytes -= self._read
 
 
 class _Answer:

@@ -66,6 +66,12 @@ class Teller:
             self._last = now
             self.send({"progress": {"fraction": min(max(float(done), 0.0), 1.0), "text": self._text}})
 
+    def piece(self, found: dict[str, Any]) -> None:
+        """A part of the result, before all of it is known."""
+        from pendula.app.studio.work import plain
+
+        self.send({"piece": plain(found)})
+
     def done(self, so_far: int, planned: int) -> None:
         """The same by counts."""
         self.fraction(so_far / max(planned, 1))
