@@ -13,7 +13,7 @@ from pendula.analysis.modes.modes import modes
 from pendula.analysis.modes.motion import unit_direction
 from pendula.equations.printing.mathml import write_mathml
 from pendula.errors import NotSupported, PendulaError
-from pendula.library.lookup import named_model
+from pendula.library.lookup import model_of
 from pendula.model.checks.parameter_units import parameter_units
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
@@ -24,6 +24,7 @@ from pendula.simulation.simulate import simulate
 from pendula.system.build import compile_system
 from pendula.system.live.program import LiveProgram, write_live
 from pendula.system.loops.assembly import assemble
+from pendula.system.loops.mobility import mobility
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
@@ -41,7 +42,7 @@ def live_content(model: Model | str) -> dict[str, Any]:
     Raises:
         NotSupported: the mechanism has more bodies than a page can move in time.
     """
-    model = _with_gravity(named_model(model) if isinstance(model, str) else model)
+    model = _with_gravity(model_of(model, "play"))
     if len(model.bodies) > MOST_BODIES:
         raise NotSupported(
             f"a live page moves at most {MOST_BODIES} bodies in time; {model.name} has {len(model.bodies)}: "
@@ -56,12 +57,13 @@ def live_content(model: Model | str) -> dict[str, Any]:
         "record": {
             "title": model.name,
             "units": _units(model, live),
+            "gravity": _gravity(model),
             "about": _about(model, system, live),
             "scene": _scene(model, system, drawing),
             "sliders": _sliders(model, live),
             "modes": _modes(system),
-            "equations": _equations(live),
         },
+        "equations": _equations(live),
     }
 
 
@@ -80,10 +82,19 @@ def _with_gravity(model: Model) -> Model:
     return model.with_changes(parameters={**model.parameters, name: size}, gravity=gravity)
 
 
+def _gravity(model: Model) -> dict[str, Any]:
+    """The strength of gravity, and the parameter that sets it."""
+    expressions = [parse(x) for x in model.gravity]
+    names = {name for x in expressions for name in x.names}
+    strength = math.hypot(*(x.evaluate(model.parameter_values) for x in expressions))
+    return {"name": names.pop() if len(names) == 1 else "", "value": strength}
+
+
 def _units(model: Model, live: LiveProgram) -> dict[str, Any]:
     names = model.unit_names
     known = dict(live.layout.units) | parameter_units(model)
-    return {"length": names.length, "time": names.time, "energy": names.energy, "force": names.force, "of": known}
+    units = {unit: getattr(names, unit) for unit in ("length", "time", "energy", "force", "torque")}
+    return {**units, "of": known}
 
 
 def _about(model: Model, system: System, live: LiveProgram) -> dict[str, Any]:
@@ -94,6 +105,7 @@ def _about(model: Model, system: System, live: LiveProgram) -> dict[str, Any]:
     energy = system.in_joints.system.energies(state.q, state.v)
     return {
         "sizes": dict(live.sizes),
+        "freedoms": int(mobility(system).by_rank),
         "names": {
             "coordinates": list(layout.coordinates),
             "speeds": list(layout.speeds),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import posixpath
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -23,6 +24,7 @@ _EXPORT = re.compile(r"^export (?=(?:async |)function\b|class\b|const\b|let\b)",
 _TOP = re.compile(r"^(?:export )?(?:async )?(?:function\*?|class|const|let|var)\s+(\w+|[{\[][^=]*)", re.MULTILINE)
 _PLACE = re.compile(r"\{\{([a-z]+)\}\}")
 _COMMENT = re.compile(r"/\*\*(?:(?!\*/).)*\*/[ \t]*", re.DOTALL)  # descriptions and types, for readers and checkers
+_OUTSIDE = "../../.."  # paths from this folder that leave the package begin with this
 
 
 class BundleError(PendulaError):
@@ -80,16 +82,11 @@ def _collect(path: str, found: dict[str, str], above: tuple[str, ...]) -> None:
 
 
 def _resolve(path: str, source: str) -> str:
-    """The path of an imported module in this folder."""
-    parts = path.split("/")[:-1]
-    for step in source.split("/"):
-        if step == "..":
-            if not parts:
-                raise BundleError(f'module "{path}" imports "{source}", which lies outside this folder')
-            parts.pop()
-        elif step != ".":
-            parts.append(step)
-    return "/".join(parts)
+    """The path of an imported module, from this folder; modules of other rooms begin with ``../../``."""
+    found = posixpath.normpath(posixpath.join(posixpath.dirname(path), source))
+    if found.startswith(_OUTSIDE):
+        raise BundleError(f'module "{path}" imports "{source}", which lies outside the package')
+    return found
 
 
 def _top_names(text: str) -> list[str]:
@@ -117,8 +114,9 @@ def _plain(path: str, text: str) -> str:
 
 
 def read(path: str) -> str:
-    """A file of this folder as text."""
-    return resources.files("pendula.present.web").joinpath(*path.split("/")).read_text(encoding="utf-8")
+    """A file of this folder as text; ``../../system/live/solve.js`` is one of another room."""
+    whole = posixpath.normpath(posixpath.join("present/web", path))
+    return resources.files("pendula").joinpath(*whole.split("/")).read_text(encoding="utf-8")
 
 
 def style(*paths: str) -> str:

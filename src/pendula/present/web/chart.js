@@ -13,6 +13,7 @@ import { clamp } from "./vectors.js";
  * @property {number} [count] how many of the values are used; default: all
  * @property {number[]} [colour] default: by its place
  * @property {boolean} [dots] points instead of a line
+ * @property {boolean} [faint] drawn weakly, behind others
  */
 
 /**
@@ -22,6 +23,7 @@ import { clamp } from "./vectors.js";
  * @property {string} [up] label of the vertical axis with its unit
  * @property {number} [from] start of the horizontal axis; default: the least x
  * @property {number} [to] its end
+ * @property {boolean} [calm] a linear range that is kept while the values of a moving picture fit into it
  * @property {boolean | "auto"} [log] logarithmic vertical axis; "auto": where values are positive over several decades
  */
 
@@ -35,13 +37,14 @@ const LOG_DECADES = 18;     // decades below the largest value that are shown at
 export function createChart(canvas) {
   /** @type {any} */ let theme = null;
   /** @type {Required<ChartContent>} */
-  let content = { lines: [], across: "", up: "", from: 0, to: 1, log: false };
+  let content = { lines: [], across: "", up: "", from: 0, to: 1, log: false, calm: false };
   let low = 0, high = 1, left = 56, width = 1, height = 1;
   const right = 16, top = 22, bottom = 32;
 
   /** Sets what is drawn and finds the ranges. @param {ChartContent} given */
   function show(given) {
-    content = { across: "", up: "", from: NaN, to: NaN, log: "auto", ...given };
+    const kept = given.calm && content.calm && content.up === given.up && !content.log && sameNames(content.lines, given.lines);
+    content = { across: "", up: "", from: NaN, to: NaN, log: "auto", calm: false, ...given };
     let least = Infinity, most = -Infinity, tiny = Infinity, first = Infinity, last = -Infinity;
     for (const line of content.lines) {
       const n = line.count ?? line.y.length;
@@ -63,7 +66,8 @@ export function createChart(canvas) {
       low = Math.max(Math.floor(Math.log10(tiny) + 1e-9), high - LOG_DECADES);
       if (high === low) high++;
     } else {
-      const pad = 0.08 * (most - least) || 0.1 * Math.abs(most) || 1;
+      if (kept && least >= low && most <= high && most - least > 0.4 * (high - low)) return;
+      const pad = (content.calm ? 0.15 : 0.08) * (most - least) || 0.1 * Math.abs(most) || 1;
       low = least - pad;
       high = most + pad;
     }
@@ -138,16 +142,29 @@ export function createChart(canvas) {
   function drawLine(ctx, line, colour) {
     const n = line.count ?? line.y.length;
     ctx.strokeStyle = ctx.fillStyle = colour;
-    ctx.lineWidth = 1.6;
+    ctx.lineWidth = line.faint ? 1 : 1.6;
+    ctx.globalAlpha = line.faint ? 0.35 : 1;
     ctx.lineJoin = "round";
     ctx.beginPath();
+    let on = false;   // a value that is not a number ends a line
     for (let k = 0; k < n; k++) {
       const x = xOf(line.x[k]), y = yOf(onAxis(line.y[k]));
       if (line.dots) ctx.fillRect(x - 1.25, y - 1.25, 2.5, 2.5);
-      else if (k) ctx.lineTo(x, y);
+      else if (on) ctx.lineTo(x, y);
       else ctx.moveTo(x, y);
+      on = y === y;
     }
     if (!line.dots) ctx.stroke();
+    ctx.globalAlpha = 1;
+  }
+
+  /** Marks a point, after `draw`. @param {number} x @param {number} y */
+  function mark(x, y) {
+    const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    ctx.fillStyle = css(theme.ink);
+    ctx.beginPath();
+    ctx.arc(xOf(x), yOf(onAxis(y)), 3.5, 0, 2 * Math.PI);
+    ctx.fill();
   }
 
   /** @param {CanvasRenderingContext2D} ctx @param {number} cursor */
@@ -187,10 +204,15 @@ export function createChart(canvas) {
   }
 
   return {
-    show, draw, at, valueAt, colourOf, retheme, words,
+    show, draw, mark, at, valueAt, colourOf, retheme, words,
     get content() { return content; },
     get log() { return content.log; },
   };
+}
+
+/** Whether two lists of lines have the same names. @param {ChartLine[]} a @param {ChartLine[]} b */
+function sameNames(a, b) {
+  return a.length === b.length && a.every((line, k) => line.name === b[k].name);
 }
 
 /** The neighbours of x in a line and the fraction between them; -1 for an empty one. @param {ChartLine} line @param {number} x */

@@ -71,7 +71,7 @@ export function createStage(canvas, scene) {
    * @param {number[][][]} links start and end of every link in world axes
    * @param {{trails?: any[], ghosts?: any[], pull?: {from: number[], to: number[]} | null,
    *   arrows?: {from: number[], to: number[], colour?: number[]}[], marks?: {at: number[], colour: number[]}[]}} extras
-   *   `trails` as in drawTrail; `ghosts`: `{poses, links, alpha, grey}`, drawn behind; `pull`: a line from a body to
+   *   `trails` as in drawTrail; `ghosts`: `{poses, links, alpha, grey, colour}`, drawn behind; `pull`: a line from a body to
    *   the pointer; `arrows` and `marks` on top
    */
   function draw(poses, links = [], extras = {}) {
@@ -123,10 +123,10 @@ export function createStage(canvas, scene) {
   /** @param {any} ghost */
   function drawGhost(ghost) {
     const picture = newPicture(() => {});
-    const grey = paintOf(mix(theme.metal, theme.panel, 0.35));
+    const one = ghost.grey ? paintOf(mix(theme.metal, theme.panel, 0.35)) : ghost.colour && paintOf(ghost.colour);
     ctx.save();
     ctx.globalAlpha = ghost.alpha ?? 0.4;
-    drawBodies(picture, ghost.poses, ghost.links || [], ghost.grey ? scene.bodies.map(() => grey) : paints);
+    drawBodies(picture, ghost.poses, ghost.links || [], one ? scene.bodies.map(() => one) : paints);
     finish(picture);
     ctx.restore();
   }

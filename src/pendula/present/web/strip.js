@@ -61,12 +61,12 @@ export function createStrip(parts, groups, options) {
     options.changed();
   }
 
-  /** Gives the chart the lines that are on. */
-  function refresh() {
+  /** Gives the chart the lines that are on. @param {{from?: number, to?: number, calm?: boolean}} range of a moving picture */
+  function refresh(range = {}) {
     const group = groups[chosen], all = group.lines.every(line => hidden.has(line.name));
     lines = group.lines.filter(line => all || !hidden.has(line.name));
     for (const { entry, line } of entries) entry.setAttribute("aria-pressed", String(lines.includes(line)));
-    chart.show({ lines, across: options.across, up: group.up, log: group.log ?? "auto" });
+    chart.show({ lines, across: options.across, up: group.up, log: group.log ?? "auto", ...range });
     parts.canvas.setAttribute("aria-label", chart.words());
   }
 
@@ -88,5 +88,5 @@ export function createStrip(parts, groups, options) {
   }
 
   if (groups.length) choose(0);
-  return { draw, choose, retheme, chart, at: chart.at };
+  return { draw, choose, refresh, retheme, chart, at: chart.at };
 }

@@ -205,6 +205,8 @@ export function createMechanism(program, about) {
     /** Largest error of the energy account since the start, as a fraction of the typical energy. */
     get energyDrift() { return drift; },
     energy: energyNow,
+    /** The error of the energy account, in units of energy: energy minus that of the start minus the work done. */
+    energyError() { const now = energyNow(); return now.total - base - now.work; },
     /** Parameters and inputs by name, at the current time. */
     parameters() {
       const all = new Float64Array(about.sizes.values);

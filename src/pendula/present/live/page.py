@@ -1,0 +1,95 @@
+"""Writes live pages: one self-contained HTML file in which a mechanism is simulated and can be touched.
+
+The page is ``live.html`` of this folder with its placeholders filled in: names are escaped as HTML, the description is
+JSON in a script element, and one script holds the modules of :mod:`pendula.present.web` and the program of the
+mechanism. Its Content-Security-Policy permits this script by its hash and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from pendula.errors import UsageError
+from pendula.files import write_text
+from pendula.model.model import Model
+from pendula.present.live.content import live_content
+from pendula.present.player.page import in_script, read_template
+from pendula.present.web import bundle
+
+ENTRY = "live/live.js"
+"""The module that runs the page."""
+
+
+def play(model: Model | str, path: str | os.PathLike[str]) -> Path:
+    """Writes a live page of a mechanism: one HTML file that simulates it in the browser, and returns its path.
+
+    In the page, bodies can be dragged and thrown, every parameter has a slider, and charts, energies, the equations
+    with their current numbers and the linear modes are beside the mechanism. The page needs no network and no server;
+    scripts reach it as ``window.pendula`` (docs/play.md).
+
+    Args:
+        model: a model, the name of a library mechanism, or a system.
+        path: file to write; its name ends in .html.
+
+    Raises:
+        UsageError: the file has another ending.
+        NotSupported: the mechanism has more bodies than a page can move in time.
+
+    Example:
+        >>> import tempfile, pendula
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = play("pendulum", f"{folder}/pendulum.html")
+        ...     written.name, written.stat().st_size < 150_000
+        ('pendulum.html', True)
+    """
+    target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f'a live page is a page, so its name must end in .html, found "{target.name}"')
+    write_text(target, live_html(model))
+    return target
+
+
+def live_html(model: Model | str) -> str:
+    """The live page of a mechanism as text."""
+    content = live_content(model)
+    record = content["record"]
+    script = _script(content)
+    bodies = record["about"]["names"]["bodies"]
+    count = f"{len(bodies)} {'body' if len(bodies) == 1 else 'bodies'}"
+    freedoms = record["about"]["freedoms"]
+    parts = {
+        "title": escape(_readable(record["title"])),
+        "about": escape(f"{count}, {freedoms} {'degree' if freedoms == 1 else 'degrees'} of freedom, live"),
+        "label": escape(_readable(f"{record['title']} in motion. Bodies: {', '.join(bodies[:12])}.")),
+        "style": bundle.style("base.css", "live/live.css"),
+        "policy": bundle.policy(script),
+        "equations": _equations(content["equations"]),
+        "record": in_script(record),
+        "script": script,
+    }
+    return bundle.page(read_template("live/live.html"), parts)
+
+
+def _script(content: dict[str, Any]) -> str:
+    """The modules of the page, the program of the mechanism, and the call that starts them."""
+    wrenches = content["wrenches"] or "null"
+    text = f"{bundle.script(ENTRY)}startLive({content['program']}, {wrenches});\n"
+    if "</" in text or "<!--" in text:  # numbers, names of functions and operators cannot form these
+        raise AssertionError("the script of a live page contains text that would end it")
+    return text
+
+
+def _equations(groups: list[dict[str, Any]]) -> str:
+    """Formulas in MathML under short headings."""
+    if not groups:
+        return "<p>The symbolic equations of this mechanism are too long for a page.</p>"
+    shown = [f"<h3>{escape(g['words'])}</h3>{''.join(f'<div>{f}</div>' for f in g['formulas'])}" for g in groups]
+    return f'<div class="formulas" tabindex="0" role="region" aria-label="Equations of motion">{"".join(shown)}</div>'
+
+
+def _readable(text: str) -> str:
+    """Text that can be written as UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,111 @@
+// Hands on the mechanism: drag a body, set its pose, click a point to trace it; empty space moves the view.
+
+import { byId } from "../page.js";
+import { usePointer } from "../pointer.js";
+import { clamp, place } from "../vectors.js";
+
+const STILL_PIXELS = 5; // a pointer that has moved less may still be a click
+const HOLD = 160; // milliseconds after which a pointer holds the body even without moving
+const QUICK = 16; // how fast a hand pulls, per second on the screen
+const STIFF = 12; // a hand holds a mechanism against gravity: this many times its own frequency
+
+/**
+ * @param {HTMLCanvasElement} canvas @param {any} stage @param {any} toy
+ * @param {{scenery: any, gravity: () => number, poses: () => any[], changed: () => void, click: (found: any) => void}} page
+ */
+export function useHands(canvas, stage, toy, page) {
+  const { scenery, changed } = page, bodies = scenery.scene.bodies, tip = byId("tip");
+  /** @type {any} */ let held = null; // what is under the pointer that is down
+  let timer = 0;
+
+  const isFree = (/** @type {any} */ found) => Boolean(found) && bodies[found.body].pose >= 0;
+
+  /** How fast the spring of the hand is, per unit of time of the mechanism. */
+  function quickness() {
+    return Math.max(QUICK / toy.speed, STIFF * Math.sqrt(page.gravity() / toy.record.about.length));
+  }
+
+  /** Takes hold: the mechanism is pulled if it plays, and put if it is paused. */
+  function hold() {
+    clearTimeout(timer);
+    if (!held || held.active) return;
+    held.active = true;
+    canvas.classList.add("holding");
+    follow();
+  }
+
+  /** Moves what is held to the pointer. */
+  function follow() {
+    held.to = stage.toWorld(held.x, held.y, held.depth);
+    held.to = held.to.map((/** @type {number} */ value, /** @type {number} */ k) => value + held.offset[k]);
+    if (toy.playing) {
+      toy.mechanism.pull({ body: held.pose, at: held.at, to: held.to }, quickness());
+    } else {
+      toy.mechanism.pull(null);
+      toy.bring(held.pose, held.at, held.to);
+    }
+    changed();
+  }
+
+  /** @param {any} found @param {number} x @param {number} y */
+  function press(found, x, y) {
+    if (!isFree(found)) return false;
+    const depth = place(page.poses()[found.body], found.at), under = stage.toWorld(x, y, depth);
+    const offset = depth.map((value, k) => value - under[k]);
+    held = { body: found.body, pose: bodies[found.body].pose, at: found.at, depth, offset, x, y, x0: x, y0: y, active: false, to: depth };
+    timer = window.setTimeout(hold, HOLD);
+    return true;
+  }
+
+  /** @param {number} x @param {number} y */
+  function drag(x, y) {
+    if (!held) return;
+    held.x = x;
+    held.y = y;
+    if (!held.active && Math.hypot(x - held.x0, y - held.y0) > STILL_PIXELS) hold();
+    else if (held.active) follow();
+  }
+
+  function release() {
+    clearTimeout(timer);
+    if (!held) return;
+    held = null;
+    toy.mechanism.pull(null);
+    canvas.classList.remove("holding");
+    changed();
+  }
+
+  /** The name of the body under the pointer, beside it. @param {any} found @param {number} x @param {number} y */
+  function hover(found, x, y) {
+    tip.hidden = !isFree(found);
+    canvas.classList.toggle("over", isFree(found));
+    if (tip.hidden) return;
+    const [w, h] = stage.extent();
+    tip.textContent = bodies[found.body].name;
+    tip.style.left = clamp(x + 14, 0, Math.max(0, w - tip.offsetWidth - 4)) + "px";
+    tip.style.top = clamp(y - 28, 4, h - 28) + "px";
+  }
+
+  toy.on("mode", () => {   // a hand that holds a body keeps it when the page plays or pauses
+    if (held && held.active) follow();
+  });
+  let wasActive = false;
+  usePointer(canvas, stage, {
+    changed, hover, press, drag, planar: scenery.scene.planar,
+    release: () => {
+      wasActive = Boolean(held && held.active);
+      release();
+    },
+    click: found => {
+      if (!wasActive && isFree(found)) page.click(found);
+      wasActive = false;
+    },
+  });
+
+  return {
+    /** The line of the hand for the stage. @returns {{from: number[], to: number[]} | null} */
+    get line() {
+      return held && held.active ? { from: place(page.poses()[held.body], held.at), to: held.to } : null;
+    },
+  };
+}

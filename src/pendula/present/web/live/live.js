@@ -1,0 +1,212 @@
+// The live page: a mechanism that is simulated here and now, under the hands of its reader.
+
+import { css } from "../colours.js";
+import { short } from "../numbers.js";
+import { byId, readData, watchErrors } from "../page.js";
+import { createStage } from "../stage.js";
+import { readTheme, watchTheme } from "../theme.js";
+import { createApi } from "./api.js";
+import { useHands } from "./hands.js";
+import { createHistory, createReactions, createSection } from "./history.js";
+import { useKeys } from "./keys.js";
+import { createLoop } from "./loop.js";
+import { createModes, createNumbers, createPanel } from "./panel.js";
+import { createPortrait, createSignals } from "./plots.js";
+import { createScenery } from "./scenery.js";
+import { readLink, shareLink } from "./share.js";
+import { createToy, distanceOf } from "./toy.js";
+import { createTraces } from "./trace.js";
+
+const PLAY_ICON = "M4 2.5v11L13 8z", PAUSE_ICON = "M3.5 2.5h3v11h-3zM9.5 2.5h3v11h-3z";
+const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
+const WORDS_EVERY = 8; // frames between two updates of numbers
+const PLOTS_EVERY = 3; // frames between two pictures of the charts
+
+/** The strength of gravity now, in the units of the model: from the potential of nothing but its parameter. @param {any} toy */
+function gravityOf(toy) {
+  const { gravity } = toy.record, known = gravity.name && toy.mechanism.knows(gravity.name);
+  return Math.abs(known ? toy.mechanism.get(gravity.name) : gravity.value);
+}
+
+/** Buttons and choices below the picture. @param {any} toy @param {any} acts @param {() => void} changed */
+function useControls(toy, acts, changed) {
+  const click = (/** @type {string} */ id, /** @type {() => void} */ act) => byId(id).addEventListener("click", () => {
+    act();
+    changed();
+  });
+  byId("close-keys").addEventListener("click", () => byId("keys").close());
+  for (const id of ["play", "step", "reset", "here", "share", "fit", "untrace", "help"]) click(id, acts[id]);
+  const speed = byId("speed");
+  for (const value of SPEEDS) speed.append(new Option(`${value}\u00d7`, String(value), value === 1, value === 1));
+  speed.addEventListener("change", () => {
+    toy.speed = Number(speed.value);
+    changed();
+  });
+  byId("twin").addEventListener("change", () => {
+    toy.split(byId("twin").checked);
+    byId("apart-row").hidden = !toy.twin;
+    if (toy.twin) acts.watch("distance of two copies");
+    changed();
+  });
+  byId("apart").addEventListener("change", () => {
+    const value = Number(byId("apart").value);
+    if (value > 0) toy.apart = value;
+    changed();
+  });
+  const mode = () => {
+    byId("play-icon").setAttribute("d", toy.playing ? PAUSE_ICON : PLAY_ICON);
+    byId("play").setAttribute("aria-label", toy.playing ? "Pause" : "Play");
+    byId("play").title = toy.playing ? "Pause (space)" : "Play (space)";
+    document.body.dataset.playing = String(toy.playing);
+    byId("hint").textContent = toy.playing ? "drag a body to pull it \u00b7 click to trace a point"
+      : "paused: drag a body to set the pose";
+  };
+  toy.on("mode", mode);
+  mode();
+  toy.on("told", text => {
+    byId("message").textContent = text;
+    byId("message").hidden = !text;
+  });
+}
+
+/** Another speed from the list. @param {any} toy @param {number} by */
+function changeSpeed(toy, by) {
+  const k = SPEEDS.findIndex(value => value >= toy.speed), next = SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, k + by))];
+  toy.speed = next;
+  byId("speed").value = String(next);
+}
+
+/** Time and energy in words. @param {any} toy @param {any} poses @param {any} ghost */
+function writeReadings(toy, poses, ghost) {
+  const { mechanism, record } = toy, { units } = record, energy = mechanism.energy();
+  const spaced = (/** @type {string} */ unit) => (unit ? ` ${unit}` : "");
+  byId("clock").textContent = `${mechanism.time.toFixed(mechanism.time < 100 ? 2 : 1)}${spaced(units.time)}`;
+  byId("energy").textContent = `E ${short(energy.total, 4)}${spaced(units.energy)}`;
+  byId("drift").textContent = `account closes to ${mechanism.energyDrift.toExponential(0)}`;
+  if (ghost) byId("distance").textContent = `${short(distanceOf(poses, ghost, record.about.length), 3)}${spaced(units.length)} apart`;
+}
+
+/**
+ * Runs the page.
+ * @param {any} program @param {any} wrenches functions written by Pendula; `wrenches` may be null
+ */
+export function startLive(program, wrenches) {
+  watchErrors();
+  const record = readData("record"), toy = createToy(program, record), { mechanism } = toy;
+  const canvas = byId("view"), scenery = createScenery(record.scene, record.units.length);
+  scenery.follow(mechanism);
+  const stage = createStage(canvas, scenery.scene);
+  stage.retheme();
+  const reactions = createReactions(wrenches, toy), past = createHistory(toy, reactions), section = createSection(toy);
+  const traces = createTraces(toy, stage, scenery, record.scene.trace);
+  /** @type {any[]} */ let poses = scenery.poses(mechanism);
+  /** @type {any[] | null} */ let ghost = null;
+  let frames = 0, twinColour = readTheme().lines[2];
+  const folded = () => !byId("charts-fold").open;
+
+  /** Draws everything; `moved`: time went on. @param {boolean} moved */
+  function picture(moved) {
+    scenery.follow(mechanism);
+    poses = scenery.poses(mechanism);
+    ghost = toy.twin && scenery.poses(toy.twin);
+    if (moved) {
+      past.sample();
+      traces.sample(poses);
+    }
+    if (scenery.widen(poses)) stage.measure();
+    const ghosts = ghost ? [{ poses: ghost, links: scenery.links(ghost), alpha: 0.75, colour: twinColour }] : [];
+    stage.draw(poses, scenery.links(poses), { trails: traces.trails(), ghosts, pull: hands.line });
+    frames++;
+    if (!moved || frames % PLOTS_EVERY === 0) drawPlots();
+    if (!moved || frames % WORDS_EVERY === 0) writeWords();
+  }
+
+  function drawPlots() {
+    if (folded()) return;
+    signals.update();
+    signals.draw();
+    portrait.update();
+    portrait.draw();
+  }
+
+  function writeWords() {
+    writeReadings(toy, poses, ghost);
+    panel.write();
+    numbers.write();
+    byId("untrace").disabled = traces.count === 0;
+  }
+
+  const loop = createLoop(toy, picture), refresh = loop.refresh;
+  const hands = useHands(canvas, stage, toy, {
+    scenery, gravity: () => gravityOf(toy), poses: () => poses, changed: refresh, click: found => traces.toggle(found, poses),
+  });
+  const signals = createSignals(toy, past, reactions, refresh), portrait = createPortrait(toy, past, section, refresh);
+  const panel = createPanel(toy, refresh), numbers = createNumbers(toy);
+  createModes(toy, refresh);
+  const acts = {
+    play: () => (toy.playing ? toy.pause() : toy.play()),
+    step: () => {
+      toy.pause();
+      toy.step(toy.speed / 60);
+      past.sample();
+      traces.sample(scenery.poses(mechanism));
+    },
+    reset: () => toy.start(),
+    here: () => {
+      toy.startHere();
+      toy.tell("reset now comes back to this state");
+    },
+    share: () => shareLink(toy).then(toy.tell),
+    fit: () => {
+      stage.home();
+      scenery.fit(poses);
+      stage.measure();
+    },
+    untrace: traces.clear,
+    help: () => byId("keys").showModal(),
+    watch: signals.choose,
+  };
+  useControls(toy, acts, refresh);
+  useKeys(toy, stage, panel.inputs, {
+    " ": acts.play, ".": acts.step, ArrowRight: acts.step, r: acts.reset, h: acts.here, c: acts.untrace, 0: acts.fit, "?": acts.help,
+    b: () => byId("twin").click(), "[": () => changeSpeed(toy, -1), "]": () => changeSpeed(toy, 1),
+    "+": () => stage.zoom(1.2), "=": () => stage.zoom(1.2), "-": () => stage.zoom(1 / 1.2),
+  }, refresh);
+  canvas.addEventListener("dblclick", event => {
+    if (stage.pick(event.offsetX, event.offsetY)) return;
+    acts.fit();
+    refresh();
+  });
+
+  const openLink = () => {
+    const found = readLink(toy, location.hash);
+    if (!found) {
+      if (location.hash.startsWith("#t=")) toy.tell("this link does not hold a state of this mechanism");
+      return Boolean(location.hash.startsWith("#t="));
+    }
+    toy.pause();
+    if (toy.restore(found.time, found.values, found.parameters)) toy.tell("opened from a link: press play to go on");
+    refresh();
+    return true;
+  };
+  addEventListener("hashchange", openLink);
+  watchTheme(() => {
+    stage.retheme();
+    twinColour = readTheme().lines[2];
+    byId("twin-colour").style.background = css(twinColour);
+    signals.retheme();
+    portrait.retheme();
+    refresh();
+  });
+  byId("twin-colour").style.background = css(twinColour);
+  for (const event of ["jumped", "changed"]) toy.on(/** @type {any} */ (event), refresh);
+  for (const fold of document.querySelectorAll("details")) fold.addEventListener("toggle", refresh);
+  const resized = new ResizeObserver(loop.show);
+  for (const id of ["view", "chart", "portrait"]) resized.observe(byId(id));
+
+  Object.defineProperty(window, "pendula", { value: createApi(toy, loop, refresh), enumerable: true });
+  const still = openLink() || matchMedia("(prefers-reduced-motion: reduce)").matches;
+  loop.show();
+  if (!still) toy.play();
+  document.body.dataset.ready = "true";
+}

@@ -1,0 +1,151 @@
+// The panel beside the mechanism: sliders for parameters and inputs, the state, modes to excite, numbers of the equations.
+
+import { byId, element } from "../page.js";
+import { short } from "../numbers.js";
+import { numberField, slider, writeField } from "./entries.js";
+
+const MOST_NUMBERS = 8; // size of the largest mass matrix that is shown
+
+/** Keys that push an input while they are held: down, up. */
+export const INPUT_KEYS = [["a", "d"], ["s", "w"], ["j", "l"], ["k", "i"]];
+
+/** @param {any} toy @param {() => void} changed */
+export function createPanel(toy, changed) {
+  const { record, mechanism } = toy, { names, sizes } = record.about;
+  /** @type {(() => void)[]} */ const writers = [];
+  const inputs = record.sliders.filter((/** @type {any} */ s) => s.input);
+
+  /** One row: name with unit, slider, value, reset. @param {any} given */
+  function sliderRow(given) {
+    const row = element("div", "row"), name = element("span", "name", given.name);
+    if (given.unit) name.append(element("small", "", ` ${given.unit}`));
+    const keys = given.input ? INPUT_KEYS[inputs.indexOf(given)] : null;
+    if (keys) {
+      name.append(" ", element("kbd", "", keys[0].toUpperCase()), element("kbd", "", keys[1].toUpperCase()));
+      name.title = `hold ${keys[0].toUpperCase()} or ${keys[1].toUpperCase()} to push`;
+    }
+    const set = (/** @type {number} */ value) => {
+      toy.set(given.name, value);
+      changed();
+    };
+    const label = given.unit ? `${given.name} in ${given.unit}` : given.name;
+    const bar = slider({ ...given, name: label }, set), field = numberField(`${label}, value`, set);
+    const reset = element("button", "undo", "\u21ba");
+    reset.type = "button";
+    reset.title = `back to ${short(given.value, 5)}`;
+    reset.setAttribute("aria-label", `reset ${given.name} to ${short(given.value, 5)}`);
+    reset.addEventListener("click", () => set(given.value));
+    row.append(name, bar.element, field, reset);
+    const write = () => {
+      const value = mechanism.get(given.name);
+      bar.write(value, `${short(value, 5)} ${given.unit}`);
+      writeField(field, value);
+      reset.classList.toggle("off", value === given.value);
+      reset.disabled = value === given.value;
+    };
+    writers.push(write);
+    write();
+    return row;
+  }
+
+  byId("inputs").append(...inputs.map(sliderRow));
+  byId("inputs-fold").hidden = !inputs.length;
+  const parameters = record.sliders.filter((/** @type {any} */ s) => !s.input);
+  byId("parameters").append(...parameters.map(sliderRow));
+  byId("parameters-fold").hidden = !parameters.length;
+  byId("reset-parameters").addEventListener("click", () => {
+    const back = Object.fromEntries(record.sliders.map((/** @type {any} */ s) => [s.name, s.value]));
+    toy.restore(mechanism.time, Float64Array.from(mechanism.values), back);
+    changed();
+  });
+  toy.on("changed", () => writers.forEach(write => write()));
+
+  // the state: every coordinate with its speed
+  const all = [...names.coordinates, ...names.speeds];
+  const fields = all.map((name, k) => {
+    const unit = record.units.of[name] || "", row = element("div", "row state"), label = element("span", "name", name);
+    if (unit) label.append(element("small", "", ` ${unit}`));
+    const field = numberField(`${name}${unit ? ` in ${unit}` : ""}`, value => {
+      toy.pause();
+      toy.put({ [name]: value });
+      changed();
+    });
+    row.append(label, field);
+    byId(k < sizes.coordinates ? "state" : "speeds").append(row);
+    return field;
+  });
+
+  return {
+    inputs,
+    /** Writes the state; not for every frame. */
+    write() {
+      if (byId("state-fold").open) fields.forEach((field, k) => writeField(field, mechanism.values[k]));
+    },
+  };
+}
+
+/** Buttons that start a mode. @param {any} toy @param {() => void} changed */
+export function createModes(toy, changed) {
+  const { record } = toy, given = record.modes, fold = byId("modes-fold");
+  fold.hidden = !given;
+  if (!given) return;
+  const size = byId("amplitude"), angle = (/** @type {any} */ mode) => (record.units.of[mode.coordinate] || "rad") === "rad";
+  for (const mode of given.listed) {
+    const button = element("button", "mode"), unit = angle(mode) ? "\u00b0" : " %";
+    button.type = "button";
+    button.append(element("b", "", `Mode ${mode.number}`), element("span", "", `${short(mode.hertz, 3)} Hz`));
+    button.title = mode.words;
+    button.setAttribute("aria-label", `Start mode ${mode.number}, ${short(mode.hertz, 3)} hertz, with the chosen amplitude`);
+    button.addEventListener("click", () => {
+      const value = Math.abs(Number(size.value)) || 10;
+      const by = unit === " %" ? value / 100 * record.about.length : value * Math.PI / 180;
+      const done = toy.startFrom({
+        q: given.q.map((/** @type {number} */ q, /** @type {number} */ k) => q + by * mode.q[k]),
+        v: mode.v.map((/** @type {number} */ v) => by * v),
+      });
+      if (done) {
+        toy.play();
+        toy.tell(`mode ${mode.number}, ${value}${unit} of ${mode.coordinate}`);
+      }
+      changed();
+    });
+    byId("modes").append(button);
+  }
+  const note = () => {
+    const same = record.sliders.every((/** @type {any} */ s) => toy.mechanism.get(s.name) === s.value);
+    byId("modes-note").hidden = same;
+  };
+  toy.on("changed", note);
+  note();
+}
+
+/** The numbers of M v' = f beside the equations. @param {any} toy */
+export function createNumbers(toy) {
+  const { sizes, names } = toy.record.about, n = sizes.speeds, table = byId("numbers");
+  const fold = byId("equations-fold");
+  if (n > MOST_NUMBERS) {
+    byId("numbers-note").textContent = `The mass matrix has ${n} rows; its numbers are not shown here.`;
+    table.hidden = true;
+    return { write() {} };
+  }
+  const head = element("tr");
+  head.append(element("th", "", ""), ...names.speeds.map((/** @type {string} */ name) => element("th", "", name)), element("th", "", "f"), element("th", "", "v\u2032"));
+  table.append(head);
+  const cells = names.speeds.map((/** @type {string} */ name) => {
+    const row = element("tr"), found = Array.from({ length: n + 2 }, () => element("td"));
+    row.append(element("th", "", name), ...found);
+    table.append(row);
+    return found;
+  });
+  return {
+    write() {
+      if (!fold.open) return;
+      const { M, f } = toy.mechanism.terms(), { accelerations } = toy.mechanism.forces();
+      cells.forEach((/** @type {any[]} */ row, /** @type {number} */ i) => {
+        M[i].forEach((/** @type {number} */ value, /** @type {number} */ j) => { row[j].textContent = short(value, 4); });
+        row[n].textContent = short(f[i], 4);
+        row[n + 1].textContent = short(accelerations[i], 4);
+      });
+    },
+  };
+}
