@@ -30,6 +30,7 @@ for _name, _module, _summary in (
     ("bench", "bench", "Accuracy and speed on published benchmarks."),
     ("papers", "papers", "Five papers recomputed, with their errata, in one page."),
     ("report", "report", "Everything about a model in one page that opens anywhere."),
+    ("studio", "studio", "Build and study mechanisms in the browser."),
 ):
     COMMANDS.register(_name, f"pendula.app.commands.{_module}:{_name}_command", summary=_summary)
 

@@ -53,7 +53,7 @@ def read_toml(path: str | Path) -> tuple[dict[str, Any], str]:
         ModelError: the file cannot be read, is too large or is not TOML.
     """
     text, source = _read(path)
-    return _toml(text, source), source
+    return parse_toml(text, source), source
 
 
 def _read(path: str | Path) -> tuple[str, str]:
@@ -89,11 +89,11 @@ def loads(text: str, *, source: str = "model text") -> Model:
     """
     if not isinstance(text, str):
         raise ModelError([Problem("model", "", f"must be text, found {shown(text)}")], source=source)
-    return from_data(_toml(text, source), source=source)
+    return from_data(parse_toml(text, source), source=source)
 
 
-def _toml(text: str, source: str) -> dict[str, Any]:
-    """TOML text as plain data."""
+def parse_toml(text: str, source: str) -> dict[str, Any]:
+    """TOML text as plain data; raises ModelError if it is not TOML, or too large or too deep for a model."""
     if len(text) > LARGEST_FILE:
         raise ModelError([Problem("file", "", f"it is larger than {LARGEST_FILE} bytes")], source=source)
     if _LONG_KEY.search(text):
@@ -171,19 +171,32 @@ def dumps(model: Model) -> str:
     """
     if not isinstance(model, Model):
         raise UsageError(f"dumps and save expect a model, found a {type(model).__name__}")
-    data = to_data(model)
-    lines = [f"{key} = {_value(value)}" for key, value in data.items() if not _is_section(value)]
+    return data_text(to_data(model))
+
+
+def data_text(data: Mapping[str, Any]) -> str:
+    """Plain data in the form of a model file, as TOML text; it need not be a valid model.
+
+    Example:
+        >>> print(data_text({"bodies": [{"name": "rod"}], "name": "unfinished"}), end="")
+        name = "unfinished"
+        <BLANKLINE>
+        [[bodies]]
+        name = "rod"
+    """
+    lines = [f"{_key(key)} = {_value(value)}" for key, value in data.items() if not _is_section(value)]
     for key, value in data.items():
         if isinstance(value, dict):
-            lines += ["", f"[{key}]", *_entries(value)]
+            lines += ["", f"[{_key(key)}]", *_entries(value)]
         elif _is_section(value):
             for entry in value:
-                lines += ["", f"[[{key}]]", *_entries(entry)]
+                lines += ["", f"[[{_key(key)}]]", *_entries(entry)]
     return "\n".join(lines) + "\n"
 
 
 def _is_section(value: Any) -> bool:
-    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
+    is_list = isinstance(value, list) and bool(value)
+    return isinstance(value, dict) or (is_list and all(isinstance(entry, dict) for entry in value))
 
 
 def _entries(table: dict[str, Any]) -> list[str]:

@@ -205,7 +205,7 @@ def _read_list(section: str, data: Any, reading: Reading) -> None:
         reading.problems.append(Problem("model", section, cause, f"write [[{section}]] in double brackets"))
         return
     for index, item in enumerate(data):
-        label = _label(kind, item, index)
+        label = label_of(kind, item, index)
         if _has_type(section, item, label, reading.problems):
             cls: type[Element] = Body if section == "bodies" else _KINDS[section][_field(item, "type")]
             found = _read(adapter_of(cls), item, reading.problems, label, cls)
@@ -246,7 +246,7 @@ def _name_of(item: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _label(kind: str, item: Any, index: int) -> str:
+def label_of(kind: str, item: Any, index: int) -> str:
     """The name of a body, joint or force in messages."""
     name = _name_of(item)
     if name:

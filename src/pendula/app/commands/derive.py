@@ -19,6 +19,7 @@ from pendula.present.words.tables import WIDTH, number, table
 from pendula.words import picked
 
 if TYPE_CHECKING:
+    from pendula.analysis.court.agreement import Certificate
     from pendula.analysis.court.expressions import ExpressionCheck
     from pendula.equations.equations import Equations
 
@@ -173,18 +174,7 @@ def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
 
     certificate = check(model, states=states, seed=seed)
     if as_json:
-        found = [{"a": p.a, "b": p.b, "max_difference": p.max_difference, "where": p.where} for p in certificate.pairs]
-        opt.echo_json(
-            {
-                "model": certificate.model,
-                "formulations": list(certificate.formulations),
-                "states": certificate.states,
-                "tolerance": TOLERANCE,
-                "pairs": found,
-                "expressions": _expression_data(certificate.expressions),
-                "passed": certificate.passed,
-            }
-        )
+        opt.echo_json(certificate_data(certificate))
         return certificate.passed
     *first, last = certificate.formulations
     click.echo(_paragraph(f"{certificate.model}: {', '.join(first)} and {last} at {states} random states") + "\n")
@@ -199,6 +189,21 @@ def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
             click.echo(_paragraph(f"{pair.a} and {pair.b} disagree most in the {pair.where}"))
     click.echo("\n".join(_paragraph(line) for line in str(certificate.expressions).splitlines()))
     return certificate.passed
+
+
+def certificate_data(certificate: Certificate) -> dict[str, Any]:
+    """The agreement of all formulations as plain data."""
+    from pendula.analysis.court.agreement import TOLERANCE
+
+    return {
+        "model": certificate.model,
+        "formulations": list(certificate.formulations),
+        "states": certificate.states,
+        "tolerance": TOLERANCE,
+        "pairs": [picked(pair, "a b max_difference where") for pair in certificate.pairs],
+        "expressions": _expression_data(certificate.expressions),
+        "passed": certificate.passed,
+    }
 
 
 def _expression_data(found: ExpressionCheck) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def ensemble_command(
     with Progress(quiet=as_json, forks=True) as progress:
         prepare_many_motions(how["stepper"])
         system = compile_system(found, formulation, engine=engine)
-        drawn = _draw(system, vary, spread, states, runs, seed)
+        drawn = draw_values(system, vary, spread, states, runs, seed)
         parameters = {n: x for n, x in drawn.items() if n in found.parameters}
         states |= {n: x for n, x in drawn.items() if n not in parameters}
         progress.say("simulating")
@@ -90,14 +90,14 @@ def ensemble_command(
     wrote = opt.write_result(ensemble, paths["-o"]) if streamed is None else [f"wrote {streamed}"]
     wrote += opt.draw(ensemble, paths["--plot"])
     if as_json:
-        opt.echo_json(_data(ensemble, seed))
+        opt.echo_json(ensemble_data(ensemble, seed))
     else:
         click.echo(_report(ensemble, wrote))
     if not ensemble.ok.all():
         sys.exit(1)
 
 
-def _draw(
+def draw_values(
     system: Any, vary: tuple[str, ...], spread: tuple[str, ...], given: dict[str, Any], runs: int, seed: int
 ) -> dict[str, Any]:
     """Random values by name. Every name has its own random stream, so a further name does not change the others."""
@@ -167,7 +167,8 @@ def _levels(ensemble: Any, name: str) -> tuple[float, ...]:
     return tuple(float(x) for x in np.quantile(ensemble[name][ensemble.ok, -1], LEVELS))
 
 
-def _data(ensemble: Any, seed: int) -> dict[str, Any]:
+def ensemble_data(ensemble: Any, seed: int) -> dict[str, Any]:
+    """Many runs as plain data: quantiles of the states over time, and counts of outcomes."""
     import numpy as np
 
     layout = ensemble.system.in_joints.layout

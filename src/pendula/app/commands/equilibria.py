@@ -69,10 +69,10 @@ def equilibria_command(
             prove=prove,
             on_progress=progress.done,
         )
-        verdicts = _verdicts(asked, found, progress)
+        verdicts = verdicts_of(asked, found, progress)
         wrote = draw(found, path, verdicts=[v["verdict"] for v in verdicts])
     if as_json:
-        echo_json(_data(asked, found, verdicts))
+        echo_json(equilibria_data(asked, found, verdicts))
     else:
         click.echo(_report(asked, found, verdicts, wrote))
     if not len(found):
@@ -90,7 +90,7 @@ def _read_box(asked: Asked, box: tuple[str, ...]) -> dict[str, Any] | None:
     return found or None
 
 
-def _verdicts(asked: Asked, found: Equilibria, progress: Progress) -> list[dict[str, str]]:
+def verdicts_of(asked: Asked, found: Equilibria, progress: Progress) -> list[dict[str, str]]:
     """Verdict, certainty and proof of each; if the linear model fails, undecided with the reason."""
     from pendula.analysis.stability.verdict import stability
 
@@ -122,7 +122,8 @@ def _report(asked: Asked, found: Equilibria, verdicts: list[dict[str, str]], wro
     return "\n".join([*lines, *wrote])
 
 
-def _data(asked: Asked, found: Equilibria, verdicts: list[dict[str, str]]) -> dict[str, Any]:
+def equilibria_data(asked: Asked, found: Equilibria, verdicts: list[dict[str, str]]) -> dict[str, Any]:
+    """Equilibria with their verdicts as plain data."""
     from pendula.present.words.equilibria import equilibrium_data
 
     entries = [

@@ -34,7 +34,7 @@ def reactions_command(output: str | None, plot_file: str | None, as_json: bool, 
     found = reactions(run)
     wrote = [*opt.write_result(found, paths["-o"]), *opt.draw(found, paths["--plot"])]
     if as_json:
-        opt.echo_json(_data(found, run))
+        opt.echo_json(reactions_data(found, run))
     else:
         click.echo(_report(found, run, wrote))
     if not run.ok:
@@ -54,7 +54,8 @@ def _report(found: Any, run: Any, wrote: list[str]) -> str:
     return "\n".join(lines)
 
 
-def _data(found: Any, run: Any) -> dict[str, Any]:
+def reactions_data(found: Any, run: Any) -> dict[str, Any]:
+    """Reactions as plain data: forces and torques by joint over time."""
     fields = ("force_world", "torque_world", "force_body", "torque_body")
     joints = {n: {f: getattr(found, f)[:, k].tolist() for f in fields} for k, n in enumerate(found.joints)}
     return {

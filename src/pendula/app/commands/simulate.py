@@ -68,7 +68,7 @@ def simulate_command(
     found = _horizon(run) if horizon else None
     kept = _integrals(run) if integrals else None
     if as_json:
-        data = _data(run, found) | ({} if kept is None else {"integrals": kept})
+        data = run_data(run, found) | ({} if kept is None else {"integrals": kept})
         if chosen:
             data["quantities"] = {name: values.tolist() for name, values in chosen.items()}
             data["units"] |= {name: run.unit(name) for name in chosen}
@@ -183,7 +183,8 @@ def report(
     return "\n".join(lines)
 
 
-def _data(run: Any, horizon: Any = None) -> dict[str, Any]:
+def run_data(run: Any, horizon: Any = None) -> dict[str, Any]:
+    """A run as plain data: states by name at its samples, and its account."""
     from pendula.present.words.events import events_data
 
     layout = run.joint_layout

@@ -11,6 +11,7 @@ import numpy as np
 from pendula.analysis.equilibria.find import find_equilibria
 from pendula.analysis.modes.modes import modes
 from pendula.analysis.modes.motion import unit_direction
+from pendula.equations.equations import Equations
 from pendula.equations.printing.mathml import write_mathml
 from pendula.errors import NotSupported, PendulaError
 from pendula.library.lookup import model_of
@@ -63,7 +64,7 @@ def live_content(model: Model | str) -> dict[str, Any]:
             "sliders": _sliders(model, live),
             "modes": _modes(system),
         },
-        "equations": _equations(live),
+        "equations": formula_groups(live.equations),
     }
 
 
@@ -231,10 +232,10 @@ def _modes(system: System) -> dict[str, Any] | None:
         return None
 
 
-def _equations(live: LiveProgram) -> list[dict[str, Any]]:
+def formula_groups(equations: Equations) -> list[dict[str, Any]]:
     """Groups of formulas as MathML; empty if they are too long for a page."""
     try:
-        formulas = write_mathml(live.equations)
+        formulas = write_mathml(equations)
     except NotSupported:
         return []
     groups = groupby(formulas, key=lambda formula: formula.words)

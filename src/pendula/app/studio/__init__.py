@@ -1,0 +1,1 @@
+"""The studio: a local server and the page that it serves, to build and study mechanisms in the browser."""

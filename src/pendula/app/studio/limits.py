@@ -1,0 +1,54 @@
+"""The bounds of the studio, in one place: sizes, times, memory and counts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+BODY_BYTES = 2_000_000
+"""Largest body of a request."""
+BODY_SECONDS = 10.0
+"""Time to receive a request, from its first byte to its last."""
+ANSWER_SECONDS = 60.0
+"""Time to answer a request; jobs go on by themselves."""
+RESULT_BYTES = 40_000_000
+"""Largest result of a job, as JSON."""
+FILE_BYTES = 200_000_000
+"""Largest file that a job may write or a page may download."""
+CONNECTIONS = 256
+"""Connections at a time; further ones are refused with 503."""
+SOCKETS = 64
+"""Pages that may listen to events at a time."""
+LISTED = 1000
+"""Files and results that a listing names, newest first."""
+REMEMBERED = 300
+"""Finished jobs that the server remembers; results in the folder stay there."""
+WAITING_BYTES = 100_000_000
+"""Characters of the models of all jobs that wait or run."""
+WAITING_EACH = 30
+"""Jobs of one client that may wait."""
+WAITING_ALL = 600
+"""Jobs of all clients that may wait."""
+CLIENT_NAME = 64
+"""Longest name by which a page tells itself apart from others, in characters."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one job may use, and how many run at a time.
+
+    Args:
+        seconds: time of a long job [s].
+        quick_seconds: time of a job that a person waits for [s].
+        question_seconds: time of a question that is answered at once, such as the check of a model [s].
+        memory: of a worker process [bytes].
+        workers: long jobs that run at a time, of all clients.
+        each: long jobs of one client that run at a time; fewer than ``workers``, so that one client cannot take all.
+    """
+
+    seconds: float = 900.0
+    quick_seconds: float = 120.0
+    question_seconds: float = 10.0
+    memory: int = 3_000_000_000
+    workers: int = max(3, min(6, os.cpu_count() or 1))
+    each: int = 2

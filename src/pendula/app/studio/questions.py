@@ -1,0 +1,63 @@
+"""Questions that are answered at once: whether a model is valid, what the library holds, the schema of model files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pendula.app.studio.model_text import check_data, check_text
+from pendula.errors import UsageError
+
+
+def answer(question: str, given: Mapping[str, Any]) -> Any:
+    """The answer to a question as plain data.
+
+    Raises:
+        PendulaError: the question cannot be answered; the message says why.
+    """
+    return {"check": _check, "library": _library, "template": _template, "schema": _schema}[question](given)
+
+
+def _check(given: Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(given.get("text"), str):
+        return check_text(given["text"])
+    if isinstance(given.get("data"), Mapping):
+        return check_data(given["data"])
+    raise UsageError('a check needs "text" (TOML) or "data" (a table)')
+
+
+def _library(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    from pendula.library import mechanisms
+
+    return [
+        {
+            "name": entry.name,
+            "summary": entry.summary,
+            "arguments": {name: _shown(value) for name, value in entry.arguments.items()},
+        }
+        for entry in mechanisms().values()
+    ]
+
+
+def _shown(value: Any) -> Any:
+    """A default as it is written in an address: numbers, words, and lists separated by commas."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(str(entry) for entry in value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _template(given: Mapping[str, Any]) -> dict[str, Any]:
+    from pendula.app.options import read_model
+    from pendula.library import mechanisms
+    from pendula.model.files import dumps
+
+    name, arguments = given["name"], given["arguments"]
+    if name not in mechanisms():
+        raise UsageError(f'there is no library mechanism "{name}"')
+    return {"text": dumps(read_model(name, tuple(f"{key}={value}" for key, value in arguments.items() if value)))}
+
+
+def _schema(given: Mapping[str, Any]) -> dict[str, Any]:
+    from pendula.model.files import schema
+
+    return schema()

@@ -1,0 +1,194 @@
+"""The Python script that reproduces what a page shows: the model as text, then one call for each result.
+
+The model is a string of the script and everything else a literal, so that nothing in a model file becomes code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pendula.errors import UsageError
+
+CHANGES = ("parameters", "inputs", "start")
+"""Options that change the model."""
+
+
+def python_script(text: str, shown: Sequence[Mapping[str, Any]]) -> str:
+    """The script for a model and what is shown of it.
+
+    Args:
+        text: of the model, TOML.
+        shown: kinds of jobs with their options, in the order in which they are to be computed.
+
+    Example:
+        >>> made = python_script('name = "x"', [{"kind": "certificate", "options": {}}])
+        >>> made.splitlines()[-1]
+        'print(pendula.check(model))'
+    """
+    lines = [
+        '"""Written by the studio of Pendula: reproduces what it showed."""',
+        "",
+        "import pendula",
+        "",
+        f"MODEL = {literal(text)}",
+        "",
+        "model = pendula.loads(MODEL)",
+        "system = pendula.compile_system(model)",
+    ]
+    for one in shown:
+        kind, options = one.get("kind"), one.get("options") or {}
+        if kind not in WRITERS or not isinstance(options, Mapping):
+            known = ", ".join(WRITERS)
+            raise UsageError(f"a script can reproduce results of the kinds {known}")
+        lines += ["", f"# {kind}", *_changed(options), *WRITERS[kind](options)]
+    return "\n".join(lines) + "\n"
+
+
+def literal(text: str) -> str:
+    """A text as a Python literal over several lines, with everything unprintable escaped.
+
+    Example:
+        >>> import ast
+        >>> hostile = "a" + 3 * '"' + "b" + chr(0x202E) + chr(92) + chr(0)
+        >>> ast.literal_eval(literal(hostile)) == hostile
+        True
+    """
+    inside = "".join(_escaped(letter) for letter in text)
+    if '"""' in inside or inside.endswith('"'):  # these would end the literal early
+        inside = inside.replace('"', '\\"')
+    return f'"""\\\n{inside}"""'
+
+
+def _escaped(letter: str) -> str:
+    if letter == "\\":
+        return "\\\\"
+    return letter if letter == "\n" or letter.isprintable() else ascii(letter)[1:-1]
+
+
+def _value(value: Any) -> str:
+    """A literal of plain data: numbers, texts, lists and tables."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return repr(value)
+    if isinstance(value, str):
+        return ascii(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_value(str(k))}: {_value(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_value(v) for v in value) + "]"
+    raise UsageError("options must be numbers, texts, lists and tables")
+
+
+def _changed(options: Mapping[str, Any]) -> list[str]:
+    """The model and the system with changed parameters, inputs and initial state."""
+    parameters, inputs, start = (options.get(name) or {} for name in CHANGES)
+    lines = ["model = pendula.loads(MODEL)"]
+    if parameters:
+        lines.append(f"model = model.with_parameters({_value(parameters)})")
+    if inputs:
+        lines.append(f"model = model.with_changes(inputs=dict(model.inputs) | {_value(inputs)})")
+    if start:
+        lines.append(f"model = model.with_changes(initial=dict(model.initial) | {_value(start)})")
+    return [*lines, "system = pendula.compile_system(model)"] if len(lines) > 1 else []
+
+
+def _given(options: Mapping[str, Any], *names: str) -> str:
+    """The options that were given, as arguments of a call."""
+    return "".join(f", {name}={_value(options[name])}" for name in names if options.get(name) is not None)
+
+
+def _simulate(options: Mapping[str, Any]) -> list[str]:
+    given = {"duration": 10.0, "samples": 500, **{k: v for k, v in options.items() if v is not None}}
+    how = _given(given, "tol", "samples", "stepper", "step", "events", "max_steps")
+    return [f"run = pendula.simulate(system, {_value(given['duration'])}{how})", "print(run)"]
+
+
+def _rest(options: Mapping[str, Any]) -> list[str]:
+    """The equilibrium that ``at`` names."""
+    at, rates = options.get("at"), _given(options, "rates")
+    if isinstance(at, Mapping) and at:
+        return [f"rest = pendula.equilibria.equilibrium_at(system, {_value(at)}{rates})"]
+    which = "0" if at is None or at == {} else ascii(str(at))
+    return [f"rest = pendula.find_equilibria(system{rates})[{which}]"]
+
+
+def _ensemble(options: Mapping[str, Any]) -> list[str]:
+    vary, spread = options.get("vary") or {}, options.get("spread") or {}
+    runs, seed = options.get("runs") or 200, options.get("seed") or 1
+    given = {"duration": 10.0, "samples": 200, **{k: v for k, v in options.items() if v is not None}}
+    return [
+        "import numpy as np",
+        "",
+        f"runs, seed = {_value(runs)}, {_value(seed)}",
+        "start = dict(model.parameter_values) | system.in_joints.initial_state().as_dict()",
+        "drawn = {}",
+        f"for name, (low, high) in {_value(vary)}.items():",
+        "    drawn[name] = np.random.default_rng([seed, *name.encode()]).uniform(low, high, runs)",
+        f"for name, width in {_value(spread)}.items():",
+        "    noise = np.random.default_rng([seed, *name.encode()]).standard_normal(runs)",
+        "    drawn[name] = start[name] + width * noise",
+        "values = {name: x for name, x in drawn.items() if name in model.parameters}",
+        "states = {name: x for name, x in drawn.items() if name not in values}",
+        f"many = pendula.simulate_many(system, {_value(given['duration'])}, states, parameters=values or None, "
+        f'bad_starts="mark"{_given(given, "tol", "samples")})',
+        "print(many)",
+    ]
+
+
+def _locus(options: Mapping[str, Any]) -> list[str]:
+    name, low, high = (_value(options.get(key)) for key in ("parameter", "low", "high"))
+    return [
+        "import numpy as np",
+        "",
+        *_rest(options),
+        f"for value in np.linspace({low}, {high}, {_value(options.get('count') or 100)}):",
+        "    try:",
+        f"        near = pendula.linearize(system, rest.state, parameters={{{name}: value}})",
+        "    except pendula.errors.PendulaError as error:",
+        "        print(value, error)",
+        "        continue",
+        "    print(value, pendula.linear.spectrum(near).roots)",
+    ]
+
+
+def _equations(options: Mapping[str, Any]) -> list[str]:
+    formulation = _value(options.get("formulation") or "lagrange")
+    form = options.get("format") or "text"
+    shown = _value("latex" if form == "mathml" else form)
+    return [f"print(pendula.print_equations(pendula.derive(model, {formulation}), {shown}))"]
+
+
+def _reactions(options: Mapping[str, Any]) -> list[str]:
+    return [*_simulate(options), "print(pendula.reactions(run))"]
+
+
+def _section(options: Mapping[str, Any]) -> list[str]:
+    events = [options.get("event") or ""]
+    crossings = "for found in run.events.values():"
+    return [*_simulate({**options, "events": events}), crossings, "    print(found)"]
+
+
+def _stability(options: Mapping[str, Any]) -> list[str]:
+    return [*_rest(options), "print(pendula.stability(system, rest))"]
+
+
+def _floquet(options: Mapping[str, Any]) -> list[str]:
+    given = {**options, "at": options.get("at") or None}
+    return [f"print(pendula.driven.floquet(system{_given(given, 'period', 'at', 'close')}))"]
+
+
+WRITERS: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
+    "simulate": _simulate,
+    "equilibria": lambda options: [f"print(pendula.find_equilibria(system{_given(options, 'prove', 'rates')}))"],
+    "linear": lambda options: [*_rest(options), "linear = pendula.linearize(system, rest)", "print(linear)"],
+    "modes": lambda options: [*_rest(options), f"print(pendula.modes(system, rest{_given(options, 'damped')}))"],
+    "stability": _stability,
+    "locus": _locus,
+    "floquet": _floquet,
+    "reactions": _reactions,
+    "section": _section,
+    "ensemble": _ensemble,
+    "certificate": lambda options: ["print(pendula.check(model))"],
+    "equations": _equations,
+}
+"""How each kind of result is written."""

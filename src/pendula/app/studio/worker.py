@@ -1,0 +1,150 @@
+"""The process that works for the studio: reads requests line by line, computes, and writes progress and answers.
+
+It is started as ``python -m pendula.app.studio.worker PARENT MEMORY``. Requests and answers are lines of JSON on
+standard input and output. Everything that comes from a model file is handled here and never in the server, so that a
+request that takes too long or too much memory ends with its process: the server kills it and starts another one. The
+process bounds its own memory, and it ends when the server ends, however that happens.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any, TextIO
+
+from pendula.app.studio.limits import FILE_BYTES
+
+LOOK = 1.0  # seconds between looks whether the server is still there
+TELL = 0.1  # seconds between two messages of progress
+
+
+def main(parent: int, memory: int) -> None:
+    """Answers requests until standard input ends."""
+    answers = _own_output()
+    _bound(memory)
+    _end_with(parent)
+    tell = Teller(answers)
+    for line in sys.stdin:
+        request = json.loads(line)
+        tell.begin()
+        answer = _answer(request, tell)
+        tell.send(answer)
+
+
+class Teller:
+    """Progress of the work, in the form in which :class:`pendula.app.progress.Progress` is told it."""
+
+    def __init__(self, answers: TextIO) -> None:
+        self._answers = answers
+        self._text, self._last = "", 0.0
+
+    def begin(self) -> None:
+        """Forgets what the last request said."""
+        self._text, self._last = "", 0.0
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Writes one line."""
+        self._answers.write(json.dumps(message, separators=(",", ":")) + "\n")
+        self._answers.flush()
+
+    def say(self, text: str) -> None:
+        """What is being done now."""
+        self._text = text
+        self.send({"progress": {"fraction": None, "text": text}})
+
+    def fraction(self, done: float) -> None:
+        """How much of it is done, from 0 to 1; told at most ten times a second."""
+        now = time.monotonic()
+        if now - self._last >= TELL:
+            self._last = now
+            self.send({"progress": {"fraction": min(max(float(done), 0.0), 1.0), "text": self._text}})
+
+    def done(self, so_far: int, planned: int) -> None:
+        """The same by counts."""
+        self.fraction(so_far / max(planned, 1))
+
+    def update(self, t: float, t_end: float, steps: int) -> None:
+        """The same by the time of a simulation."""
+        self.fraction(abs(t) / (abs(t_end) or 1.0))
+
+
+def _answer(request: dict[str, Any], tell: Teller) -> dict[str, Any]:
+    """The answer to one request: ``{"answer": ...}``, or ``{"error": text}``."""
+    from pendula.errors import PendulaError
+
+    try:
+        if request.get("warm"):
+            from pendula.app.studio.work import warm
+
+            warm()
+            return {"answer": None}
+        if "question" in request:
+            from pendula.app.studio.questions import answer
+
+            return {"answer": answer(request["question"], request["given"])}
+        from pendula.app.studio.work import perform
+
+        return {"answer": perform(request, tell)}
+    except PendulaError as error:
+        return {"error": str(error)}
+    except MemoryError:
+        return {"error": "this needs more memory than a job of the studio may use", "ended": True}
+    except RecursionError:
+        return {"error": "the request is nested too deeply"}
+    except Exception as error:
+        if os.environ.get("PENDULA_DEBUG"):
+            raise
+        return {"error": f"internal error, a bug in Pendula: {type(error).__name__}: {error}"[:2000]}
+
+
+def _own_output() -> TextIO:
+    """Standard output for answers alone; what else is printed goes to standard error."""
+    own = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return own
+
+
+def _bound(memory: int) -> None:
+    """Bounds memory and the size of files, where the system can do that."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(5)  # the server answers first
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    # Private data on Linux; elsewhere the nearest limit is that of all addresses.
+    kind = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
+    for which, most in ((kind, memory), (resource.RLIMIT_FSIZE, 2 * FILE_BYTES), (resource.RLIMIT_CORE, 0)):
+        with contextlib.suppress(OSError, ValueError):
+            hard = resource.getrlimit(which)[1]
+            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(which, (most, hard))
+    with contextlib.suppress(AttributeError, ValueError):
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # an error instead of the end of the process
+
+
+def _end_with(parent: int) -> None:
+    """Ends this process when the server ends, also in the middle of long work."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            import ctypes
+
+            ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(LOOK)
+        os._exit(1)
+
+    if hasattr(os, "getppid"):
+        threading.Thread(target=watch, daemon=True).start()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
