@@ -22,7 +22,7 @@ export function createBuilder(scene, model) {
     pending = null;
     closeMenu();
     button.setAttribute("aria-pressed", String(on));
-    button.textContent = on ? "Done adding" : "+ Add in scene";
+    button.textContent = on ? "Done" : "+ Add";
     if (on && scene.show.kind === "motion") scene.live(null, false);
     dress(scene.show);
   }
@@ -70,12 +70,15 @@ export function createBuilder(scene, model) {
     if (pending) {
       const length = norm(add(point.world, pending.world, -1)), start = pending;
       pending = null;
-      if (length < point.near) return say("a spring needs two points: choose the first again");
+      show.setMarks([]);
+      if (start.side.body === point.side.body) {
+        return say(`a spring connects two bodies, and both points are on ${point.side.body}: choose the first again`);
+      }
       model.edit((/** @type {any} */ data) => addSpring(data, start.side, point.side, Number(length.toPrecision(3))));
       return undefined;
     }
     show.setMarks([{ at: point.world, colour: null }]);
-    const size = Number(nice(Math.min(show.size, 2.4) / 2.4).toPrecision(3));
+    const size = lengthFor(show);
     const edit = (/** @type {(data: any) => void} */ change) => () => model.edit(change);
     const items = [
       { text: "Hang a rod here", act: edit(data => hangRod(data, point.side, size)) },
@@ -90,6 +93,12 @@ export function createBuilder(scene, model) {
     ];
     openMenu(point.side.at ? `${point.side.body}, ${point.side.at}` : point.side.body, items, event.clientX, event.clientY);
     return undefined;
+  }
+
+  /** The length of a new rod: that of the last one, or what suits the picture. @param {any} show */
+  function lengthFor(show) {
+    const rods = (model.data.bodies || []).map((/** @type {any} */ b) => numberOf(model.data, b.rod?.length)).filter(Number.isFinite);
+    return rods.pop() ?? Number(nice(show.kind === "empty" ? 1 : 2 * show.size).toPrecision(3));
   }
 
   /** Joints that turn, at a point. @param {any} show @param {any} point @returns {string[]} */

@@ -62,8 +62,8 @@ export function sideAt(data, body, at, near) {
     if (far < least) [best, least] = [name, far];
   }
   if (best) return { body, at: best };
-  const digits = Math.max(0, Math.ceil(-Math.log10(near || 1e-3)) + 1);
-  const position = at.map(x => Number(x.toFixed(digits)) + 0);
+  const step = 10 ** Math.floor(Math.log10(near || 1e-3)); // a click is not more exact than this
+  const position = at.map(x => (Math.abs(x) < near ? 0 : Number((step * Math.round(x / step)).toPrecision(6))));
   return position.every(x => x === 0) ? { body } : { body, position };
 }
 

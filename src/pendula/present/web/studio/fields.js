@@ -269,9 +269,23 @@ function other(context, about, path, value) {
   return [element("p", "quiet", value === undefined ? "can be given in the text" : "given: see the text")];
 }
 
+export const COPY = "M5 1.5h8.5v10H5zM6.5 3v7H12V3zM2.5 4.5H4V13h6.5v1.5h-8z";
+
+/** A picture of 16 by 16. @param {string} path @returns {SVGElement} */
+function iconOf(path) {
+  const space = "http://www.w3.org/2000/svg", svg = document.createElementNS(space, "svg"), line = document.createElementNS(space, "path");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("aria-hidden", "true");
+  line.setAttribute("d", path);
+  line.setAttribute("fill-rule", "evenodd");
+  svg.append(line);
+  return svg;
+}
+
 /** A small button with a sign. @param {string} sign @param {string} label @param {() => void} act @returns {any} */
 export function smallButton(sign, label, act) {
-  const button = element("button", "small", sign);
+  const button = element("button", "small", sign === COPY ? "" : sign);
+  if (sign === COPY) button.append(iconOf(COPY));
   button.type = "button";
   button.setAttribute("aria-label", label);
   button.title = label;

@@ -2,7 +2,7 @@
 
 import { byId, element } from "../page.js";
 import { addEntry, bodyOf, duplicateEntry, namesOf, removeEntry, renameBody, renameJoint } from "./edits.js";
-import { choiceOf, entry, fieldBox, makeField, markOf, setAt, smallButton, valueAt, writeScalar } from "./fields.js";
+import { choiceOf, COPY, entry, fieldBox, makeField, markOf, setAt, smallButton, valueAt, writeScalar } from "./fields.js";
 
 const BODY_KINDS = ["rod", "point", "disc", "box", "sphere"];
 const OWN = "own mass";
@@ -88,7 +88,7 @@ export function createForm(model, schema) {
     const key = `${list.key}/${k}`, head = headOf(item.name || item.type || `${list.one} ${k + 1}`, summaryOf(list.key, item)), acts = element("span", "acts");
     const name = item.name || `${list.one} ${k + 1}`;
     acts.append(
-      smallButton("\u29c9", `duplicate ${name}`, () => context.change(data => duplicateEntry(data, list.key, k))),
+      smallButton(COPY, `duplicate ${name}`, () => context.change(data => duplicateEntry(data, list.key, k))),
       smallButton("\u00d7", `remove ${name}`, () => context.change(data => removeEntry(data, list.key, k))),
     );
     head.append(acts);
@@ -185,6 +185,7 @@ export function createForm(model, schema) {
     for (const one of host.querySelectorAll(".problem")) /** @type {any} */ (one).hidden = true;
     for (const one of host.querySelectorAll("[aria-invalid]")) one.removeAttribute("aria-invalid");
     const places = new Map([...host.querySelectorAll("[data-path]")].map(one => [/** @type {any} */ (one).dataset.path, one]));
+    if (!model.data.bodies?.length && !model.data.joints?.length) return; // an empty model is no mistake
     for (const { path = [], message } of problems) {
       for (let n = path.length; n > 0; n--) {
         const place = places.get(markOf(path.slice(0, n)));

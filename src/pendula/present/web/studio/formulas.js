@@ -22,6 +22,7 @@ export function mathElement(text) {
     if (node.nodeType !== Node.ELEMENT_NODE || !MATH_NAMES.has(given.localName)) return document.createTextNode(node.textContent || "");
     const made = document.createElementNS(MATH, given.localName);
     for (const { name, value } of given.attributes) if (MATH_MARKS.has(name)) made.setAttribute(name, value);
+    if (given.getAttribute("class") === "matrix") made.setAttribute("class", "matrix");
     made.append(...[...given.childNodes].map(copy));
     return made;
   };
@@ -43,6 +44,7 @@ function makeEquations(host, tools) {
 
   async function compute() {
     const key = `${by.select.value} ${as.select.value} ${tools.model.text}`;
+    if (!tools.model.data.bodies?.length) out.replaceChildren(element("p", "quiet", "The equations appear here as soon as the model has a body."));
     if (host.hidden || key === shownFor || !tools.model.ok || !tools.model.data.bodies?.length) return;
     shownFor = key;
     const number = ++latest;

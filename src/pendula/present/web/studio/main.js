@@ -2,6 +2,7 @@
 
 import { byId, watchErrors } from "../page.js";
 import { watchTheme } from "../theme.js";
+import { place } from "../vectors.js";
 import { createBuilder } from "./build.js";
 import { createDocument } from "./document.js";
 import { createExport } from "./export.js";
@@ -287,6 +288,25 @@ function onScreen(tools) {
   });
 }
 
+/** What scripts of lecturers and tests can ask the page. @param {any} tools */
+function handles(tools) {
+  return {
+    get model() { return structuredClone(tools.model.data); },
+    get text() { return tools.model.text; },
+    get problems() { return structuredClone(tools.model.problems); },
+    /** Where a point of a body is on the screen, in pixels of the window. @param {string} body @param {number[]} at */
+    screen(body, at = [0, 0, 0]) {
+      const { show } = tools.scene, k = show.bodies.findIndex((/** @type {any} */ b) => b.name === body), area = show.canvas.getBoundingClientRect();
+      if (k < 0) throw new Error(`the scene has no body ${body}`);
+      const [x, y] = show.stage.toScreen(place(show.poses()[k], at));
+      return [area.left + x, area.top + y];
+    },
+    /** State of the live mechanism; null while something else is shown. */
+    get state() { return tools.scene.show.kind === "live" ? tools.scene.show.toy.mechanism.state : null; },
+    get shows() { return tools.scene.show.kind; },
+  };
+}
+
 async function start() {
   watchErrors();
   const tools = createTools();
@@ -302,11 +322,11 @@ async function start() {
     return job;
   };
   tools.onScreen = () => onScreen(tools);
-  const files = createFiles(tools), exports = createExport(tools), place = usePlaces();
+  const files = createFiles(tools), exports = createExport(tools), goTo = usePlaces();
   tools.openResult = async (/** @type {any} */ job) => {
     try {
       const whole = await tools.jobs.fetch(job.id);
-      if (tools.study.show(whole)) place("study");
+      if (tools.study.show(whole)) goTo("study");
       if (job.kind === "simulate") await tools.playRun(job.id);
     } catch (error) {
       tools.tell(error);
@@ -325,6 +345,7 @@ async function start() {
   await (first ? files.openFile(first) : files.startNew());
   tools.study.open(localStorage.getItem("pendula-tab") || "equations");
   await restoreResults(tools);
+  Object.defineProperty(window, "pendula", { value: handles(tools), enumerable: true });
   document.body.dataset.ready = "true";
 }
 

@@ -40,14 +40,14 @@ function makeEquilibria(host, tools) {
     });
     tools.rest.set(list.length, job);
     const told = list.length ? `${list.length} found` : "There is no equilibrium.";
-    const table = tableOf(["", ...columns, "stability", `V ${result.units.potential || ""}`], rows);
+    const table = tableOf(["", ...columns, "stability", `V [${result.units.potential || ""}]`], rows);
     table.classList.add("clickable");
     [...table.querySelectorAll("tr")].slice(1).forEach((row, k) => row.addEventListener("click", event => {
       if (/** @type {any} */ (event.target).tagName !== "BUTTON") startAt(list[k], k, job).catch(error => task.tell(error.message, true));
     }));
-    out.replaceChildren(staleNote(tools, job), element("p", "verdict", `${told}${result.complete ? "; there are no others" : ""}`),
+    out.replaceChildren(staleNote(tools, job), element("p", "verdict", told),
       ...(list.length ? [table, element("p", "quiet", "Click a row to start there; its number also chooses it for eigenvalues and modes.")] : []),
-      ...(result.reason ? [element("p", "quiet", result.reason)] : []));
+      element("p", "quiet", `Complete: ${result.complete} (${result.reason}).`));
   }
 
   /** Starts the live scene at an equilibrium. @param {any} one @param {number} k @param {any} job */
@@ -103,7 +103,7 @@ function makeEigenvalues(host, tools) {
   /** @type {any} */ let locus = null;
   /** @type {any} */ let modes = null;
   let point = -1;
-  const task = createTask("Eigenvalues and modes", async () => {
+  const task = createTask("Eigenvalues, modes", async () => {
     const job = await tools.compute("modes", tools.rest.at);
     showModes(job.result, job);
   });
@@ -168,7 +168,7 @@ function makeEigenvalues(host, tools) {
       const hertz = result.frequencies_hz[k], ratio = result.damping_ratios[k];
       return [play, rootText([e.re, e.im]), hertz === null ? result.kinds[k] : `${short(hertz, 4)} Hz`, ratio === null ? "" : short(ratio, 3)];
     });
-    const words = result.description.map((/** @type {string} */ text) => element("li", "", text)), told = element("ol", "words");
+    const words = result.description.map((/** @type {string} */ text) => element("li", "", text)), told = element("ul", "words");
     told.append(...words);
     list.replaceChildren(staleNote(tools, job), tableOf(["mode", "eigenvalue", "frequency", "damping"], rows), told, ...notesOf(result.notes));
   }
@@ -182,7 +182,7 @@ function makeEigenvalues(host, tools) {
     const parameters = (job.asked ? job.asked.options : job.options || {}).parameters || {};
     const e = result.eigenvalues[number - 1];
     plane.mark([e.re, e.im]);
-    tools.scene.motion(content, { title: `mode ${number}: ${result.description[number - 1]}`, t: motion.t, q, ghost: rest, parameters });
+    tools.scene.motion(content, { title: result.description[number - 1], t: motion.t, q, ghost: rest, parameters });
     tools.shown("mode", `mode ${number}`);
   }
 

@@ -37,6 +37,18 @@ function fillSpeeds(changed) {
   select.addEventListener("change", () => changed(Number(select.value)));
 }
 
+/** Chart or sliders below the picture; the choice is remembered. */
+function useLower() {
+  const buttons = /** @type {any[]} */ ([...document.querySelectorAll("#lower-choice button")]), lower = byId("lower");
+  const choose = (/** @type {string} */ what) => {
+    lower.dataset.shows = what;
+    localStorage.setItem("pendula-lower", what);
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.lower === what));
+  };
+  for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.lower));
+  choose(localStorage.getItem("pendula-lower") === "sliders" ? "sliders" : "chart");
+}
+
 /** The name of a body beside the pointer. @param {any} stage @param {any[]} bodies */
 function nameTip(stage, bodies) {
   return (/** @type {any} */ found, /** @type {number} */ x, /** @type {number} */ y) => {
@@ -103,7 +115,7 @@ function liveShow(content, acts) {
     const { units } = record, spaced = (/** @type {string} */ unit) => (unit ? ` ${unit}` : "");
     byId("clock").textContent = `${mechanism.time.toFixed(2)}${spaced(units.time)}`;
     byId("energy").textContent = `E ${short(mechanism.energy().total, 4)}${spaced(units.energy)}`;
-    byId("drift").textContent = `account closes to ${mechanism.energyDrift.toExponential(0)}`;
+    byId("drift").textContent = `drift ${mechanism.energyDrift.toExponential(0)}`;
     byId("untrace").hidden = traces.count === 0;
   }
 
@@ -148,6 +160,7 @@ function liveShow(content, acts) {
     toggle();
   });
   fillSpeeds(value => { toy.speed = value; });
+  useLower();
   const mode = () => {
     byId("play-icon").setAttribute("d", toy.playing ? HALT : GO);
     byId("play").setAttribute("aria-label", toy.playing ? "Pause" : "Play");

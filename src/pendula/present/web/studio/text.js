@@ -61,7 +61,7 @@ export function createProblems(model, go) {
   const host = byId("problems");
 
   function draw() {
-    const { problems } = model, shown = problems.slice(0, SHOWN).map((/** @type {any} */ problem) => {
+    const empty = !model.data.bodies?.length && !model.data.joints?.length, problems = empty ? [] : model.problems, shown = problems.slice(0, SHOWN).map((/** @type {any} */ problem) => {
       const button = element("button", "problem-line"), place = element("b", "", problem.element || placeOf(problem));
       button.type = "button";
       button.append(place, document.createTextNode(` ${problem.message}`));
@@ -74,7 +74,8 @@ export function createProblems(model, go) {
     host.replaceChildren(...shown);
     host.hidden = !problems.length;
     const count = byId("problem-count");
-    count.textContent = problems.length ? `${problems.length} ${problems.length === 1 ? "problem" : "problems"}` : model.data.bodies?.length ? "valid" : "";
+    count.textContent = problems.length ? `${problems.length} ${problems.length === 1 ? "problem" : "problems"}` : empty ? "empty" : "valid";
+    count.classList.toggle("empty", empty);
     count.classList.toggle("bad", problems.length > 0);
   }
 
