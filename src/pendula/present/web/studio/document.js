@@ -24,7 +24,7 @@ export function createDocument(server) {
   /** @type {any[]} */ let problems = [];
   /** @type {any} */ let about = null; // names and units of the last valid version
   let file = "", version = "", lastKey = "", lastTime = 0, asked = 0, checkTimer = 0, saveTimer = 0, stale = false, conflict = false;
-  let savedText = "", saving = false;
+  let savedText = "", saving = false, pristine = false; // pristine: a new model that nobody has touched is not saved
   /** @type {"text" | "data"} */ let source = "data";
 
   const emit = (/** @type {string} */ event, /** @type {any} */ what = null) => {
@@ -38,6 +38,7 @@ export function createDocument(server) {
       lastTime = clock;
       return;
     }
+    pristine = false;
     past.push({ text: now.text, data: now.data });
     if (past.length > MOST_STEPS) past.shift();
     future = [];
@@ -80,7 +81,7 @@ export function createDocument(server) {
   }
 
   function saveSoon() {
-    if (!file || conflict || now.text === savedText) return;
+    if (!file || conflict || pristine || now.text === savedText) return;
     clearTimeout(saveTimer);
     saveTimer = window.setTimeout(save, SAVE_AFTER);
     emit("saved", { state: "waiting" });
@@ -114,6 +115,7 @@ export function createDocument(server) {
   function travel(from, to) {
     const next = from.pop();
     if (!next) return;
+    pristine = false;
     to.push({ text: now.text, data: now.data });
     now = { ...next };
     source = now.text ? "text" : "data";
@@ -138,7 +140,14 @@ export function createDocument(server) {
     get stale() { return stale; },
     get canUndo() { return past.length > 0; },
     get canRedo() { return future.length > 0; },
-    get unsaved() { return now.text !== savedText; },
+    /** Whether something would be lost now: the last change of the form has no text yet, or nothing could be saved. */
+    get unsaved() { return !pristine && (conflict || (stale && source === "data")); },
+    /** Saves at once, when the page is about to go. */
+    flush() {
+      if (!file || conflict || pristine || now.text === savedText) return;
+      const given = version ? { text: now.text, version } : { text: now.text };
+      server.leave(`/api/models/${encodeURIComponent(file)}`, given);
+    },
 
     /**
      * Changes the data.
@@ -173,8 +182,8 @@ export function createDocument(server) {
     check, save,
 
     /**
-     * Another model. @param {{text?: string, data?: any, file: string, version?: string, saved?: boolean}} given
-     * `saved`: the file already holds it
+     * Another model. @param {{text?: string, data?: any, file: string, version?: string, saved?: boolean, fresh?: boolean}} given
+     * `saved`: the file already holds it; `fresh`: it is not worth saving before it is changed
      */
     async open(given) {
       clearTimeout(saveTimer);
@@ -187,6 +196,7 @@ export function createDocument(server) {
       file = given.file;
       version = given.version || "";
       savedText = given.saved ? now.text : "\0";
+      pristine = Boolean(given.fresh);
       problems = [];
       about = null;
       stale = true;
@@ -194,13 +204,14 @@ export function createDocument(server) {
       emit("data");
       emit("text");
       emit("history");
-      emit("saved", { state: given.saved ? "saved" : "waiting" });
+      emit("saved", { state: given.saved ? "saved" : given.fresh ? "new" : "waiting" });
       await check();
     },
     /** The same model under another name of a file. @param {string} name */
     rename(name) {
       file = name;
       version = "";
+      pristine = false;
       savedText = "\0";
       conflict = false;
       emit("file", file);

@@ -25,6 +25,7 @@ function ago(seconds) {
 export function createDialog() {
   const dialog = byId("dialog");
   byId("dialog-close").addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", () => byId("dialog-body").replaceChildren());
   return {
     /** @param {string} title @param {HTMLElement[]} content */
     open(title, content) {
@@ -60,7 +61,7 @@ export function createFiles(tools) {
   }
 
   async function startNew() {
-    await model.open({ data: emptyModel(), file: freeFile("untitled", await names()) });
+    await model.open({ data: emptyModel(), file: freeFile("untitled", await names()), fresh: true });
   }
 
   async function chooseFile() {

@@ -80,7 +80,7 @@ function makeEquations(host, tools) {
       const code = element("pre", "", plain);
       out.replaceChildren(code);
     }
-    copy.textContent = result.groups ? "Copy LaTeX" : "Copy";
+    copy.title = result.groups ? "copy as LaTeX" : "copy";
   }
 
   copy.addEventListener("click", async () => {

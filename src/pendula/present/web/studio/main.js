@@ -21,7 +21,7 @@ import { createProblems, createText } from "./text.js";
 
 const KEPT_PROGRAMS = 8;
 const SHOW_WORK_AFTER = 350; // milliseconds of work that are not worth a progress bar
-const SAVED_WORDS = { waiting: "\u2022 changed", saving: "saving \u2026", saved: "saved", conflict: "changed elsewhere", failed: "not saved" };
+const SAVED_WORDS = { new: "", waiting: "\u2022 changed", saving: "saving \u2026", saved: "saved", conflict: "changed elsewhere", failed: "not saved" };
 
 /** What all parts of the page share. @returns {any} */
 function createTools() {
@@ -110,7 +110,7 @@ function useScene(tools) {
   const options = () => {
     const list = /** @type {[string, string][]} */ ([["live simulation", "live"]]);
     if (special) list.push([special, "special"]);
-    fillOptions(source, [...list, ...runs.options().slice(0, 30).map((/** @type {[string, string]} */ [name, id]) => /** @type {[string, string]} */ ([`run ${name}`, id]))]);
+    fillOptions(source, [...list, ...runs.options().slice(0, 30)]);
     source.value = shown;
   };
   /** What the scene shows now. @param {string} kind live, mode, floquet or the number of a run @param {string} words */
@@ -119,10 +119,15 @@ function useScene(tools) {
     shown = special ? "special" : kind;
     options();
   };
+  /** Something was chosen to be looked at: where only one part of the page is seen, it is the scene now. */
+  tools.look = () => {
+    if (matchMedia("(max-width: 900px)").matches) tools.goTo("middle");
+  };
   tools.playRun = async (/** @type {string} */ id) => {
     try {
       await runs.play(id);
       tools.shown(id);
+      tools.look();
     } catch (error) {
       tools.tell(error);
     }
@@ -136,13 +141,11 @@ function useScene(tools) {
 
   /** The live scene of the present model. */
   tools.refreshScene = async () => {
+    if (!model.ok && !tools.scene.content && model.data.bodies?.length) byId("hint").textContent = "the mechanism appears here when its model has no problems";
+    if (!model.data.bodies?.length && tools.scene.show.kind !== "empty") tools.scene.clear();
     if (!model.ok || model.text === wanted) return;
     wanted = model.text;
     const { text } = model;
-    if (!model.data.bodies?.length) {
-      tools.scene.clear();
-      return;
-    }
     try {
       const content = await tools.content(text);
       if (text !== wanted) return;
@@ -227,6 +230,8 @@ function useModel(tools, schema) {
     byId("file-name").textContent = name;
     document.title = `${name} \u00b7 Pendula studio`;
     localStorage.setItem("pendula-file", name);
+    tools.study.clear();
+    restoreResults(tools);
   });
   model.on("saved", (/** @type {any} */ { state, message }) => {
     byId("saved").textContent = /** @type {any} */ (SAVED_WORDS)[state];
@@ -241,8 +246,9 @@ function useModel(tools, schema) {
     tools.refreshScene();
   });
   addEventListener("beforeunload", event => {
-    if (model.unsaved && model.file) event.preventDefault();
+    if (model.unsaved) event.preventDefault();
   });
+  addEventListener("pagehide", model.flush);
 }
 
 /** Model, scene and study one at a time, where there is no room for all. */
@@ -263,15 +269,17 @@ function usePlaces() {
 
 /** Results of this file that were computed before, each in its tab. @param {any} tools */
 async function restoreResults(tools) {
-  await tools.jobs.refresh();
+  const { file } = tools.model;
   /** @type {Map<string, any>} */ const latest = new Map();
-  for (const job of tools.jobs.all.filter((/** @type {any} */ j) => j.state === "done" && j.title === tools.model.file)) {
+  for (const job of tools.jobs.all.filter((/** @type {any} */ j) => j.state === "done" && j.title === file)) {
     if (!latest.has(job.kind) || latest.get(job.kind).created < job.created) latest.set(job.kind, job);
   }
   for (const kind of tools.study.kinds()) {
     if (!latest.has(kind) || kind === "equations") continue;
     try {
-      tools.study.show(await tools.jobs.fetch(latest.get(kind).id), false);
+      const job = await tools.jobs.fetch(latest.get(kind).id);
+      if (tools.model.file !== file) return;
+      tools.study.show(job, false);
     } catch {
       // a result that is no longer there is not shown
     }
@@ -318,11 +326,11 @@ async function start() {
   const compute = tools.compute;
   tools.compute = async (/** @type {any[]} */ ...given) => {
     const job = await compute(...given);
-    tools.results = [...tools.results.filter((/** @type {any} */ old) => old.kind !== job.kind), job];
+    if (job.kind !== "live" && job.kind !== "equations") tools.results = [...tools.results.filter((/** @type {any} */ old) => old.kind !== job.kind), job];
     return job;
   };
   tools.onScreen = () => onScreen(tools);
-  const files = createFiles(tools), exports = createExport(tools), goTo = usePlaces();
+  const files = createFiles(tools), exports = createExport(tools), goTo = (tools.goTo = usePlaces());
   tools.openResult = async (/** @type {any} */ job) => {
     try {
       const whole = await tools.jobs.fetch(job.id);
@@ -342,9 +350,9 @@ async function start() {
   useModel(tools, createSchema(schema));
   const known = listing.models.map((/** @type {any} */ f) => f.name), last = localStorage.getItem("pendula-file") || "";
   const first = state.model || (known.includes(last) ? last : known[0]);
-  await (first ? files.openFile(first) : files.startNew());
+  await tools.jobs.refresh();
   tools.study.open(localStorage.getItem("pendula-tab") || "equations");
-  await restoreResults(tools);
+  await (first ? files.openFile(first) : files.startNew());
   Object.defineProperty(window, "pendula", { value: handles(tools), enumerable: true });
   document.body.dataset.ready = "true";
 }

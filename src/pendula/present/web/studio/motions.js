@@ -129,6 +129,7 @@ function makeEnsemble(host, tools) {
   const time = typed("for", "10");
   /** @type {any} */ let strip = null;
   name.select.setAttribute("aria-label", "What differs between the runs");
+  name.select.classList.add("short");
   const task = createTask("Run the ensemble", async () => {
     const job = await tools.compute("ensemble", { vary: { [name.select.value]: [low.input.value, high.input.value] }, runs: Number(runs.input.value), duration: time.input.value });
     show(job.result, job);
@@ -203,10 +204,20 @@ function makeSection(host, tools) {
   return { show, changed, opened: draw, retheme() { chart.retheme(); draw(); } };
 }
 
+/** Many runs, and the section of a long one. @param {HTMLElement} host @param {any} tools */
+function makeMany(host, tools) {
+  const parts = [element("div"), element("div")], many = makeEnsemble(parts[0], tools), section = makeSection(parts[1], tools);
+  host.append(element("h3", "", "Ensemble"), parts[0], element("h3", "", "Section"), parts[1]);
+  const both = (/** @type {"changed" | "retheme"} */ act) => () => [many, section].forEach(part => part[act]());
+  return {
+    changed: both("changed"), retheme: both("retheme"), opened: section.opened,
+    show: (/** @type {any} */ result, /** @type {any} */ job) => (job.kind === "section" ? section : many).show(result, job),
+  };
+}
+
 export const MOTION_TABS = [
   { key: "energy", title: "Energy", kinds: ["simulate"], make: makeEnergy },
   { key: "reactions", title: "Reactions", kinds: ["reactions"], make: makeReactions },
   { key: "compare", title: "Compare", kinds: ["compare"], make: makeCompare },
-  { key: "ensemble", title: "Ensemble", kinds: ["ensemble"], make: makeEnsemble },
-  { key: "section", title: "Section", kinds: ["section"], make: makeSection },
+  { key: "ensemble", title: "Ensemble", kinds: ["ensemble", "section"], make: makeMany },
 ];

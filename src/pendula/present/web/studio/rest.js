@@ -61,7 +61,8 @@ function makeEquilibria(host, tools) {
       toy.play();
       toy.tell(`at equilibrium ${k + 1}, ${one.verdict}: give it a push`);
     }
-    tools.shown("live", `equilibrium ${k + 1}`);
+    tools.shown("live");
+    tools.look();
   }
   return { show };
 }
@@ -79,6 +80,11 @@ export function createRest() {
       selects.push(made.select);
       made.select.addEventListener("change", () => this.choose(made.select.value));
       return made;
+    },
+    /** For another model. */
+    reset() {
+      selects.length = count = 0;
+      chosen = "";
     },
     set(/** @type {number} */ n) {
       count = n;
@@ -109,6 +115,7 @@ function makeEigenvalues(host, tools) {
   });
   const parameter = pick("over", []), low = typed("from", ""), high = typed("to", ""), slider = element("input"), value = element("output");
   parameter.select.setAttribute("aria-label", "Parameter");
+  parameter.select.classList.add("short");
   slider.type = "range";
   slider.hidden = true;
   slider.setAttribute("aria-label", "Value of the parameter");
@@ -184,6 +191,7 @@ function makeEigenvalues(host, tools) {
     plane.mark([e.re, e.im]);
     tools.scene.motion(content, { title: result.description[number - 1], t: motion.t, q, ghost: rest, parameters });
     tools.shown("mode", `mode ${number}`);
+    tools.look();
   }
 
   /** @param {any} result @param {any} job */
@@ -261,6 +269,7 @@ function makeFloquet(host, tools) {
       const content = await tools.content(job.asked ? job.asked.text : job.text), { motion } = result;
       tools.scene.motion(content, { title: `one period, ${result.verdict}`, t: motion.t, q: inOrder(content, motion.coordinates, motion.q) });
       tools.shown("floquet", "one period");
+      tools.look();
     });
     out.replaceChildren(staleNote(tools, job), element("p", `verdict ${result.verdict.includes("unstable") ? "bad" : "good"}`, `${result.verdict} (${result.certainty})`),
       element("p", "quiet", result.reason), factsOf([["period", `${short(result.period, 6)} ${result.time_unit}`]]), play,

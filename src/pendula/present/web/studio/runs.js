@@ -16,7 +16,10 @@ export function createRuns(tools) {
         Number(b.title === tools.model.file) - Number(a.title === tools.model.file) || b.created - a.created);
     },
     /** The name of a run. @param {any} job */
-    label: job => (job.files && job.files[0] ? job.files[0].replace(/\.npz$/, "") : job.id),
+    label(job) {
+      const name = job.files && job.files[0] ? job.files[0].replace(/\.npz$/, "") : job.id, number = /-run(?:-(\d+))?$/.exec(name);
+      return number && job.title === tools.model.file ? `run ${number[1] || 1}` : name;
+    },
     /** Names and numbers for a choice. @returns {[string, string][]} */
     options() {
       return this.list().map((/** @type {any} */ job) => /** @type {[string, string]} */ ([this.label(job), job.id]));
@@ -32,7 +35,7 @@ export function createRuns(tools) {
     /** Plays a run in the scene. @param {string} id */
     async play(id) {
       const job = await this.fetch(id), content = await tools.content(job.asked.text);
-      tools.scene.motion(content, motionOfRun(job.result, content, `run ${this.label(job)}`));
+      tools.scene.motion(content, motionOfRun(job.result, content, this.label(job)));
     },
   };
 }

@@ -18,7 +18,8 @@ import { createTraces } from "../live/trace.js";
 import { createPuppet, motionAt } from "./puppet.js";
 
 const GO = "M4 2.5v11L13 8z", HALT = "M3.5 2.5h3v11h-3zM9.5 2.5h3v11h-3z";
-const SPEED_CHOICES = [0.05, 0.1, 0.25, 0.5, 1, 2, 4];
+const SPEED_CHOICES = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
+const SHORTEST = 1.5; // seconds of the screen that a motion lasts at least
 const MANY_FRAMES = 6; // frames between two updates of charts and numbers
 const EMPTY = {
   planar: true, up: [0, 1, 0], low: [-1.2, -1.2, 0], high: [1.2, 0.6, 0], radius: 1.2, halfHeight: 0.9, length: "m",
@@ -30,10 +31,10 @@ function furnish(id) {
   byId("scene").replaceChildren(byId(id).content.cloneNode(true));
 }
 
-/** Choices of the speed. @param {(speed: number) => void} changed */
-function fillSpeeds(changed) {
-  const select = byId("speed");
-  for (const value of SPEED_CHOICES) select.append(new Option(`${value}\u00d7`, String(value), value === 1, value === 1));
+/** Choices of the speed. @param {(speed: number) => void} changed @param {number} most the fastest that is chosen at first */
+function fillSpeeds(changed, most = 1) {
+  const select = byId("speed"), first = Math.max(SPEED_CHOICES[0], ...SPEED_CHOICES.filter(value => value <= Math.min(1, most)));
+  for (const value of SPEED_CHOICES) select.append(new Option(`${value}\u00d7`, String(value), value === first, value === first));
   select.addEventListener("change", () => changed(Number(select.value)));
 }
 
@@ -242,7 +243,7 @@ function motionShow(content, motion) {
     stage.draw(poses, scenery.links(poses), { ghosts: ghost ? [ghost] : [] });
     if (strip) strip.draw(t0 + now);
   }
-  fillSpeeds(() => playback.refresh());
+  fillSpeeds(() => playback.refresh(), span / SHORTEST);
   const playback = createPlayback(
     { play: byId("play"), symbol: byId("play-icon"), back: byId("back"), next: byId("next"), slider: byId("time"), clock: byId("clock"), speed: byId("speed"), loop: byId("loop") },
     { span, step: span / Math.max(1, motion.t.length - 1), t0, unit: record.units.time ? ` ${record.units.time}` : "", picture },

@@ -39,6 +39,11 @@ export function createServer() {
     post: (/** @type {string} */ path, /** @type {any} */ body) => call("POST", path, body),
     put: (/** @type {string} */ path, /** @type {any} */ body) => call("PUT", path, body),
     remove: (/** @type {string} */ path) => call("DELETE", path),
+    /** A request that is finished even if the page is closed now; nobody waits for its answer. */
+    leave(/** @type {string} */ path, /** @type {any} */ body) {
+      const headers = { "X-Pendula-Token": token, "X-Pendula-Client": client, "Content-Type": "application/json" };
+      fetch(path, { method: "PUT", headers, body: JSON.stringify(body), keepalive: true }).catch(() => {});
+    },
     /** The address of a file to download. @param {string} name */
     download: name => `/download/${encodeURIComponent(name)}?token=${encodeURIComponent(token)}`,
     /** The address of the program of a job. @param {string} id */

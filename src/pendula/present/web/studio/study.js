@@ -70,6 +70,14 @@ export function createStudy(tools, tabs) {
       }
       return false;
     },
+    /** Forgets all results: another model is opened. */
+    clear() {
+      tools.rest.reset();
+      for (const one of made.values()) {
+        one.view.replaceChildren();
+        one.part = one.tab.make(one.view, tools);
+      }
+    },
     kinds: () => tabs.flatMap(tab => tab.kinds),
     retheme() {
       for (const { part } of made.values()) if (part.retheme) part.retheme();
