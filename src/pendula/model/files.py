@@ -221,7 +221,7 @@ def save(model: Model, path: str | Path) -> None:
 
 
 def _key(key: str) -> str:
-    return key if key and all((c.isalnum() and c.isascii()) or c in "_-" for c in key) else json.dumps(key)
+    return key if key and all((c.isalnum() and c.isascii()) or c in "_-" for c in key) else _value(key)
 
 
 def _value(value: Any) -> str:

@@ -27,6 +27,7 @@ from pendula.app.studio.limits import CLIENT_NAME, RESULT_BYTES, SOCKETS, Limits
 from pendula.app.studio.page import studio_page
 
 PIECE = 256_000  # bytes of a download at a time
+GATHERED = 0.05  # seconds in which changes of jobs are gathered into one message
 
 
 @dataclass
@@ -131,6 +132,8 @@ async def _json(request: Request) -> dict[str, Any]:
     body = await request.body()
     try:
         found = json.loads(body, parse_constant=refuse)
+        if rb"\ud" in body.lower():  # halves of characters, which no text file can hold
+            json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise Refused(400, "the body of the request is not JSON") from None
     if not isinstance(found, dict):
@@ -318,6 +321,7 @@ async def events(socket: WebSocket) -> None:
             woken = asyncio.create_task(wake.wait())
             await asyncio.wait([woken, waiting], return_when=asyncio.FIRST_COMPLETED)
             woken.cancel()
+            await asyncio.sleep(GATHERED)
             wake.clear()
             told = list(changed.values())
             changed.clear()

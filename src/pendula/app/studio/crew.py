@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pendula.app.studio.guard import Refused
-from pendula.app.studio.limits import WAITING_ALL, WAITING_EACH
+from pendula.app.studio.limits import IDLE_SECONDS, WAITING_ALL, WAITING_EACH
 
 LONGEST_LINE = 64_000_000
 """Longest answer of a worker, in bytes."""
@@ -31,6 +31,8 @@ class Worker:
 
     def __init__(self, memory: int) -> None:
         self._memory = memory
+        self.used = 0.0
+        """when it last finished its work, by the clock of the loop"""
         self._process: asyncio.subprocess.Process | None = None
 
     @property
@@ -69,7 +71,7 @@ class Worker:
                 if "progress" in message:
                     tell(message["progress"])
                     continue
-                if message.get("ended"):
+                if message.get("worn"):
                     await self.kill()
                 if "error" in message:
                     raise WorkFailed(message["error"])
@@ -189,6 +191,7 @@ class Crew:
             raise Refused(429, "too many requests are waiting; try again when some are done")
 
     def _give_back(self, client: str, worker: Worker) -> None:
+        worker.used = asyncio.get_running_loop().time()
         self._busy[client] -= 1
         if not self._busy[client]:
             del self._busy[client]
@@ -225,6 +228,16 @@ class Crew:
         """Starts a worker and lets it load what most work needs."""
         with contextlib.suppress(WorkFailed):
             await self.ask("", {"warm": True}, 60.0)
+
+    async def rest(self) -> None:
+        """Ends the processes of workers that have had nothing to do for long."""
+        now = asyncio.get_running_loop().time()
+        for worker in [one for one in self._idle if one.pid is not None and now - one.used > IDLE_SECONDS]:
+            if worker in self._idle:
+                self._idle.remove(worker)
+                await worker.kill()
+                self._idle.insert(0, worker)
+                self._assign()
 
     async def close(self) -> None:
         """Kills all workers."""

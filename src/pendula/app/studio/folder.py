@@ -13,7 +13,7 @@ from typing import Any
 from pendula.app.studio.guard import Refused
 from pendula.app.studio.limits import FILE_BYTES, LISTED
 from pendula.errors import UsageError
-from pendula.files import write_text
+from pendula.files import UNFINISHED, write_text
 
 RESULTS = "studio-results"
 """The folder of finished results inside the studio's folder."""
@@ -23,6 +23,7 @@ EXPORTS = (MODEL, RUN, ".html", ".png", ".svg", ".csv", ".py", ".json", ".tex", 
 """Endings of the files that a page may download."""
 LONGEST_NAME = 120
 LARGEST_MODEL = 2_000_000
+ABANDONED = 3600.0  # seconds after which nobody writes to an unfinished file any more
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]*")
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")  # of Windows
@@ -84,8 +85,17 @@ class Folder:
             self.results.mkdir(exist_ok=True)
             if self.results.is_symlink() or not self.results.is_dir():
                 raise UsageError(f'"{self.results}" must be a folder, not a link or a file')
+            self._remove_unfinished()
         except OSError as error:
             raise UsageError(f'"{self.results}" cannot be made: {error.strerror or error}') from None
+
+    def _remove_unfinished(self) -> None:
+        """Removes what a process that was killed left of files that it was writing."""
+        for place in (self.path, self.results):
+            for path in place.glob(f".*{UNFINISHED}"):
+                about = path.lstat()
+                if stat.S_ISREG(about.st_mode) and time.time() - about.st_mtime > ABANDONED:
+                    path.unlink(missing_ok=True)
 
     def listing(self) -> dict[str, list[dict[str, Any]]]:
         """Models, runs and other files by name with size and time, newest first."""

@@ -16,7 +16,7 @@ from pendula.app.studio.crew import Crew, WorkFailed
 from pendula.app.studio.folder import Folder
 from pendula.app.studio.guard import Refused
 from pendula.app.studio.kinds import KINDS, PASSING, QUICK, read_head
-from pendula.app.studio.limits import LISTED, REMEMBERED, WAITING_BYTES, Limits
+from pendula.app.studio.limits import IDLE_SECONDS, LISTED, REMEMBERED, WAITING_BYTES, Limits
 
 FINISHED = ("done", "failed", "cancelled")
 
@@ -79,7 +79,7 @@ class Jobs:
         self._desk = Crew(2, 1, limits.memory)
         self._passing = tempfile.TemporaryDirectory(prefix="pendula-studio-")
         self._records: dict[str, Record] = {}
-        self._warming: list[asyncio.Task[None]] = []
+        self._chores: list[asyncio.Task[None]] = []
         self._held = 0  # characters of the models of all jobs that have not finished
         self.listeners: set[Listener] = set()
 
@@ -87,11 +87,11 @@ class Jobs:
         """Finds the results of earlier studios, and starts the first workers."""
         self._folder.prepare()
         self._find_earlier()
-        self._warming = [asyncio.create_task(crew.warm()) for crew in (self._quick, self._long)]
+        self._chores = [asyncio.create_task(chore) for chore in (self._quick.warm(), self._rest())]
 
     async def close(self) -> None:
         """Stops all jobs and all workers."""
-        tasks = [record.task for record in self._records.values() if record.task is not None] + self._warming
+        tasks = [record.task for record in self._records.values() if record.task is not None] + self._chores
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -103,12 +103,17 @@ class Jobs:
         for path in self._folder.results.glob("*.json"):
             if not path.is_symlink() and (head := read_head(path)) is not None and head["id"] == path.stem:
                 heads.append((path, head))
-        heads.sort(key=lambda found: float(found[1].get("created") or 0.0))
+        heads.sort(key=lambda found: found[1]["created"])
         for path, head in heads[-LISTED:]:
-            kind, title = str(head.get("kind")), str(head.get("title", ""))
-            record = Record(path.stem, kind, title, "", float(head.get("created") or 0.0), path)
+            record = Record(path.stem, head["kind"], head["title"], "", head["created"], path)
             record.state, record.head, record.progress = "done", head, {"fraction": 1.0, "text": "done"}
             self._records[record.id] = record
+
+    async def _rest(self) -> None:
+        while True:
+            await asyncio.sleep(IDLE_SECONDS / 10)
+            for crew in (self._long, self._quick, self._desk):
+                await crew.rest()
 
     @property
     def processes(self) -> list[int]:
@@ -133,7 +138,7 @@ class Jobs:
         Raises:
             Refused: there is no such kind of job, or too many wait.
         """
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise Refused(400, f"there is no such kind of job; known are: {', '.join(KINDS)}")
         if not isinstance(text, str) or not isinstance(options, dict):
             raise Refused(400, 'a job needs "text", the model as TOML, and "options", a table')

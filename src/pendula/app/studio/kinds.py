@@ -39,6 +39,7 @@ def read_head(path: Path) -> dict[str, Any] | None:
         with open(path, encoding="utf-8") as file:
             line = file.readline(100_000)
         head = json.loads(line.rstrip().removesuffix(",") + "}")
-        return head if isinstance(head, dict) and isinstance(head.get("id"), str) else None
-    except (OSError, ValueError):
+        texts = all(isinstance(head[name], str) for name in ("id", "kind", "title"))
+        return head if texts and isinstance(head["created"], (int, float)) else None
+    except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -29,6 +29,12 @@ WAITING_EACH = 30
 """Jobs of one client that may wait."""
 WAITING_ALL = 600
 """Jobs of all clients that may wait."""
+IDLE_SECONDS = 600.0
+"""Time without work after which a worker process ends; the next request starts another one."""
+WORN_ANSWERS = 2000
+"""Answers after which a worker process is replaced, and ..."""
+WORN_MEMORY = 0.5
+"""... the part of its memory limit, if it has used more."""
 CLIENT_NAME = 64
 """Longest name by which a page tells itself apart from others, in characters."""
 

@@ -51,7 +51,7 @@ def _checked(text: str, data: Any) -> dict[str, Any]:
     problems: list[dict[str, Any]] = []
     about = None
     try:
-        about = _about(loads(text, source=""))
+        about = _plain(_about(loads(text, source="")))
     except ModelError as error:
         problems = [_placed(problem, text, data) for problem in error.problems]
     return {"ok": not problems, "problems": problems, "text": text, "data": data, "about": about}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from pendula.present.player.page import read_template
 from pendula.present.web import bundle
 
 ENTRY = "studio/main.js"
@@ -27,4 +26,4 @@ def studio_page(port: int) -> tuple[str, str]:
         extra={"script-src": f"{hashes} 'self'", "connect-src": f"'self' {own}", "frame-ancestors": "'none'"},
     )
     parts = {"script": script, "style": bundle.style("base.css", "studio/studio.css")}
-    return bundle.page(read_template("web/studio/studio.html"), parts), policy
+    return bundle.page(bundle.read("studio/studio.html"), parts), policy

@@ -127,7 +127,7 @@ def configured(app: Any) -> uvicorn.Config:
         ws_per_message_deflate=False,
         lifespan="on",
         log_config=None,
-        log_level="critical",
+        log_level="error",
         access_log=False,
         proxy_headers=False,
         server_header=False,

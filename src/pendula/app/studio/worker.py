@@ -17,7 +17,7 @@ import threading
 import time
 from typing import Any, TextIO
 
-from pendula.app.studio.limits import FILE_BYTES
+from pendula.app.studio.limits import FILE_BYTES, WORN_ANSWERS, WORN_MEMORY
 
 LOOK = 1.0  # seconds between looks whether the server is still there
 TELL = 0.1  # seconds between two messages of progress
@@ -29,11 +29,12 @@ def main(parent: int, memory: int) -> None:
     _bound(memory)
     _end_with(parent)
     tell = Teller(answers)
-    for line in sys.stdin:
+    for count, line in enumerate(sys.stdin, start=1):
         request = json.loads(line)
         tell.begin()
         answer = _answer(request, tell)
-        tell.send(answer)
+        worn = count >= WORN_ANSWERS or _most_memory() > WORN_MEMORY * memory
+        tell.send(answer | ({"worn": True} if worn else {}))
 
 
 class Teller:
@@ -93,7 +94,7 @@ def _answer(request: dict[str, Any], tell: Teller) -> dict[str, Any]:
     except PendulaError as error:
         return {"error": str(error)}
     except MemoryError:
-        return {"error": "this needs more memory than a job of the studio may use", "ended": True}
+        return {"error": "this needs more memory than a job of the studio may use", "worn": True}
     except RecursionError:
         return {"error": "the request is nested too deeply"}
     except Exception as error:
@@ -126,6 +127,15 @@ def _bound(memory: int) -> None:
             resource.setrlimit(which, (most, hard))
     with contextlib.suppress(AttributeError, ValueError):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # an error instead of the end of the process
+
+
+def _most_memory() -> int:
+    """Largest memory that this process has had, in bytes; 0 if it is not known."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _end_with(parent: int) -> None:
