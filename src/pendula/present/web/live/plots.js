@@ -148,6 +148,11 @@ export function createPortrait(toy, history, section, refresh) {
 
   return {
     update, retheme: chart.retheme,
+    /** @param {number} i across @param {number} j upwards */
+    choose(i, j) {
+      across.value = String(i);
+      up.value = String(j);
+    },
     draw() {
       chart.draw();
       const last = history.size - 1;
