@@ -6,6 +6,7 @@ import { add, norm, place } from "../vectors.js";
 import { addSlider, addSpring, addTorsion, bodyOf, hangBall, hangRod, numberOf, sideAt } from "./edits.js";
 
 const CLOSE = 14; // pixels within which a named point is meant
+const FAR = 0.7; // the view while something is added
 const MOVED = 5; // pixels that a pointer may move during a click
 const TURNING = new Set(["revolute"]);
 
@@ -29,6 +30,9 @@ export function createBuilder(scene, model) {
 
   /** Shows that clicks add something. @param {any} show */
   function dress(show) {
+    const { view } = show.stage;
+    if (active && view.zoom === 1) view.zoom = FAR; // room for what is added beside the mechanism
+    else if (!active && view.zoom === FAR) show.stage.home();
     if (show.build) show.build(active);
     show.canvas.classList.toggle("building", active);
     show.setMarks([]);

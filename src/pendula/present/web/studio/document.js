@@ -177,6 +177,8 @@ export function createDocument(server) {
     async settle() {
       if (stale) await check();
     },
+    /** The next change is a step of its own. */
+    pause() { lastKey = ""; },
     undo() { travel(past, future); },
     redo() { travel(future, past); },
     check, save,

@@ -208,6 +208,7 @@ function useModel(tools, schema) {
       if (problem.line) text.reveal(problem.line);
     }
   });
+  byId("model").addEventListener("focusout", model.pause);
   byId("undo").addEventListener("click", model.undo);
   byId("redo").addEventListener("click", model.redo);
   const history = () => {

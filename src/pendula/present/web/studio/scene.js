@@ -13,7 +13,7 @@ import { createLoop } from "../live/loop.js";
 import { createPanel } from "../live/panel.js";
 import { createSignals, labelled } from "../live/plots.js";
 import { createScenery } from "../live/scenery.js";
-import { createToy } from "../live/toy.js";
+import { createToy, weightOf } from "../live/toy.js";
 import { createTraces } from "../live/trace.js";
 import { createPuppet, motionAt } from "./puppet.js";
 
@@ -99,12 +99,8 @@ function liveShow(content, acts) {
     if (!canvas.isConnected) return;
     scenery.follow(mechanism);
     poses = scenery.poses(mechanism);
-    if (moved) {
-      past.sample();
-      traces.sample(poses);
-    }
-    if (scenery.widen(poses)) stage.measure();
-    stage.draw(poses, scenery.links(poses), { trails: traces.trails(), pull: hands.line, marks });
+    if (!hands.busy && scenery.widen(poses)) stage.measure();
+    stage.draw(poses, scenery.links(poses), { trails: traces.trails(poses), pull: hands.line, marks });
     if (moved && ++frames % MANY_FRAMES) return;
     signals.update();
     signals.draw();
@@ -121,18 +117,15 @@ function liveShow(content, acts) {
   }
 
   const loop = createLoop(toy, picture), { refresh } = loop;
-  const gravity = () => {
-    const given = record.gravity || { value: 9.81 };
-    return Math.abs(given.name && mechanism.knows(given.name) ? mechanism.get(given.name) : given.value) || 1;
-  };
   const hands = useHands(canvas, stage, toy, {
-    scenery, gravity, poses: () => poses, changed: refresh,
+    scenery, weight: () => weightOf(toy), poses: () => poses, changed: refresh,
     click: (/** @type {any} */ found) => {
       if (!building) traces.toggle(found, poses);
       refresh();
     },
   });
   const signals = createSignals(toy, past, reactions, refresh), panel = createPanel(toy, refresh);
+  if (record.about.sizes.quaternions.length) signals.choose("energy: T, V, E"); // quaternions say little to a reader
   const click = (/** @type {string} */ id, /** @type {() => void} */ act) => byId(id).addEventListener("click", () => {
     act();
     refresh();
@@ -143,7 +136,6 @@ function liveShow(content, acts) {
   click("step", () => {
     toy.pause();
     toy.step(toy.speed / 60);
-    past.sample();
   });
   click("untrace", traces.clear);
   click("fit", () => {
