@@ -106,9 +106,10 @@ class Tape:
 def evaluate(steps, constants, lo, hi, out):
     """Bounds of every step over a box, and of its derivatives by all unknowns if there is room for them.
 
-    ``out`` has the shape (steps, 1 + unknowns, 2): the value, then the slopes; or (steps, 1, 2). Returns NOWHERE if some
-    step is defined nowhere in the box (the root or the logarithm of numbers below zero), PARTLY if one may be undefined
-    somewhere in it or has a pole there, else EVERYWHERE. Only then the mean value theorem holds with these slopes.
+    ``out`` has the shape (steps, 1 + unknowns, 2): the value, then the slopes; or (steps, 1, 2). Returns NOWHERE if
+    some step is defined nowhere in the box (the root or the logarithm of numbers below zero), PARTLY if one may be
+    undefined somewhere in it or has a pole there, else EVERYWHERE. Only then the mean value theorem holds with these
+    slopes.
     """
     n = out.shape[1] - 1
     defined = EVERYWHERE
