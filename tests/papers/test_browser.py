@@ -35,6 +35,8 @@ def plays_and_scrubs(browser, k):
     )
     first = browser.run(f"{page}.getElementById('time').valueAsNumber")
     wait(browser, f"{page}.getElementById('time').valueAsNumber !== {first}", f"player {k} does not play")
+    browser.run(f"{page}.getElementById('play').click()")  # paused, so that it shows what the slider says
+    assert browser.run(f"{page}.getElementById('play').getAttribute('aria-label')") == "Play"
     box = browser.run(
         f"(() => {{ const f = document.querySelectorAll('.player')[{k}].querySelector('iframe').getBoundingClientRect(),"
         f" s = {page}.getElementById('time').getBoundingClientRect();"

@@ -233,5 +233,5 @@ def chart_figure(chart: Chart, *, dpi: float = 110) -> Figure:
     ax.grid(color="#e4e7ee", lw=0.6)
     ax.tick_params(colors=MUTED)
     if len(named - {""}) > 0:
-        ax.legend(fontsize=8, frameon=False)
+        figure.legend(loc="outside lower center", ncols=3, fontsize=8, frameon=False)  # below, where it hides nothing
     return figure
