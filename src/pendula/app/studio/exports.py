@@ -121,5 +121,5 @@ def script(job: Job) -> dict[str, Any]:
     text = python_script(job.text, shown)
     if not job.options.flag("write"):
         return {"text": text}
-    name = job.write(plain_name(model.name), ".py", lambda path: write_text(path, text))
+    name = job.write(f"{plain_name(model.name)}-script", ".py", lambda path: write_text(path, text))
     return {"text": text, "file": name}
