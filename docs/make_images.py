@@ -7,7 +7,7 @@ from pathlib import Path
 import pendula
 from pendula.files import write_figure
 from pendula.present.pictures.frames import plot_frames
-from pendula.present.pictures.results import scene_of
+from pendula.present.pictures.scenes import scene_of
 
 HERE = Path(__file__).parent / "images"
 

@@ -149,6 +149,7 @@ TAKE_A_MODEL: dict[str, tuple[Any, ...]] = {
     "print_equations": (),
     "derivation.stages": (),
     "explain": (),
+    "play": ("page.html",),
     "report": ("page.html",),
     "derivation.velocity_maps": (),
     "linear.linearize_symbolic": (),

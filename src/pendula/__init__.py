@@ -35,6 +35,7 @@ NAMES = {
     "pendula.model.model": "Model",
     "pendula.outcome": "Outcome",
     "pendula.present.explain.explain": "explain",
+    "pendula.present.live.page": "play",
     "pendula.present.pictures.results": "animate plot",
     "pendula.present.report.page": "report",
     "pendula.simulation.charts.convert": "convert",

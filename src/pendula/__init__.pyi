@@ -27,6 +27,7 @@ from pendula.model.files import save as save
 from pendula.model.model import Model as Model
 from pendula.outcome import Outcome as Outcome
 from pendula.present.explain.explain import explain as explain
+from pendula.present.live.page import play as play
 from pendula.present.pictures.results import animate as animate
 from pendula.present.pictures.results import plot as plot
 from pendula.present.report.page import report as report
@@ -69,6 +70,7 @@ __all__ = [
     "mobility",
     "model",
     "modes",
+    "play",
     "plot",
     "print_equations",
     "reactions",

@@ -351,3 +351,33 @@ def test_simulate_says_until_when_a_chaotic_run_can_be_trusted(pendula):
     quiet = pendula("simulate", "pendulum", "--for", "2").out
     assert "error at the end" in quiet
     assert "predicts the motion only" not in quiet
+
+
+def test_an_animation_shows_what_was_asked(pendula, tmp_path):
+    result = pendula(
+        "simulate", "double-pendulum", "--for", "0.5", "--samples", "20", "--animate", "swing.html",
+        "--signals", "lower.tip.x,theta1_ddot", "--trace", "upper.tip", "--speed", "0.25",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    page = (tmp_path / "swing.html").read_text(encoding="utf-8")
+    scene = json.loads(re.search(r'<script id="scene" type="application/json">(.*?)</script>', page, re.S)[1])
+    assert [group["up"] for group in scene["signals"]["groups"]][:2] == ["chosen [ft]", "chosen [rad/s^2]"]
+    assert scene["speed"] == 0.25
+    assert scene["points"][0]["name"] == "upper tip"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--signals", "theta1"], "--signals requires an animation"),
+        (["--animate", "a.html", "--signals", "theta9"], 'there is no "theta9"'),
+        (["--animate", "a.html", "--trace", "elbow"], 'no body "elbow"'),
+        (["--animate", "a.html", "--speed", "0"], "--speed must be a positive number"),
+        (["--gif", "a.mp4"], "must end in .gif"),
+    ],
+)
+def test_animations_that_cannot_be_are_refused(pendula, tmp_path, options, message):
+    result = pendula("simulate", "double-pendulum", "--for", "0.1", *options)
+    assert result.code == 2
+    assert message in result.err
+    assert not list(tmp_path.iterdir())

@@ -11,7 +11,7 @@ def test_a_page_is_written_under_the_name_of_the_mechanism(pendula, tmp_path):
     assert "wrote cart-pole.html" in result.out
     page = (tmp_path / "cart-pole.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
-    assert page.count("<section ") == 7
+    assert page.count("<section ") == 8
 
 
 def test_json_tells_what_is_missing(pendula, tmp_path):
@@ -20,6 +20,15 @@ def test_json_tells_what_is_missing(pendula, tmp_path):
     assert data["bytes"] == (tmp_path / "long.html").stat().st_size
     assert set(data["missing"]) == {"equations", "certificate"}
     assert (data["agree"], data["finished"]) == (True, True)
+
+
+def test_the_motion_starts_where_it_is_told(pendula, tmp_path):
+    result = pendula("report", "pendulum", "--start", "theta=30deg", "--for", "0.5")
+    assert result.code == 0, result.err
+    assert "0.523599" in (tmp_path / "pendulum.html").read_text(encoding="utf-8")
+    refused = pendula("report", "pendulum", "--start", "phi=1")
+    assert refused.code == 2
+    assert "phi" in refused.err
 
 
 def test_other_files_than_pages_are_refused(pendula, tmp_path):

@@ -58,13 +58,27 @@ def test_page_of_a_closed_loop_is_written(tmp_path):
 
 def test_plot_of_shapes_draws_the_shapes():
     found = modes(linear_model(double()))
-    figure = pendula.plot(found)
+    figure = pendula.plot(found, stems=True)
     assert len(figure.axes) == 2
     dots = figure.axes[1].get_lines()[0].get_ydata()
     assert list(dots) == pytest.approx(found[2].scaled)
     assert "94.978 rad/s" in figure.axes[1].get_title(loc="left")
     with pytest.raises(UsageError, match="numbered from 1 to 2"):
         plot_modes(found, numbers=[5])
+
+
+def test_plot_of_shapes_deflects_the_mechanism_over_its_rest():
+    """Two equal bars of 2 ft: the tip of a mode lies a fifth of the whole length beside the ghost's."""
+    figure = pendula.plot(modes(linear_model(double())))
+    assert figure.get_suptitle() == "double pendulum: mode shapes"
+    for ax in figure.axes:
+        lines = [np.array(line.get_xydata()) for line in ax.get_lines()]
+        rods = [line for line in lines if len(line) == 2]
+        ghost, drawn = rods[:2], rods[2:]
+        assert np.allclose(ghost[1][1], [0, -4], atol=1e-9)
+        assert np.allclose(np.linalg.norm(np.diff(drawn[1], axis=0)), 2.0)
+        across = max(abs(rod[:, 0]).max() for rod in drawn)
+        assert 0.5 * 0.8 < across < 1.05 * 0.8
 
 
 def test_plot_of_complex_shapes_and_of_many_coordinates(tmp_path):

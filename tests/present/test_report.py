@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import xml.dom.minidom
 from html.parser import HTMLParser
@@ -13,7 +14,7 @@ from scipy import linalg
 from pendula import library
 from pendula.analysis.study import study
 from pendula.errors import UsageError
-from pendula.present.pictures.results import Pose, scene_of
+from pendula.present.pictures.scenes import Pose, scene_of
 from pendula.present.report.page import report, report_html
 from pendula.system.parameters import parameter_vector
 from tests.present.browser import BROWSER, Browser
@@ -82,9 +83,20 @@ def test_the_page_is_well_formed_and_small(page):
 def test_contents_lead_to_every_section(page):
     outline = Outline(page)
     targets = [link[1:] for link in outline.links if link.startswith("#")]
-    assert targets == ["description", "equations", "certificate", "equilibria", "spectrum", "modes", "simulation"]
+    assert targets[0] == "motion"
+    assert sorted(targets) == sorted(
+        ["motion", "equilibria", "spectrum", "modes", "simulation", "description", "equations", "certificate"]
+    )
     assert set(targets) <= set(outline.ids)
     assert set(targets) == set(outline.words)
+
+
+def test_the_page_opens_with_the_motion_and_then_its_headlines(page):
+    places = [
+        page.index(mark) for mark in ('class="player run"', 'class="facts"', '<section id="equilibria"', "<table>")
+    ]
+    assert places == sorted(places)
+    assert page.count('class="player run"') == 1
 
 
 def test_nothing_is_loaded_from_elsewhere(page):
@@ -136,6 +148,53 @@ def test_tables_have_units(double_pendulum):
     assert "[1/s]" in words["spectrum"]
     assert "Frequency [rad/s]" in words["modes"]
     assert "energy [ft lb]" in words["simulation"]
+
+
+def test_the_simulation_lasts_five_periods_of_the_slowest_mode(four_bar):
+    found, _ = four_bar
+    slowest = 2 * np.pi / float(found.modes.frequencies[0])
+    assert found.run.t[-1] == found.duration == pytest.approx(5 * slowest, rel=0.05)  # rounded to two digits
+
+
+def test_a_start_is_that_of_the_run_and_unknown_names_are_refused():
+    found = study(library.pendulum(), duration=0.5, start={"theta": 0.25})
+    assert found.run["theta"][0] == 0.25
+    assert "0.25" in Outline(report_html(found)).words["description"]
+    with pytest.raises(UsageError, match="theta9"):
+        study(library.pendulum(), start={"theta9": 1.0})
+
+
+def test_many_coordinates_are_shown_where_equilibria_differ():
+    """Every link of a chain hangs or stands: each equilibrium is told by the links that do not stand as in the first."""
+    found = study(library.chain(links=7), duration=0.5)
+    words = Outline(report_html(found)).words["equilibria"]
+    last = found.equilibria.all[1]
+    (other,) = (n for n in last.layout.coordinates if abs(np.cos(last[n]) - 1) > 1)
+    assert "all 0" in words
+    assert f"as 1, but {other} = 180 deg" in words
+    assert "not shown" not in words
+
+
+def test_the_potential_of_a_turning_mechanism_is_called_effective(double_pendulum):
+    turning = report_html(study(library.hoop_bead(), duration=0.5))
+    assert "Effective potential [J]" in Outline(turning).words["equilibria"]
+    assert "Potential [ft lb]" in Outline(double_pendulum[1]).words["equilibria"]
+
+
+def test_modes_are_drawn_over_the_mechanism_at_rest(double_pendulum):
+    """The ghost is the equilibrium, and every mode moves its farthest point by a fifth of the size."""
+    found, page = double_pendulum
+    scenes = [
+        json.loads(text) for text in re.findall(r'<script type="application/json" id="scene-\d+">(.*?)</script>', page)
+    ]
+    modes = [scene for scene in scenes if scene["compact"] == "mode"]
+    assert len(modes) == 2
+    for scene in modes:
+        assert [pose["R"] for pose in scene["rest"]["poses"]] == [[1, 0, 0, 0, 1, 0, 0, 0, 1]] * 3  # hangs straight
+    l = found.model.parameter_values["l"]
+    for motion in found.motions:
+        across = l * np.abs([motion.q[:, 0], motion.q[:, 0] + motion.q[:, 1]])  # of elbow and tip, for small angles
+        assert across.max() == pytest.approx(0.2 * 2 * l, rel=0.01)
 
 
 def test_names_cannot_leave_their_place():
@@ -250,7 +309,7 @@ def test_several_mechanisms_share_a_page(double_pendulum, four_bar):
     ids = re.findall(r'\bid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     targets = re.findall(r'href="#([^"]+)"', page)
-    assert len(targets) == 2 * 8
+    assert len(targets) == 2 * 9
     assert set(targets) <= set(ids)
     assert page.count("<h1>") == 3  # the page, and each mechanism
     assert "<title>double pendulum, four-bar linkage</title>" in page

@@ -16,7 +16,7 @@ from pendula.analysis.linear.linearize import linearize
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.spectrum import Spectrum, spectrum
 from pendula.analysis.modes.modes import Modes, modes
-from pendula.analysis.modes.motion import ModeMotion, mode_motion
+from pendula.analysis.modes.motion import ModeMotion, mode_motion, visible_amplitude
 from pendula.analysis.stability.verdict import Stability, stability
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
@@ -45,6 +45,12 @@ MOST_FOLLOWED = 6
 MANY = 30
 """number of speeds above which the search for equilibria uses fewer starts"""
 SAMPLES = 600
+PERIODS = 5
+"""periods of the slowest mode that a simulation lasts by default, ..."""
+FAST_PERIODS = 200
+"""... but no more than this many of the fastest one,"""
+OTHERWISE = 10.0
+"""or this time without modes that oscillate [time unit]"""
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ class Study:
 
     Attributes:
         model, system: the mechanism.
-        duration: requested length of the simulation.
+        duration: length of the simulation.
         equations: its equations of motion.
         certificate: how well all formulations agree.
         equilibria: all equilibria that were found.
@@ -99,7 +105,8 @@ def study(
     model: Model,
     *,
     at: int = 1,
-    duration: float = 10.0,
+    duration: float | None = None,
+    start: Mapping[str, float] | None = None,
     tol: float = TOLERANCE,
     on_progress: Callable[[str], None] | None = None,
 ) -> Study:
@@ -111,7 +118,8 @@ def study(
     Args:
         model: the mechanism.
         at: number of the equilibrium to linearize about, in the order of ``find_equilibria``: 1 has least potential.
-        duration: length of the simulation [time unit].
+        duration: length of the simulation [time unit]; default: five periods of the slowest mode.
+        start: coordinates and speeds at its start that differ from those of the model.
         tol: its tolerance.
         on_progress: called with the name of each part before it is computed.
 
@@ -128,10 +136,11 @@ def study(
         3.836
     """
     tell = on_progress or (lambda what: None)
-    if not 0 < duration < float("inf"):
+    if duration is not None and not 0 < duration < float("inf"):
         raise UsageError(f"the duration must be positive, found {duration!r}")
     tell("compiling")
-    made = _Maker(Study(model, compile_system(model), float(duration), at), tell)
+    made = _Maker(Study(model, compile_system(model), float(duration or OTHERWISE), at), tell)
+    made.study.system.in_joints.state(start)  # refuses unknown names before anything is computed
     made.add("equations", "equations of motion", _equations)
     made.add("certificate", "formulations against each other", _certificate)
     made.add("equilibria", "equilibria", _equilibria)
@@ -142,8 +151,22 @@ def study(
     made.add("modes", "modes", _modes)
     made.add("motions", "modes in motion", _motions)
     made.add("floquet", "periodic driving", _floquet)
-    made.add("run", "simulation", lambda s: simulate(s.system, duration, tol=tol, samples=SAMPLES))
+    if duration is None:
+        made.study = replace(made.study, duration=fitting_duration(made.study.modes))
+    made.add(
+        "run",
+        "simulation",
+        lambda s: simulate(s.system, s.duration, initial_state=start or None, tol=tol, samples=SAMPLES),
+    )
     return made.study
+
+
+def fitting_duration(found: Modes | None) -> float:
+    """A length for a simulation that shows the motion: five periods of the slowest mode, rounded to two digits."""
+    periods = [mode.period for mode in found.modes if mode.period] if found is not None else []
+    if not periods:
+        return OTHERWISE
+    return float(f"{min(PERIODS * max(periods), FAST_PERIODS * min(periods)):.2g}")
 
 
 class _Maker:
@@ -246,13 +269,13 @@ def _pose(s: Study) -> dict[str, float]:
 
 
 def _motion(system: System, found: Modes, number: int) -> ModeMotion:
-    """An animated mode; the amplitude is halved until the loops close."""
-    amplitude = None
+    """An animated mode, scaled by its displacements; the amplitude is halved until the loops close."""
+    amplitude = visible_amplitude(found, number)
     for _ in range(6):
         try:
             return mode_motion(found, number, amplitude=amplitude)
         except LoopNotClosed:
-            amplitude = (amplitude or 0.3) / 2
+            amplitude /= 2
     return mode_motion(found, number, amplitude=amplitude)
 
 

@@ -296,6 +296,17 @@ def _finite(value: Any) -> Any:
     return value
 
 
+def page_name(name: str, otherwise: str = "mechanism") -> str:
+    """The name of a model as the name of a page: letters, digits and hyphens.
+
+    Example:
+        >>> page_name("Four-bar linkage (crossed)")
+        'four-bar-linkage-crossed.html'
+    """
+    kept = "".join(c if c.isalnum() and c.isascii() else "-" for c in name.lower())
+    return ("-".join(part for part in kept.split("-") if part) or otherwise) + ".html"
+
+
 _ENDINGS = {"Figure": (".png", ".svg", ".pdf", ".jpg", ".jpeg"), "Scene": (".html", ".htm")}
 _ARRAYS = (".npz",)
 

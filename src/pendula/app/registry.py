@@ -29,6 +29,7 @@ for _name, _module, _summary in (
     ("floquet", "stability", "Stability of a periodically driven mechanism."),
     ("bench", "bench", "Accuracy and speed on published benchmarks."),
     ("papers", "papers", "Five papers recomputed, with their errata, in one page."),
+    ("play", "play", "A page in which the mechanism moves under your hand, live."),
     ("report", "report", "Everything about a model in one page that opens anywhere."),
     ("studio", "studio", "Build and study mechanisms in the browser."),
 ):

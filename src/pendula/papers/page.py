@@ -43,7 +43,7 @@ def page_html(found: tuple[Recomputed, ...]) -> str:
         title="The papers, recomputed",
         lead="<p>What five papers on pendulums and linkages say, and what Pendula computes: every line below is the "
         "result of a computation.</p>",
-        facts="".join(_fact(one) for one in found),
+        facts=f'<div class="facts">{"".join(_fact(one) for one in found)}</div>',
         contents="".join(contents),
         body="\n".join(body),
         scenes=scenes,

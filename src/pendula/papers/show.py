@@ -8,7 +8,7 @@ from typing import Any
 import pendula
 from pendula.equations.printing.mathml import write_mathml
 from pendula.papers.types import Animation, Text
-from pendula.present.pictures.results import scene_of
+from pendula.present.pictures.scenes import scene_of
 from pendula.present.player.page import scene_json
 from pendula.results import Equations, Trajectory
 

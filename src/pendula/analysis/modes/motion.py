@@ -11,6 +11,7 @@ from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import OSCILLATION, Mode
 from pendula.analysis.modes.modes import Modes
 from pendula.errors import LoopNotClosed, NotSupported, UsageError
+from pendula.model.expressions.expression import parse
 from pendula.system.layout import Array, Layout, State
 from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import typical_length
@@ -27,6 +28,15 @@ WITH_ANGLES = 0.3
 """default amplitude of the angle that moves most [rad]"""
 
 
+VISIBLE = 0.2
+"""displacement of the point that moves most, as a fraction of the size of the mechanism, that is seen well"""
+LARGEST = 8 / 3
+"""largest amplitude chosen for that, relative to the usual default: 0.8 rad for an angle"""
+SMALL = 0.05
+"""amplitude at which displacements are measured, relative to the default"""
+FEW_FRAMES = 9
+
+
 @dataclass(frozen=True)
 class ModeMotion:
     """Frames of a mechanism moving in one mode.
@@ -40,6 +50,7 @@ class ModeMotion:
         mode: the mode.
         notes: remarks on what is shown.
         system, parameters: of the mechanism.
+        rest: coordinates of the equilibrium, shape (coordinates,).
     """
 
     t: Array
@@ -51,6 +62,7 @@ class ModeMotion:
     notes: tuple[str, ...]
     system: System
     parameters: Array
+    rest: Array
 
     @property
     def layout(self) -> Layout:
@@ -101,12 +113,14 @@ def mode_motion(
         size = amplitude or (WITH_ANGLES if "turn_" in name else WITHOUT_ANGLES * length)
         shape = np.asarray(mode.scaled) / mode.scaled[largest]
         q, gap = poses_along(linear, size * np.real(np.outer(turns, shape))), 0.0
+        rest = poses_along(linear, np.zeros((1, len(shape))))[0]
     else:
         system = system_behind(linear)
         direction, largest = unit_direction(linear, mode.scaled)
         size = _amplitude(system, linear, largest, amplitude)
         moved = size * np.real(np.outer(turns, linear.N @ (linear.Z @ direction)))
         q, gap = _on_constraints(system, linear, moved)
+        rest = linear.at.q
         name = system.layout.coordinates[largest]
         unit = system.layout.units[name]
     notes = [mode.description, f"shown with {name} moving by {size:.4g} {unit}".rstrip()]
@@ -117,7 +131,40 @@ def mode_motion(
     if linear.at.steady:
         notes.append("shown without the steady motion it is added to")
     t = np.linspace(0.0, span, frames)
-    return ModeMotion(t, q, size, name, gap, mode, tuple(notes), system, linear.at.parameters)
+    return ModeMotion(t, q, size, name, gap, mode, tuple(notes), system, linear.at.parameters, rest)
+
+
+def visible_amplitude(modes: Modes, number: int = 1) -> float:
+    """An amplitude for ``mode_motion`` at which the farthest moving point moves by a fifth of the mechanism's size.
+
+    Modes scaled by their angles would look unequal: the fast modes of a chain turn its links much and move them
+    little. Angles turn by at most 0.8 rad.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.modes(pendula.compile_system(pendula.library.chain(links=8)), {})
+        >>> 0.1 < visible_amplitude(found, 1) < visible_amplitude(found, 6) <= 0.8
+        True
+    """
+    usual = mode_motion(modes, number, amplitude=None, frames=5).amplitude
+    shown = mode_motion(modes, number, amplitude=SMALL * usual, frames=FEW_FRAMES)
+    points, still = _points(shown, shown.q), _points(shown, shown.rest[None])
+    moved = float(np.linalg.norm(points - still, axis=-1).max())
+    size = float(np.linalg.norm(np.ptp(still[0], axis=0)))
+    if moved <= SMALL**4 * size:  # a spin about its own axis
+        return usual
+    return usual * min(SMALL * VISIBLE * size / moved, LARGEST)
+
+
+def _points(motion: ModeMotion, q: Array) -> Array:
+    """Origins, mass centres and ends of all bodies in world axes, at every row of q; the ground's origin too."""
+    system, values = motion.system, motion.layout.parameter_values(motion.parameters)
+    R, r = system.poses(q, np.zeros(len(q)), parameters=motion.parameters)
+    found = [np.zeros((len(q), 3))]
+    for k, name in enumerate(motion.layout.bodies):
+        places = {tuple(parse(x).evaluate(values) for x in p) for p in system.model.body(name).named_points().values()}
+        found += [r[:, k] + R[:, k] @ np.array(place) for place in sorted(places)]
+    return np.stack(found, axis=1)
 
 
 def unit_direction(linear: LinearModel, shape: Sequence[complex] | Array) -> tuple[Array, int]:

@@ -6,7 +6,15 @@ import sys
 
 import click
 
-from pendula.app.options import json_option, model_argument, parameter_option, read_model, writable
+from pendula.app.options import (
+    json_option,
+    model_argument,
+    parameter_option,
+    read_model,
+    read_state,
+    start_option,
+    writable,
+)
 from pendula.simulation.defaults import TOLERANCE
 
 
@@ -15,8 +23,12 @@ from pendula.simulation.defaults import TOLERANCE
 @parameter_option
 @click.option("-o", "--output", metavar="FILE", help="Page to write; default: the name of the mechanism with .html.")
 @click.option(
-    "--for", "duration", default=10.0, show_default=True, type=float, help="Length of the simulation, in time units."
+    "--for",
+    "duration",
+    type=float,
+    help="Length of the simulation, in time units. Default: five periods of the slowest mode.",
 )
+@start_option
 @click.option(
     "--at",
     default=1,
@@ -28,25 +40,35 @@ from pendula.simulation.defaults import TOLERANCE
 @click.option("--tol", default=TOLERANCE, show_default=True, type=float, help="Tolerance of the simulation.")
 @json_option
 def report_command(
-    model: str, settings: tuple[str, ...], output: str | None, duration: float, at: int, tol: float, as_json: bool
+    model: str,
+    settings: tuple[str, ...],
+    output: str | None,
+    duration: float | None,
+    start: tuple[str, ...],
+    at: int,
+    tol: float,
+    as_json: bool,
 ) -> None:
     """Everything about MODEL in one self-contained HTML page.
 
-    Description, equations, agreement of all formulations, equilibria with stability, eigenvalues, animated modes, and
-    a simulation with its energy. Exits with 1 if formulations disagree or the simulation had to stop early.
+    The motion, equilibria with stability, eigenvalues, animated modes, a simulation with its energy, the description,
+    equations, and agreement of all formulations. Exits with 1 if formulations disagree or the simulation had to stop
+    early.
     """
     from pendula.analysis.study import study
-    from pendula.app.options import echo_json
+    from pendula.app.options import echo_json, page_name
     from pendula.errors import UsageError
     from pendula.present.report.page import write_report
 
     made = read_model(model, settings)
-    name = output or f"{_file_name(made.name)}.html"
+    name = output or page_name(made.name, "report")
     if not name.lower().endswith((".html", ".htm")):
         raise UsageError(f'-o: a report is a page, so its name must end in .html, found "{name}"')
     path = writable(name, "-o")
     assert path is not None
-    found = study(made, at=at, duration=duration, tol=tol, on_progress=_progress if sys.stderr.isatty() else None)
+    begin = read_state(made, start)
+    tell = _progress if sys.stderr.isatty() else None
+    found = study(made, at=at, duration=duration, start=begin, tol=tol, on_progress=tell)
     write_report(found, path=path)
     if sys.stderr.isatty():
         click.echo("\r\033[K", nl=False, err=True)
@@ -80,9 +102,3 @@ _TOLD = {
 
 def _progress(what: str) -> None:
     click.echo(f"\r\033[K{what} ...", nl=False, err=True)
-
-
-def _file_name(name: str) -> str:
-    """The name of a model as a file name: letters, digits and hyphens."""
-    kept = "".join(c if c.isalnum() and c.isascii() else "-" for c in name.lower())
-    return "-".join(part for part in kept.split("-") if part) or "report"

@@ -39,6 +39,11 @@ MOST_ROWS = 24
 @opt.output_option("Write the run as .npz.")
 @opt.plot_option("Write a plot")
 @opt.animate_option("Write an animation as a self-contained page")
+@click.option("--gif", metavar="FILE", help="Write a film as animated GIF (needs the extra video).")
+@click.option("--mp4", metavar="FILE", help="Write a film as MP4 (needs the extra video).")
+@click.option("--signals", metavar="NAMES", help="Signals shown first below an animation, such as theta1,lower.tip.x.")
+@click.option("--trace", metavar="POINT", help="Point whose path an animation draws, such as lower.tip; or none.")
+@click.option("--speed", type=float, help="Speed of an animation, relative to true time; default 1.")
 @opt.json_option
 def simulate_command(
     section: str | None,
@@ -50,6 +55,11 @@ def simulate_command(
     output: str | None,
     plot_file: str | None,
     animation: str | None,
+    gif: str | None,
+    mp4: str | None,
+    signals: str | None,
+    trace: str | None,
+    speed: float | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -60,11 +70,15 @@ def simulate_command(
         "-o": opt.file_of(output, "-o", "Trajectory"),
         "--plot": opt.file_of(plot_file, "--plot", "Figure"),
         "--animate": opt.file_of(animation, "--animate", "Scene"),
+        "--gif": _film_of(gif, "--gif"),
+        "--mp4": _film_of(mp4, "--mp4"),
         "--plot-section": opt.file_of(section_file, "--plot-section", "Figure"),
     }
+    shown = _animation(paths, signals, trace, speed)
     run, wall = perform(**options, section=section, quiet=as_json)
-    chosen = {name: run[name] for name in quantities}  # an unknown name is refused before files are written
-    wrote = _write(run, paths, section_of, quantities)
+    chosen = {name: run[name] for name in (*quantities, *shown["signals"])}  # unknown names, before files are written
+    chosen = {name: chosen[name] for name in quantities}
+    wrote = _write(run, paths, section_of, quantities, shown)
     found = _horizon(run) if horizon else None
     kept = _integrals(run) if integrals else None
     if as_json:
@@ -101,22 +115,51 @@ def _integrals(run: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _write(run: Any, paths: dict[str, Any], section_of: str | None, quantities: tuple[str, ...]) -> list[str]:
+ANIMATIONS = ("--animate", "--gif", "--mp4")
+
+
+def _film_of(path: str | None, option: str) -> Any:
+    """The file of a film, refused at once where its packages are missing."""
+    if path is None:
+        return None
+    from pendula.present.player.film import needed
+
+    for package in ("PIL", "imageio_ffmpeg")[: 1 + (option == "--mp4")]:
+        needed(package)
+    return opt.writable(path, option, (f".{option[2:]}",))
+
+
+def _animation(paths: dict[str, Any], signals: str | None, trace: str | None, speed: float | None) -> dict[str, Any]:
+    """What animations show, checked before anything is computed."""
+    given = {"--signals": signals, "--trace": trace, "--speed": speed}
+    unused = [option for option, value in given.items() if value is not None]
+    if unused and all(paths[option] is None for option in ANIMATIONS):
+        raise UsageError(f"{unused[0]} requires an animation: --animate, --gif or --mp4")
+    if speed is not None and not 0 < speed < float("inf"):
+        raise UsageError(f"--speed must be a positive number, found {speed:g}")
+    names = [name.strip() for name in (signals or "").split(",") if name.strip()]
+    return {"signals": names, "trace": trace, "speed": speed or 1.0}
+
+
+def _write(
+    run: Any, paths: dict[str, Any], section_of: str | None, quantities: tuple[str, ...], shown: dict[str, Any]
+) -> list[str]:
     """Writes the requested files; a run without stored states has nothing to show."""
     if quantities and paths["-o"] is not None and paths["-o"].suffix.lower() == ".npz":
         run.save(paths["-o"], quantities=quantities)
         wrote = [f"wrote {paths['-o']}"]
     else:
         wrote = opt.write_result(run, paths["-o"])
-    if len(run) < 2 and (paths["--plot"] is not None or paths["--animate"] is not None):
+    if len(run) < 2 and any(paths[option] is not None for option in ("--plot", *ANIMATIONS)):
         click.echo("note: no plot or animation was written, since the run stored only one state", err=True)
     if len(run) > 1:
         wrote += opt.draw(run, paths["--plot"], **({"quantities": quantities} if quantities else {}))
-    if len(run) > 1 and paths["--animate"] is not None:
-        from pendula.present.pictures.results import animate
+    for option in ANIMATIONS:
+        if len(run) > 1 and paths[option] is not None:
+            from pendula.present.pictures.results import animate
 
-        animate(run, paths["--animate"])
-        wrote.append(f"wrote {paths['--animate']}")
+            animate(run, paths[option], **shown)
+            wrote.append(f"wrote {paths[option]}")
     if paths["--plot-section"] is not None:
         wrote += opt.draw(next(iter(run.events.values())), paths["--plot-section"], of=section_of)
     return wrote

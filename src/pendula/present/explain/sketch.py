@@ -17,7 +17,7 @@ from pendula.model.joints import Side, TreeJoint
 from pendula.model.joints.steps import Slide
 from pendula.present.explain.drawing import Drawing
 from pendula.present.pictures.frames import outline
-from pendula.present.pictures.results import Pose, scene_of
+from pendula.present.pictures.scenes import Pose, scene_of
 from pendula.present.player.scene import Scene, SceneBody
 from pendula.present.player.shapes import Pivot
 

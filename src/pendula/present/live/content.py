@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
@@ -21,12 +22,14 @@ from pendula.model.model import Model
 from pendula.present.live.drawing import Drawing, draw
 from pendula.present.player.packing import pack
 from pendula.present.player.scene import Scene
+from pendula.present.player.shapes import Pivot
+from pendula.simulation.beginning import energy_size, start_state
 from pendula.simulation.simulate import simulate
 from pendula.system.build import compile_system
+from pendula.system.layout import State
 from pendula.system.live.program import LiveProgram, write_live
-from pendula.system.loops.assembly import assemble
 from pendula.system.loops.mobility import mobility
-from pendula.system.parameters import typical_length
+from pendula.system.parameters import parameter_vector, typical_length
 from pendula.system.system import System
 
 MOST_BODIES = 40
@@ -37,8 +40,12 @@ SLIDER_RANGE = 5.0  # a positive parameter can be divided and multiplied by this
 LOOK_AHEAD = 4.0  # times the typical period: the motion that fits into the picture at the start
 
 
-def live_content(model: Model | str) -> dict[str, Any]:
+def live_content(model: Model | str, initial_state: Mapping[str, float] | None = None) -> dict[str, Any]:
     """Everything that the page of a mechanism needs, as plain data; ``program`` and ``wrenches`` are JavaScript.
+
+    Args:
+        model: a model, the name of a library mechanism, or a system.
+        initial_state: changes to the model's initial state by name.
 
     Raises:
         NotSupported: the mechanism has more bodies than a page can move in time.
@@ -50,6 +57,7 @@ def live_content(model: Model | str) -> dict[str, Any]:
             "simulate it and write an animation instead"
         )
     system = compile_system(model)
+    start, _ = start_state(system.in_joints.system, initial_state, 0.0, parameter_vector(system, None))
     drawing = draw(model)
     live = write_live(model, geometry=drawing.scalars, wrenches=len(model.bodies) <= MOST_WRENCHES)
     return {
@@ -59,8 +67,8 @@ def live_content(model: Model | str) -> dict[str, Any]:
             "title": model.name,
             "units": _units(model, live),
             "gravity": _gravity(model),
-            "about": _about(model, system, live),
-            "scene": _scene(model, system, drawing),
+            "about": _about(model, system, live, start),
+            "scene": _scene(model, system, drawing, start),
             "sliders": _sliders(model, live),
             "modes": _modes(system),
         },
@@ -84,11 +92,12 @@ def _with_gravity(model: Model) -> Model:
 
 
 def _gravity(model: Model) -> dict[str, Any]:
-    """The strength of gravity, and the parameter that sets it."""
+    """The strength of gravity, the parameter that sets it, and the weight of all bodies."""
     expressions = [parse(x) for x in model.gravity]
     names = {name for x in expressions for name in x.names}
     strength = math.hypot(*(x.evaluate(model.parameter_values) for x in expressions))
-    return {"name": names.pop() if len(names) == 1 else "", "value": strength}
+    mass = sum(parse(body.mass_properties().mass).evaluate(model.parameter_values) for body in model.bodies)
+    return {"name": names.pop() if len(names) == 1 else "", "value": strength, "weight": strength * mass}
 
 
 def _units(model: Model, live: LiveProgram) -> dict[str, Any]:
@@ -98,12 +107,11 @@ def _units(model: Model, live: LiveProgram) -> dict[str, Any]:
     return {**units, "of": known}
 
 
-def _about(model: Model, system: System, live: LiveProgram) -> dict[str, Any]:
+def _about(model: Model, system: System, live: LiveProgram, start: State) -> dict[str, Any]:
     """The description that the engine reads (``mechanism.js``)."""
-    layout, state = live.layout, assemble(system.in_joints.system).state
-    length = typical_length(system)
+    layout, length = live.layout, typical_length(system)
     units = [length if kind == "length" else 1.0 for kind in (*layout.coordinate_kinds, *layout.speed_kinds)]
-    energy = system.in_joints.system.energies(state.q, state.v)
+    joints = system.in_joints.system
     return {
         "sizes": dict(live.sizes),
         "freedoms": int(mobility(system).by_rank),
@@ -119,38 +127,28 @@ def _about(model: Model, system: System, live: LiveProgram) -> dict[str, Any]:
         },
         "units": units,
         "adjustable": list(live.adjustable.values()),
-        "start": {"q": state.q.tolist(), "v": state.v.tolist()},
+        "start": {"q": start.q.tolist(), "v": start.v.tolist()},
         "length": length,
-        "energy": max(abs(float(energy.kinetic)), _energy_scale(model, system, length)),
+        "energy": energy_size(joints, start, parameter_vector(joints, None)),
     }
 
 
-def _energy_scale(model: Model, system: System, length: float) -> float:
-    """A typical energy: the spread of the potential over a few poses near the start."""
-    joints = system.in_joints.system
-    start = assemble(joints).state
-    q = start.q + 0.3 * np.random.default_rng(0).standard_normal((16, start.q.size)) * _sizes(joints, length)
-    q = np.concatenate([start.q[None], q])
-    potential = joints.energies(q, np.zeros((len(q), start.v.size))).potential
-    spread = float(np.ptp(potential[np.isfinite(potential)]))
-    return spread if spread > 0 else 1e-12
-
-
-def _sizes(system: System, length: float) -> Any:
-    return np.array([length if kind == "length" else 1.0 for kind in system.layout.coordinate_kinds])
-
-
-def _scene(model: Model, system: System, drawing: Drawing) -> dict[str, Any]:
+def _scene(model: Model, system: System, drawing: Drawing, start: State) -> dict[str, Any]:
     """The drawing, with the box that a short motion from the initial state fills."""
     from pendula.present.pictures.results import scene_of
 
     length = typical_length(system)
-    gravity = [parse(x).evaluate(model.parameter_values) for x in model.gravity]
-    strength = math.hypot(*gravity)
+    strength = _gravity(model)["value"]
     span = LOOK_AHEAD * 2 * math.pi * math.sqrt(length / strength) if strength else 5.0
-    run = simulate(system, span, tol=1e-5, samples=200, max_steps=20_000, on_failure="return")
+    begin = dict(zip((*start.layout.coordinates, *start.layout.speeds), (*start.q, *start.v), strict=True))
+    run = simulate(system, span, initial_state=begin, tol=1e-5, samples=200, max_steps=20_000, on_failure="return")
     scene: Scene = scene_of(run)
     packed = pack(scene)
+    sides = [shape.side for body in scene.bodies for shape in body.shapes if isinstance(shape, Pivot)]
+    for body in drawing.bodies:
+        for shape in body["shapes"]:
+            if shape["kind"] == "pivot" and sides:
+                shape["side"] = sides[0]
     return {
         "planar": scene.planar,
         "up": list(scene.up),
@@ -174,21 +172,28 @@ def _kept_links(drawing: Drawing, scene: Scene) -> list[dict[str, Any]]:
 
 
 def _sliders(model: Model, live: LiveProgram) -> list[dict[str, Any]]:
-    """Range and scale of everything that may be changed."""
-    units = parameter_units(model)
+    """Range and scale of everything that may be changed and matters to the motion."""
+    units, names = parameter_units(model), model.unit_names
     found = []
     for name, value in live.adjustable.items():
+        if name in live.idle:
+            continue
         unit = units.get(name, "")
         is_input = name in model.inputs
-        low, high, log = _range(value, unit, is_input=is_input)
+        timeless = names.time not in unit.replace(names.mass, "").replace("/", " ").replace("^", " ").split()
+        positive = unit in ("", names.length) or (names.mass in unit and timeless)  # lengths, masses, inertias
+        low, high, log = _range(value, unit, is_input=is_input, positive=positive)
         found.append(
             {"name": name, "unit": unit, "value": value, "low": low, "high": high, "log": log, "input": is_input}
         )
     return found
 
 
-def _range(value: float, unit: str, *, is_input: bool) -> tuple[float, float, bool]:
-    """Lower and upper end of a slider, and whether it is logarithmic."""
+def _range(value: float, unit: str, *, is_input: bool, positive: bool) -> tuple[float, float, bool]:
+    """Lower and upper end of a slider, and whether it is logarithmic.
+
+    Lengths, masses and inertias are multiplied and divided; gravity, stiffness, damping and rates can be switched off.
+    """
     if unit == "rad":
         return min(-math.pi, value), max(math.pi, value), False
     if is_input or value < 0:
@@ -196,7 +201,9 @@ def _range(value: float, unit: str, *, is_input: bool) -> tuple[float, float, bo
         return -size, size, False
     if value == 0:
         return 0.0, 1.0, False
-    return value / SLIDER_RANGE, value * SLIDER_RANGE, True
+    if positive:
+        return value / SLIDER_RANGE, value * SLIDER_RANGE, True
+    return 0.0, 3 * value, False
 
 
 def _modes(system: System) -> dict[str, Any] | None:
@@ -227,7 +234,9 @@ def _modes(system: System) -> dict[str, Any] | None:
                     "v": np.real(v).tolist(),
                 }
             )
-        return {"q": linear.at.q.tolist(), "listed": listed} if listed else None
+        turning = np.abs(linear.C - linear.C.T).max() > 1e-9 * max(np.abs(linear.C).max(), 1e-300)  # gyroscopic
+        simple = not turning and not any(joint.quaternion() for joint in system.model.tree)
+        return {"q": linear.at.q.tolist(), "listed": listed, "simple": simple} if listed else None
     except PendulaError:  # no equilibrium, or not one with modes: the page has no such buttons
         return None
 

@@ -8,6 +8,7 @@ mechanism. Its Content-Security-Policy permits this script by its hash and nothi
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ ENTRY = "live/live.js"
 """The module that runs the page."""
 
 
-def play(model: Model | str, path: str | os.PathLike[str]) -> Path:
+def play(model: Model | str, path: str | os.PathLike[str], *, initial_state: Mapping[str, float] | None = None) -> Path:
     """Writes a live page of a mechanism: one HTML file that simulates it in the browser, and returns its path.
 
     In the page, bodies can be dragged and thrown, every parameter has a slider, and charts, energies, the equations
@@ -33,9 +34,11 @@ def play(model: Model | str, path: str | os.PathLike[str]) -> Path:
     Args:
         model: a model, the name of a library mechanism, or a system.
         path: file to write; its name ends in .html.
+        initial_state: changes to the model's initial state by name.
 
     Raises:
-        UsageError: the file has another ending.
+        UsageError: the file has another ending, or the initial state has an unknown name.
+        LoopNotClosed: the loops cannot be closed at the initial state.
         NotSupported: the mechanism has more bodies than a page can move in time.
 
     Example:
@@ -48,13 +51,13 @@ def play(model: Model | str, path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f'a live page is a page, so its name must end in .html, found "{target.name}"')
-    write_text(target, live_html(model))
+    write_text(target, live_html(model, initial_state))
     return target
 
 
-def live_html(model: Model | str) -> str:
-    """The live page of a mechanism as text."""
-    content = live_content(model)
+def live_html(model: Model | str, initial_state: Mapping[str, float] | None = None) -> str:
+    """The live page of a mechanism as text; see :func:`play`."""
+    content = live_content(model, initial_state)
     record = content["record"]
     script = _script(content)
     bodies = record["about"]["names"]["bodies"]

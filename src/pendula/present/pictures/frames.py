@@ -31,10 +31,10 @@ def plot_frames(scene: Scene, *, count: int = 12, dpi: float = 120) -> Any:
         strength = 0.12 + 0.88 * (rank + 1) / len(chosen)
         for i, body in enumerate(moving):
             color = colors(0.08 + 0.8 * i / max(1, len(moving) - 1))
-            _draw(axes, scene, body, int(k), color, strength)
+            draw_body(axes, scene, body, int(k), color, strength)
     for body in scene.bodies:
         if body.is_ground:
-            _draw(axes, scene, body, 0, "#333333", 1.0)
+            draw_body(axes, scene, body, 0, "#333333", 1.0)
     length, time = scene.units.split("-")[0], scene.units.split("-")[-1]
     axes.set_title(f"{scene.title}: t = {scene.t[0]:g} to {scene.t[-1]:g} {time}", loc="left", fontsize=11)
     axes.set_xlabel(f"[{length}]")
@@ -55,7 +55,8 @@ def _flat(scene: Scene, points: Array) -> Array:
     return np.stack([points @ side, points @ up], axis=-1)
 
 
-def _draw(axes: Any, scene: Scene, body: SceneBody, k: int, color: Any, strength: float) -> None:
+def draw_body(axes: Any, scene: Scene, body: SceneBody, k: int, color: Any, strength: float) -> None:
+    """Draws one body of a scene at sample k; ``strength`` from 0 (invisible) to 1."""
     for shape in body.shapes:
         world = np.array([body.position[k] + body.rotation[k] @ np.array(p) for p in outline(shape)])
         flat = _flat(scene, world)

@@ -11,7 +11,7 @@ from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.equilibria.find import Equilibria
 from pendula.analysis.equilibria.landscape import Landscape, landscape
 from pendula.errors import NotSupported, UsageError
-from pendula.present.pictures.plots import FEW, INK, MUTED, _dress, _sheet, _word
+from pendula.present.pictures.plots import FEW, INK, MUTED, _dress, _sheet, _word, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,7 +103,11 @@ def _poses(found: Equilibria, verdicts: Sequence[str]) -> Figure:
     ax = figure.axes[0]
     others = f"; {len(found) - 1} more" if len(found) > 1 else ""
     _word(
-        ax.set_title(f"equilibrium {one.name} of {len(found)}: {verdicts[order[0]]}{others}", loc="left", fontsize=11)
+        ax.set_title(
+            titled(one.system, f"equilibrium {one.name} of {len(found)}, {verdicts[order[0]]}{others}"),
+            loc="left",
+            fontsize=11,
+        )
     )
     return figure
 

@@ -12,7 +12,7 @@ from pendula.equations.equations import Equations
 from pendula.errors import UsageError
 from pendula.model.model import Model
 from pendula.present.pictures.frames import plot_frames
-from pendula.present.pictures.results import Pose, scene_of
+from pendula.present.pictures.scenes import Pose, scene_of
 from pendula.system.entry import system_of
 from pendula.system.loops.assembly import Assembly, assemble
 from pendula.system.parameters import parameter_vector

@@ -11,19 +11,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pendula.analysis.linear.linear_range import LinearRange
+from pendula.analysis.modes.eigenmodes import Mode
 from pendula.analysis.modes.forced import ForcedResponse
 from pendula.analysis.modes.harmonic import HarmonicResponse
 from pendula.analysis.modes.modes import Modes
-from pendula.analysis.modes.motion import ModeMotion, mode_motion
+from pendula.analysis.modes.motion import ModeMotion, mode_motion, visible_amplitude
 from pendula.analysis.modes.response import FreeResponse
 from pendula.analysis.modes.words import named_shape
 from pendula.analysis.sensitivities import Sensitivities
-from pendula.errors import UsageError
+from pendula.errors import LoopNotClosed, PendulaError, UsageError
 from pendula.library.lookup import shown
-from pendula.present.pictures.plots import FEW, LEGEND_LINES, MUTED, _colors, _dress, _sheet, _short, _title, _word
-from pendula.present.pictures.results import scene_of
+from pendula.present.pictures.frames import draw_body
+from pendula.present.pictures.plots import (
+    FEW,
+    LEGEND_LINES,
+    MUTED,
+    _colors,
+    _dress,
+    _sheet,
+    _short,
+    _title,
+    _word,
+    titled,
+)
+from pendula.present.pictures.scenes import Pose, scene_of
 from pendula.present.player.page import write_animation
-from pendula.present.player.scene import Scene
+from pendula.present.player.scene import Scene, SceneBody
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +46,9 @@ MOST_SHAPES = 6
 CYCLE = (1.0, 6.0)
 """shortest and longest cycle [time] that is played at true speed"""
 SHOWN_IN = 2.0
+GHOST = "#c3c9d3"
+STILL = 1e-6
+"""entries of rotation matrices that differ by less are equal"""
 
 MOST_ENVELOPES = 3
 """number of coordinates up to which envelopes are drawn"""
@@ -55,7 +71,8 @@ def animate_mode(
         modes: the modes returned by :func:`pendula.modes`.
         number: of the mode, from 1.
         path: file to write.
-        amplitude: of the coordinate that moves most [rad, or length if no angle moves]; default 0.3 rad.
+        amplitude: of the coordinate that moves most [rad, or length if no angle moves]; default: such that the point
+            that moves most moves by a fifth of the mechanism's size.
         frames: number of frames.
 
     Example:
@@ -68,12 +85,24 @@ def animate_mode(
     """
     if not isinstance(modes, Modes):
         raise UsageError(f"animate_mode takes modes, found {shown(modes)}; use modes(system, at)")
-    return write_animation(mode_scene(mode_motion(modes, number, amplitude=amplitude, frames=frames)), path)
+    size = _fitting(modes, number) if amplitude is None else amplitude
+    return write_animation(mode_scene(mode_motion(modes, number, amplitude=size, frames=frames)), path)
+
+
+def _fitting(found: Modes, number: int) -> float:
+    """An amplitude at which displacements are seen and loops close."""
+    amplitude = visible_amplitude(found, number)
+    for _ in range(6):
+        try:
+            return mode_motion(found, number, amplitude=amplitude, frames=9).amplitude
+        except LoopNotClosed:
+            amplitude /= 2
+    return amplitude
 
 
 def mode_scene(motion: ModeMotion) -> Scene:
     """The mechanism moving in a mode, as shapes with poses over time."""
-    scene = scene_of(motion)
+    scene = replace(scene_of(motion), rest=_at_rest(motion))
     span, unit = float(motion.t[-1]), motion.layout.time_unit
     title = f"{motion.system.model.name}: mode {motion.mode.number}"
     if CYCLE[0] <= span <= CYCLE[1]:
@@ -84,12 +113,19 @@ def mode_scene(motion: ModeMotion) -> Scene:
     return replace(scene, title=title, t=scene.t * stretch, notes=(*scene.notes, note))
 
 
-def plot_modes(found: Modes, *, numbers: Sequence[int] | None = None, dpi: float = 110) -> Figure:
-    """Figure of mode shapes, one panel for each.
+def _at_rest(motion: ModeMotion) -> Scene:
+    return scene_of(Pose(motion.system, motion.rest[None], motion.parameters))
+
+
+def plot_modes(found: Modes, *, numbers: Sequence[int] | None = None, stems: bool = False, dpi: float = 110) -> Figure:
+    """Figure of mode shapes, one panel for each: the deflected mechanism over the one at rest, in grey.
+
+    Modes are scaled by their displacements: the point that moves most moves by a fifth of the mechanism's size.
 
     Args:
         found: the modes.
         numbers: which modes, from 1; default: the first six.
+        stems: coordinates of the shapes as stems instead, as for a linear model without a mechanism.
 
     Example:
         >>> import pendula
@@ -101,15 +137,61 @@ def plot_modes(found: Modes, *, numbers: Sequence[int] | None = None, dpi: float
     if not chosen:
         raise UsageError("no modes were chosen to be drawn")
     shown = [found[number] for number in chosen]
+    scenes = None if stems else _deflected(found, chosen)
+    figure = _stems(found, shown, dpi) if scenes is None else _shapes(scenes, dpi)
+    for ax, mode in zip(figure.axes, shown, strict=True):
+        what = mode.kind if mode.frequency is None else f"{mode.frequency:.5g} rad/{found.time_unit}"
+        _word(ax.set_title(f"mode {mode.number}: {what}", loc="left", fontsize=9.5, color=MUTED))
+        _dress(ax)
+    _title(figure, titled(found.linear.system, "mode shapes"))
+    return figure
+
+
+def _deflected(found: Modes, numbers: Sequence[int]) -> list[Scene] | None:
+    """Scenes of modes at a visible amplitude; None where the mechanism is unknown or cannot be deflected."""
+    if found.linear.system is None:
+        return None
+    try:
+        return [mode_scene(mode_motion(found, k, amplitude=_fitting(found, k), frames=9)) for k in numbers]
+    except PendulaError:
+        return None
+
+
+def _shapes(scenes: Sequence[Scene], dpi: float) -> Figure:
+    """The mechanism at its largest deflection; a quarter of a period later paler, if it is not at rest then."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    columns = min(3, len(scenes))
+    rows = -(-len(scenes) // columns)
+    figure = Figure(figsize=(9.0, 0.8 + 3.1 * rows), dpi=dpi, layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    for k, scene in enumerate(scenes):
+        ax = figure.add_subplot(rows, columns, k + 1, aspect="equal", adjustable="datalim")
+        assert scene.rest is not None  # mode_scene adds it
+        for body in scene.rest.bodies:
+            draw_body(ax, scene.rest, body, 0, GHOST, 1.0)
+        moving = [b for b in scene.bodies if not b.is_ground]
+        later = len(scene.t) // 4
+        turned = any(np.abs(b.rotation[later] - r.rotation[0]).max() > STILL for b, r in _pairs(scene))
+        for at, strength in ((later, 0.35), (0, 1.0)) if turned else ((0, 1.0),):
+            for body, color in zip(moving, _colors(len(moving)), strict=True):
+                draw_body(ax, scene, body, at, color, strength)
+        _word(ax.set_xlabel(f"[{scene.length_unit}]" if scene.length_unit else ""))
+    return figure
+
+
+def _pairs(scene: Scene) -> list[tuple[SceneBody, SceneBody]]:
+    """Every body with the same one at rest."""
+    return list(zip(scene.bodies, scene.rest.bodies, strict=True)) if scene.rest is not None else []
+
+
+def _stems(found: Modes, shown: Sequence[Mode], dpi: float) -> Figure:
     figure, axes = _sheet(len(shown), dpi)
     for ax, mode in zip(axes, shown, strict=True):
         names, values, units = named_shape(mode, found.linear)
         _draw_shape(ax, names, values, units)
-        what = mode.kind if mode.frequency is None else f"{mode.frequency:.5g} rad/{found.time_unit}"
-        _word(ax.set_title(f"mode {mode.number}: {what}", loc="left", fontsize=9.5, color=MUTED))
-        _dress(ax)
     _name_ticks(axes[-1], names)
-    _title(figure, "mode shapes")
     return figure
 
 
@@ -170,7 +252,7 @@ def plot_response(found: HarmonicResponse, *, dpi: float = 110) -> Figure:
         _dress(ax)
     _word(axes[-1].set_xlabel(f"frequency of the input [{found.unit}]"))
     title = f"steady response to {found.input}, amplitude {found.amplitude:.4g}"
-    _title(figure, title)
+    _title(figure, titled(found.linear.system, title))
     return figure
 
 
@@ -207,7 +289,7 @@ def _small_motion(found: FreeResponse | ForcedResponse, title: str, *, envelopes
         _legend(ax, [names[k] for k in group])
         _dress(ax)
     _word(axes[-1].set_xlabel(f"time [{found.linear.at.layout.time_unit}]"))
-    _title(figure, title)
+    _title(figure, titled(found.linear.system, title))
     return figure
 
 

@@ -14,7 +14,7 @@ from pendula.analysis.linear.pencil import Pencil
 from pendula.analysis.linear.spectrum import Spectrum, spectrum
 from pendula.analysis.stability.ranges import StabilityRanges
 from pendula.analysis.stability.verdict import Stability
-from pendula.present.pictures.plots import FEW, MUTED, _dress, _sheet, _title, _word
+from pendula.present.pictures.plots import FEW, MUTED, _dress, _sheet, _title, _word, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ def plot_spectrum(found: Spectrum, *, dpi: float = 110) -> Figure:
     ax.legend(loc="best", frameon=False, fontsize=8.5)
     if others:
         _word(ax.set_title(f"not drawn: {', '.join(others)}", loc="left", fontsize=9.5, color=MUTED))
-    _title(figure, "eigenvalues")
+    _title(figure, titled(found.model.system, "eigenvalues"))
     return figure
 
 

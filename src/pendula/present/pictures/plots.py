@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from pendula.system.system import System
+
 Array = npt.NDArray[np.float64]
 
 LEGEND_LINES = 12  # more lines get a colour bar instead of a legend
@@ -154,6 +156,11 @@ def _finish(figure: Figure, axes: list[Axes], run: RunSeries | ForceSeries) -> N
 
 def _title(figure: Figure, text: str) -> None:
     _word(figure.suptitle(text or " ", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+
+
+def titled(system: System | None, text: str) -> str:
+    """A title with the name of the mechanism, where it is known."""
+    return text if system is None else f"{system.model.name}: {text}"
 
 
 def _panels(signals: Mapping[str, Array], units: Mapping[str, str]) -> list[tuple[str, dict[str, Array]]]:

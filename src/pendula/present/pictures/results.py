@@ -4,43 +4,34 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 
 from pendula.analysis.chaos.divergence import Divergence
 from pendula.analysis.chaos.horizon import Horizon
 from pendula.analysis.chaos.lyapunov import Lyapunov
-from pendula.analysis.modes.motion import ModeMotion
 from pendula.analysis.reactions.forces import ROUNDING, Reactions
 from pendula.analysis.symmetry.attitude import shown_angles
 from pendula.errors import UsageError
 from pendula.files import write_figure
 from pendula.formats import format_for, formats, write_content
 from pendula.library.lookup import named_model, shown
-from pendula.model.bodies import GROUND
-from pendula.model.bodies import Shape as ModelShape
-from pendula.model.expressions.expression import parse
-from pendula.model.forces.actions import Between
-from pendula.model.joints import Side, TreeJoint
-from pendula.model.joints.steps import Shift, Slide, Turn
 from pendula.present.pictures import maps
 from pendula.present.pictures.ensembles import SpreadSeries, plot_spread
 from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run
 from pendula.present.pictures.registry import plot_of
-from pendula.present.player import shapes as sh
+from pendula.present.pictures.scenes import Pose as Pose
+from pendula.present.pictures.scenes import scene_of as scene_of
 from pendula.present.player.page import write_animation
-from pendula.present.player.scene import Scene, SceneBody, SceneLink
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.events import Crossings
 from pendula.simulation.trajectory import Trajectory
-from pendula.system.layout import Layout
-from pendula.system.rotations import quaternion_of, turned
-from pendula.system.system import System
 
 Array = Any
+
+FILMS = (".gif", ".mp4")
 
 
 def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
@@ -226,6 +217,8 @@ def plot_reactions(found: Reactions) -> Any:
         f"|force| [{units.force}]": sizes("force", floor),
         f"|torque| [{units.torque}]": sizes("torque", floor * found.length),
     }
+    # Joints of a planar mechanism without friction transmit no torque: no panel for what is zero throughout.
+    panels = {label: drawn for label, drawn in panels.items() if any(np.any(y) for y in drawn.values())}
     for name, values in found.motors.items():
         unit = found.motor_units[name]
         panels.setdefault(f"motor [{unit}]" if unit else "motor", {})[name] = values
@@ -240,14 +233,25 @@ def plot_reactions(found: Reactions) -> Any:
     return plot_forces(series)
 
 
-def animate(run: Trajectory, path: str | Path) -> Path:
+def animate(
+    run: Trajectory,
+    path: str | Path,
+    *,
+    signals: Sequence[str] = (),
+    trace: str | None = None,
+    speed: float = 1.0,
+) -> Path:
     """Writes a self-contained HTML page that plays the motion, and returns its path.
 
-    A registered format of scenes writes files with its suffix.
+    The suffix .gif or .mp4 gives a film instead (``pip install pendula[video]``). A registered format of scenes writes
+    files with its suffix.
 
     Args:
         run: a run returned by :func:`pendula.simulate`.
         path: the file to write.
+        signals: quantities of the run whose chart is shown first: ``theta1``, ``theta1_ddot``, ``lower.tip.x``, ...
+        trace: the point whose path is drawn, as body and point (``"lower.tip"``), or ``"none"``; default: a free end.
+        speed: of the playback, relative to true time.
 
     Example:
         >>> import tempfile, pendula
@@ -258,173 +262,12 @@ def animate(run: Trajectory, path: str | Path) -> Path:
     """
     if not isinstance(run, Trajectory):
         raise UsageError(f"animate takes a run, found {shown(run)}; use simulate(system, duration)")
-    scene, file = scene_of(run), Path(path)
+    scene, file = scene_of(run, signals=signals, trace=trace, speed=speed), Path(path)
     name = format_for("Scene", file)
+    if name is None and file.suffix.lower() in FILMS:
+        from pendula.present.player.film import write_film
+
+        return write_film(scene, path)
     if name is None:
         return write_animation(scene, path)
     return write_content(formats("Scene")[name](scene), file)
-
-
-@dataclass(frozen=True)
-class Pose:
-    """A mechanism in one pose, drawn like a motion with one frame."""
-
-    system: System
-    q: Array
-    """coordinates, shape (1, coordinates)"""
-    parameters: Array
-    notes: tuple[str, ...] = ()
-
-    @property
-    def t(self) -> Array:
-        """The only time, 0."""
-        return np.zeros(1)
-
-    @property
-    def layout(self) -> Layout:
-        """Names and units of the columns of q."""
-        return self.system.layout
-
-
-def scene_of(trajectory: Trajectory | ModeMotion | Pose) -> Scene:
-    """The mechanism in motion, as shapes with poses over time."""
-    return _SceneBuilder(trajectory).scene()
-
-
-class _SceneBuilder:
-    def __init__(self, trajectory: Trajectory | ModeMotion | Pose) -> None:
-        self.run = trajectory
-        self.model = trajectory.system.model
-        self.t = trajectory.t
-        names = trajectory.layout.parameters
-        self.values = dict(zip(names, trajectory.parameters.tolist(), strict=True))
-        self.R, self.r = trajectory.system.poses(trajectory.q, trajectory.t, parameters=trajectory.parameters)
-        self.index = {name: k for k, name in enumerate(trajectory.layout.bodies)}
-
-    def scene(self) -> Scene:
-        """All bodies, pivots, rails, strings and springs."""
-        gravity = np.array([parse(x).evaluate(self.values) for x in self.model.gravity])
-        planar = bool(np.all(np.abs(self.R[..., 2, 2] - 1) < 1e-12)) and float(np.ptp(self.r[..., 2])) == 0.0
-        if len(self.t) == 1 and gravity[2] != 0:
-            planar = False  # a vertical pose of a spatial mechanism would be invisible from above
-        bodies = [*self._ground()]
-        for body in self.model.bodies:
-            k = self.index[body.name]
-            shapes = tuple(self._shape(s) for s in body.drawing())
-            bodies.append(SceneBody(body.name, shapes, self.r[:, k], self.R[:, k]))
-        up = tuple(-gravity / np.linalg.norm(gravity)) if gravity.any() and not planar else (0.0, 0.0, 1.0)
-        return Scene(
-            title=self.model.name,
-            units=self.model.units,
-            planar=planar,
-            t=self.t,
-            bodies=tuple(bodies),
-            links=tuple(self._links()),
-            up=(float(up[0]), float(up[1]), float(up[2])),
-            notes=(*self._account(), *self.run.notes),
-            series={"energy error": np.abs(self.run.energy_error)} if isinstance(self.run, Trajectory) else {},
-        )
-
-    def _account(self) -> list[str]:
-        run = self.run
-        if not isinstance(run, Trajectory):
-            return []
-        scale = f"{run.energy.scale:.4g} {self.model.unit_names.energy}"
-        return [f"{run.outcome}; {run.steps} steps; energy drift {run.energy_drift:.2g} of {scale}"]
-
-    def _numbers(self, vector: Any, t: float | None = None) -> tuple[float, float, float]:
-        values = self.values if t is None else self.values | {"t": t}
-        x, y, z = (parse(e).evaluate(values) for e in vector)
-        return x, y, z
-
-    def _shape(self, shape: ModelShape) -> sh.Shape:
-        points = tuple(self._numbers(p) for p in shape.points)
-        radius = parse(shape.radius).evaluate(self.values)
-        match shape.kind:
-            case "rod":
-                return sh.Rod(points[0], points[-1], radius)
-            case "point":
-                return sh.Point(points[0], radius)
-            case "sphere":
-                return sh.Sphere(points[0], radius)
-            case "disc":
-                return sh.Disc(points[0], self._numbers(shape.normal), radius)
-            case "ring":
-                return sh.Ring(points[0], self._numbers(shape.normal), radius)
-            case "box":
-                return sh.Box(points[0], self._numbers(shape.size))
-            case "polyline":
-                return sh.Polyline(points)
-            case kind:
-                assert_never(kind)
-
-    def _ground(self) -> list[SceneBody]:
-        """Pivots and rails; a moving pivot is a separate body."""
-        count = len(self.t)
-        still: list[sh.Shape] = []
-        moving: list[SceneBody] = []
-        turned = np.broadcast_to(np.eye(3), (count, 3, 3))
-        for joint in self.model.joints:
-            for side in (joint.parent, joint.child):
-                if side.body != GROUND or (isinstance(joint, TreeJoint) and len(joint.speeds()) == 6):
-                    continue  # a free joint has no pivot
-                if side.position is not None and any("t" in parse(x).names for x in side.position):
-                    path = np.array([self._numbers(side.position, float(t)) for t in self.t])
-                    moving.append(SceneBody(f"base of {joint.name}", (sh.Pivot(),), path, turned))
-                elif isinstance(joint, TreeJoint) and (slide := _rail_of(joint)) is not None:
-                    still.append(self._rail(joint, slide))
-                else:
-                    still.append(sh.Pivot(self._numbers(side.position) if side.position else (0.0, 0.0, 0.0)))
-        ground = SceneBody(GROUND, tuple(still), np.zeros((count, 3)), turned)
-        return [ground, *moving] if still else moving
-
-    def _rail(self, joint: TreeJoint, slide: Slide) -> sh.Shape:
-        """A line along which the body slides, slightly longer than the motion."""
-        start = np.array(self._numbers(joint.parent.position) if joint.parent.position else (0.0, 0.0, 0.0))
-        axis = np.array(self._numbers(slide.axis))
-        if joint.parent.rotation is not None:
-            axis = turned(quaternion_of(joint.parent.rotation, self.values), axis)
-        axis /= np.linalg.norm(axis)
-        along = (self.r[:, self.index[joint.child.body]] - start) @ axis
-        low, high = float(along.min()), float(along.max())
-        margin = 0.15 * (high - low) + 0.3
-        ends = [start + axis * s for s in (low - margin, high + margin)]
-        return sh.Polyline(tuple((float(p[0]), float(p[1]), float(p[2])) for p in ends))
-
-    def _path(self, side: Side) -> Array:
-        """World positions of a point over time."""
-        if side.body == GROUND:
-            vector = side.position or (0, 0, 0)
-            if any("t" in parse(x).names for x in vector):
-                return np.array([self._numbers(vector, float(t)) for t in self.t])
-            return np.broadcast_to(np.array(self._numbers(vector)), (len(self.t), 3))
-        place: Any = side.position or (0, 0, 0)
-        if side.at is not None:
-            place = self.model.body(side.body).named_points()[side.at]
-        k = self.index[side.body]
-        return self.r[:, k] + self.R[:, k] @ np.array(self._numbers(place))
-
-    def _links(self) -> list[SceneLink]:
-        links = []
-        for force in self.model.forces:
-            for action in force.actions() if force.drawn_as else ():
-                if isinstance(action, Between):
-                    links.append(SceneLink(force.drawn_as, self._path(action.start), self._path(action.end)))
-        for joint in self.model.tree:
-            if joint.parent.body == GROUND and any(isinstance(step, Shift) for step in joint.steps()):
-                start, end = self._path(joint.parent), self.r[:, self.index[joint.child.body]]
-                length = np.linalg.norm(end - start, axis=1)
-                if np.ptp(length) < 1e-6 * length.max(initial=0.0):  # a string has constant length, a wire does not
-                    links.append(SceneLink("string", start, end))
-        return links
-
-
-def _rail_of(joint: TreeJoint) -> Slide | None:
-    """The only slide of a joint, if its direction is constant: all rotations before it are about the same axis."""
-    steps = joint.steps()
-    slides = [step for step in steps if isinstance(step, Slide)]
-    if len(slides) != 1 or any(isinstance(step, Shift) for step in steps):
-        return None
-    before = steps[: steps.index(slides[0])]
-    fixed = all(isinstance(step, Turn) and step.axis == slides[0].axis for step in before)
-    return slides[0] if fixed else None

@@ -29,7 +29,7 @@ import numpy.typing as npt
 from pendula.present.player.hinges import Anchor, Hinge, find_anchors, find_hinges
 from pendula.present.player.motion import Motion, about, key_points, motion, multiply, to_matrix, turns_about_z, unit
 from pendula.present.player.scene import Scene
-from pendula.present.player.shapes import Array, SceneError, Shape, Vector, extent, tips
+from pendula.present.player.shapes import Array, Rod, SceneError, Shape, Vector, extent, tips
 
 MAX_FRAMES = 600
 MOST_POINTS = 40  # whose path can be chosen from a list; any other can be clicked
@@ -42,6 +42,7 @@ AXIS_DIGITS = 8  # of the axis of a spin; it need not be a unit vector to more t
 SMOOTH_TURN = 0.016  # [rad] coarsest step of angles, however short the body
 # Grid points are floor(x + HALF); not 0.5, where exact data often lie and machines may differ.
 HALF = 0.4937
+STRAIGHT = 1e-3  # width of a path, relative to its length, below which it is a straight line
 FAST_MOTION = 0.01  # deviation of the shown motion from the samples, as a fraction of L, above which a note is added
 
 
@@ -106,7 +107,7 @@ def pack(scene: Scene, *, max_frames: int = MAX_FRAMES) -> Packed:
     hinges = find_hinges(scene)
     anchors = find_anchors(scene, hinges)
     shown = motion(scene, anchors, max_frames)
-    low, high, radius, half_height = _box(scene, shown)
+    low, high, radius, half_height = box_of(scene, shown)
     size = float(np.max(high - low)) or 1.0
     step = size * GRID
     dims = 2 if scene.planar else 3
@@ -134,7 +135,7 @@ def pack(scene: Scene, *, max_frames: int = MAX_FRAMES) -> Packed:
             channels += [_round((shown.links[:, j, end + d] - low[d]) / step) for d in range(dims)]
 
     n = shown.t.size
-    trace = _trace(scene, shown)
+    trace = traced_point(scene, shown, hinges) if scene.traced else None
     return Packed(
         text=encode(channels),
         frames=n,
@@ -240,7 +241,7 @@ def _reach(shapes: Sequence[Shape]) -> float:
     return max(distances)
 
 
-def _box(scene: Scene, shown: Motion) -> tuple[Array, Array, float, float]:
+def box_of(scene: Scene, shown: Motion) -> tuple[Array, Array, float, float]:
     """Bounding box of everything drawn in all frames, and the upright cylinder about its centre."""
     clouds: list[tuple[Array, float]] = [(shown.links.reshape(-1, 3), 0.0)] if scene.links else []
     for i, body in enumerate(scene.bodies):
@@ -266,34 +267,73 @@ def _box(scene: Scene, shown: Motion) -> tuple[Array, Array, float, float]:
     return low, high, radius, half
 
 
-def _trace(scene: Scene, shown: Motion) -> tuple[int, Vector] | None:
-    """The traced point: the requested one, or the point of the last moving body with the widest path."""
+def traced_point(scene: Scene, shown: Motion, hinges: Sequence[Hinge]) -> tuple[int, Vector] | None:
+    """The traced point: the requested one, else a free end, else the middle of a coupler.
+
+    Free ends are tips of shapes outside of all hinges; of several, one whose path is not a straight line, of the last
+    body, with the widest path. Without any, every tip is a hinge (a linkage): the middle of a rod between two moving
+    bodies has the path that tells most.
+    """
     if scene.trace is not None:
         return [body.name for body in scene.bodies].index(scene.trace[0]), scene.trace[1]
-    for i in range(len(scene.bodies) - 1, -1, -1):
-        body = scene.bodies[i]
-        points = [point for shape in body.shapes for point in tips(shape)]
-        if body.is_ground or not points:
-            continue
-        path = shown.position[:, i, None, :] + np.einsum("nij,pj->npi", shown.rotations(i), np.array(points))
-        width = np.linalg.norm(np.ptp(path, axis=0), axis=1)
-        best = int(np.flatnonzero(width >= width.max() * (1 - 1e-9))[-1])
-        return i, points[best]
-    return None
+    ends = [(i, at) for i, body in enumerate(scene.bodies) if not body.is_ground for at in _tips(body.shapes)]
+    joined = {part for hinge in hinges for part in hinge.parts}
+    held = {part for hinge in hinges for part in hinge.parts if scene.bodies[hinge.parts[0][0]].is_ground}
+    middles = [
+        (i, _vector((np.asarray(shape.start) + np.asarray(shape.end)) / 2))
+        for i, body in enumerate(scene.bodies)
+        for shape in body.shapes
+        if isinstance(shape, Rod) and {(i, shape.start), (i, shape.end)} <= joined - held
+    ]
+    free = [end for end in ends if end not in joined]
+    candidates = (middles or free or ends) if _straight(shown, free) else free
+    if not candidates:
+        return None
+    return max(candidates, key=lambda one: (not _straight(shown, [one]), one[0], *_rounded_width(shown, one)))
+
+
+def _straight(shown: Motion, points: Sequence[tuple[int, Vector]]) -> bool:
+    """Whether all these points move along straight lines, or not at all."""
+    for point in points:
+        spread = np.linalg.svd(_path(shown, point) - _path(shown, point).mean(axis=0), compute_uv=False)
+        if spread.size > 1 and spread[1] > STRAIGHT * spread[0]:
+            return False
+    return True
+
+
+def _rounded_width(shown: Motion, point: tuple[int, Vector]) -> tuple[float, Vector]:
+    """The width of a path to nine digits, and a choice between equal ones: tips of a rod that hangs from its middle."""
+    return float(f"{np.linalg.norm(np.ptp(_path(shown, point), axis=0)):.9g}"), point[1]
+
+
+def _path(shown: Motion, point: tuple[int, Vector]) -> Array:
+    """The path of a point of a body through all frames."""
+    i, at = point
+    return np.asarray(shown.position[:, i] + shown.rotations(i) @ np.asarray(at))
+
+
+def _tips(shapes: Sequence[Shape]) -> list[Vector]:
+    return [point for shape in shapes for point in tips(shape)]
 
 
 def _points(scene: Scene, trace: tuple[int, Vector] | None) -> tuple[tuple[str, int, Vector], ...]:
-    """Points whose path can be chosen, the traced one first: tips of the shapes of moving bodies."""
-    found: dict[tuple[int, Vector], None] = {trace: None} if trace is not None else {}
-    for i, body in enumerate(scene.bodies):
-        if not body.is_ground:
-            found |= dict.fromkeys((i, point) for shape in body.shapes for point in tips(shape))
+    """Points whose path can be chosen, the traced one first: those of the scene, or tips of the shapes."""
+    index = {body.name: i for i, body in enumerate(scene.bodies)}
+    named = {(index[body], at): label for label, body, at in scene.points}
+    found = {trace: None} if trace is not None else {}
+    found |= dict.fromkeys(named)
+    if not named:
+        found |= dict.fromkeys((i, at) for i, b in enumerate(scene.bodies) if not b.is_ground for at in _tips(b.shapes))
     listed = list(found)[:MOST_POINTS]
     counts = Counter(i for i, _ in listed)
     names, so_far = [], Counter[int]()
-    for i, _ in listed:
+    for point in listed:
+        i = point[0]
         so_far[i] += 1
-        names.append(scene.bodies[i].name + (f", point {so_far[i]}" if counts[i] > 1 else ""))
+        plain = scene.bodies[i].name
+        if counts[i] > 1:
+            plain += " end" if named else f", point {so_far[i]}"
+        names.append(named.get(point, plain))
     return tuple((name, i, at) for name, (i, at) in zip(names, listed, strict=True))
 
 

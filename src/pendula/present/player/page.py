@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 
 from pendula.files import write_text
-from pendula.present.player.packing import MAX_FRAMES, Packed, pack
+from pendula.present.player.packing import MAX_FRAMES, Packed, encode, pack
 from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Array, Shape
 from pendula.present.web import bundle
 
 SERIES_POINTS = 600
+SIGNAL_LEVELS = 8192  # steps between the least and the largest value of a smooth signal
 POINT_DIGITS = 12  # of shapes: far below a pixel, but short
 
 
@@ -113,6 +114,9 @@ def _record(scene: Scene, max_frames: int) -> dict[str, Any]:
         "bodies": bodies,
         "hinges": [[[body, _rounded(at, POINT_DIGITS)] for body, at in h.parts] for h in packed.hinges],
         "links": [link.kind for link in scene.links],
+        "signals": _signals(scene),
+        "rest": None if scene.rest is None else _pose(scene.rest),
+        "speed": scene.speed,
         "series": [_series(name, scene.t, y) for name, y in scene.series.items()],
         "motion": packed.text,
     }
@@ -121,8 +125,36 @@ def _record(scene: Scene, max_frames: int) -> dict[str, Any]:
 def _shape(shape: Shape) -> dict[str, Any]:
     record: dict[str, Any] = {"kind": shape.kind}
     for field in dataclasses.fields(shape):  # type: ignore[arg-type]  # every shape is a dataclass
-        record[field.name] = _rounded(getattr(shape, field.name), POINT_DIGITS)
+        value = getattr(shape, field.name)
+        record[field.name] = value if isinstance(value, str) else _rounded(value, POINT_DIGITS)
     return record
+
+
+def _pose(rest: Scene) -> dict[str, Any]:
+    """The first sample of a scene, as the page gets poses."""
+    poses = [
+        {"p": _rounded(b.position[0].tolist(), 7), "R": _rounded(b.rotation[0].ravel().tolist(), 7)}
+        for b in rest.bodies
+    ]
+    return {"poses": poses, "links": [_rounded([k.start[0].tolist(), k.end[0].tolist()], 7) for k in rest.links]}
+
+
+def _signals(scene: Scene) -> dict[str, Any] | None:
+    """All smooth signals as one packed text: whole numbers on equally spaced times."""
+    if not scene.signals:
+        return None
+    times = np.linspace(scene.t[0], scene.t[-1], min(scene.t.size, SERIES_POINTS))
+    groups, channels = [], []
+    for group in scene.signals:
+        lines = []
+        for name, values in group.lines.items():
+            y = np.interp(times, scene.t, values)
+            low = float(f"{y.min():.8g}")
+            step = float(f"{float(np.ptp(y)) / SIGNAL_LEVELS:.6g}") or 1.0
+            channels.append(np.rint((y - low) / step).astype(np.int64))
+            lines.append({"name": name, "low": low, "step": step})
+        groups.append({"name": group.name, "up": group.label, "lines": lines})
+    return {"count": times.size, "text": encode(channels), "groups": groups}
 
 
 def _series(name: str, t: Array, y: Array) -> dict[str, Any]:

@@ -107,6 +107,20 @@ class SceneLink:
 
 
 @dataclass(frozen=True, eq=False)
+class Signals:
+    """Lines of one chart over the samples: what they are, their unit, and (k,) values by name."""
+
+    name: str
+    unit: str
+    lines: Mapping[str, Array]
+
+    @property
+    def label(self) -> str:
+        """Name and unit, as on an axis."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+@dataclass(frozen=True, eq=False)
 class Scene:
     """The content of the player.
 
@@ -119,9 +133,13 @@ class Scene:
         links: springs, dampers and strings.
         up: direction drawn upwards in a spatial scene.
         notes: sentences shown below the picture.
-        series: named (k,) signals for the strip chart.
-        trace: (body name, point in body axes) whose path can be shown; by default the point of the
-            last body that moves farthest.
+        signals: charts of smooth signals, the first one shown first.
+        series: further named (k,) signals, one to a chart, kept with every spike.
+        trace: (body name, point in body axes) whose path is shown; by default the free end of the last body.
+        points: (name, body name, point in body axes) to choose the traced point from; by default ends of the shapes.
+        traced: whether a path is shown at first.
+        rest: the same bodies in one pose, drawn in grey behind the moving ones.
+        speed: of the playback at first, relative to true time.
     """
 
     title: str
@@ -132,8 +150,13 @@ class Scene:
     links: tuple[SceneLink, ...] = ()
     up: Vector = (0.0, 0.0, 1.0)
     notes: tuple[str, ...] = ()
+    signals: tuple[Signals, ...] = ()
     series: Mapping[str, Array] = field(default_factory=dict)
     trace: tuple[str, Vector] | None = None
+    points: tuple[tuple[str, str, Vector], ...] = ()
+    traced: bool = True
+    rest: Scene | None = None
+    speed: float = 1.0
 
     def __post_init__(self) -> None:
         t = _samples(self.t, (None,), "t")
@@ -153,6 +176,16 @@ class Scene:
         self._check_bodies()
         series = {str(name): _samples(y, (t.size,), f'series "{name}"') for name, y in self.series.items()}
         object.__setattr__(self, "series", series)
+        object.__setattr__(self, "signals", tuple(self._checked(group) for group in self.signals))
+        if not 0 < self.speed < np.inf:
+            raise SceneError(f"speed must be a positive number, found {self.speed:g}")
+        if self.rest is not None and [b.name for b in self.rest.bodies] != [b.name for b in self.bodies]:
+            raise SceneError("the scene at rest must have the same bodies in the same order")
+
+    def _checked(self, group: Signals) -> Signals:
+        size = (self.t.size,)
+        lines = {str(n): _samples(y, size, f'signal "{n}" of {group.name}') for n, y in group.lines.items()}
+        return Signals(group.name, group.unit, lines)
 
     def _check_bodies(self) -> None:
         if not self.bodies:
@@ -179,6 +212,11 @@ class Scene:
             if name not in names:
                 raise SceneError(f'trace names a body "{name}" that is not in the scene')
             object.__setattr__(self, "trace", (name, to_vector(at, "trace point")))
+        for label, name, _ in self.points:
+            if name not in names:
+                raise SceneError(f'point "{label}" names a body "{name}" that is not in the scene')
+        points = tuple((label, name, to_vector(at, f'point "{label}"')) for label, name, at in self.points)
+        object.__setattr__(self, "points", points)
 
     @property
     def length_unit(self) -> str:

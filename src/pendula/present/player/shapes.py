@@ -129,13 +129,20 @@ class Polyline(Shape):
 
 @dataclass(frozen=True)
 class Pivot(Shape):
-    """A joint: a hatched support on the ground, a small circle on any other body."""
+    """A joint: a hatched support on the ground, a small circle on any other body.
+
+    ``side`` is the side of the ground at a support, ``"above"`` or ``"below"``; by default the page chooses the side
+    away from the middle of the picture.
+    """
 
     at: Vector = (0.0, 0.0, 0.0)
+    side: str = ""
     kind: ClassVar[str] = "pivot"
 
     def __post_init__(self) -> None:
         self._check(at=to_vector)
+        if self.side not in ("", "above", "below"):
+            raise SceneError(f'Pivot.side must be "above", "below" or empty, found "{self.side}"')
 
 
 def extent(shape: Shape) -> tuple[Array, float]:

@@ -64,7 +64,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = 
         parts.append(f'<tr><th scope="row">{cell(first)}</th>')
         parts += [f"<td{_side(n)}>{cell(x)}</td>" for x, n in zip(others, numeric[1:], strict=True)]
         parts.append("</tr>")
-    return f'<div class="scroll"><table>{"".join(parts)}</tbody></table></div>'
+    return f'<div class="scroll" tabindex="0"><table>{"".join(parts)}</tbody></table></div>'
 
 
 class Raw(str):

@@ -80,25 +80,31 @@ def description_section(found: Study, page: Page) -> str:
     parts = [sentence(text) for text in words]
     inertia = f"{units.mass} {units.length}^2"
     head = ["Body", f"Mass [{units.mass}]", f"Mass centre [{units.length}]", f"Ixx, Iyy, Izz [{inertia}]"]
-    parts.append(table(head, _body_rows(model)))
-    parts.append(table(["Joint", "Type", "Parent", "Child", "Coordinates"], _joint_rows(model)))
+    joints = table(["Joint", "Type", "Parent", "Child", "Coordinates"], _joint_rows(model))
+    parts.append(details("Bodies and joints", table(head, _body_rows(model)) + joints))
     if model.forces:
         rows = [(f.name or f"force {k}", f.type, f.where(), _strength(f)) for k, f in enumerate(model.forces, 1)]
-        parts.append(table(["Force", "Type", "Acts on", "Given by"], rows))
-    parts.append(table(["State", "Unit", "At the start", "Given by"], _state_rows(found)))
+        parts.append(details("Forces", table(["Force", "Type", "Acts on", "Given by"], rows)))
+    state = table(["State", "Unit", "At the start", "Given by"], _state_rows(found))
+    parts.append(details("State at the start", state))
     if model.parameters:
-        known, values = parameter_units(model), model.parameter_values
-        listed = [
-            (Raw(_symbol(n)), values[n], known.get(n, "consistent"), str(x) if isinstance(x, str) else "")
-            for n, x in model.parameters.items()
-        ]
-        parts.append(table(["Parameter", "Value", "Unit", "Given by"], listed, most=40))
-        if any(n not in known for n in model.parameters):
-            text = f"A parameter whose use does not determine its unit is in consistent units ({model.units})"
-            parts.append(sentence(text, "small"))
+        parts.append(details("Parameters", _parameters(model)))
     if model.inputs:
-        parts.append(table(["Input", "Value"], [(n, str(x)) for n, x in model.inputs.items()]))
+        parts.append(details("Inputs", table(["Input", "Value"], [(n, str(x)) for n, x in model.inputs.items()])))
     return "".join(parts)
+
+
+def _parameters(model: Model) -> str:
+    known, values = parameter_units(model), model.parameter_values
+    listed = [
+        (Raw(_symbol(n)), values[n], known.get(n, "consistent"), str(x) if isinstance(x, str) else "")
+        for n, x in model.parameters.items()
+    ]
+    inside = table(["Parameter", "Value", "Unit", "Given by"], listed, most=40)
+    if any(n not in known for n in model.parameters):
+        text = f"A parameter whose use does not determine its unit is in consistent units ({model.units})"
+        inside += sentence(text, "small")
+    return inside
 
 
 def _symbol(name: str) -> str:
@@ -230,4 +236,5 @@ def certificate_section(found: Study, page: Page) -> str:
     failed = [sentence(f"{p.a} and {p.b} disagree most in the {p.where}") for p in made.pairs if not p.passed]
     head = ["Pair", "Largest difference", "Verdict", "Largest in the"]
     read = [sentence(line.strip()) for line in str(made.expressions).splitlines()]
-    return "".join([f"<p>{verdict} {escape(words)}.</p>", table(head, rows, most=20), *failed, *read])
+    pairs = details("All pairs", table(head, rows, most=20))
+    return "".join([f"<p>{verdict} {escape(words)}.</p>", *failed, *read, pairs])

@@ -21,9 +21,9 @@ from pendula.analysis.study import Study
 from pendula.analysis.symmetry.attitude import shown_angles
 from pendula.present.pictures import svg
 from pendula.present.pictures.modes import mode_scene
-from pendula.present.pictures.results import Pose, scene_of
+from pendula.present.pictures.scenes import Pose, scene_of
 from pendula.present.report.html import Page, Raw, badge, cell, details, missing, sentence, table, with_unit
-from pendula.present.words.equilibria import family_words
+from pendula.present.words.equilibria import family_words, potential_word
 from pendula.present.words.tables import number
 from pendula.simulation.trajectory import Trajectory
 from pendula.words import counted
@@ -31,10 +31,13 @@ from pendula.words import counted
 MOST_COLUMNS = 6
 MOST_EQUILIBRIA = 16
 MOST_ROOTS = 24
+FEW_ROOTS = 8
 MOST_MODES = 24
 MOST_LINES = 6
 MOST_ENTRIES = 6
 MOST_POSES = 8
+SAME_PLACE = 1e-6
+"""difference of coordinates [deg or length] that a table of equilibria does not show"""
 
 
 # -- equilibria ---------------------------------------------------------------------------------------------
@@ -54,10 +57,10 @@ def equilibria_section(found: Study, page: Page) -> str:
         return missing(str(all_of).splitlines()[0]) + _completeness(all_of)
     parts = [_completeness(all_of), _equilibria_table(found, all_of), _poses(found, all_of, page)]
     shown = list(zip(all_of.all, found.stabilities, strict=False))[:MOST_EQUILIBRIA]
-    parts.append("<dl>")
-    for one, verdict in shown:
-        parts.append(f"<dt>Equilibrium {escape(one.name)}</dt><dd>{_because(one, verdict)}</dd>")
-    parts.append("</dl>")
+    reasons = "".join(
+        f"<dt>Equilibrium {escape(one.name)}</dt><dd>{_because(one, verdict)}</dd>" for one, verdict in shown
+    )
+    parts.append(details("Reasons of the verdicts", f"<dl>{reasons}</dl>"))
     if len(all_of.all) > len(shown):
         tally = Counter(v if isinstance(v, str) else v.verdict for v in found.stabilities[len(shown) :])
         shown_words = ", ".join(f"{n} {verdict}" for verdict, n in tally.items())
@@ -87,23 +90,43 @@ def _completeness(all_of: Equilibria) -> str:
 
 
 def _equilibria_table(found: Study, all_of: Equilibria) -> str:
+    """Coordinates in columns; of many, those in which each equilibrium differs from the first."""
     first = all_of.all[0]
     layout = first.layout
-    names = [n for n in layout.coordinates][:MOST_COLUMNS]
     moving = [n for k, n in enumerate(layout.speeds) if any(e.v[k] for e in all_of)][:MOST_COLUMNS]
-    energy = found.model.unit_names.energy
-    head = ["Equilibrium", *(f"{n} [{_shown_unit(layout.units[n])}]" for n in (*names, *moving))]
-    head += [f"Potential [{energy}]", "Stability", "Residual"]
+    names = [*layout.coordinates, *moving]
+    many = len(layout.coordinates) > MOST_COLUMNS
+    head = ["Equilibrium", *(["Coordinates"] if many else [f"{n} [{_shown_unit(layout.units[n])}]" for n in names])]
+    word = potential_word(found.system, first)
+    head += [f"{word.capitalize()} [{found.model.unit_names.energy}]", "Stability", "Residual"]
     head += ["Found"] if all_of.starts else []
     rows = []
     for k, one in enumerate(all_of.all):
-        place = [_shown(one[n], layout.units[n]) for n in (*names, *moving)]
+        place = [_differing(one, first)] if many else [_shown(one[n], layout.units[n]) for n in names]
         verdict = found.stabilities[k] if k < len(found.stabilities) else "not judged"
         times = [f"{all_of.found[k]} times"] if all_of.starts else []
         rows.append((one.name, *place, one.potential, _badge(verdict), number(one.residual, 2), *times))
-    hidden = len(layout.coordinates) - len(names)
-    note = sentence(f"{counted(hidden, 'more coordinate')} not shown", "small") if hidden else ""
-    return table(head, rows, most=MOST_EQUILIBRIA) + note
+    return table(head, rows, most=MOST_EQUILIBRIA)
+
+
+def _differing(one: Equilibrium, first: Equilibrium) -> str:
+    """The coordinates of an equilibrium that differ from those of the first; of that one, those that are not zero."""
+    units = one.layout.units
+    values = {n: _shown(one[n], units[n]) for n in one.layout.coordinates}
+    reference = {n: 0.0 if one is first else _shown(first[n], units[n]) for n in values}
+    told: dict[str, list[str]] = {}  # names by value
+    for n, x in values.items():
+        if abs(x - reference[n]) > SAME_PLACE:
+            told.setdefault(f"= {number(x, 4)} {_shown_unit(units[n])}".removesuffix(" 1"), []).append(n)
+    listed = "; ".join(f"{_some(names)} {value}" for value, names in told.items())
+    if one is first:
+        return f"{listed}; others 0" if told else "all 0"
+    return f"as {first.name}, but {listed}" if told else f"as {first.name}"
+
+
+def _some(names: list[str]) -> str:
+    """Names, of many the first and the last."""
+    return ", ".join(names if len(names) <= MOST_COLUMNS else [*names[:3], "…", names[-1]])
 
 
 def _shown_unit(unit: str) -> str:
@@ -189,8 +212,11 @@ def spectrum_section(found: Study, page: Page) -> str:
     rows = [_root_row(r) for r in found.spectrum.eigenvalues]
     head = [f"Eigenvalue [1/{unit}]", "Times", "Label", "Backward error"]
     picture = svg.complex_plane(roots, unit=f"1/{unit}", title="Eigenvalues in the complex plane")
-    parts.append(f'<div class="pair">{picture}<div>{table(head, rows, most=MOST_ROOTS)}</div></div>')
-    parts.append(sentence("To the right of the imaginary axis (shaded) motions grow", "small"))
+    listed, said = table(head, rows, most=MOST_ROOTS), "To the right of the imaginary axis (shaded) motions grow"
+    if len(rows) <= FEW_ROOTS:
+        parts.append(f'<div class="pair">{picture}<div>{listed}</div></div>{sentence(said, "small")}')
+    else:
+        parts.append(f'<div class="pair">{picture}</div>{sentence(said, "small")}{details("All eigenvalues", listed)}')
     if len(linear.M) <= MOST_ENTRIES:
         parts.append(details("Matrices of the linear model", _matrices(linear)))
     return "".join(parts)
@@ -285,19 +311,25 @@ def _modes_table(made: Modes) -> str:
 # -- simulation ---------------------------------------------------------------------------------------------
 
 
+def motion_section(found: Study, page: Page) -> str:
+    """The motion from the initial state, in a player."""
+    if found.run is None:
+        return missing(found.absent["run"])
+    return page.player(scene_of(found.run), kind="run")
+
+
 def simulation_section(found: Study, page: Page) -> str:
-    """The motion from the initial state: player, coordinates, energies, and statistics of the run."""
+    """The same motion in numbers: coordinates, energies, and statistics of the run."""
     if found.run is None:
         return missing(found.absent["run"])
     run, units = found.run, found.model.unit_names
     start = f"From the initial state, for {with_unit(found.duration, units.time)}: {run.outcome}"
     parts = [sentence(start + (f" ({run.detail})" if run.detail else ""))]
-    parts.append(page.player(scene_of(run), kind="run"))
     parts.append('<div class="charts">')
     parts += [*_coordinate_charts(run), _energy_chart(run, units.energy)]
     parts.append("</div>")
-    parts.append(_account(run, units.energy))
     parts += [sentence(note, "small") for note in run.notes]
+    parts.append(details("Account of the run", _account(run, units.energy)))
     return "".join(parts)
 
 
@@ -344,4 +376,4 @@ def _account(run: Trajectory, unit: str) -> str:
         rows.append(("Drift of Jacobi's integral", f"{run.jacobi_drift:.2e}"))
     if run.violation is not None:
         rows.append(("Constraint violation", f"{run.constraint_violation:.2e}"))
-    return table(["Account of the run", "Value"], rows)
+    return table(["What", "Value"], rows)

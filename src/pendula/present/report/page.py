@@ -7,7 +7,7 @@ motions as scenes; each gets a frame when it comes into view. A policy in the pa
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -19,17 +19,25 @@ from pendula.model.model import Model
 from pendula.present.report.frame import framed
 from pendula.present.report.html import Page
 from pendula.present.report.mechanism import certificate_section, description_section, equations_section, facts
-from pendula.present.report.motion import equilibria_section, modes_section, simulation_section, spectrum_section
+from pendula.present.report.motion import (
+    equilibria_section,
+    modes_section,
+    motion_section,
+    simulation_section,
+    spectrum_section,
+)
 from pendula.simulation.defaults import TOLERANCE
 
+OPENING = ("motion", "Motion", motion_section)
+"""the section before the most important results"""
 SECTIONS = (
-    ("description", "Description", description_section),
-    ("equations", "Equations of motion", equations_section),
-    ("certificate", "Certificate", certificate_section),
     ("equilibria", "Equilibria and stability", equilibria_section),
     ("spectrum", "Eigenvalues", spectrum_section),
     ("modes", "Modes", modes_section),
     ("simulation", "Simulation", simulation_section),
+    ("description", "Description", description_section),
+    ("equations", "Equations of motion", equations_section),
+    ("certificate", "Certificate", certificate_section),
 )
 
 
@@ -37,19 +45,22 @@ def report(
     model: Model | str | Sequence[Model | str],
     path: str | os.PathLike[str],
     *,
-    duration: float = 10.0,
+    duration: float | None = None,
+    start: Mapping[str, float] | None = None,
     tol: float = TOLERANCE,
     on_progress: Callable[[str], None] | None = None,
 ) -> Path:
     """Writes everything about a mechanism into one self-contained HTML page, and returns its path.
 
-    The page shows the description, equations of motion, agreement of all formulations, equilibria with their
-    stability, eigenvalues, animated modes, and a simulation with its energy. A missing part states the reason.
+    The page opens with the motion and the most important results; then come equilibria with their stability,
+    eigenvalues, animated modes, a simulation with its energy, the description, equations of motion, and agreement of
+    all formulations. A missing part states the reason.
 
     Args:
         model: a model, the name of a library mechanism, or a system; or a list of them, reported one after the other.
         path: file to write; its name ends in .html.
-        duration: length of the simulation [time unit].
+        duration: length of the simulation [time unit]; default: five periods of the slowest mode.
+        start: coordinates and speeds at its start that differ from those of the model.
         tol: its tolerance.
         on_progress: called with the name of each part before it is computed.
 
@@ -65,7 +76,7 @@ def report(
         raise UsageError(f'a report is a page, so its name must end in .html, found "{target.name}"')
     given = model if isinstance(model, (list, tuple)) and model else [model]
     models = [model_of(one, "report") for one in given]
-    found = [study(one, duration=duration, tol=tol, on_progress=on_progress) for one in models]
+    found = [study(one, duration=duration, start=start, tol=tol, on_progress=on_progress) for one in models]
     if on_progress is not None:
         on_progress("writing the page")
     return write_report(*found, path=target)
@@ -87,18 +98,18 @@ def report_html(*found: Study) -> str:
         if prefix:
             name = escape(one.model.name)
             contents.append(f'<li><a href="#{prefix}top">{name}</a></li>')
-            body.append(f'<header id="{prefix}top"><h1>{name}</h1>{_lead(one)}')
-            body.append(f'<div class="facts">{facts(one)}</div></header>')
-        for part, title, write in SECTIONS:
+            body.append(f'<header id="{prefix}top"><h1>{name}</h1>{_lead(one)}</header>')
+        for part, title, write in (OPENING, *SECTIONS):
             name, inside = prefix + part, write(one, page)
             contents.append(f'<li{" class=inner" if prefix else ""}><a href="#{name}">{escape(title)}</a></li>')
-            body.append(f'<section id="{name}" aria-labelledby="{name}-title">')
+            body.append(f'<section id="{name}" class="{part}" aria-labelledby="{name}-title">')
             body.append(f'<h2 id="{name}-title">{escape(title)}</h2>{inside}</section>')
-    single = found[0] if len(found) == 1 else None
+            if part == OPENING[0]:
+                body.append(f'<div class="facts">{facts(one)}</div>')
     return framed(
         title=escape(", ".join(one.model.name for one in found)),
-        lead=_lead(single) if single else "",
-        facts=facts(single) if single else "",
+        lead=_lead(found[0]) if len(found) == 1 else "",
+        facts="",
         contents="".join(contents),
         body="\n".join(body),
         scenes=page.scenes,

@@ -89,7 +89,7 @@ export function createChart(canvas) {
     return left + (width - left - right) * (span ? (x - content.from) / span : 0.5);
   };
   // `height` of a value on the axis: the value itself, or its logarithm. Zero lies on the bottom of a logarithmic axis.
-  const onAxis = (/** @type {number} */ y) => (content.log ? (y > 0 ? Math.max(Math.log10(y), low) : low) : y);
+  const onAxis = (/** @type {number} */ y) => (content.log ? (y > 0 ? Math.max(Math.log10(y), low) : y === y ? low : NaN) : y);
   const yOf = (/** @type {number} */ level) => height - bottom - (height - top - bottom) * (level - low) / (high - low);
 
   /** Draws the chart. @param {number | null} cursor a value of x, marked on every line */

@@ -81,7 +81,7 @@ export function drawShadows(picture, scene, poses) {
 
 /** A bar of a round length. @param {any} picture @param {string} unitName */
 export function drawScale(picture, unitName) {
-  const { ctx, camera, theme } = picture, length = nice(105 / camera.scale), w = length * camera.scale;
+  const { ctx, camera, theme } = picture, length = nice(Math.min(105, 0.26 * camera.width) / camera.scale), w = length * camera.scale;
   const x = 16, y = camera.height - 18;
   tracePath(ctx, [[x, y - 5], [x, y], [x + w, y], [x + w, y - 5]]);
   ctx.lineCap = "butt";

@@ -40,7 +40,7 @@ async function readSignals(scene) {
       const lines = group.lines.map((/** @type {any} */ line) => ({
         name: line.name, x: t, y: rows[at++].map(v => line.low + line.step * v),
       }));
-      groups.push({ name: group.name, up: group.up, lines });
+      groups.push({ name: group.name, up: group.up, lines, log: false });
     }
   }
   for (const { name, t, y } of scene.series) {
@@ -201,7 +201,8 @@ async function startPlayer() {
     speed: byId("speed"), loop: byId("loop"),
   }, { span, step: scene.dt, t0: scene.t0, unit, picture });
   const trace = createTrace(scene, motion, playback.refresh);
-  trace.choose(scene.trace === null || scene.compact === "mode" ? "" : "0");   // the first is the one to trace
+  const plain = scene.trace === null || scene.compact === "mode" || scene.compact === "pose";
+  trace.choose(plain ? "" : "0");   // the first point is the one to trace
   setSpeed(scene.speed || 1);
 
   const home = () => {

@@ -35,6 +35,8 @@ export function createStage(canvas, scene) {
     colourOf: i => paints[i].colour,
     /** Width and height in CSS pixels. */
     extent: () => [camera.width, camera.height],
+    /** Where the canvas is in the window. */
+    area: () => canvas.getBoundingClientRect(),
   };
 
   /** Reads the colours of the page; to be called again when they have changed. */
@@ -114,7 +116,7 @@ export function createStage(canvas, scene) {
       for (const shape of body.shapes) {
         if (shape.kind !== "pivot") drawShape(picture, i, colours[i], body, poses[i], shape);
         else if (body.ground) drawSupport(picture, place(poses[i], shape.at), shape.side);
-        else if (!shape.atHinge || shape.atHinge.r === Infinity) drawPin(picture, place(poses[i], shape.at), 0.0105 * camera.size);
+        else if (!shape.atHinge || shape.atHinge.r === Infinity) drawPin(picture, place(poses[i], shape.at), 0.018 * camera.size);
       }
     });
     if (scene.planar) for (const hinge of hinges) if (Number.isFinite(hinge.r)) drawPin(picture, hinge.at, hinge.r);

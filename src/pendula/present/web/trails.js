@@ -10,7 +10,7 @@ const CHUNKS = 16;   // steps of strength along the recent part
  * @param {number[]} colour @param {any} theme
  */
 export function trailColour(colour, theme) {
-  return theme.dark ? mix(colour, WHITE, 0.25) : mix(colour, BLACK, 0.18);
+  return theme.dark ? mix(colour, WHITE, 0.2) : mix(colour, BLACK, 0.3);
 }
 
 /**
@@ -34,12 +34,12 @@ export function drawTrail(picture, trail) {
   ctx.lineCap = "butt";
   if (from > 0) {
     tracePath(ctx, px.slice(0, from + 1));
-    stroke(ctx, css(colour, 0.42), 1.4);
+    stroke(ctx, css(colour, 0.6), 1.5);
   }
   for (let k = from; k < all - 1; k += chunk) {
     const f = Math.min(1, (k + chunk - from) / (all - from));
     tracePath(ctx, px.slice(k, k + chunk + 1));
-    stroke(ctx, css(colour, 0.42 + 0.5 * f), 1.4 + 1.2 * f);
+    stroke(ctx, css(colour, 0.6 + 0.4 * f), 1.5 + 1.3 * f);
   }
   if (trail.head) {
     const last = px[all - 1];

@@ -296,6 +296,49 @@ class Program:
                     d[k] = rate
         return [d.get(k, self.zero) for k in outputs]
 
+    def transpose(self, outputs: Sequence[int], weights: Sequence[int], inputs: Sequence[int]) -> list[int]:
+        """For outputs that are linear in some inputs, J^T w (reverse mode): J is their matrix, ``weights`` is w.
+
+        Example:
+            >>> program = Program(4, 0)
+            >>> a, x, y, w = program.inputs
+            >>> out = program.add(program.multiply(a, x), program.negate(y))
+            >>> [program.ops[k].kind for k in program.transpose([out], [w], [x, y])]
+            ['mul', 'neg']
+        """
+        order, linear = self.needed(outputs), {*inputs}
+        for k in order:
+            if any(p in linear for p in self.parts(k)):
+                linear.add(k)
+        found: dict[int, int] = {}
+
+        def give(k: int, weight: int) -> None:
+            if k in linear:
+                found[k] = self.add(found.get(k, self.zero), weight)
+
+        for k, weight in zip(outputs, weights, strict=True):
+            give(k, weight)
+        for k in reversed(order):
+            if k not in found:
+                continue
+            kind, parts, weight = self.ops[k].kind, self.parts(k), found[k]
+            if kind in ("add", "sub"):
+                give(parts[0], weight)
+                give(parts[1], weight if kind == "add" else self.negate(weight))
+            elif kind == "neg":
+                give(parts[0], self.negate(weight))
+            elif kind == "mul" and not (parts[0] in linear and parts[1] in linear):
+                give(parts[0], self.multiply(weight, parts[1]))
+                give(parts[1], self.multiply(weight, parts[0]))
+            elif kind == "div" and parts[1] not in linear:
+                give(parts[0], self.divide(weight, parts[1]))
+            elif kind == "select" and parts[0] not in linear:
+                give(parts[1], self.select(parts[0], weight, self.zero))
+                give(parts[2], self.select(parts[0], self.zero, weight))
+            elif kind != "in":
+                raise ValueError(f"an output is not linear in the inputs: it contains {kind} {self.ops[k].name}")
+        return [found.get(k, self.zero) for k in inputs]
+
     def _rate(self, k: int, d: list[int]) -> int:
         kind, parts = self.ops[k].kind, self.ops[k].parts
         if kind == "add":

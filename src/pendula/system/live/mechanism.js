@@ -1,10 +1,12 @@
 // A mechanism that moves: its state, one step after another, constraints, energy, and a hand that pulls.
 
-import { makeSolver } from "./solve.js";
+import { makeSolver, solvePivoted } from "./solve.js";
 import { makeStepper } from "./stepper.js";
 
 const CLOSED = 1e-13; // a loop is closed if its gap is below this fraction of the mechanism's size
 const MOST_PASSES = 40;
+const AXES = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+const FIRMER = 8; // a hand is this many times stiffer than the mechanism where it holds it
 
 /**
  * @typedef {object} Description
@@ -42,10 +44,10 @@ export function createMechanism(program, about) {
   const a = new Float64Array(nv), lam = new Float64Array(m), solve = makeSolver(nv, m);
   const zeros = new Float64Array(nv), shift = new Float64Array(nv), right = new Float64Array(m);
   const energies = new Float64Array(2), pose = new Float64Array(12 * bodies), poseRate = new Float64Array(12 * bodies);
-  const still = new Float64Array(12 * bodies), rateNow = new Float64Array(nq), rateStill = new Float64Array(nq);
+  const weights = new Float64Array(size + 12 * bodies), pushed = new Float64Array(nv), rateNow = new Float64Array(nq), rateStill = new Float64Array(nq);
   const jacobian = new Float64Array(3 * nv), pullForce = new Float64Array(3), pullRate = new Float64Array(3);
   const y = new Float64Array(size);
-  const units = Float64Array.from([...about.units, 0]);
+  const units = Float64Array.from([...about.units, about.energy]); // the work has an error, too
   const stepper = makeStepper(size, derivative, units);
 
   /** @type {null | {body: number, at: number[], to: number[], stiffness: number, damping: number}} */
@@ -57,24 +59,31 @@ export function createMechanism(program, about) {
     for (let i = 0; i < nq + nv; i++) x[1 + i] = state[i];
   }
 
-  /** Velocities of a point of a body per unit of each speed (rows x, y, z) at the state in x; the rate at v = 0 aside. */
-  function pointJacobian(body, point) {
-    const kept = Float64Array.from(x.subarray(1 + nq)), first = 12 * body;
-    const along = (/** @type {Float64Array} */ from, /** @type {number} */ d) => from[first + 9 + d]
-      + from[first + 3 * d] * point[0] + from[first + 3 * d + 1] * point[1] + from[first + 3 * d + 2] * point[2];
-    for (let j = 0; j < nv; j++) x[1 + nq + j] = 0;
-    program.pose_rates(x, p, still);
-    for (let j = 0; j < nv; j++) {
-      x[1 + nq + j] = 1;
-      program.pose_rates(x, p, poseRate);
-      x[1 + nq + j] = 0;
-      for (let d = 0; d < 3; d++) jacobian[d * nv + j] = along(poseRate, d) - along(still, d);
-    }
+  /** Generalized forces of a force on a point of a body, at the coordinates in x. */
+  function push(body, point, force, out) {
+    const first = 1 + nq + nv + 12 * body;
+    weights.set(x);
+    weights.fill(0, 1 + nq + nv);
     for (let d = 0; d < 3; d++) {
-      pullRate[d] = along(still, d);
-      for (let j = 0; j < nv; j++) pullRate[d] += jacobian[d * nv + j] * kept[j];
+      weights[first + 9 + d] = force[d];
+      for (let k = 0; k < 3; k++) weights[first + 3 * d + k] = force[d] * point[k];
     }
-    x.set(kept, 1 + nq);
+    program.pushes(weights, p, out);
+  }
+
+  /** Velocities of a point of a body per unit of each speed (rows x, y, z) at the coordinates in x. */
+  function pointJacobian(body, point) {
+    for (let d = 0; d < 3; d++) push(body, point, AXES[d], jacobian.subarray(d * nv, d * nv + nv));
+  }
+
+  /** The velocity of a point of a body at the state in x. */
+  function pointRate(body, point) {
+    program.pose_rates(x, p, poseRate);
+    for (let d = 0, R = 12 * body; d < 3; d++) {
+      pullRate[d] = poseRate[R + 9 + d] + poseRate[R + 3 * d] * point[0] + poseRate[R + 3 * d + 1] * point[1]
+        + poseRate[R + 3 * d + 2] * point[2];
+    }
+    return pullRate;
   }
 
   function pointNow(body, point) {
@@ -87,14 +96,12 @@ export function createMechanism(program, about) {
   /** Adds the pull of the hand to the forces; returns its power. */
   function addPull() {
     if (!pull) return 0;
-    const now = pointNow(pull.body, pull.at);
-    pointJacobian(pull.body, pull.at);
+    const now = pointNow(pull.body, pull.at), rate = pointRate(pull.body, pull.at);
+    for (let d = 0; d < 3; d++) pullForce[d] = pull.stiffness * (pull.to[d] - now[d]) - pull.damping * rate[d];
+    push(pull.body, pull.at, pullForce, pushed);
+    // The hand does the work F . v of its point. What a prescribed motion has of v, its drive bears: it remains J v.
     let work = 0;
-    for (let d = 0; d < 3; d++) {
-      pullForce[d] = pull.stiffness * (pull.to[d] - now[d]) - pull.damping * pullRate[d];
-      work += pullForce[d] * pullRate[d];
-      for (let j = 0; j < nv; j++) f[j] += jacobian[d * nv + j] * pullForce[d];
-    }
+    for (let j = 0; j < nv; j++) { f[j] += pushed[j]; work += pushed[j] * x[1 + nq + j]; }
     return work;
   }
 
@@ -342,73 +349,120 @@ export function createMechanism(program, about) {
     largestGap() { if (m === 0) return 0; read(t, y); program.gaps(x, p, gaps); return largestGap(); },
     /**
      * A hand pulls a point of a body towards a point in space, by a damped spring; null lets go.
-     * The spring suits the inertia that the hand feels: it is `quick` [1/time] fast, and critically damped.
+     * The spring is `quick` [1/time] fast with the inertia that the hand feels, and critically damped; it is firmer
+     * where the mechanism resists by springs, and at least `firm` [force/length].
      */
-    pull(hold, quick = 10) {
+    pull(hold, quick = 10, firm = 0) {
       if (!hold) { pull = null; stepper.restart(); return; }
       if (pull && pull.body === hold.body && pull.at === hold.at) { pull.to = hold.to; stepper.reset(); return; }
-      const mass = effectiveMass(hold.body, hold.at);
-      pull = { ...hold, stiffness: mass * quick * quick, damping: 2 * mass * quick };
+      const { mass, stiffness: own } = feel(hold.body, hold.at);
+      const stiffness = Math.max(mass * quick * quick, firm, FIRMER * own);
+      pull = { ...hold, stiffness, damping: 2 * Math.sqrt(mass * stiffness) };
       stepper.restart();
     },
     get pulled() { return pull; },
-    point(body, point) { read(t, y); return pointNow(body, point); },
+    /** A point of a body in world axes, at the present state or at other values. */
+    point(body, point, values = y) { read(t, values); return pointNow(body, point); },
     /**
      * Moves the pose, at rest, so that a point of a body comes close to a point in space; loops stay closed.
      * @returns {number} the distance that remains
      */
     bring(body, point, to) {
-      const kept = Float64Array.from(y);
-      let distance = Infinity;
-      for (let pass = 0; pass < 60; pass++) {
-        y.fill(0, nq);
-        read(t, y);
-        const now = pointNow(body, point), error = to.map((value, d) => value - now[d]);
-        const far = Math.hypot(...error);
-        if (!(far < distance * (1 - 1e-4))) break;
-        distance = far;
-        kept.set(y);
-        if (far < 1e-9 * about.length) break;
-        pointJacobian(body, point);
-        program.gaps(x, p, gaps);
-        for (let j = 0; j < nv; j++) f[j] = [0, 1, 2].reduce((sum, d) => sum + jacobian[d * nv + j] * error[d], 0);
-        right.fill(0);
-        if (!solve(gapM, f, gapG, right, shift, lam)) break;
-        // the best step along this direction, at most a quarter of the mechanism at once
-        const moved = [0, 1, 2].map(d => { let sum = 0; for (let j = 0; j < nv; j++) sum += jacobian[d * nv + j] * shift[j]; return sum; });
-        const square = moved.reduce((sum, v) => sum + v * v, 0);
-        if (!(square > 0)) break;
-        let factor = moved.reduce((sum, v, d) => sum + v * error[d], 0) / square;
-        factor *= Math.min(1, 0.25 * about.length / (factor * Math.sqrt(square)));
-        for (let j = 0; j < nv; j++) shift[j] *= factor;
-        move(shift);
-        if (!project()) break;
+      y.fill(0, nq);
+      let [error, far] = gapTo(body, point, to), damping = 1e-6, kept = Float64Array.from(y);
+      for (let pass = 0; pass < 60 && far > 1e-10 * about.length && damping < 1e6; pass++) {
+        if (!towards(body, point, error, damping)) break;
+        const [next, distance] = project() ? gapTo(body, point, to) : [error, Infinity];
+        if (distance < far) {
+          const slow = distance > (1 - 1e-5) * far;
+          [error, far, kept] = [next, distance, Float64Array.from(y)];
+          damping /= 10;
+          if (slow) break;
+        } else {
+          y.set(kept);
+          damping *= 10;
+        }
       }
       y.set(kept);
       y.fill(0, nq);
       project();
       account();
-      return distance;
+      return far;
     },
     restart: account,
     project,
   };
 
-  /** The mass that a hand feels at a point: 3 (or fewer) over the trace of the inverse of the inertia seen there. */
-  function effectiveMass(body, point) {
+  /** What is missing from a point of a body to a place, and its length. @returns {[number[], number]} */
+  function gapTo(body, point, to) {
+    read(t, y);
+    const now = pointNow(body, point), error = to.map((value, d) => value - now[d]);
+    return [error, Math.hypot(...error)];
+  }
+
+  /** Moves the coordinates so that a point gets closer to its place: one step of damped least squares, in the metric
+   * of the masses and along the constraints. */
+  function towards(body, point, error, damping) {
     read(t, y);
     pointJacobian(body, point);
-    let trace = 0, count = 0;
     right.fill(0);
+    const columns = AXES.map((_, d) => {
+      program.gaps(x, p, gaps);
+      for (let j = 0; j < nv; j++) f[j] = jacobian[d * nv + j];
+      return solve(gapM, f, gapG, right, shift, lam) ? Float64Array.from(shift) : null;
+    });
+    if (columns.includes(null)) return false;
+    const compliance = new Float64Array(9), weights3 = new Float64Array(3);
+    for (let d = 0; d < 3; d++) for (let e = 0; e < 3; e++) {
+      for (let j = 0; j < nv; j++) compliance[3 * d + e] += jacobian[d * nv + j] * columns[e][j];
+    }
+    const trace = compliance[0] + compliance[4] + compliance[8];
+    if (!(trace > 0)) return false;
+    for (let k = 0; k < 9; k++) compliance[k] = compliance[k] / trace + (k % 4 ? 0 : damping);
+    solvePivoted(compliance, 3, Float64Array.from(error), weights3);
+    let moved = 0;
+    for (let j = 0; j < nv; j++) shift[j] = columns.reduce((sum, column, d) => sum + column[j] * weights3[d] / trace, 0);
     for (let d = 0; d < 3; d++) {
+      let sum = 0;
+      for (let j = 0; j < nv; j++) sum += jacobian[d * nv + j] * shift[j];
+      moved += sum * sum;
+    }
+    const short = Math.min(1, 0.5 * about.length / (Math.sqrt(moved) || 1));
+    for (let j = 0; j < nv; j++) shift[j] *= short;
+    move(shift);
+    return true;
+  }
+
+  /** Inertia and stiffness that a hand feels at a point: the mean inertia of its directions, the largest stiffness. */
+  function feel(body, point) {
+    const kept = Float64Array.from(y);
+    let trace = 0, count = 0, stiffness = 0;
+    const potential = () => { read(t, y); program.energies(x, p, energies); return energies[1]; };
+    const least = potential();
+    for (let d = 0; d < 3; d++) {
+      read(t, y);
+      pointJacobian(body, point);
+      right.fill(0);
       program.gaps(x, p, gaps);
       for (let j = 0; j < nv; j++) f[j] = jacobian[d * nv + j];
       if (!solve(gapM, f, gapG, right, shift, lam)) continue;
       let seen = 0;
       for (let j = 0; j < nv; j++) seen += jacobian[d * nv + j] * shift[j];
-      if (seen > 0) { trace += seen; count++; }
+      if (!(seen > 0)) continue;
+      trace += seen;
+      count++;
+      // second difference of the potential along the motion that moves the point by a little
+      const by = Float64Array.from(shift, value => value * 1e-3 * about.length / seen), back = by.map(value => -value);
+      let sum = -2 * least;
+      for (const way of [by, back]) {
+        move(way);
+        sum += potential();
+        y.set(kept);
+        read(t, y);
+      }
+      stiffness = Math.max(stiffness, sum / (1e-3 * about.length) ** 2 || 0);
     }
-    return trace > 0 ? count / trace : 1;
+    return { mass: trace > 0 ? count / trace : 1, stiffness };
   }
 
   about.adjustable.forEach((value, k) => { p[k] = value; });

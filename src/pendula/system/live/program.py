@@ -9,6 +9,7 @@ what ``prepare(p)`` computes from both. So a slider that changes a parameter cos
     energies    kinetic, potential
     poses       for each body R_WB (rows) and its origin
     pose_rates  their derivatives in time; they are linear in v up to the motion at v = 0
+    pushes      generalized forces of weights on the pose rates, which follow in x: forces on points of bodies
     prescribed  value and rate of every prescribed motion
     geometry    numbers of the drawing, from t and p
     values      all parameters and inputs
@@ -35,7 +36,7 @@ from pendula.system.code.javascript import Script, number
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Layout
 
-FUNCTIONS = ("dynamics", "gaps", "rates", "energies", "poses", "pose_rates", "prescribed", "geometry", "values")
+FUNCTIONS = tuple("dynamics gaps rates energies poses pose_rates pushes prescribed geometry values".split())
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class LiveProgram:
         joints: the joints of ``wrenches``.
         sizes: numbers that describe the arrays.
         adjustable: parameters and inputs that a page may change, in the order of ``p``, with their values.
+        idle: those among them that change neither motion nor drawing.
         layout: names and units of coordinates and speeds.
     """
 
@@ -58,6 +60,7 @@ class LiveProgram:
     joints: tuple[str, ...]
     sizes: Mapping[str, Any]
     adjustable: Mapping[str, float]
+    idle: tuple[str, ...]
     layout: Layout
 
 
@@ -73,14 +76,22 @@ def write_live(model: Model, *, geometry: Sequence[Any] = (), wrenches: bool = T
     given = Given.of(model)
     low, adjustable = _lowering(eq, given)
     script = Script(low.program)
-    for name, entries in _entries(eq).items():
-        script.add(name, [low(e) for e in entries], inputs=low.inputs())
-    script.add("pose_rates", _pose_rates(eq, low), inputs=low.inputs())
+    computed = {name: [low(e) for e in entries] for name, entries in _entries(eq).items()}
+    for name, values in computed.items():
+        script.add(name, values, inputs=low.inputs())
+    moved = _pose_rates(eq, low)
+    script.add("pose_rates", moved, inputs=low.inputs())
+    weights = [se.Symbol(f"weight {k}") for k in range(len(moved))]  # no name of a model has a space
+    known_inputs = low.inputs(weights)
+    pushed = low.program.transpose(moved, known_inputs[-len(moved) :], [low(s) for s in eq.v]) if moved else []
+    script.add("pushes", pushed, inputs=known_inputs)
     known = {name: se.Symbol(name) for name in model.parameters} | {"t": eq.t}
     drawn = [low(se.sympify(translate(parse(x), known))) for x in geometry]
     script.add("geometry", drawn, inputs=low.inputs())
     names = [*model.parameters, *model.inputs]
     script.add("values", [low(se.Symbol(name)) for name in names], inputs=low.inputs())
+    used = {*low.program.needed([x for values in (*computed.values(), drawn) for x in values])}
+    idle = tuple(name for name in adjustable if low(se.Symbol(name)) not in used)
     forces, joints = _wrenches(model, given) if wrenches else ("", ())
     sizes = {
         "coordinates": len(eq.q),
@@ -93,7 +104,7 @@ def write_live(model: Model, *, geometry: Sequence[Any] = (), wrenches: bool = T
         "quaternions": [at.first for at in eq.quaternions],
         "joints": len(joints),
     }
-    return LiveProgram(eq, _object(script, FUNCTIONS), forces, joints, sizes, adjustable, Layout.of(model))
+    return LiveProgram(eq, _object(script, FUNCTIONS), forces, joints, sizes, adjustable, idle, Layout.of(model))
 
 
 def write_rhs(eq: Equations) -> str:
@@ -170,10 +181,9 @@ def _module(eq: Equations, script: Script, adjustable: Mapping[str, float]) -> s
     """An ES module: parameters by name, ``dynamics`` and ``rhs``."""
     n, m = len(eq.v), eq.loop_rows
     law = "M v' = f" + (" + G^T lam, G v' = c" if m else "")
-    title = " ".join(eq.model.name.split())  # a line break would end the comment
     values = ", ".join(f"{json.dumps(name)}: {number(value)}" for name, value in adjustable.items())
     head = [
-        f"// {title}: equations of motion by {eq.formulation}, {law}.",
+        f"// {eq.model.name}: equations of motion by {eq.formulation}, {law}.",
         f"// y = [{', '.join(map(str, (*eq.q, *eq.v)))}]",
         "// x of dynamics: t, then y; out: M by rows"
         + ("" if m else " (upper triangle)")

@@ -1,9 +1,12 @@
 // window.pendula: the page for scripts of lecturers, and for tests.
 
+import { place } from "../vectors.js";
+
 /**
- * @param {any} toy @param {any} loop @param {() => void} changed draws again
+ * @param {any} toy @param {any} loop @param {any} stage @param {any} scenery
+ * @param {() => void} changed draws again
  */
-export function createApi(toy, loop, changed) {
+export function createApi(toy, loop, stage, scenery, changed) {
   const { mechanism, record } = toy;
   const drawn = (/** @type {any} */ result) => {
     changed();
@@ -43,6 +46,13 @@ export function createApi(toy, loop, changed) {
     /** Starts again at time 0, with these coordinates and speeds by name. */
     start(/** @type {Record<string, number>} */ values = {}) {
       if (!drawn(toy.start(values))) throw new Error(toy.message);
+    },
+    /** Where a point of a body (in its own axes) is in the window, in pixels. */
+    where(/** @type {string} */ body, /** @type {number[]} */ at = [0, 0, 0]) {
+      const k = scenery.scene.bodies.findIndex((/** @type {any} */ one) => one.name === body);
+      if (k < 0) throw new Error(`there is no body ${body}`);
+      const [x, y] = stage.toScreen(place(scenery.poses(mechanism)[k], at)), area = stage.area();
+      return { x: area.left + x, y: area.top + y };
     },
     pause() { drawn(toy.pause()); },
     play() { drawn(toy.play()); },

@@ -7,11 +7,11 @@ import { clamp, place } from "../vectors.js";
 const STILL_PIXELS = 5; // a pointer that has moved less may still be a click
 const HOLD = 160; // milliseconds after which a pointer holds the body even without moving
 const QUICK = 16; // how fast a hand pulls, per second on the screen
-const STIFF = 12; // a hand holds a mechanism against gravity: this many times its own frequency
+const SAG = 0.02; // how far the whole weight draws a hand down, in sizes of the picture
 
 /**
  * @param {HTMLCanvasElement} canvas @param {any} stage @param {any} toy
- * @param {{scenery: any, gravity: () => number, poses: () => any[], changed: () => void, click: (found: any) => void}} page
+ * @param {{scenery: any, weight: () => number, poses: () => any[], changed: () => void, click: (found: any) => void}} page
  */
 export function useHands(canvas, stage, toy, page) {
   const { scenery, changed } = page, bodies = scenery.scene.bodies, tip = byId("tip");
@@ -19,11 +19,6 @@ export function useHands(canvas, stage, toy, page) {
   let timer = 0;
 
   const isFree = (/** @type {any} */ found) => Boolean(found) && bodies[found.body].pose >= 0;
-
-  /** How fast the spring of the hand is, per unit of time of the mechanism. */
-  function quickness() {
-    return Math.max(QUICK / toy.speed, STIFF * Math.sqrt(page.gravity() / toy.record.about.length));
-  }
 
   /** Takes hold: the mechanism is pulled if it plays, and put if it is paused. */
   function hold() {
@@ -39,7 +34,7 @@ export function useHands(canvas, stage, toy, page) {
     held.to = stage.toWorld(held.x, held.y, held.depth);
     held.to = held.to.map((/** @type {number} */ value, /** @type {number} */ k) => value + held.offset[k]);
     if (toy.playing) {
-      toy.mechanism.pull({ body: held.pose, at: held.at, to: held.to }, quickness());
+      toy.mechanism.pull({ body: held.pose, at: held.at, to: held.to }, QUICK / toy.speed, page.weight() / (SAG * scenery.size));
     } else {
       toy.mechanism.pull(null);
       toy.bring(held.pose, held.at, held.to);
@@ -103,6 +98,8 @@ export function useHands(canvas, stage, toy, page) {
   });
 
   return {
+    /** Whether a body is held. */
+    get busy() { return Boolean(held && held.active); },
     /** The line of the hand for the stage. @returns {{from: number[], to: number[]} | null} */
     get line() {
       return held && held.active ? { from: place(page.poses()[held.body], held.at), to: held.to } : null;

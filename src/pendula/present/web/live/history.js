@@ -1,8 +1,7 @@
 // What has happened: samples of the state, of energies and of forces, kept for charts; points of a section.
 
-import { distanceOf } from "./toy.js";
-
-const ROOM = 6000; // samples that are kept; at 60 a second, more than a minute and a half
+const ROOM = 6000; // samples that are kept
+const RATE = 200; // samples for each second of the screen, at most
 const TURN = 2 * Math.PI;
 
 /** An angle between -pi and pi. @param {number} x */
@@ -50,12 +49,12 @@ export function createHistory(toy, reactions) {
   const ENERGY = 1 + count, JOINTS = ENERGY + 5, DISTANCE = JOINTS + 2 * joints;
   const columns = Array.from({ length: DISTANCE + 1 }, () => new Float64Array(ROOM));
   const watch = { joints: false };
-  let size = 0;
+  let size = 0, distance = NaN;
 
-  /** Keeps the present state. */
+  /** Keeps the present state, unless the last sample is very near. */
   function sample() {
     const t = mechanism.time;
-    if (size && t <= columns[0][size - 1]) return;
+    if (size && t < columns[0][size - 1] + toy.speed / RATE) return;
     if (size === ROOM) {
       const kept = ROOM >> 1;
       for (const column of columns) column.copyWithin(0, ROOM - kept, ROOM);
@@ -68,7 +67,7 @@ export function createHistory(toy, reactions) {
     parts.forEach((value, k) => { columns[ENERGY + k][size] = value; });
     if (watch.joints) sampleJoints();
     else for (let k = JOINTS; k < DISTANCE; k++) columns[k][size] = NaN;
-    columns[DISTANCE][size] = toy.twin ? distanceOf(mechanism.poses(), toy.twin.poses(), record.about.length) : NaN;
+    columns[DISTANCE][size] = toy.twin ? distance : NaN;
     size++;
   }
 
@@ -85,6 +84,7 @@ export function createHistory(toy, reactions) {
     sample();
   };
   toy.on("jumped", clear);
+  toy.on("moved", sample);
   clear();
 
   /** The first sample at or after a time. @param {number} t */
@@ -99,8 +99,10 @@ export function createHistory(toy, reactions) {
   }
 
   return {
-    sample, watch, indexAt, columns, at: { ENERGY, JOINTS, DISTANCE },
+    watch, indexAt, columns, at: { ENERGY, JOINTS, DISTANCE },
     get size() { return size; },
+    /** The distance of the twin, once for every frame. @param {number} value */
+    setDistance(value) { distance = value; },
     /** The last samples of a column, from an index on. @param {number} k @param {number} from */
     tail: (k, from = 0) => columns[k].subarray(from, size),
   };

@@ -6,11 +6,12 @@ import { byId, readData, watchErrors } from "../page.js";
 import { createStage } from "../stage.js";
 import { readTheme, watchTheme } from "../theme.js";
 import { createApi } from "./api.js";
+import { createModes } from "./excite.js";
 import { useHands } from "./hands.js";
 import { createHistory, createReactions, createSection } from "./history.js";
 import { useKeys } from "./keys.js";
 import { createLoop } from "./loop.js";
-import { createModes, createNumbers, createPanel } from "./panel.js";
+import { createNumbers, createPanel } from "./panel.js";
 import { createPortrait, createSignals } from "./plots.js";
 import { createScenery } from "./scenery.js";
 import { readLink, shareLink } from "./share.js";
@@ -19,13 +20,15 @@ import { createTraces } from "./trace.js";
 
 const PLAY_ICON = "M4 2.5v11L13 8z", PAUSE_ICON = "M3.5 2.5h3v11h-3zM9.5 2.5h3v11h-3z";
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
+const SHORT_EQUATIONS = 3; // speeds up to which the equations are open at the beginning
+const MESSAGE_FOR = 5000; // milliseconds
 const WORDS_EVERY = 8; // frames between two updates of numbers
 const PLOTS_EVERY = 3; // frames between two pictures of the charts
 
-/** The strength of gravity now, in the units of the model: from the potential of nothing but its parameter. @param {any} toy */
-function gravityOf(toy) {
-  const { gravity } = toy.record, known = gravity.name && toy.mechanism.knows(gravity.name);
-  return Math.abs(known ? toy.mechanism.get(gravity.name) : gravity.value);
+/** The weight of the mechanism now; masses are those of the model. @param {any} toy */
+function weightOf(toy) {
+  const { name, value, weight } = toy.record.gravity;
+  return toy.mechanism.knows(name) && value ? Math.abs(weight * toy.mechanism.get(name) / value) : weight;
 }
 
 /** Buttons and choices below the picture. @param {any} toy @param {any} acts @param {() => void} changed */
@@ -63,9 +66,12 @@ function useControls(toy, acts, changed) {
   };
   toy.on("mode", mode);
   mode();
+  let timer = 0;
   toy.on("told", text => {
+    clearTimeout(timer);
     byId("message").textContent = text;
     byId("message").hidden = !text;
+    if (!/^(stopped|slowed|opened)/.test(text)) timer = window.setTimeout(() => { byId("message").hidden = true; }, MESSAGE_FOR);
   });
 }
 
@@ -82,7 +88,7 @@ function writeReadings(toy, poses, ghost) {
   const spaced = (/** @type {string} */ unit) => (unit ? ` ${unit}` : "");
   byId("clock").textContent = `${mechanism.time.toFixed(mechanism.time < 100 ? 2 : 1)}${spaced(units.time)}`;
   byId("energy").textContent = `E ${short(energy.total, 4)}${spaced(units.energy)}`;
-  byId("drift").textContent = `account closes to ${mechanism.energyDrift.toExponential(0)}`;
+  byId("drift").textContent = `energy error ${short(mechanism.energyDrift, 3)}`;
   if (ghost) byId("distance").textContent = `${short(distanceOf(poses, ghost, record.about.length), 3)}${spaced(units.length)} apart`;
 }
 
@@ -102,20 +108,25 @@ export function startLive(program, wrenches) {
   /** @type {any[]} */ let poses = scenery.poses(mechanism);
   /** @type {any[] | null} */ let ghost = null;
   let frames = 0, twinColour = readTheme().lines[2];
-  const folded = () => !byId("charts-fold").open;
+  const narrow = matchMedia("(max-width: 860px)"), folded = () => !byId("charts-fold").open;
+  const unfold = () => {   // wide pages have room for charts, and for short equations
+    byId("charts-fold").open = !narrow.matches;
+    byId("equations-fold").open = !narrow.matches && record.about.sizes.speeds <= SHORT_EQUATIONS;
+  };
+  narrow.addEventListener("change", unfold);
+  unfold();
 
   /** Draws everything; `moved`: time went on. @param {boolean} moved */
   function picture(moved) {
     scenery.follow(mechanism);
     poses = scenery.poses(mechanism);
     ghost = toy.twin && scenery.poses(toy.twin);
-    if (moved) {
-      past.sample();
-      traces.sample(poses);
-    }
-    if (scenery.widen(poses)) stage.measure();
+    if (ghost) past.setDistance(distanceOf(poses, ghost, record.about.length));
+    if (!hands.busy && scenery.widen(poses)) stage.measure();   // what a hand holds stays under it
     const ghosts = ghost ? [{ poses: ghost, links: scenery.links(ghost), alpha: 0.75, colour: twinColour }] : [];
-    stage.draw(poses, scenery.links(poses), { trails: traces.trails(), ghosts, pull: hands.line });
+    stage.draw(poses, scenery.links(poses), {
+      trails: traces.trails(poses), ghosts, pull: hands.line, marks: traces.marks(section.points),
+    });
     frames++;
     if (!moved || frames % PLOTS_EVERY === 0) drawPlots();
     if (!moved || frames % WORDS_EVERY === 0) writeWords();
@@ -138,18 +149,20 @@ export function startLive(program, wrenches) {
 
   const loop = createLoop(toy, picture), refresh = loop.refresh;
   const hands = useHands(canvas, stage, toy, {
-    scenery, gravity: () => gravityOf(toy), poses: () => poses, changed: refresh, click: found => traces.toggle(found, poses),
+    scenery, weight: () => weightOf(toy), poses: () => poses, changed: refresh, click: found => traces.toggle(found, poses),
   });
   const signals = createSignals(toy, past, reactions, refresh), portrait = createPortrait(toy, past, section, refresh);
   const panel = createPanel(toy, refresh), numbers = createNumbers(toy);
-  createModes(toy, refresh);
+  createModes(toy, program, refresh);
+  if (record.about.sizes.quaternions.length) {   // quaternions say little to a reader
+    signals.choose("energy: T, V, E");
+    portrait.choose(toy.count - 3, toy.count - 2);
+  }
   const acts = {
     play: () => (toy.playing ? toy.pause() : toy.play()),
     step: () => {
       toy.pause();
       toy.step(toy.speed / 60);
-      past.sample();
-      traces.sample(scenery.poses(mechanism));
     },
     reset: () => toy.start(),
     here: () => {
@@ -204,7 +217,7 @@ export function startLive(program, wrenches) {
   const resized = new ResizeObserver(loop.show);
   for (const id of ["view", "chart", "portrait"]) resized.observe(byId(id));
 
-  Object.defineProperty(window, "pendula", { value: createApi(toy, loop, refresh), enumerable: true });
+  Object.defineProperty(window, "pendula", { value: createApi(toy, loop, stage, scenery, refresh), enumerable: true });
   const still = openLink() || matchMedia("(prefers-reduced-motion: reduce)").matches;
   loop.show();
   if (!still) toy.play();

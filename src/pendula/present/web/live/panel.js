@@ -1,4 +1,4 @@
-// The panel beside the mechanism: sliders for parameters and inputs, the state, modes to excite, numbers of the equations.
+// The panel beside the mechanism: sliders for parameters and inputs, the state, numbers of the equations.
 
 import { byId, element } from "../page.js";
 import { short } from "../numbers.js";
@@ -9,6 +9,11 @@ const MOST_NUMBERS = 8; // size of the largest mass matrix that is shown
 /** Keys that push an input while they are held: down, up. */
 export const INPUT_KEYS = [["a", "d"], ["s", "w"], ["j", "l"], ["k", "i"]];
 
+/** A unit with exponents as a reader expects them. @param {string} unit */
+function exponents(unit) {
+  return unit.replace(/\^([0-9])/g, (_, digit) => "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"[digit]);
+}
+
 /** @param {any} toy @param {() => void} changed */
 export function createPanel(toy, changed) {
   const { record, mechanism } = toy, { names, sizes } = record.about;
@@ -18,7 +23,7 @@ export function createPanel(toy, changed) {
   /** One row: name with unit, slider, value, reset. @param {any} given */
   function sliderRow(given) {
     const row = element("div", "row"), name = element("span", "name", given.name);
-    if (given.unit) name.append(element("small", "", ` ${given.unit}`));
+    if (given.unit) name.append(element("small", "", ` ${exponents(given.unit)}`));
     const keys = given.input ? INPUT_KEYS[inputs.indexOf(given)] : null;
     if (keys) {
       name.append(" ", element("kbd", "", keys[0].toUpperCase()), element("kbd", "", keys[1].toUpperCase()));
@@ -64,7 +69,7 @@ export function createPanel(toy, changed) {
   const all = [...names.coordinates, ...names.speeds];
   const fields = all.map((name, k) => {
     const unit = record.units.of[name] || "", row = element("div", "row state"), label = element("span", "name", name);
-    if (unit) label.append(element("small", "", ` ${unit}`));
+    if (unit) label.append(element("small", "", ` ${exponents(unit)}`));
     const field = numberField(`${name}${unit ? ` in ${unit}` : ""}`, value => {
       toy.pause();
       toy.put({ [name]: value });
@@ -82,41 +87,6 @@ export function createPanel(toy, changed) {
       if (byId("state-fold").open) fields.forEach((field, k) => writeField(field, mechanism.values[k]));
     },
   };
-}
-
-/** Buttons that start a mode. @param {any} toy @param {() => void} changed */
-export function createModes(toy, changed) {
-  const { record } = toy, given = record.modes, fold = byId("modes-fold");
-  fold.hidden = !given;
-  if (!given) return;
-  const size = byId("amplitude"), angle = (/** @type {any} */ mode) => (record.units.of[mode.coordinate] || "rad") === "rad";
-  for (const mode of given.listed) {
-    const button = element("button", "mode"), unit = angle(mode) ? "\u00b0" : " %";
-    button.type = "button";
-    button.append(element("b", "", `Mode ${mode.number}`), element("span", "", `${short(mode.hertz, 3)} Hz`));
-    button.title = mode.words;
-    button.setAttribute("aria-label", `Start mode ${mode.number}, ${short(mode.hertz, 3)} hertz, with the chosen amplitude`);
-    button.addEventListener("click", () => {
-      const value = Math.abs(Number(size.value)) || 10;
-      const by = unit === " %" ? value / 100 * record.about.length : value * Math.PI / 180;
-      const done = toy.startFrom({
-        q: given.q.map((/** @type {number} */ q, /** @type {number} */ k) => q + by * mode.q[k]),
-        v: mode.v.map((/** @type {number} */ v) => by * v),
-      });
-      if (done) {
-        toy.play();
-        toy.tell(`mode ${mode.number}, ${value}${unit} of ${mode.coordinate}`);
-      }
-      changed();
-    });
-    byId("modes").append(button);
-  }
-  const note = () => {
-    const same = record.sliders.every((/** @type {any} */ s) => toy.mechanism.get(s.name) === s.value);
-    byId("modes-note").hidden = same;
-  };
-  toy.on("changed", note);
-  note();
 }
 
 /** The numbers of M v' = f beside the equations. @param {any} toy */
@@ -141,8 +111,11 @@ export function createNumbers(toy) {
     write() {
       if (!fold.open) return;
       const { M, f } = toy.mechanism.terms(), { accelerations } = toy.mechanism.forces();
+      const largest = Math.max(...M.flat().map(Math.abs));
       cells.forEach((/** @type {any[]} */ row, /** @type {number} */ i) => {
-        M[i].forEach((/** @type {number} */ value, /** @type {number} */ j) => { row[j].textContent = short(value, 4); });
+        M[i].forEach((/** @type {number} */ value, /** @type {number} */ j) => {
+          row[j].textContent = short(Math.abs(value) < 1e-13 * largest ? 0 : value, 4);   // not rounding errors
+        });
         row[n].textContent = short(f[i], 4);
         row[n + 1].textContent = short(accelerations[i], 4);
       });

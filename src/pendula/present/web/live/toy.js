@@ -3,10 +3,9 @@
 import { createMechanism } from "../../../system/live/mechanism.js";
 
 export const TOLERANCE = 1e-7;
-const CHUNK = 4; // steps between two looks at the clock
 
 /** @typedef {"moved" | "jumped" | "changed" | "mode" | "told"} ToyEvent
- * moved: time went on; jumped: another state; changed: parameters; mode: play or pause; told: another message */
+ * moved: a step was made; jumped: another state; changed: parameters; mode: play or pause; told: another message */
 
 /**
  * @param {any} program functions of the mechanism
@@ -99,10 +98,6 @@ export function createToy(program, record) {
       home = { q: Array.from(y.subarray(0, coordinates)), v: Array.from(y.subarray(coordinates, count)) };
       toy.start();
     },
-    /** The start of the model, as it was written. */
-    forget() {
-      home = about.start;
-    },
     /** Takes over time, values and parameters exactly. */
     restore(/** @type {number} */ time, /** @type {ArrayLike<number>} */ values, /** @type {Record<string, number>} */ parameters) {
       const done = mechanism.restore(time, values, parameters);
@@ -130,14 +125,10 @@ export function createToy(program, record) {
     step(by) {
       if (!(by > 0 && by < 1e6)) throw new Error(`a step needs a positive time, found ${by}`);
       const until = mechanism.time + by;
-      for (const one of twin ? [mechanism, twin] : [mechanism]) {
-        const found = one.advance(until, tolerance, 1e6);
-        if (!found.ok) {
-          toy.fail();
-          throw new Error(message);
-        }
+      while (mechanism.time < until) {
+        if (!advance(until)) throw new Error(message);
       }
-      emit("moved");
+      follow();
     },
 
     /**
@@ -147,22 +138,8 @@ export function createToy(program, record) {
      */
     run(by, budget) {
       const before = mechanism.time, until = before + by, end = performance.now() + budget;
-      for (;;) {
-        const found = mechanism.advance(until, tolerance, CHUNK);
-        if (found.stuck) {
-          toy.fail();
-          break;
-        }
-        if (found.ok || performance.now() > end) break;
-      }
-      if (twin) {
-        while (twin.time < mechanism.time) if (twin.advance(mechanism.time, tolerance, 1000).stuck) {
-          toy.split(false);
-          tell("the second copy could not be moved on");
-          break;
-        }
-      }
-      emit("moved");
+      while (mechanism.time < until && advance(until) && performance.now() < end);
+      follow();
       return mechanism.time - before;
     },
 
@@ -182,6 +159,21 @@ export function createToy(program, record) {
       emit("changed", null);
     },
   };
+
+  /** One step, at most up to a time; false if none succeeds. @param {number} until */
+  function advance(until) {
+    const { stuck } = mechanism.advance(until, tolerance, 1);
+    if (stuck) toy.fail();
+    else emit("moved");
+    return !stuck;
+  }
+
+  /** Moves the twin to the same time. */
+  function follow() {
+    if (!twin || twin.advance(mechanism.time, tolerance, 1e5).ok) return;
+    toy.split(false);
+    tell("the second copy could not be moved on");
+  }
 
   /** The twin at the state of the mechanism, its first coordinate a little off. */
   function separate() {

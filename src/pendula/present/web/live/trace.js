@@ -2,9 +2,11 @@
 
 import { place } from "../vectors.js";
 
-const TRAIL = 1500; // points of a path
+const TRAIL = 2400; // points of a path
+const TRAIL_RATE = 150; // points for each second of the screen, at most
 const NEAR = 14; // pixels within which a click meets a traced point
-const MOST = 4;
+const MOST = 4; // paths at once
+const MOST_MARKS = 40;
 
 /**
  * @param {any} toy @param {any} stage @param {any} scenery
@@ -13,15 +15,32 @@ const MOST = 4;
 export function createTraces(toy, stage, scenery, first) {
   /** @type {{body: number, at: number[], points: Float64Array, count: number}[]} */ let traces = [];
   const add = (/** @type {number} */ body, /** @type {number[]} */ at) => {
-    traces.push({ body, at, points: new Float64Array(3 * TRAIL), count: 0 });
+    traces.push({ body, at, points: new Float64Array(3 * (TRAIL + 1)), count: 0 });
     if (traces.length > MOST) traces.shift();
   };
   const start = first ? scenery.scene.bodies.findIndex((/** @type {any} */ b) => b.name === first.body) : -1;
   if (first && start >= 0) add(start, first.at);
 
+  let then = 0;
   toy.on("jumped", () => {
     for (const trace of traces) trace.count = 0;
+    then = 0;
   });
+  toy.on("moved", () => {
+    const t = toy.mechanism.time;
+    if (!traces.length || t < then + toy.speed / TRAIL_RATE) return;
+    then = t;
+    for (const trace of traces) keep(trace, toy.mechanism.point(scenery.scene.bodies[trace.body].pose, trace.at));
+  });
+
+  /** @param {any} trace @param {number[]} point */
+  function keep(trace, point) {
+    if (trace.count === TRAIL) {
+      trace.points.copyWithin(0, 3 * (TRAIL >> 2), 3 * TRAIL);
+      trace.count = TRAIL - (TRAIL >> 2);
+    }
+    trace.points.set(point, 3 * trace.count++);
+  }
 
   return {
     /** Traces a point, or no longer, if it was traced. @param {any} found @param {any[]} poses */
@@ -36,18 +55,14 @@ export function createTraces(toy, stage, scenery, first) {
     },
     clear() { traces = []; },
     get count() { return traces.length; },
-    /** Keeps where the points are now. @param {any[]} poses */
-    sample(poses) {
-      for (const trace of traces) {
-        if (trace.count === TRAIL) {
-          trace.points.copyWithin(0, 3 * TRAIL >> 2);
-          trace.count = TRAIL - (TRAIL >> 2);
-        }
-        trace.points.set(place(poses[trace.body], trace.at), 3 * trace.count++);
-      }
-    },
-    trails: () => traces.map(trace => ({
-      points: trace.points, count: trace.count, colour: stage.colourOf(trace.body), recent: 90, head: true,
-    })),
+    /** What the stage draws; every path ends where its point is now. @param {any[]} poses */
+    trails: poses => traces.map(trace => {
+      trace.points.set(place(poses[trace.body], trace.at), 3 * trace.count);
+      return { points: trace.points, count: trace.count + 1, colour: stage.colourOf(trace.body), recent: 160, head: true };
+    }),
+    /** Places of the traced points at states that were kept. @param {number[][]} states */
+    marks: states => traces.flatMap(trace => states.slice(-MOST_MARKS).map(values => ({
+      at: toy.mechanism.point(scenery.scene.bodies[trace.body].pose, trace.at, values), colour: stage.colourOf(trace.body),
+    }))),
   };
 }

@@ -1,0 +1,67 @@
+"""Signals of a run for the strip below its animation: chosen ones, energies, coordinates, speeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.symmetry.attitude import shown_angles
+from pendula.present.player.scene import Signals
+from pendula.simulation.trajectory import Trajectory
+
+Array = Any
+
+MOST_LINES = 12
+"""lines of one chart; of more coordinates, this many along the mechanism"""
+NO_WORK = 1e-9
+"""work, relative to the energy scale, below which the balance with it is not drawn"""
+
+
+def signals_of(run: Trajectory, chosen: Sequence[str] = ()) -> tuple[Signals, ...]:
+    """Charts of a run: ``chosen`` quantities by unit, then energies, coordinates and speeds by unit.
+
+    Raises:
+        UsageError: the run has no such quantity.
+    """
+    layout, angles = run.joint_layout, shown_angles(run)
+    coordinates = {n: run[n] for n in layout.coordinates if n not in angles.replaced} | angles.series
+    units = {**layout.units, **angles.units}
+    groups = [*_by_unit({n: run[n] for n in chosen}, {n: run.unit(n) for n in chosen}, "chosen")]
+    groups.append(_energies(run))
+    groups += _by_unit(coordinates, units, "coordinates")
+    groups += _by_unit({n: run[n] for n in layout.speeds}, units, "speeds")
+    return tuple(groups)
+
+
+def _energies(run: Trajectory) -> Signals:
+    lines = {"T kinetic": run["kinetic"], "V potential": run["potential"], "E total": run["energy"]}
+    if np.abs(run["work"]).max() > NO_WORK * run.energy.scale:
+        lines["E minus work done"] = run["energy"] - run["work"]
+    return Signals("energy", run.system.model.unit_names.energy, lines)
+
+
+def _by_unit(series: Mapping[str, Array], units: Mapping[str, str], what: str) -> list[Signals]:
+    """One chart for every unit; angles in degrees."""
+    found = []
+    for unit in dict.fromkeys(units[n] for n in series):
+        names = [n for n in series if units[n] == unit and np.isfinite(series[n]).any()]
+        picked = names
+        if len(names) > MOST_LINES and what != "chosen":
+            picked = [names[k] for k in np.unique(np.linspace(0, len(names) - 1, MOST_LINES).astype(int))]
+        title = "angles" if unit == "rad" and what == "coordinates" else what
+        title += f" ({len(picked)} of {len(names)})" if len(picked) < len(names) else ""
+        lines = {n: _filled(np.degrees(series[n]) if unit == "rad" else series[n]) for n in picked}
+        if lines:
+            found.append(Signals(title, "deg" if unit == "rad" else unit, lines))
+    return found
+
+
+def _filled(values: Array) -> Array:
+    """Values with gaps bridged: where a body is upright, its precession has no value."""
+    known = np.isfinite(values)
+    if known.all():
+        return values
+    where = np.arange(len(values))
+    return np.interp(where, where[known], values[known])
