@@ -22,7 +22,8 @@ def report(job: Job) -> dict[str, Any]:
 
     options = job.options
     model = asked_model(job.text, options)
-    at, duration = options.count("at", 1, 1, 10_000), options.number("duration", 10.0, 1e-9, 1e6)
+    at = options.count("at", 1, 1, 10_000)
+    duration = options.number("duration", 0.0, 1e-9, 1e6) if "duration" in options else None  # a few periods
     tol = options.number("tol", TOLERANCE, 1e-15, 1.0)
     options.finish()
     found = study(model, at=at, duration=duration, tol=tol, on_progress=job.tell.say)
