@@ -107,6 +107,22 @@ def test_it_opens_a_library_mechanism_as_a_copy_and_keeps_an_edited_one(tmp_path
         assert place.client().ask("GET", "/api/state").data["model"] == "cart-pole.toml"
 
 
+def test_a_browser_is_started_with_an_address_that_works_once(tmp_path):
+    browser, given = tmp_path / "browser", tmp_path / "given"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {given}.part && mv {given}.part {given}\n')
+    browser.chmod(0o755)
+    with studio(tmp_path, browser=browser) as place:
+        assert wait_until(given.exists)
+        address = given.read_text().strip()
+        assert place.token not in address
+        target = address.removeprefix(f"http://127.0.0.1:{place.port}")
+        answer = place.client().raw("GET", target)
+        assert answer.status == 303
+        assert answer.headers["location"] == f"/?token={place.token}"
+        assert place.client().raw("GET", answer.headers["location"]).status == 200
+        assert place.client().raw("GET", target).status == 403
+
+
 def test_bad_arguments_give_one_clear_message(pendula, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "a.toml").write_text(PENDULUM)

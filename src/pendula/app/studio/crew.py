@@ -236,10 +236,10 @@ class Crew:
             self._forget(client)
         return given
 
-    async def warm(self) -> None:
-        """Starts a worker and lets it load what most work needs."""
+    async def warm(self, request: dict[str, Any]) -> None:
+        """Starts a worker with a request whose answer does not matter, so that the next one is answered sooner."""
         with contextlib.suppress(WorkFailed):
-            await self.ask("", {"warm": True}, 60.0)
+            await self.ask("", request, 60.0)
 
     async def rest(self) -> None:
         """Ends the processes of workers that have had nothing to do for long."""
