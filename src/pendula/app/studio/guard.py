@@ -206,8 +206,8 @@ class _Answer:
             return
         body = json.dumps({"error": reason}).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        if status in (408, 413):
-            headers.append((b"connection", b"close"))  # what remains of the request is not read
+        if status in (403, 408, 413):
+            headers.append((b"connection", b"close"))  # strangers keep none, and what remains of a request is not read
         await self({"type": "http.response.start", "status": status, "headers": headers})
         await self._send({"type": "http.response.body", "body": body})
 

@@ -101,6 +101,8 @@ class Jobs:
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(crew.close() for crew in (self._long, self._quick, self._desk)))
         self._passing.cleanup()
+        with contextlib.suppress(OSError):
+            self._folder.results.rmdir()  # if nothing is in it
 
     def _find_earlier(self) -> None:
         heads = []
