@@ -57,7 +57,7 @@ def build_cart(tab):
 
 
 def cart_frequencies(model):
-    """Hz of a cart with a hanging rod and a spring, from its mass and stiffness matrix written by hand."""
+    """Hz of a cart with a hanging rod and a relaxed spring along the rail, from matrices written by hand."""
     p = model.parameter_values
     m, l, g = p["m_rod"], p["l_rod"], p["g"]
     M = np.array([[p["m_cart"] + m, m * l / 2], [m * l / 2, m * l**2 / 3]])

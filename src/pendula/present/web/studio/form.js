@@ -40,7 +40,7 @@ export function createForm(model, schema) {
       if (details.open) {
         opened.add(key);
         fill();
-        mark(model.problems);
+        mark(model.shownProblems);
       } else {
         opened.delete(key);
       }
@@ -174,7 +174,7 @@ export function createForm(model, schema) {
     );
     host.scrollTop = top;
     if (focus) find(focus)?.focus();
-    mark(model.problems);
+    mark(model.shownProblems);
   }
 
   const find = (/** @type {string} */ place) => /** @type {any} */ ([...host.querySelectorAll("[data-focus]")].find(one => /** @type {any} */ (one).dataset.focus === place));
@@ -185,7 +185,6 @@ export function createForm(model, schema) {
     for (const one of host.querySelectorAll(".problem")) /** @type {any} */ (one).hidden = true;
     for (const one of host.querySelectorAll("[aria-invalid]")) one.removeAttribute("aria-invalid");
     const places = new Map([...host.querySelectorAll("[data-path]")].map(one => [/** @type {any} */ (one).dataset.path, one]));
-    if (!model.data.bodies?.length && !model.data.joints?.length) return; // an empty model is no mistake
     for (const { path = [], message } of problems) {
       for (let n = path.length; n > 0; n--) {
         const place = places.get(markOf(path.slice(0, n)));
@@ -216,7 +215,7 @@ export function createForm(model, schema) {
   }
 
   model.on("data", draw);
-  model.on("checked", () => mark(model.problems));
+  model.on("checked", () => mark(model.shownProblems));
   return { draw, reveal, open: (/** @type {string} */ key) => opened.add(key), valueAt };
 }
 
