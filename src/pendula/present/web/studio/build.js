@@ -56,7 +56,12 @@ export function createBuilder(scene, model) {
     if (active) dress(show);
   }
 
-  /** The point under a pixel: its side in the model and its place in the world. @param {any} show @param {number} x @param {number} y */
+  /**
+   * The point under a pixel: its side in the model and its place in the world.
+   * @param {any} show
+   * @param {number} x
+   * @param {number} y
+   */
   function pointAt(show, x, y) {
     const { stage } = show, near = CLOSE / stage.camera.scale, found = stage.pick(x, y, 8);
     if (found && show.bodies[found.body].ground !== true) {
@@ -102,7 +107,10 @@ export function createBuilder(scene, model) {
     return undefined;
   }
 
-  /** Points of the ground that new ones line up with: those of joints and forces, and the first end of a spring. @returns {number[][]} */
+  /**
+   * Points of the ground that new ones line up with: those of joints and forces, and the first end of a spring.
+   * @returns {number[][]}
+   */
   function linesOf() {
     const sides = [...(model.data.joints || []), ...(model.data.forces || [])].flatMap(item => [item.parent, item.child, item.from, item.to]);
     const fixed = sides.filter(side => side && bodyOf(side) === "ground").map(side => [0, 1, 2].map(k => numberOf(model.data, side.position?.[k] ?? 0)));
@@ -129,7 +137,13 @@ export function createBuilder(scene, model) {
     }).map((/** @type {any} */ joint) => joint.name);
   }
 
-  /** A menu at a place of the window. @param {string} title @param {{text: string, act: () => void}[]} items @param {number} x @param {number} y */
+  /**
+   * A menu at a place of the window.
+   * @param {string} title
+   * @param {{text: string, act: () => void}[]} items
+   * @param {number} x
+   * @param {number} y
+   */
   function openMenu(title, items, x, y) {
     menu.replaceChildren(element("p", "menu-title", title), ...items.map(({ text, act }) => {
       const item = element("button", "", text);
