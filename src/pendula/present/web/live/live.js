@@ -15,7 +15,7 @@ import { createNumbers, createPanel } from "./panel.js";
 import { createPortrait, createSignals } from "./plots.js";
 import { createScenery } from "./scenery.js";
 import { readLink, shareLink } from "./share.js";
-import { createToy, distanceOf } from "./toy.js";
+import { createToy, distanceOf, weightOf } from "./toy.js";
 import { createTraces } from "./trace.js";
 
 const PLAY_ICON = "M4 2.5v11L13 8z", PAUSE_ICON = "M3.5 2.5h3v11h-3zM9.5 2.5h3v11h-3z";
@@ -24,12 +24,6 @@ const SHORT_EQUATIONS = 3; // speeds up to which the equations are open at the b
 const MESSAGE_FOR = 5000; // milliseconds
 const WORDS_EVERY = 8; // frames between two updates of numbers
 const PLOTS_EVERY = 3; // frames between two pictures of the charts
-
-/** The weight of the mechanism now; masses are those of the model. @param {any} toy */
-function weightOf(toy) {
-  const { name, value, weight } = toy.record.gravity;
-  return toy.mechanism.knows(name) && value ? Math.abs(weight * toy.mechanism.get(name) / value) : weight;
-}
 
 /** Buttons and choices below the picture. @param {any} toy @param {any} acts @param {() => void} changed */
 function useControls(toy, acts, changed) {

@@ -203,3 +203,9 @@ export function distanceOf(a, b, length) {
   });
   return most;
 }
+
+/** The weight of the mechanism now; masses are those of the model. @param {any} toy */
+export function weightOf(toy) {
+  const { name, value, weight } = toy.record.gravity;
+  return toy.mechanism.knows(name) && value ? Math.abs(weight * toy.mechanism.get(name) / value) : weight;
+}

@@ -1,0 +1,192 @@
+"""The page of the studio in a real browser: build, simulate, study and export by clicks; text and form; reopening."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+
+import pendula
+from tests.app.studio_server import studio
+from tests.app.studio_tab import Tab
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+DIGITS = 5e-4  # frequencies on the page have four digits
+HOSTILE = "<img src=x onerror=window.broken=1></script><script>window.broken=1</script>\"'&"
+TURNED = "\u202e"  # turns the direction of writing; models refuse it
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(BROWSER is None, reason="no Chromium found: apt install chromium"),
+]
+pytest.importorskip("starlette", reason="the studio needs the extra studio of the package")
+
+
+def address(server):
+    return f"http://127.0.0.1:{server.port}/?token={server.token}"
+
+
+def add(tab, what, *, at):
+    """Clicks a point in the scene and what is to be added there, and waits until the scene shows it."""
+    before = tab.drawn()
+    tab.click(*at)
+    tab.press(what, "#menu")
+    tab.until(f"Number(document.body.dataset.lived || 0) > {before}")
+
+
+def place(tab, body, x, y):
+    return tab.run(f"window.pendula.screen({body!r}, [{x}, {y}, 0])")
+
+
+def build_cart(tab):
+    """A cart on a rail with a rod and a spring to the ground, from nothing, by clicking."""
+    tab.press("+ Add")
+    area = tab.run(
+        "(r => [r.left + r.width / 2, r.top + r.height / 3])(document.getElementById('view').getBoundingClientRect())"
+    )
+    add(tab, "Slider here: a cart on a rail", at=area)
+    add(tab, "Hang a rod here", at=place(tab, "cart", 0, 0))
+    before = tab.drawn()
+    tab.click(*place(tab, "cart", -0.2, 0))
+    tab.press("Spring from here to …", "#menu")
+    rail = tab.run("window.pendula.model.joints[0].parent.position?.[1] ?? 0")
+    tab.click(*place(tab, "ground", -0.6, rail))
+    tab.until(f"Number(document.body.dataset.lived) > {before}")
+    tab.press("Done")
+
+
+def cart_frequencies(model):
+    """Hz of a cart with a hanging rod and a relaxed spring along the rail, from matrices written by hand."""
+    p = model.parameter_values
+    m, l, g = p["m_rod"], p["l_rod"], p["g"]
+    M = np.array([[p["m_cart"] + m, m * l / 2], [m * l / 2, m * l**2 / 3]])
+    return np.sqrt(eigh(np.diag([p["k_spring"], m * g * l / 2]), M, eigvals_only=True)) / (2 * np.pi)
+
+
+def test_a_cart_is_built_simulated_studied_and_reported_from_an_empty_folder(tmp_path):
+    with studio(tmp_path) as server, Tab(address(server)) as tab:
+        assert list(tmp_path.glob("*.toml")) == []  # opening the page alone leaves nothing behind
+        build_cart(tab)
+        tab.press("Simulate")
+        tab.until("window.pendula.shows === 'motion' && document.querySelector('#study-energy .facts')")
+        tab.press("Equilibria", "#study-tabs")
+        tab.press("Find equilibria")
+        tab.until("document.querySelector('#study-equilibria table')")
+        verdicts = tab.run("[...document.querySelectorAll('#study-equilibria .tag')].map(one => one.textContent)")
+        tab.press("start at equilibrium 1")
+        tab.until("window.pendula.shows === 'live'")
+        resting = tab.run("window.pendula.state")
+        tab.press("Eigenvalues", "#study-tabs")
+        tab.press("Eigenvalues, modes")
+        tab.until("document.querySelector('#study-eigenvalues table')")
+        shown = tab.run(
+            "[...document.querySelectorAll('#study-eigenvalues td:nth-child(3)')].map(one => one.textContent)"
+        )
+        tab.press("play mode 2")
+        tab.until("document.getElementById('source').selectedOptions[0].textContent === 'mode 2'")
+        first = place(tab, "rod", 0, -1)
+        moved = f"(p => Math.hypot(p[0] - {first[0]}, p[1] - {first[1]}) > 3)(window.pendula.screen('rod', [0, -1, 0]))"
+        tab.until(moved)  # the mode plays
+        tab.press("Export")
+        tab.press("make Report")
+        name = tab.until("document.querySelector('.export-line a')?.textContent")
+        assert tab.troubles == []
+        asked = {address.split("?")[0].split("/")[2] for address in tab.requests if address.startswith("http")}
+        assert asked == {f"127.0.0.1:{server.port}"}
+
+    model = pendula.load(tmp_path / "untitled.toml")
+    assert [body.name for body in model.bodies] == ["cart", "rod"]
+    assert [force.type for force in model.forces] == ["spring"]
+    assert sorted(verdicts) == ["stable", "stable", "unstable", "unstable"]  # the anchor may be on either side
+    assert abs(resting["theta"]) < 1e-9
+    hertz = [float(text.removesuffix(" Hz")) for text in shown]
+    assert np.allclose(hertz, cart_frequencies(model), rtol=DIGITS)
+    with np.load(tmp_path / "untitled-run.npz") as run:
+        assert run["t"][-1] == 10.0
+    assert "untitled" in re.search("<title>(.*?)</title>", (tmp_path / name).read_text(encoding="utf-8"))[1]
+
+
+def test_form_and_text_are_one_model_with_problems_at_their_places_and_undo(tmp_path):
+    with studio(tmp_path, "double-pendulum") as server, Tab(address(server)) as tab:
+        tab.until("Number(document.body.dataset.lived) > 0")
+        tab.write("parameters l", "2.5")
+        tab.until("window.pendula.text.includes('l = 2.5')")
+        tab.leave()
+        tab.write("parameters l", "2*nothing")
+        tab.until("window.pendula.problems.length > 0")
+        field = "[data-path='parameters/l']"
+        assert "nothing" in tab.until(f'document.querySelector("{field} > .problem:not([hidden])")?.textContent')
+        tab.press("TOML")
+        line = 1 + next(k for k, row in enumerate(tab.run("window.pendula.text").splitlines()) if row.startswith("l ="))
+        assert (
+            tab.run(
+                "[...document.getElementById('lines').children].findIndex(one => one.classList.contains('wrong')) + 1"
+            )
+            == line
+        )
+        tab.press("Undo")
+        tab.until("window.pendula.problems.length === 0 && window.pendula.text.includes('l = 2.5')")
+        tab.press("Redo")
+        tab.until("window.pendula.problems.length > 0")
+        tab.press("Undo")
+        tab.press("Model as TOML")
+        tab.run("(area => area.setSelectionRange(0, area.value.length))(document.getElementById('text'))")
+        tab.ask("Input.insertText", text=tab.run("window.pendula.text").replace("l = 2.5", "l = 3.5"))
+        tab.until("window.pendula.model.parameters.l === 3.5")
+        tab.press("Form")
+        assert tab.run("document.querySelector('[data-focus=\"parameters/l\"]').value") == "3.5"
+        tab.until("document.getElementById('saved').textContent === 'saved'")
+        assert tab.troubles == []
+    assert pendula.load(tmp_path / "double-pendulum.toml").parameter_values["l"] == 3.5
+
+
+def test_names_of_a_hostile_model_are_shown_as_text(tmp_path):
+    text = pendula.dumps(pendula.library.pendulum().with_changes(name=HOSTILE[:100], description=HOSTILE))
+    (tmp_path / "hostile.toml").write_text(text, encoding="utf-8")
+    with studio(tmp_path, str(tmp_path / "hostile.toml")) as server, Tab(address(server)) as tab:
+        tab.until("Number(document.body.dataset.lived) > 0")
+        tab.press("Simulate")
+        tab.until("window.pendula.shows === 'motion'")
+        tab.press("Results")
+        assert tab.run("window.broken") is None
+        assert tab.run("document.querySelectorAll('img, body script:not([type=module])').length") == 0
+        assert HOSTILE[:40] in tab.text_of("#form")
+        (tmp_path / "turned.toml").write_text(f'name = "{TURNED}"\n"{HOSTILE[:40]}" = 1\n', encoding="utf-8")
+        tab.press("Close")
+        tab.press("Open")
+        tab.press("turned.toml", "#dialog")
+        tab.until("window.pendula.problems.length > 0")
+        assert HOSTILE[:40] in tab.until("document.getElementById('problems').textContent")
+        assert TURNED not in tab.text_of("#problems")
+        assert tab.run("window.broken") is None
+        assert tab.troubles == []
+
+
+def test_a_page_that_is_opened_again_shows_what_was_there(tmp_path):
+    with studio(tmp_path, "pendulum") as server, Tab(address(server)) as tab:
+        tab.until("Number(document.body.dataset.lived) > 0")
+        tab.press("Equilibria", "#study-tabs")
+        tab.press("Find equilibria")
+        rows = tab.until("document.querySelectorAll('#study-equilibria tr').length")
+        tab.write("parameters g", "1.62")
+        tab.until("window.pendula.text.includes('g = 1.62')")
+        tab.visit()  # at once: the page saves what it has before it goes
+        assert tab.run("window.pendula.model.parameters.g") == 1.62
+        tab.until(f"document.querySelectorAll('#study-equilibria tr').length === {rows}")
+        assert "earlier version" in tab.text_of("#study-equilibria .stale:not([hidden])")
+        tab.press("Undo") if tab.run("!document.getElementById('undo').disabled") else None
+        assert tab.troubles == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_page_fits_a_telephone(tmp_path, dark):
+    with studio(tmp_path, "cart-pole") as server, Tab(address(server), 390, 780, dark=dark) as tab:
+        tab.until("Number(document.body.dataset.lived) > 0")
+        for part, inside in (("Model", "#form"), ("Study", "#study-views"), ("Scene", "#view")):
+            tab.press(part, "#places")
+            assert tab.run(f"document.querySelector({inside!r}).checkVisibility()")
+            assert tab.width_needed() <= 390
+        assert tab.troubles == []
