@@ -38,7 +38,11 @@ class Tab(Browser):
         end = time.monotonic() + PATIENCE
         script = f"(found => (found instanceof Node ? true : found))({condition})"
         while not (found := self.run(script)):
-            assert time.monotonic() < end, (condition, self.run("document.getElementById('error')?.textContent"), self.troubles)
+            assert time.monotonic() < end, (
+                condition,
+                self.run("document.getElementById('error')?.textContent"),
+                self.troubles,
+            )
             time.sleep(0.03)
         return found
 

@@ -44,7 +44,9 @@ def place(tab, body, x, y):
 def build_cart(tab):
     """A cart on a rail with a rod and a spring to the ground, from nothing, by clicking."""
     tab.press("+ Add")
-    area = tab.run("(r => [r.left + r.width / 2, r.top + r.height / 3])(document.getElementById('view').getBoundingClientRect())")
+    area = tab.run(
+        "(r => [r.left + r.width / 2, r.top + r.height / 3])(document.getElementById('view').getBoundingClientRect())"
+    )
     add(tab, "Slider here: a cart on a rail", at=area)
     add(tab, "Hang a rod here", at=place(tab, "cart", 0, 0))
     before = tab.drawn()
@@ -57,7 +59,7 @@ def build_cart(tab):
 
 
 def cart_frequencies(model):
-    """Hz of a cart with a hanging rod and a spring, from its mass and stiffness matrix written by hand."""
+    """Hz of a cart with a hanging rod and a relaxed spring along the rail, from matrices written by hand."""
     p = model.parameter_values
     m, l, g = p["m_rod"], p["l_rod"], p["g"]
     M = np.array([[p["m_cart"] + m, m * l / 2], [m * l / 2, m * l**2 / 3]])
@@ -80,7 +82,9 @@ def test_a_cart_is_built_simulated_studied_and_reported_from_an_empty_folder(tmp
         tab.press("Eigenvalues", "#study-tabs")
         tab.press("Eigenvalues, modes")
         tab.until("document.querySelector('#study-eigenvalues table')")
-        shown = tab.run("[...document.querySelectorAll('#study-eigenvalues td:nth-child(3)')].map(one => one.textContent)")
+        shown = tab.run(
+            "[...document.querySelectorAll('#study-eigenvalues td:nth-child(3)')].map(one => one.textContent)"
+        )
         tab.press("play mode 2")
         tab.until("document.getElementById('source').selectedOptions[0].textContent === 'mode 2'")
         first = place(tab, "rod", 0, -1)
@@ -114,10 +118,15 @@ def test_form_and_text_are_one_model_with_problems_at_their_places_and_undo(tmp_
         tab.write("parameters l", "2*nothing")
         tab.until("window.pendula.problems.length > 0")
         field = "[data-path='parameters/l']"
-        assert "nothing" in tab.until(f"document.querySelector(\"{field} > .problem:not([hidden])\")?.textContent")
+        assert "nothing" in tab.until(f'document.querySelector("{field} > .problem:not([hidden])")?.textContent')
         tab.press("TOML")
         line = 1 + next(k for k, row in enumerate(tab.run("window.pendula.text").splitlines()) if row.startswith("l ="))
-        assert tab.run(f"[...document.getElementById('lines').children].findIndex(one => one.classList.contains('wrong')) + 1") == line
+        assert (
+            tab.run(
+                "[...document.getElementById('lines').children].findIndex(one => one.classList.contains('wrong')) + 1"
+            )
+            == line
+        )
         tab.press("Undo")
         tab.until("window.pendula.problems.length === 0 && window.pendula.text.includes('l = 2.5')")
         tab.press("Redo")

@@ -49,13 +49,16 @@ class Studio:
     sockets: int = 0
 
 
-def make_app(folder: Path, *, token: str, port: int, model: str = "", limits: Limits | None = None) -> Guard:
+def make_app(
+    folder: Path, *, token: str, port: int, code: str = "", model: str = "", limits: Limits | None = None
+) -> Guard:
     """The application of a studio that works in a folder.
 
     Args:
         folder: it exists.
         token: the secret in the address of the page.
         port: that the server listens on.
+        code: opens the page once; see :class:`~pendula.app.studio.guard.Guard`.
         model: name of the model file in the folder that the page opens first.
         limits: of jobs.
     """
@@ -94,7 +97,7 @@ def make_app(folder: Path, *, token: str, port: int, model: str = "", limits: Li
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.state.studio = studio
-    return Guard(app, token=token, port=port)
+    return Guard(app, token=token, port=port, code=code)
 
 
 # --- errors -----------------------------------------------------------------------------------------------

@@ -90,7 +90,8 @@ class Jobs:
         """Finds the results of earlier studios, and starts the first workers."""
         self._folder.prepare()
         self._find_earlier()
-        self._chores = [asyncio.create_task(chore) for chore in (self._quick.warm(), self._rest())]
+        chores = (self._desk.warm({"question": "library", "given": {}}), self._quick.warm({"warm": True}), self._rest())
+        self._chores = [asyncio.create_task(chore) for chore in chores]
 
     async def close(self) -> None:
         """Stops all jobs and all workers."""
@@ -100,6 +101,8 @@ class Jobs:
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(crew.close() for crew in (self._long, self._quick, self._desk)))
         self._passing.cleanup()
+        with contextlib.suppress(OSError):
+            self._folder.results.rmdir()  # if nothing is in it
 
     def _find_earlier(self) -> None:
         heads = []

@@ -107,8 +107,11 @@ def read_result(folder: Folder, name: str) -> dict[str, Any]:
     """
     if not name.replace("-", "").isalnum() or not name.isascii():
         raise UsageError("a result is named by letters, digits and hyphens")
+    path = folder.results / f"{name}.json"
     try:
-        found: dict[str, Any] = json.loads((folder.results / f"{name}.json").read_text(encoding="utf-8"))
+        if path.is_symlink():
+            raise OSError
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return found
     except (OSError, ValueError):
         raise UsageError(f'there is no result "{name}" in this folder') from None

@@ -18,6 +18,7 @@ import time
 from typing import Any
 
 from pendula.app.studio.limits import FILE_BYTES, WORN_ANSWERS, WORN_MEMORY
+from pendula.extensions import load_installed
 
 LOOK = 1.0  # seconds between looks whether the server is still there
 TELL = 0.1  # seconds between two messages of progress
@@ -28,6 +29,7 @@ def main(parent: int, memory: int) -> None:
     answers = _own_output()
     _bound(memory)
     _end_with(parent)
+    load_installed()
     tell = Teller(answers)
     for count, line in enumerate(sys.stdin, start=1):
         request = json.loads(line)

@@ -56,15 +56,23 @@ export function createBuilder(scene, model) {
     if (active) dress(show);
   }
 
-  /** The point under a pixel: its side in the model and its place in the world. @param {any} show @param {number} x @param {number} y */
+  /**
+   * The point under a pixel: its side in the model and its place in the world.
+   * @param {any} show
+   * @param {number} x
+   * @param {number} y
+   */
   function pointAt(show, x, y) {
     const { stage } = show, near = CLOSE / stage.camera.scale, found = stage.pick(x, y, 8);
     if (found && show.bodies[found.body].ground !== true) {
       const body = show.bodies[found.body].name, side = sideAt(model.data, body, found.at, near);
       return { side, world: found.world, near };
     }
-    const step = nice(show.size / 50), under = stage.toWorld(x, y, [0, 0, 0]);
-    const world = under.map((/** @type {number} */ value) => Number((step * Math.round(value / step)).toPrecision(6)) + 0);
+    const step = nice(show.size / 50), under = stage.toWorld(x, y, [0, 0, 0]), lines = linesOf();
+    const world = under.map((/** @type {number} */ value, /** @type {number} */ k) => {
+      const close = lines.map(line => line[k]).find(line => Math.abs(line - value) < near);
+      return close ?? Number((step * Math.round(value / step)).toPrecision(6)) + 0;
+    });
     return { side: world.every((/** @type {number} */ value) => value === 0) ? { body: "ground" } : { body: "ground", position: world }, world, near };
   }
 
@@ -99,6 +107,16 @@ export function createBuilder(scene, model) {
     return undefined;
   }
 
+  /**
+   * Points of the ground that new ones line up with: those of joints and forces, and the first end of a spring.
+   * @returns {number[][]}
+   */
+  function linesOf() {
+    const sides = [...(model.data.joints || []), ...(model.data.forces || [])].flatMap(item => [item.parent, item.child, item.from, item.to]);
+    const fixed = sides.filter(side => side && bodyOf(side) === "ground").map(side => [0, 1, 2].map(k => numberOf(model.data, side.position?.[k] ?? 0)));
+    return [...(pending ? [pending.world.map((/** @type {number} */ x) => Number(x.toPrecision(6)))] : []), ...fixed].reverse();
+  }
+
   /** The length of a new rod: that of the last one, or what suits the picture. @param {any} show */
   function lengthFor(show) {
     const rods = (model.data.bodies || []).map((/** @type {any} */ b) => numberOf(model.data, b.rod?.length)).filter(Number.isFinite);
@@ -119,7 +137,13 @@ export function createBuilder(scene, model) {
     }).map((/** @type {any} */ joint) => joint.name);
   }
 
-  /** A menu at a place of the window. @param {string} title @param {{text: string, act: () => void}[]} items @param {number} x @param {number} y */
+  /**
+   * A menu at a place of the window.
+   * @param {string} title
+   * @param {{text: string, act: () => void}[]} items
+   * @param {number} x
+   * @param {number} y
+   */
   function openMenu(title, items, x, y) {
     menu.replaceChildren(element("p", "menu-title", title), ...items.map(({ text, act }) => {
       const item = element("button", "", text);

@@ -133,6 +133,11 @@ export function createDocument(server) {
     get text() { return now.text; },
     get data() { return now.data; },
     get problems() { return problems; },
+    /** Problems to show: that a new model is still empty is none. */
+    get shownProblems() {
+      const empty = !now.data.bodies?.length && !now.data.joints?.length;
+      return problems.filter(one => !(empty && one.path?.length === 1 && one.path[0] === "bodies"));
+    },
     /** Names, units and values of the model when it was last valid; null before. */
     get about() { return about; },
     get file() { return file; },

@@ -26,7 +26,11 @@ export function addParameter(data, base, value) {
   return name;
 }
 
-/** The number that a scalar stands for: itself, or that of a parameter. NaN for other expressions. @param {any} data @param {any} scalar */
+/**
+ * The number that a scalar stands for: itself, or that of a parameter. NaN for other expressions.
+ * @param {any} data
+ * @param {any} scalar
+ */
 export function numberOf(data, scalar) {
   if (typeof scalar === "number") return scalar;
   const direct = Number(scalar);
@@ -36,7 +40,12 @@ export function numberOf(data, scalar) {
   return typeof value === "number" ? (negative ? -value : value) : NaN;
 }
 
-/** Points of a body that have names, in body axes. @param {any} data @param {string} body @returns {Map<string, number[]>} */
+/**
+ * Points of a body that have names, in body axes.
+ * @param {any} data
+ * @param {string} body
+ * @returns {Map<string, number[]>}
+ */
 export function pointsOf(data, body) {
   const found = new Map(), given = (data.bodies || []).find((/** @type {any} */ b) => b.name === body);
   if (!given) return found;
@@ -110,7 +119,13 @@ export function addSlider(data, side, size) {
   return addPair(data, body, { name: joint, type: "prismatic", parent: side, child: { body: name } }, undefined);
 }
 
-/** A spring between two points, relaxed at a length. @param {any} data @param {any} from @param {any} to @param {number} length */
+/**
+ * A spring between two points, relaxed at a length.
+ * @param {any} data
+ * @param {any} from
+ * @param {any} to
+ * @param {number} length
+ */
 export function addSpring(data, from, to, length) {
   data.forces ||= [];
   const name = freshName("spring", namesOf(data, "forces"));
@@ -143,7 +158,12 @@ export function addEntry(data, list) {
   return data[list].length - 1;
 }
 
-/** A copy of an entry, right after it. @param {any} data @param {"bodies" | "joints" | "forces"} list @param {number} index */
+/**
+ * A copy of an entry, right after it.
+ * @param {any} data
+ * @param {"bodies" | "joints" | "forces"} list
+ * @param {number} index
+ */
 export function duplicateEntry(data, list, index) {
   const copy = structuredClone(data[list][index]);
   if (copy.name) copy.name = freshName(copy.name.replace(/\d+$/, "") || copy.name, list === "joints" ? taken(data) : namesOf(data, list));
@@ -155,7 +175,12 @@ export function bodyOf(side) {
   return typeof side === "string" ? side : side && side.body;
 }
 
-/** Removes an entry, and with a body the joints and forces that need it. @param {any} data @param {"bodies" | "joints" | "forces"} list @param {number} index */
+/**
+ * Removes an entry, and with a body the joints and forces that need it.
+ * @param {any} data
+ * @param {"bodies" | "joints" | "forces"} list
+ * @param {number} index
+ */
 export function removeEntry(data, list, index) {
   const [gone] = data[list].splice(index, 1);
   if (list === "bodies" && gone.name) {
@@ -185,7 +210,12 @@ export function renameBody(data, from, to) {
   }
 }
 
-/** Gives a joint another name, wherever it is used; its only coordinate follows. @param {any} data @param {string} from @param {string} to */
+/**
+ * Gives a joint another name, wherever it is used; its only coordinate follows.
+ * @param {any} data
+ * @param {string} from
+ * @param {string} to
+ */
 export function renameJoint(data, from, to) {
   for (const force of data.forces || []) {
     if (force.joint === from) force.joint = to;
@@ -195,7 +225,12 @@ export function renameJoint(data, from, to) {
   renameKey(data.initial, `${from}_dot`, `${to}_dot`);
 }
 
-/** Gives an entry of a table another name and keeps its place. @param {any} table @param {string} from @param {string} to */
+/**
+ * Gives an entry of a table another name and keeps its place.
+ * @param {any} table
+ * @param {string} from
+ * @param {string} to
+ */
 export function renameKey(table, from, to) {
   if (!table || !(from in table)) return;
   const entries = Object.entries(table).map(([key, value]) => [key === from ? to : key, value]);

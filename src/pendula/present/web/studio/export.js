@@ -11,7 +11,13 @@ const PICTURES = [["the mechanism", "model"], ["the last run", "simulate"], ["re
 export function createExport(tools) {
   const { dialog, server, model } = tools;
 
-  /** A line of the menu: what it makes, and where it ends. @param {string} title @param {string} words @param {(row: any) => Promise<string[]>} make names of files @param {HTMLElement[]} also */
+  /**
+   * A line of the menu: what it makes, and where it ends.
+   * @param {string} title
+   * @param {string} words
+   * @param {(row: any) => Promise<string[]>} make names of files
+   * @param {HTMLElement[]} also
+   */
   function line(title, words, make, also = []) {
     const row = element("div", "export-line"), text = element("div"), button = element("button", "", "Make"), ends = element("span", "export-end");
     button.type = "button";

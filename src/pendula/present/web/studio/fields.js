@@ -31,7 +31,12 @@ export function valueAt(data, path) {
   return path.reduce((/** @type {any} */ at, key) => (at === undefined || at === null ? undefined : at[key]), data);
 }
 
-/** Sets or removes the value at a place; tables on the way are made, and removed when they are empty. @param {any} data @param {Path} path @param {any} value */
+/**
+ * Sets or removes the value at a place; tables on the way are made, and removed when they are empty.
+ * @param {any} data
+ * @param {Path} path
+ * @param {any} value
+ */
 export function setAt(data, path, value) {
   const [key, ...rest] = path;
   if (!rest.length) {
@@ -46,7 +51,13 @@ export function setAt(data, path, value) {
 /** The mark of a place, by which its field is found again. @param {Path} path */
 export const markOf = path => path.join("/");
 
-/** A box with a label and room for a problem. @param {string} label @param {string} words @param {Path} path @returns {any} */
+/**
+ * A box with a label and room for a problem.
+ * @param {string} label
+ * @param {string} words
+ * @param {Path} path
+ * @returns {any}
+ */
 export function fieldBox(label, words, path) {
   const box = element("div", "field"), caption = element("span", "caption", label), problem = element("p", "problem");
   box.dataset.path = markOf(path);
@@ -56,7 +67,14 @@ export function fieldBox(label, words, path) {
   return { box, problem };
 }
 
-/** One line of text. @param {Path} path @param {string} label @param {any} value @param {string} hint shown while it is empty @returns {any} */
+/**
+ * One line of text.
+ * @param {Path} path
+ * @param {string} label
+ * @param {any} value
+ * @param {string} hint shown while it is empty
+ * @returns {any}
+ */
 export function entry(path, label, value, hint = "") {
   const input = element("input", "entry-line");
   input.type = "text";
@@ -94,7 +112,12 @@ export function makeField(context, about, path, value) {
   return box;
 }
 
-/** Names that a field chooses from, if it refers to a part of the model. @param {FieldContext} context @param {any} about @returns {string[] | null} */
+/**
+ * Names that a field chooses from, if it refers to a part of the model.
+ * @param {FieldContext} context
+ * @param {any} about
+ * @returns {string[] | null}
+ */
 function pickList(context, about) {
   if (about.kind !== "text") return null;
   if (about.name === "joint") return namesOf(context.data(), "joints");
@@ -245,7 +268,12 @@ function table(context, about, path, value) {
   return [rows];
 }
 
-/** The row by which an entry is added to a table. @param {FieldContext} context @param {any} about @param {Path} path */
+/**
+ * The row by which an entry is added to a table.
+ * @param {FieldContext} context
+ * @param {any} about
+ * @param {Path} path
+ */
 function addRow(context, about, path) {
   const row = element("div", "table-row new"), key = entry([...path, "+"], `new name in ${labelOf(path)}`, "", "new name");
   const value = entry([...path, "+value"], `value of the new name in ${labelOf(path)}`, "", about.name === "points" ? "x, y, z" : "value");

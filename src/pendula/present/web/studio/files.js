@@ -40,7 +40,13 @@ export function createDialog() {
   };
 }
 
-/** A row of a list that can be chosen. @param {string} name @param {string} note @param {() => void} act @returns {any} */
+/**
+ * A row of a list that can be chosen.
+ * @param {string} name
+ * @param {string} note
+ * @param {() => void} act
+ * @returns {any}
+ */
 export function listRow(name, note, act) {
   const row = element("button", "list-row");
   row.type = "button";

@@ -27,7 +27,13 @@ export function createForm(model, schema) {
     change: (/** @type {(data: any) => void} */ change) => model.edit(change),
   };
 
-  /** A part of the form that folds. @param {string} key @param {any} head @param {() => HTMLElement[]} content made when it is opened @param {string} kind */
+  /**
+   * A part of the form that folds.
+   * @param {string} key
+   * @param {any} head
+   * @param {() => HTMLElement[]} content made when it is opened
+   * @param {string} kind
+   */
   function fold(key, head, content, kind = "section") {
     const details = element("details", `fold ${kind}`), body = element("div", "fold-body");
     details.dataset.path = key;
@@ -40,7 +46,7 @@ export function createForm(model, schema) {
       if (details.open) {
         opened.add(key);
         fill();
-        mark(model.problems);
+        mark(model.shownProblems);
       } else {
         opened.delete(key);
       }
@@ -95,7 +101,12 @@ export function createForm(model, schema) {
     return fold(key, head, () => (list.key === "bodies" ? bodyFields(item, k) : variantFields(list.key, item, k)), "card");
   }
 
-  /** The name of an entry: committed as a whole, and followed by all that refer to it. @param {any} list @param {any} item @param {number} k */
+  /**
+   * The name of an entry: committed as a whole, and followed by all that refer to it.
+   * @param {any} list
+   * @param {any} item
+   * @param {number} k
+   */
   function nameField(list, item, k) {
     const path = [list, k, "name"], { box, problem } = fieldBox("name", "", path), input = entry(path, `${list} ${k + 1} name`, item.name);
     input.addEventListener("change", () => {
@@ -111,7 +122,14 @@ export function createForm(model, schema) {
     return box;
   }
 
-  /** A choice that changes what the card contains. @param {string} label @param {string[]} options @param {string} value @param {(string | number)[]} path @param {(to: string) => void} act */
+  /**
+   * A choice that changes what the card contains.
+   * @param {string} label
+   * @param {string[]} options
+   * @param {string} value
+   * @param {(string | number)[]} path
+   * @param {(to: string) => void} act
+   */
   function kindField(label, options, value, path, act) {
     const { box, problem } = fieldBox(label, "", path), select = choiceOf(path, `${path[0]} ${Number(path[1]) + 1} ${label}`, options, value);
     select.addEventListener("change", () => act(select.value));
@@ -155,7 +173,14 @@ export function createForm(model, schema) {
     return [...shown, ...moreFields(`${markOf(path)}/more`, fields.filter((/** @type {any} */ f) => !isMain(f)), path, item)];
   }
 
-  /** Fields that are seldom needed. @param {string} key @param {any[]} fields @param {(string | number)[]} path @param {any} item @param {HTMLElement[]} also */
+  /**
+   * Fields that are seldom needed.
+   * @param {string} key
+   * @param {any[]} fields
+   * @param {(string | number)[]} path
+   * @param {any} item
+   * @param {HTMLElement[]} also
+   */
   function moreFields(key, fields, path, item, also = []) {
     if (!fields.length && !also.length) return [];
     return [fold(key, headOf("More"), () => [...also, ...fields.map(f => makeField(context, f, [...path, f.name], item[f.name]))], "more")];
@@ -174,7 +199,7 @@ export function createForm(model, schema) {
     );
     host.scrollTop = top;
     if (focus) find(focus)?.focus();
-    mark(model.problems);
+    mark(model.shownProblems);
   }
 
   const find = (/** @type {string} */ place) => /** @type {any} */ ([...host.querySelectorAll("[data-focus]")].find(one => /** @type {any} */ (one).dataset.focus === place));
@@ -185,7 +210,6 @@ export function createForm(model, schema) {
     for (const one of host.querySelectorAll(".problem")) /** @type {any} */ (one).hidden = true;
     for (const one of host.querySelectorAll("[aria-invalid]")) one.removeAttribute("aria-invalid");
     const places = new Map([...host.querySelectorAll("[data-path]")].map(one => [/** @type {any} */ (one).dataset.path, one]));
-    if (!model.data.bodies?.length && !model.data.joints?.length) return; // an empty model is no mistake
     for (const { path = [], message } of problems) {
       for (let n = path.length; n > 0; n--) {
         const place = places.get(markOf(path.slice(0, n)));
@@ -216,7 +240,7 @@ export function createForm(model, schema) {
   }
 
   model.on("data", draw);
-  model.on("checked", () => mark(model.problems));
+  model.on("checked", () => mark(model.shownProblems));
   return { draw, reveal, open: (/** @type {string} */ key) => opened.add(key), valueAt };
 }
 

@@ -85,7 +85,7 @@ export function createJobs(server) {
       });
     },
     /** The whole job with its result. @param {string} id */
-    fetch: id => server.get(`/api/jobs/${encodeURIComponent(id)}`),
+    load: id => server.get(`/api/jobs/${encodeURIComponent(id)}`),
     /** @param {string} id */
     cancel: id => server.remove(`/api/jobs/${encodeURIComponent(id)}`),
     isFinished: (/** @type {any} */ job) => FINISHED.has(job.state),

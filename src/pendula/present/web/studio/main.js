@@ -28,7 +28,12 @@ function createTools() {
   const server = createServer(), tools = /** @type {any} */ ({ server, model: createDocument(server), jobs: createJobs(server), dialog: createDialog(), rest: createRest() });
   /** @type {Map<string, Promise<any>>} */ const programs = new Map();
 
-  /** Starts a job for the present model. @param {string} kind @param {any} options @param {{quiet?: boolean, text?: string}} how */
+  /**
+   * Starts a job for the present model.
+   * @param {string} kind
+   * @param {any} options
+   * @param {{quiet?: boolean, text?: string}} how
+   */
   tools.compute = async (kind, options = {}, how = {}) => {
     await tools.model.settle();
     if (how.text === undefined && !tools.model.ok) throw new Error("the model has problems: correct them first");
@@ -171,7 +176,7 @@ function useScene(tools) {
     try {
       const job = await tools.compute("simulate", { duration: byId("duration").value });
       await tools.playRun(job.id);
-      tools.study.show(await runs.fetch(job.id), ["energy", "equations"].includes(tools.study.current));
+      tools.study.show(await runs.load(job.id), ["energy", "equations"].includes(tools.study.current));
       tools.tell(null);
     } catch (error) {
       tools.tell(error);
@@ -278,7 +283,7 @@ async function restoreResults(tools) {
   for (const kind of tools.study.kinds()) {
     if (!latest.has(kind) || kind === "equations") continue;
     try {
-      const job = await tools.jobs.fetch(latest.get(kind).id);
+      const job = await tools.jobs.load(latest.get(kind).id);
       if (tools.model.file !== file) return;
       tools.study.show(job, false);
     } catch {
@@ -334,7 +339,7 @@ async function start() {
   const files = createFiles(tools), exports = createExport(tools), goTo = (tools.goTo = usePlaces());
   tools.openResult = async (/** @type {any} */ job) => {
     try {
-      const whole = await tools.jobs.fetch(job.id);
+      const whole = await tools.jobs.load(job.id);
       if (tools.study.show(whole)) goTo("study");
       if (job.kind === "simulate") await tools.playRun(job.id);
     } catch (error) {

@@ -27,7 +27,7 @@ function makeEnergy(host, tools) {
       return;
     }
     note.textContent = "";
-    const job = await tools.runs.fetch(run.select.value);
+    const job = await tools.runs.load(run.select.value);
     show(job.result, job);
   };
   run.select.addEventListener("change", () => load().catch(error => { note.textContent = error.message; }));

@@ -12,7 +12,10 @@ export function createPuppet(program, about) {
   about.adjustable.forEach((/** @type {number} */ value, /** @type {number} */ k) => { p[k] = value; });
   program.prepare(p);
   return {
-    /** Values of parameters by name; names that it does not have are left out. @param {Record<string, number>} values */
+    /**
+     * Values of parameters by name; names that it does not have are left out.
+     * @param {Record<string, number>} values
+     */
     adjust(values) {
       for (const [name, value] of Object.entries(values)) {
         if (place.has(name) && Number.isFinite(value)) p[place.get(name)] = value;

@@ -220,7 +220,10 @@ function makeEigenvalues(host, tools) {
   }
   slider.addEventListener("input", () => goTo(Number(slider.value)));
 
-  /** Plays the mode of a root: of the modes shown, or those at the value of the slider. @param {[number, number]} root */
+  /**
+   * Plays the mode of a root: of the modes shown, or those at the value of the slider.
+   * @param {[number, number]} root
+   */
   async function playRoot(root) {
     plane.mark(root);
     let from = modes;

@@ -25,22 +25,27 @@ export function createRuns(tools) {
       return this.list().map((/** @type {any} */ job) => /** @type {[string, string]} */ ([this.label(job), job.id]));
     },
     /** A whole run. @param {string} id */
-    async fetch(id) {
+    async load(id) {
       if (!results.has(id)) {
-        results.set(id, await tools.jobs.fetch(id));
+        results.set(id, await tools.jobs.load(id));
         if (results.size > KEPT) results.delete(results.keys().next().value);
       }
       return results.get(id);
     },
     /** Plays a run in the scene. @param {string} id */
     async play(id) {
-      const job = await this.fetch(id), content = await tools.content(job.asked.text);
+      const job = await this.load(id), content = await tools.content(job.asked.text);
       tools.scene.motion(content, motionOfRun(job.result, content, this.label(job)));
     },
   };
 }
 
-/** The coordinates of a motion in the order of a program. @param {any} content @param {string[]} names @param {number[][]} q */
+/**
+ * The coordinates of a motion in the order of a program.
+ * @param {any} content
+ * @param {string[]} names
+ * @param {number[][]} q
+ */
 export function inOrder(content, names, q) {
   const wanted = content.record.about.names.coordinates, places = wanted.map((/** @type {string} */ name) => names.indexOf(name));
   if (places.includes(-1)) throw new Error(`the motion has no coordinate ${wanted[places.indexOf(-1)]}`);

@@ -31,7 +31,11 @@ function furnish(id) {
   byId("scene").replaceChildren(byId(id).content.cloneNode(true));
 }
 
-/** Choices of the speed. @param {(speed: number) => void} changed @param {number} most the fastest that is chosen at first */
+/**
+ * Choices of the speed.
+ * @param {(speed: number) => void} changed
+ * @param {number} most the fastest that is chosen at first
+ */
 function fillSpeeds(changed, most = 1) {
   const select = byId("speed"), first = Math.max(SPEED_CHOICES[0], ...SPEED_CHOICES.filter(value => value <= Math.min(1, most)));
   for (const value of SPEED_CHOICES) select.append(new Option(`${value}\u00d7`, String(value), value === first, value === first));

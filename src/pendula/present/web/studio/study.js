@@ -132,7 +132,12 @@ export function createTask(label, act) {
   return { button, note, run, tell };
 }
 
-/** A line that says that a result belongs to an earlier version of the model. @param {any} tools @param {any} job @returns {any} */
+/**
+ * A line that says that a result belongs to an earlier version of the model.
+ * @param {any} tools
+ * @param {any} job
+ * @returns {any}
+ */
 export function staleNote(tools, job) {
   const note = element("p", "stale", "Of an earlier version of the model.");
   note.dataset.text = (job.asked && job.asked.text) || job.text || "";
@@ -155,7 +160,11 @@ export function pick(label, options = []) {
   return { box, select };
 }
 
-/** Other options of a choice; the chosen one stays if it can. @param {any} select @param {[string, string][]} options text and value */
+/**
+ * Other options of a choice; the chosen one stays if it can.
+ * @param {any} select
+ * @param {[string, string][]} options text and value
+ */
 export function fillOptions(select, options) {
   const before = select.value;
   select.replaceChildren(...options.map(([text, value]) => new Option(text, value)));
@@ -206,7 +215,12 @@ export function notesOf(notes) {
   return [list];
 }
 
-/** A chart with a choice of signals; it follows the pointer. @param {any[]} groups see strip.js @param {string} across @returns {any} */
+/**
+ * A chart with a choice of signals; it follows the pointer.
+ * @param {any[]} groups see strip.js
+ * @param {string} across
+ * @returns {any}
+ */
 export function stripOf(groups, across) {
   const panel = element("section", "panel strip study-strip"), head = element("div", "head"), select = element("select");
   const legend = element("div", "legend"), chart = element("div", "chart"), canvas = element("canvas");
@@ -228,7 +242,12 @@ export function stripOf(groups, across) {
   return { panel, draw, retheme() { strip.retheme(); draw(); }, choose: (/** @type {number} */ k) => { strip.choose(k); draw(); } };
 }
 
-/** Groups of lines by unit. @param {number[]} t @param {Record<string, number[]>} states @param {Record<string, string>} units */
+/**
+ * Groups of lines by unit.
+ * @param {number[]} t
+ * @param {Record<string, number[]>} states
+ * @param {Record<string, string>} units
+ */
 export function groupsOf(t, states, units) {
   /** @type {Map<string, any>} */ const found = new Map();
   for (const [name, y] of Object.entries(states)) {

@@ -11,7 +11,7 @@ export function createText(model) {
   /** Numbers of the lines; those with problems are marked. */
   function number() {
     const count = area.value.split("\n").length;
-    const wrong = new Map(model.problems.filter((/** @type {any} */ p) => p.line).map((/** @type {any} */ p) => [p.line, p.message]));
+    const wrong = new Map(model.shownProblems.filter((/** @type {any} */ p) => p.line).map((/** @type {any} */ p) => [p.line, p.message]));
     while (gutter.childElementCount > count) gutter.lastElementChild.remove();
     while (gutter.childElementCount < count) gutter.append(element("span", "", String(gutter.childElementCount + 1)));
     [...gutter.children].forEach((line, k) => {
@@ -61,8 +61,8 @@ export function createProblems(model, go) {
   const host = byId("problems");
 
   function draw() {
-    const empty = !model.data.bodies?.length && !model.data.joints?.length, problems = empty ? [] : model.problems, shown = problems.slice(0, SHOWN).map((/** @type {any} */ problem) => {
-      const button = element("button", "problem-line"), place = element("b", "", problem.element || placeOf(problem));
+    const empty = !model.data.bodies?.length && !model.data.joints?.length, problems = model.shownProblems, shown = problems.slice(0, SHOWN).map((/** @type {any} */ problem) => {
+      const button = element("button", "problem-line"), place = element("b", "", placeOf(problem));
       button.type = "button";
       button.append(place, document.createTextNode(` ${problem.message}`));
       if (problem.advice) button.append(element("span", "quiet", ` ${problem.advice}`));
@@ -83,7 +83,8 @@ export function createProblems(model, go) {
   return { draw };
 }
 
-/** @param {any} problem */
+/** Where a problem is, in words: the element and its field. @param {any} problem */
 function placeOf(problem) {
-  return problem.line ? `line ${problem.line}` : (problem.path || []).join(".");
+  const path = problem.path || [], inside = path.slice(/^(body|joint|force|parameter|input|initial) /.test(problem.element || "") ? 2 : 0);
+  return [problem.element || (problem.line ? `line ${problem.line}` : "model"), inside.join(".")].filter(Boolean).join(", ") + ":";
 }
