@@ -62,7 +62,8 @@ export function createPlane(canvas, chosen, options = {}) {
     ctx.fillStyle = css(theme.lines[0], 0.35);
     for (const [re, im] of paths.flat()) ctx.fillRect(xOf(re) - 1.25, yOf(im) - 1.25, 2.5, 2.5);
     for (const root of roots) {
-      const at = [xOf(root[0]), yOf(root[1])], unstable = options.circle ? Math.hypot(...root) > 1 + 1e-9 : root[0] > 1e-9 * half[1];
+      const at = [xOf(root[0]), yOf(root[1])];
+      const unstable = options.circle ? Math.hypot(...root) > 1 + 1e-9 : root[0] > 1e-9 * half[1];
       ctx.strokeStyle = css(unstable ? theme.lines[1] : theme.lines[0]);
       ctx.lineWidth = 2.2;
       ctx.beginPath();
@@ -71,7 +72,9 @@ export function createPlane(canvas, chosen, options = {}) {
       ctx.moveTo(at[0] - 4.5, at[1] + 4.5);
       ctx.lineTo(at[0] + 4.5, at[1] - 4.5);
       ctx.stroke();
-      if (marked && Math.hypot(root[0] - marked[0], Math.abs(root[1]) - Math.abs(marked[1])) < 1e-6 * (1 + Math.hypot(...root))) {
+      if (marked && Math.hypot(
+        root[0] - marked[0], Math.abs(root[1]) - Math.abs(marked[1]),
+      ) < 1e-6 * (1 + Math.hypot(...root))) {
         ctx.beginPath();
         ctx.arc(at[0], at[1], 9, 0, 2 * Math.PI);
         ctx.stroke();
@@ -134,7 +137,10 @@ export function createPlane(canvas, chosen, options = {}) {
   });
   new ResizeObserver(draw).observe(canvas);
 
-  return { show, mark, draw, /** Where a root is, in pixels of the canvas. */ pixel: (/** @type {Root} */ root) => [xOf(root[0]), yOf(root[1])] };
+  return {
+    show, mark, draw,
+    /** Where a root is, in pixels of the canvas. */ pixel: (/** @type {Root} */ root) => [xOf(root[0]), yOf(root[1])],
+  };
 }
 
 /** A root in a few characters. @param {Root} root */
