@@ -61,7 +61,7 @@ function useControls(toy, acts, changed) {
   toy.on("mode", mode);
   mode();
   let timer = 0;
-  toy.on("told", text => {
+  toy.on("told", (/** @type {string} */ text) => {
     clearTimeout(timer);
     byId("message").textContent = text;
     byId("message").hidden = !text;
@@ -179,7 +179,7 @@ export function startLive(program, wrenches) {
     b: () => byId("twin").click(), "[": () => changeSpeed(toy, -1), "]": () => changeSpeed(toy, 1),
     "+": () => stage.zoom(1.2), "=": () => stage.zoom(1.2), "-": () => stage.zoom(1 / 1.2),
   }, refresh);
-  canvas.addEventListener("dblclick", event => {
+  canvas.addEventListener("dblclick", (/** @type {MouseEvent} */ event) => {
     if (stage.pick(event.offsetX, event.offsetY)) return;
     acts.fit();
     refresh();
