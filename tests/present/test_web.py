@@ -23,7 +23,7 @@ FOLDER = Path(bundle.__file__).parent
 MODULES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js"))
 ENTRIES = [name for name in ("player.js", "report.js", "live/live.js", "studio/main.js") if name in MODULES]
 TALKS = "studio/server.js"  # the one module that talks to a server
-NODE = shutil.which("node")
+NODE, TSC = shutil.which("node"), shutil.which("tsc")
 needs_node = pytest.mark.skipif(NODE is None, reason="no node found")
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium found")
 
@@ -92,6 +92,14 @@ def test_node_reads_every_module_and_every_script(names, tmp_path):
         path.write_text(text, encoding="utf-8")
         done = subprocess.run([NODE, "--check", str(path)], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(TSC is None, reason="no tsc found (npm install -g typescript)")
+def test_types_in_comments_fit():
+    done = subprocess.run(
+        [TSC, "-p", "jsconfig.json"], cwd=FOLDER.parents[3], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
 
 
 TRICKY = r"""

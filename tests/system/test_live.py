@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -38,27 +39,34 @@ def run_script(text, folder):
     return json.loads(done.stdout)
 
 
-def run_engine(name, script, folder):
+@lru_cache(maxsize=16)
+def content_of(model):
+    """What the page of a mechanism holds, made once."""
+    return live_content(model)
+
+
+def run_engine(name, script, folder, *more):
     """The value of a script's `return`; it may use `mechanism`, `program` and `about` of a library mechanism."""
-    content = live_content(name)
+    content = content_of(name)
     head = f"const program = {content['program']};\nconst about = {json.dumps(content['record']['about'])};\n"
     body = (
         f"const mechanism = createMechanism(program, about);\nconsole.log(JSON.stringify((() => {{ {script} }})()));\n"
     )
-    return run_script(bundle.script(ENGINE) + head + body, folder)
+    modules = bundle.modules_of(ENGINE) | {path: text for one in more for path, text in bundle.modules_of(one).items()}
+    return run_script(bundle.join(modules) + head + body, folder)
 
 
-@pytest.mark.parametrize("name", slow_too(QUICK, sorted({*library.mechanisms()} - {*QUICK})))
-def test_accelerations_are_those_of_lagrange(name, tmp_path):
+@pytest.mark.parametrize("mechanism", slow_too(QUICK, sorted({*library.mechanisms()} - {*QUICK})))
+def test_accelerations_are_those_of_lagrange(mechanism, tmp_path):
     """At states along a motion, which closed loops and quaternions satisfy; pages use Kane's equations."""
-    run = pendula.simulate(name, 1.0, tol=1e-10, samples=5)
+    run = pendula.simulate(mechanism, 1.0, tol=1e-10, samples=5)
     states = np.concatenate([run.q, run.v], axis=1).tolist()
     script = (
         f"return {json.dumps(states)}.map((values, k) => {{ mechanism.restore({json.dumps(run.t.tolist())}[k], values);"
         " return Array.from(mechanism.forces().accelerations); });"
     )
-    found = np.array(run_engine(name, script, tmp_path))
-    other = pendula.compile_system(name, "lagrange")
+    found = np.array(run_engine(mechanism, script, tmp_path))
+    other = pendula.compile_system(mechanism, "lagrange")
     expected = np.array([other.accelerations(q, v, t) for t, q, v in zip(run.t, run.q, run.v, strict=True)])
     assert np.max(np.abs(found - expected)) < AGREEMENT * np.max(np.abs(expected))
 
@@ -96,8 +104,8 @@ def test_larger_tolerances_cost_fewer_evaluations_and_more_error(tmp_path):
     assert list(counts) == sorted(counts)
 
 
-@pytest.mark.parametrize("name", ["chain", "four-bar", "heavy-top", "foucault"])
-def test_forces_on_points_do_the_work_of_their_power(name, tmp_path):
+@pytest.mark.parametrize("mechanism", ["driven-chain", "four-bar", "heavy-top", "foucault"])
+def test_forces_on_points_do_the_work_of_their_power(mechanism, tmp_path):
     """w . (pose rates at v - those at rest) = (generalized forces of w) . v, for random weights, speeds and poses."""
     script = """
       let seed = 1; const random = () => { seed = (seed * 16807) % 2147483647; return seed / 1073741823.5 - 1; };
@@ -110,22 +118,22 @@ def test_forces_on_points_do_the_work_of_their_power(name, tmp_path):
       for (let k = 0; k < 12 * bodies; k++) { const part = x[1 + nq + nv + k] * (moved[k] - still[k]); power += part; size += Math.abs(part); }
       return [power, forces.reduce((sum, f, j) => sum + f * v[j], 0), size];
     """
-    power, found, size = run_engine(name, script, tmp_path)
+    power, found, size = run_engine(mechanism, script, tmp_path)
     assert found == pytest.approx(power, abs=ROUNDING * size)
     assert abs(power) > 1e-3
 
 
 @pytest.mark.parametrize(
-    ("name", "body"), [("double-pendulum", 1), ("four-bar", 1), ("heavy-top", 0), ("driven-chain", 9)]
+    ("mechanism", "body"), [("double-pendulum", 1), ("four-bar", 1), ("heavy-top", 0), ("driven-chain", 9)]
 )
-def test_the_work_of_a_hand_is_part_of_the_energy_account(name, body, tmp_path):
+def test_the_work_of_a_hand_is_part_of_the_energy_account(mechanism, body, tmp_path):
     script = f"""
       const at = [0.01, -0.05, 0.02], from = mechanism.point({body}, at), before = mechanism.energy().total;
       mechanism.pull({{ body: {body}, at, to: from.map((value, d) => value + [0.3, 0.2, 0][d] * about.length) }}, 8);
       for (let k = 1; k <= 20; k++) mechanism.advance(k / 20, 1e-9);
       return [mechanism.energyDrift, mechanism.energy().total - before, mechanism.energy().work, about.energy, mechanism.largestGap()];
     """
-    drift, gained, work, energy, gap = run_engine(name, script, tmp_path)
+    drift, gained, work, energy, gap = run_engine(mechanism, script, tmp_path)
     assert drift < 1e-6
     assert gained == pytest.approx(work, abs=1e-5 * energy)
     assert abs(work) > 1e-4 * energy
@@ -212,3 +220,69 @@ def test_a_section_keeps_the_states_at_its_instants(tmp_path):
     assert len(crossings) == int((30 - 1) / (2 * np.pi)) + 1
     assert strobe == pytest.approx(3 * 0.7 * np.arange(15, 15 + len(strobe)), abs=1e-9)
     assert len(strobe) == 14
+
+
+LOOP = """
+const listeners = {}, told = [];
+const toy = { playing: true, speed: 2, on: (event, act) => { listeners[event] = act; }, tell: text => told.push(text),
+  run: by => { asked.push(by); return by * share; } };
+const asked = [];
+let share = 1, now = 1000, next = null;
+globalThis.requestAnimationFrame = act => { next = act; };
+globalThis.performance = { now: () => now };
+const loop = createLoop(toy, () => {});
+const frames = (count, gap) => { for (let k = 0; k < count; k++) { now += gap; const act = next; next = null; act(now); } };
+listeners.mode();
+frames(100, 20);
+const whole = loop.pace, quiet = told.filter(Boolean).length;
+share = 0.5;
+frames(300, 20);
+const half = loop.pace, words = told.at(-1);
+share = 1;
+frames(400, 20);
+const again = [loop.pace, told.at(-1)];
+frames(1, 30000);
+console.log(JSON.stringify({ whole, quiet, half, words, again, first: asked[5], away: asked.at(-1) }));
+"""
+
+
+def test_time_slows_and_the_page_says_so(tmp_path):
+    """Frames of 20 ms at speed 2; a mechanism that manages half of it; then a page that was in the background."""
+    found = run_script(bundle.script("live/loop.js") + LOOP, tmp_path)
+    assert found["first"] == pytest.approx(0.04)
+    assert (found["whole"], found["quiet"]) == (1, 0)
+    assert found["half"] == pytest.approx(0.5, abs=0.01)
+    assert "slowed to 50 %" in found["words"]
+    assert found["again"][0] > 0.95
+    assert found["again"][1] == ""
+    assert found["away"] <= 0.2  # the time in the background is not made up for
+
+
+MODES = {
+    "chain": (lambda: library.chain(links=3), {"l": 0.7}),
+    "double-physical-pendulum": (library.double_physical_pendulum, {"l1": 1.1, "g": 4.0}),
+    "four-bar": (library.four_bar, {"b": 2.1, "g": 5.0}),
+    "slider-crank": (library.slider_crank, {"g": 20.0}),
+    "linkage": (library.linkage, {"g": 3.0}),
+    "spring-mass-bar": (library.spring_mass_bar, {"k": 100.0}),
+    "cart-pole": (library.cart_pole, {"l": 2.0}),
+}
+QUICK_MODES = ("chain", "four-bar", "spring-mass-bar")
+
+
+@pytest.mark.parametrize("mechanism", slow_too(QUICK_MODES, sorted({*MODES} - {*QUICK_MODES})))
+def test_modes_at_changed_parameters_are_those_of_the_library(mechanism, tmp_path):
+    """Equilibrium and frequencies, from differences of forces in the page and from exact derivatives in the library."""
+    make, changed = MODES[mechanism]
+    model = make()
+    near = content_of(model)["record"]["modes"]["q"]
+    script = (
+        f"for (const [name, value] of Object.entries({json.dumps(changed)})) mechanism.set(name, value);"
+        f"return findModes(program, about, mechanism.p, {json.dumps(near)});"
+    )
+    found = run_engine(model, script, tmp_path, "../../system/live/modes.js")
+    system = pendula.compile_system(model.with_parameters(changed))
+    rest = pendula.equilibria.equilibrium_at(system, dict(zip(system.layout.coordinates, found["q"], strict=True)))
+    modes = [mode for mode in pendula.modes(system, rest) if mode.frequency]
+    assert found["q"] == pytest.approx(rest.q, abs=1e-7)
+    assert [mode["omega"] for mode in found["listed"]] == pytest.approx([m.frequency for m in modes], rel=1e-6)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.equilibria.find import find_equilibria
+from pendula.analysis.equilibria.find import lowest_equilibrium
 from pendula.analysis.modes.modes import modes
 from pendula.analysis.modes.motion import unit_direction
 from pendula.equations.equations import Equations
@@ -22,6 +22,7 @@ from pendula.model.model import Model
 from pendula.present.live.drawing import Drawing, draw
 from pendula.present.player.packing import pack
 from pendula.present.player.scene import Scene
+from pendula.present.player.shapes import Pivot
 from pendula.simulation.beginning import energy_size, start_state
 from pendula.simulation.simulate import simulate
 from pendula.system.build import compile_system
@@ -143,6 +144,11 @@ def _scene(model: Model, system: System, drawing: Drawing, start: State) -> dict
     run = simulate(system, span, initial_state=begin, tol=1e-5, samples=200, max_steps=20_000, on_failure="return")
     scene: Scene = scene_of(run)
     packed = pack(scene)
+    sides = [shape.side for body in scene.bodies for shape in body.shapes if isinstance(shape, Pivot)]
+    for body in drawing.bodies:
+        for shape in body["shapes"]:
+            if shape["kind"] == "pivot" and sides:
+                shape["side"] = sides[0]
     return {
         "planar": scene.planar,
         "up": list(scene.up),
@@ -203,10 +209,10 @@ def _range(value: float, unit: str, *, is_input: bool, positive: bool) -> tuple[
 def _modes(system: System) -> dict[str, Any] | None:
     """Poses and speeds that start a mode with a unit amplitude, at the equilibrium of least potential."""
     try:
-        rest = find_equilibria(system)
-        if not len(rest):
+        rest = lowest_equilibrium(system)
+        if rest is None:
             return None
-        found = modes(system, rest[0])
+        found = modes(system, rest)
         linear = found.linear
         if linear.displacements or linear.at.steady:
             return None
@@ -228,7 +234,9 @@ def _modes(system: System) -> dict[str, Any] | None:
                     "v": np.real(v).tolist(),
                 }
             )
-        return {"q": linear.at.q.tolist(), "listed": listed} if listed else None
+        turning = np.abs(linear.C - linear.C.T).max() > 1e-9 * max(np.abs(linear.C).max(), 1e-300)  # gyroscopic
+        simple = not turning and not any(joint.quaternion() for joint in system.model.tree)
+        return {"q": linear.at.q.tolist(), "listed": listed, "simple": simple} if listed else None
     except PendulaError:  # no equilibrium, or not one with modes: the page has no such buttons
         return None
 

@@ -14,8 +14,9 @@ from pendula.model.bodies import GROUND, Shape
 from pendula.model.expressions.expression import parse
 from pendula.model.forces.actions import Between
 from pendula.model.joints import Side, TreeJoint
-from pendula.model.joints.steps import Shift, Slide, Turn
+from pendula.model.joints.steps import Shift, Slide
 from pendula.model.model import Model
+from pendula.present.pictures.scenes import rail_of
 
 _FIELDS = {
     "rod": ("start", "end"),
@@ -109,23 +110,12 @@ def _ground(model: Model, drawing: Drawing) -> None:
                 pivot = {"kind": "pivot", "at": drawing.vector((0, 0, 0))}
                 name = f"base of {joint.name}"
                 moving.append({"name": name, "pose": -1, "base": drawing.vector(place), "shapes": [pivot]})
-            elif isinstance(joint, TreeJoint) and (slide := _rail_of(joint)) is not None and side.rotation is None:
+            elif isinstance(joint, TreeJoint) and (slide := rail_of(joint)) is not None and side.rotation is None:
                 still.append({"kind": "rail", "at": drawing.vector(place), "axis": drawing.vector(slide.axis)})
             else:
                 still.append({"kind": "pivot", "at": drawing.vector(place)})
     drawing.bodies.append({"name": GROUND, "pose": -1, "base": None, "shapes": still})
     drawing.bodies += moving
-
-
-def _rail_of(joint: TreeJoint) -> Slide | None:
-    """The only slide of a joint, if its direction is constant."""
-    steps = joint.steps()
-    slides = [step for step in steps if isinstance(step, Slide)]
-    if len(slides) != 1 or any(isinstance(step, Shift) for step in steps):
-        return None
-    before = steps[: steps.index(slides[0])]
-    fixed = all(isinstance(step, Turn) and step.axis == slides[0].axis for step in before)
-    return slides[0] if fixed else None
 
 
 def _links(model: Model, drawing: Drawing, shown: dict[str, int]) -> None:

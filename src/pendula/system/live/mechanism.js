@@ -47,7 +47,7 @@ export function createMechanism(program, about) {
   const weights = new Float64Array(size + 12 * bodies), pushed = new Float64Array(nv), rateNow = new Float64Array(nq), rateStill = new Float64Array(nq);
   const jacobian = new Float64Array(3 * nv), pullForce = new Float64Array(3), pullRate = new Float64Array(3);
   const y = new Float64Array(size);
-  const units = Float64Array.from([...about.units, 0]);
+  const units = Float64Array.from([...about.units, about.energy]); // the work has an error, too
   const stepper = makeStepper(size, derivative, units);
 
   /** @type {null | {body: number, at: number[], to: number[], stiffness: number, damping: number}} */

@@ -6,11 +6,12 @@ import { byId, readData, watchErrors } from "../page.js";
 import { createStage } from "../stage.js";
 import { readTheme, watchTheme } from "../theme.js";
 import { createApi } from "./api.js";
+import { createModes } from "./excite.js";
 import { useHands } from "./hands.js";
 import { createHistory, createReactions, createSection } from "./history.js";
 import { useKeys } from "./keys.js";
 import { createLoop } from "./loop.js";
-import { createModes, createNumbers, createPanel } from "./panel.js";
+import { createNumbers, createPanel } from "./panel.js";
 import { createPortrait, createSignals } from "./plots.js";
 import { createScenery } from "./scenery.js";
 import { readLink, shareLink } from "./share.js";
@@ -146,10 +147,10 @@ export function startLive(program, wrenches) {
   });
   const signals = createSignals(toy, past, reactions, refresh), portrait = createPortrait(toy, past, section, refresh);
   const panel = createPanel(toy, refresh), numbers = createNumbers(toy);
-  createModes(toy, refresh);
+  createModes(toy, program, refresh);
   if (record.about.sizes.quaternions.length) {   // quaternions say little to a reader
     signals.choose("energy: T, V, E");
-    portrait.choose(record.about.sizes.coordinates, record.about.sizes.coordinates + 1);
+    portrait.choose(toy.count - 3, toy.count - 2);
   }
   const acts = {
     play: () => (toy.playing ? toy.pause() : toy.play()),

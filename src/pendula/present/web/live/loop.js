@@ -3,7 +3,8 @@
 import { clamp } from "../vectors.js";
 
 const BUDGET = 9; // milliseconds of a frame for the motion
-const LONGEST = 0.1; // seconds that one frame may stand for; longer ones (a page in the background) are cut
+const LONGEST = 0.1; // seconds of motion in one frame at most, at speed 1
+const AWAY = 1; // a longer gap between two frames means that the page was in the background
 const BEHIND = 0.9; // fraction of the asked speed below which the page says that it is slow
 const CALM = 40; // frames over which the fraction is averaged
 
@@ -17,12 +18,13 @@ export function createLoop(toy, picture) {
   /** @param {number} clock */
   function tick(clock) {
     asked = false;
-    const wanted = clamp((clock - before) / 1000, 0, LONGEST) * toy.speed;
+    const gap = clamp((clock - before) / 1000, 0, AWAY), passed = gap < AWAY ? gap : LONGEST;
+    const wanted = Math.min(passed, LONGEST) * toy.speed;
     before = clock;
     const moving = toy.playing && wanted > 0;
     if (moving) {
       const done = toy.run(wanted, BUDGET);
-      pace += (clamp(done / wanted, 0, 1) - pace) / CALM;
+      pace += (clamp(done / (passed * toy.speed), 0, 1) - pace) / CALM;
       tellPace();
     }
     picture(moving);

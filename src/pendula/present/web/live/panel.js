@@ -1,4 +1,4 @@
-// The panel beside the mechanism: sliders for parameters and inputs, the state, modes to excite, numbers of the equations.
+// The panel beside the mechanism: sliders for parameters and inputs, the state, numbers of the equations.
 
 import { byId, element } from "../page.js";
 import { short } from "../numbers.js";
@@ -87,43 +87,6 @@ export function createPanel(toy, changed) {
       if (byId("state-fold").open) fields.forEach((field, k) => writeField(field, mechanism.values[k]));
     },
   };
-}
-
-/** Buttons that start a mode. @param {any} toy @param {() => void} changed */
-export function createModes(toy, changed) {
-  const { record } = toy, given = record.modes, fold = byId("modes-fold");
-  fold.hidden = !given;
-  if (!given) return;
-  const size = byId("amplitude"), angle = (/** @type {any} */ mode) => (record.units.of[mode.coordinate] || "rad") === "rad";
-  const turns = given.listed.some(angle), slides = given.listed.some((/** @type {any} */ mode) => !angle(mode));
-  byId("amplitude-unit").textContent = turns && slides ? "degrees, or % of the size" : turns ? "degrees" : "% of the size";
-  for (const mode of given.listed) {
-    const button = element("button", "mode"), unit = angle(mode) ? "\u00b0" : " %";
-    button.type = "button";
-    button.append(element("b", "", `Mode ${mode.number}`), element("span", "", `${short(mode.hertz, 3)} Hz`));
-    button.title = mode.words;
-    button.setAttribute("aria-label", `Start mode ${mode.number}, ${short(mode.hertz, 3)} hertz, with the chosen amplitude`);
-    button.addEventListener("click", () => {
-      const value = Math.abs(Number(size.value)) || 10;
-      const by = unit === " %" ? value / 100 * record.about.length : value * Math.PI / 180;
-      const done = toy.startFrom({
-        q: given.q.map((/** @type {number} */ q, /** @type {number} */ k) => q + by * mode.q[k]),
-        v: mode.v.map((/** @type {number} */ v) => by * v),
-      });
-      if (done) {
-        toy.play();
-        toy.tell(`mode ${mode.number}, ${value}${unit} of ${mode.coordinate}`);
-      }
-      changed();
-    });
-    byId("modes").append(button);
-  }
-  const note = () => {
-    const same = record.sliders.every((/** @type {any} */ s) => toy.mechanism.get(s.name) === s.value);
-    byId("modes-note").hidden = same;
-  };
-  toy.on("changed", note);
-  note();
 }
 
 /** The numbers of M v' = f beside the equations. @param {any} toy */

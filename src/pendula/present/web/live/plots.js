@@ -6,6 +6,8 @@ import { createStrip } from "../strip.js";
 import { wrapped } from "./history.js";
 
 const WINDOW = 12; // seconds of the screen that a strip shows
+const FEW_LINES = 6; // more lines than this share MOST_POINTS
+const MOST_POINTS = 9000;
 const PORTRAIT = 2400; // samples in a portrait
 
 /** A name with its unit. @param {string} name @param {string | undefined} unit */
@@ -49,7 +51,7 @@ function signalGroups(record, history, reactions) {
   }
   groups.push({ name: "distance of two copies", up: labelled("distance", units.length), log: true, columns: [
     { name: "distance", column: at.DISTANCE }] });
-  return groups.map(group => ({ ...group, columns: group.columns.slice(0, 12) }));
+  return groups;
 }
 
 /**
@@ -69,9 +71,12 @@ export function createSignals(toy, history, reactions, refresh) {
     const choice = choices[Number(select.value)], group = groups[Number(select.value)];
     history.watch.joints = Boolean(choice.joints);
     const now = toy.mechanism.time, span = WINDOW * toy.speed, from = Math.max(0, now - span), first = history.indexAt(from);
+    const many = choice.columns.length, every = many > FEW_LINES ? Math.ceil(many * (history.size - first) / MOST_POINTS) : 1;
+    const thin = (/** @type {Float64Array} */ values) => (every > 1 ? values.filter((_, k) => k % every === 0) : values);
+    const x = thin(history.tail(0, first));
     choice.columns.forEach(({ column }, k) => {
-      group.lines[k].x = history.tail(0, first);
-      group.lines[k].y = history.tail(column, first);
+      group.lines[k].x = x;
+      group.lines[k].y = thin(history.tail(column, first));
     });
     strip.refresh({ from, to: Math.max(now, from + span), calm: true });
     refresh();
@@ -100,7 +105,7 @@ export function createPortrait(toy, history, section, refresh) {
   for (const select of [across, up]) names.forEach((name, k) => select.append(new Option(name, String(k))));
   across.value = "0";
   up.value = String(Math.min(sizes.coordinates, count - 1));
-  by.append(new Option("no section", ""));
+  by.append(new Option("section", ""));
   names.forEach((name, k) => by.append(new Option(`${name} passes`, String(k))));
   by.append(new Option("every period of", "period"));
   for (const select of [across, up]) select.addEventListener("change", () => refresh());

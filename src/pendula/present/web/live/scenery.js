@@ -94,8 +94,7 @@ export function createScenery(record, lengthUnit) {
 
   /** Widens the picture where bodies leave it; true if it has changed. @param {any[]} at poses */
   function widen(at) {
-    const room = MOST_GROWTH * size, before = grown;
-    const middle = scene.low.map((l, k) => (l + scene.high[k]) / 2);
+    const room = MOST_GROWTH * size, before = grown, middle = middleOf(scene);
     for (const p of reach(at)) {
       if (!p.every(Number.isFinite)) continue;
       const d = add(p, middle, -1);
@@ -116,11 +115,25 @@ export function createScenery(record, lengthUnit) {
     return grown > before;
   }
 
-  /** The picture that just holds the mechanism at these poses, for "fit". @param {any[]} at poses */
+  /** The first picture, widened for these poses; around the bodies, if they are far from it. @param {any[]} at poses */
   function fit(at) {
-    Object.assign(scene, { low: [...record.low], high: [...record.high], radius: record.radius, halfHeight: record.halfHeight });
+    const points = reach(at), lost = points.length > 0 && points.every(isFar);
+    const move = lost ? add(points[0], middleOf(record), -1) : [0, 0, 0];
+    if (scene.planar) move[2] = 0;
+    Object.assign(scene, { low: add(record.low, move), high: add(record.high, move), radius: record.radius, halfHeight: record.halfHeight });
     grown = 1;
+    shown.fill(NaN);
     widen(at);
+  }
+
+  /** @param {{low: number[], high: number[]}} box */
+  function middleOf(box) {
+    return box.low.map((l, k) => (l + box.high[k]) / 2);
+  }
+
+  /** Whether a point is out of reach of a picture that grows. @param {number[]} p */
+  function isFar(p) {
+    return norm(add(p, middleOf(record), -1)) > MOST_GROWTH * size;
   }
 
   return { scene, size, follow, poses, links, widen, fit };

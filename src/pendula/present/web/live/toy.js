@@ -98,10 +98,6 @@ export function createToy(program, record) {
       home = { q: Array.from(y.subarray(0, coordinates)), v: Array.from(y.subarray(coordinates, count)) };
       toy.start();
     },
-    /** The start of the model, as it was written. */
-    forget() {
-      home = about.start;
-    },
     /** Takes over time, values and parameters exactly. */
     restore(/** @type {number} */ time, /** @type {ArrayLike<number>} */ values, /** @type {Record<string, number>} */ parameters) {
       const done = mechanism.restore(time, values, parameters);
