@@ -129,12 +129,12 @@ class StudioProcess:
 
 
 @contextlib.contextmanager
-def studio(folder: Path, *arguments: str, environment: dict[str, str] | None = None) -> Iterator[StudioProcess]:
-    """A running studio; it is killed at the end if it still runs."""
-    command = [sys.executable, "-m", "pendula", "studio", *arguments, "--folder", str(folder), "--no-open"]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **(environment or {})}
-    )
+def studio(folder: Path, *arguments: str, browser: Path | None = None) -> Iterator[StudioProcess]:
+    """A running studio; it is killed at the end if it still runs. ``browser``: a program that opens its page."""
+    command = [sys.executable, "-m", "pendula", "studio", *arguments, "--folder", str(folder)]
+    environment = {**os.environ, "BROWSER": str(browser)} if browser else None
+    command += [] if browser else ["--no-open"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     try:
         assert process.stdout is not None
         line = process.stdout.readline()

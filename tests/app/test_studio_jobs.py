@@ -108,6 +108,21 @@ def test_the_root_locus_follows_the_closed_form(client):
     assert found["lost"] == []
 
 
+def test_parts_of_a_result_can_be_had_before_all_of_it(client):
+    job = client.start("locus", dumps(chain(links=3)), {"parameter": "l", "low": 0.5, "high": 2.0, "count": 300})
+    found: list[dict] = []
+    answer = {"state": "queued"}
+    while answer["state"] in ("queued", "running"):
+        answer = client.ask("GET", f"/api/jobs/{job}/pieces?from={len(found)}").data
+        found += answer["pieces"]
+    points = client.wait(job)["result"]["points"]
+    early = [point for piece in found for point in piece["points"]]
+    assert early
+    assert all(point in points for point in early)
+    assert client.ask("GET", f"/api/jobs/{job}/pieces?from=x").status == 400
+    assert client.ask("GET", f"/api/jobs/{job}/pieces").data["pieces"] == []
+
+
 def test_a_root_locus_ends_where_the_model_ceases_to_exist(client):
     found = client.result("locus", {"parameter": "m", "low": -1.0, "high": 2.0, "count": 13})
     assert all(point["value"] > 0 for point in found["points"])
@@ -415,7 +430,7 @@ def test_time_and_memory_of_a_job_are_bounded(tmp_path):
             assert head["state"] == "done"
         finally:
             await worker.kill()
-        assert all(set(progress) == {"fraction", "text"} for progress in told)
+        assert all(set(message["progress"]) == {"fraction", "text"} for message in told)
 
     asyncio.run(ask())
     assert (tmp_path / "x.json").exists()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import time
 
 import pytest
 
+from pendula.app.studio.crew import Worker
 from tests.app.studio_server import ENDLESS, PENDULUM, children, is_running, studio, wait_until
 
 SECONDS = 10.0
@@ -104,6 +107,22 @@ def test_it_opens_a_library_mechanism_as_a_copy_and_keeps_an_edited_one(tmp_path
         assert place.client().ask("GET", "/api/state").data["model"] == "cart-pole.toml"
 
 
+def test_a_browser_is_started_with_an_address_that_works_once(tmp_path):
+    browser, given = tmp_path / "browser", tmp_path / "given"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {given}.part && mv {given}.part {given}\n')
+    browser.chmod(0o755)
+    with studio(tmp_path, browser=browser) as place:
+        assert wait_until(given.exists)
+        address = given.read_text().strip()
+        assert place.token not in address
+        target = address.removeprefix(f"http://127.0.0.1:{place.port}")
+        answer = place.client().raw("GET", target)
+        assert answer.status == 303
+        assert answer.headers["location"] == f"/?token={place.token}"
+        assert place.client().raw("GET", answer.headers["location"]).status == 200
+        assert place.client().raw("GET", target).status == 403
+
+
 def test_bad_arguments_give_one_clear_message(pendula, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "a.toml").write_text(PENDULUM)
@@ -138,6 +157,30 @@ def test_without_the_extra_one_message_names_it(pendula, monkeypatch):
     assert "pendula[studio]" in result.err
 
 
+def test_files_of_the_folder_are_never_imported(tmp_path, monkeypatch):
+    for name in ("json", "numpy", "pendula", "sitecustomize", "swing"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'touched')!r}, 'w')\n")
+    monkeypatch.chdir(tmp_path)
+
+    async def ask():
+        worker = Worker(memory=2_000_000_000)
+        try:
+            return await worker.ask({"question": "check", "given": {"text": PENDULUM}}, 60.0, print)
+        finally:
+            await worker.kill()
+
+    assert asyncio.run(ask())["ok"]
+    assert not (tmp_path / "touched").exists()
+
+
+def test_workers_load_the_same_extensions(tmp_path, monkeypatch):
+    from pendula.app.studio.crew import _environment
+    from pendula.extensions import Extension
+
+    monkeypatch.setattr("pendula.app.studio.crew.loaded", lambda: (Extension("a"), Extension("b", "/x/b.py")))
+    assert _environment()["PENDULA_EXTENSIONS"] == os.pathsep.join(["a", "/x/b.py"])
+
+
 def test_help_loads_nothing_of_the_studio():
     code = (
         "import sys, contextlib, io\n"
@@ -161,8 +204,6 @@ def test_a_worker_ends_with_its_parent_and_answers_line_by_line(tmp_path):
     command = [sys.executable, "-m", "pendula.app.studio.worker", str(1), "2000000000"]  # 1 is not its parent
     orphan = subprocess.run(command, stdin=subprocess.PIPE, capture_output=True, timeout=60, input=None, check=False)
     assert orphan.returncode in (0, 1)
-    import os
-
     request = (
         json.dumps({"question": "check", "given": {"text": PENDULUM}})
         + "\n"

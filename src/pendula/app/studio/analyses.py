@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_PLAYED = 12
 """Modes whose motion is part of the result."""
+PIECE = 10
+"""Points of a root locus that are told at a time."""
 MOST_ROOTS = 60
 """Freedoms up to which a root locus is drawn."""
 
@@ -54,8 +56,10 @@ def _ends(ends: Any, name: str, asked: Asked) -> float | tuple[float, float]:
 def equilibria(job: Job) -> dict[str, Any]:
     """All equilibria with their verdicts."""
     from pendula.app.commands.equilibria import equilibria_data, verdicts_of
+    from pendula.present.words.equilibria import equilibrium_data
 
     asked, found = found_equilibria(job)
+    job.tell.piece({"equilibria": [equilibrium_data(asked.system, one) for one in found]})
     return {**equilibria_data(asked, found, verdicts_of(asked, found, job.tell)), "ok": bool(len(found))}  # type: ignore[arg-type]
 
 
@@ -162,6 +166,8 @@ def _followed(
             }
         )
         job.tell.done(before + k, count)
+        if len(found) % PIECE == 0:
+            job.tell.piece({"points": found[-PIECE:]})
     return found, None
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -49,13 +49,16 @@ class Studio:
     sockets: int = 0
 
 
-def make_app(folder: Path, *, token: str, port: int, model: str = "", limits: Limits | None = None) -> Guard:
+def make_app(
+    folder: Path, *, token: str, port: int, code: str = "", model: str = "", limits: Limits | None = None
+) -> Guard:
     """The application of a studio that works in a folder.
 
     Args:
         folder: it exists.
         token: the secret in the address of the page.
         port: that the server listens on.
+        code: opens the page once; see :class:`~pendula.app.studio.guard.Guard`.
         model: name of the model file in the folder that the page opens first.
         limits: of jobs.
     """
@@ -86,6 +89,7 @@ def make_app(folder: Path, *, token: str, port: int, model: str = "", limits: Li
         Route("/api/jobs", start_job, methods=["POST"]),
         Route("/api/jobs/{id}", read_job, methods=["GET"]),
         Route("/api/jobs/{id}", cancel_job, methods=["DELETE"]),
+        Route("/api/jobs/{id}/pieces", read_pieces, methods=["GET"]),
         Route("/api/results/{id}", remove_result, methods=["DELETE"]),
         WebSocketRoute("/api/events", events),
     ]
@@ -93,7 +97,7 @@ def make_app(folder: Path, *, token: str, port: int, model: str = "", limits: Li
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.state.studio = studio
-    return Guard(app, token=token, port=port)
+    return Guard(app, token=token, port=port, code=code)
 
 
 # --- errors -----------------------------------------------------------------------------------------------
@@ -158,7 +162,8 @@ async def program(request: Request) -> Response:
     record = _studio(request).jobs.find(name.removesuffix(".js"))
     if record.kind != "live" or record.state != "done":
         raise Refused(404, "there is no such program")
-    result = (await run_in_threadpool(_stored, record))["result"]
+    with _stored(record) as file:
+        result = json.loads(b"{" + file.read(RESULT_BYTES))["result"]
     text = f"export const program = {result['program']};\nexport const wrenches = {result['wrenches'] or 'null'};\n"
     return Response(text, media_type="text/javascript")
 
@@ -166,17 +171,20 @@ async def program(request: Request) -> Response:
 async def download(request: Request) -> Response:
     """A file of the folder, to be saved; a browser never opens it in the place of the studio."""
     name = checked_name(request.path_params["name"], EXPORTS)
-    handle = _studio(request).folder.opened(name)
+    file = open(_studio(request).folder.opened(name), "rb")  # noqa: SIM115  closed when it is sent
     headers = {
         "content-disposition": f'attachment; filename="{name}"',
-        "content-length": str(os.fstat(handle).st_size),
+        "content-length": str(os.fstat(file.fileno()).st_size),
     }
-    return StreamingResponse(_pieces(handle), media_type="application/octet-stream", headers=headers)
+    return StreamingResponse(_pieces(file), media_type="application/octet-stream", headers=headers)
 
 
-async def _pieces(handle: int) -> AsyncIterator[bytes]:
-    with os.fdopen(handle, "rb") as file:
-        left = os.fstat(handle).st_size
+async def _pieces(file: BinaryIO, first: bytes = b"") -> AsyncIterator[bytes]:
+    """What is left of a file, piece by piece: however large it is, little of it is in memory."""
+    with file:
+        left = os.fstat(file.fileno()).st_size - file.tell()
+        if first:
+            yield first
         while left > 0 and (piece := await run_in_threadpool(file.read, min(PIECE, left))):
             left -= len(piece)
             yield piece
@@ -267,25 +275,28 @@ async def read_job(request: Request) -> Response:
     record = _studio(request).jobs.find(request.path_params["id"])
     if record.state != "done":
         return JSONResponse(record.shown())
-    stored = await run_in_threadpool(_stored_text, record)
     head = json.dumps(record.shown(), separators=(",", ":"))
-    return Response(f"{head[:-1]},{stored}", media_type="application/json")
+    stored = _pieces(_stored(record), f"{head[:-1]},".encode())
+    return StreamingResponse(stored, media_type="application/json")
 
 
-def _stored_text(record: Record) -> str:
-    """The result of a job as JSON, without its first line: ``"asked": ..., "result": ...}``."""
+def _stored(record: Record) -> BinaryIO:
+    """The stored result of a job, open after its first line: ``"asked": ..., "result": ...}``."""
     try:
-        handle = os.open(record.file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-        with open(handle, encoding="utf-8") as file:
-            file.readline()
-            return file.read(RESULT_BYTES)
-    except (OSError, UnicodeDecodeError):
+        file = open(os.open(record.file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb")  # noqa: SIM115
+        file.readline()
+        return file
+    except OSError:
         raise Refused(410, "the result of this job is no longer in the folder") from None
 
 
-def _stored(record: Record) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads("{" + _stored_text(record))
-    return found
+async def read_pieces(request: Request) -> Response:
+    """What a job has found so far, from some piece on."""
+    record = _studio(request).jobs.find(request.path_params["id"])
+    start = request.query_params.get("from", "0")
+    if not (start.isascii() and start.isdigit() and len(start) < 10):
+        raise Refused(400, "from must be the number of a piece")
+    return JSONResponse({"pieces": record.pieces[int(start) :], "next": len(record.pieces), "state": record.state})
 
 
 async def cancel_job(request: Request) -> Response:

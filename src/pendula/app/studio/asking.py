@@ -32,6 +32,9 @@ class Tell(Protocol):
     def update(self, t: float, t_end: float, steps: int) -> None:
         """The same by the time of a simulation."""
 
+    def piece(self, found: dict[str, Any]) -> None:
+        """A part of the result, before all of it is known."""
+
 
 class Options:
     """The options of a job by name. Each is read with its bounds; one that nobody reads is refused.

@@ -14,6 +14,7 @@ from typing import Any
 
 from pendula.app.studio.guard import Refused
 from pendula.app.studio.limits import IDLE_SECONDS, WAITING_ALL, WAITING_EACH
+from pendula.extensions import VARIABLE, loaded
 
 LONGEST_LINE = 64_000_000
 """Longest answer of a worker, in bytes."""
@@ -68,8 +69,8 @@ class Worker:
             await process.stdin.drain()
             while line := await process.stdout.readline():
                 message = json.loads(line)
-                if "progress" in message:
-                    tell(message["progress"])
+                if "progress" in message or "piece" in message:
+                    tell(message)
                     continue
                 if message.get("worn"):
                     await self.kill()
@@ -87,13 +88,13 @@ class Worker:
     async def _started(self) -> asyncio.subprocess.Process:
         if self._process is not None and self._process.returncode is None:
             return self._process
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+        # -P: a file such as json.py in the folder of the studio is never imported.
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "pendula.app.studio.worker", str(os.getpid()), str(self._memory)),
+            *(sys.executable, "-P", "-m", "pendula.app.studio.worker", str(os.getpid()), str(self._memory)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=None if os.environ.get("PENDULA_DEBUG") else asyncio.subprocess.DEVNULL,
-            env=environment,
+            env=_environment(),
             limit=LONGEST_LINE,
             start_new_session=True,  # Ctrl-C reaches the server alone; a kill reaches all that the worker started
         )
@@ -113,6 +114,17 @@ class Worker:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(REAP):
                 await process.wait()
+
+
+def _environment() -> dict[str, str]:
+    """Of workers: they load the same extensions, and compute in one thread."""
+    extensions = [extension.path or extension.module for extension in loaded()]
+    return {
+        **os.environ,
+        VARIABLE: os.pathsep.join(extensions),
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONUTF8": "1",
+    }
 
 
 class Crew:
@@ -154,7 +166,7 @@ class Crew:
             client: who asks.
             request: for the worker.
             seconds: that the work may take, without the time in the queue.
-            tell: called with the progress.
+            tell: called with ``{"progress": ...}`` and ``{"piece": ...}``.
             begin: called when the work begins.
 
         Raises:
@@ -224,10 +236,10 @@ class Crew:
             self._forget(client)
         return given
 
-    async def warm(self) -> None:
-        """Starts a worker and lets it load what most work needs."""
+    async def warm(self, request: dict[str, Any]) -> None:
+        """Starts a worker with a request whose answer does not matter, so that the next one is answered sooner."""
         with contextlib.suppress(WorkFailed):
-            await self.ask("", {"warm": True}, 60.0)
+            await self.ask("", request, 60.0)
 
     async def rest(self) -> None:
         """Ends the processes of workers that have had nothing to do for long."""

@@ -22,7 +22,8 @@ def report(job: Job) -> dict[str, Any]:
 
     options = job.options
     model = asked_model(job.text, options)
-    at, duration = options.count("at", 1, 1, 10_000), options.number("duration", 10.0, 1e-9, 1e6)
+    at = options.count("at", 1, 1, 10_000)
+    duration = options.number("duration", 0.0, 1e-9, 1e6) if "duration" in options else None  # a few periods
     tol = options.number("tol", TOLERANCE, 1e-15, 1.0)
     options.finish()
     found = study(model, at=at, duration=duration, tol=tol, on_progress=job.tell.say)
@@ -121,5 +122,5 @@ def script(job: Job) -> dict[str, Any]:
     text = python_script(job.text, shown)
     if not job.options.flag("write"):
         return {"text": text}
-    name = job.write(plain_name(model.name), ".py", lambda path: write_text(path, text))
+    name = job.write(f"{plain_name(model.name)}-script", ".py", lambda path: write_text(path, text))
     return {"text": text, "file": name}

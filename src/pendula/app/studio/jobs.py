@@ -16,7 +16,7 @@ from pendula.app.studio.crew import Crew, WorkFailed
 from pendula.app.studio.folder import Folder
 from pendula.app.studio.guard import Refused
 from pendula.app.studio.kinds import KINDS, PASSING, QUICK, read_head
-from pendula.app.studio.limits import IDLE_SECONDS, LISTED, REMEMBERED, WAITING_BYTES, Limits
+from pendula.app.studio.limits import IDLE_SECONDS, LISTED, PASSING_KEPT, PIECES, REMEMBERED, WAITING_BYTES, Limits
 
 FINISHED = ("done", "failed", "cancelled")
 
@@ -33,6 +33,7 @@ class Record:
         file: of the result.
         head: the first line of the result, if it is done.
         error: why it failed.
+        pieces: parts of the result that are known before the job is done; none afterwards, since all is in the file.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Record:
     progress: dict[str, Any] = field(default_factory=lambda: {"fraction": None, "text": "waiting"})
     head: dict[str, Any] = field(default_factory=dict)
     error: str | None = None
+    pieces: list[Any] = field(default_factory=list)
     task: asyncio.Task[None] | None = None
 
     def shown(self) -> dict[str, Any]:
@@ -53,6 +55,7 @@ class Record:
         return {
             **about,
             "progress": self.progress,
+            "pieces": len(self.pieces),
             "error": self.error,
             "files": self.head.get("files", []),
             "ok": self.head.get("ok"),
@@ -87,7 +90,8 @@ class Jobs:
         """Finds the results of earlier studios, and starts the first workers."""
         self._folder.prepare()
         self._find_earlier()
-        self._chores = [asyncio.create_task(chore) for chore in (self._quick.warm(), self._rest())]
+        chores = (self._desk.warm({"question": "library", "given": {}}), self._quick.warm({"warm": True}), self._rest())
+        self._chores = [asyncio.create_task(chore) for chore in chores]
 
     async def close(self) -> None:
         """Stops all jobs and all workers."""
@@ -97,6 +101,8 @@ class Jobs:
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(crew.close() for crew in (self._long, self._quick, self._desk)))
         self._passing.cleanup()
+        with contextlib.suppress(OSError):
+            self._folder.results.rmdir()  # if nothing is in it
 
     def _find_earlier(self) -> None:
         heads = []
@@ -169,7 +175,10 @@ class Jobs:
         }
 
         def progress(told: dict[str, Any]) -> None:
-            record.progress = told
+            if "progress" in told:
+                record.progress = told["progress"]
+            elif len(record.pieces) < PIECES:
+                record.pieces.append(told["piece"])
             self._tell(record)
 
         def begin() -> None:
@@ -187,6 +196,7 @@ class Jobs:
             record.state, record.error = "failed", f"internal error of the studio: {type(error).__name__}: {error}"
         finally:
             record.task = None
+            record.pieces = []
             self._tell(record)
 
     def _release(self, characters: int) -> None:
@@ -226,14 +236,16 @@ class Jobs:
 
     def _forget_old(self) -> None:
         """Forgets the oldest jobs that failed or kept no result in the folder, and results beyond a count."""
-        passing = [r for r in self._records.values() if r.state in FINISHED and (r.kind in PASSING or r.error)]
-        for record in passing[: max(len(passing) - REMEMBERED, 0)]:
-            del self._records[record.id]
-            with contextlib.suppress(OSError):
-                record.file.unlink()
-        kept = [r for r in self._records.values() if r.state in FINISHED]
-        for record in kept[: max(len(kept) - LISTED, 0)]:
-            del self._records[record.id]
+        ended = [r for r in self._records.values() if r.state in FINISHED]
+        passing = [r for r in ended if r.kind in PASSING]
+        failed = [r for r in ended if r.state != "done" and r.kind not in PASSING]
+        kept = [r for r in ended if r.state == "done" and r.kind not in PASSING]
+        for some, most in ((passing, PASSING_KEPT), (failed, REMEMBERED), (kept, LISTED)):
+            for record in some[: max(len(some) - most, 0)]:
+                del self._records[record.id]
+                if record.kind in PASSING:
+                    with contextlib.suppress(OSError):
+                        record.file.unlink()
 
     def _tell(self, record: Record) -> None:
         shown = record.shown()

@@ -22,7 +22,13 @@ SOCKETS = 64
 LISTED = 1000
 """Files and results that a listing names, newest first."""
 REMEMBERED = 300
-"""Finished jobs that the server remembers; results in the folder stay there."""
+"""Jobs that failed or were cancelled, of which the server remembers why."""
+PASSING_KEPT = 60
+"""Results that are not kept in the folder, of which the last are at hand."""
+PIECES = 500
+"""Parts of a result that are known before its job is done."""
+BODIES_BYTES = 64_000_000
+"""Bytes of all requests that are under way."""
 WAITING_BYTES = 100_000_000
 """Characters of the models of all jobs that wait or run."""
 WAITING_EACH = 30

@@ -33,9 +33,9 @@ def check_text(text: str) -> dict[str, Any]:
     """The problems of a model given as text, and its data.
 
     Example:
-        >>> found = check_text('name = "x"\\ngravity = [0, 0, 0]\\n[[bodies]]\\nname = "rod"\\nmass = "m"\\n')
+        >>> found = check_text('name = "x"\\ngravity = [0, 0, 0]\\n[[bodies]]\\nname = "rod"\\nmas = 1\\n')
         >>> found["ok"], found["problems"][0]["path"], found["problems"][0]["line"]
-        (False, ['bodies', 0, 'mass'], 5)
+        (False, ['bodies', 0, 'mas'], 5)
     """
     data = _data_of(text)
     return _checked(text, data)

@@ -8,10 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pendula.app.studio.asking import Options, asked_model, number_of
 from pendula.errors import UsageError
 
 CHANGES = ("parameters", "inputs", "start")
 """Options that change the model."""
+NUMBERS = ("duration", "tol", "step", "low", "high", "prove")
+"""Options that are numbers, or expressions with a value."""
+TABLES = ("at", "rates", "vary", "spread")
+"""Options that are tables of such, or of pairs of such."""
 
 
 def python_script(text: str, shown: Sequence[Mapping[str, Any]]) -> str:
@@ -22,7 +27,8 @@ def python_script(text: str, shown: Sequence[Mapping[str, Any]]) -> str:
         shown: kinds of jobs with their options, in the order in which they are to be computed.
 
     Example:
-        >>> made = python_script('name = "x"', [{"kind": "certificate", "options": {}}])
+        >>> from pendula import dumps, library
+        >>> made = python_script(dumps(library.pendulum()), [{"kind": "certificate", "options": {}}])
         >>> made.splitlines()[-1]
         'print(pendula.check(model))'
     """
@@ -38,11 +44,30 @@ def python_script(text: str, shown: Sequence[Mapping[str, Any]]) -> str:
     ]
     for one in shown:
         kind, options = one.get("kind"), one.get("options") or {}
-        if kind not in WRITERS or not isinstance(options, Mapping):
+        if not isinstance(kind, str) or kind not in WRITERS or not isinstance(options, Mapping):
             known = ", ".join(WRITERS)
             raise UsageError(f"a script can reproduce results of the kinds {known}")
-        lines += ["", f"# {kind}", *_changed(options), *WRITERS[kind](options)]
+        lines += ["", f"# {kind}", *_changed(options), *WRITERS[kind](_in_numbers(text, options))]
     return "\n".join(lines) + "\n"
+
+
+def _in_numbers(text: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with numbers in place of expressions such as ``"90deg"``, which the library takes in models only."""
+    known = asked_model(text, Options({name: options.get(name) for name in CHANGES})).parameter_values
+
+    def valued(value: Any, name: str) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [valued(entry, name) for entry in value]
+        return number_of(value, name, known)
+
+    found = dict(options)
+    for name in NUMBERS:
+        if found.get(name) is not None:
+            found[name] = valued(found[name], name)
+    for name in TABLES:
+        if isinstance(found.get(name), Mapping):
+            found[name] = {key: valued(value, name) for key, value in found[name].items()}
+    return found
 
 
 def literal(text: str) -> str:

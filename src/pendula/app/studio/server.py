@@ -102,6 +102,7 @@ def serve(
         open_page: whether to open the page in the browser.
     """
     token = secrets.token_urlsafe(32)
+    code = secrets.token_urlsafe(32) if open_page else ""
     with listening(port) as sock:
         chosen = sock.getsockname()[1]
         address = f"http://{HOST}:{chosen}/?token={token}"
@@ -109,9 +110,10 @@ def serve(
         def ready() -> None:
             tell(address)
             if open_page:
-                threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+                start = f"http://{HOST}:{chosen}/start?code={code}"
+                threading.Thread(target=webbrowser.open, args=(start,), daemon=True).start()
 
-        app = make_app(folder, token=token, port=chosen, model=model, limits=limits)
+        app = make_app(folder, token=token, port=chosen, code=code, model=model, limits=limits)
         _Server(configured(app), ready).run(sockets=[sock])
 
 

@@ -107,8 +107,11 @@ def read_result(folder: Folder, name: str) -> dict[str, Any]:
     """
     if not name.replace("-", "").isalnum() or not name.isascii():
         raise UsageError("a result is named by letters, digits and hyphens")
+    path = folder.results / f"{name}.json"
     try:
-        found: dict[str, Any] = json.loads((folder.results / f"{name}.json").read_text(encoding="utf-8"))
+        if path.is_symlink():
+            raise OSError
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return found
     except (OSError, ValueError):
         raise UsageError(f'there is no result "{name}" in this folder') from None
@@ -127,23 +130,23 @@ def in_fields(text: str) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(_plain(value), allow_nan=False, separators=(",", ":"))
+    return json.dumps(plain(value), allow_nan=False, separators=(",", ":"))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Data that JSON can hold: arrays as lists, numbers that are not finite as null."""
     if isinstance(value, (bool, str, int)) or value is None:
         return value
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, complex):
-        return {"re": _plain(value.real), "im": _plain(value.imag)}
+        return {"re": plain(value.real), "im": plain(value.imag)}
     return str(value)
 
 

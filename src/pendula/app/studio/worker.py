@@ -15,9 +15,10 @@ import signal
 import sys
 import threading
 import time
-from typing import Any, TextIO
+from typing import Any
 
 from pendula.app.studio.limits import FILE_BYTES, WORN_ANSWERS, WORN_MEMORY
+from pendula.extensions import load_installed
 
 LOOK = 1.0  # seconds between looks whether the server is still there
 TELL = 0.1  # seconds between two messages of progress
@@ -28,6 +29,7 @@ def main(parent: int, memory: int) -> None:
     answers = _own_output()
     _bound(memory)
     _end_with(parent)
+    load_installed()
     tell = Teller(answers)
     for count, line in enumerate(sys.stdin, start=1):
         request = json.loads(line)
@@ -40,7 +42,7 @@ def main(parent: int, memory: int) -> None:
 class Teller:
     """Progress of the work, in the form in which :class:`pendula.app.progress.Progress` is told it."""
 
-    def __init__(self, answers: TextIO) -> None:
+    def __init__(self, answers: int) -> None:
         self._answers = answers
         self._text, self._last = "", 0.0
 
@@ -50,8 +52,9 @@ class Teller:
 
     def send(self, message: dict[str, Any]) -> None:
         """Writes one line."""
-        self._answers.write(json.dumps(message, separators=(",", ":")) + "\n")
-        self._answers.flush()
+        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        while line:
+            line = line[os.write(self._answers, line) :]
 
     def say(self, text: str) -> None:
         """What is being done now."""
@@ -64,6 +67,12 @@ class Teller:
         if now - self._last >= TELL:
             self._last = now
             self.send({"progress": {"fraction": min(max(float(done), 0.0), 1.0), "text": self._text}})
+
+    def piece(self, found: dict[str, Any]) -> None:
+        """A part of the result, before all of it is known."""
+        from pendula.app.studio.work import plain
+
+        self.send({"piece": plain(found)})
 
     def done(self, so_far: int, planned: int) -> None:
         """The same by counts."""
@@ -103,9 +112,9 @@ def _answer(request: dict[str, Any], tell: Teller) -> dict[str, Any]:
         return {"error": f"internal error, a bug in Pendula: {type(error).__name__}: {error}"[:2000]}
 
 
-def _own_output() -> TextIO:
-    """Standard output for answers alone; what else is printed goes to standard error."""
-    own = os.fdopen(os.dup(1), "w", encoding="utf-8")
+def _own_output() -> int:
+    """A descriptor of standard output for answers alone; what else is printed goes to standard error."""
+    own = os.dup(1)
     os.dup2(2, 1)
     return own
 

@@ -36,7 +36,9 @@ from pendula.system.code.javascript import Script, number
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Layout
 
-FUNCTIONS = tuple("dynamics gaps rates energies poses pose_rates pushes prescribed geometry values".split())
+FUNCTIONS = tuple(
+    ["dynamics", "gaps", "rates", "energies", "poses", "pose_rates", "pushes", "prescribed", "geometry", "values"]
+)
 
 
 @dataclass(frozen=True)
