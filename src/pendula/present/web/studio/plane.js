@@ -86,6 +86,7 @@ export function createPlane(canvas, chosen, options = {}) {
   /** @param {CanvasRenderingContext2D} ctx @param {any} theme */
   function drawAxes(ctx, theme) {
     ctx.font = `11px ${FONT}`;
+    const label = options.across || "real part", room = ctx.measureText(label).width + 8;
     ctx.lineWidth = 1;
     ctx.textBaseline = "middle";
     ctx.textAlign = "right";
@@ -108,12 +109,12 @@ export function createPlane(canvas, chosen, options = {}) {
       const x = Math.round(xOf(value)) + 0.5;
       rule([x, TOP], [x, height - BOTTOM], Math.abs(value) < 1e-12 * half[0] ? theme.metal : theme.grid2);
       ctx.fillStyle = css(theme.muted);
-      if (x < width - 70) ctx.fillText(text, x, height - BOTTOM + 6);
+      if (x + ctx.measureText(text).width / 2 < width - RIGHT - room) ctx.fillText(text, x, height - BOTTOM + 6);
     }
     ctx.textAlign = "left";
     ctx.fillText(options.up || "imaginary part", 10, 4);
     ctx.textAlign = "right";
-    ctx.fillText(options.across || "real part", width - RIGHT, height - BOTTOM + 6);
+    ctx.fillText(label, width - RIGHT, height - BOTTOM + 6);
   }
 
   /** The root near a pixel. @param {MouseEvent} event @returns {Root | null} */
