@@ -61,7 +61,7 @@ function useControls(toy, acts, changed) {
     byId("play").setAttribute("aria-label", toy.playing ? "Pause" : "Play");
     byId("play").title = toy.playing ? "Pause (space)" : "Play (space)";
     document.body.dataset.playing = String(toy.playing);
-    byId("hint").textContent = toy.playing ? "drag a body \u00b7 click to trace it" : "paused: drag to set the pose";
+    byId("hint").textContent = toy.playing ? "drag a body \u00b7 click to trace" : "paused: drag to set the pose";
   };
   toy.on("mode", mode);
   mode();
