@@ -243,7 +243,7 @@ def test_the_page_fits_a_telephone(home, dark):
 
 @pytest.mark.slow
 def test_every_study_shows_its_result_and_a_root_plays_its_mode(home):
-    with open_page(home, "studies.toml", "driven-chain") as tab:
+    with open_page(home, "studies.toml", "inverted-chain") as tab:
         for _ in range(2):
             before = len(tab.run("[...document.getElementById('source').options].map(one => one.value)"))
             tab.press("Simulate")
@@ -269,6 +269,16 @@ def test_every_study_shows_its_result_and_a_root_plays_its_mode(home):
         tab.until("!document.querySelector('#study-eigenvalues .over').hidden")
         roots = tab.until("document.querySelector('#study-eigenvalues canvas').getAttribute('aria-label')")
         assert roots.startswith("4 roots")
+        slider = "document.querySelector('#study-eigenvalues input[type=range]')"
+        tab.run(f"({slider}).value = 5; ({slider}).dispatchEvent(new Event('input'))")
+        assert tab.until("document.querySelector('#study-eigenvalues canvas').getAttribute('aria-label')") != roots
+        tab.click(
+            *tab.run("""(canvas => {
+          const box = canvas.getBoundingClientRect(), [x, y] = JSON.parse(canvas.dataset.places)[0];
+          return [box.left + x, box.top + y];
+        })(document.querySelector('#study-eigenvalues canvas'))""")
+        )
+        tab.until("document.getElementById('source').selectedOptions[0].textContent.startsWith('mode')")
         tab.press("Equations", "#study-tabs")
         tab.until("document.querySelector('#study-equations math')")
         tab.choose("Language of the equations", "LaTeX")
