@@ -242,6 +242,27 @@ def test_the_page_fits_a_telephone(home, dark):
 
 
 @pytest.mark.slow
+def test_the_state_of_the_scene_is_kept_in_the_model_and_exports_are_written(home):
+    with open_page(home, "keep.toml", "heavy-top") as tab:
+        tab.press("Pause")
+        state = tab.run("window.pendula.state")
+        tab.press("Keep")
+        tab.until("window.pendula.problems.length === 0 && 'pivot_q0' in window.pendula.model.initial")
+        kept = tab.run("window.pendula.model.initial")
+        assert kept == pytest.approx(state, rel=1e-10, abs=1e-10)
+        tab.press("Simulate")
+        tab.until("window.pendula.shows === 'motion'")
+        tab.press("Export")
+        for name in ("Model", "Live page", "Animation", "Figure", "Data", "Python script"):
+            tab.press(f"make {name}")
+            line = f"[...document.querySelectorAll('.export-line')].find(one => one.textContent.startsWith({name!r}))"
+            file = tab.until(f"({line}).querySelector('a')?.textContent")
+            assert (home.folder / file).stat().st_size > 0
+        assert tab.troubles == []
+    compile((home.folder / file).read_text(encoding="utf-8"), file, "exec")
+
+
+@pytest.mark.slow
 def test_every_study_shows_its_result_and_a_root_plays_its_mode(home):
     with open_page(home, "studies.toml", "inverted-chain") as tab:
         for _ in range(2):
