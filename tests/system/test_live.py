@@ -18,7 +18,7 @@ import pendula
 from pendula import library
 from pendula.present.live.content import live_content
 from pendula.present.web import bundle
-from tests.helpers import slow_too
+from tests.helpers import random_mechanism, slow_too
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="no node found")
@@ -69,6 +69,19 @@ def test_accelerations_are_those_of_lagrange(mechanism, tmp_path):
     other = pendula.compile_system(mechanism, "lagrange")
     expected = np.array([other.accelerations(q, v, t) for t, q, v in zip(run.t, run.q, run.v, strict=True)])
     assert np.max(np.abs(found - expected)) < AGREEMENT * np.max(np.abs(expected))
+
+
+@pytest.mark.parametrize("seed", slow_too([2], range(3, 14)))
+def test_random_mechanisms_move_as_the_library_simulates(seed, tmp_path):
+    """Every joint and force of the model language, in trees and loops, in the plane and in space."""
+    model = random_mechanism(seed)
+    run = pendula.simulate(model, 0.3, tol=1e-11, samples=[0.0, 0.3])
+    script = "mechanism.advance(0.3, 1e-10); return [mechanism.time, Array.from(mechanism.values), mechanism.energyDrift];"
+    time, values, drift = run_engine(model, script, tmp_path)
+    expected = np.concatenate([run.q[-1], run.v[-1]])
+    assert time == 0.3
+    assert values[:-1] == pytest.approx(expected, abs=1e-6 * max(1.0, np.abs(expected).max()))
+    assert drift < 1e-8
 
 
 def test_the_pair_of_dormand_and_prince_satisfies_its_order_conditions(tmp_path):
