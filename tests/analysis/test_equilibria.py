@@ -450,3 +450,10 @@ def test_the_same_seed_gives_the_same_result():
     one, other = (find_equilibria(loop, starts=40, seed=7) for _ in range(2))
     assert one.found == other.found
     assert all(np.array_equal(a.q, b.q) for a, b in zip(one, other, strict=True))
+
+
+def test_a_search_without_result_says_what_is_left_even_if_closing_loops_leaves_the_box():
+    """A free body with loads: closing its loop moves random poses out of the box that is searched."""
+    found = pendula.find_equilibria(random_mechanism(14))
+    assert len(found) == 0
+    assert "remains unbalanced" in str(found)

@@ -286,7 +286,7 @@ def test_simulate_writes_run_plot_and_page(pendula, tmp_path):
     assert (tmp_path / "out/run.png").read_bytes()[:4] == b"\x89PNG"
     page = (tmp_path / "out/run.html").read_text()
     assert "<canvas" in page
-    assert "http" not in page
+    assert "://" not in page
 
 
 def test_simulate_tells_when_a_run_stops_early(pendula):

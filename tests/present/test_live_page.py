@@ -114,16 +114,16 @@ def pages(browser, tmp_path_factory):
 # --- the page and the library agree -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", slow_too(IN_EVERY_RUN, sorted({*library.mechanisms()} - {*IN_EVERY_RUN})))
-def test_a_page_moves_as_the_library_simulates(name, pages):
-    page = pages(name).open()
-    time.sleep(LIVE_FOR if name in IN_EVERY_RUN else 5.0)
+@pytest.mark.parametrize("mechanism", slow_too(IN_EVERY_RUN, sorted({*library.mechanisms()} - {*IN_EVERY_RUN})))
+def test_a_page_moves_as_the_library_simulates(mechanism, pages):
+    page = pages(mechanism).open()
+    time.sleep(LIVE_FOR if mechanism in IN_EVERY_RUN else 5.0)
     page.wait_for("pendula.time > 0")
     assert page.run("pendula.playing")
     assert page.run("Object.values(pendula.state).every(Number.isFinite)")
     page.run("pendula.pause(); pendula.start(); pendula.tolerance = 1e-10; "
              "for (let k = 1; k <= 50; k++) pendula.step(k / 50 - pendula.time)")  # fmt: skip
-    run = pendula.simulate(name, 1.0, tol=1e-12, samples=[0.0, 1.0])
+    run = pendula.simulate(mechanism, 1.0, tol=1e-12, samples=[0.0, 1.0])
     state, found = run.state(-1), page.run("pendula.state")
     assert page.run("pendula.time") == 1.0
     scale = max(1.0, *(abs(state[n]) for n in state))
@@ -233,9 +233,9 @@ def test_a_slider_changes_the_period_as_the_square_root_of_length_over_gravity(p
     assert ratios[0] == pytest.approx(quarter_period(0.2, 1.0, 1.0), rel=0.01)
 
 
-@pytest.mark.parametrize("name", ["double-pendulum", "four-bar", "heavy-top"])
-def test_a_shared_link_restores_the_state_exactly(pages, name):
-    page = pages(name).open()
+@pytest.mark.parametrize("mechanism", ["double-pendulum", "four-bar", "heavy-top"])
+def test_a_shared_link_restores_the_state_exactly(pages, mechanism):
+    page = pages(mechanism).open()
     page.wait_for("pendula.time > 0.2")
     page.run("pendula.pause()")
     slider = page.run("Object.keys(pendula.parameters)[0]")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ import pendula
 from pendula import library
 from pendula.present.live.content import live_content
 from pendula.present.web import bundle
-from tests.helpers import slow_too
+from tests.helpers import random_mechanism, slow_too
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="no node found")
@@ -38,9 +39,15 @@ def run_script(text, folder):
     return json.loads(done.stdout)
 
 
+@lru_cache(maxsize=16)
+def content_of(model):
+    """What the page of a mechanism holds, made once."""
+    return live_content(model)
+
+
 def run_engine(name, script, folder, *more):
     """The value of a script's `return`; it may use `mechanism`, `program` and `about` of a library mechanism."""
-    content = live_content(name)
+    content = content_of(name)
     head = f"const program = {content['program']};\nconst about = {json.dumps(content['record']['about'])};\n"
     body = (
         f"const mechanism = createMechanism(program, about);\nconsole.log(JSON.stringify((() => {{ {script} }})()));\n"
@@ -49,19 +56,32 @@ def run_engine(name, script, folder, *more):
     return run_script(bundle.join(modules) + head + body, folder)
 
 
-@pytest.mark.parametrize("name", slow_too(QUICK, sorted({*library.mechanisms()} - {*QUICK})))
-def test_accelerations_are_those_of_lagrange(name, tmp_path):
+@pytest.mark.parametrize("mechanism", slow_too(QUICK, sorted({*library.mechanisms()} - {*QUICK})))
+def test_accelerations_are_those_of_lagrange(mechanism, tmp_path):
     """At states along a motion, which closed loops and quaternions satisfy; pages use Kane's equations."""
-    run = pendula.simulate(name, 1.0, tol=1e-10, samples=5)
+    run = pendula.simulate(mechanism, 1.0, tol=1e-10, samples=5)
     states = np.concatenate([run.q, run.v], axis=1).tolist()
     script = (
         f"return {json.dumps(states)}.map((values, k) => {{ mechanism.restore({json.dumps(run.t.tolist())}[k], values);"
         " return Array.from(mechanism.forces().accelerations); });"
     )
-    found = np.array(run_engine(name, script, tmp_path))
-    other = pendula.compile_system(name, "lagrange")
+    found = np.array(run_engine(mechanism, script, tmp_path))
+    other = pendula.compile_system(mechanism, "lagrange")
     expected = np.array([other.accelerations(q, v, t) for t, q, v in zip(run.t, run.q, run.v, strict=True)])
     assert np.max(np.abs(found - expected)) < AGREEMENT * np.max(np.abs(expected))
+
+
+@pytest.mark.parametrize("seed", slow_too([2], range(3, 14)))
+def test_random_mechanisms_move_as_the_library_simulates(seed, tmp_path):
+    """Every joint and force of the model language, in trees and loops, in the plane and in space."""
+    model = random_mechanism(seed)
+    run = pendula.simulate(model, 0.3, tol=1e-11, samples=[0.0, 0.3])
+    script = "mechanism.advance(0.3, 1e-10); return [mechanism.time, Array.from(mechanism.values), mechanism.energyDrift];"
+    time, values, drift = run_engine(model, script, tmp_path)
+    expected = np.concatenate([run.q[-1], run.v[-1]])
+    assert time == 0.3
+    assert values[:-1] == pytest.approx(expected, abs=1e-6 * max(1.0, np.abs(expected).max()))
+    assert drift < 1e-8
 
 
 def test_the_pair_of_dormand_and_prince_satisfies_its_order_conditions(tmp_path):
@@ -97,8 +117,8 @@ def test_larger_tolerances_cost_fewer_evaluations_and_more_error(tmp_path):
     assert list(counts) == sorted(counts)
 
 
-@pytest.mark.parametrize("name", ["chain", "four-bar", "heavy-top", "foucault"])
-def test_forces_on_points_do_the_work_of_their_power(name, tmp_path):
+@pytest.mark.parametrize("mechanism", ["driven-chain", "four-bar", "heavy-top", "foucault"])
+def test_forces_on_points_do_the_work_of_their_power(mechanism, tmp_path):
     """w . (pose rates at v - those at rest) = (generalized forces of w) . v, for random weights, speeds and poses."""
     script = """
       let seed = 1; const random = () => { seed = (seed * 16807) % 2147483647; return seed / 1073741823.5 - 1; };
@@ -111,22 +131,22 @@ def test_forces_on_points_do_the_work_of_their_power(name, tmp_path):
       for (let k = 0; k < 12 * bodies; k++) { const part = x[1 + nq + nv + k] * (moved[k] - still[k]); power += part; size += Math.abs(part); }
       return [power, forces.reduce((sum, f, j) => sum + f * v[j], 0), size];
     """
-    power, found, size = run_engine(name, script, tmp_path)
+    power, found, size = run_engine(mechanism, script, tmp_path)
     assert found == pytest.approx(power, abs=ROUNDING * size)
     assert abs(power) > 1e-3
 
 
 @pytest.mark.parametrize(
-    ("name", "body"), [("double-pendulum", 1), ("four-bar", 1), ("heavy-top", 0), ("driven-chain", 9)]
+    ("mechanism", "body"), [("double-pendulum", 1), ("four-bar", 1), ("heavy-top", 0), ("driven-chain", 9)]
 )
-def test_the_work_of_a_hand_is_part_of_the_energy_account(name, body, tmp_path):
+def test_the_work_of_a_hand_is_part_of_the_energy_account(mechanism, body, tmp_path):
     script = f"""
       const at = [0.01, -0.05, 0.02], from = mechanism.point({body}, at), before = mechanism.energy().total;
       mechanism.pull({{ body: {body}, at, to: from.map((value, d) => value + [0.3, 0.2, 0][d] * about.length) }}, 8);
       for (let k = 1; k <= 20; k++) mechanism.advance(k / 20, 1e-9);
       return [mechanism.energyDrift, mechanism.energy().total - before, mechanism.energy().work, about.energy, mechanism.largestGap()];
     """
-    drift, gained, work, energy, gap = run_engine(name, script, tmp_path)
+    drift, gained, work, energy, gap = run_engine(mechanism, script, tmp_path)
     assert drift < 1e-6
     assert gained == pytest.approx(work, abs=1e-5 * energy)
     assert abs(work) > 1e-4 * energy
@@ -263,17 +283,18 @@ MODES = {
 QUICK_MODES = ("chain", "four-bar", "spring-mass-bar")
 
 
-@pytest.mark.parametrize("name", slow_too(QUICK_MODES, sorted({*MODES} - {*QUICK_MODES})))
-def test_modes_at_changed_parameters_are_those_of_the_library(name, tmp_path):
+@pytest.mark.parametrize("mechanism", slow_too(QUICK_MODES, sorted({*MODES} - {*QUICK_MODES})))
+def test_modes_at_changed_parameters_are_those_of_the_library(mechanism, tmp_path):
     """Equilibrium and frequencies, from differences of forces in the page and from exact derivatives in the library."""
-    make, changed = MODES[name]
-    near = live_content(make())["record"]["modes"]["q"]
+    make, changed = MODES[mechanism]
+    model = make()
+    near = content_of(model)["record"]["modes"]["q"]
     script = (
         f"for (const [name, value] of Object.entries({json.dumps(changed)})) mechanism.set(name, value);"
         f"return findModes(program, about, mechanism.p, {json.dumps(near)});"
     )
-    found = run_engine(make(), script, tmp_path, "../../system/live/modes.js")
-    system = pendula.compile_system(make().with_parameters(changed))
+    found = run_engine(model, script, tmp_path, "../../system/live/modes.js")
+    system = pendula.compile_system(model.with_parameters(changed))
     rest = pendula.equilibria.equilibrium_at(system, dict(zip(system.layout.coordinates, found["q"], strict=True)))
     modes = [mode for mode in pendula.modes(system, rest) if mode.frequency]
     assert found["q"] == pytest.approx(rest.q, abs=1e-7)

@@ -441,8 +441,9 @@ def _unbalanced(problem: Stationary, domain: Domain, rng: np.random.Generator) -
     low, high = np.full(n + len(lam0), -np.inf), np.full(n + len(lam0), np.inf)
     for i, k in enumerate(problem.system.layout.speed_of):
         if k >= 0 and not domain.circles[i]:
-            low[k] = (domain.lo[i] - start[i]) / problem.sizes[k] - 1e-12
-            high[k] = (domain.hi[i] - start[i]) / problem.sizes[k] + 1e-12
+            # closing the loops may have moved the start out of the box
+            low[k] = min(0.0, (domain.lo[i] - start[i]) / problem.sizes[k]) - 1e-12
+            high[k] = max(0.0, (domain.hi[i] - start[i]) / problem.sizes[k]) + 1e-12
     found = least_squares(
         left, np.zeros(n + len(lam0)), bounds=(low, high), xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=200
     ).x

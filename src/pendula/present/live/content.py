@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.equilibria.find import find_equilibria
+from pendula.analysis.equilibria.find import lowest_equilibrium
 from pendula.analysis.modes.modes import modes
 from pendula.analysis.modes.motion import unit_direction
 from pendula.equations.equations import Equations
@@ -209,10 +209,10 @@ def _range(value: float, unit: str, *, is_input: bool, positive: bool) -> tuple[
 def _modes(system: System) -> dict[str, Any] | None:
     """Poses and speeds that start a mode with a unit amplitude, at the equilibrium of least potential."""
     try:
-        rest = find_equilibria(system)
-        if not len(rest):
+        rest = lowest_equilibrium(system)
+        if rest is None:
             return None
-        found = modes(system, rest[0])
+        found = modes(system, rest)
         linear = found.linear
         if linear.displacements or linear.at.steady:
             return None

@@ -247,15 +247,14 @@ def support_side(system: System, parameters: Array, up: Array) -> str:
 
     The initial state of the model decides for all pictures of a mechanism, so that supports look the same in all.
     """
-    joints = system.in_joints
-    pivots = [joint.parent for joint in joints.system.model.tree if joint.parent.body == GROUND]
-    start = joints.initial_state()
-    R, r = joints.system.poses(start.q[None], np.zeros(1), parameters=parameters)
-    values = dict(zip(joints.layout.parameters, parameters.tolist(), strict=True))
+    pivots = [joint.parent for joint in system.model.tree if joint.parent.body == GROUND]
+    start = system.in_joints.place_state(system.in_joints.initial_state(parameters), parameters)
+    R, r = system.poses(start.q[None], np.zeros(1), parameters=parameters)
+    values = dict(zip(system.layout.parameters, parameters.tolist(), strict=True))
     where: Array = [[parse(x).evaluate(values | {"t": 0.0}) for x in side.position or (0, 0, 0)] for side in pivots]
     centres = []
-    for k, name in enumerate(joints.system.layout.bodies):
-        com = joints.system.model.body(name).mass_properties().com
+    for k, name in enumerate(system.layout.bodies):
+        com = system.model.body(name).mass_properties().com
         centres.append(r[0, k] + R[0, k] @ np.array([parse(x).evaluate(values) for x in com]))
     if not where or not centres or not np.any(up):
         return ""

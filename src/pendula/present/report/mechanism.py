@@ -17,7 +17,7 @@ from pendula.model.expressions.expression import parse
 from pendula.model.forces.base import Force
 from pendula.model.model import Model
 from pendula.present.report.html import Page, Raw, badge, block, details, missing, sentence, table, with_unit
-from pendula.present.report.motion import start_of
+from pendula.present.report.motion import least_of, start_of
 from pendula.present.words.tables import number
 from pendula.system.loops.mobility import mobility
 from pendula.words import counted
@@ -42,7 +42,7 @@ def facts(found: Study) -> str:
         k = found.number - 1
         judged = found.stabilities[k] if k < len(found.stabilities) else ""
         verdict = "not judged" if isinstance(judged, str) else judged.verdict.partition(":")[0]
-        which = f"equilibrium {found.number}" if k else "the equilibrium of least potential"
+        which = f"equilibrium {found.number}" if k else f"the equilibrium of least {least_of(found)}"
         boxes.append((verdict, f"at {which}"))
     elif found.floquet is not None:
         boxes.append((found.floquet.verdict, f"driven, about {start_of(found.floquet)}"))

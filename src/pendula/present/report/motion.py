@@ -109,6 +109,12 @@ def _equilibria_table(found: Study, all_of: Equilibria) -> str:
     return table(head, rows, most=MOST_EQUILIBRIA)
 
 
+def least_of(found: Study) -> str:
+    """What the first equilibrium has the least of: potential, or effective potential."""
+    equilibria = found.equilibria
+    return potential_word(found.system, equilibria.all[0]) if equilibria is not None and equilibria.all else "potential"
+
+
 def _differing(one: Equilibrium, first: Equilibrium) -> str:
     """The coordinates of an equilibrium that differ from those of the first; of that one, those that are not zero."""
     units = one.layout.units
@@ -199,7 +205,7 @@ def spectrum_section(found: Study, page: Page) -> str:
     if found.spectrum is None or found.linear is None or found.at is None:
         return missing(found.absent.get("linear") or found.absent["spectrum"])
     linear, unit = found.linear, found.linear.at.layout.time_unit
-    why = ", the one of least potential" if found.number == 1 else ""
+    why = f", the one of least {least_of(found)}" if found.number == 1 else ""
     parts = [sentence(f"Of small motion about equilibrium {found.at.name}{why}")]
     if remark := linear.chart or linear.basis.remark:
         parts.append(sentence(remark))

@@ -44,7 +44,8 @@ export function createMechanism(program, about) {
   const a = new Float64Array(nv), lam = new Float64Array(m), solve = makeSolver(nv, m);
   const zeros = new Float64Array(nv), shift = new Float64Array(nv), right = new Float64Array(m);
   const energies = new Float64Array(2), pose = new Float64Array(12 * bodies), poseRate = new Float64Array(12 * bodies);
-  const weights = new Float64Array(size + 12 * bodies), pushed = new Float64Array(nv), rateNow = new Float64Array(nq), rateStill = new Float64Array(nq);
+  const weights = new Float64Array(size + 12 * bodies), pushed = new Float64Array(nv);
+  const rateNow = new Float64Array(nq), rateStill = new Float64Array(nq);
   const jacobian = new Float64Array(3 * nv), pullForce = new Float64Array(3), pullRate = new Float64Array(3);
   const y = new Float64Array(size);
   const units = Float64Array.from([...about.units, about.energy]); // the work has an error, too
@@ -54,13 +55,13 @@ export function createMechanism(program, about) {
   let pull = null;
   let t = 0, base = 0, drift = 0, scale = about.energy, evaluations = 0;
 
-  function read(time, state) {
+  function read(/** @type {number} */ time, /** @type {Float64Array} */ state) {
     x[0] = time;
     for (let i = 0; i < nq + nv; i++) x[1 + i] = state[i];
   }
 
   /** Generalized forces of a force on a point of a body, at the coordinates in x. */
-  function push(body, point, force, out) {
+  function push(/** @type {number} */ body, /** @type {number[]} */ point, /** @type {ArrayLike<number>} */ force, /** @type {Float64Array} */ out) {
     const first = 1 + nq + nv + 12 * body;
     weights.set(x);
     weights.fill(0, 1 + nq + nv);
@@ -72,12 +73,12 @@ export function createMechanism(program, about) {
   }
 
   /** Velocities of a point of a body per unit of each speed (rows x, y, z) at the coordinates in x. */
-  function pointJacobian(body, point) {
+  function pointJacobian(/** @type {number} */ body, /** @type {number[]} */ point) {
     for (let d = 0; d < 3; d++) push(body, point, AXES[d], jacobian.subarray(d * nv, d * nv + nv));
   }
 
   /** The velocity of a point of a body at the state in x. */
-  function pointRate(body, point) {
+  function pointRate(/** @type {number} */ body, /** @type {number[]} */ point) {
     program.pose_rates(x, p, poseRate);
     for (let d = 0, R = 12 * body; d < 3; d++) {
       pullRate[d] = poseRate[R + 9 + d] + poseRate[R + 3 * d] * point[0] + poseRate[R + 3 * d + 1] * point[1]
@@ -86,7 +87,7 @@ export function createMechanism(program, about) {
     return pullRate;
   }
 
-  function pointNow(body, point) {
+  function pointNow(/** @type {number} */ body, /** @type {number[]} */ point) {
     program.poses(x, p, pose);
     const R = 12 * body;
     return [0, 1, 2].map(d => pose[R + 9 + d] + pose[R + 3 * d] * point[0] + pose[R + 3 * d + 1] * point[1]
@@ -106,7 +107,7 @@ export function createMechanism(program, about) {
   }
 
   /** [q, v, work] -> its derivative. */
-  function derivative(time, state, out) {
+  function derivative(/** @type {number} */ time, /** @type {Float64Array} */ state, /** @type {Float64Array} */ out) {
     evaluations++;
     read(time, state);
     program.dynamics(x, p, terms);
@@ -132,7 +133,7 @@ export function createMechanism(program, about) {
   }
 
   /** Moves the coordinates along a displacement of the speeds: q + N s. */
-  function move(by) {
+  function move(/** @type {Float64Array} */ by) {
     for (let j = 0; j < nv; j++) x[1 + nq + j] = 0;
     program.rates(x, p, rateStill);
     for (let j = 0; j < nv; j++) x[1 + nq + j] = by[j];
@@ -193,7 +194,7 @@ export function createMechanism(program, about) {
   }
 
   /** The energy account goes on after a change from outside, which neither adds nor removes energy from it. */
-  function keepAccount(change) {
+  function keepAccount(/** @type {() => any} */ change) {
     const before = energyNow(), error = before.total - base - before.work;
     const done = change();
     const after = energyNow();
@@ -223,7 +224,7 @@ export function createMechanism(program, about) {
     },
     knows: (/** @type {string} */ name) => adjustable.has(name),
     /** Changes a parameter or an input; the loops are closed again. False if they cannot be closed. */
-    set(name, value) {
+    set(/** @type {string} */ name, /** @type {number} */ value) {
       const k = adjustable.get(name);
       if (k === undefined) throw new Error(`there is no parameter or input ${name} to set`);
       if (!Number.isFinite(value)) throw new Error(`${name} must be a number, found ${value}`);
@@ -248,7 +249,7 @@ export function createMechanism(program, about) {
       y.fill(0);
       y.set(from.q);
       y.set(from.v, nq);
-      for (const [name, value] of Object.entries(values)) y[positions.get(name)] = value;
+      for (const [name, value] of Object.entries(values)) y[/** @type {number} */ (positions.get(name))] = value;
       if (!project()) { y.set(was); t = then; return false; }
       account();
       return true;
@@ -257,11 +258,11 @@ export function createMechanism(program, about) {
      * Puts back a state that was kept, exactly: time, coordinates and speeds, and parameters by name.
      * Loops that are open by more than rounding are closed. False (and nothing changes) if that fails.
      */
-    restore(time, values, parameters = {}) {
+    restore(/** @type {number} */ time, /** @type {any} */ values, parameters = {}) {
       const was = Float64Array.from(y), then = t, before = Float64Array.from(p);
       for (const [name, value] of Object.entries(parameters)) {
         if (!adjustable.has(name)) return false;
-        p[adjustable.get(name)] = value;
+        p[/** @type {number} */ (adjustable.get(name))] = value;
       }
       program.prepare(p);
       t = time;
@@ -282,12 +283,12 @@ export function createMechanism(program, about) {
       return fine;
     },
     /** Gives some coordinates or speeds other values, now. False if loops do not close. */
-    put(values) {
+    put(/** @type {any} */ values) {
       const was = Float64Array.from(y);
       for (const [name, value] of Object.entries(values)) {
         if (!positions.has(name)) throw new Error(`there is no coordinate or speed ${name}`);
         if (!Number.isFinite(value)) throw new Error(`${name} must be a number, found ${value}`);
-        y[positions.get(name)] = value;
+        y[/** @type {number} */ (positions.get(name))] = value;
       }
       const done = project();
       if (!done) y.set(was);
@@ -296,9 +297,9 @@ export function createMechanism(program, about) {
     },
     /**
      * Moves up to a time.
-     * @returns {{ok: boolean, steps: number}} ok: the time was reached; otherwise more steps are needed, or none succeeds
+     * @returns {{ok: boolean, steps: number, stuck: boolean}} ok: the time was reached; otherwise more steps are needed, or none succeeds
      */
-    advance(until, tolerance, mostSteps = Infinity) {
+    advance(/** @type {number} */ until, /** @type {number} */ tolerance, mostSteps = Infinity) {
       let steps = 0;
       while (t < until && steps < mostSteps) {
         const next = stepper.advance(t, y, until, tolerance);
@@ -326,7 +327,7 @@ export function createMechanism(program, about) {
       }
       return found;
     },
-    geometry(out) { read(t, y); program.geometry(x, p, out); return out; },
+    geometry(/** @type {Float64Array} */ out) { read(t, y); program.geometry(x, p, out); return out; },
     prescribed() {
       const out = new Float64Array(2 * nd);
       read(t, y);
@@ -352,7 +353,7 @@ export function createMechanism(program, about) {
      * The spring is `quick` [1/time] fast with the inertia that the hand feels, and critically damped; it is firmer
      * where the mechanism resists by springs, and at least `firm` [force/length].
      */
-    pull(hold, quick = 10, firm = 0) {
+    pull(/** @type {any} */ hold, quick = 10, firm = 0) {
       if (!hold) { pull = null; stepper.restart(); return; }
       if (pull && pull.body === hold.body && pull.at === hold.at) { pull.to = hold.to; stepper.reset(); return; }
       const { mass, stiffness: own } = feel(hold.body, hold.at);
@@ -362,12 +363,12 @@ export function createMechanism(program, about) {
     },
     get pulled() { return pull; },
     /** A point of a body in world axes, at the present state or at other values. */
-    point(body, point, values = y) { read(t, values); return pointNow(body, point); },
+    point(/** @type {number} */ body, /** @type {number[]} */ point, values = y) { read(t, values); return pointNow(body, point); },
     /**
      * Moves the pose, at rest, so that a point of a body comes close to a point in space; loops stay closed.
      * @returns {number} the distance that remains
      */
-    bring(body, point, to) {
+    bring(/** @type {number} */ body, /** @type {number[]} */ point, /** @type {number[]} */ to) {
       y.fill(0, nq);
       let [error, far] = gapTo(body, point, to), damping = 1e-6, kept = Float64Array.from(y);
       for (let pass = 0; pass < 60 && far > 1e-10 * about.length && damping < 1e6; pass++) {
@@ -394,24 +395,25 @@ export function createMechanism(program, about) {
   };
 
   /** What is missing from a point of a body to a place, and its length. @returns {[number[], number]} */
-  function gapTo(body, point, to) {
+  function gapTo(/** @type {number} */ body, /** @type {number[]} */ point, /** @type {number[]} */ to) {
     read(t, y);
-    const now = pointNow(body, point), error = to.map((value, d) => value - now[d]);
+    const now = pointNow(body, point), error = to.map((/** @type {number} */ value, /** @type {number} */ d) => value - now[d]);
     return [error, Math.hypot(...error)];
   }
 
   /** Moves the coordinates so that a point gets closer to its place: one step of damped least squares, in the metric
    * of the masses and along the constraints. */
-  function towards(body, point, error, damping) {
+  function towards(/** @type {number} */ body, /** @type {number[]} */ point, /** @type {number[]} */ error, /** @type {number} */ damping) {
     read(t, y);
     pointJacobian(body, point);
     right.fill(0);
-    const columns = AXES.map((_, d) => {
+    const columns = [];
+    for (let d = 0; d < 3; d++) {
       program.gaps(x, p, gaps);
       for (let j = 0; j < nv; j++) f[j] = jacobian[d * nv + j];
-      return solve(gapM, f, gapG, right, shift, lam) ? Float64Array.from(shift) : null;
-    });
-    if (columns.includes(null)) return false;
+      if (!solve(gapM, f, gapG, right, shift, lam)) return false;
+      columns.push(Float64Array.from(shift));
+    }
     const compliance = new Float64Array(9), weights3 = new Float64Array(3);
     for (let d = 0; d < 3; d++) for (let e = 0; e < 3; e++) {
       for (let j = 0; j < nv; j++) compliance[3 * d + e] += jacobian[d * nv + j] * columns[e][j];
@@ -434,7 +436,7 @@ export function createMechanism(program, about) {
   }
 
   /** Inertia and stiffness that a hand feels at a point: the mean inertia of its directions, the largest stiffness. */
-  function feel(body, point) {
+  function feel(/** @type {number} */ body, /** @type {number[]} */ point) {
     const kept = Float64Array.from(y);
     let trace = 0, count = 0, stiffness = 0;
     const potential = () => { read(t, y); program.energies(x, p, energies); return energies[1]; };

@@ -11,7 +11,7 @@ const MOST_NEWTON = 30;
  * @returns {{value: number, vector: number[]}[]}
  */
 export function eigenSymmetric(A) {
-  const n = A.length, V = A.map((_, i) => A.map((_, j) => (i === j ? 1 : 0)));
+  const n = A.length, V = A.map((_, i) => A.map((_, j) => Number(i === j)));
   for (let sweep = 0; sweep < 60; sweep++) {
     let off = 0, all = 0;
     for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) { all += A[i][j] ** 2; if (i !== j) off += A[i][j] ** 2; }
@@ -70,7 +70,7 @@ export function findModes(program, about, p, near) {
   }
   /** Columns of G that the others follow: by elimination with pivots. */
   function followers() {
-    const A = Float64Array.from(G), found = [];
+    const A = Float64Array.from(G), found = /** @type {number[]} */ ([]);
     for (let r = 0; r < m; r++) {
       let best = -1, row = r, largest = 1e-9;
       for (let i = r; i < m; i++) for (let j = 0; j < nv; j++) {

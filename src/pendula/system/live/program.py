@@ -36,9 +36,8 @@ from pendula.system.code.javascript import Script, number
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Layout
 
-FUNCTIONS = tuple(
-    ["dynamics", "gaps", "rates", "energies", "poses", "pose_rates", "pushes", "prescribed", "geometry", "values"]
-)
+FUNCTIONS = ("dynamics", "gaps", "rates", "energies", "poses", "pose_rates", "pushes", "prescribed")
+ON_TOP = ("geometry", "values")  # what a drawing and sliders show
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,8 @@ def write_live(model: Model, *, geometry: Sequence[Any] = (), wrenches: bool = T
         "quaternions": [at.first for at in eq.quaternions],
         "joints": len(joints),
     }
-    return LiveProgram(eq, _object(script, FUNCTIONS), forces, joints, sizes, adjustable, idle, Layout.of(model))
+    text = _object(script, (*FUNCTIONS, *ON_TOP))
+    return LiveProgram(eq, text, forces, joints, sizes, adjustable, idle, Layout.of(model))
 
 
 def write_rhs(eq: Equations) -> str:

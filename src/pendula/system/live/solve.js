@@ -90,7 +90,15 @@ export function makeSolver(n, m) {
   const answers = new Float64Array(m * n), schur = new Float64Array(m * m), right = new Float64Array(m);
   const rowSize = new Float64Array(m), all = new Float64Array(N * N), rest = new Float64Array(N), x = new Float64Array(N);
 
-  /** Both at once, scaled by the largest mass and the largest entry of each row. */
+  /**
+   * Both at once, scaled by the largest mass and the largest entry of each row.
+   * @param {Float64Array} M
+   * @param {Float64Array} f
+   * @param {Float64Array} G
+   * @param {Float64Array} c
+   * @param {Float64Array} a
+   * @param {Float64Array} lam
+   */
   function solveTogether(M, f, G, c, a, lam) {
     let size = 0;
     for (let i = 0; i < n * n; i++) size = Math.max(size, Math.abs(M[i]));
@@ -116,6 +124,12 @@ export function makeSolver(n, m) {
 
   /**
    * Solves M a = f + G^T lam, G a = c. M is overwritten; without rows only its upper triangle is read.
+   * @param {Float64Array} M
+   * @param {Float64Array} f
+   * @param {Float64Array} G
+   * @param {Float64Array} c
+   * @param {Float64Array} a
+   * @param {Float64Array} lam
    * @returns {boolean} whether the result is finite
    */
   return function solve(M, f, G, c, a, lam) {

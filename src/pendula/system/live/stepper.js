@@ -24,7 +24,7 @@ export function makeStepper(size, derivative, units) {
   const trial = new Float64Array(size);
   let step = 0, before = 1e-4, fresh = false;
 
-  function firstStep(y, tolerance, span) {
+  function firstStep(/** @type {Float64Array} */ y, /** @type {number} */ tolerance, /** @type {number} */ span) {
     let size0 = 0, size1 = 0;
     for (let i = 0; i < size; i++) if (units[i] > 0) {
       const scale = tolerance * (units[i] + Math.abs(y[i]));
@@ -36,7 +36,7 @@ export function makeStepper(size, derivative, units) {
   }
 
   /** The error of the step from y to trial, in units of the tolerance. */
-  function errorOf(y, h, tolerance) {
+  function errorOf(/** @type {Float64Array} */ y, /** @type {number} */ h, /** @type {number} */ tolerance) {
     let worst = 0;
     for (let i = 0; i < size; i++) if (units[i] > 0) {
       let sum = 0;

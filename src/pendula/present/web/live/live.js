@@ -55,13 +55,12 @@ function useControls(toy, acts, changed) {
     byId("play").setAttribute("aria-label", toy.playing ? "Pause" : "Play");
     byId("play").title = toy.playing ? "Pause (space)" : "Play (space)";
     document.body.dataset.playing = String(toy.playing);
-    byId("hint").textContent = toy.playing ? "drag a body to pull it \u00b7 click to trace a point"
-      : "paused: drag a body to set the pose";
+    byId("hint").textContent = toy.playing ? "drag a body \u00b7 click to trace" : "paused: drag to set the pose";
   };
   toy.on("mode", mode);
   mode();
   let timer = 0;
-  toy.on("told", text => {
+  toy.on("told", (/** @type {string} */ text) => {
     clearTimeout(timer);
     byId("message").textContent = text;
     byId("message").hidden = !text;
@@ -81,7 +80,8 @@ function writeReadings(toy, poses, ghost) {
   const { mechanism, record } = toy, { units } = record, energy = mechanism.energy();
   const spaced = (/** @type {string} */ unit) => (unit ? ` ${unit}` : "");
   byId("clock").textContent = `${mechanism.time.toFixed(mechanism.time < 100 ? 2 : 1)}${spaced(units.time)}`;
-  byId("energy").textContent = `E ${short(energy.total, 4)}${spaced(units.energy)}`;
+  const total = Math.abs(energy.total) < 1e-6 * record.about.energy ? 0 : energy.total;
+  byId("energy").textContent = `E ${short(total, 4)}${spaced(units.energy)}`;
   byId("drift").textContent = `energy error ${short(mechanism.energyDrift, 3)}`;
   if (ghost) byId("distance").textContent = `${short(distanceOf(poses, ghost, record.about.length), 3)}${spaced(units.length)} apart`;
 }
@@ -179,7 +179,7 @@ export function startLive(program, wrenches) {
     b: () => byId("twin").click(), "[": () => changeSpeed(toy, -1), "]": () => changeSpeed(toy, 1),
     "+": () => stage.zoom(1.2), "=": () => stage.zoom(1.2), "-": () => stage.zoom(1 / 1.2),
   }, refresh);
-  canvas.addEventListener("dblclick", event => {
+  canvas.addEventListener("dblclick", (/** @type {MouseEvent} */ event) => {
     if (stage.pick(event.offsetX, event.offsetY)) return;
     acts.fit();
     refresh();

@@ -99,7 +99,7 @@ export function createNumbers(toy) {
     return { write() {} };
   }
   const head = element("tr");
-  head.append(element("th", "", ""), ...names.speeds.map((/** @type {string} */ name) => element("th", "", name)), element("th", "", "f"), element("th", "", "v\u2032"));
+  head.append(element("th"), ...[...names.speeds, "f", "v\u2032"].map(name => element("th", "", name)));
   table.append(head);
   const cells = names.speeds.map((/** @type {string} */ name) => {
     const row = element("tr"), found = Array.from({ length: n + 2 }, () => element("td"));

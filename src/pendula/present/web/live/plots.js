@@ -60,8 +60,8 @@ function signalGroups(record, history, reactions) {
  */
 export function createSignals(toy, history, reactions, refresh) {
   const { record } = toy, choices = signalGroups(record, history, reactions);
-  const groups = choices.map(choice => ({
-    ...choice, lines: choice.columns.map(({ name }) => ({ name, x: new Float64Array(0), y: new Float64Array(0) })),
+  const none = /** @type {ArrayLike<number>} */ ([]), groups = choices.map(choice => ({
+    ...choice, lines: choice.columns.map(({ name }) => ({ name, x: none, y: none })),
   }));
   const select = byId("signal"), across = labelled("time", record.units.time);
   const strip = createStrip({ canvas: byId("chart"), select, legend: byId("legend") }, groups, { across, changed: update });
@@ -102,11 +102,13 @@ export function createPortrait(toy, history, section, refresh) {
   const chart = createChart(byId("portrait")), across = byId("portrait-x"), up = byId("portrait-y"), by = byId("section");
   const line = { name: "path", x: new Float64Array(PORTRAIT), y: new Float64Array(PORTRAIT), count: 0 };
   const dots = { name: "section", x: /** @type {number[]} */ ([]), y: /** @type {number[]} */ ([]), dots: true };
-  for (const select of [across, up]) names.forEach((name, k) => select.append(new Option(name, String(k))));
+  for (const select of [across, up]) {
+    names.forEach((/** @type {string} */ name, /** @type {number} */ k) => select.append(new Option(name, String(k))));
+  }
   across.value = "0";
   up.value = String(Math.min(sizes.coordinates, count - 1));
   by.append(new Option("section", ""));
-  names.forEach((name, k) => by.append(new Option(`${name} passes`, String(k))));
+  names.forEach((/** @type {string} */ name, /** @type {number} */ k) => by.append(new Option(`${name} passes`, String(k))));
   by.append(new Option("every period of", "period"));
   for (const select of [across, up]) select.addEventListener("change", () => refresh());
 

@@ -47,7 +47,9 @@ export function createBuilder(scene, model) {
 
   /** Listens to clicks on a canvas. @param {any} show */
   function attach(show) {
-    show.canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => { from = [event.clientX, event.clientY]; }, true);
+    show.canvas.addEventListener(
+      "pointerdown", (/** @type {PointerEvent} */ event) => { from = [event.clientX, event.clientY]; }, true,
+    );
     show.canvas.addEventListener("click", (/** @type {MouseEvent} */ event) => {
       if (!active || (from && Math.hypot(event.clientX - from[0], event.clientY - from[1]) > MOVED)) return;
       const area = show.canvas.getBoundingClientRect();
@@ -73,7 +75,10 @@ export function createBuilder(scene, model) {
       const close = lines.map(line => line[k]).find(line => Math.abs(line - value) < near);
       return close ?? Number((step * Math.round(value / step)).toPrecision(6)) + 0;
     });
-    return { side: world.every((/** @type {number} */ value) => value === 0) ? { body: "ground" } : { body: "ground", position: world }, world, near };
+    return {
+      side: world.every((/** @type {number} */ value) => value === 0) ? { body: "ground" } : { body: "ground", position: world },
+      world, near,
+    };
   }
 
   /** @param {any} show @param {number} x @param {number} y @param {MouseEvent} event */
@@ -95,15 +100,22 @@ export function createBuilder(scene, model) {
     const items = [
       { text: "Hang a rod here", act: edit(data => hangRod(data, point.side, size)) },
       { text: "Hang a ball here", act: edit(data => hangBall(data, point.side, size)) },
-      { text: point.side.body === "ground" ? "Slider here: a cart on a rail" : "Slider here", act: edit(data => addSlider(data, point.side, Number((0.4 * size).toPrecision(3)))) },
+      {
+        text: point.side.body === "ground" ? "Slider here: a cart on a rail" : "Slider here",
+        act: edit(data => addSlider(data, point.side, Number((0.4 * size).toPrecision(3)))),
+      },
       { text: "Spring from here to \u2026", act: () => {
         pending = point;
         say("click where the spring ends");
         show.setMarks([{ at: point.world, colour: null }]);
       } },
-      ...jointsNear(show, point).map(name => ({ text: `Torsion spring at ${name}`, act: edit(data => addTorsion(data, name)) })),
+      ...jointsNear(show, point).map(name => ({
+        text: `Torsion spring at ${name}`, act: edit(data => addTorsion(data, name)),
+      })),
     ];
-    openMenu(point.side.at ? `${point.side.body}, ${point.side.at}` : point.side.body, items, event.clientX, event.clientY);
+    openMenu(
+      point.side.at ? `${point.side.body}, ${point.side.at}` : point.side.body, items, event.clientX, event.clientY,
+    );
     return undefined;
   }
 
@@ -112,9 +124,14 @@ export function createBuilder(scene, model) {
    * @returns {number[][]}
    */
   function linesOf() {
-    const sides = [...(model.data.joints || []), ...(model.data.forces || [])].flatMap(item => [item.parent, item.child, item.from, item.to]);
-    const fixed = sides.filter(side => side && bodyOf(side) === "ground").map(side => [0, 1, 2].map(k => numberOf(model.data, side.position?.[k] ?? 0)));
-    return [...(pending ? [pending.world.map((/** @type {number} */ x) => Number(x.toPrecision(6)))] : []), ...fixed].reverse();
+    const sides = [
+      ...(model.data.joints || []), ...(model.data.forces || []),
+    ].flatMap(item => [item.parent, item.child, item.from, item.to]);
+    const ofGround = sides.filter(side => side && bodyOf(side) === "ground");
+    const fixed = ofGround.map(side => [0, 1, 2].map(k => numberOf(model.data, side.position?.[k] ?? 0)));
+    return [
+      ...(pending ? [pending.world.map((/** @type {number} */ x) => Number(x.toPrecision(6)))] : []), ...fixed,
+    ].reverse();
   }
 
   /** The length of a new rod: that of the last one, or what suits the picture. @param {any} show */

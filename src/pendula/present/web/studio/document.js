@@ -23,7 +23,8 @@ export function createDocument(server) {
   /** @type {Version} */ let now = { text: "", data: emptyModel() };
   /** @type {any[]} */ let problems = [];
   /** @type {any} */ let about = null; // names and units of the last valid version
-  let file = "", version = "", lastKey = "", lastTime = 0, asked = 0, checkTimer = 0, saveTimer = 0, stale = false, conflict = false;
+  let file = "", version = "", lastKey = "", lastTime = 0, asked = 0, checkTimer = 0, saveTimer = 0, stale = false;
+  let conflict = false;
   let savedText = "", saving = false, pristine = false; // pristine: a new model that nobody has touched is not saved
   /** @type {"text" | "data"} */ let source = "data";
 

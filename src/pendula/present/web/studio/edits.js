@@ -14,7 +14,9 @@ export function namesOf(data, list) {
 
 /** Everything that an expression may name, so that a new name means nothing else. @param {any} data */
 function taken(data) {
-  const joints = (data.joints || []).flatMap((/** @type {any} */ j) => [j.name, `${j.name}_dot`, ...(j.names || []), ...(j.coordinates || [])]);
+  const joints = (data.joints || []).flatMap((/** @type {any} */ j) => [
+    j.name, `${j.name}_dot`, ...(j.names || []), ...(j.coordinates || []),
+  ]);
   return [...Object.keys(data.parameters || {}), ...Object.keys(data.inputs || {}), ...joints, "t", "pi", "e"];
 }
 
@@ -50,8 +52,10 @@ export function pointsOf(data, body) {
   const found = new Map(), given = (data.bodies || []).find((/** @type {any} */ b) => b.name === body);
   if (!given) return found;
   if (given.rod) {
-    const length = numberOf(data, given.rod.length), axis = (given.rod.axis || [0, -1, 0]).map((/** @type {any} */ x) => numberOf(data, x));
-    const size = Math.hypot(...axis) || 1, at = (/** @type {number} */ f) => [0, 1, 2].map(k => f * length * (axis[k] || 0) / size);
+    const length = numberOf(data, given.rod.length);
+    const axis = (given.rod.axis || [0, -1, 0]).map((/** @type {any} */ x) => numberOf(data, x));
+    const size = Math.hypot(...axis) || 1;
+    const at = (/** @type {number} */ f) => [0, 1, 2].map(k => f * length * (axis[k] || 0) / size);
     found.set("start", [0, 0, 0]).set("end", at(1)).set("center", at(0.5));
   }
   for (const [name, place] of Object.entries(given.points || {})) {
@@ -99,14 +103,19 @@ function newJoint(data, base) {
 /** A rod that hangs from a point. @param {any} data @param {any} side @param {number} length */
 export function hangRod(data, side, length) {
   const name = newBody(data, "rod");
-  const mass = addParameter(data, `m_${name}`, 1), l = addParameter(data, `l_${name}`, length), joint = newJoint(data, "theta");
-  return addPair(data, { name, rod: { mass, length: l } }, { name: joint, type: "revolute", parent: side, child: { body: name } }, "30deg");
+  const mass = addParameter(data, `m_${name}`, 1), l = addParameter(data, `l_${name}`, length);
+  const joint = newJoint(data, "theta");
+  return addPair(
+    data, { name, rod: { mass, length: l } }, { name: joint, type: "revolute", parent: side, child: { body: name } },
+    "30deg",
+  );
 }
 
 /** A point mass on a massless rod. @param {any} data @param {any} side @param {number} length */
 export function hangBall(data, side, length) {
   const name = newBody(data, "ball");
-  const mass = addParameter(data, `m_${name}`, 1), l = addParameter(data, `l_${name}`, length), joint = newJoint(data, "theta");
+  const mass = addParameter(data, `m_${name}`, 1), l = addParameter(data, `l_${name}`, length);
+  const joint = newJoint(data, "theta");
   const body = { name, point: { mass, at: [0, `-${l}`, 0] } };
   return addPair(data, body, { name: joint, type: "revolute", parent: side, child: { body: name } }, "30deg");
 }
@@ -115,7 +124,9 @@ export function hangBall(data, side, length) {
 export function addSlider(data, side, size) {
   const name = newBody(data, side.body === "ground" ? "cart" : "slider"), joint = newJoint(data, "x");
   const mass = addParameter(data, `m_${name}`, 2);
-  const body = { name, box: { mass, size: [size, Number((size / 2).toPrecision(3)), Number((size / 2).toPrecision(3))] } };
+  const body = {
+    name, box: { mass, size: [size, Number((size / 2).toPrecision(3)), Number((size / 2).toPrecision(3))] },
+  };
   return addPair(data, body, { name: joint, type: "prismatic", parent: side, child: { body: name } }, undefined);
 }
 
@@ -151,9 +162,14 @@ export function addEntry(data, list) {
   } else if (list === "joints") {
     const placed = new Set((data.joints || []).map((/** @type {any} */ j) => bodyOf(j.child)));
     const child = bodies.find(name => !placed.has(name)) || last;
-    data.joints.push({ name: newJoint(data, "theta"), type: "revolute", parent: { body: "ground" }, child: { body: child } });
+    data.joints.push({
+      name: newJoint(data, "theta"), type: "revolute", parent: { body: "ground" }, child: { body: child },
+    });
   } else {
-    data.forces.push({ name: freshName("spring", namesOf(data, "forces")), type: "spring", from: { body: "ground" }, to: { body: last }, stiffness: 10, length: 0 });
+    data.forces.push({
+      name: freshName("spring", namesOf(data, "forces")), type: "spring", from: { body: "ground" }, to: { body: last },
+      stiffness: 10, length: 0,
+    });
   }
   return data[list].length - 1;
 }
@@ -166,7 +182,9 @@ export function addEntry(data, list) {
  */
 export function duplicateEntry(data, list, index) {
   const copy = structuredClone(data[list][index]);
-  if (copy.name) copy.name = freshName(copy.name.replace(/\d+$/, "") || copy.name, list === "joints" ? taken(data) : namesOf(data, list));
+  if (copy.name) copy.name = freshName(
+    copy.name.replace(/\d+$/, "") || copy.name, list === "joints" ? taken(data) : namesOf(data, list),
+  );
   data[list].splice(index + 1, 0, copy);
 }
 
@@ -184,7 +202,9 @@ export function bodyOf(side) {
 export function removeEntry(data, list, index) {
   const [gone] = data[list].splice(index, 1);
   if (list === "bodies" && gone.name) {
-    const uses = (/** @type {any} */ item) => [item.parent, item.child, item.from, item.to, item.body].some(side => side && bodyOf(side) === gone.name);
+    const uses = (/** @type {any} */ item) => [
+      item.parent, item.child, item.from, item.to, item.body,
+    ].some(side => side && bodyOf(side) === gone.name);
     for (const joint of (data.joints || []).filter(uses)) forgetJoint(data, joint);
     data.forces = (data.forces || []).filter((/** @type {any} */ force) => !uses(force));
   }
@@ -195,7 +215,9 @@ export function removeEntry(data, list, index) {
 function forgetJoint(data, joint) {
   data.joints = (data.joints || []).filter((/** @type {any} */ j) => j !== joint);
   data.forces = (data.forces || []).filter((/** @type {any} */ force) => force.joint !== joint.name);
-  for (const name of [joint.name, `${joint.name}_dot`, ...(joint.names || [])]) if (data.initial) delete data.initial[name];
+  for (const name of [
+    joint.name, `${joint.name}_dot`, ...(joint.names || []),
+  ]) if (data.initial) delete data.initial[name];
   if (data.initial && !Object.keys(data.initial).length) delete data.initial;
 }
 

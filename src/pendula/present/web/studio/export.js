@@ -5,7 +5,10 @@ import { fileLink } from "./files.js";
 import { pick, settings } from "./study.js";
 
 /** @type {[string, string][]} */
-const PICTURES = [["the mechanism", "model"], ["the last run", "simulate"], ["reactions", "reactions"], ["equilibria", "equilibria"], ["eigenvalues", "linear"], ["modes", "modes"], ["certificate", "certificate"]];
+const PICTURES = [
+  ["the mechanism", "model"], ["the last run", "simulate"], ["reactions", "reactions"], ["equilibria", "equilibria"],
+  ["eigenvalues", "linear"], ["modes", "modes"], ["certificate", "certificate"],
+];
 
 /** @param {any} tools */
 export function createExport(tools) {
@@ -19,7 +22,8 @@ export function createExport(tools) {
    * @param {HTMLElement[]} also
    */
   function line(title, words, make, also = []) {
-    const row = element("div", "export-line"), text = element("div"), button = element("button", "", "Make"), ends = element("span", "export-end");
+    const row = element("div", "export-line"), text = element("div"), button = element("button", "", "Make");
+    const ends = element("span", "export-end");
     button.type = "button";
     button.setAttribute("aria-label", `make ${title}`);
     ends.setAttribute("role", "status");
@@ -42,7 +46,7 @@ export function createExport(tools) {
   }
 
   /** @param {string} kind @param {any} options */
-  const job = (kind, options) => async () => (await tools.compute(kind, options())).files;
+  const job = (kind, options) => async () => (await tools.compute(kind, await options())).files;
 
   const lastRun = () => {
     const [run] = tools.runs.list();
@@ -53,7 +57,10 @@ export function createExport(tools) {
   return {
     open() {
       const picture = pick("of", PICTURES), format = pick("as", [["PNG", "png"], ["SVG", "svg"]]);
-      const figure = () => ({ of: picture.select.value, format: format.select.value, ...(["simulate", "reactions"].includes(picture.select.value) ? { run: lastRun().id } : {}) });
+      const figure = () => ({
+        of: picture.select.value, format: format.select.value,
+        ...(["simulate", "reactions"].includes(picture.select.value) ? { run: lastRun().id } : {}),
+      });
       dialog.open("Export", [
         element("p", "quiet", "Files are written into the folder of the studio, and a link saves a copy elsewhere."),
         line("Model", "the model file, TOML", async () => {
@@ -66,7 +73,10 @@ export function createExport(tools) {
         line("Animation", "the last run as a page", job("page", () => ({ of: "simulate", run: lastRun().id }))),
         line("Figure", "", job("figure", figure), [settings(picture.box, format.box)]),
         line("Data", "arrays of the last run, NPZ", async () => lastRun().files),
-        line("Python script", "reproduces what is on the screen", job("script", () => ({ shown: tools.onScreen(), write: true }))),
+        line(
+          "Python script", "reproduces what is on the screen",
+          job("script", async () => ({ shown: await tools.onScreen(), write: true })),
+        ),
       ]);
     },
   };

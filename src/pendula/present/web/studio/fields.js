@@ -98,7 +98,9 @@ export function choiceOf(path, label, options, value) {
 }
 
 /** @type {Record<string, (context: FieldContext, about: any, path: Path, value: any) => HTMLElement[]>} */
-const WIDGETS = { scalar, text, choice, vector, side, rotation, names, table, matrix, record: scalar, other, constant: other };
+const WIDGETS = {
+  scalar, text, choice, vector, side, rotation, names, table, matrix, record: scalar, other, constant: other,
+};
 
 /**
  * A field of the form.
@@ -156,17 +158,24 @@ function text(context, about, path, value) {
 function choice(context, about, path, value) {
   const options = about.required || about.standard ? about.choices : ["", ...about.choices];
   const select = choiceOf(path, labelOf(path), options, value ?? about.standard ?? "");
-  select.addEventListener("change", () => context.set(path, select.value === about.standard ? undefined : select.value || undefined));
+  select.addEventListener(
+    "change", () => context.set(path, select.value === about.standard ? undefined : select.value || undefined),
+  );
   return [select];
 }
 
 /** @type {typeof scalar} */
 function vector(context, about, path, value) {
   const row = element("div", "triple"), standard = about.standard || [];
-  const inputs = ["x", "y", "z"].map((axis, k) => entry([...path, k], `${labelOf(path)} ${axis}`, value && value[k], writeScalar(standard[k] ?? (k === 2 || about.required ? 0 : ""))));
+  const inputs = ["x", "y", "z"].map((axis, k) => entry(
+    [...path, k], `${labelOf(path)} ${axis}`, value && value[k],
+    writeScalar(standard[k] ?? (k === 2 || about.required ? 0 : "")),
+  ));
   inputs.forEach(input => input.addEventListener("input", () => {
     const values = inputs.map(one => readScalar(one.value));
-    context.set(path, values.every(one => one === undefined) ? undefined : values.map((one, k) => one ?? standard[k] ?? 0));
+    context.set(
+      path, values.every(one => one === undefined) ? undefined : values.map((one, k) => one ?? standard[k] ?? 0),
+    );
   }));
   row.append(...inputs);
   return [row];
@@ -174,13 +183,17 @@ function vector(context, about, path, value) {
 
 /** A body and a point of it: its origin, a named point, or a position. @type {typeof scalar} */
 function side(context, about, path, value) {
-  const data = context.data(), given = typeof value === "string" ? { body: value } : value || {}, row = element("div", "pair");
+  const data = context.data(), given = typeof value === "string" ? { body: value } : value || {};
+  const row = element("div", "pair");
   const bodies = ["ground", ...namesOf(data, "bodies")];
-  const body = choiceOf([...path, "body"], `${labelOf(path)}: body`, about.required ? bodies : ["", ...bodies], given.body || "");
+  const body = choiceOf(
+    [...path, "body"], `${labelOf(path)}: body`, about.required ? bodies : ["", ...bodies], given.body || "",
+  );
   body.addEventListener("change", () => context.set(path, body.value ? { body: body.value } : undefined, true));
   row.append(body);
   if (!given.body) return [row];
-  const named = [...pointsOf(data, given.body).keys()], where = given.at ? given.at : given.position ? "position" : "origin";
+  const named = [...pointsOf(data, given.body).keys()];
+  const where = given.at ? given.at : given.position ? "position" : "origin";
   const point = choiceOf([...path, "at"], `${labelOf(path)}: point`, ["origin", ...named, "position"], where);
   point.addEventListener("change", () => {
     const { at: _a, position: _p, ...rest } = given;
@@ -191,7 +204,10 @@ function side(context, about, path, value) {
   const shown = [row];
   if (given.position) shown.push(...vector(context, { required: true }, [...path, "position"], given.position));
   if (given.rotation) {
-    shown.push(element("span", "caption", "rotation"), ...rotation(context, { name: "rotation" }, [...path, "rotation"], given.rotation));
+    shown.push(
+      element("span", "caption", "rotation"),
+      ...rotation(context, { name: "rotation" }, [...path, "rotation"], given.rotation),
+    );
   }
   return shown;
 }
@@ -199,9 +215,14 @@ function side(context, about, path, value) {
 /** @type {typeof scalar} */
 function rotation(context, about, path, value) {
   const given = value || {}, row = element("div", "pair"), byAngles = given.sequence !== undefined;
-  const kind = choiceOf([...path, "kind"], `${labelOf(path)}: kind`, ["none", "axis and angle", "angles"], !value ? "none" : byAngles ? "angles" : "axis and angle");
+  const kind = choiceOf(
+    [...path, "kind"], `${labelOf(path)}: kind`, ["none", "axis and angle", "angles"],
+    !value ? "none" : byAngles ? "angles" : "axis and angle",
+  );
   kind.addEventListener("change", () => {
-    const made = { none: undefined, "axis and angle": { axis: [0, 0, 1], angle: 0 }, angles: { sequence: "zyx", angles: [0, 0, 0] } };
+    const made = {
+      none: undefined, "axis and angle": { axis: [0, 0, 1], angle: 0 }, angles: { sequence: "zyx", angles: [0, 0, 0] },
+    };
     context.set(path, /** @type {any} */ (made)[kind.value], true);
   });
   row.append(kind);
@@ -233,7 +254,9 @@ function names(context, about, path, value) {
 
 /** Inertia: a number, three numbers, or rows of three. @type {typeof scalar} */
 function matrix(context, about, path, value) {
-  const input = entry(path, labelOf(path), Array.isArray(value) ? writeScalar(value).slice(1, -1) : value, "Izz, or Ixx, Iyy, Izz");
+  const input = entry(
+    path, labelOf(path), Array.isArray(value) ? writeScalar(value).slice(1, -1) : value, "Izz, or Ixx, Iyy, Izz",
+  );
   input.disabled = Array.isArray(value) && Array.isArray(value[0]); // rows are edited in the text
   input.addEventListener("input", () => {
     const parts = input.value.split(",").map(readScalar).filter((/** @type {any} */ one) => one !== undefined);
@@ -253,7 +276,10 @@ function table(context, about, path, value) {
       if (to && to !== name) context.change(data => renameKey(valueAt(data, path), name, to));
     });
     const isVector = Array.isArray(item);
-    const input = entry([...path, name], `${labelOf(path)} ${name}`, isVector ? writeScalar(item).slice(1, -1) : typeof item === "object" ? JSON.stringify(item) : item);
+    const input = entry(
+      [...path, name], `${labelOf(path)} ${name}`,
+      isVector ? writeScalar(item).slice(1, -1) : typeof item === "object" ? JSON.stringify(item) : item,
+    );
     input.disabled = typeof item === "object" && !isVector; // rotations are edited in the text
     input.addEventListener("input", () => {
       const typed = isVector ? input.value.split(",").map((/** @type {string} */ one) => readScalar(one) ?? 0) : readScalar(input.value);
@@ -261,7 +287,10 @@ function table(context, about, path, value) {
     });
     const { box, problem } = fieldBox("", "", [...path, name]);
     box.replaceChildren(row, problem);
-    row.append(key, element("span", "equals", "="), input, smallButton("\u00d7", `remove ${name}`, () => context.set([...path, name], undefined, true)));
+    row.append(
+      key, element("span", "equals", "="), input,
+      smallButton("\u00d7", `remove ${name}`, () => context.set([...path, name], undefined, true)),
+    );
     rows.append(box);
   }
   rows.append(addRow(context, about, path));
@@ -275,13 +304,16 @@ function table(context, about, path, value) {
  * @param {Path} path
  */
 function addRow(context, about, path) {
-  const row = element("div", "table-row new"), key = entry([...path, "+"], `new name in ${labelOf(path)}`, "", "new name");
-  const value = entry([...path, "+value"], `value of the new name in ${labelOf(path)}`, "", about.name === "points" ? "x, y, z" : "value");
+  const row = element("div", "table-row new");
+  const key = entry([...path, "+"], `new name in ${labelOf(path)}`, "", "new name");
+  const value = entry(
+    [...path, "+value"], `value of the new name in ${labelOf(path)}`, "", about.name === "points" ? "x, y, z" : "value",
+  );
   const add = () => {
     const name = key.value.trim();
     if (!name) return;
-    const typed = about.name === "points" ? value.value.split(",").map((/** @type {string} */ one) => readScalar(one) ?? 0) : readScalar(value.value) ?? 0;
-    context.set([...path, name], about.name === "points" ? [0, 1, 2].map(k => typed[k] ?? 0) : typed, true);
+    const parts = value.value.split(",").map(readScalar), vector3 = [0, 1, 2].map(k => parts[k] ?? 0);
+    context.set([...path, name], about.name === "points" ? vector3 : readScalar(value.value) ?? 0, true);
   };
   for (const input of [key, value]) {
     input.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
@@ -301,7 +333,8 @@ export const COPY = "M5 1.5h8.5v10H5zM6.5 3v7H12V3zM2.5 4.5H4V13h6.5v1.5h-8z";
 
 /** A picture of 16 by 16. @param {string} path @returns {SVGElement} */
 function iconOf(path) {
-  const space = "http://www.w3.org/2000/svg", svg = document.createElementNS(space, "svg"), line = document.createElementNS(space, "path");
+  const space = "http://www.w3.org/2000/svg", svg = document.createElementNS(space, "svg");
+  const line = document.createElementNS(space, "path");
   svg.setAttribute("viewBox", "0 0 16 16");
   svg.setAttribute("aria-hidden", "true");
   line.setAttribute("d", path);

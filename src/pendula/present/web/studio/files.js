@@ -76,11 +76,15 @@ export function createFiles(tools) {
       dialog.close();
       openFile(f.name).catch(tools.tell);
     }));
-    dialog.open("Open a model of this folder", rows.length ? rows : [element("p", "quiet", "There is no model in this folder yet.")]);
+    dialog.open(
+      "Open a model of this folder",
+      rows.length ? rows : [element("p", "quiet", "There is no model in this folder yet.")],
+    );
   }
 
   async function chooseTemplate() {
-    const list = await server.get("/api/library"), filter = element("input", "entry-line"), host = element("div", "list");
+    const list = await server.get("/api/library"), filter = element("input", "entry-line");
+    const host = element("div", "list");
     filter.type = "search";
     filter.placeholder = "search the library";
     filter.setAttribute("aria-label", "Search the library");
@@ -103,7 +107,8 @@ export function createFiles(tools) {
       label.append(input);
       return { name, input, label };
     });
-    const use = element("button", "main", "Use this mechanism"), problem = element("p", "error"), back = element("button", "", "Back");
+    const use = element("button", "main", "Use this mechanism"), problem = element("p", "error");
+    const back = element("button", "", "Back");
     use.type = back.type = "button";
     back.addEventListener("click", () => chooseTemplate());
     use.addEventListener("click", async () => {
@@ -119,12 +124,19 @@ export function createFiles(tools) {
     const row = element("div", "line"), grid = element("div", "arguments");
     row.append(use, back);
     grid.append(...fields.map(f => f.label));
-    dialog.open(mechanism.name, [element("p", "quiet", mechanism.summary), row, problem, element("p", "quiet", "Arguments; empty ones keep the value shown."), grid]);
+    dialog.open(
+      mechanism.name,
+      [
+        element("p", "quiet", mechanism.summary), row, problem,
+        element("p", "quiet", "Arguments; empty ones keep the value shown."), grid,
+      ],
+    );
     use.focus();
   }
 
   function rename() {
-    const input = element("input", "entry-line"), save = element("button", "main", "Save under this name"), problem = element("p", "error");
+    const input = element("input", "entry-line"), save = element("button", "main", "Save under this name");
+    const problem = element("p", "error");
     input.value = model.file.replace(/\.toml$/i, "");
     input.setAttribute("aria-label", "Name of the file");
     save.type = "button";
@@ -148,7 +160,16 @@ export function createFiles(tools) {
     });
     const row = element("div", "line");
     row.append(input, save);
-    dialog.open("Save the model as", [element("p", "quiet", "Every change is saved by itself. Another name makes a copy; the file of the old name stays as it is."), row, problem]);
+    dialog.open(
+      "Save the model as",
+      [
+        element(
+          "p", "quiet",
+          "Every change is saved by itself. Another name makes a copy; the file of the old name stays as it is.",
+        ),
+        row, problem,
+      ],
+    );
   }
 
   byId("new").addEventListener("click", () => startNew().catch(tools.tell));
@@ -174,7 +195,9 @@ export function showResults(tools, jobs) {
     if (job.error) line.append(element("span", "error", job.error));
     return line;
   });
-  tools.dialog.open("Results in this folder", rows.length ? rows : [element("p", "quiet", "Nothing has been computed here yet.")]);
+  tools.dialog.open(
+    "Results in this folder", rows.length ? rows : [element("p", "quiet", "Nothing has been computed here yet.")],
+  );
 }
 
 /** A link that saves a file. @param {any} server @param {string} name @returns {any} */

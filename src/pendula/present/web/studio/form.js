@@ -6,8 +6,14 @@ import { choiceOf, COPY, entry, fieldBox, makeField, markOf, setAt, smallButton,
 
 const BODY_KINDS = ["rod", "point", "disc", "box", "sphere"];
 const OWN = "own mass";
-const FIRST_FIELDS = new Set(["axis", "stiffness", "damping", "length", "rest", "from", "to", "joint", "coordinate", "kind"]);
-const STARTING = { rod: { mass: 1, length: 1 }, point: { mass: 1 }, disc: { mass: 1, radius: 0.3 }, box: { mass: 1, size: [0.4, 0.2, 0.2] }, sphere: { mass: 1, radius: 0.2 } };
+const COMMENTS = "The text has comments. A change in this form writes the text anew, without them; undo brings them back.";
+const FIRST_FIELDS = new Set([
+  "axis", "stiffness", "damping", "length", "rest", "from", "to", "joint", "coordinate", "kind",
+]);
+const STARTING = {
+  rod: { mass: 1, length: 1 }, point: { mass: 1 }, disc: { mass: 1, radius: 0.3 },
+  box: { mass: 1, size: [0.4, 0.2, 0.2] }, sphere: { mass: 1, radius: 0.2 },
+};
 const LISTS = [
   { key: "bodies", title: "Bodies", one: "body" },
   { key: "joints", title: "Joints", one: "joint" },
@@ -91,14 +97,18 @@ export function createForm(model, schema) {
 
   /** One body, joint or force. @param {any} list @param {any} item @param {number} k */
   function card(list, item, k) {
-    const key = `${list.key}/${k}`, head = headOf(item.name || item.type || `${list.one} ${k + 1}`, summaryOf(list.key, item)), acts = element("span", "acts");
+    const key = `${list.key}/${k}`;
+    const head = headOf(item.name || item.type || `${list.one} ${k + 1}`, summaryOf(list.key, item));
+    const acts = element("span", "acts");
     const name = item.name || `${list.one} ${k + 1}`;
     acts.append(
       smallButton(COPY, `duplicate ${name}`, () => context.change(data => duplicateEntry(data, list.key, k))),
       smallButton("\u00d7", `remove ${name}`, () => context.change(data => removeEntry(data, list.key, k))),
     );
     head.append(acts);
-    return fold(key, head, () => (list.key === "bodies" ? bodyFields(item, k) : variantFields(list.key, item, k)), "card");
+    return fold(
+      key, head, () => (list.key === "bodies" ? bodyFields(item, k) : variantFields(list.key, item, k)), "card",
+    );
   }
 
   /**
@@ -108,7 +118,8 @@ export function createForm(model, schema) {
    * @param {number} k
    */
   function nameField(list, item, k) {
-    const path = [list, k, "name"], { box, problem } = fieldBox("name", "", path), input = entry(path, `${list} ${k + 1} name`, item.name);
+    const path = [list, k, "name"], { box, problem } = fieldBox("name", "", path);
+    const input = entry(path, `${list} ${k + 1} name`, item.name);
     input.addEventListener("change", () => {
       const to = input.value.trim(), from = item.name;
       if (to === from) return;
@@ -131,7 +142,8 @@ export function createForm(model, schema) {
    * @param {(to: string) => void} act
    */
   function kindField(label, options, value, path, act) {
-    const { box, problem } = fieldBox(label, "", path), select = choiceOf(path, `${path[0]} ${Number(path[1]) + 1} ${label}`, options, value);
+    const { box, problem } = fieldBox(label, "", path);
+    const select = choiceOf(path, `${path[0]} ${Number(path[1]) + 1} ${label}`, options, value);
     select.addEventListener("change", () => act(select.value));
     box.append(select, problem);
     return box;
@@ -139,13 +151,18 @@ export function createForm(model, schema) {
 
   /** @param {any} body @param {number} k */
   function bodyFields(body, k) {
-    const path = ["bodies", k], kind = BODY_KINDS.find(name => body[name] !== undefined) || OWN, fields = schema.fields("Body");
+    const path = ["bodies", k], kind = BODY_KINDS.find(name => body[name] !== undefined) || OWN;
+    const fields = schema.fields("Body");
     const find = (/** @type {string} */ name) => fields.find((/** @type {any} */ f) => f.name === name);
-    const shown = [nameField("bodies", body, k), kindField("kind", [...BODY_KINDS, OWN], kind, [...path, "kind"], to => context.change(data => {
+    const setKind = (/** @type {string} */ to) => context.change(data => {
       const { name, points, shapes } = data.bodies[k];
       const kept = Object.fromEntries(Object.entries({ name, points, shapes }).filter(([, value]) => value !== undefined));
-      data.bodies[k] = to === OWN ? { ...kept, mass: 1, com: [0, 0, 0], inertia: 0.1 } : { ...kept, [to]: structuredClone(/** @type {any} */ (STARTING)[to]) };
-    }))];
+      data.bodies[k] = to === OWN ? { ...kept, mass: 1, com: [0, 0, 0], inertia: 0.1 } : {
+        ...kept, [to]: structuredClone(/** @type {any} */ (STARTING)[to]),
+      };
+    });
+    const choice = kindField("kind", [...BODY_KINDS, OWN], kind, [...path, "kind"], setKind);
+    const shown = [nameField("bodies", body, k), choice];
     const more = ["points", "shapes"];
     if (kind === OWN) {
       shown.push(...["mass", "com", "inertia"].map(name => makeField(context, find(name), [...path, name], body[name])));
@@ -153,24 +170,32 @@ export function createForm(model, schema) {
     }
     const inner = schema.fields(find(kind).record), given = body[kind] || {};
     const isMain = (/** @type {any} */ f) => f.required || given[f.name] !== undefined;
-    shown.push(...inner.filter(isMain).map((/** @type {any} */ f) => makeField(context, f, [...path, kind, f.name], given[f.name])));
-    const rest = inner.filter((/** @type {any} */ f) => !isMain(f)).map((/** @type {any} */ f) => makeField(context, f, [...path, kind, f.name], given[f.name]));
+    shown.push(...inner.filter(isMain).map((/** @type {any} */ f) => makeField(
+      context, f, [...path, kind, f.name], given[f.name],
+    )));
+    const rest = inner.filter((/** @type {any} */ f) => !isMain(f)).map((/** @type {any} */ f) => makeField(
+      context, f, [...path, kind, f.name], given[f.name],
+    ));
     return [...shown, ...moreFields(`${markOf(path)}/more`, more.map(find), path, body, rest)];
   }
 
   /** @param {"joints" | "forces"} list @param {any} item @param {number} k */
   function variantFields(list, item, k) {
     const path = [list, k], types = schema.variants(list), definition = types.get(item.type);
-    const shown = [nameField(list, item, k), kindField("type", [...types.keys()], item.type || "", [...path, "type"], to => context.change(data => {
+    const setType = (/** @type {string} */ to) => context.change(data => {
       const known = new Set(schema.fields(types.get(to)).map((/** @type {any} */ f) => f.name)), old = data[list][k];
       data[list][k] = { ...Object.fromEntries(Object.entries(old).filter(([name]) => known.has(name))), type: to };
-    }))];
+    });
+    const choice = kindField("type", [...types.keys()], item.type || "", [...path, "type"], setType);
+    const shown = [nameField(list, item, k), choice];
     if (!definition) return shown;
     const fields = schema.fields(definition).filter((/** @type {any} */ f) => f.name !== "name" && f.name !== "type");
     const isMain = (/** @type {any} */ f) => f.required || item[f.name] !== undefined || FIRST_FIELDS.has(f.name);
     shown.push(element("p", "quiet", schema.words(definition)));
     shown.push(...fields.filter(isMain).map((/** @type {any} */ f) => makeField(context, f, [...path, f.name], item[f.name])));
-    return [...shown, ...moreFields(`${markOf(path)}/more`, fields.filter((/** @type {any} */ f) => !isMain(f)), path, item)];
+    return [
+      ...shown, ...moreFields(`${markOf(path)}/more`, fields.filter((/** @type {any} */ f) => !isMain(f)), path, item),
+    ];
   }
 
   /**
@@ -183,7 +208,10 @@ export function createForm(model, schema) {
    */
   function moreFields(key, fields, path, item, also = []) {
     if (!fields.length && !also.length) return [];
-    return [fold(key, headOf("More"), () => [...also, ...fields.map(f => makeField(context, f, [...path, f.name], item[f.name]))], "more")];
+    return [fold(
+      key, headOf("More"), () => [...also, ...fields.map(f => makeField(context, f, [...path, f.name], item[f.name]))],
+      "more",
+    )];
   }
 
   /** Draws the form again; focus and folds stay. */
@@ -191,18 +219,36 @@ export function createForm(model, schema) {
     const focus = /** @type {any} */ (document.activeElement)?.dataset?.focus, top = host.scrollTop, data = model.data;
     const count = (/** @type {any} */ of) => String(Array.isArray(of) ? of.length : Object.keys(of || {}).length);
     host.replaceChildren(
+      ...(hasComments(model.text) ? [element("p", "quiet note-line", COMMENTS)] : []),
       fold("general", headOf("Model", data.name || ""), general),
-      fold("parameters", headOf("Parameters", count(data.parameters)), () => tableOf("parameters", "Named numbers; they may refer to each other: \"m*l**2/12\".")),
+      fold(
+        "parameters", headOf("Parameters", count(data.parameters)),
+        () => tableOf("parameters", "Named numbers; they may refer to each other: \"m*l**2/12\"."),
+      ),
       ...LISTS.map(list => fold(list.key, headOf(list.title, count(data[list.key])), () => listOf(list))),
-      fold("initial", headOf("Initial values", count(data.initial)), () => tableOf("initial", "Coordinates and speeds at the start: 30deg, 0.5.")),
-      fold("inputs", headOf("Inputs", count(data.inputs)), () => tableOf("inputs", "Named forces from outside: numbers, or expressions of t.")),
+      fold(
+        "initial", headOf("Initial values", count(data.initial)),
+        () => tableOf("initial", "Coordinates and speeds at the start: 30deg, 0.5."),
+      ),
+      fold(
+        "inputs", headOf("Inputs", count(data.inputs)),
+        () => tableOf("inputs", "Named forces from outside: numbers, or expressions of t."),
+      ),
     );
     host.scrollTop = top;
     if (focus) find(focus)?.focus();
     mark(model.shownProblems);
   }
 
-  const find = (/** @type {string} */ place) => /** @type {any} */ ([...host.querySelectorAll("[data-focus]")].find(one => /** @type {any} */ (one).dataset.focus === place));
+  /**
+   * The element with a mark.
+   * @param {string} place @param {"focus" | "path"} kind of mark
+   * @returns {any}
+   */
+  function find(place, kind = "focus") {
+    const all = /** @type {any[]} */ ([...host.querySelectorAll(`[data-${kind}]`)]);
+    return all.find(one => one.dataset[kind] === place);
+  }
 
   /** Shows every problem at the innermost field that holds its place. @param {any[]} problems */
   function mark(problems) {
@@ -231,7 +277,7 @@ export function createForm(model, schema) {
     for (let n = 1; n <= Math.max(path.length, 1); n++) opened.add(markOf(path.slice(0, n)));
     draw();
     for (let n = path.length; n > 0; n--) {
-      const place = /** @type {any} */ ([...host.querySelectorAll("[data-path]")].find(one => /** @type {any} */ (one).dataset.path === markOf(path.slice(0, n))));
+      const place = find(markOf(path.slice(0, n)), "path");
       if (!place) continue;
       place.scrollIntoView({ block: "center" });
       (place.querySelector("input, select") || place.querySelector("summary"))?.focus();
@@ -244,6 +290,11 @@ export function createForm(model, schema) {
   return { draw, reveal, open: (/** @type {string} */ key) => opened.add(key), valueAt };
 }
 
+/** Whether a text in TOML has comments: a # outside of quotes. @param {string} text */
+function hasComments(text) {
+  return text.split("\n").some(line => line.replace(/"(\\.|[^"\\])*"|'[^']*'/g, "").includes("#"));
+}
+
 /** A body, joint or force in a few words. @param {string} list @param {any} item */
 function summaryOf(list, item) {
   if (list === "bodies") {
@@ -252,6 +303,7 @@ function summaryOf(list, item) {
     return kind ? `${kind}${size !== undefined ? ` ${writeScalar(size)}` : ""}` : "";
   }
   if (list === "joints") return `${item.type || ""} ${bodyOf(item.parent) || "?"} \u2192 ${bodyOf(item.child) || "?"}`;
-  const ends = item.from || item.to ? `${bodyOf(item.from) || "?"} \u2192 ${bodyOf(item.to) || "?"}` : item.joint || item.body || item.coordinate || "";
+  const between = item.from || item.to, alone = item.joint || item.body || item.coordinate || "";
+  const ends = between ? `${bodyOf(item.from) || "?"} \u2192 ${bodyOf(item.to) || "?"}` : alone;
   return `${item.name ? item.type : ""} ${ends}`;
 }

@@ -4,13 +4,17 @@ import { element } from "../page.js";
 import { createTask, factsOf, pick, settings, staleNote, tableOf } from "./study.js";
 
 const MATH = "http://www.w3.org/1998/Math/MathML";
-const MATH_NAMES = new Set(("math semantics mrow mi mn mo mtext mspace ms mfrac msqrt mroot mstyle mpadded mphantom mfenced msub msup msubsup " +
+const MATH_NAMES = new Set(("math semantics mrow mi mn mo mtext mspace ms mfrac msqrt mroot mstyle mpadded mphantom " +
+  "mfenced msub msup msubsup " +
   "munder mover munderover mtable mtr mtd mlabeledtr").split(" "));
 const MATH_MARKS = new Set(["display", "mathvariant", "stretchy", "fence", "separator", "form", "lspace", "rspace", "columnalign",
   "accent", "linethickness", "width", "displaystyle", "rowspacing", "columnspacing", "minsize", "maxsize"]);
 const FORMULATIONS = ["lagrange", "kane", "newton-euler", "maximal", "projection"];
 /** @type {[string, string][]} */
-const LANGUAGES = [["formulas", "mathml"], ["LaTeX", "latex"], ["Python", "python"], ["C", "c"], ["JavaScript", "javascript"], ["plain text", "text"]];
+const LANGUAGES = [
+  ["formulas", "mathml"], ["LaTeX", "latex"], ["Python", "python"], ["C", "c"], ["JavaScript", "javascript"],
+  ["plain text", "text"],
+];
 
 /** A formula from its MathML, made anew of known elements only. @param {string} text @returns {Element} */
 export function mathElement(text) {
@@ -44,13 +48,17 @@ function makeEquations(host, tools) {
 
   async function compute() {
     const key = `${by.select.value} ${as.select.value} ${tools.model.text}`;
-    if (!tools.model.data.bodies?.length) out.replaceChildren(element("p", "quiet", "The equations appear here as soon as the model has a body."));
+    if (!tools.model.data.bodies?.length) out.replaceChildren(element(
+      "p", "quiet", "The equations appear here as soon as the model has a body.",
+    ));
     if (host.hidden || key === shownFor || !tools.model.ok || !tools.model.data.bodies?.length) return;
     shownFor = key;
     const number = ++latest;
     out.classList.add("waiting");
     try {
-      const job = await tools.compute("equations", { formulation: by.select.value, format: as.select.value }, { quiet: true });
+      const job = await tools.compute(
+        "equations", { formulation: by.select.value, format: as.select.value }, { quiet: true },
+      );
       if (number === latest) show(job.result);
       note.textContent = "";
     } catch (/** @type {any} */ error) {
@@ -75,7 +83,9 @@ function makeEquations(host, tools) {
           return line;
         }),
       ]);
-      out.replaceChildren(...(parts.length ? parts : [element("p", "quiet", "These equations are too long for a page: choose a language to copy them.")]));
+      out.replaceChildren(...(parts.length ? parts : [element(
+        "p", "quiet", "These equations are too long for a page: choose a language to copy them.",
+      )]));
     } else {
       const code = element("pre", "", plain);
       out.replaceChildren(code);
@@ -86,7 +96,9 @@ function makeEquations(host, tools) {
   copy.addEventListener("click", async () => {
     let text = plain;
     try {
-      if (!text) text = (await tools.compute("equations", { formulation: by.select.value, format: "latex" }, { quiet: true })).result.text;
+      if (!text) text = (await tools.compute(
+        "equations", { formulation: by.select.value, format: "latex" }, { quiet: true },
+      )).result.text;
       await navigator.clipboard.writeText(text);
       note.textContent = "copied";
     } catch (/** @type {any} */ error) {
@@ -103,7 +115,13 @@ function makeCertificate(host, tools) {
     const job = await tools.compute("certificate", {});
     show(job.result, job);
   });
-  host.append(element("p", "quiet", "Derives the equations by every formulation and compares the accelerations of all bodies at random states."), settings(task.button), task.note, out);
+  host.append(
+    element(
+      "p", "quiet",
+      "Derives the equations by every formulation and compares the accelerations of all bodies at random states.",
+    ),
+    settings(task.button), task.note, out,
+  );
 
   /** @param {any} result @param {any} job */
   function show(result, job) {

@@ -21,11 +21,17 @@ import { createProblems, createText } from "./text.js";
 
 const KEPT_PROGRAMS = 8;
 const SHOW_WORK_AFTER = 350; // milliseconds of work that are not worth a progress bar
-const SAVED_WORDS = { new: "", waiting: "\u2022 changed", saving: "saving \u2026", saved: "saved", conflict: "changed elsewhere", failed: "not saved" };
+const SAVED_WORDS = {
+  new: "", waiting: "\u2022 changed", saving: "saving \u2026", saved: "saved", conflict: "changed elsewhere",
+  failed: "not saved",
+};
 
 /** What all parts of the page share. @returns {any} */
 function createTools() {
-  const server = createServer(), tools = /** @type {any} */ ({ server, model: createDocument(server), jobs: createJobs(server), dialog: createDialog(), rest: createRest() });
+  const server = createServer();
+  const tools = /** @type {any} */ ({
+    server, model: createDocument(server), jobs: createJobs(server), dialog: createDialog(), rest: createRest(),
+  });
   /** @type {Map<string, Promise<any>>} */ const programs = new Map();
 
   /**
@@ -49,7 +55,8 @@ function createTools() {
     const kept = programs.get(text);
     if (kept) return kept;
     const made = (async () => {
-      const job = await tools.compute("live", {}, { text, quiet: true }), { program, wrenches } = await import(server.program(job.id));
+      const job = await tools.compute("live", {}, { text, quiet: true });
+      const { program, wrenches } = await import(server.program(job.id));
       return { program, wrenches, record: job.result.record, text };
     })();
     programs.set(text, made);
@@ -81,7 +88,8 @@ function useWork(tools) {
     const job = running.find((/** @type {any} */ one) => one.state === "running") || running[0];
     byId("work").hidden = !job;
     if (!job) return;
-    const { fraction = null, text = "" } = job.progress || {}, more = running.length > 1 ? ` (+${running.length - 1})` : "";
+    const { fraction = null, text = "" } = job.progress || {};
+    const more = running.length > 1 ? ` (+${running.length - 1})` : "";
     byId("work-text").textContent = `${job.kind}: ${text || job.state}${more}`;
     if (fraction === null) byId("work-bar").removeAttribute("value");
     else byId("work-bar").value = fraction;
@@ -103,6 +111,7 @@ function useScene(tools) {
       model.edit((/** @type {any} */ data) => {
         const names = new Set((model.about?.coordinates || []).concat(model.about?.speeds || []).map((/** @type {any} */ c) => c.name));
         data.initial ||= {};
+        for (const [name, value] of Object.entries(data.initial)) if (typeof value === "object") delete data.initial[name]; // rotations
         for (const [name, value] of Object.entries(state)) if (names.has(name)) data.initial[name] = Number(value.toPrecision(12));
         for (const [name, value] of Object.entries(parameters)) {
           if (data.parameters && name in data.parameters) data.parameters[name] = value;
@@ -113,7 +122,7 @@ function useScene(tools) {
   });
 
   const options = () => {
-    const list = /** @type {[string, string][]} */ ([["live simulation", "live"]]);
+    const list = /** @type {[string, string][]} */ ([["live", "live"]]);
     if (special) list.push([special, "special"]);
     fillOptions(source, [...list, ...runs.options().slice(0, 30)]);
     source.value = shown;
@@ -146,7 +155,9 @@ function useScene(tools) {
 
   /** The live scene of the present model. */
   tools.refreshScene = async () => {
-    if (!model.ok && !tools.scene.content && model.data.bodies?.length) byId("hint").textContent = "the mechanism appears here when its model has no problems";
+    if (!model.ok && !tools.scene.content && model.data.bodies?.length) {
+      byId("hint").textContent = "the mechanism appears here when its model has no problems";
+    }
     if (!model.data.bodies?.length && tools.scene.show.kind !== "empty") tools.scene.clear();
     if (!model.ok || model.text === wanted) return;
     wanted = model.text;
@@ -163,11 +174,10 @@ function useScene(tools) {
     } catch (/** @type {any} */ error) {
       if (text !== wanted) return;
       wanted = "";
-      const message = document.getElementById("message");
-      if (message) {
-        message.textContent = error.message;
-        message.hidden = false;
-      }
+      tools.scene.clear(); // nothing else is shown in its place
+      byId("hint").textContent = "";
+      byId("message").textContent = error.message;
+      byId("message").hidden = false;
     }
   };
 
@@ -286,6 +296,7 @@ async function restoreResults(tools) {
       const job = await tools.jobs.load(latest.get(kind).id);
       if (tools.model.file !== file) return;
       tools.study.show(job, false);
+      tools.remember(job);
     } catch {
       // a result that is no longer there is not shown
     }
@@ -293,13 +304,19 @@ async function restoreResults(tools) {
 }
 
 /** What is open, as jobs that a script can do again. @param {any} tools */
-function onScreen(tools) {
-  const kinds = new Set(["simulate", "equilibria", "linear", "modes", "stability", "certificate", "reactions", "floquet", "ensemble"]);
-  const seen = tools.results.filter((/** @type {any} */ job) => kinds.has(job.kind) && job.asked.text === tools.model.text);
-  return seen.map((/** @type {any} */ job) => {
-    const { run: _r, name: _n, ...options } = job.asked.options;
-    return { kind: job.kind, options };
-  });
+async function onScreen(tools) {
+  const kinds = new Set([
+    "simulate", "equilibria", "modes", "stability", "locus", "certificate", "reactions", "floquet", "ensemble", "section",
+  ]);
+  const seen = tools.results.filter(
+    (/** @type {any} */ job) => kinds.has(job.kind) && job.asked.text === tools.model.text,
+  );
+  return Promise.all(seen.map(async (/** @type {any} */ job) => {
+    const { run, name: _, ...options } = job.asked.options;
+    if (!run) return { kind: job.kind, options };
+    const { name: _also, ...ofRun } = (await tools.runs.load(run)).asked.options;
+    return { kind: job.kind, options: { ...ofRun, ...options } };
+  }));
 }
 
 /** What scripts of lecturers and tests can ask the page. @param {any} tools */
@@ -310,7 +327,8 @@ function handles(tools) {
     get problems() { return structuredClone(tools.model.problems); },
     /** Where a point of a body is on the screen, in pixels of the window. @param {string} body @param {number[]} at */
     screen(body, at = [0, 0, 0]) {
-      const { show } = tools.scene, k = show.bodies.findIndex((/** @type {any} */ b) => b.name === body), area = show.canvas.getBoundingClientRect();
+      const { show } = tools.scene, k = show.bodies.findIndex((/** @type {any} */ b) => b.name === body);
+      const area = show.canvas.getBoundingClientRect();
       if (k < 0) throw new Error(`the scene has no body ${body}`);
       const [x, y] = show.stage.toScreen(place(show.poses()[k], at));
       return [area.left + x, area.top + y];
@@ -329,10 +347,13 @@ async function start() {
   tools.builder = createBuilder(tools.scene, tools.model);
   tools.results = [];
   tools.study = createStudy(tools, [...FORMULA_TABS, ...REST_TABS, ...MOTION_TABS, FLOQUET_TAB]);
+  tools.remember = (/** @type {any} */ job) => {
+    tools.results = [...tools.results.filter((/** @type {any} */ old) => old.kind !== job.kind), job];
+  };
   const compute = tools.compute;
   tools.compute = async (/** @type {any[]} */ ...given) => {
     const job = await compute(...given);
-    if (job.kind !== "live" && job.kind !== "equations") tools.results = [...tools.results.filter((/** @type {any} */ old) => old.kind !== job.kind), job];
+    tools.remember(job);
     return job;
   };
   tools.onScreen = () => onScreen(tools);
@@ -341,6 +362,7 @@ async function start() {
     try {
       const whole = await tools.jobs.load(job.id);
       if (tools.study.show(whole)) goTo("study");
+      tools.remember(whole);
       if (job.kind === "simulate") await tools.playRun(job.id);
     } catch (error) {
       tools.tell(error);
@@ -352,7 +374,9 @@ async function start() {
     tools.scene.retheme();
     tools.study.retheme();
   });
-  const [schema, state, listing] = await Promise.all([tools.server.get("/api/schema"), tools.server.get("/api/state"), tools.server.get("/api/files")]);
+  const [schema, state, listing] = await Promise.all([
+    tools.server.get("/api/schema"), tools.server.get("/api/state"), tools.server.get("/api/files"),
+  ]);
   useModel(tools, createSchema(schema));
   const known = listing.models.map((/** @type {any} */ f) => f.name), last = localStorage.getItem("pendula-file") || "";
   const first = state.model || (known.includes(last) ? last : known[0]);

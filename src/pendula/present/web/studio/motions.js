@@ -41,12 +41,19 @@ function makeEnergy(host, tools) {
     play.type = "button";
     play.addEventListener("click", () => tools.playRun(job.id));
     const facts = /** @type {[string, string][]} */ ([
-      ["outcome", result.outcome], ["energy drift", result.energy_drift === null ? "" : result.energy_drift.toExponential(1)],
+      ["outcome", result.outcome], [
+        "energy drift", result.energy_drift === null ? "" : result.energy_drift.toExponential(1),
+      ],
       ["constraints", result.constraint_violation ? result.constraint_violation.toExponential(1) : "none"],
-      ["steps", `${result.steps}, ${result.rejected} rejected`], ["by", `${result.formulation}, ${result.stepper}, tolerance ${result.tolerance}`],
+      ["steps", `${result.steps}, ${result.rejected} rejected`], [
+        "by", `${result.formulation}, ${result.stepper}, tolerance ${result.tolerance}`,
+      ],
       ["computed in", `${short(result.seconds, 3)} s`],
     ]).filter(([, value]) => value);
-    out.replaceChildren(staleNote(tools, job), strip.panel, settings(play), factsOf(facts), ...notesOf([...result.doubts, ...result.notes]));
+    out.replaceChildren(
+      staleNote(tools, job), strip.panel, settings(play), factsOf(facts),
+      ...notesOf([...result.doubts, ...result.notes]),
+    );
     strip.draw();
   }
   return {
@@ -73,21 +80,38 @@ function makeReactions(host, tools) {
   /** @param {any} result @param {any} job */
   function show(result, job) {
     const size = (/** @type {number[][]} */ rows) => rows.map(row => Math.hypot(...row));
-    const lines = (/** @type {string} */ field) => Object.entries(result.joints).slice(0, 12).map(([name, of]) => ({ name, x: result.t, y: size(/** @type {any} */ (of)[field]) }));
-    const part = (/** @type {number} */ axis) => Object.entries(result.joints).slice(0, 12).map(([name, of]) => ({ name, x: result.t, y: /** @type {any} */ (of).force_world.map((/** @type {number[]} */ f) => f[axis]) }));
+    const lines = (/** @type {string} */ field) => Object.entries(result.joints).slice(0, 12).map(([name, of]) => ({
+      name, x: result.t, y: size(/** @type {any} */ (of)[field]),
+    }));
+    const part = (/** @type {number} */ axis) => Object.entries(result.joints).slice(0, 12).map(([name, of]) => ({
+      name, x: result.t, y: /** @type {any} */ (of).force_world.map((/** @type {number[]} */ f) => f[axis]),
+    }));
     const { force, torque, time } = result.units, groups = [
       { name: "size of forces", up: `force [${force}]`, lines: lines("force_world"), log: false },
-      { name: "forces along x", up: `force x [${force}]`, lines: part(0), log: false }, { name: "forces along y", up: `force y [${force}]`, lines: part(1), log: false },
+      {
+        name: "forces along x", up: `force x [${force}]`, lines: part(0), log: false,
+      }, { name: "forces along y", up: `force y [${force}]`, lines: part(1), log: false },
       ...(result.planar ? [] : [{ name: "forces along z", up: `force z [${force}]`, lines: part(2), log: false }]),
       { name: "size of torques", up: `torque [${torque}]`, lines: lines("torque_world"), log: false },
     ];
     strip = stripOf(groups, `time [${time}]`);
-    const rows = result.peaks.map((/** @type {any} */ p) => [p.joint, `${short(p.force, 4)} ${force}`, `${short(p.force_at, 3)} ${time}`, `${short(p.torque, 4)} ${torque}`]);
-    out.replaceChildren(staleNote(tools, job), strip.panel, tableOf(["joint", "largest force", "at", "largest torque"], rows),
-      ...notesOf([...result.indeterminate.map((/** @type {any} */ x) => `${x.joint}, ${x.component}: ${x.why}`), ...result.doubts]));
+    const rows = result.peaks.map((/** @type {any} */ p) => [
+      p.joint, `${short(p.force, 4)} ${force}`, `${short(p.force_at, 3)} ${time}`, `${short(p.torque, 4)} ${torque}`,
+    ]);
+    out.replaceChildren(staleNote(tools, job), strip.panel, tableOf(
+      ["joint", "largest force", "at", "largest torque"], rows,
+    ),
+      ...notesOf([
+        ...result.indeterminate.map((/** @type {any} */ x) => `${x.joint}, ${x.component}: ${x.why}`), ...result.doubts,
+      ]));
     strip.draw();
   }
   return { show, opened: run.refresh, changed: run.refresh, retheme: () => strip?.retheme() };
+}
+
+/** Sizes of the differences of two lists. @param {number[][]} pair */
+function distances([a, b]) {
+  return a.map((value, k) => Math.abs(value - b[k]));
 }
 
 /** @param {HTMLElement} host @param {any} tools */
@@ -96,7 +120,9 @@ function makeCompare(host, tools) {
   /** @type {any} */ let strip = null;
   const task = createTask("Compare", async () => {
     if (!first.select.value || !second.select.value) throw new Error(NO_RUN);
-    if (first.select.value === second.select.value) throw new Error("choose two different runs: simulate again with another start or parameter");
+    if (first.select.value === second.select.value) {
+      throw new Error("choose two different runs: simulate again with another start or parameter");
+    }
     const job = await tools.compute("compare", { runs: [first.select.value, second.select.value] });
     show(job.result, job);
   });
@@ -104,20 +130,41 @@ function makeCompare(host, tools) {
   const refresh = () => {
     first.refresh();
     second.refresh();
-    if (first.select.value === second.select.value && second.select.length > 1) second.select.selectedIndex = first.select.selectedIndex ? 0 : 1;
+    if (first.select.value === second.select.value && second.select.length > 1) {
+      second.select.selectedIndex = first.select.selectedIndex ? 0 : 1;
+    }
   };
 
   /** @param {any} result @param {any} job */
   function show(result, job) {
+    const runs = tools.runs.list(), who = result.runs.map((/** @type {string} */ id, /** @type {number} */ k) => {
+      const run = runs.find((/** @type {any} */ one) => one.id === id);
+      return run ? tools.runs.label(run) : ["first", "second"][k];
+    });
     const groups = Object.entries(result.states).slice(0, 24).map(([name, pair]) => {
       const unit = result.units[name] ? ` [${result.units[name]}]` : "", [a, b] = /** @type {number[][]} */ (pair);
-      return { name, up: `${name}${unit}`, log: false, lines: [{ name: "first", x: result.t, y: a }, { name: "second", x: result.t, y: b }] };
+      return {
+        name, up: `${name}${unit}`, log: false,
+        lines: [{ name: who[0], x: result.t, y: a }, { name: who[1], x: result.t, y: b }],
+      };
     });
-    const gaps = Object.entries(result.states).slice(0, 6).map(([name, pair]) => ({ name, x: result.t, y: /** @type {any} */ (pair)[0].map((/** @type {number} */ v, /** @type {number} */ k) => Math.abs(v - /** @type {any} */ (pair)[1][k])) }));
+    const gaps = Object.entries(result.states).slice(0, 6).map(([name, pair]) => ({
+      name, x: result.t,
+      y: distances(/** @type {any} */ (pair)),
+    }));
     groups.push({ name: "differences", up: "|difference|", log: /** @type {any} */ ("auto"), lines: gaps });
     strip = stripOf(groups, "time");
-    const rows = Object.entries(result.largest).map(([name, gap]) => [name, `${short(/** @type {any} */ (gap), 4)} ${result.units[name] || ""}`]);
-    out.replaceChildren(strip.panel, factsOf([["energy drift", result.energy_drift.map((/** @type {number} */ d) => (d === null ? "-" : d.toExponential(1))).join(" and ")]]), tableOf(["state", "largest difference"], rows));
+    const rows = Object.entries(result.largest).map(([name, gap]) => [
+      name, `${short(/** @type {any} */ (gap), 4)} ${result.units[name] || ""}`,
+    ]);
+    out.replaceChildren(
+      strip.panel,
+      factsOf([[
+        "energy drift",
+        result.energy_drift.map((/** @type {number} */ d) => (d === null ? "-" : d.toExponential(1))).join(" and "),
+      ]]),
+      tableOf(["state", "largest difference"], rows),
+    );
     strip.draw();
   }
   return { show, opened: refresh, changed: refresh, retheme: () => strip?.retheme() };
@@ -125,26 +172,37 @@ function makeCompare(host, tools) {
 
 /** @param {HTMLElement} host @param {any} tools */
 function makeEnsemble(host, tools) {
-  const name = pick("vary", []), low = typed("from", ""), high = typed("to", ""), runs = typed("runs", "200"), out = element("div", "result");
+  const name = pick("vary", []), low = typed("from", ""), high = typed("to", ""), runs = typed("runs", "200");
+  const out = element("div", "result");
   const time = typed("for", "10");
   /** @type {any} */ let strip = null;
   name.select.setAttribute("aria-label", "What differs between the runs");
   name.select.classList.add("short");
   const task = createTask("Run the ensemble", async () => {
-    const job = await tools.compute("ensemble", { vary: { [name.select.value]: [low.input.value, high.input.value] }, runs: Number(runs.input.value), duration: time.input.value });
+    const job = await tools.compute(
+      "ensemble",
+      {
+        vary: { [name.select.value]: [low.input.value, high.input.value] }, runs: Number(runs.input.value),
+        duration: time.input.value,
+      },
+    );
     show(job.result, job);
   });
   host.append(element("p", "quiet", "Many runs whose start or parameters are drawn at random between two ends."),
     settings(name.box, low.box, high.box), settings(runs.box, time.box, task.button), task.note, out);
   const suggest = () => {
-    const { about } = tools.model, known = (about?.parameters || []).find((/** @type {any} */ p) => p.name === name.select.value);
+    const { about } = tools.model;
+    const known = (about?.parameters || []).find((/** @type {any} */ p) => p.name === name.select.value);
     const angle = (about?.coordinates || []).find((/** @type {any} */ c) => c.name === name.select.value)?.unit === "rad";
-    [low.input.value, high.input.value] = known ? [0.8, 1.2].map(f => String(Number((f * known.value).toPrecision(3)))) : angle ? ["-30deg", "30deg"] : ["-0.1", "0.1"];
+    const near = known && [0.8, 1.2].map(f => String(Number((f * known.value).toPrecision(3))));
+    [low.input.value, high.input.value] = near || (angle ? ["-30deg", "30deg"] : ["-0.1", "0.1"]);
   };
   name.select.addEventListener("change", suggest);
   function changed() {
     const before = name.select.value, { about } = tools.model;
-    const options = [...(about?.coordinates || []), ...(about?.speeds || []), ...(about?.parameters || [])].map(c => /** @type {[string, string]} */ ([c.name, c.name]));
+    const options = [
+      ...(about?.coordinates || []), ...(about?.speeds || []), ...(about?.parameters || []),
+    ].map(c => /** @type {[string, string]} */ ([c.name, c.name]));
     fillOptions(name.select, options);
     if (name.select.value !== before) suggest();
   }
@@ -153,12 +211,17 @@ function makeEnsemble(host, tools) {
   function show(result, job) {
     const groups = Object.entries(result.states).slice(0, 24).map(([state, levels]) => ({
       name: state, up: `${state}${result.units[state] ? ` [${result.units[state]}]` : ""}`, log: false,
-      lines: result.quantiles.map((/** @type {number} */ level, /** @type {number} */ k) => ({ name: level === 0.5 ? "median" : `${short(100 * level, 3)} %`, x: result.t, y: /** @type {any} */ (levels)[k] })),
+      lines: result.quantiles.map((/** @type {number} */ level, /** @type {number} */ k) => ({
+        name: level === 0.5 ? "median" : `${short(100 * level, 3)} %`, x: result.t, y: /** @type {any} */ (levels)[k],
+      })),
     }));
     const outcomes = Object.entries(result.outcomes).map(([text, count]) => `${count}: ${text}`);
     strip = groups.length ? stripOf(groups, "time") : null;
     out.replaceChildren(staleNote(tools, job), ...(strip ? [strip.panel] : []), factsOf([
-      ["runs", String(result.runs)], ["outcomes", outcomes.join("; ")], ["energy drift, largest", result.energy_drift.largest === null ? "-" : result.energy_drift.largest.toExponential(1)],
+      ["runs", String(result.runs)], ["outcomes", outcomes.join("; ")], [
+        "energy drift, largest",
+        result.energy_drift.largest === null ? "-" : result.energy_drift.largest.toExponential(1),
+      ],
       ["computed in", `${short(result.seconds, 3)} s`],
     ]));
     strip?.draw();
@@ -181,24 +244,44 @@ function makeSection(host, tools) {
   };
   new ResizeObserver(draw).observe(canvas);
   const task = createTask("Compute the section", async () => {
-    const job = await tools.compute("section", { event: event.input.value, ...(of.select.value ? { of: of.select.value } : {}), duration: time.input.value });
+    const job = await tools.compute(
+      "section",
+      { event: event.input.value, ...(of.select.value ? { of: of.select.value } : {}), duration: time.input.value },
+    );
     show(job.result, job);
   });
-  host.append(element("p", "quiet", "Points of a long run (Poincar\u00e9): a coordinate and its speed, wherever an expression passes zero."),
+  host.append(element(
+    "p", "quiet",
+    "Points of a long run (Poincar\u00e9): a coordinate and its speed, wherever an expression passes zero.",
+  ),
     settings(event.box), settings(of.box, time.box, task.button), task.note, panel, out);
   function changed() {
     const names = (tools.model.about?.coordinates || []).map((/** @type {any} */ c) => c.name);
-    fillOptions(of.select, [["automatic", ""], ...names.map((/** @type {string} */ n) => /** @type {[string, string]} */ ([n, n]))]);
+    fillOptions(
+      of.select,
+      [["automatic", ""], ...names.map((/** @type {string} */ n) => /** @type {[string, string]} */ ([n, n]))],
+    );
     if (!event.input.value && names.length) event.input.value = `${names[0]} = 0 rising`;
   }
 
   /** @param {any} result @param {any} job */
   function show(result, job) {
-    const { of: coordinate, units } = result, label = (/** @type {string} */ n) => (units[n] ? `${n} [${units[n]}]` : n);
+    const { of: coordinate, units } = result;
+    const label = (/** @type {string} */ n) => (units[n] ? `${n} [${units[n]}]` : n);
     panel.hidden = false;
-    chart.show({ lines: [{ name: "section", x: result.x, y: result.y, dots: true }], across: label(coordinate), up: label(`${coordinate}_dot`), log: false });
+    chart.show({
+      lines: [{ name: "section", x: result.x, y: result.y, dots: true }], across: label(coordinate),
+      up: label(`${coordinate}_dot`), log: false,
+    });
     canvas.setAttribute("aria-label", chart.words());
-    out.replaceChildren(staleNote(tools, job), factsOf([["points", String(result.x.length)], ["event", result.event], ["outcome", result.outcome], ["energy drift", result.energy_drift === null ? "-" : result.energy_drift.toExponential(1)]]), ...notesOf(result.notes));
+    out.replaceChildren(
+      staleNote(tools, job),
+      factsOf([
+        ["points", String(result.x.length)], ["event", result.event], ["outcome", result.outcome],
+        ["energy drift", result.energy_drift === null ? "-" : result.energy_drift.toExponential(1)],
+      ]),
+      ...notesOf(result.notes),
+    );
     draw();
   }
   return { show, changed, opened: draw, retheme() { chart.retheme(); draw(); } };
@@ -206,7 +289,8 @@ function makeSection(host, tools) {
 
 /** Many runs, and the section of a long one. @param {HTMLElement} host @param {any} tools */
 function makeMany(host, tools) {
-  const parts = [element("div"), element("div")], many = makeEnsemble(parts[0], tools), section = makeSection(parts[1], tools);
+  const parts = [element("div"), element("div")], many = makeEnsemble(parts[0], tools);
+  const section = makeSection(parts[1], tools);
   host.append(element("h3", "", "Ensemble"), parts[0], element("h3", "", "Section"), parts[1]);
   const both = (/** @type {"changed" | "retheme"} */ act) => () => [many, section].forEach(part => part[act]());
   return {

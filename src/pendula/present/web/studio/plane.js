@@ -62,7 +62,8 @@ export function createPlane(canvas, chosen, options = {}) {
     ctx.fillStyle = css(theme.lines[0], 0.35);
     for (const [re, im] of paths.flat()) ctx.fillRect(xOf(re) - 1.25, yOf(im) - 1.25, 2.5, 2.5);
     for (const root of roots) {
-      const at = [xOf(root[0]), yOf(root[1])], unstable = options.circle ? Math.hypot(...root) > 1 + 1e-9 : root[0] > 1e-9 * half[1];
+      const at = [xOf(root[0]), yOf(root[1])];
+      const unstable = options.circle ? Math.hypot(...root) > 1 + 1e-9 : root[0] > 1e-9 * half[1];
       ctx.strokeStyle = css(unstable ? theme.lines[1] : theme.lines[0]);
       ctx.lineWidth = 2.2;
       ctx.beginPath();
@@ -71,18 +72,22 @@ export function createPlane(canvas, chosen, options = {}) {
       ctx.moveTo(at[0] - 4.5, at[1] + 4.5);
       ctx.lineTo(at[0] + 4.5, at[1] - 4.5);
       ctx.stroke();
-      if (marked && Math.hypot(root[0] - marked[0], Math.abs(root[1]) - Math.abs(marked[1])) < 1e-6 * (1 + Math.hypot(...root))) {
+      if (marked && Math.hypot(
+        root[0] - marked[0], Math.abs(root[1]) - Math.abs(marked[1]),
+      ) < 1e-6 * (1 + Math.hypot(...root))) {
         ctx.beginPath();
         ctx.arc(at[0], at[1], 9, 0, 2 * Math.PI);
         ctx.stroke();
       }
     }
+    canvas.dataset.places = JSON.stringify(roots.map(([re, im]) => [xOf(re), yOf(im)])); // in pixels of the canvas
     canvas.setAttribute("aria-label", `${roots.length} roots: ${roots.slice(0, 12).map(rootText).join(", ")}`);
   }
 
   /** @param {CanvasRenderingContext2D} ctx @param {any} theme */
   function drawAxes(ctx, theme) {
     ctx.font = `11px ${FONT}`;
+    const label = options.across || "real part", room = ctx.measureText(label).width + 8;
     ctx.lineWidth = 1;
     ctx.textBaseline = "middle";
     ctx.textAlign = "right";
@@ -105,12 +110,12 @@ export function createPlane(canvas, chosen, options = {}) {
       const x = Math.round(xOf(value)) + 0.5;
       rule([x, TOP], [x, height - BOTTOM], Math.abs(value) < 1e-12 * half[0] ? theme.metal : theme.grid2);
       ctx.fillStyle = css(theme.muted);
-      if (x < width - 70) ctx.fillText(text, x, height - BOTTOM + 6);
+      if (x + ctx.measureText(text).width / 2 < width - RIGHT - room) ctx.fillText(text, x, height - BOTTOM + 6);
     }
     ctx.textAlign = "left";
     ctx.fillText(options.up || "imaginary part", 10, 4);
     ctx.textAlign = "right";
-    ctx.fillText(options.across || "real part", width - RIGHT, height - BOTTOM + 6);
+    ctx.fillText(label, width - RIGHT, height - BOTTOM + 6);
   }
 
   /** The root near a pixel. @param {MouseEvent} event @returns {Root | null} */
@@ -134,7 +139,7 @@ export function createPlane(canvas, chosen, options = {}) {
   });
   new ResizeObserver(draw).observe(canvas);
 
-  return { show, mark, draw, /** Where a root is, in pixels of the canvas. */ pixel: (/** @type {Root} */ root) => [xOf(root[0]), yOf(root[1])] };
+  return { show, mark, draw };
 }
 
 /** A root in a few characters. @param {Root} root */

@@ -14,7 +14,8 @@ function shownValue(value, unit) {
 
 /** @param {HTMLElement} host @param {any} tools */
 function makeEquilibria(host, tools) {
-  const out = element("div", "result"), prove = element("input"), label = element("label", "quiet-label", " prove that there are no others");
+  const out = element("div", "result"), prove = element("input");
+  const label = element("label", "quiet-label", " prove that there are no others");
   prove.type = "checkbox";
   label.prepend(prove);
   const task = createTask("Find equilibria", async () => {
@@ -34,9 +35,14 @@ function makeEquilibria(host, tools) {
       start.title = "start here";
       start.setAttribute("aria-label", `start at equilibrium ${k + 1}`);
       start.addEventListener("click", () => startAt(one, k, job).catch(error => task.tell(error.message, true)));
-      const verdict = element("span", `tag ${/unstable/.test(one.verdict) ? "bad" : /stable/.test(one.verdict) ? "good" : ""}`, one.verdict);
+      const verdict = element(
+        "span", `tag ${/unstable/.test(one.verdict) ? "bad" : /stable/.test(one.verdict) ? "good" : ""}`, one.verdict,
+      );
       verdict.title = one.proof || "";
-      return [start, ...columns.map(name => shownValue(one.q[name], result.units[name] || "")), verdict, short(one.potential, 4)];
+      return [
+        start, ...columns.map(name => shownValue(one.q[name], result.units[name] || "")), verdict,
+        short(one.potential, 4),
+      ];
     });
     tools.rest.set(list.length, job);
     const told = list.length ? `${list.length} found` : "There is no equilibrium.";
@@ -46,7 +52,10 @@ function makeEquilibria(host, tools) {
       if (/** @type {any} */ (event.target).tagName !== "BUTTON") startAt(list[k], k, job).catch(error => task.tell(error.message, true));
     }));
     out.replaceChildren(staleNote(tools, job), element("p", "verdict", told),
-      ...(list.length ? [table, element("p", "quiet", "Click a row to start there; its number also chooses it for eigenvalues and modes.")] : []),
+      ...(list.length ? [
+        table,
+        element("p", "quiet", "Click a row to start there; its number also chooses it for eigenvalues and modes."),
+      ] : []),
       element("p", "quiet", `Complete: ${result.complete} (${result.reason}).`));
   }
 
@@ -55,7 +64,10 @@ function makeEquilibria(host, tools) {
     const content = await tools.content((job.asked && job.asked.text) || job.text), { names } = content.record.about;
     tools.scene.live(content, false);
     const { toy } = tools.scene.show;
-    const done = toy.startFrom({ q: names.coordinates.map((/** @type {string} */ n) => one.q[n]), v: names.speeds.map((/** @type {string} */ n) => one.v[n] ?? 0) });
+    const done = toy.startFrom({
+      q: names.coordinates.map((/** @type {string} */ n) => one.q[n]),
+      v: names.speeds.map((/** @type {string} */ n) => one.v[n] ?? 0),
+    });
     if (done) {
       tools.rest.choose(k + 1);
       toy.play();
@@ -71,7 +83,9 @@ function makeEquilibria(host, tools) {
 export function createRest() {
   /** @type {any[]} */ const selects = [];
   let count = 0, chosen = "";
-  const options = () => /** @type {[string, string][]} */ ([["least potential", ""], ...Array.from({ length: count }, (_, k) => [`equilibrium ${k + 1}`, String(k + 1)])]);
+  const options = () => /** @type {[string, string][]} */ ([
+    ["least potential", ""], ...Array.from({ length: count }, (_, k) => [`equilibrium ${k + 1}`, String(k + 1)]),
+  ]);
   return {
     /** A choice of the equilibrium. */
     select() {
@@ -101,11 +115,15 @@ export function createRest() {
 
 /** @param {HTMLElement} host @param {any} tools */
 function makeEigenvalues(host, tools) {
-  const at = tools.rest.select(), list = element("div", "result"), canvas = element("canvas"), panel = element("div", "panel plane");
+  const at = tools.rest.select(), list = element("div", "result"), canvas = element("canvas");
+  const panel = element("div", "panel plane");
   canvas.setAttribute("role", "img");
   panel.append(canvas);
   panel.hidden = true;
-  const plane = createPlane(canvas, root => playRoot(root).catch(error => task.tell(error.message, true)), { across: "real part [1/s]", up: "imaginary part [rad/s]" });
+  const plane = createPlane(
+    canvas, root => playRoot(root).catch(error => task.tell(error.message, true)),
+    { across: "real part [1/s]", up: "imaginary part [rad/s]" },
+  );
   /** @type {any} */ let locus = null;
   /** @type {any} */ let modes = null;
   let point = -1;
@@ -113,14 +131,18 @@ function makeEigenvalues(host, tools) {
     const job = await tools.compute("modes", tools.rest.at);
     showModes(job.result, job);
   });
-  const parameter = pick("over", []), low = typed("from", ""), high = typed("to", ""), slider = element("input"), value = element("output");
+  const parameter = pick("over", []), low = typed("from", ""), high = typed("to", ""), slider = element("input");
+  const value = element("output");
   parameter.select.setAttribute("aria-label", "Parameter");
   parameter.select.classList.add("short");
   slider.type = "range";
   slider.hidden = true;
   slider.setAttribute("aria-label", "Value of the parameter");
   const wander = createTask("Root locus", async () => {
-    const job = await tools.compute("locus", { ...tools.rest.at, parameter: parameter.select.value, low: low.input.value, high: high.input.value, count: 80 });
+    const job = await tools.compute(
+      "locus",
+      { ...tools.rest.at, parameter: parameter.select.value, low: low.input.value, high: high.input.value, count: 80 },
+    );
     showLocus(job.result, job);
   });
   const stable = createTask("Stability", async tell => {
@@ -132,7 +154,10 @@ function makeEigenvalues(host, tools) {
   const over = element("div", "over");
   over.append(slider, value);
   over.hidden = true;
-  host.append(settings(at.box, task.button, stable.button), task.note, stable.note, settings(parameter.box, low.box, high.box, wander.button), wander.note, over, panel, list);
+  host.append(
+    settings(at.box, task.button, stable.button), task.note, stable.note,
+    settings(parameter.box, low.box, high.box, wander.button), wander.note, over, panel, list,
+  );
 
   const suggest = () => {
     const known = (tools.model.about?.parameters || []).find((/** @type {any} */ p) => p.name === parameter.select.value);
@@ -144,13 +169,17 @@ function makeEigenvalues(host, tools) {
   parameter.select.addEventListener("change", suggest);
 
   function changed() {
-    const before = parameter.select.value, names = (tools.model.about?.parameters || []).map((/** @type {any} */ p) => [p.name, p.name]);
+    const before = parameter.select.value;
+    const names = (tools.model.about?.parameters || []).map((/** @type {any} */ p) => [p.name, p.name]);
     fillOptions(parameter.select, names);
     if (parameter.select.value !== before || !low.input.value) suggest();
   }
 
   /** Roots of modes, each conjugate too. @param {any} result @returns {[number, number][]} */
-  const rootsOf = result => result.eigenvalues.flatMap((/** @type {any} */ e) => (e.im ? [[e.re, e.im], [e.re, -e.im]] : e.roots > 1 && e.re ? [[e.re, 0], [-e.re, 0]] : [[e.re, 0]]));
+  const rootsOf = result => result.eigenvalues.flatMap((/** @type {any} */ e) => {
+    if (e.im) return [[e.re, e.im], [e.re, -e.im]];
+    return e.roots > 1 && e.re ? [[e.re, 0], [-e.re, 0]] : [[e.re, 0]];
+  });
 
   /** @param {any} result @param {any} job */
   function showModes(result, job) {
@@ -166,26 +195,36 @@ function makeEigenvalues(host, tools) {
   /** @param {any} result @param {any} job */
   function drawList(result, job) {
     const rows = result.eigenvalues.map((/** @type {any} */ e, /** @type {number} */ k) => {
-      const motion = result.motions.find((/** @type {any} */ m) => m.number === k + 1), play = element("button", "link", `\u25b6 ${k + 1}`);
+      const motion = result.motions.find((/** @type {any} */ m) => m.number === k + 1);
+      const play = element("button", "link", `\u25b6 ${k + 1}`);
       play.type = "button";
       play.disabled = !motion || motion.missing;
       play.title = motion?.missing || "play this mode";
       play.setAttribute("aria-label", `play mode ${k + 1}`);
       play.addEventListener("click", () => playMode(k + 1, result, job).catch(error => task.tell(error.message, true)));
       const hertz = result.frequencies_hz[k], ratio = result.damping_ratios[k];
-      return [play, rootText([e.re, e.im]), hertz === null ? result.kinds[k] : `${short(hertz, 4)} Hz`, ratio === null ? "" : short(ratio, 3)];
+      return [
+        play, rootText([e.re, e.im]), hertz === null ? result.kinds[k] : `${short(hertz, 4)} Hz`,
+        ratio === null ? "" : short(ratio, 3),
+      ];
     });
-    const words = result.description.map((/** @type {string} */ text) => element("li", "", text)), told = element("ul", "words");
+    const words = result.description.map((/** @type {string} */ text) => element("li", "", text));
+    const told = element("ul", "words");
     told.append(...words);
-    list.replaceChildren(staleNote(tools, job), tableOf(["mode", "eigenvalue", "frequency", "damping"], rows), told, ...notesOf(result.notes));
+    list.replaceChildren(
+      staleNote(tools, job), tableOf(["mode", "eigenvalue", "frequency", "damping"], rows), told,
+      ...notesOf(result.notes),
+    );
   }
 
   /** @param {number} number @param {any} result @param {any} job */
   async function playMode(number, result, job) {
     const motion = result.motions.find((/** @type {any} */ m) => m.number === number);
     if (!motion || motion.missing) throw new Error(motion ? motion.missing : "this mode has no motion to play");
-    const content = await tools.content(job.asked ? job.asked.text : job.text), q = inOrder(content, motion.coordinates, motion.q);
-    const names = content.record.about.names.coordinates, rest = names.map((/** @type {string} */ n) => result.equilibrium.q[n]);
+    const content = await tools.content(job.asked ? job.asked.text : job.text);
+    const q = inOrder(content, motion.coordinates, motion.q);
+    const names = content.record.about.names.coordinates;
+    const rest = names.map((/** @type {string} */ n) => result.equilibrium.q[n]);
     const parameters = (job.asked ? job.asked.options : job.options || {}).parameters || {};
     const e = result.eigenvalues[number - 1];
     plane.mark([e.re, e.im]);
@@ -205,8 +244,13 @@ function makeEigenvalues(host, tools) {
       (Math.abs(p.value - result.value) < Math.abs(result.points[best].value - result.value) ? k : best), 0);
     slider.value = String(own);
     goTo(own);
-    list.replaceChildren(staleNote(tools, job), element("p", "quiet", "Move the slider; click a root to play its mode at that value."),
-      ...(result.lost.length ? [element("p", "quiet", `The equilibrium ends at ${result.parameter} = ${result.lost.map((/** @type {number} */ x) => short(x, 4)).join(", ")}.`)] : []));
+    list.replaceChildren(staleNote(tools, job), element(
+      "p", "quiet", "Move the slider; click a root to play its mode at that value.",
+    ),
+      ...(result.lost.length ? [element(
+        "p", "quiet",
+        `The equilibrium ends at ${result.parameter} = ${result.lost.map((/** @type {number} */ x) => short(x, 4)).join(", ")}.`,
+      )] : []));
   }
 
   /** @param {number} k */
@@ -228,12 +272,17 @@ function makeEigenvalues(host, tools) {
     plane.mark(root);
     let from = modes;
     if (locus) {
-      const one = locus.result.points[point], asked = { at: one.at, parameters: { [locus.result.parameter]: one.value } };
+      const one = locus.result.points[point];
+      const asked = { at: one.at, parameters: { [locus.result.parameter]: one.value } };
       const job = await tools.compute("modes", asked, { text: (locus.job.asked || locus.job).text, quiet: true });
       from = { result: job.result, job: { ...job, asked: job.asked || { text: locus.job.text, options: asked } } };
     }
     const far = (/** @type {any} */ e) => Math.hypot(e.re - root[0], Math.abs(e.im) - Math.abs(root[1]));
-    const list2 = from.result.eigenvalues, k = list2.reduce((/** @type {number} */ best, /** @type {any} */ e, /** @type {number} */ i) => (far(e) < far(list2[best]) ? i : best), 0);
+    const list2 = from.result.eigenvalues;
+    const k = list2.reduce(
+      (/** @type {number} */ best, /** @type {any} */ e, /** @type {number} */ i) => (far(e) < far(list2[best]) ? i : best),
+      0,
+    );
     await playMode(k + 1, from.result, from.job);
     plane.mark(root);
   }
@@ -255,11 +304,17 @@ function makeFloquet(host, tools) {
   panel.append(canvas);
   panel.hidden = true;
   const plane = createPlane(canvas, () => {}, { circle: true });
+  const close = element("input"), label = element("label", "quiet-label", " search for a periodic motion near the start");
+  close.type = "checkbox";
+  label.prepend(close);
   const task = createTask("Floquet multipliers", async () => {
-    const job = await tools.compute("floquet", {});
+    const job = await tools.compute("floquet", close.checked ? { close: true } : {});
     show(job.result, job);
   });
-  host.append(element("p", "quiet", "Stability of the motion of a mechanism that is driven periodically, over one period."), settings(task.button), task.note, panel, out);
+  host.append(
+    element("p", "quiet", "Stability of the motion of a mechanism that is driven periodically, over one period."),
+    settings(task.button, label), task.note, panel, out,
+  );
 
   /** @param {any} result @param {any} job */
   function show(result, job) {
@@ -270,13 +325,23 @@ function makeFloquet(host, tools) {
     play.type = "button";
     play.addEventListener("click", async () => {
       const content = await tools.content(job.asked ? job.asked.text : job.text), { motion } = result;
-      tools.scene.motion(content, { title: `one period, ${result.verdict}`, t: motion.t, q: inOrder(content, motion.coordinates, motion.q) });
+      tools.scene.motion(
+        content,
+        { title: `one period, ${result.verdict}`, t: motion.t, q: inOrder(content, motion.coordinates, motion.q) },
+      );
       tools.shown("floquet", "one period");
       tools.look();
     });
-    out.replaceChildren(staleNote(tools, job), element("p", `verdict ${result.verdict.includes("unstable") ? "bad" : "good"}`, `${result.verdict} (${result.certainty})`),
-      element("p", "quiet", result.reason), factsOf([["period", `${short(result.period, 6)} ${result.time_unit}`]]), play,
-      tableOf(["multiplier", "size"], result.multipliers.map((/** @type {any} */ m) => [rootText([m.re, m.im]), short(m.size, 6)])), ...notesOf(result.notes));
+    out.replaceChildren(staleNote(tools, job), element(
+      "p", `verdict ${result.verdict.includes("unstable") ? "bad" : "good"}`, `${result.verdict} (${result.certainty})`,
+    ),
+      element("p", "quiet", result.reason), factsOf([[
+        "period", `${short(result.period, 6)} ${result.time_unit}`,
+      ]]), play,
+      tableOf(
+        ["multiplier", "size"],
+        result.multipliers.map((/** @type {any} */ m) => [rootText([m.re, m.im]), short(m.size, 6)]),
+      ), ...notesOf(result.notes));
   }
   return { show, opened: () => plane.draw(), retheme: plane.draw };
 }

@@ -17,7 +17,8 @@ export function createRuns(tools) {
     },
     /** The name of a run. @param {any} job */
     label(job) {
-      const name = job.files && job.files[0] ? job.files[0].replace(/\.npz$/, "") : job.id, number = /-run(?:-(\d+))?$/.exec(name);
+      const name = job.files && job.files[0] ? job.files[0].replace(/\.npz$/, "") : job.id;
+      const number = /-run(?:-(\d+))?$/.exec(name);
       return number && job.title === tools.model.file ? `run ${number[1] || 1}` : name;
     },
     /** Names and numbers for a choice. @returns {[string, string][]} */
@@ -47,7 +48,8 @@ export function createRuns(tools) {
  * @param {number[][]} q
  */
 export function inOrder(content, names, q) {
-  const wanted = content.record.about.names.coordinates, places = wanted.map((/** @type {string} */ name) => names.indexOf(name));
+  const wanted = content.record.about.names.coordinates;
+  const places = wanted.map((/** @type {string} */ name) => names.indexOf(name));
   if (places.includes(-1)) throw new Error(`the motion has no coordinate ${wanted[places.indexOf(-1)]}`);
   return q.map(row => places.map((/** @type {number} */ k) => row[k]));
 }
@@ -59,17 +61,31 @@ export function motionOfRun(result, content, title) {
   const rates = names.map((/** @type {string} */ name) => `${name}_dot`);
   const rate = rates.every((/** @type {string} */ name) => states[name]) ? rows(rates) : undefined;
   const energy = energyGroups(result);
-  return { title, t, q: rows(names), rate, parameters: result.parameters, groups: [...groupsOf(t, states, result.units), ...energy] };
+  return {
+    title, t, q: rows(names), rate, parameters: result.parameters,
+    groups: [...groupsOf(t, states, result.units), ...energy],
+  };
 }
 
 /** Energies of a run as groups of lines. @param {any} result @returns {any[]} */
 export function energyGroups(result) {
   const { energies, t } = result, unit = result.energy_unit ? ` [${result.energy_unit}]` : "";
   if (!energies) return [];
-  const line = (/** @type {string} */ name, /** @type {string} */ key) => ({ name, x: t, y: energies[key].map((/** @type {any} */ y) => y ?? NaN) });
-  const groups = [{ name: "energy: T, V, E", up: `energy${unit}`, log: false, lines: [line("T kinetic", "kinetic"), line("V potential", "potential"), line("E total", "energy")] }];
-  if (energies.work.some((/** @type {number} */ w) => w !== 0)) groups.push({ name: "work", up: `work${unit}`, log: false, lines: [line("work", "work")] });
-  const error = { name: "|error| of the balance", x: t, y: energies.error.map((/** @type {any} */ y) => Math.abs(y ?? NaN)) };
-  groups.push({ name: "error of the energy balance", up: `|error|${unit}`, log: /** @type {any} */ ("auto"), lines: [error] });
+  const line = (/** @type {string} */ name, /** @type {string} */ key) => ({
+    name, x: t, y: energies[key].map((/** @type {any} */ y) => y ?? NaN),
+  });
+  const groups = [{
+    name: "energy: T, V, E", up: `energy${unit}`, log: false,
+    lines: [line("T kinetic", "kinetic"), line("V potential", "potential"), line("E total", "energy")],
+  }];
+  if (energies.work.some((/** @type {number} */ w) => w !== 0)) groups.push({
+    name: "work", up: `work${unit}`, log: false, lines: [line("work", "work")],
+  });
+  const error = {
+    name: "|error| of the balance", x: t, y: energies.error.map((/** @type {any} */ y) => Math.abs(y ?? NaN)),
+  };
+  groups.push({
+    name: "error of the energy balance", up: `|error|${unit}`, log: /** @type {any} */ ("auto"), lines: [error],
+  });
   return groups;
 }

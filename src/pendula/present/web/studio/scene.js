@@ -37,8 +37,11 @@ function furnish(id) {
  * @param {number} most the fastest that is chosen at first
  */
 function fillSpeeds(changed, most = 1) {
-  const select = byId("speed"), first = Math.max(SPEED_CHOICES[0], ...SPEED_CHOICES.filter(value => value <= Math.min(1, most)));
-  for (const value of SPEED_CHOICES) select.append(new Option(`${value}\u00d7`, String(value), value === first, value === first));
+  const select = byId("speed");
+  const first = Math.max(SPEED_CHOICES[0], ...SPEED_CHOICES.filter(value => value <= Math.min(1, most)));
+  for (const value of SPEED_CHOICES) select.append(new Option(
+    `${value}\u00d7`, String(value), value === first, value === first,
+  ));
   select.addEventListener("change", () => changed(Number(select.value)));
 }
 
@@ -94,7 +97,9 @@ function liveShow(content, acts) {
   scenery.follow(mechanism);
   const stage = createStage(canvas, scenery.scene);
   stage.retheme();
-  canvas.setAttribute("aria-label", `${record.title} in motion. Bodies: ${record.about.names.bodies.slice(0, 12).join(", ")}.`);
+  canvas.setAttribute(
+    "aria-label", `${record.title} in motion. Bodies: ${record.about.names.bodies.slice(0, 12).join(", ")}.`,
+  );
   const reactions = createReactions(content.wrenches, toy), past = createHistory(toy, reactions);
   const traces = createTraces(toy, stage, scenery, null);
   let poses = scenery.poses(mechanism), frames = 0, marks = /** @type {any[]} */ ([]), building = false;
@@ -149,7 +154,9 @@ function liveShow(content, acts) {
   });
   click("keep", () => {
     const changed = record.sliders.filter((/** @type {any} */ s) => mechanism.get(s.name) !== s.value);
-    acts.keep(mechanism.state, Object.fromEntries(changed.map((/** @type {any} */ s) => [s.name, mechanism.get(s.name)])));
+    acts.keep(
+      mechanism.state, Object.fromEntries(changed.map((/** @type {any} */ s) => [s.name, mechanism.get(s.name)])),
+    );
   });
   canvas.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== " ") return;
@@ -241,11 +248,20 @@ function motionShow(content, motion) {
   }
   fillSpeeds(() => playback.refresh(), span / SHORTEST);
   const playback = createPlayback(
-    { play: byId("play"), symbol: byId("play-icon"), back: byId("back"), next: byId("next"), slider: byId("time"), clock: byId("clock"), speed: byId("speed"), loop: byId("loop") },
-    { span, step: span / Math.max(1, motion.t.length - 1), t0, unit: record.units.time ? ` ${record.units.time}` : "", picture },
+    {
+      play: byId("play"), symbol: byId("play-icon"), back: byId("back"), next: byId("next"), slider: byId("time"),
+      clock: byId("clock"), speed: byId("speed"), loop: byId("loop"),
+    },
+    {
+      span, step: span / Math.max(1, motion.t.length - 1), t0, unit: record.units.time ? ` ${record.units.time}` : "",
+      picture,
+    },
   );
   byId("controls").hidden = !(span > 0);
-  usePointer(canvas, stage, { changed: playback.refresh, hover: nameTip(stage, scenery.scene.bodies), planar: scenery.scene.planar });
+  usePointer(
+    canvas, stage,
+    { changed: playback.refresh, hover: nameTip(stage, scenery.scene.bodies), planar: scenery.scene.planar },
+  );
   canvas.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== " ") return;
     event.preventDefault();

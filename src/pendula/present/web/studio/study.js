@@ -89,7 +89,8 @@ export function createStudy(tools, tabs) {
 export function useTabKeys(bar) {
   bar.addEventListener("keydown", event => {
     const buttons = /** @type {HTMLElement[]} */ ([...bar.querySelectorAll("[role=tab]")]);
-    const k = buttons.indexOf(/** @type {any} */ (document.activeElement)), by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const k = buttons.indexOf(/** @type {any} */ (document.activeElement));
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (k < 0 || !by) return;
     const next = buttons[(k + by + buttons.length) % buttons.length];
     next.click();
@@ -222,7 +223,8 @@ export function notesOf(notes) {
  * @returns {any}
  */
 export function stripOf(groups, across) {
-  const panel = element("section", "panel strip study-strip"), head = element("div", "head"), select = element("select");
+  const panel = element("section", "panel strip study-strip"), head = element("div", "head");
+  const select = element("select");
   const legend = element("div", "legend"), chart = element("div", "chart"), canvas = element("canvas");
   select.setAttribute("aria-label", "Signals shown");
   canvas.setAttribute("role", "img");
@@ -239,7 +241,10 @@ export function stripOf(groups, across) {
     draw();
   });
   new ResizeObserver(draw).observe(canvas);
-  return { panel, draw, retheme() { strip.retheme(); draw(); }, choose: (/** @type {number} */ k) => { strip.choose(k); draw(); } };
+  return {
+    panel, draw, retheme() { strip.retheme(); draw(); },
+    choose: (/** @type {number} */ k) => { strip.choose(k); draw(); },
+  };
 }
 
 /**
@@ -251,8 +256,15 @@ export function stripOf(groups, across) {
 export function groupsOf(t, states, units) {
   /** @type {Map<string, any>} */ const found = new Map();
   for (const [name, y] of Object.entries(states)) {
-    const unit = units[name] || "", speed = name.endsWith("_dot") || /^omega|_u\d?$/.test(name), key = `${speed ? "speeds" : "coordinates"} ${unit}`;
-    if (!found.has(key)) found.set(key, { name: unit ? `${speed ? "speeds" : "coordinates"} [${unit}]` : speed ? "speeds" : "coordinates", up: unit ? `[${unit}]` : "", lines: [] });
+    const unit = units[name] || "", speed = name.endsWith("_dot") || /^omega|_u\d?$/.test(name);
+    const key = `${speed ? "speeds" : "coordinates"} ${unit}`;
+    if (!found.has(key)) found.set(
+      key,
+      {
+        name: unit ? `${speed ? "speeds" : "coordinates"} [${unit}]` : speed ? "speeds" : "coordinates",
+        up: unit ? `[${unit}]` : "", lines: [],
+      },
+    );
     if (found.get(key).lines.length < 12) found.get(key).lines.push({ name, x: t, y });
   }
   return [...found.values()];

@@ -61,7 +61,8 @@ export function createProblems(model, go) {
   const host = byId("problems");
 
   function draw() {
-    const empty = !model.data.bodies?.length && !model.data.joints?.length, problems = model.shownProblems, shown = problems.slice(0, SHOWN).map((/** @type {any} */ problem) => {
+    const empty = !model.data.bodies?.length && !model.data.joints?.length, problems = model.shownProblems;
+    const shown = problems.slice(0, SHOWN).map((/** @type {any} */ problem) => {
       const button = element("button", "problem-line"), place = element("b", "", placeOf(problem));
       button.type = "button";
       button.append(place, document.createTextNode(` ${problem.message}`));
@@ -74,7 +75,8 @@ export function createProblems(model, go) {
     host.replaceChildren(...shown);
     host.hidden = !problems.length;
     const count = byId("problem-count");
-    count.textContent = problems.length ? `${problems.length} ${problems.length === 1 ? "problem" : "problems"}` : empty ? "empty" : "valid";
+    const some = `${problems.length} ${problems.length === 1 ? "problem" : "problems"}`;
+    count.textContent = problems.length ? some : empty ? "empty" : "valid";
     count.classList.toggle("empty", empty);
     count.classList.toggle("bad", problems.length > 0);
   }
@@ -85,6 +87,9 @@ export function createProblems(model, go) {
 
 /** Where a problem is, in words: the element and its field. @param {any} problem */
 function placeOf(problem) {
-  const path = problem.path || [], inside = path.slice(/^(body|joint|force|parameter|input|initial) /.test(problem.element || "") ? 2 : 0);
-  return [problem.element || (problem.line ? `line ${problem.line}` : "model"), inside.join(".")].filter(Boolean).join(", ") + ":";
+  const path = problem.path || [];
+  const inside = path.slice(/^(body|joint|force|parameter|input|initial) /.test(problem.element || "") ? 2 : 0);
+  return [
+    problem.element || (problem.line ? `line ${problem.line}` : "model"), inside.join("."),
+  ].filter(Boolean).join(", ") + ":";
 }
