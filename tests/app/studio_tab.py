@@ -23,10 +23,6 @@ class Tab(Browser):
         super().__init__(width, height, dark=dark)
         self.address = address
 
-    def __enter__(self):
-        self.visit()
-        return self
-
     def visit(self):
         """Opens the page, or opens it again, and waits until it is ready."""
         self.ask("Page.navigate", url="about:blank")

@@ -25,6 +25,29 @@ pytestmark = [
 pytest.importorskip("starlette", reason="the studio needs the extra studio of the package")
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A studio for several tests; the page opens the newest model of its folder."""
+    with studio(tmp_path_factory.mktemp("studio")) as server:
+        yield server
+
+
+def put(server, name, model):
+    """Writes a library mechanism, or a text, into the folder of a studio."""
+    text = model if "\n" in model else pendula.dumps(pendula.library.mechanisms()[model].make())
+    (server.folder / name).write_text(text, encoding="utf-8")
+
+
+def open_page(server, name, model, **options):
+    """A tab that shows a model live."""
+    put(server, name, model)
+    tab = Tab(address(server), **options)
+    tab.visit()
+    assert tab.text_of("#file-name") == name
+    tab.until("Number(document.body.dataset.lived) > 0")
+    return tab
+
+
 def address(server):
     return f"http://127.0.0.1:{server.port}/?token={server.token}"
 
@@ -68,6 +91,7 @@ def cart_frequencies(model):
 
 def test_a_cart_is_built_simulated_studied_and_reported_from_an_empty_folder(tmp_path):
     with studio(tmp_path) as server, Tab(address(server)) as tab:
+        tab.visit()
         assert list(tmp_path.glob("*.toml")) == []  # opening the page alone leaves nothing behind
         build_cart(tab)
         tab.press("Simulate")
@@ -109,65 +133,92 @@ def test_a_cart_is_built_simulated_studied_and_reported_from_an_empty_folder(tmp
     assert "untitled" in re.search("<title>(.*?)</title>", (tmp_path / name).read_text(encoding="utf-8"))[1]
 
 
-def test_form_and_text_are_one_model_with_problems_at_their_places_and_undo(tmp_path):
-    with studio(tmp_path, "double-pendulum") as server, Tab(address(server)) as tab:
-        tab.until("Number(document.body.dataset.lived) > 0")
+def test_form_and_text_are_one_model_with_problems_at_their_places_and_undo(home):
+    with open_page(home, "both.toml", "double-pendulum") as tab:
         tab.write("parameters l", "2.5")
         tab.until("window.pendula.text.includes('l = 2.5')")
         tab.leave()
         tab.write("parameters l", "2*nothing")
         tab.until("window.pendula.problems.length > 0")
-        field = "[data-path='parameters/l']"
-        assert "nothing" in tab.until(f'document.querySelector("{field} > .problem:not([hidden])")?.textContent')
+        told = "document.querySelector('[data-path=\"parameters/l\"] > .problem:not([hidden])')?.textContent"
+        assert "nothing" in tab.until(told)
         tab.press("TOML")
         line = 1 + next(k for k, row in enumerate(tab.run("window.pendula.text").splitlines()) if row.startswith("l ="))
-        assert (
-            tab.run(
-                "[...document.getElementById('lines').children].findIndex(one => one.classList.contains('wrong')) + 1"
-            )
-            == line
-        )
+        marked = "[...document.getElementById('lines').children].findIndex(one => one.classList.contains('wrong'))"
+        assert tab.run(marked) + 1 == line
         tab.press("Undo")
         tab.until("window.pendula.problems.length === 0 && window.pendula.text.includes('l = 2.5')")
         tab.press("Redo")
         tab.until("window.pendula.problems.length > 0")
         tab.press("Undo")
         tab.press("Model as TOML")
-        tab.run("(area => area.setSelectionRange(0, area.value.length))(document.getElementById('text'))")
-        tab.ask("Input.insertText", text=tab.run("window.pendula.text").replace("l = 2.5", "l = 3.5"))
+        tab.run("document.getElementById('text').select()")
+        tab.ask("Input.insertText", text=tab.run("window.pendula.text").replace("l = 2.5", "l = 3.5  # longer"))
         tab.until("window.pendula.model.parameters.l === 3.5")
         tab.press("Form")
         assert tab.run("document.querySelector('[data-focus=\"parameters/l\"]').value") == "3.5"
+        assert "comments" in tab.text_of("#form .note-line")
         tab.until("document.getElementById('saved').textContent === 'saved'")
         assert tab.troubles == []
-    assert pendula.load(tmp_path / "double-pendulum.toml").parameter_values["l"] == 3.5
+    assert pendula.load(home.folder / "both.toml").parameter_values["l"] == 3.5
 
 
-def test_names_of_a_hostile_model_are_shown_as_text(tmp_path):
-    text = pendula.dumps(pendula.library.pendulum().with_changes(name=HOSTILE[:100], description=HOSTILE))
-    (tmp_path / "hostile.toml").write_text(text, encoding="utf-8")
-    with studio(tmp_path, str(tmp_path / "hostile.toml")) as server, Tab(address(server)) as tab:
-        tab.until("Number(document.body.dataset.lived) > 0")
+def test_parts_are_renamed_copied_and_removed_with_what_refers_to_them(home):
+    with open_page(home, "parts.toml", "double-pendulum") as tab:
+        tab.press("upper", "#form [data-path='bodies']")
+        tab.write("bodies 1 name", "arm")
+        tab.leave()
+        tab.until("window.pendula.text.includes('\"arm\"')")
+        model = tab.run("window.pendula.model")
+        assert [joint["child"]["body"] for joint in model["joints"]] == ["arm", "lower"]
+        assert model["joints"][1]["parent"]["body"] == "arm"
+        tab.press("duplicate lower")
+        tab.until("window.pendula.model.bodies.length === 3")
+        names = tab.run("window.pendula.model.bodies.map(body => body.name)")
+        assert len(set(names)) == 3
+        tab.until("window.pendula.problems.length > 0")  # nothing connects the copy
+        tab.press(f"remove {names[2]}")
+        tab.press("remove lower")
+        tab.until("window.pendula.problems.length === 0 && window.pendula.model.bodies.length === 1")
+        model = tab.run("window.pendula.model")
+        assert [joint["name"] for joint in model["joints"]] == ["theta1"]
+        assert [force["joint"] for force in model["forces"]] == ["theta1"]
+        assert list(model["initial"]) == ["theta1"]
+        assert tab.troubles == []
+
+
+def test_long_work_is_followed_and_cancelled(home):
+    with open_page(home, "long.toml", "double-pendulum") as tab:
+        tab.write("Duration of the simulation", "1e6")
+        tab.press("Simulate")
+        tab.until("!document.getElementById('work').hidden && document.getElementById('work-bar').value > 0")
+        tab.press("Cancel")
+        assert tab.until("document.getElementById('error').textContent") == "cancelled"
+        tab.until("document.getElementById('work').hidden && !document.getElementById('simulate').disabled")
+        assert tab.troubles == []
+
+
+def test_names_of_a_hostile_model_are_shown_as_text(home):
+    hostile = pendula.library.pendulum().with_changes(name=HOSTILE[:100], description=HOSTILE)
+    with open_page(home, "hostile.toml", pendula.dumps(hostile)) as tab:
         tab.press("Simulate")
         tab.until("window.pendula.shows === 'motion'")
-        tab.press("Results")
-        assert tab.run("window.broken") is None
-        assert tab.run("document.querySelectorAll('img, body script:not([type=module])').length") == 0
         assert HOSTILE[:40] in tab.text_of("#form")
-        (tmp_path / "turned.toml").write_text(f'name = "{TURNED}"\n"{HOSTILE[:40]}" = 1\n', encoding="utf-8")
+        tab.press("Results")
         tab.press("Close")
+        put(home, "turned.toml", f'name = "{TURNED}"\n"{HOSTILE[:40]}" = 1\n')
         tab.press("Open")
         tab.press("turned.toml", "#dialog")
         tab.until("window.pendula.problems.length > 0")
         assert HOSTILE[:40] in tab.until("document.getElementById('problems').textContent")
         assert TURNED not in tab.text_of("#problems")
         assert tab.run("window.broken") is None
+        assert tab.run("document.querySelectorAll('img, body script:not([type=module])').length") == 0
         assert tab.troubles == []
 
 
-def test_a_page_that_is_opened_again_shows_what_was_there(tmp_path):
-    with studio(tmp_path, "pendulum") as server, Tab(address(server)) as tab:
-        tab.until("Number(document.body.dataset.lived) > 0")
+def test_a_page_that_is_opened_again_shows_what_was_there(home):
+    with open_page(home, "again.toml", "pendulum") as tab:
         tab.press("Equilibria", "#study-tabs")
         tab.press("Find equilibria")
         rows = tab.until("document.querySelectorAll('#study-equilibria tr').length")
@@ -177,16 +228,80 @@ def test_a_page_that_is_opened_again_shows_what_was_there(tmp_path):
         assert tab.run("window.pendula.model.parameters.g") == 1.62
         tab.until(f"document.querySelectorAll('#study-equilibria tr').length === {rows}")
         assert "earlier version" in tab.text_of("#study-equilibria .stale:not([hidden])")
-        tab.press("Undo") if tab.run("!document.getElementById('undo').disabled") else None
         assert tab.troubles == []
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_the_page_fits_a_telephone(tmp_path, dark):
-    with studio(tmp_path, "cart-pole") as server, Tab(address(server), 390, 780, dark=dark) as tab:
-        tab.until("Number(document.body.dataset.lived) > 0")
+@pytest.mark.parametrize("dark", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["light", "dark"])
+def test_the_page_fits_a_telephone(home, dark):
+    with open_page(home, "phone.toml", "cart-pole", width=390, height=780, dark=dark) as tab:
         for part, inside in (("Model", "#form"), ("Study", "#study-views"), ("Scene", "#view")):
             tab.press(part, "#places")
             assert tab.run(f"document.querySelector({inside!r}).checkVisibility()")
             assert tab.width_needed() <= 390
+        assert tab.troubles == []
+
+
+@pytest.mark.slow
+def test_the_state_of_the_scene_is_kept_in_the_model_and_exports_are_written(home):
+    with open_page(home, "keep.toml", "heavy-top") as tab:
+        tab.press("Pause")
+        state = tab.run("window.pendula.state")
+        tab.press("Keep")
+        tab.until("window.pendula.problems.length === 0 && 'pivot_q0' in window.pendula.model.initial")
+        kept = tab.run("window.pendula.model.initial")
+        assert kept == pytest.approx(state, rel=1e-10, abs=1e-10)
+        tab.press("Simulate")
+        tab.until("window.pendula.shows === 'motion'")
+        tab.press("Export")
+        for name in ("Model", "Live page", "Animation", "Figure", "Data", "Python script"):
+            tab.press(f"make {name}")
+            line = f"[...document.querySelectorAll('.export-line')].find(one => one.textContent.startsWith({name!r}))"
+            file = tab.until(f"({line}).querySelector('a')?.textContent")
+            assert (home.folder / file).stat().st_size > 0
+        assert tab.troubles == []
+    compile((home.folder / file).read_text(encoding="utf-8"), file, "exec")
+
+
+@pytest.mark.slow
+def test_every_study_shows_its_result_and_a_root_plays_its_mode(home):
+    with open_page(home, "studies.toml", "inverted-chain") as tab:
+        for _ in range(2):
+            before = len(tab.run("[...document.getElementById('source').options].map(one => one.value)"))
+            tab.press("Simulate")
+            tab.until(
+                f"document.getElementById('source').options.length > {before} && window.pendula.shows === 'motion'"
+            )
+        for tabname, button, found in (
+            ("Certificate", "Check all formulations", "#study-certificate .verdict.good"),
+            ("Reactions", "Forces in joints", "#study-reactions table"),
+            ("Compare", "Compare", "#study-compare table"),
+            ("Ensemble", "Run the ensemble", "#study-ensemble .facts"),
+            ("Floquet", "Floquet multipliers", "#study-floquet .verdict"),
+        ):
+            tab.press(tabname, "#study-tabs")
+            tab.press(button, "#study-views")
+            tab.until(f"document.querySelector({found!r})")
+        tab.press("▶ Play one period")
+        tab.until("document.getElementById('source').selectedOptions[0].textContent === 'one period'")
+    with open_page(home, "roots.toml", "double-pendulum") as tab:
+        tab.press("Eigenvalues", "#study-tabs")
+        tab.choose("Parameter", "l")
+        tab.press("Root locus")
+        tab.until("!document.querySelector('#study-eigenvalues .over').hidden")
+        roots = tab.until("document.querySelector('#study-eigenvalues canvas').getAttribute('aria-label')")
+        assert roots.startswith("4 roots")
+        slider = "document.querySelector('#study-eigenvalues input[type=range]')"
+        tab.run(f"({slider}).value = 5; ({slider}).dispatchEvent(new Event('input'))")
+        assert tab.until("document.querySelector('#study-eigenvalues canvas').getAttribute('aria-label')") != roots
+        tab.click(
+            *tab.run("""(canvas => {
+          const box = canvas.getBoundingClientRect(), [x, y] = JSON.parse(canvas.dataset.places)[0];
+          return [box.left + x, box.top + y];
+        })(document.querySelector('#study-eigenvalues canvas'))""")
+        )
+        tab.until("document.getElementById('source').selectedOptions[0].textContent.startsWith('mode')")
+        tab.press("Equations", "#study-tabs")
+        tab.until("document.querySelector('#study-equations math')")
+        tab.choose("Language of the equations", "LaTeX")
+        tab.until("document.querySelector('#study-equations pre')?.textContent.includes('\\\\begin')")
         assert tab.troubles == []

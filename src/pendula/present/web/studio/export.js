@@ -46,7 +46,7 @@ export function createExport(tools) {
   }
 
   /** @param {string} kind @param {any} options */
-  const job = (kind, options) => async () => (await tools.compute(kind, options())).files;
+  const job = (kind, options) => async () => (await tools.compute(kind, await options())).files;
 
   const lastRun = () => {
     const [run] = tools.runs.list();
@@ -75,7 +75,7 @@ export function createExport(tools) {
         line("Data", "arrays of the last run, NPZ", async () => lastRun().files),
         line(
           "Python script", "reproduces what is on the screen",
-          job("script", () => ({ shown: tools.onScreen(), write: true })),
+          job("script", async () => ({ shown: await tools.onScreen(), write: true })),
         ),
       ]);
     },

@@ -111,6 +111,7 @@ function useScene(tools) {
       model.edit((/** @type {any} */ data) => {
         const names = new Set((model.about?.coordinates || []).concat(model.about?.speeds || []).map((/** @type {any} */ c) => c.name));
         data.initial ||= {};
+        for (const [name, value] of Object.entries(data.initial)) if (typeof value === "object") delete data.initial[name]; // rotations
         for (const [name, value] of Object.entries(state)) if (names.has(name)) data.initial[name] = Number(value.toPrecision(12));
         for (const [name, value] of Object.entries(parameters)) {
           if (data.parameters && name in data.parameters) data.parameters[name] = value;
@@ -121,7 +122,7 @@ function useScene(tools) {
   });
 
   const options = () => {
-    const list = /** @type {[string, string][]} */ ([["live simulation", "live"]]);
+    const list = /** @type {[string, string][]} */ ([["live", "live"]]);
     if (special) list.push([special, "special"]);
     fillOptions(source, [...list, ...runs.options().slice(0, 30)]);
     source.value = shown;
@@ -173,11 +174,10 @@ function useScene(tools) {
     } catch (/** @type {any} */ error) {
       if (text !== wanted) return;
       wanted = "";
-      const message = document.getElementById("message");
-      if (message) {
-        message.textContent = error.message;
-        message.hidden = false;
-      }
+      tools.scene.clear(); // nothing else is shown in its place
+      byId("hint").textContent = "";
+      byId("message").textContent = error.message;
+      byId("message").hidden = false;
     }
   };
 
@@ -296,6 +296,7 @@ async function restoreResults(tools) {
       const job = await tools.jobs.load(latest.get(kind).id);
       if (tools.model.file !== file) return;
       tools.study.show(job, false);
+      tools.remember(job);
     } catch {
       // a result that is no longer there is not shown
     }
@@ -303,15 +304,19 @@ async function restoreResults(tools) {
 }
 
 /** What is open, as jobs that a script can do again. @param {any} tools */
-function onScreen(tools) {
+async function onScreen(tools) {
   const kinds = new Set([
-    "simulate", "equilibria", "linear", "modes", "stability", "certificate", "reactions", "floquet", "ensemble",
+    "simulate", "equilibria", "modes", "stability", "locus", "certificate", "reactions", "floquet", "ensemble", "section",
   ]);
-  const seen = tools.results.filter((/** @type {any} */ job) => kinds.has(job.kind) && job.asked.text === tools.model.text);
-  return seen.map((/** @type {any} */ job) => {
-    const { run: _r, name: _n, ...options } = job.asked.options;
-    return { kind: job.kind, options };
-  });
+  const seen = tools.results.filter(
+    (/** @type {any} */ job) => kinds.has(job.kind) && job.asked.text === tools.model.text,
+  );
+  return Promise.all(seen.map(async (/** @type {any} */ job) => {
+    const { run, name: _, ...options } = job.asked.options;
+    if (!run) return { kind: job.kind, options };
+    const { name: _also, ...ofRun } = (await tools.runs.load(run)).asked.options;
+    return { kind: job.kind, options: { ...ofRun, ...options } };
+  }));
 }
 
 /** What scripts of lecturers and tests can ask the page. @param {any} tools */
@@ -342,12 +347,13 @@ async function start() {
   tools.builder = createBuilder(tools.scene, tools.model);
   tools.results = [];
   tools.study = createStudy(tools, [...FORMULA_TABS, ...REST_TABS, ...MOTION_TABS, FLOQUET_TAB]);
+  tools.remember = (/** @type {any} */ job) => {
+    tools.results = [...tools.results.filter((/** @type {any} */ old) => old.kind !== job.kind), job];
+  };
   const compute = tools.compute;
   tools.compute = async (/** @type {any[]} */ ...given) => {
     const job = await compute(...given);
-    if (job.kind !== "live" && job.kind !== "equations") tools.results = [
-      ...tools.results.filter((/** @type {any} */ old) => old.kind !== job.kind), job,
-    ];
+    tools.remember(job);
     return job;
   };
   tools.onScreen = () => onScreen(tools);
@@ -356,6 +362,7 @@ async function start() {
     try {
       const whole = await tools.jobs.load(job.id);
       if (tools.study.show(whole)) goTo("study");
+      tools.remember(whole);
       if (job.kind === "simulate") await tools.playRun(job.id);
     } catch (error) {
       tools.tell(error);

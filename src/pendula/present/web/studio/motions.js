@@ -137,11 +137,15 @@ function makeCompare(host, tools) {
 
   /** @param {any} result @param {any} job */
   function show(result, job) {
+    const runs = tools.runs.list(), who = result.runs.map((/** @type {string} */ id, /** @type {number} */ k) => {
+      const run = runs.find((/** @type {any} */ one) => one.id === id);
+      return run ? tools.runs.label(run) : ["first", "second"][k];
+    });
     const groups = Object.entries(result.states).slice(0, 24).map(([name, pair]) => {
       const unit = result.units[name] ? ` [${result.units[name]}]` : "", [a, b] = /** @type {number[][]} */ (pair);
       return {
         name, up: `${name}${unit}`, log: false,
-        lines: [{ name: "first", x: result.t, y: a }, { name: "second", x: result.t, y: b }],
+        lines: [{ name: who[0], x: result.t, y: a }, { name: who[1], x: result.t, y: b }],
       };
     });
     const gaps = Object.entries(result.states).slice(0, 6).map(([name, pair]) => ({

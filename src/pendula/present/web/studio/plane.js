@@ -80,6 +80,7 @@ export function createPlane(canvas, chosen, options = {}) {
         ctx.stroke();
       }
     }
+    canvas.dataset.places = JSON.stringify(roots.map(([re, im]) => [xOf(re), yOf(im)])); // in pixels of the canvas
     canvas.setAttribute("aria-label", `${roots.length} roots: ${roots.slice(0, 12).map(rootText).join(", ")}`);
   }
 
@@ -138,10 +139,7 @@ export function createPlane(canvas, chosen, options = {}) {
   });
   new ResizeObserver(draw).observe(canvas);
 
-  return {
-    show, mark, draw,
-    /** Where a root is, in pixels of the canvas. */ pixel: (/** @type {Root} */ root) => [xOf(root[0]), yOf(root[1])],
-  };
+  return { show, mark, draw };
 }
 
 /** A root in a few characters. @param {Root} root */

@@ -304,13 +304,16 @@ function makeFloquet(host, tools) {
   panel.append(canvas);
   panel.hidden = true;
   const plane = createPlane(canvas, () => {}, { circle: true });
+  const close = element("input"), label = element("label", "quiet-label", " search for a periodic motion near the start");
+  close.type = "checkbox";
+  label.prepend(close);
   const task = createTask("Floquet multipliers", async () => {
-    const job = await tools.compute("floquet", {});
+    const job = await tools.compute("floquet", close.checked ? { close: true } : {});
     show(job.result, job);
   });
   host.append(
     element("p", "quiet", "Stability of the motion of a mechanism that is driven periodically, over one period."),
-    settings(task.button), task.note, panel, out,
+    settings(task.button, label), task.note, panel, out,
   );
 
   /** @param {any} result @param {any} job */
