@@ -15,7 +15,7 @@ import pytest
 from pendula.app.studio.crew import Worker
 from tests.app.studio_server import ENDLESS, PENDULUM, children, is_running, studio, wait_until
 
-SECONDS = 10.0
+SECONDS = 20.0
 """An end counts as clean if it takes no longer than this, also on a machine with other work."""
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")

@@ -76,7 +76,9 @@ def test_random_mechanisms_move_as_the_library_simulates(seed, tmp_path):
     """Every joint and force of the model language, in trees and loops, in the plane and in space."""
     model = random_mechanism(seed)
     run = pendula.simulate(model, 0.3, tol=1e-11, samples=[0.0, 0.3])
-    script = "mechanism.advance(0.3, 1e-10); return [mechanism.time, Array.from(mechanism.values), mechanism.energyDrift];"
+    script = (
+        "mechanism.advance(0.3, 1e-10); return [mechanism.time, Array.from(mechanism.values), mechanism.energyDrift];"
+    )
     time, values, drift = run_engine(model, script, tmp_path)
     expected = np.concatenate([run.q[-1], run.v[-1]])
     assert time == 0.3

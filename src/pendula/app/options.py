@@ -253,6 +253,18 @@ def in_options(text: str) -> str:
     return text
 
 
+def in_fields(text: str) -> str:
+    """A message of the command line with names of fields in place of options, for pages with forms.
+
+    Example:
+        >>> in_fields("--at: there is no equilibrium 7")
+        'at: there is no equilibrium 7'
+    """
+    for option, word in (("-p ", ""), ("--over ", "parameter "), ("--", "")):
+        text = text.replace(option, word)
+    return text
+
+
 def write_result(result: Any, path: Path | None) -> list[str]:
     """Writes a result in the format of the file suffix, if a file is given; returns the line that reports it."""
     if path is None:

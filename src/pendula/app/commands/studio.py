@@ -31,14 +31,12 @@ NEEDED = ("starlette", "uvicorn", "websockets")
 )
 @click.option(
     "--memory-limit",
-    default=3000,
-    show_default=True,
     type=click.IntRange(500, 10**6),
     metavar="MB",
-    help="Most memory of one job.",
+    help="Most memory of one job. Default: a quarter of that of this machine, up to 3000.",
 )
 def studio_command(
-    model: str | None, folder: str, port: int, no_open: bool, time_limit: float, memory_limit: int
+    model: str | None, folder: str, port: int, no_open: bool, time_limit: float, memory_limit: int | None
 ) -> None:
     """Build and study mechanisms in the browser, starting with MODEL if it is given.
 
@@ -60,7 +58,8 @@ def studio_command(
     place = Folder(home)
     place.prepare()
     first = _first_model(place, model) if model is not None else ""
-    limits = Limits(seconds=time_limit, memory=memory_limit * 10**6)
+    memory = {} if memory_limit is None else {"memory": memory_limit * 10**6}
+    limits = Limits(seconds=time_limit, **memory)
 
     def tell(address: str) -> None:
         click.echo(f"The studio is at {address}")

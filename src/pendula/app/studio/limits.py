@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 BODY_BYTES = 2_000_000
 """Largest body of a request."""
@@ -45,6 +45,15 @@ CLIENT_NAME = 64
 """Longest name by which a page tells itself apart from others, in characters."""
 
 
+def memory_each() -> int:
+    """Memory of one worker [bytes]: a quarter of that of the machine, from 1 to 3 GB."""
+    try:
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # Windows
+        machine = 8_000_000_000
+    return min(max(machine // 4, 1_000_000_000), 3_000_000_000)
+
+
 @dataclass(frozen=True)
 class Limits:
     """What one job may use, and how many run at a time.
@@ -61,6 +70,6 @@ class Limits:
     seconds: float = 900.0
     quick_seconds: float = 120.0
     question_seconds: float = 10.0
-    memory: int = 3_000_000_000
+    memory: int = field(default_factory=memory_each)
     workers: int = max(3, min(6, os.cpu_count() or 1))
     each: int = 2

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pendula.app.studio.model_text import check_data, check_text
-from pendula.errors import UsageError
+from pendula.errors import PendulaError, UsageError
 
 
 def answer(question: str, given: Mapping[str, Any]) -> Any:
@@ -47,14 +47,17 @@ def _shown(value: Any) -> Any:
 
 
 def _template(given: Mapping[str, Any]) -> dict[str, Any]:
-    from pendula.app.options import read_model
+    from pendula.app.options import in_fields, read_model
     from pendula.library import mechanisms
     from pendula.model.files import dumps
 
     name, arguments = given["name"], given["arguments"]
     if name not in mechanisms():
         raise UsageError(f'there is no library mechanism "{name}"')
-    return {"text": dumps(read_model(name, tuple(f"{key}={value}" for key, value in arguments.items() if value)))}
+    try:
+        return {"text": dumps(read_model(name, tuple(f"{key}={value}" for key, value in arguments.items() if value)))}
+    except PendulaError as error:
+        raise UsageError(in_fields(str(error))) from None
 
 
 def _schema(given: Mapping[str, Any]) -> dict[str, Any]:

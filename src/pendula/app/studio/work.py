@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from pendula.app.options import in_fields
 from pendula.app.studio.asking import Options, Tell
 from pendula.app.studio.folder import Folder
 from pendula.app.studio.kinds import KINDS
@@ -115,18 +116,6 @@ def read_result(folder: Folder, name: str) -> dict[str, Any]:
         return found
     except (OSError, ValueError):
         raise UsageError(f'there is no result "{name}" in this folder') from None
-
-
-def in_fields(text: str) -> str:
-    """A message of the command line with names of fields in place of options.
-
-    Example:
-        >>> in_fields("--at: there is no equilibrium 7")
-        'at: there is no equilibrium 7'
-    """
-    for option, word in (("-p ", ""), ("--over ", "parameter "), ("--", "")):
-        text = text.replace(option, word)
-    return text
 
 
 def _json(value: Any) -> str:
