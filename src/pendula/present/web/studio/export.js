@@ -49,7 +49,7 @@ export function createExport(tools) {
   const job = (kind, options) => async () => (await tools.compute(kind, await options())).files;
 
   const lastRun = () => {
-    const [run] = tools.runs.list();
+    const run = tools.runs.list().find((/** @type {any} */ job) => job.title === model.file);
     if (!run) throw new Error("there is no run yet: press Simulate above the scene");
     return run;
   };

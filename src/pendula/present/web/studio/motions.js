@@ -6,11 +6,23 @@ import { element } from "../page.js";
 import { energyGroups } from "./runs.js";
 import { createTask, factsOf, fillOptions, notesOf, pick, settings, staleNote, stripOf, tableOf, typed } from "./study.js";
 
-/** A choice among the runs of the folder. @param {any} tools @param {string} label @returns {any} */
-function pickRun(tools, label) {
+/**
+ * A choice among the runs of the folder: the newest of this model, until another one is chosen.
+ * @param {any} tools @param {string} label @param {number} first the place of the one chosen at first
+ * @returns {any}
+ */
+function pickRun(tools, label, first = 0) {
   const made = pick(label, tools.runs.options());
   made.select.setAttribute("aria-label", label);
-  return { ...made, refresh: () => fillOptions(made.select, tools.runs.options()) };
+  let chosen = false;
+  made.select.addEventListener("change", () => { chosen = true; });
+  return {
+    ...made,
+    refresh() {
+      fillOptions(made.select, tools.runs.options());
+      if (!chosen) made.select.selectedIndex = Math.min(first, made.select.length - 1);
+    },
+  };
 }
 
 /** What a tab says while there is no run. */
@@ -20,6 +32,7 @@ const NO_RUN = "There is no run yet: press Simulate above the scene.";
 function makeEnergy(host, tools) {
   const run = pickRun(tools, "run"), out = element("div", "result"), note = element("p", "task-note");
   /** @type {any} */ let strip = null;
+  let shown = "";
   host.append(settings(run.box), note, out);
   const load = async () => {
     if (!run.select.value) {
@@ -35,7 +48,7 @@ function makeEnergy(host, tools) {
   /** @param {any} result @param {any} job */
   function show(result, job) {
     run.refresh();
-    run.select.value = job.id;
+    run.select.value = shown = job.id;
     strip = stripOf(energyGroups(result), `time [${result.time_unit}]`);
     const play = element("button", "", "\u25b6 Play this run");
     play.type = "button";
@@ -60,6 +73,7 @@ function makeEnergy(host, tools) {
     show, retheme: () => strip?.retheme(),
     opened() {
       run.refresh();
+      if (shown) run.select.value = shown;
       if (!out.childElementCount) load().catch(error => { note.textContent = error.message; });
       else if (run.select.value) note.textContent = "";
     },
@@ -116,7 +130,7 @@ function distances([a, b]) {
 
 /** @param {HTMLElement} host @param {any} tools */
 function makeCompare(host, tools) {
-  const first = pickRun(tools, "run"), second = pickRun(tools, "with"), out = element("div", "result");
+  const first = pickRun(tools, "run"), second = pickRun(tools, "with", 1), out = element("div", "result");
   /** @type {any} */ let strip = null;
   const task = createTask("Compare", async () => {
     if (!first.select.value || !second.select.value) throw new Error(NO_RUN);
@@ -130,9 +144,6 @@ function makeCompare(host, tools) {
   const refresh = () => {
     first.refresh();
     second.refresh();
-    if (first.select.value === second.select.value && second.select.length > 1) {
-      second.select.selectedIndex = first.select.selectedIndex ? 0 : 1;
-    }
   };
 
   /** @param {any} result @param {any} job */
