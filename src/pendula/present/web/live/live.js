@@ -6,6 +6,7 @@ import { byId, readData, watchErrors } from "../page.js";
 import { createStage } from "../stage.js";
 import { readTheme, watchTheme } from "../theme.js";
 import { createApi } from "./api.js";
+import { createActs, useControls } from "./controls.js";
 import { createModes } from "./excite.js";
 import { useHands } from "./hands.js";
 import { createHistory, createReactions, createSection } from "./history.js";
@@ -14,17 +15,20 @@ import { createLoop } from "./loop.js";
 import { createNumbers, createPanel } from "./panel.js";
 import { createPortrait, createSignals } from "./plots.js";
 import { createScenery } from "./scenery.js";
+<<<<<<< HEAD
 import { readLink, shareLink } from "./share.js";
 import { createToy, distanceOf, weightOf } from "./toy.js";
+=======
+import { openLink } from "./share.js";
+import { createToy, distanceOf } from "./toy.js";
+>>>>>>> live
 import { createTraces } from "./trace.js";
 
-const PLAY_ICON = "M4 2.5v11L13 8z", PAUSE_ICON = "M3.5 2.5h3v11h-3zM9.5 2.5h3v11h-3z";
-const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 const SHORT_EQUATIONS = 3; // speeds up to which the equations are open at the beginning
-const MESSAGE_FOR = 5000; // milliseconds
 const WORDS_EVERY = 8; // frames between two updates of numbers
 const PLOTS_EVERY = 3; // frames between two pictures of the charts
 
+<<<<<<< HEAD
 /** Buttons and choices below the picture. @param {any} toy @param {any} acts @param {() => void} changed */
 function useControls(toy, acts, changed) {
   const click = (/** @type {string} */ id, /** @type {() => void} */ act) => byId(id).addEventListener("click", () => {
@@ -73,6 +77,12 @@ function changeSpeed(toy, by) {
   const k = SPEEDS.findIndex(value => value >= toy.speed), next = SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, k + by))];
   toy.speed = next;
   byId("speed").value = String(next);
+=======
+/** The weight of the mechanism now; masses are those of the model. @param {any} toy */
+function weightOf(toy) {
+  const { name, value, weight } = toy.record.gravity;
+  return toy.mechanism.knows(name) && value ? Math.abs(weight * toy.mechanism.get(name) / value) : weight;
+>>>>>>> live
 }
 
 /** Time and energy in words. @param {any} toy @param {any} poses @param {any} ghost */
@@ -84,6 +94,17 @@ function writeReadings(toy, poses, ghost) {
   byId("energy").textContent = `E ${short(total, 4)}${spaced(units.energy)}`;
   byId("drift").textContent = `energy error ${short(mechanism.energyDrift, 3)}`;
   if (ghost) byId("distance").textContent = `${short(distanceOf(poses, ghost, record.about.length), 3)}${spaced(units.length)} apart`;
+}
+
+/** Wide pages have room for charts, and for short equations. @param {any} record */
+function unfoldByWidth(record) {
+  const narrow = matchMedia("(max-width: 860px)");
+  const unfold = () => {
+    byId("charts-fold").open = !narrow.matches;
+    byId("equations-fold").open = !narrow.matches && record.about.sizes.speeds <= SHORT_EQUATIONS;
+  };
+  narrow.addEventListener("change", unfold);
+  unfold();
 }
 
 /**
@@ -102,13 +123,7 @@ export function startLive(program, wrenches) {
   /** @type {any[]} */ let poses = scenery.poses(mechanism);
   /** @type {any[] | null} */ let ghost = null;
   let frames = 0, twinColour = readTheme().lines[2];
-  const narrow = matchMedia("(max-width: 860px)"), folded = () => !byId("charts-fold").open;
-  const unfold = () => {   // wide pages have room for charts, and for short equations
-    byId("charts-fold").open = !narrow.matches;
-    byId("equations-fold").open = !narrow.matches && record.about.sizes.speeds <= SHORT_EQUATIONS;
-  };
-  narrow.addEventListener("change", unfold);
-  unfold();
+  unfoldByWidth(record);
 
   /** Draws everything; `moved`: time went on. @param {boolean} moved */
   function picture(moved) {
@@ -127,7 +142,7 @@ export function startLive(program, wrenches) {
   }
 
   function drawPlots() {
-    if (folded()) return;
+    if (!byId("charts-fold").open) return;
     signals.update();
     signals.draw();
     portrait.update();
@@ -152,51 +167,17 @@ export function startLive(program, wrenches) {
     signals.choose("energy: T, V, E");
     portrait.choose(toy.count - 3, toy.count - 2);
   }
-  const acts = {
-    play: () => (toy.playing ? toy.pause() : toy.play()),
-    step: () => {
-      toy.pause();
-      toy.step(toy.speed / 60);
-    },
-    reset: () => toy.start(),
-    here: () => {
-      toy.startHere();
-      toy.tell("reset now comes back to this state");
-    },
-    share: () => shareLink(toy).then(toy.tell),
-    fit: () => {
-      stage.home();
-      scenery.fit(poses);
-      stage.measure();
-    },
-    untrace: traces.clear,
-    help: () => byId("keys").showModal(),
-    watch: signals.choose,
-  };
+  const acts = createActs(toy, stage, { traces, watch: signals.choose, fit: () => scenery.fit(poses) });
   useControls(toy, acts, refresh);
-  useKeys(toy, stage, panel.inputs, {
-    " ": acts.play, ".": acts.step, ArrowRight: acts.step, r: acts.reset, h: acts.here, c: acts.untrace, 0: acts.fit, "?": acts.help,
-    b: () => byId("twin").click(), "[": () => changeSpeed(toy, -1), "]": () => changeSpeed(toy, 1),
-    "+": () => stage.zoom(1.2), "=": () => stage.zoom(1.2), "-": () => stage.zoom(1 / 1.2),
-  }, refresh);
+  useKeys(toy, stage, panel.inputs, acts, refresh);
   canvas.addEventListener("dblclick", (/** @type {MouseEvent} */ event) => {
     if (stage.pick(event.offsetX, event.offsetY)) return;
     acts.fit();
     refresh();
   });
 
-  const openLink = () => {
-    const found = readLink(toy, location.hash);
-    if (!found) {
-      if (location.hash.startsWith("#t=")) toy.tell("this link does not hold a state of this mechanism");
-      return Boolean(location.hash.startsWith("#t="));
-    }
-    toy.pause();
-    if (toy.restore(found.time, found.values, found.parameters)) toy.tell("opened from a link: press play to go on");
-    refresh();
-    return true;
-  };
-  addEventListener("hashchange", openLink);
+  const open = () => openLink(toy, refresh);
+  addEventListener("hashchange", open);
   watchTheme(() => {
     stage.retheme();
     twinColour = readTheme().lines[2];
@@ -212,7 +193,7 @@ export function startLive(program, wrenches) {
   for (const id of ["view", "chart", "portrait"]) resized.observe(byId(id));
 
   Object.defineProperty(window, "pendula", { value: createApi(toy, loop, stage, scenery, refresh), enumerable: true });
-  const still = openLink() || matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const still = open() || matchMedia("(prefers-reduced-motion: reduce)").matches;
   loop.show();
   if (!still) toy.play();
   document.body.dataset.ready = "true";
