@@ -15,75 +15,13 @@ import { createLoop } from "./loop.js";
 import { createNumbers, createPanel } from "./panel.js";
 import { createPortrait, createSignals } from "./plots.js";
 import { createScenery } from "./scenery.js";
-<<<<<<< HEAD
-import { readLink, shareLink } from "./share.js";
-import { createToy, distanceOf, weightOf } from "./toy.js";
-=======
 import { openLink } from "./share.js";
-import { createToy, distanceOf } from "./toy.js";
->>>>>>> live
+import { createToy, distanceOf, weightOf } from "./toy.js";
 import { createTraces } from "./trace.js";
 
 const SHORT_EQUATIONS = 3; // speeds up to which the equations are open at the beginning
 const WORDS_EVERY = 8; // frames between two updates of numbers
 const PLOTS_EVERY = 3; // frames between two pictures of the charts
-
-<<<<<<< HEAD
-/** Buttons and choices below the picture. @param {any} toy @param {any} acts @param {() => void} changed */
-function useControls(toy, acts, changed) {
-  const click = (/** @type {string} */ id, /** @type {() => void} */ act) => byId(id).addEventListener("click", () => {
-    act();
-    changed();
-  });
-  byId("close-keys").addEventListener("click", () => byId("keys").close());
-  for (const id of ["play", "step", "reset", "here", "share", "fit", "untrace", "help"]) click(id, acts[id]);
-  const speed = byId("speed");
-  for (const value of SPEEDS) speed.append(new Option(`${value}\u00d7`, String(value), value === 1, value === 1));
-  speed.addEventListener("change", () => {
-    toy.speed = Number(speed.value);
-    changed();
-  });
-  byId("twin").addEventListener("change", () => {
-    toy.split(byId("twin").checked);
-    byId("apart-row").hidden = !toy.twin;
-    if (toy.twin) acts.watch("distance of two copies");
-    changed();
-  });
-  byId("apart").addEventListener("change", () => {
-    const value = Number(byId("apart").value);
-    if (value > 0) toy.apart = value;
-    changed();
-  });
-  const mode = () => {
-    byId("play-icon").setAttribute("d", toy.playing ? PAUSE_ICON : PLAY_ICON);
-    byId("play").setAttribute("aria-label", toy.playing ? "Pause" : "Play");
-    byId("play").title = toy.playing ? "Pause (space)" : "Play (space)";
-    document.body.dataset.playing = String(toy.playing);
-    byId("hint").textContent = toy.playing ? "drag a body \u00b7 click to trace" : "paused: drag to set the pose";
-  };
-  toy.on("mode", mode);
-  mode();
-  let timer = 0;
-  toy.on("told", (/** @type {string} */ text) => {
-    clearTimeout(timer);
-    byId("message").textContent = text;
-    byId("message").hidden = !text;
-    if (!/^(stopped|slowed|opened)/.test(text)) timer = window.setTimeout(() => { byId("message").hidden = true; }, MESSAGE_FOR);
-  });
-}
-
-/** Another speed from the list. @param {any} toy @param {number} by */
-function changeSpeed(toy, by) {
-  const k = SPEEDS.findIndex(value => value >= toy.speed), next = SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, k + by))];
-  toy.speed = next;
-  byId("speed").value = String(next);
-=======
-/** The weight of the mechanism now; masses are those of the model. @param {any} toy */
-function weightOf(toy) {
-  const { name, value, weight } = toy.record.gravity;
-  return toy.mechanism.knows(name) && value ? Math.abs(weight * toy.mechanism.get(name) / value) : weight;
->>>>>>> live
-}
 
 /** Time and energy in words. @param {any} toy @param {any} poses @param {any} ghost */
 function writeReadings(toy, poses, ghost) {
