@@ -328,3 +328,29 @@ def test_an_input_may_stand_anywhere_in_the_array() -> None:
     code = Compiled.__new__(Compiled)
     code.native, code.outputs = native, 1
     assert code([1.0, 5.0])[0] == 4.0
+
+
+def test_transpose_and_tangent_are_adjoint() -> None:
+    """w . (J v) = (J^T w) . v, for outputs that are linear in v through every operation that keeps them linear."""
+    p = Program(7, 0)
+    a, b, v1, v2, w1, w2, w3 = p.inputs
+    product = p.multiply(p.call("sin", a), v1)
+    quotient = p.divide(p.subtract(v2, product), p.add(p.constant(2.0), p.multiply(b, b)))
+    choice = p.select(p.condition("lt", a, b), p.negate(quotient), p.add(v1, quotient))
+    outputs = [p.add(product, quotient), choice, p.add(a, b)]  # the last one does not depend on v
+    moved = p.tangent(outputs, {v1: v1, v2: v2}, p.needed(outputs))
+    back = p.transpose(outputs, [w1, w2, w3], [v1, v2])
+    native = compile_program(p, [*moved, *back])
+    code = Compiled.__new__(Compiled)
+    code.native, code.outputs = native, 5
+    for x in np.random.default_rng(0).standard_normal((20, 7)):
+        found = code(x)
+        assert found[:3] @ x[4:] == pytest.approx(found[3:] @ x[2:4], rel=1e-12)
+
+
+def test_transpose_refuses_what_is_not_linear() -> None:
+    p = Program(2, 0)
+    v, w = p.inputs
+    for output in (p.multiply(v, v), p.call("sin", v), p.divide(p.one, v)):
+        with pytest.raises(ValueError, match="not linear"):
+            p.transpose([output], [w], [v])

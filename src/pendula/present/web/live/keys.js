@@ -2,9 +2,15 @@
 
 import { INPUT_KEYS } from "./panel.js";
 
+/** What keys ask for. @type {Record<string, string>} */
+const KEYS = {
+  " ": "play", ".": "step", ArrowRight: "step", r: "reset", h: "here", c: "untrace", b: "twin", 0: "fit", "?": "help",
+  "[": "slower", "]": "faster", "+": "nearer", "=": "nearer", "-": "farther",
+};
+
 /**
  * @param {any} toy @param {any} stage @param {any[]} inputs sliders of inputs
- * @param {Record<string, () => void>} acts what keys do, by key
+ * @param {Record<string, any>} acts what a reader can ask for, by name
  * @param {() => void} changed
  */
 export function useKeys(toy, stage, inputs, acts, changed) {
@@ -29,8 +35,8 @@ export function useKeys(toy, stage, inputs, acts, changed) {
       const [dx, dy] = { ArrowLeft: [-20, 0], ArrowRight: [20, 0], ArrowUp: [0, -20], ArrowDown: [0, 20] }[event.key] || [0, 0];
       if (toy.record.scene.planar) stage.pan(-dx, -dy);
       else stage.spin(dx, dy);
-    } else if (acts[key]) {
-      acts[key]();
+    } else if (Object.hasOwn(KEYS, key)) {
+      acts[KEYS[key]]();
     } else {
       return;
     }

@@ -6,6 +6,7 @@ import { byId, readData, watchErrors } from "../page.js";
 import { createStage } from "../stage.js";
 import { readTheme, watchTheme } from "../theme.js";
 import { createApi } from "./api.js";
+import { createActs, useControls } from "./controls.js";
 import { createModes } from "./excite.js";
 import { useHands } from "./hands.js";
 import { createHistory, createReactions, createSection } from "./history.js";
@@ -14,66 +15,13 @@ import { createLoop } from "./loop.js";
 import { createNumbers, createPanel } from "./panel.js";
 import { createPortrait, createSignals } from "./plots.js";
 import { createScenery } from "./scenery.js";
-import { readLink, shareLink } from "./share.js";
+import { openLink } from "./share.js";
 import { createToy, distanceOf, weightOf } from "./toy.js";
 import { createTraces } from "./trace.js";
 
-const PLAY_ICON = "M4 2.5v11L13 8z", PAUSE_ICON = "M3.5 2.5h3v11h-3zM9.5 2.5h3v11h-3z";
-const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 const SHORT_EQUATIONS = 3; // speeds up to which the equations are open at the beginning
-const MESSAGE_FOR = 5000; // milliseconds
 const WORDS_EVERY = 8; // frames between two updates of numbers
 const PLOTS_EVERY = 3; // frames between two pictures of the charts
-
-/** Buttons and choices below the picture. @param {any} toy @param {any} acts @param {() => void} changed */
-function useControls(toy, acts, changed) {
-  const click = (/** @type {string} */ id, /** @type {() => void} */ act) => byId(id).addEventListener("click", () => {
-    act();
-    changed();
-  });
-  byId("close-keys").addEventListener("click", () => byId("keys").close());
-  for (const id of ["play", "step", "reset", "here", "share", "fit", "untrace", "help"]) click(id, acts[id]);
-  const speed = byId("speed");
-  for (const value of SPEEDS) speed.append(new Option(`${value}\u00d7`, String(value), value === 1, value === 1));
-  speed.addEventListener("change", () => {
-    toy.speed = Number(speed.value);
-    changed();
-  });
-  byId("twin").addEventListener("change", () => {
-    toy.split(byId("twin").checked);
-    byId("apart-row").hidden = !toy.twin;
-    if (toy.twin) acts.watch("distance of two copies");
-    changed();
-  });
-  byId("apart").addEventListener("change", () => {
-    const value = Number(byId("apart").value);
-    if (value > 0) toy.apart = value;
-    changed();
-  });
-  const mode = () => {
-    byId("play-icon").setAttribute("d", toy.playing ? PAUSE_ICON : PLAY_ICON);
-    byId("play").setAttribute("aria-label", toy.playing ? "Pause" : "Play");
-    byId("play").title = toy.playing ? "Pause (space)" : "Play (space)";
-    document.body.dataset.playing = String(toy.playing);
-    byId("hint").textContent = toy.playing ? "drag a body \u00b7 click to trace" : "paused: drag to set the pose";
-  };
-  toy.on("mode", mode);
-  mode();
-  let timer = 0;
-  toy.on("told", (/** @type {string} */ text) => {
-    clearTimeout(timer);
-    byId("message").textContent = text;
-    byId("message").hidden = !text;
-    if (!/^(stopped|slowed|opened)/.test(text)) timer = window.setTimeout(() => { byId("message").hidden = true; }, MESSAGE_FOR);
-  });
-}
-
-/** Another speed from the list. @param {any} toy @param {number} by */
-function changeSpeed(toy, by) {
-  const k = SPEEDS.findIndex(value => value >= toy.speed), next = SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, k + by))];
-  toy.speed = next;
-  byId("speed").value = String(next);
-}
 
 /** Time and energy in words. @param {any} toy @param {any} poses @param {any} ghost */
 function writeReadings(toy, poses, ghost) {
@@ -84,6 +32,17 @@ function writeReadings(toy, poses, ghost) {
   byId("energy").textContent = `E ${short(total, 4)}${spaced(units.energy)}`;
   byId("drift").textContent = `energy error ${short(mechanism.energyDrift, 3)}`;
   if (ghost) byId("distance").textContent = `${short(distanceOf(poses, ghost, record.about.length), 3)}${spaced(units.length)} apart`;
+}
+
+/** Wide pages have room for charts, and for short equations. @param {any} record */
+function unfoldByWidth(record) {
+  const narrow = matchMedia("(max-width: 860px)");
+  const unfold = () => {
+    byId("charts-fold").open = !narrow.matches;
+    byId("equations-fold").open = !narrow.matches && record.about.sizes.speeds <= SHORT_EQUATIONS;
+  };
+  narrow.addEventListener("change", unfold);
+  unfold();
 }
 
 /**
@@ -102,13 +61,7 @@ export function startLive(program, wrenches) {
   /** @type {any[]} */ let poses = scenery.poses(mechanism);
   /** @type {any[] | null} */ let ghost = null;
   let frames = 0, twinColour = readTheme().lines[2];
-  const narrow = matchMedia("(max-width: 860px)"), folded = () => !byId("charts-fold").open;
-  const unfold = () => {   // wide pages have room for charts, and for short equations
-    byId("charts-fold").open = !narrow.matches;
-    byId("equations-fold").open = !narrow.matches && record.about.sizes.speeds <= SHORT_EQUATIONS;
-  };
-  narrow.addEventListener("change", unfold);
-  unfold();
+  unfoldByWidth(record);
 
   /** Draws everything; `moved`: time went on. @param {boolean} moved */
   function picture(moved) {
@@ -127,7 +80,7 @@ export function startLive(program, wrenches) {
   }
 
   function drawPlots() {
-    if (folded()) return;
+    if (!byId("charts-fold").open) return;
     signals.update();
     signals.draw();
     portrait.update();
@@ -152,51 +105,17 @@ export function startLive(program, wrenches) {
     signals.choose("energy: T, V, E");
     portrait.choose(toy.count - 3, toy.count - 2);
   }
-  const acts = {
-    play: () => (toy.playing ? toy.pause() : toy.play()),
-    step: () => {
-      toy.pause();
-      toy.step(toy.speed / 60);
-    },
-    reset: () => toy.start(),
-    here: () => {
-      toy.startHere();
-      toy.tell("reset now comes back to this state");
-    },
-    share: () => shareLink(toy).then(toy.tell),
-    fit: () => {
-      stage.home();
-      scenery.fit(poses);
-      stage.measure();
-    },
-    untrace: traces.clear,
-    help: () => byId("keys").showModal(),
-    watch: signals.choose,
-  };
+  const acts = createActs(toy, stage, { traces, watch: signals.choose, fit: () => scenery.fit(poses) });
   useControls(toy, acts, refresh);
-  useKeys(toy, stage, panel.inputs, {
-    " ": acts.play, ".": acts.step, ArrowRight: acts.step, r: acts.reset, h: acts.here, c: acts.untrace, 0: acts.fit, "?": acts.help,
-    b: () => byId("twin").click(), "[": () => changeSpeed(toy, -1), "]": () => changeSpeed(toy, 1),
-    "+": () => stage.zoom(1.2), "=": () => stage.zoom(1.2), "-": () => stage.zoom(1 / 1.2),
-  }, refresh);
+  useKeys(toy, stage, panel.inputs, acts, refresh);
   canvas.addEventListener("dblclick", (/** @type {MouseEvent} */ event) => {
     if (stage.pick(event.offsetX, event.offsetY)) return;
     acts.fit();
     refresh();
   });
 
-  const openLink = () => {
-    const found = readLink(toy, location.hash);
-    if (!found) {
-      if (location.hash.startsWith("#t=")) toy.tell("this link does not hold a state of this mechanism");
-      return Boolean(location.hash.startsWith("#t="));
-    }
-    toy.pause();
-    if (toy.restore(found.time, found.values, found.parameters)) toy.tell("opened from a link: press play to go on");
-    refresh();
-    return true;
-  };
-  addEventListener("hashchange", openLink);
+  const open = () => openLink(toy, refresh);
+  addEventListener("hashchange", open);
   watchTheme(() => {
     stage.retheme();
     twinColour = readTheme().lines[2];
@@ -212,7 +131,7 @@ export function startLive(program, wrenches) {
   for (const id of ["view", "chart", "portrait"]) resized.observe(byId(id));
 
   Object.defineProperty(window, "pendula", { value: createApi(toy, loop, stage, scenery, refresh), enumerable: true });
-  const still = openLink() || matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const still = open() || matchMedia("(prefers-reduced-motion: reduce)").matches;
   loop.show();
   if (!still) toy.play();
   document.body.dataset.ready = "true";

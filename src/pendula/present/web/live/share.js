@@ -28,7 +28,7 @@ function exactText(x) {
  * @param {any} toy @param {string} fragment
  * @returns {{time: number, values: Float64Array, parameters: Record<string, number>} | null}
  */
-export function readLink(toy, fragment) {
+function readLink(toy, fragment) {
   const { record, count } = toy, { names } = record.about, states = [...names.coordinates, ...names.speeds];
   if (!fragment.startsWith("#t=")) return null;
   const values = new Float64Array(count).fill(NaN);
@@ -67,4 +67,19 @@ export async function shareLink(toy) {
   } catch {
     return "the address of this page now opens it in this state";
   }
+}
+
+/**
+ * Opens the state that the address of the page holds.
+ * @param {any} toy @param {() => void} changed
+ * @returns {boolean} whether the address holds one, or should: then the page stands still
+ */
+export function openLink(toy, changed) {
+  if (!location.hash.startsWith("#t=")) return false;
+  const found = readLink(toy, location.hash);
+  toy.pause();
+  if (!found) toy.tell("this link does not hold a state of this mechanism");
+  else if (toy.restore(found.time, found.values, found.parameters)) toy.tell("opened from a link: press play to go on");
+  changed();
+  return true;
 }
