@@ -130,7 +130,7 @@ class StudioProcess:
 
 @contextlib.contextmanager
 def studio(folder: Path, *arguments: str, browser: Path | None = None) -> Iterator[StudioProcess]:
-    """A running studio; it is killed at the end if it still runs. ``browser``: a program that opens its page."""
+    """A running studio, which is ended with the block. ``browser``: a program that opens its page."""
     command = [sys.executable, "-m", "pendula", "studio", *arguments, "--folder", str(folder)]
     environment = {**os.environ, "BROWSER": str(browser)} if browser else None
     command += [] if browser else ["--no-open"]
@@ -143,9 +143,12 @@ def studio(folder: Path, *arguments: str, browser: Path | None = None) -> Iterat
         port, token = address.removeprefix("http://127.0.0.1:").split("/?token=")
         yield StudioProcess(folder, process, int(port), token)
     finally:
-        if process.poll() is None:
+        process.terminate()  # so that it removes its temporary files
+        try:
+            process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
             process.kill()
-        process.communicate()
+            process.communicate()
 
 
 def children(pid: int) -> list[int]:

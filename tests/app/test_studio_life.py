@@ -14,6 +14,7 @@ import pytest
 
 from pendula.app.studio.crew import Worker
 from tests.app.studio_server import ENDLESS, PENDULUM, children, is_running, studio, wait_until
+from tests.helpers import slow_too
 
 SECONDS = 20.0
 """An end counts as clean if it takes no longer than this, also on a machine with other work."""
@@ -51,7 +52,7 @@ def test_killed_during_a_run_it_keeps_the_model_and_what_had_finished(tmp_path):
     assert not list(tmp_path.glob(".*.part"))
 
 
-@pytest.mark.parametrize("which", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("which", slow_too([signal.SIGTERM, signal.SIGINT], [signal.SIGHUP]))
 def test_it_ends_cleanly_with_work_under_way_and_pages_open(tmp_path, which):
     websockets = pytest.importorskip("websockets.sync.client")
     with studio(tmp_path) as place:

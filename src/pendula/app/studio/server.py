@@ -21,6 +21,8 @@ from pendula.app.studio.limits import BODY_SECONDS, CONNECTIONS, Limits
 from pendula.errors import UsageError
 
 HOST = "127.0.0.1"
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+"""What ends the server: Ctrl-C, the system, the end of the terminal."""
 GRACE = 2  # seconds for answers under way when the server is asked to end
 
 
@@ -39,7 +41,7 @@ class _Patient(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """A server that ends at Ctrl-C and SIGTERM, and gives the signal to no one else."""
+    """A server that ends at a signal, and gives the signal to no one else."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -56,8 +58,9 @@ class _Server(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        known = (signal.SIGINT, signal.SIGTERM)
-        before = {which: signal.signal(which, self.handle_exit) for which in known}
+        known = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
+        heard = [which for which in known if signal.getsignal(which) is not signal.SIG_IGN]  # nohup ignores SIGHUP
+        before = {which: signal.signal(which, self.handle_exit) for which in heard}
         try:
             yield
         finally:
