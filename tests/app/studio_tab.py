@@ -94,6 +94,14 @@ class Tab(Browser):
         """What is written there."""
         return self.run(f"document.querySelector({json.dumps(selector)})?.textContent")
 
+    def nameless(self):
+        """Controls that are seen and have no name for a screen reader."""
+        return self.run("""[...document.querySelectorAll("input, select, button, textarea, canvas, summary")]
+          .filter(one => one.checkVisibility())
+          .filter(one => !(one.getAttribute("aria-label") || one.textContent.trim() || one.title
+            || [...(one.labels || [])].some(label => label.textContent.trim())))
+          .map(one => one.outerHTML.slice(0, 160))""")
+
     def width_needed(self):
         """The width that the page takes, which is larger than the window if it must be scrolled sideways."""
         return self.run("document.scrollingElement.scrollWidth")

@@ -238,6 +238,7 @@ def test_the_page_fits_a_telephone(home, dark):
             tab.press(part, "#places")
             assert tab.run(f"document.querySelector({inside!r}).checkVisibility()")
             assert tab.width_needed() <= 390
+            assert tab.nameless() == []
         assert tab.troubles == []
 
 

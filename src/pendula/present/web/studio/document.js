@@ -51,7 +51,7 @@ export function createDocument(server) {
     stale = true;
     clearTimeout(checkTimer);
     checkTimer = window.setTimeout(check, CHECK_AFTER);
-    emit("touched");
+    if (!conflict) emit("saved", { state: "waiting" });
   }
 
   /** Asks the server what is wrong with the model and for its other view. */
@@ -82,8 +82,12 @@ export function createDocument(server) {
   }
 
   function saveSoon() {
-    if (!file || conflict || pristine || now.text === savedText) return;
+    if (!file || conflict || pristine) return;
     clearTimeout(saveTimer);
+    if (now.text === savedText) {
+      emit("saved", { state: "saved" });
+      return;
+    }
     saveTimer = window.setTimeout(save, SAVE_AFTER);
     emit("saved", { state: "waiting" });
   }
