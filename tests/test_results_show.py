@@ -105,7 +105,7 @@ def test_results_are_one_line_and_a_short_text(name: str) -> None:
 
 def test_equilibria_of_mechanisms_with_many_coordinates_are_shown_as_a_pose() -> None:
     figure = pendula.plot(pendula.find_equilibria(pendula.library.chain(links=3)))
-    assert figure.axes[0].get_title(loc="left").startswith("equilibrium 1 of 8")
+    assert figure.axes[0].get_title(loc="left").startswith("chain of 3 links: equilibrium 1 of 8")
 
 
 def test_plot_takes_the_name_of_a_library_mechanism() -> None:

@@ -108,6 +108,12 @@ class Client:
         return found["result"]
 
 
+def hear_signals() -> None:
+    """Undoes what a shell does to programs in the background, which a studio respects: it lets them ignore Ctrl-C."""
+    for which in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(which, signal.SIG_DFL)
+
+
 @dataclass
 class StudioProcess:
     folder: Path
@@ -134,7 +140,14 @@ def studio(folder: Path, *arguments: str, browser: Path | None = None) -> Iterat
     command = [sys.executable, "-m", "pendula", "studio", *arguments, "--folder", str(folder)]
     environment = {**os.environ, "BROWSER": str(browser)} if browser else None
     command += [] if browser else ["--no-open"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+        preexec_fn=hear_signals,
+    )
     try:
         assert process.stdout is not None
         line = process.stdout.readline()

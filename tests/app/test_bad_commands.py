@@ -175,7 +175,6 @@ CASES = {
     "symbols off equilibrium": (["linearize", "pendulum", "--symbolic", "--at", "theta=1"], ["not an equilibrium"]),
     "terms of numbers": (["linearize", "pendulum", "--terms"], ["--symbolic"]),
     "stages as a program": (["derive", "pendulum", "--stages", "--format", "c"], ["--stages", '"c"']),
-    "stages of a quaternion": (["derive", "heavy-top", "--stages"], ["quaternions"]),
     "mode without a page": (["modes", "pendulum", "--mode", "1"], ["--mode", "--animate"]),
     "no such mode": (["modes", "pendulum", "--mode", "3", "--animate", "m.html"], ["1 to 1", "3"]),
     "mode as a picture": (["modes", "pendulum", "--animate", "m.png"], [".html"]),

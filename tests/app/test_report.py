@@ -11,7 +11,7 @@ def test_a_page_is_written_under_the_name_of_the_mechanism(pendula, tmp_path):
     assert "wrote cart-pole.html" in result.out
     page = (tmp_path / "cart-pole.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
-    assert page.count("<section ") == 8
+    assert page.count("<section ") == 9
 
 
 def test_json_tells_what_is_missing(pendula, tmp_path):

@@ -256,7 +256,7 @@ def test_hostile_names_are_harmless_in_the_report_and_in_pages(client, place):
         assert re.fullmatch(r"[A-Za-z0-9_.-]+", name)
     found = client.result("report", {"duration": 0.5})
     assert found["file"] == "swing-report.html"
-    assert set(found["missing"]) <= {"floquet"}  # nothing depends on time
+    assert set(found["missing"]) <= {"floquet", "driven", "responses"}  # nothing depends on time, nothing is an input
 
 
 @pytest.mark.parametrize("of", slow_too(["modes"], [f for f in FIGURES if f != "modes"]))

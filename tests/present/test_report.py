@@ -323,7 +323,7 @@ def test_several_mechanisms_share_a_page(double_pendulum, four_bar):
     ids = re.findall(r'\bid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     targets = re.findall(r'href="#([^"]+)"', page)
-    assert len(targets) == 2 * 9
+    assert len(targets) == 2 * 10
     assert set(targets) <= set(ids)
     assert page.count("<h1>") == 3  # the page, and each mechanism
     assert "<title>double pendulum, four-bar linkage</title>" in page
