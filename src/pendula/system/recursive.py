@@ -26,19 +26,10 @@ from pendula.system.layout import Array, Layout
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.orientation.maps import inverse_matrix, turnings_of
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
+from pendula.system.recursion import columns as col
 from pendula.system.recursion import derivatives as dk
 from pendula.system.recursion import kernels as rk
 from pendula.system.recursion.binding import bind_recursion, in_lanes
-from pendula.system.recursion.columns import (
-    MOTION,
-    MOTION_ACC,
-    MOTION_ALPHA,
-    MOTION_OMEGA,
-    MOTION_POSITION,
-    MOTION_VELOCITY,
-    REST,
-    STIFFNESS,
-)
 from pendula.system.recursion.jacobians import Batches, BoundJacobian, symbols_of
 from pendula.system.recursion.plane.plane_motion import PlaneMotion
 from pendula.system.recursion.tables import Gradient, Numbers, Tables
@@ -303,7 +294,7 @@ class RecursiveSystem(System):
         if numbers.plane is not None and numbers.gravity[2] == 0.0:
             motion = self._plane_motion(rows, np.zeros((len(rows), len(self.layout.speeds))), parameters)
             kinetic, potential = motion.energies(numbers.plane, numbers.gravity)
-            at_zero = 0.5 * float(numbers.springs[:, STIFFNESS] @ numbers.springs[:, REST] ** 2)
+            at_zero = 0.5 * float(numbers.springs[:, col.STIFFNESS] @ numbers.springs[:, col.REST] ** 2)
             return Energies(kinetic.reshape(batch), potential.reshape(batch) + at_zero + numbers.resting)
         out = np.empty((len(rows), 2))
         dynamics = self.dynamics(parameters)  # keeps what the context points to
@@ -348,11 +339,11 @@ class RecursiveSystem(System):
         if numbers.plane is not None:
             out = self._plane_motion(given, a, parameters).rows()[:, seats]
             R = out[..., :9].reshape(*out.shape[:2], 3, 3) @ numbers.turns[seats]
-            out[..., :9], out[..., MOTION_POSITION + 2] = R.reshape(*out.shape[:2], 9), numbers.heights[seats]
+            out[..., :9], out[..., col.MOTION_POSITION + 2] = R.reshape(*out.shape[:2], 9), numbers.heights[seats]
             return out, batch
-        out = np.zeros((len(rows), 1 + len(self.tables.hinges), MOTION))
+        out = np.zeros((len(rows), 1 + len(self.tables.hinges), col.MOTION))
         out[:, 0, [0, 4, 8]] = 1.0
-        found = np.zeros((len(rows), len(self.tables.hinges), MOTION))
+        found = np.zeros((len(rows), len(self.tables.hinges), col.MOTION))
         dynamics = self.dynamics(parameters)  # keeps what the context points to
         rk.motion_rows(dynamics.context, given, a, found)
         out[:, 1:] = found
@@ -363,7 +354,7 @@ class RecursiveSystem(System):
         found, batch = self._hinge_motion(q, None, None, t, parameters)
         R = found[..., :9].reshape(*found.shape[:2], 3, 3)
         turn, shift = self.numbers(parameters).seats
-        origin = found[..., MOTION_POSITION : MOTION_POSITION + 3] + np.einsum("kbij,bj->kbi", R, shift)
+        origin = found[..., col.MOTION_POSITION : col.MOTION_POSITION + 3] + np.einsum("kbij,bj->kbi", R, shift)
         count = len(self.layout.bodies)
         return (R @ turn).reshape(*batch, count, 3, 3), origin.reshape(*batch, count, 3)
 
@@ -372,7 +363,9 @@ class RecursiveSystem(System):
         found, batch = self._hinge_motion(q, v, a, t, parameters)
         R = found[..., :9].reshape(*found.shape[:2], 3, 3)
         arm = np.einsum("kbij,bj->kbi", R, self._centers(parameters))
-        u, w, b, alpha = (found[..., k : k + 3] for k in (MOTION_VELOCITY, MOTION_OMEGA, MOTION_ACC, MOTION_ALPHA))
+        u, w, b, alpha = (
+            found[..., k : k + 3] for k in (col.MOTION_VELOCITY, col.MOTION_OMEGA, col.MOTION_ACC, col.MOTION_ALPHA)
+        )
         swing = np.cross(w, arm)
         velocity, acceleration = u + swing, b + np.cross(alpha, arm) + np.cross(w, swing)
         count = len(self.layout.bodies)

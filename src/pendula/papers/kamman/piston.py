@@ -8,7 +8,7 @@ import pendula
 from pendula.papers.judge import claim, number, numbers, same_equations
 from pendula.papers.show import animation, formulas
 from pendula.papers.types import Finding, Line
-from pendula.results import System
+from pendula.results import Equilibria, System
 
 EQUATION = {
     "equations": [
@@ -26,33 +26,14 @@ def piston(stiffness: float) -> Finding:
     soft, firm = pendula.find_equilibria(model), pendula.find_equilibria(model.with_parameters(stiff))
     top = pendula.linearize(system, {"theta": 0.0})
     held = pendula.linearize(system, {"theta": 0.0}, parameters=stiff)
-    below = pendula.linear.spectrum(system, {"theta": np.pi}).values
     side = max(float(e["theta"]) for e in firm if 0.01 < abs(e["theta"]) < 3)
     new = pendula.linearize(system, {"theta": side}, parameters=stiff)
     roots = {name: pendula.linear.spectrum(m).values for name, m in (("top", top), ("held", held), ("new", new))}
-    others = sorted(float(e["theta"]) for e in firm)
     run = pendula.simulate(system, 6.0)
-    pi_verdict = pendula.stability(system, {"theta": np.pi}).verdict
     return Finding(
         lines=(
             same_equations("8.1", "the equation of motion in θ", model, EQUATION),
-            claim(
-                "8.1 a)",
-                "θ = 0 is the only equilibrium position",
-                f"{len(soft)} equilibria, completeness {soft.complete}: "
-                + ", ".join(f"{np.rad2deg(float(e['theta'])):.4g}°" for e in soft)
-                + f"; at 180° the roots are {below[0].real:.3f} ± j{abs(below[0].imag):.3f} ({pi_verdict})",
-                len(soft) == 1,
-                evidence={
-                    "equilibria": len(soft),
-                    "real part at pi": below[0].real,
-                    "imaginary part at pi": abs(below[0].imag),
-                },
-                reason="sin θ = 0 at θ = π too, with the bar below the rail",
-                corrected="θ = 0 is the only equilibrium with |θ| < π",
-                effect="a second, stable position of the bar is overlooked",
-                severity="incomplete",
-            ),
+            _at_rest(system, soft),
             numbers(
                 "8.1 b), c)",
                 {
@@ -77,21 +58,7 @@ def piston(stiffness: float) -> Finding:
                     "imaginary part": ("7.385", abs(roots["held"][0].imag)),
                 },
             ),
-            claim(
-                "8.1 f)",
-                "one new equilibrium, θ ≈ 25.8419°",
-                f"{len(firm)} equilibria: " + ", ".join(f"{np.rad2deg(x):.4f}°" for x in others),
-                sum(0.01 < abs(x) < 3 for x in others) == 1,
-                evidence={
-                    "angle [deg]": float(np.rad2deg(side)),
-                    "equilibria": len(firm),
-                    "new ones": sum(0.01 < abs(x) < 3 for x in others),
-                },
-                reason="the cosine is even",
-                corrected=f"two new equilibria, ±{np.rad2deg(side):.4f}°",
-                effect="one of two positions is overlooked",
-                severity="incomplete",
-            ),
+            _new_ones(firm, side),
             _verdicts(system, side, stiff),
             number("8.1 f), angle", "θ", "25.8419", float(np.rad2deg(side)), unit="deg"),
             numbers(
@@ -110,6 +77,49 @@ def piston(stiffness: float) -> Finding:
         ),
         formulas=formulas(model, "By Lagrange"),
         animations=(animation(run, "falls", "Exercise 8.1: with k = 15 lb/ft the bar falls from 5°"),),
+    )
+
+
+def _at_rest(system: System, soft: Equilibria) -> Line:
+    """The equilibria with the paper's stiffness, and the roots at the one it overlooks."""
+    below = pendula.linear.spectrum(system, {"theta": np.pi}).values
+    pi_verdict = pendula.stability(system, {"theta": np.pi}).verdict
+    return claim(
+        "8.1 a)",
+        "θ = 0 is the only equilibrium position",
+        f"{len(soft)} equilibria, completeness {soft.complete}: "
+        + ", ".join(f"{np.rad2deg(float(e['theta'])):.4g}°" for e in soft)
+        + f"; at 180° the roots are {below[0].real:.3f} ± j{abs(below[0].imag):.3f} ({pi_verdict})",
+        len(soft) == 1,
+        evidence={
+            "equilibria": len(soft),
+            "real part at pi": below[0].real,
+            "imaginary part at pi": abs(below[0].imag),
+        },
+        reason="sin θ = 0 at θ = π too, with the bar below the rail",
+        corrected="θ = 0 is the only equilibrium with |θ| < π",
+        effect="a second, stable position of the bar is overlooked",
+        severity="incomplete",
+    )
+
+
+def _new_ones(firm: Equilibria, side: float) -> Line:
+    """The equilibria with the larger stiffness."""
+    others = sorted(float(e["theta"]) for e in firm)
+    return claim(
+        "8.1 f)",
+        "one new equilibrium, θ ≈ 25.8419°",
+        f"{len(firm)} equilibria: " + ", ".join(f"{np.rad2deg(x):.4f}°" for x in others),
+        sum(0.01 < abs(x) < 3 for x in others) == 1,
+        evidence={
+            "angle [deg]": float(np.rad2deg(side)),
+            "equilibria": len(firm),
+            "new ones": sum(0.01 < abs(x) < 3 for x in others),
+        },
+        reason="the cosine is even",
+        corrected=f"two new equilibria, ±{np.rad2deg(side):.4f}°",
+        effect="one of two positions is overlooked",
+        severity="incomplete",
     )
 
 
