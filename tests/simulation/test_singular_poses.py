@@ -128,6 +128,43 @@ def test_equal_windows_turn_as_one_crank_does(given: tuple[int, str, float], how
     assert run.constraint_violation < 1e-9
 
 
+def window_in_space(rate: float = 9.0, spin: float = 2.0) -> Model:
+    """Two equal cranks whose bar hangs on ball joints (RSSR) and spins about its axis: in space, by quaternion."""
+    cranks = [f"crank{k}" for k in range(2)]
+    slim = {
+        "name": "bar",
+        "mass": 1.0,
+        "com": [0.75, 0, 0],
+        "inertia": [0.01, 0.19, 0.19],
+        "points": {"far": [1.5, 0, 0]},
+    }
+    pivots = [{"body": "ground", "position": [1.5 * k, 0, 0]} for k in range(2)]
+    ends = {"parent": {"body": "crank1", "at": "tip"}, "child": {"body": "bar", "at": "far"}}
+    return Model(
+        name="window in space",
+        gravity=[0, -9.81, 0],
+        bodies=[*({"name": name, "rod": {"mass": 0.5, "length": 1.0}} for name in cranks), slim],
+        joints=[
+            *({"name": n, "type": "revolute", "parent": at, "child": n} for n, at in zip(cranks, pivots, strict=True)),
+            {"name": "ball", "type": "spherical", "parent": {"body": "crank0", "at": "tip"}, "child": "bar"},
+            {"name": "pin", "type": "coincident", **ends},
+        ],
+        initial={f"{name}_dot": rate for name in cranks} | {"ball_wz": -rate, "ball_wx": spin},
+    )
+
+
+@pytest.mark.parametrize("how", ["symbolic", "recursive"])
+def test_a_loop_in_space_passes_its_flat_poses(how: str) -> None:
+    """The cranks turn as one, and the spin of the bar about its axis stays what it was."""
+    system = pendula.compile_system(window_in_space(), engine=how)
+    run = pendula.simulate(system, 4.0, tol=1e-10, samples=TIMES)
+    assert run.ok, run
+    assert len(run.events["singular pose"]) == 9
+    np.testing.assert_allclose(run["crank0"], exact(1), atol=1e-8)
+    np.testing.assert_allclose(run["crank1"], run["crank0"], atol=1e-8)
+    np.testing.assert_allclose(run["ball_wx"], 2.0, atol=1e-8)
+
+
 @pytest.mark.parametrize("how", ["lagrange", "newton-euler", "maximal"])
 def test_every_formulation_passes(how: str) -> None:
     run = pendula.simulate(linkage(1, how), 4.0, tol=1e-9, samples=TIMES)
