@@ -100,6 +100,8 @@ def _write(e: Any, language: Language) -> tuple[str, int]:
         return _power(e, language)
     if isinstance(e, se.Piecewise):
         return _cases(e.args, language), _SUM - 1
+    if isinstance(e, se.cot):  # SymEngine turns tan(x + pi/2) into it
+        return _write(1 / se.Function("tan")(e.args[0]), language)
     function = language.function(function_name(e) or type(e).__name__)
     return f"{function}({', '.join(_write(a, language)[0] for a in e.args)})", _ATOM
 

@@ -1,11 +1,11 @@
-"""Equations as one C++17 header without dependencies, generic in the type of numbers (for automatic differentiation)."""
+"""Equations as one C++17 header without dependencies, generic in the type of numbers (for derivatives)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from pendula.equations.equations import Equations
-from pendula.equations.printing.programs.c import C, SOLVE, c_body, system_lines
+from pendula.equations.printing.programs.c import SOLVE, C, c_body, system_lines
 from pendula.equations.printing.programs.listing import Listing, identifier
 
 _RESERVED = """
@@ -76,7 +76,11 @@ def _parameters(listing: Listing) -> list[str]:
     lines += [f"    all__[{k}] = {name};" for k, name in enumerate(listing.all_parameters)]
     lines += [f"    u__[{k}] = {text};" for k, text in enumerate(listing.inputs)]
     return _function(
-        "parameters_and_inputs", "const T &t, const Parameters &given__", "T *all__, T *u__", ["given__", "all__", "u__"], lines
+        "parameters_and_inputs",
+        "const T &t, const Parameters &given__",
+        "T *all__, T *u__",
+        ["given__", "all__", "u__"],
+        lines,
     )
 
 
@@ -130,7 +134,8 @@ def _residuals(listing: Listing) -> list[str]:
         "template <class T>",
         f"std::array<T, {listing.gaps + m}> residuals(const T &t, const State<T> &y, const Parameters &p = {{}})",
         "{",
-        f"    T all[{max(len(eq.p), 1)}] = {{}}, given[{max(len(eq.u), 1)}] = {{}}, G[{max(m * n, 1)}], b[{max(m, 1)}];",
+        f"    T all[{max(len(eq.p), 1)}] = {{}}, given[{max(len(eq.u), 1)}] = {{}};",
+        f"    T G[{max(m * n, 1)}], b[{max(m, 1)}];",
         f"    std::array<T, {listing.gaps + m}> out;",
         "    parameters_and_inputs(t, p, all, given);",
         f"    constraints<T>(t, y.data(), y.data() + {k}, given, all, out.data(), G, b);",

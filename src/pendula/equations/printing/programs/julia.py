@@ -23,7 +23,7 @@ JULIA = code.Language(
     reserved=frozenset(_RESERVED.split()),
 )
 
-_ERF = '''\
+_ERF = """\
 "The error function, by its series and by its continued fraction (Abramowitz and Stegun, 7.1.5 and 7.1.14)."
 function erf(x)
     a = abs(x)
@@ -44,7 +44,7 @@ function erf(x)
     end
     return sign(x) * (1 - exp(-a * a) / (sqrt(pi) * tail))
 end
-'''
+"""
 
 
 def write_julia(eq: Equations, *, name: str = "") -> str:
@@ -83,7 +83,10 @@ def _body(body: Body, read: list[str], sizes: dict[str, int]) -> list[str]:
 
 
 def _parameters(listing: Listing) -> list[str]:
-    lines = ['"All parameters in their order, and the inputs at a time."', "function parameters_and_inputs(t, changes__)"]
+    lines = [
+        '"All parameters in their order, and the inputs at a time."',
+        "function parameters_and_inputs(t, changes__)",
+    ]
     lines += ["    values__ = merge(PARAMETERS, changes__)"]
     lines += ['    length(values__) > length(PARAMETERS) && error("unknown parameters in $(keys(changes__))")']
     lines += [f"    {listing.name(n)} = values__.{listing.name(n)}" for n in listing.independent]

@@ -57,8 +57,6 @@ class Listing:
         block: names of the arrays q, v, u, p, M, f, qdot, G, c, g, b.
         sizes: their lengths, of those that ``dynamics`` computes.
         independent: values of the parameters that a caller may set.
-        derived: (name, text) of the others, in the order in which they are computed.
-        inputs: text of every input.
         gaps: number of entries of g.
     """
 
@@ -74,12 +72,20 @@ class Listing:
         self.block = {name: _free(blocks[name], words | reserved) for name in arrays}
         self.independent = given.independent
         self._derived = given.derived
-        self.derived = [(self.name(n), self.write(e)) for n, e in given.derived]
         self._inputs = [given.inputs[str(s)] for s in eq.u]
-        self.inputs = [self.write(e) for e in self._inputs]
         self.gaps = len(eq.g)
         self.sizes = {"M": len(eq.v) ** 2, "f": len(eq.v), "qdot": len(eq.q), "G": eq.loop_rows * len(eq.v)}
         self.sizes["c"] = eq.loop_rows
+
+    @property
+    def derived(self) -> list[tuple[str, str]]:
+        """(name, text) of the parameters that depend on others, in the order in which they are computed."""
+        return [(self.name(n), self.write(e)) for n, e in self._derived]
+
+    @property
+    def inputs(self) -> list[str]:
+        """Text of every input."""
+        return [self.write(e) for e in self._inputs]
 
     def dynamics(self) -> Body:
         """M, f, q', G and c."""
