@@ -159,6 +159,7 @@ TAKE_OTHERS: dict[str, tuple[Any, ...]] = {
     "convert": ("quaternion",),
     "dumps": (),
     "load": (),
+    "load_run": (),
     "plot": (),
     "reactions": (),
     "save": ("model.toml",),
