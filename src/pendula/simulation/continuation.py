@@ -191,7 +191,7 @@ def _crossings(first: Trajectory, second: Trajectory) -> Mapping[str, Crossings]
             continue
         close = len(one) and abs(one.t[-1] - seam) <= SAME_TIME * length
         new = np.abs(two.t - seam) > SAME_TIME * length if close else np.ones(len(two), dtype=bool)
-        parts = {x: np.concatenate([getattr(one, x), getattr(two, x)[new]]) for x in ("t", "q", "v")}
+        parts: dict[str, Any] = {x: np.concatenate([getattr(one, x), getattr(two, x)[new]]) for x in ("t", "q", "v")}
         found[name] = replace(one, **parts)
     return found
 
