@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pendula.app.options import (
+    data_option,
     draw,
     echo_json,
     file_of,
-    output_option,
     pairs,
     plot_option,
     read_numbers,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="Time for a proof, by interval arithmetic, that there are no others in the box.",
 )
-@output_option("Write all equilibria with their verdicts")
+@data_option("Write all equilibria with their verdicts")
 @plot_option("Write the (effective) potential over one or two coordinates, equilibria marked")
 def equilibria_command(
     box: tuple[str, ...],

@@ -52,7 +52,7 @@ hold_option = click.option(
 @click.option("--symbolic", is_flag=True, help="Matrices, polynomial and conditions in symbols (values of --at too).")
 @click.option("--terms", is_flag=True, help="With --symbolic: every term kept, linearized or dropped, and why.")
 @click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
-@opt.output_option("Write all matrices and eigenvalues")
+@opt.data_option("Write all matrices and eigenvalues")
 @opt.plot_option("Write the eigenvalues in the complex plane")
 def linearize_command(
     at: tuple[str, ...],
@@ -263,7 +263,7 @@ def _symbolic(asked: Asked, at: tuple[str, ...], terms: bool, latex: bool, as_js
 @click.option("--damped", is_flag=True, help="Include damping; default: undamped modes.")
 @click.option("--mode", "chosen_mode", type=int, help="The mode that --animate plays; default 1.")
 @opt.animate_option("Write a page that plays a mode")
-@opt.output_option("Write frequencies, damping and shapes")
+@opt.data_option("Write frequencies, damping and shapes")
 @opt.plot_option("Write the shapes")
 @click.option(
     "--response", metavar="INPUT", help="Steady response to a harmonic input of this name, or with --hold a motion."

@@ -19,7 +19,7 @@ from pendula.errors import UsageError
 @click.option("--for", "duration", default=10.0, show_default=True, type=float, help="Further time, in time units.")
 @click.option("--samples", type=int, help="Equally spaced times of that stretch to store; default: as in FILE.")
 @click.option("--max-steps", type=int, help="Largest number of further steps; default: as in FILE.")
-@opt.output_option("Write the whole run")
+@opt.data_option("Write the whole run")
 @opt.plot_option("Write a plot")
 @opt.animate_option("Write an animation as a self-contained page")
 @opt.json_option

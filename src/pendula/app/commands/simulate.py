@@ -36,7 +36,7 @@ MOST_ROWS = 24
     metavar="NAME",
     help="Also report, write and plot this: theta1_ddot, kinetic, lower.tip.x, a prescribed motion. May be repeated.",
 )
-@opt.output_option("Write the run, in the format of the ending")
+@opt.data_option("Write the run, in the format of the ending")
 @opt.plot_option("Write a plot")
 @opt.animate_option("Write an animation as a self-contained page")
 @click.option("--gif", metavar="FILE", help="Write a film as animated GIF (needs the extra video).")
