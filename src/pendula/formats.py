@@ -158,3 +158,10 @@ for _name, _ending, _write, _summary in (
     ("modelica", ".mo", "exchange.modelica:write_modelica", "a model in Modelica"),
 ):
     register_format(_name, f"pendula.{_write}", of="Equations", ending=_ending, summary=_summary)
+register_format(
+    "fmu",
+    "pendula.exchange.fmu.write:write_fmu",
+    of="Model",
+    ending=".fmu",
+    summary="FMI 2.0 or 3.0: co-simulation, model exchange",
+)
