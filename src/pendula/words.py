@@ -38,6 +38,7 @@ def readable(kind: type[Result]) -> type[Result]:
 
     kind.__str__ = to_text  # type: ignore[method-assign, assignment]
     kind.__repr__ = to_line  # type: ignore[method-assign, assignment]
+    kind._told = tell  # type: ignore[attr-defined]
     for name in ("_repr_mimebundle_", "_repr_html_"):
         if not hasattr(kind, name):
             setattr(kind, name, getattr(Displayed, name))
@@ -57,6 +58,12 @@ class Displayed:
 
     def _repr_html_(self) -> str | None:
         return self._repr_mimebundle_().get("text/html")
+
+
+def told(result: Any) -> list[str]:
+    """The lines of ``str(result)`` before they were fitted to 80 columns."""
+    tell = getattr(type(result), "_told", None)
+    return str(result if tell is None else tell(result)).splitlines() or [""]
 
 
 def fitted(text: str) -> str:

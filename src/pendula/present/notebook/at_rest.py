@@ -19,6 +19,7 @@ from pendula.present.words.equilibria import equilibria_rows, place
 from pendula.present.words.linear import modes_rows, shape_rows, spectrum_rows
 from pendula.present.words.tables import number
 from pendula.present.words.verdicts import floquet_facts, multiplier_rows, root_rows, stability_facts
+from pendula.words import told
 
 MOST_MATRIX = 10
 """rows of a matrix that is shown"""
@@ -27,7 +28,7 @@ MOST_SHAPES = 8
 
 def show_equilibria(found: Equilibria) -> str:
     """All equilibria with their coordinates, and the potential where it can be drawn."""
-    title, *rest = str(found).splitlines()
+    title, *rest = told(found)
     system = found.all[0].system if found.all else None
     if system is None:
         return card(title, text_lines(rest))
@@ -49,7 +50,7 @@ def show_linear(model: LinearModel) -> dict[str, Any]:
         parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:.2em 1.6em">{tables}</div>')
     heads, rows = spectrum_rows(spectrum(model))
     parts += [grid(heads, rows), picture_of(model)]
-    found: dict[str, Any] = {"text/html": card(str(model).splitlines()[0], *parts)}
+    found: dict[str, Any] = {"text/html": card(told(model)[0], *parts)}
     if len(names) <= MOST_MATRIX:
         found["text/latex"] = f"$$ {model.latex()} $$"
     return found
@@ -65,7 +66,7 @@ def _matrix(name: str, X: Any, rows: Sequence[str], columns: Sequence[str]) -> s
 def show_spectrum(found: Spectrum) -> str:
     """Eigenvalues with their labels, and where they are in the complex plane."""
     heads, rows = spectrum_rows(found)
-    return card(str(found).splitlines()[0], grid(heads, rows), picture_of(found))
+    return card(told(found)[0], grid(heads, rows), picture_of(found))
 
 
 def show_stability(found: Stability) -> str:
@@ -89,9 +90,10 @@ def show_modes(found: Modes) -> str:
 def show_certificate(found: Certificate) -> str:
     """All pairs of formulations with their largest difference."""
     rows = [
-        (f"{p.a} – {p.b}", number(p.max_difference, 3), "agree" if p.passed else "disagree", p.what) for p in found.pairs
+        (f"{p.a} – {p.b}", number(p.max_difference, 3), "agree" if p.passed else "disagree", p.what)
+        for p in found.pairs
     ]
-    title, *rest = str(found).splitlines()
+    title, *rest = told(found)
     table = grid(["Pair", "Largest difference", "Verdict", "Largest in the"], rows)
     return card(title, table, picture_of(found), folded("In words", text_lines(rest)) if rest else "")
 

@@ -1,7 +1,7 @@
 """Elements of displays: a frame with a title, tables of facts, pictures and pages inside.
 
-Notebooks differ in what they keep of HTML: all styles are attributes of elements, colours follow those of the notebook (light or
-dark), nothing is loaded from anywhere, and scripts run only inside an ``iframe`` that holds its whole page.
+Notebooks differ in what they keep of HTML: all styles are attributes of elements, colours follow those of the notebook
+(light or dark), nothing is loaded from anywhere, and scripts run only inside an ``iframe`` that holds its whole page.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ COLOURS = 64
 PICTURE_DPI = 110
 PICTURE_WIDTH = 620
 """largest width of a picture in a notebook"""
+PICTURE_HEIGHT = 340
 FRAME = "allow-scripts allow-downloads"
 
 
@@ -57,7 +58,9 @@ def grid(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = 
 
 def folded(summary: str, content: str) -> str:
     """Content that opens on a click."""
-    return f'<details style="margin:.3em 0"><summary style="cursor:pointer">{escape(summary)}</summary>{content}</details>'
+    return (
+        f'<details style="margin:.3em 0"><summary style="cursor:pointer">{escape(summary)}</summary>{content}</details>'
+    )
 
 
 def text_lines(lines: Sequence[str]) -> str:
@@ -93,8 +96,8 @@ def picture_of(result: Any, **options: Any) -> str:
 
 def image(figure: Any, label: str) -> str:
     """A Matplotlib figure as an image inside the HTML."""
-    content, (width, _) = small_png(figure, PICTURE_DPI)
-    shown = min(PICTURE_WIDTH, round(width / PICTURE_DPI * 72))
+    content, (width, height) = small_png(figure, PICTURE_DPI, tight=True)
+    shown = round(min(PICTURE_WIDTH, width / PICTURE_DPI * 72, PICTURE_HEIGHT * width / height))
     text = base64.b64encode(content).decode("ascii")
     return (
         f'<img alt="{escape(label)}" width="{shown}" style="max-width:100%;height:auto;background:white;'
@@ -102,15 +105,17 @@ def image(figure: Any, label: str) -> str:
     )
 
 
-def small_png(figure: Any, dpi: float) -> tuple[bytes, tuple[int, int]]:
-    """A figure as PNG with few colours, and its size; pyplot neither learns of it nor keeps it."""
+def small_png(figure: Any, dpi: float, *, tight: bool = False) -> tuple[bytes, tuple[int, int]]:
+    """A figure as PNG with few colours, and its size; ``tight`` cuts empty margins."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
     held = io.BytesIO()
     canvas, before = figure.canvas, figure.dpi
     try:
-        FigureCanvasAgg(figure).print_figure(held, format="png", dpi=dpi, facecolor=figure.get_facecolor())
+        FigureCanvasAgg(figure).print_figure(
+            held, format="png", dpi=dpi, facecolor=figure.get_facecolor(), bbox_inches="tight" if tight else None
+        )
     finally:
         figure.dpi = before
         figure.set_canvas(canvas)

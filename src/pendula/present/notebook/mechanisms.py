@@ -18,10 +18,13 @@ from pendula.present.notebook.elements import card, facts, folded, framed, grid,
 from pendula.present.report.mechanism import body_rows, joint_rows, parameter_table
 from pendula.system.layout import State
 from pendula.system.system import System
-from pendula.words import counted, some
+from pendula.words import counted, some, told
 
 MOST_LATEX = 12_000
 """characters of LaTeX that a notebook is given"""
+_EDGE = "1.4px solid currentColor"
+_BRACKETS = ('<mtable class="matrix"', f'<mtable style="border-left:{_EDGE};border-right:{_EDGE};padding:2px 4px"')
+"""what pages do by a style sheet: the brackets of matrices"""
 MOST_FORMULAS = 12
 """formulas of one kind that are shown at once; more are folded"""
 
@@ -71,7 +74,7 @@ def show_system(system: System) -> str:
 
 def show_equations(equations: Equations) -> dict[str, Any]:
     """The equations of motion: MathML, which browsers show by themselves, and LaTeX."""
-    title, *rest = str(equations).splitlines()
+    title, *rest = told(equations)
     found: dict[str, Any] = {}
     latex = as_latex(equations)
     if len(latex) <= MOST_LATEX:
@@ -87,7 +90,7 @@ def formulas(equations: Equations) -> str:
     """Formulas under short headings, in MathML."""
     parts = []
     for words, group in groupby(write_mathml(equations), key=lambda formula: formula.words):
-        listed = [formula.mathml for formula in group]
+        listed = [formula.mathml.replace(*_BRACKETS) for formula in group]
         shown = f'<div style="overflow-x:auto">{"".join(listed)}</div>'
         if len(listed) > MOST_FORMULAS:
             parts.append(folded(f"{len(listed)} {words}", shown))
@@ -98,7 +101,7 @@ def formulas(equations: Equations) -> str:
 
 def show_symbolic(found: SymbolicModel) -> dict[str, Any]:
     """A linear model in symbols: its text, and LaTeX for what renders it."""
-    title, *rest = str(found).splitlines()
+    title, *rest = told(found)
     shown: dict[str, Any] = {"text/html": card(title, text_lines(rest))}
     latex = found.latex()
     if len(latex) <= MOST_LATEX:
@@ -113,7 +116,7 @@ def show_state(state: State) -> str:
     return card(f"state at t = {state.t:.6g} {state.layout.time_unit}", grid(["Name", "Value", "Unit"], rows))
 
 
-def show_explanation(told: Explanation) -> str:
+def show_explanation(page: Explanation) -> str:
     """The page of a derivation, inside a frame."""
-    title = str(told).splitlines()[0]
-    return card(title, framed(as_html(told), height=560, title=title))
+    title = told(page)[0]
+    return card(title, framed(as_html(page), height=560, title=title))

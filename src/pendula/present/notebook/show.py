@@ -6,6 +6,7 @@ from typing import Any
 
 from pendula.present.notebook.elements import card, picture_of, text_lines
 from pendula.present.notebook.registry import DISPLAYS
+from pendula.words import told
 
 
 def bundle(result: Any) -> dict[str, Any]:
@@ -26,5 +27,5 @@ def bundle(result: Any) -> dict[str, Any]:
 
 def show_text(result: Any) -> str:
     """The text of a result, its first line as a title, with its picture if it has one."""
-    title, *lines = str(result).splitlines() or [""]
+    title, *lines = told(result)
     return card(title, text_lines(lines), picture_of(result))

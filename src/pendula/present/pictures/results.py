@@ -33,7 +33,7 @@ from pendula.simulation.trajectory import Trajectory
 
 Array = Any
 
-PLAYER_HEIGHT = 520
+PLAYER_HEIGHT = 640
 """of a player in a notebook, in pixels"""
 FILMS = (".gif", ".mp4")
 
@@ -257,8 +257,8 @@ def animate(
 ) -> Path | InlinePage:
     """Writes a self-contained HTML page that plays the motion, and returns its path.
 
-    Without a path it returns the page, which a notebook shows in a frame. The suffix .gif or .mp4 gives a film instead (``pip install pendula[video]``). A registered format of scenes writes
-    files with its suffix.
+    Without a path it returns the page, which a notebook shows in a frame. The suffix .gif or .mp4 gives a film instead
+    (``pip install pendula[video]``). A registered format of scenes writes files with its suffix.
 
     Args:
         run: a run returned by :func:`pendula.simulate`.
