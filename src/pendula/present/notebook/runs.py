@@ -52,7 +52,7 @@ def player(run: Trajectory) -> str:
         pick = np.unique(np.linspace(0, len(run) - 1, MOST_STATES).astype(int))
         violation = None if run.violation is None else run.violation[pick]
         parts = {"t": run.t[pick], "q": run.q[pick], "v": run.v[pick], "energy_error": run.energy_error[pick]}
-        few = replace(run, **parts, violation=violation)  # type: ignore[arg-type]
+        few = replace(run, **parts, violation=violation)
     try:
         page = animation_html(scene_of(few), max_frames=FRAMES)
     except PendulaError:
