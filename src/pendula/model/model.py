@@ -62,7 +62,7 @@ class Model(Element):
     parameters: Numbers = Field(default_factory=Table)
     """named numbers for use in numeric fields; they may refer to each other"""
     inputs: Numbers = Field(default_factory=Table)
-    """named inputs u with their values: numbers, or expressions of t and parameters"""
+    """named inputs u with their values: numbers, or expressions of t, coordinates, speeds and parameters"""
     bodies: tuple[Body, ...] = ()
     joints: tuple[AnyJoint, ...] = ()
     forces: tuple[AnyForce, ...] = ()
@@ -116,6 +116,17 @@ class Model(Element):
         """Speeds of the free coordinates, in the order of the state."""
         prescribed = {f"{name}_dot" for j in self.tree for name in j.prescribed()}
         return tuple(s for j in self.tree for s in j.speeds() if s.name not in prescribed)
+
+    @cached_property
+    def as_written(self) -> Model:
+        """The model before feedback laws were written into its forces; itself if there were none."""
+        return self
+
+    @cached_property
+    def laws(self) -> dict[str, str]:
+        """Inputs that were replaced in the forces by their feedback laws, by name."""
+        written = self.as_written.inputs
+        return {name: str(law) for name, law in written.items() if name not in self.inputs}
 
     @cached_property
     def parameter_values(self) -> dict[str, float]:

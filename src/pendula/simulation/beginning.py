@@ -1,45 +1,17 @@
-"""Start of a run: inputs, the initial state projected onto the constraints, a typical energy."""
+"""Start of a run: the initial state projected onto the constraints, a typical energy."""
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 
 import numpy as np
 
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
-from pendula.system.build import compile_alike
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
-
-_with_other_inputs: weakref.WeakKeyDictionary[System, dict[tuple[tuple[str, str], ...], System]] = (
-    weakref.WeakKeyDictionary()
-)
-MOST_KEPT = 16  # cached systems with other inputs, for each system
-
-
-def with_inputs(system: System, inputs: Mapping[str, float | str]) -> System:
-    """The same mechanism with other inputs, derived and compiled again; cached by inputs.
-
-    Raises:
-        UsageError: there is no such input.
-    """
-    unknown = [n for n in inputs if n not in system.model.inputs]
-    if unknown:
-        known = ", ".join(system.model.inputs) or "none"
-        raise UsageError(f'there is no input "{unknown[0]}"; known are: {known}')
-    made = _with_other_inputs.setdefault(system, {})
-    key = tuple(sorted((name, repr(value)) for name, value in inputs.items()))
-    if key not in made:
-        if len(made) >= MOST_KEPT:
-            made.pop(next(iter(made)))
-        model = system.model.with_changes(inputs=dict(system.model.inputs) | dict(inputs))
-        made[key] = compile_alike(system, model)
-    return made[key]
-
 
 def energy_size(system: System, start: State, vector: Array) -> float:
     """A typical energy: the initial kinetic energy, or the weight times a typical length if larger."""
