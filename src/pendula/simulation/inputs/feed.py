@@ -103,7 +103,7 @@ class RunInputs(Inputs):
     def at(self, t: float, parameters: Array) -> Array:
         """Refused: analyses need inputs that are numbers or expressions."""
         raise NotSupported(
-            f'the input "{self.names[0]}" of this run is {self._what(self.names[0])}, and the analysis needs numbers '
+            f'the input "{self.names[0]}" of this run is {self.kind(self.names[0])}, and the analysis needs numbers '
             "or expressions.\n  Try: the model, or inputs as text."
         )
 
@@ -111,9 +111,10 @@ class RunInputs(Inputs):
         """Raises NotSupported if an input is a Python function or a sampled controller."""
         if self.laws:
             name = self.laws[0].names[0]
-            raise NotSupported(f'{who} needs smooth equations, and input "{name}" is {self._what(name)}')
+            raise NotSupported(f'{who} needs smooth equations, and input "{name}" is {self.kind(name)}')
 
-    def _what(self, name: str) -> str:
+    def kind(self, name: str) -> str:
+        """What an input is, in words."""
         if name in self.signals:
             return "a time series"
         law = next(law for law in self.laws if name in law.names)
