@@ -8,10 +8,12 @@ import numpy as np
 
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
+from pendula.model.quantities import degrees_hint, looks_like_degrees
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
+
 
 def energy_size(system: System, start: State, vector: Array) -> float:
     """A typical energy: the initial kinetic energy, or the weight times a typical length if larger."""
@@ -23,7 +25,7 @@ def energy_size(system: System, start: State, vector: Array) -> float:
 
 
 def start_state(
-    system: System, given: State | Mapping[str, float] | None, t: float, vector: Array
+    system: System, given: State | Mapping[str, float | str] | None, t: float, vector: Array
 ) -> tuple[State, tuple[str, ...]]:
     """The initial state at time t, projected onto the constraints with the least change, and notes on what moved.
 
@@ -44,7 +46,7 @@ def start_state(
         if given is not None and not isinstance(given, Mapping):
             raise UsageError(f"initial_state must be a State or values by name, found {type(given).__name__}")
         state = system.in_joints.initial_state(vector, t=t).replace(given or {})
-        asked, early = {*(given or {})} & {*system.in_joints.layout.speeds}, ()
+        asked, early = {*(given or {})} & {*system.in_joints.layout.speeds}, _hints(system, given or {})
         written = {n for n in (*system.model.initial, *(given or {})) if n in state}
     if not (np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.v))):
         bad = [n for n in state if not np.isfinite(state[n])]
@@ -57,3 +59,10 @@ def start_state(
     text = ", ".join(f"{n} by {x:.3g} {unit[n]}" for n, x in largest)
     more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""
     return found.state, (*early, f"the initial state was moved to satisfy the constraints: {text}{more}")
+
+
+def _hints(system: System, given: Mapping[str, float | str]) -> tuple[str, ...]:
+    """Hints about initial angles that look like degrees: given ones, and numbers in the model."""
+    units, written = system.in_joints.layout.units, {**system.model.initial, **given}
+    angles = {name: value for name, value in written.items() if units.get(name) == "rad"}
+    return tuple(degrees_hint(name, float(x)) for name, x in angles.items() if looks_like_degrees(x))  # type: ignore[arg-type]

@@ -37,7 +37,7 @@ def simulate(
     duration: float | None = None,
     *,
     t_span: Sequence[float] | None = None,
-    initial_state: State | Mapping[str, float] | None = None,
+    initial_state: State | Mapping[str, float | str] | None = None,
     parameters: Parameters = None,
     inputs: InputsGiven = None,
     tol: float = TOLERANCE,
@@ -62,11 +62,12 @@ def simulate(
         system: a system, a model, or the name of a library mechanism.
         duration: length of the run, from t = 0 or from the time of a given State; alternatively give ``t_span``.
         t_span: first and last time.
-        initial_state: a State, or changes to the model's initial state by name.
-        parameters: changes of parameters by name, or all values as an array.
-        inputs: inputs by name: numbers, expressions of t, coordinates, speeds and parameters in text ("-k*x", a feedback
-            law), a :class:`~pendula.Signal` or a pair (times, values), a Python function of (t, state), which is slow,
-            or a :class:`~pendula.Sampled` controller; or one Sampled controller for several inputs.
+        initial_state: a State, or changes to the model's initial state by name: numbers, or text such as "30deg" or
+            "5 cm" (units other than deg by pint). A number of radians that looks like degrees gets a note.
+        parameters: changes of parameters by name (numbers, or text such as "50 cm"), or all values as an array.
+        inputs: inputs by name: numbers, expressions of t, coordinates, speeds and parameters in text ("-k*x", a
+            feedback law), a :class:`~pendula.Signal` or a pair (times, values), a Python function of (t, state), which
+            is slow, or a :class:`~pendula.Sampled` controller; or one Sampled controller for several inputs.
         tol: relative tolerance of a step (step-size control); also the absolute one unless ``atol`` is given.
         stepper: a name from :data:`pendula.extend.STEPPERS`: "dop853" (order 8), "rk45" (order 5), "taylor" (Taylor
             series, for high accuracy with up to 12 speeds; neither loops nor conditions on the motion such as abs),

@@ -134,7 +134,9 @@ def _sampled_noise(A: Array, W: Array, every: float) -> Array:
     return np.asarray((Q + Q.T) / 2)
 
 
-def estimated_feedback(gain: Gain, estimator: Estimator, reference: Any, limits: Any, sampling: Mapping[str, Any]) -> Sampled:
+def estimated_feedback(
+    gain: Gain, estimator: Estimator, reference: Any, limits: Any, sampling: Mapping[str, Any]
+) -> Sampled:
     """A sampled controller that knows only the outputs: u = -K x^ with the filter's estimate x^ (LQG)."""
     if gain.every is None or estimator.space.dt != gain.every:
         raise UsageError("feedback by an estimator needs gain and estimator with the same sampling time (every=...)")

@@ -120,7 +120,9 @@ class Gain:
             lines.append(f"  {by}: " + ", ".join(f"{of} {self[by, of]:.6g}" for of in self.states))
         what = "magnitudes of the poles " if self.every is not None else "poles "
         values = np.abs(self.poles) if self.every is not None else self.poles
-        lines.append(what + ", ".join(f"{p:.4g}" for p in values[:12]) + ("" if self.every is not None else f" [1/{unit}]"))
+        lines.append(
+            what + ", ".join(f"{p:.4g}" for p in values[:12]) + ("" if self.every is not None else f" [1/{unit}]")
+        )
         return "\n".join(lines)
 
 
@@ -182,8 +184,14 @@ def place(linear: LinearModel, poles: Sequence[complex] | Array, *, every: float
     if np.abs(np.sort_complex(wanted) - np.sort_complex(wanted.conj())).max() > 1e-9 * np.abs(wanted).max():
         raise UsageError("complex poles must come in conjugate pairs")
     refuse_unreachable(linear, all_of_them=True)
+    if every is not None:
+        wanted = np.exp(wanted * every)
     try:
-        K = _acker(space.A, space.B, wanted) if space.B.shape[1] == 1 else place_poles(space.A, space.B, wanted).gain_matrix
+        K = (
+            _acker(space.A, space.B, wanted)
+            if space.B.shape[1] == 1
+            else place_poles(space.A, space.B, wanted).gain_matrix
+        )
     except ValueError as error:
         raise UsageError(f"these poles cannot be placed: {error}") from None
     found = sorted_poles(space.A - space.B @ K, every)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def deviations(linear: LinearModel, reference: Mapping[str, float | str] | None = None) -> list[str]:
     """Text for every state (e, e') of a linear model: its deviation from the equilibrium, in names of the mechanism.
 
-    The difference of a coordinate is taken as it is. That of an orientation is the sine of the angle about its axis (from
-    the product of the two quaternions), which to first order is the rotation e, and is the same for q and -q.
+    The difference of a coordinate is taken as it is. That of an orientation is the sine of the angle about its axis
+    (from the product of the two quaternions), which to first order is the rotation e, and is the same for q and -q.
 
     Args:
         reference: other values to be kept, by name: numbers, or expressions of t.
@@ -30,13 +30,17 @@ def deviations(linear: LinearModel, reference: Mapping[str, float | str] | None 
     """
     system = linear.system
     if system is None or linear.displacements:
-        raise NotSupported("the coordinates of this linear model are not those of the mechanism, so it has no feedback law")
+        raise NotSupported(
+            "the coordinates of this linear model are not those of the mechanism, so it has no feedback law"
+        )
     system.in_joints.refuse_others("a feedback law is written in the coordinates of the joints")
     wanted = dict(reference or {})
     names = (*linear.coordinates, *linear.speeds)
     for name in wanted:
         if name not in (*system.layout.coordinates, *system.layout.speeds):
-            raise UsageError(f'reference: there is no "{name}"; {suggestion(name, names, "known are: " + ", ".join(names))}')
+            raise UsageError(
+                f'reference: there is no "{name}"; {suggestion(name, names, "known are: " + ", ".join(names))}'
+            )
     found = []
     for coordinate, speed in zip(linear.coordinates, linear.speeds, strict=True):
         found.append(_coordinate(linear, system, coordinate, speed, wanted))
@@ -71,7 +75,9 @@ def _coordinate(
     j = layout.speeds.index(speed)
     turning = next((o for o in layout.orientations if o.speed <= j < o.speed + 3), None)
     if turning is None or np.any(at.v[turning.v]):
-        raise NotSupported(f'there is no feedback law of "{coordinate}", which is no coordinate of the mechanism at rest')
+        raise NotSupported(
+            f'there is no feedback law of "{coordinate}", which is no coordinate of the mechanism at rest'
+        )
     own = layout.coordinates[turning.q]
     if any(name in wanted for name in own):
         raise UsageError(f"a reference of the orientation {turning.joint} is not supported: linearize about it instead")

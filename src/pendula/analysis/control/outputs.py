@@ -88,7 +88,7 @@ def _expression_row(linear: LinearModel, system: System, text: str) -> tuple[Arr
     check_names(expression, names, f'output "{text}"')
     value = translate(expression, {n: names[n] for n in expression.names})
     program = system.programs.slopes([expression.to_text()], [value], at.parameters)
-    slopes = program.rows(np.concatenate([[at.t], at.q, at.v])[None])[0]
+    slopes = program.rows(np.concatenate([[0.0], at.q, at.v])[None])[0]
     nq = len(system.layout.coordinates)
     row = np.concatenate([slopes[:nq] @ linear.N @ linear.Z, slopes[nq:] @ linear.Z])
     if not np.isfinite(row).all():

@@ -64,7 +64,7 @@ class Reach:
     Example:
         >>> import pendula
         >>> print(pendula.linearize("cart-pole", {"theta": 0}).controllability())
-        controllable by F; least margin 0.16 at 0 [1/s]
+        controllable by F; least margin 0.057 at 0 +- 4.101i [1/s]
     """
 
     what: str

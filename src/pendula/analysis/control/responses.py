@@ -17,7 +17,7 @@ DECADES = 1.0
 """a Bode plot reaches this many decades beyond the slowest and the fastest pole"""
 PER_DECADE = 150
 FARTHEST = 1e4
-"""a zero beyond this times the size of A is infinite: QZ finds infinite ones of a chain of integrators as large numbers"""
+"""a zero beyond this times the size of A is infinite: QZ finds those of a chain of integrators as large numbers"""
 SETTLED = 7.0
 """a step response lasts this many time constants of the slowest pole"""
 
@@ -70,11 +70,15 @@ class Bode:
 
     def __str__(self) -> str:
         unit = f"rad/{self.space.time_unit}"
-        lines = [f"frequency response at {self.omega.size} frequencies, {self.omega[0]:.4g} to {self.omega[-1]:.4g} {unit}"]
+        lines = [
+            f"frequency response at {self.omega.size} frequencies, {self.omega[0]:.4g} to {self.omega[-1]:.4g} {unit}"
+        ]
         for of, by in list(self.pairs())[:8]:
             size = np.abs(self[of, by])
             k = int(np.argmax(size))
-            lines.append(f"  {of} per {by}: largest {size[k]:.4g} {_per(self.space, of, by)} at {self.omega[k]:.4g} {unit}")
+            lines.append(
+                f"  {of} per {by}: largest {size[k]:.4g} {_per(self.space, of, by)} at {self.omega[k]:.4g} {unit}"
+            )
         return "\n".join(lines)
 
 
@@ -228,14 +232,15 @@ def step_of(space: StateSpace, duration: float | None, samples: int) -> StepResp
         duration = _settling(space)
     if not 0 < duration < np.inf:
         raise UsageError(f"the duration of a step response must be positive, found {duration!r}")
+    t: Array
     if space.dt is None:
         if not isinstance(samples, int) or samples < 2:
             raise UsageError(f"samples must be at least 2, found {samples!r}")
         held, t = space.discrete(duration / (samples - 1)), np.linspace(0.0, duration, samples)
     else:
-        held, t = space, np.arange(int(round(duration / space.dt)) + 1) * space.dt
+        held, t = space, np.arange(round(duration / space.dt) + 1) * space.dt
     y = np.zeros((t.size, len(space.outputs), len(space.inputs)))
-    x = np.zeros((len(space.A), len(space.inputs)))
+    x: Array = np.zeros((len(space.A), len(space.inputs)))
     for k in range(t.size):
         y[k] = space.C @ x + space.D
         x = held.A @ x + held.B

@@ -96,7 +96,9 @@ class StateSpace:
         left = s[..., None, None] * np.eye(len(self.A)) - self.A
         return np.asarray(self.C @ np.linalg.solve(left, self.B.astype(complex)) + self.D)
 
-    def selected(self, outputs: Sequence[str] | str | None = None, inputs: Sequence[str] | str | None = None) -> StateSpace:
+    def selected(
+        self, outputs: Sequence[str] | str | None = None, inputs: Sequence[str] | str | None = None
+    ) -> StateSpace:
         """Some outputs and inputs by name; default: all."""
         rows, columns = _places(outputs, self.outputs, "output"), _places(inputs, self.inputs, "input")
         return replace(
@@ -147,7 +149,9 @@ def _places(wanted: Sequence[str] | str | None, known: tuple[str, ...], what: st
     names = [wanted] if isinstance(wanted, str) else list(wanted)
     for name in names:
         if name not in known:
-            raise UsageError(f'there is no {what} "{name}"; {suggestion(name, known, "known are: " + ", ".join(known))}')
+            raise UsageError(
+                f'there is no {what} "{name}"; {suggestion(name, known, "known are: " + ", ".join(known))}'
+            )
     return [known.index(name) for name in names]
 
 

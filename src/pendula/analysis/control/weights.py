@@ -40,8 +40,12 @@ def weight_matrix(given: Any, names: Sequence[str], what: str, *, definite: bool
     elif found.shape == (n,):
         found = np.diag(found)
     if found.shape != (n, n):
-        raise UsageError(f"{what} belongs to {', '.join(names)}: {n} entries or a {n} by {n} matrix, found {found.shape}")
-    if not np.isfinite(found).all() or np.abs(found - found.T).max(initial=0) > SYMMETRIC * np.abs(found).max(initial=0):
+        raise UsageError(
+            f"{what} belongs to {', '.join(names)}: {n} entries or a {n} by {n} matrix, found {found.shape}"
+        )
+    if not np.isfinite(found).all() or np.abs(found - found.T).max(initial=0) > SYMMETRIC * np.abs(found).max(
+        initial=0
+    ):
         raise UsageError(f"{what} must be symmetric and finite")
     least = float(np.linalg.eigvalsh(found).min(initial=np.inf))
     size = float(np.abs(found).max(initial=0.0))

@@ -318,7 +318,7 @@ class LinearModel:
         return lqr(self, Q, R, cross=cross, every=every)
 
     def place(self, poles: Sequence[complex] | Array, *, every: float | None = None) -> Gain:
-        """State feedback with these poles of the closed loop (of the sampled system if ``every`` is given)."""
+        """State feedback with these poles p of the closed loop [1/time]; with a sampling time, exp(p*every)."""
         from pendula.analysis.control.gains import place
 
         return place(self, poles, every=every)
@@ -363,7 +363,7 @@ class LinearModel:
         return self.state_space(outputs).selected(None, inputs).step(duration, samples)
 
     def root_locus(self, output: str, input: str | None = None, *, gains: Any = None) -> RootLocus:
-        """Poles of the closed loop ``input = -k*output`` over the gain k; default: gains of both small and large effect."""
+        """Poles of the closed loop ``input = -k*output`` over the gain k; default: small to large effects."""
         return self.state_space([output]).selected(None, input).root_locus(gains)
 
     def controllability(self) -> Reach:

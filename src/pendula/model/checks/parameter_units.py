@@ -43,6 +43,22 @@ def input_units(model: Model) -> dict[str, str]:
     return _units_of(model, model.inputs)
 
 
+def field_unit(model: Model, group: str, index: int, names: list[str]) -> str | None:
+    """Unit of a field of a body, a side of a joint or a force, by the names of its path; None if it is not known.
+
+    Example:
+        >>> from pendula import library
+        >>> field_unit(library.double_pendulum(), "bodies", 0, ["rod", "mass"])
+        'slug'
+    """
+    if group == "bodies":
+        return _in_body(".".join(names), model) or None
+    if group == "joints":
+        return model.unit_names.length if "position" in names else None
+    force = model.forces[index]
+    return _in_force(force, names[0], model) or None
+
+
 def _units_of(model: Model, names: Mapping[str, object]) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     for unit, expression in _fields(model):

@@ -74,7 +74,10 @@ class Record:
     def at(self, t: Array, initial: Array) -> Array:
         """Outputs at times, shape (*t.shape, outputs)."""
         k = np.searchsorted(self.acting, t, side="right") - 1
-        return np.where((k < 0)[..., None], initial, self.values[np.clip(k, 0, None)])
+        known = int(np.isfinite(self.values).all(axis=1).sum())  # the run may end at a sampling time, or before
+        if not known:
+            return np.broadcast_to(initial, (*t.shape, len(initial)))
+        return np.where(np.asarray(k < 0)[..., None], initial, self.values[np.clip(k, 0, known - 1)])
 
 
 class RunInputs(Inputs):
@@ -149,10 +152,15 @@ class RunInputs(Inputs):
         if state is None:
             raise UsageError(f'the input "{law.names[0]}" is a function of the state, which is not known here')
         q, v = (np.broadcast_to(x, (*t.shape, np.shape(x)[-1])) for x in state)
-        flat = [
-            law.outputs(law.function(float(t[at]), self.state_of(float(t[at]), q[at], v[at], parameters)))  # type: ignore[misc]
-            for at in np.ndindex(t.shape)
-        ]
+        assert law.function is not None
+        flat = []
+        for at in np.ndindex(t.shape):
+            now = float(t[at])
+            try:
+                flat.append(law.outputs(law.function(now, self.state_of(now, q[at], v[at], parameters))))
+            except Exception as error:  # whatever the function of the user raises
+                self.failure = ", ".join(law.names), error
+                self.after()
         return np.array(flat).reshape(*t.shape, len(law.names))
 
     state_of: Callable[[float, Array, Array, Array], State]
@@ -160,14 +168,22 @@ class RunInputs(Inputs):
 
     def breaks(self, span: tuple[float, float]) -> Array:
         """Times at which inputs jump or have a kink, sorted, each once."""
-        found = np.concatenate([np.zeros(0), *(signal.breaks for signal in self.signals.values())])
-        for law in self.sampled:
-            found = np.concatenate([found, *sampling_times(law, span)])
-        found = np.unique(found[(min(span) < found) & (found < max(span))])
-        apart = np.diff(found, prepend=-np.inf) > SAME * max(map(abs, span))
-        return found[apart]
+        low, high, found = min(span), max(span), self._switches(span)
+        same = SAME * max(map(abs, span))
+        found = np.unique(found[(found > low + same) & (found < high - same)])
+        return found[np.diff(found, prepend=-np.inf) > same]
 
-    def after(self, every: float = np.inf) -> tuple[str, ...]:
+    def switch_at_end(self, span: tuple[float, float]) -> bool:
+        """Whether an input jumps or has a kink at the last time."""
+        return bool((np.abs(self._switches(span) - max(span)) <= SAME * max(map(abs, span))).any())
+
+    def _switches(self, span: tuple[float, float]) -> Array:
+        found = [np.zeros(0), *(signal.breaks for signal in self.signals.values())]
+        for law in self.sampled:
+            found += sampling_times(law, span)
+        return np.concatenate(found)
+
+    def after(self) -> tuple[str, ...]:
         """Notes after the run; raises the error of a Python function that failed during it.
 
         Raises:
@@ -218,7 +234,7 @@ def bind_state(inputs: RunInputs, system: System) -> None:
         own = joints.read(q, v, t, parameters=parameters)
         return State(t, np.array(own[0]), np.array(own[1]), joints.layout)
 
-    inputs.state_of = state_of  # type: ignore[method-assign]
+    inputs.state_of = state_of
 
 
 class Feed:
@@ -233,12 +249,12 @@ class Feed:
         self.records: dict[int, Record] = {}
         n = len(system.layout.coordinates) + len(system.layout.speeds)
         self._n, self._kept = n, list[Any]()
-        self._breaks = inputs.breaks(span)
+        self._breaks, spacing = inputs.breaks(span), float(np.spacing(max(map(abs, span))))
         self._memory = memory = Memory(
             kn.FEED, inner=inner.address, inner_context=inner.context, n=n, nu=len(system.layout.inputs),
             u=np.array(inputs.constant(vector), dtype=float), state=np.zeros(1 + n),
             targets=np.array(targets, dtype=np.int64), target_count=len(targets),
-            window=64.0 * float(np.spacing(max(map(abs, span)))),
+            window=64.0 * spacing, latest=max(span) - 4.0 * spacing if inputs.switch_at_end(span) else max(span),
         )  # fmt: skip
         memory.keep(inner)
         memory.keep(self)
@@ -276,7 +292,12 @@ class Feed:
 
     def _series(self, name: str, signal: Signal) -> list[int]:
         slot = self._system.layout.inputs.index(name)
-        return [slot, signal.times.size, self._address(snapped(signal.times, self._breaks)), self._address(signal.pieces)]
+        return [
+            slot,
+            signal.times.size,
+            self._address(snapped(signal.times, np.append(self._breaks, max(self._span)))),
+            self._address(signal.pieces),
+        ]
 
     def _law(self, law: Law, memories: dict[float, Any] | None = None) -> list[int]:
         m = len(law.names)
@@ -289,7 +310,8 @@ class Feed:
         return [code, context, self._address(np.zeros(m)), m, self._address(law.slots)]
 
     def _held(self, index: int, law: Law) -> list[int]:
-        taken, acting = (snapped(times, self._breaks) for times in sampling_times(law, self._span))
+        ends = np.append(self._breaks, max(self._span))
+        taken, acting = (snapped(times, ends) for times in sampling_times(law, self._span))
         record = Record(taken, acting, np.full((taken.size, len(law.names)), np.nan))
         assert law.sampled is not None
         record.memories[float(taken[0])] = law.sampled.memory
@@ -305,7 +327,15 @@ class Feed:
             rng = np.random.default_rng(law.sampled.seed)
             rows = rng.standard_normal((taken.size, len(names)))
             noise = self._address(rows * [law.sampled.noise.get(name, 0.0) for name in names])
-        samples = [taken.size, self._address(taken), self._address(acting), int(record.values.ctypes.data), noise, have, have]
+        samples = [
+            taken.size,
+            self._address(taken),
+            self._address(acting),
+            int(record.values.ctypes.data),
+            noise,
+            have,
+            have,
+        ]
         for slot, value in zip(law.slots, initial_output(law), strict=True):
             self._memory.u[slot] = value
         return [*self._law(law, record.memories), *samples]

@@ -19,7 +19,7 @@ from pendula.system.dynamics import Dynamics
 from pendula.system.layout import Array, State
 from pendula.system.system import System
 
-InputValue = float | str | Signal | Sampled | Callable[[float, State], float]
+InputValue = float | str | Signal | Sampled | tuple[Any, Any] | Callable[[float, State], float]
 InputsGiven = Mapping[str, InputValue] | Sampled | None
 """Inputs by name: numbers, texts (expressions of t, state and parameters), time series, functions (t, state), sampled
 controllers; or one sampled controller for several inputs."""

@@ -7,13 +7,14 @@ from pendula.numerics.compiled.native import call_native, doubles_at, integers_a
 from pendula.numerics.compiled.records import reader, record_dtype
 
 FEED = record_dtype(
-    reals="late window",
+    reals="late window latest",
     whole="inner inner_context n nu u state targets target_count series series_count laws law_count held held_count",
 )
-"""Fields of the context: the equations (``inner``), the number ``n`` of coordinates and speeds, the values ``u`` of all
-inputs, the addresses ``targets`` to which they are copied, a buffer for a measured ``state``, and tables of time series,
-continuous laws and sampled controllers. ``late`` is the longest delay with which a controller saw its sample; an evaluation at most ``window`` after a sampling
-time has the state of that time."""
+"""Fields of the context: the equations (``inner``), the number ``n`` of coordinates and speeds, the values ``u`` of
+all inputs, the addresses ``targets`` to which they are copied, a buffer for a measured ``state``, and tables of time
+series, continuous laws and sampled controllers. ``late`` is the longest delay with which a controller saw its sample;
+an evaluation at most ``window`` after a sampling time has the state of that time. Series and controllers are evaluated
+no later than ``latest``: just before the end of a run, if something switches there."""
 feed_at = reader(FEED)
 
 SERIES_WIDTH, LAW_WIDTH, HELD_WIDTH = 4, 5, 12
@@ -68,9 +69,9 @@ def _sample(ctx, table, inp, k):
 def _hold(ctx, table, u, inp, t):
     """The held output of a sampled controller at t; it is called at the first evaluation after a sampling time.
 
-    Steps end at sampling times, and the next evaluation is just after them with the state there. If a step is rejected,
-    or a part of the run is looked at again, evaluations go back in time: samples after that (those from ``SURE`` on) are
-    taken again when an evaluation at their sampling time comes, and serve until then.
+    Steps end at sampling times, and the next evaluation is just after them with the state there. If a step is
+    rejected, or a part of the run is looked at again, evaluations go back in time: samples after that (those from
+    ``SURE`` on) are taken again when an evaluation at their sampling time comes, and serve until then.
     """
     count, m = table[SAMPLES], table[OUTPUTS]
     taken = doubles_at(table[TAKEN], count)
@@ -95,7 +96,7 @@ def _hold(ctx, table, u, inp, t):
 def feed(out, inp, context):
     """[t, q, v, ...] -> the rates of the equations, with the inputs of the run at t."""
     ctx = feed_at(context)
-    t, u = doubles_at(inp, 1)[0], doubles_at(ctx.u, ctx.nu)
+    t, u = min(doubles_at(inp, 1)[0], ctx.latest), doubles_at(ctx.u, ctx.nu)
     series = integers_at(ctx.series, (ctx.series_count, SERIES_WIDTH))
     for i in range(ctx.series_count):
         _series(series[i], u, t)

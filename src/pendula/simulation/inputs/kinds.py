@@ -104,7 +104,7 @@ class Signal:
         if low < first - slack or late:
             raise UsageError(
                 f'input "{name}" is given from t = {first:.6g} to {last:.6g}, but the run is from {low:.6g} to '
-                f"{high:.6g}.\n  Try: values for the whole run, or interpolation=\"hold\", which keeps the last one."
+                f'{high:.6g}.\n  Try: values for the whole run, or interpolation="hold", which keeps the last one.'
             )
 
     def __str__(self) -> str:
