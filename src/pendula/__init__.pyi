@@ -5,6 +5,7 @@ from pendula import derivation as derivation
 from pendula import driven as driven
 from pendula import equilibria as equilibria
 from pendula import errors as errors
+from pendula import exchange as exchange
 from pendula import extend as extend
 from pendula import library as library
 from pendula import linear as linear
@@ -37,6 +38,7 @@ from pendula.simulation.inputs.kinds import Sampled as Sampled
 from pendula.simulation.inputs.kinds import Signal as Signal
 from pendula.simulation.simulate import simulate as simulate
 from pendula.simulation.simulate_many import simulate_many as simulate_many
+from pendula.simulation.tables.load import load_run as load_run
 from pendula.system.build import compile_system as compile_system
 from pendula.system.entry import assemble as assemble
 from pendula.system.entry import mobility as mobility
@@ -62,6 +64,7 @@ __all__ = [
     "dumps",
     "equilibria",
     "errors",
+    "exchange",
     "explain",
     "extend",
     "find_equilibria",
@@ -70,6 +73,7 @@ __all__ = [
     "linear",
     "linearize",
     "load",
+    "load_run",
     "loads",
     "mobility",
     "model",

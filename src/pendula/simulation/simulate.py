@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -108,7 +109,7 @@ def simulate(
     settings = Settings.checked(
         initial_state.t if isinstance(initial_state, State) else 0.0, duration, t_span, tol=tol, atol=atol,
         stepper=stepper, step=step, samples=samples, constraints=constraints, baumgarte_rate=baumgarte_rate,
-        max_steps=max_steps, on_failure=on_failure,
+        max_steps=max_steps, on_failure=on_failure, chart_switching=chart_switching,
     )  # fmt: skip
     check_inputs(system, settings)
     wanted = read_events(events)
@@ -116,14 +117,25 @@ def simulate(
         settings.stepper.require("events")
     vector = parameter_vector(system, parameters)
     start, notes = start_state(system, initial_state, settings.span[0], vector)
-    notes += (*about, *check_start(system, start, vector))
+    notes += about
     if isinstance(system.inputs, RunInputs) and chart_switching and has_singular_charts(system):
-        chart_switching = False
+        settings = replace(settings, chart_switching=False)
         notes += ("the run stays in its coordinates near their singularities, because of its inputs over time",)
-    if not (chart_switching and starts_elsewhere(system, start, vector)):
+    return follow(Course(system, vector, start, settings, wanted, on_progress), notes, on_failure)
+
+
+def follow(course: Course, notes: tuple[str, ...], on_failure: str = "return") -> Trajectory:
+    """The motion of a course from its start, which satisfies the constraints.
+
+    Raises:
+        SingularPose: accelerations are not determined at the start.
+        NoConvergence: the run failed, and ``on_failure`` is "raise".
+    """
+    system, vector, start = course.system, course.vector, course.start
+    notes += check_start(system, start, vector)
+    if not (course.settings.chart_switching and starts_elsewhere(system, start, vector)):
         system.accelerations(start.q, start.v, start.t, parameters=vector)  # raises if they are not determined
-    course = Course(system, vector, start, settings, wanted, on_progress)
-    run, more, poses, longest, elsewhere = _seen(course, chart_switching)
+    run, more, poses, longest, elsewhere = _seen(course)
     if isinstance(system.inputs, RunInputs):
         more += system.inputs.after()
     found = trajectory_of(course, run, notes + more, poses, longest, elsewhere)
@@ -132,7 +144,7 @@ def simulate(
     return found
 
 
-def _seen(course: Course, chart_switching: bool) -> tuple[Integration, tuple[str, ...], Poses, float, Elsewhere]:
+def _seen(course: Course) -> tuple[Integration, tuple[str, ...], Poses, float, Elsewhere]:
     """The integration, again with shorter steps if it passed a force that acts only in a narrow range of the state.
 
     The last values are the limit of its steps, and what was computed in other charts.
@@ -142,7 +154,7 @@ def _seen(course: Course, chart_switching: bool) -> tuple[Integration, tuple[str
     elsewhere = Elsewhere()
     while True:
         if has_singular_charts(system):
-            run, notes, poses, elsewhere = ChartRun(course, longest, switching=chart_switching).to_the_end()
+            run, notes, poses, elsewhere = ChartRun(course, longest, switching=settings.chart_switching).to_the_end()
         else:
             run, notes, poses = course.run(longest)
             run = named(system, run, course.vector)
