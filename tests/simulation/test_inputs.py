@@ -213,6 +213,27 @@ def test_a_law_in_a_model_file_is_part_of_every_analysis() -> None:
     assert np.array_equal(many.end_q, own.end_q)
 
 
+def test_runs_with_inputs_are_kept_in_files(tmp_path: Any) -> None:
+    law = pendula.simulate("cart-pole", 2, inputs={"F": LAW}, initial_state=START, samples=21)
+    law.save(tmp_path / "law.npz")
+    again = pendula.load_run(tmp_path / "law.npz")
+    assert np.array_equal(again["F"], law["F"])
+    whole = pendula.simulate("cart-pole", 3, inputs={"F": LAW}, initial_state=START)
+    assert np.abs(end(again.continue_for(1.0)) - end(whole)).max() < 1e-6
+    held = pendula.simulate(
+        "cart-pole", 2, inputs={"F": pendula.Sampled(LAW, every=0.1)}, initial_state=START, samples=21
+    )
+    held.save(tmp_path / "held.npz")
+    again = pendula.load_run(tmp_path / "held.npz")
+    assert np.array_equal(again["F"], held["F"])
+    assert np.array_equal(again["theta_ddot"], held["theta_ddot"])
+    assert any("interpolated between the samples" in note for note in again.notes)
+    with pytest.raises(NotSupported, match="sampled controller, which starts with its run"):
+        held.continue_for(1.0)
+    with pytest.raises(UsageError, match='input "F" is given from t = 0 to 2'):
+        again.continue_for(1.0)
+
+
 def test_bad_inputs_are_refused_by_name() -> None:
     cart = pendula.library.cart_pole()
     with pytest.raises(UsageError, match='no input "f"; known are: F'):

@@ -79,7 +79,8 @@ def in_unit(quantity: Quantity, unit: str, where: str) -> float:
     if "lb" in quantity.units and "lbf" not in quantity.units:
         hint = ".\n  Try: lbf for a force; lb is a mass here"
     raise UsageError(
-        f"{where}: {quote(quantity.text)} is {_dimension(given)}, but {expected} [{unit or 'no unit'}] is expected{hint}"
+        f"{where}: {quote(quantity.text)} is {_dimension(given)}, but {expected} [{unit or 'no unit'}] is expected"
+        f"{hint}"
     )
 
 

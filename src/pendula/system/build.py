@@ -114,6 +114,7 @@ def _recursive(model: Model, *, symbolic_terms: bool = False) -> System:
     """A recursive system that finds accelerations at one pose at least."""
     from pendula.system.recursive import RecursiveSystem  # slow to load
 
+    model = closed_loop(model)
     system = RecursiveSystem(model, symbolic_terms=symbolic_terms)
     if model.closures:
         _check_well_posed(system)

@@ -40,6 +40,12 @@ class Lost:
         text: the direction in words.
         decays: whether the motion decays by itself.
         size: singular value of the test, relative; zero up to rounding.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.linearize("cart-pole", {"theta": 0}).observability("theta").lost[0]
+        >>> found.text
+        'the motion x = 1 per unit (theta at rest), which drifts, does not show in the outputs'
     """
 
     eigenvalue: complex
