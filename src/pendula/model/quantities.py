@@ -138,9 +138,9 @@ def _read(number: float, units: str, text: str, where: str) -> Any:
     try:
         return registry().Quantity(number, registry().parse_units(tidy))
     except pint.UndefinedUnitError as error:
-        names = error.unit_names
+        names: Any = error.unit_names
         unknown = names if isinstance(names, str) else ", ".join(names)
-        raise UsageError(f"{where}: there is no unit {quote(str(unknown))} in {quote(text)}") from None
+        raise UsageError(f"{where}: there is no unit {quote(unknown)} in {quote(text)}") from None
     except (pint.PintError, ValueError, TypeError, AttributeError) as error:
         raise UsageError(f"{where}: {quote(text)} cannot be read as a number with units: {error}") from None
 

@@ -41,7 +41,9 @@ def start_state(
             raise UsageError(f"the initial state belongs to another system: it has {there}; this one has {here}")
         state = State(t, given.q, given.v, system.layout if names == own else system.in_joints.layout)
         written, asked = set[str](), set[str]()
-        early = (f"the initial state belongs to t = {given.t:g}, but is used at t = {t:g}",) if given.t != t else ()
+        early: tuple[str, ...] = (
+            (f"the initial state belongs to t = {given.t:g}, but is used at t = {t:g}",) if given.t != t else ()
+        )
     else:
         if given is not None and not isinstance(given, Mapping):
             raise UsageError(f"initial_state must be a State or values by name, found {type(given).__name__}")

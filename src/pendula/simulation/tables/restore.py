@@ -79,9 +79,10 @@ def _with_recorded_inputs(table: Table, system: System) -> tuple[System, tuple[s
     t = _needed(table, "t")
     t, places = np.unique(t, return_index=True)
     block = table.block("others")
+    columns = () if block is None else block.columns or ()
     found: dict[str, Signal] = {}
     for name in names:
-        values = None if block is None or name not in block.columns else block.values[:, block.columns.index(name)]
+        values = None if block is None or name not in columns else block.values[:, columns.index(name)]
         if values is None:
             raise ValueError(f'the values of input "{name}" are missing')
         found[name] = Signal(t, np.asarray(values)[places], "linear" if t.size > 1 else "hold")
