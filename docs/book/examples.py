@@ -26,7 +26,9 @@ KEPT = DOCS / "generated" / "run"
 EXTRA = DOCS / "generated" / "extra"
 SHOWN = re.compile(r"!\[(?P<caption>[^\]]*)\]\((?P<name>[\w-]+\.(?:png|svg|html|gif))\)")
 LINKED = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<name>[\w-]+\.(?:html|csv|toml|json|npz))\)")
-OUTSIDE = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?:\.\./)+(?P<name>(?:CHANGELOG|README|CONTRIBUTING|CITATION|examples/|src/|tests/|benchmarks/)[^)]*)\)")
+OUTSIDE = re.compile(
+    r"(?<!!)\[(?P<text>[^\]]*)\]\((?:\.\./)+(?P<name>(?:CHANGELOG|README|CONTRIBUTING|CITATION|examples/|src/|tests/|benchmarks/)[^)]*)\)"
+)
 HEAD = re.compile(r"\A---\n.*?\n---\n", re.S)
 LONGEST_OUTPUT = 60  # lines that are shown
 WORKERS = 2
