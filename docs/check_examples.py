@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from run_pages import blocks, run_page  # noqa: E402
+from run_pages import blocks, run_page
 
 ROOT = Path(__file__).resolve().parent.parent
 
