@@ -54,7 +54,7 @@ def test_commands_and_files_of_a_page_run(tmp_path):
         ["---", "run: commands", "---", "```toml", "# file: given.toml", 'name = "x"', "```", "```console",
          "$ pendula show given.toml   # exits with 2", "$ pendula show pendulum", "```", ""]
     )  # fmt: skip
-    wrote, ran = run_pages.run_page(text, "page.md", tmp_path)
+    _, ran = run_pages.run_page(text, "page.md", tmp_path)
     assert (tmp_path / "given.toml").read_text() == 'name = "x"\n'
     assert not ran.failure
     assert "1 body, 1 joint" in ran.output
