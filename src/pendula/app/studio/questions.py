@@ -22,7 +22,10 @@ def _check(given: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(given.get("text"), str):
         return check_text(given["text"])
     if isinstance(given.get("data"), Mapping):
-        return check_data(given["data"])
+        before = given.get("before", "")
+        if not isinstance(before, str):
+            raise UsageError('"before" must be the text of the model before the change')
+        return check_data(given["data"], before)
     raise UsageError('a check needs "text" (TOML) or "data" (a table)')
 
 

@@ -256,6 +256,7 @@ function useModel(tools, schema) {
     if (state === "conflict") tools.tell(`${message}: click its name to save this version, or open the file again`);
   });
   model.on("trouble", tools.tell);
+  model.on("comments", () => tools.say("The comments of the text could not be kept; Undo brings them back."));
   model.on("checked", () => {
     if (byId("saved").dataset.state !== "conflict") tools.tell(null);
     tools.study.changed();
