@@ -259,10 +259,10 @@ export function createForm(model, schema) {
         const place = places.get(markOf(path.slice(0, n)));
         if (!place) continue;
         place.classList.add("wrong");
-        const told = place.classList.contains("field") && place.querySelector(":scope > .problem");
-        if (told) {
-          told.textContent = message;
-          told.hidden = false;
+        const line = place.classList.contains("field") && place.querySelector(":scope > .problem");
+        if (line) {
+          line.textContent = message;
+          line.hidden = false;
           place.querySelector("input, select")?.setAttribute("aria-invalid", "true");
         }
         break;
