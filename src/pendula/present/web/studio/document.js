@@ -10,7 +10,7 @@ const LONGEST_BEFORE = 700_000; // characters of a text whose comments the serve
 
 /** A model without anything in it yet. @returns {any} */
 export function emptyModel() {
-  return { name: "untitled", gravity: [0, "-g", 0], parameters: { g: 9.81 }, bodies: [], joints: [], forces: [] };
+  return { name: "untitled", gravity: [0, "-g", 0], parameters: { g: 9.81 }, bodies: [] };
 }
 
 /** Whether a text in TOML has comments: a # outside of quotes. @param {string} text */

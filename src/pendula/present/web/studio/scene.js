@@ -79,7 +79,7 @@ function emptyShow() {
   usePointer(canvas, stage, { changed: draw, planar: true });
   byId("hint").textContent = "nothing here yet: add a body in the scene, or take a mechanism from the library";
   return {
-    kind: "empty", stage, canvas, draw, size: 2.4, poses: () => ground, bodies: EMPTY.bodies,
+    kind: "empty", planar: true, stage, canvas, draw, size: 2.4, poses: () => ground, bodies: EMPTY.bodies,
     setMarks: (/** @type {any[]} */ given) => { marks = given; draw(); },
     retheme: () => { stage.retheme(); draw(); },
     end() {},
@@ -121,7 +121,7 @@ function liveShow(content, acts) {
     const { units } = record, spaced = (/** @type {string} */ unit) => (unit ? ` ${unit}` : "");
     byId("clock").textContent = `${mechanism.time.toFixed(2)}${spaced(units.time)}`;
     byId("energy").textContent = `E ${short(mechanism.energy().total, 4)}${spaced(units.energy)}`;
-    byId("drift").textContent = `drift ${mechanism.energyDrift.toExponential(0)}`;
+    byId("drift").textContent = `drift ${mechanism.energyDrift ? mechanism.energyDrift.toExponential(0) : "0"}`;
     byId("untrace").hidden = traces.count === 0;
   }
 
@@ -179,7 +179,7 @@ function liveShow(content, acts) {
   for (const event of ["jumped", "changed"]) toy.on(/** @type {any} */ (event), refresh);
   mode();
   return {
-    kind: "live", toy, stage, canvas, draw: loop.show, size: scenery.size, poses: () => poses, bodies: scenery.scene.bodies,
+    kind: "live", planar: scenery.scene.planar, toy, stage, canvas, draw: loop.show, size: scenery.size, poses: () => poses, bodies: scenery.scene.bodies,
     setMarks: (/** @type {any[]} */ given) => { marks = given; refresh(); },
     build(/** @type {boolean} */ on) {
       building = on;
