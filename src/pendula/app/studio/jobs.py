@@ -16,7 +16,7 @@ from pendula.app.studio.folder import Folder
 from pendula.app.studio.guard import Refused
 from pendula.app.studio.kinds import KINDS, PASSING, QUICK, read_head
 from pendula.app.studio.limits import IDLE_SECONDS, LISTED, PASSING_KEPT, PIECES, REMEMBERED, WAITING_BYTES, Limits
-from pendula.app.studio.scratch import Scratch
+from pendula.app.studio.scratch import Scratch, remove_abandoned
 
 FINISHED = ("done", "failed", "cancelled")
 
@@ -89,6 +89,7 @@ class Jobs:
     async def open(self) -> None:
         """Finds the results of earlier studios, and starts the first workers."""
         self._folder.prepare()
+        remove_abandoned()
         self._find_earlier()
         chores = (self._desk.warm({"question": "library", "given": {}}), self._quick.warm({"warm": True}), self._rest())
         self._chores = [asyncio.create_task(chore) for chore in chores]

@@ -21,15 +21,25 @@ class Scratch:
     """A temporary folder that is locked while its studio runs; the system releases the lock however that ends."""
 
     def __init__(self) -> None:
-        remove_abandoned()
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
-        self._lock: BinaryIO = open(self.path / LOCK, "wb")  # noqa: SIM115  held until the studio ends
-        _lock(self._lock)
+        self._made: tuple[Path, BinaryIO] | None = None
+
+    @property
+    def path(self) -> Path:
+        """The folder; it is made when it is first needed."""
+        if self._made is None:
+            path = Path(tempfile.mkdtemp(prefix=PREFIX))
+            lock = open(path / LOCK, "wb")  # noqa: SIM115  held until the studio ends
+            _lock(lock)
+            self._made = path, lock
+        return self._made[0]
 
     def close(self) -> None:
         """Removes the folder."""
-        self._lock.close()
-        shutil.rmtree(self.path, ignore_errors=True)
+        if self._made is not None:
+            path, lock = self._made
+            self._made = None
+            lock.close()
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def remove_abandoned() -> None:
