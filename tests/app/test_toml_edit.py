@@ -163,7 +163,7 @@ def test_a_renamed_parameter_keeps_its_place():
 
     found = change(NASTY, act)
     assert "\tgravity_here = 9.81     # on Earth\n" in found
-    assert list(tomllib.loads(found)["parameters"])[0] == "gravity_here"
+    assert next(iter(tomllib.loads(found)["parameters"])) == "gravity_here"
 
 
 def test_windows_line_ends_stay():

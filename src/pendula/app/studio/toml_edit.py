@@ -115,10 +115,10 @@ def differences(old: Any, new: Any, path: Path = ()) -> Iterator[Change]:
 
 def _in_tables(old: Mapping[str, Any], new: Mapping[str, Any], path: Path) -> Iterator[Change]:
     gone, fresh = [key for key in old if key not in new], [key for key in new if key not in old]
-    if len(gone) == 1 == len(fresh) and list(old).index(gone[0]) == list(new).index(fresh[0]):
-        if is_same(old[gone[0]], new[fresh[0]]):
-            yield Change("rename", (*path, gone[0]), fresh[0])
-            gone, fresh = [], []
+    in_place = len(gone) == 1 == len(fresh) and list(old).index(gone[0]) == list(new).index(fresh[0])
+    if in_place and is_same(old[gone[0]], new[fresh[0]]):
+        yield Change("rename", (*path, gone[0]), fresh[0])
+        gone, fresh = [], []
     for key in gone:
         yield Change("remove", (*path, key))
     for key, value in old.items():
@@ -186,11 +186,11 @@ def _add(text: str, path: Path, value: Any) -> str:
             return _put(text, holder.value.start, holder.value.end, f"{{ {line} }}")
         at = inside[-1].value.end
         return _put(text, at, at, f", {line}")
-    own = [one for one in found if one.entry is not None and one.path[:-1] == path[:-1]]
+    own = [(one, one.entry) for one in found if one.entry is not None and one.path[:-1] == path[:-1]]
     if own:
-        last = own[-1]
-        indent = text[last.start : last.entry.key.start - len(last.entry.prefix)]  # type: ignore[union-attr]
-        return _with_line(text, last.end, f"{indent}{last.entry.prefix}{line}")  # type: ignore[union-attr]
+        last, entry = own[-1]
+        indent = text[last.start : entry.key.start - len(entry.prefix)]
+        return _with_line(text, last.end, f"{indent}{entry.prefix}{line}")
     headers = [one for one in found if one.entry is None and one.path == path[:-1]]
     if headers:
         return _with_line(text, headers[0].end, line)
