@@ -80,6 +80,7 @@ type = "planar"
 parent = "ground"
 child = "wheel"
 names = ["hub_east", "hub_north", "spin"]
+armature = [0, "m", "0.1*m"]
 motion = { spin = "rate*t", hub_east = 0 }
 
 [[joints]]
@@ -102,6 +103,7 @@ child = "bob"
 name = "drive"
 type = "revolute"
 axis = [0, 0, -1]
+armature = "m/3"
 parent = "ground"
 child = "carrier"
 motion = "rate*t"

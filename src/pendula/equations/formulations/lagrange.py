@@ -159,7 +159,7 @@ class LagrangeDerivation:
     # -- energies -------------------------------------------------------------------------------
 
     def kinetic_energies(self) -> list[Expr]:
-        """Kinetic energy of every body."""
+        """Kinetic energy of every body, with that of the rotors in its joint."""
         energies = []
         for k, link in enumerate(self.m.links):
             here = self.velocities[k]
@@ -170,6 +170,8 @@ class LagrangeDerivation:
             else:
                 spin = vec.dot(here.w, vec.times(link.inertia, here.w))
             energies.append(link.mass * vec.dot(u, u) / 2 + spin / 2)
+        for rotor in self.m.rotors:
+            energies[rotor.link] += rotor.inertia * self.m.rates[rotor.rate] ** 2 / 2
         return [se.sympify(e) for e in energies]
 
     def potential_energies(self) -> tuple[list[Expr], list[tuple[int, Expr]]]:

@@ -304,11 +304,17 @@ class NewtonEulerDerivation:
                 if i < n:
                     mass[j][i] = mass[i][j]
         parts: dict[str, list[Expr]] = {"inertia": [-form.get(BIAS, 0) for form in inertia]}
+        momenta = [form.get(BIAS, 0) for form in rows["momentum"]]
+        for rotor in self.m.rotors:  # turns in the joint: no part of the wrench on the child
+            k = rotor.rate
+            momenta[k] += rotor.inertia * self.m.rates[k]
+            parts["inertia"][k] += self.m.rotor_drag(rotor)
+            if k < n:
+                mass[k][k] += rotor.inertia
         for part in PARTS[1:]:
             found = rows.get(part, [{} for _ in range(count)])
             parts[part] = [vec.total([form.get(BIAS, 0), *direct[part][i]]) for i, form in enumerate(found)]
         constraints = self.constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
-        momenta = [form.get(BIAS, 0) for form in rows["momentum"]]
         kinetic = self._kinetic()
         blocks = Blocks(
             mass=mass,
@@ -383,6 +389,7 @@ class NewtonEulerDerivation:
             here = self.bodies[k]
             u = vec.add(here.u, vec.cross(here.w, self._center(k)))
             terms += [link.mass * vec.dot(u, u) / 2, vec.dot(here.w, self._spin_inertia(k, here.w)) / 2]
+        terms += [rotor.inertia * self.m.rates[rotor.rate] ** 2 / 2 for rotor in self.m.rotors]
         return vec.total(terms)
 
 

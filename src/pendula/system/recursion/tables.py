@@ -149,7 +149,7 @@ class Tables:
         note = self.constants.index
         for hinge in self.skeleton.hinges:
             self._note_steps(hinge.steps)
-            for x in hinge.axis:
+            for x in (*hinge.axis, *hinge.armature):
                 note(x)
         for seat, link in zip(self.skeleton.seats, self.mechanism.links, strict=True):
             self._note_steps(seat.steps)
@@ -185,6 +185,7 @@ class Tables:
             hinges[k, ROTATION] = (Q if hinge.absolute else above @ R @ Q).ravel()
             hinges[k, SHIFT] = above @ r
             hinges[k, co.TURN], hinges[k, co.SENSE] = angle, value(hinge.axis[2])
+            hinges[k, co.ROTOR : co.ROTOR + len(hinge.armature)] = [value(x) for x in hinge.armature]
         seats = [follow_steps(seat.steps, value) for seat in self.skeleton.seats]
         R_seat = np.array([turns[s.hinge].T @ found[0] for s, found in zip(self.skeleton.seats, seats, strict=True)])
         r_seat = np.array([turns[s.hinge].T @ found[1] for s, found in zip(self.skeleton.seats, seats, strict=True)])
@@ -293,7 +294,7 @@ def planar_numbers(tables: Tables, hinges: Array, springs: Array, turns: Array) 
     loads = tables.loads
     known = loads["kind"] == co.EFFORT_GIVEN
     known |= (loads["kind"] == co.TORQUE) & (loads["in_body"] == 0)
-    if not np.all(known):
+    if not np.all(known) or any(hinge.armature for hinge in tables.skeleton.hinges):
         return None
     own, parent = turns[1:], table["parent"]
     axis = own[:, :, 2]  # of the hinge, in the axes of its joint
