@@ -17,6 +17,7 @@ for _name, _module, _summary in (
     ("schema", "describe", "JSON schema of model files, for editors."),
     ("derive", "derive", "Equations of motion: text, LaTeX, Python, C or JSON."),
     ("check", "derive", "All formulations against each other, or your equations."),
+    ("export", "export", "A model as a file for another tool: C, FMU, and others."),
     ("convert", "convert", "Orientations in other coordinates: angles, quaternions."),
     ("simulate", "simulate", "Motion from the initial state, with plot and animation."),
     ("ensemble", "ensemble", "Many runs with random initial states or parameters."),
