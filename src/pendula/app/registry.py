@@ -34,6 +34,8 @@ for _name, _module, _summary in (
     ("play", "play", "A page in which the mechanism moves under your hand, live."),
     ("report", "report", "Everything about a model in one page that opens anywhere."),
     ("studio", "studio", "Build and study mechanisms in the browser."),
+    ("doctor", "doctor", "Versions, cache, optional parts, a quick self-test."),
+    ("completion", "doctor", "A script that completes commands in your shell."),
 ):
     COMMANDS.register(_name, f"pendula.app.commands.{_module}:{_name}_command", summary=_summary)
 
