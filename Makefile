@@ -207,6 +207,8 @@ format: .venv/.ready
 COMPILE := pip compile --quiet --upgrade --universal --python-version 3.11 \
     --no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
 HEAD := \# Exact versions of what make installs
+# Packages whose robots the tests read, as files: without what these packages need to run.
+ROBOTS := dm-control example-robot-data gymnasium mujoco-mjx
 
 lock: .venv/.ready
 	@$(installer); \
@@ -215,7 +217,9 @@ lock: .venv/.ready
 	"$$uv" $(COMPILE) --extra peer -c .venv/main.lock -o .venv/peer.lock >/dev/null; \
 	{ echo "$(HEAD); made by make lock."; cat .venv/main.lock; } > requirements.lock; \
 	{ echo "$(HEAD) for test-all, on top of requirements.lock; made by make lock."; \
-	  grep -vxFf .venv/main.lock .venv/peer.lock; } > requirements-peer.lock; \
+	  { grep -vxFf .venv/main.lock .venv/peer.lock; \
+	    printf '%s\n' $(ROBOTS) | "$$uv" $(filter-out pyproject.toml,$(COMPILE)) --no-deps -; } | sort; \
+	  } > requirements-peer.lock; \
 	cat .venv/main.lock .venv/peer.lock | sort -u > .venv/known.lock; \
 	"$$uv" $(COMPILE) --extra plot --extra peer --extra bench -c .venv/known.lock -o .venv/bench.lock >/dev/null; \
 	"$$uv" $(COMPILE) --extra bench-jax -c .venv/bench.lock -o .venv/jax.lock >/dev/null; \

@@ -40,7 +40,13 @@ def with_rotors(model: Model, seed: int) -> Model:
 
 @pytest.mark.parametrize("seed", slow_too(SEEDS, MORE_SEEDS))
 def test_formulations_agree_on_random_mechanisms_with_rotors(seed: int) -> None:
-    found = pendula.check(with_rotors(random_mechanism(seed), seed), states=6)
+    model = with_rotors(random_mechanism(seed), seed)
+    names = list(pendula.derivation.formulations())
+    if any(joint.quaternion() and joint.armature for joint in model.tree):
+        with pytest.raises(NotSupported, match="armature of a joint with a quaternion"):
+            pendula.derive(model, "maximal")
+        names.remove("maximal")
+    found = pendula.check(model, names=names, states=6)
     assert found.passed, str(found)
 
 
@@ -92,7 +98,14 @@ def test_a_prescribed_rotor_needs_torque() -> None:
         bodies=[{"name": "wheel", "disc": {"mass": 2, "radius": 1}}, {"name": "bob", "point": {"mass": 1}}],
         joints=[
             {"name": "s", "type": "prismatic", "parent": "ground", "child": "bob"},
-            {"name": "turn", "type": "revolute", "parent": "ground", "child": "wheel", "motion": "t**2/2", "armature": 3},
+            {
+                "name": "turn",
+                "type": "revolute",
+                "parent": "ground",
+                "child": "wheel",
+                "motion": "t**2/2",
+                "armature": 3,
+            },
         ],
     )
     for engine in ("symbolic", "recursive"):

@@ -10,6 +10,10 @@ from pendula.lazy import attach
 
 NAMES = {
     "pendula.exchange.exporting": "Exported export exporters",
+    "pendula.exchange.robots.draft": "Imported",
+    "pendula.exchange.robots.importing": "load_robot",
+    "pendula.exchange.robots.mjcf": "load_mjcf",
+    "pendula.exchange.robots.urdf": "load_urdf",
 }
 """Every public name of this module, by the module that defines it."""
 

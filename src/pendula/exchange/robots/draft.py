@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pendula.errors import ModelError, NotSupported, UsageError
-from pendula.model.joints import JOINTS
+from pendula.model.joints import JOINTS, TreeJoint
 from pendula.model.model import Model
 from pendula.model.names import cleaned_label, cleaned_name
 from pendula.words import counted, readable
@@ -78,7 +79,7 @@ class Draft:
     renamed: dict[str, str] = field(default_factory=dict)
     _notes: list[str] = field(default_factory=list)
     _taken: set[str] = field(default_factory=set)
-    _labels: set[str] = field(default_factory=set)
+    _labels: set[str] = field(default_factory=lambda: {"ground"})
 
     # -- what is left out -------------------------------------------------------------------------------
 
@@ -122,7 +123,7 @@ class Draft:
 
         def derived(name: str) -> list[str]:
             made = cls.model_construct(name=name)
-            if made.closing:
+            if not isinstance(made, TreeJoint):
                 return [name]
             return [name, *made.coordinate_names(), *(s.name for s in made.speeds())]
 
@@ -131,7 +132,10 @@ class Draft:
     def input_name(self, wanted: str) -> str:
         """A unique name of an input; one that a joint has taken gets an ending."""
         clean = cleaned_name(wanted)
-        return self._unique(wanted, f"{clean}_input" if clean in self._taken else clean, self._taken, lambda n: [n])
+        name = self._unique("", f"{clean}_input" if clean in self._taken else clean, self._taken, lambda n: [n])
+        if name != wanted:
+            self.renamed[f"actuator {wanted}"] = name
+        return name
 
     def _unique(self, wanted: str, clean: str, taken: set[str], derived: Callable[[str], list[str]]) -> str:
         name, k = clean, 1
@@ -180,6 +184,8 @@ def check_without(without: Iterable[str], known: Sequence[str], call: str) -> tu
 
 def existing(path: str | Path, call: str) -> Path:
     """The file; raises UsageError if there is none."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise UsageError(f"{call} expects the path of a file, found a {type(path).__name__}")
     found = Path(path)
     if not found.is_file():
         raise UsageError(f'{call}: there is no file "{found}"')

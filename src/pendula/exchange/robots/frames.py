@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Numbers = Sequence[float] | Array
 
 
 def floats(values: Any) -> list[float]:
@@ -17,7 +18,7 @@ def floats(values: Any) -> list[float]:
     return [float(x) for x in np.asarray(values, dtype=float).ravel()]
 
 
-def quaternion_matrix(q: Sequence[float]) -> Array:
+def quaternion_matrix(q: Numbers) -> Array:
     """Rotation matrix of a unit quaternion (w, x, y, z).
 
     Example:
@@ -58,7 +59,7 @@ def matrix_quaternion(R: Array) -> Array:
     return q if q[0] >= 0 else -q
 
 
-def rotation_field(q: Sequence[float]) -> dict[str, Any] | None:
+def rotation_field(q: Numbers) -> dict[str, Any] | None:
     """The rotation of a quaternion as a field of a model; None if there is none.
 
     Example:
@@ -75,12 +76,12 @@ def rotation_field(q: Sequence[float]) -> dict[str, Any] | None:
     return {"axis": floats(np.array(v) / size), "angle": angle}
 
 
-def axis_quaternion(axis: Sequence[float], angle: float) -> Array:
+def axis_quaternion(axis: Numbers, angle: float) -> Array:
     """Unit quaternion of a rotation by an angle about a unit axis."""
     return np.array([math.cos(angle / 2), *(math.sin(angle / 2) * np.asarray(axis, dtype=float))])
 
 
-def quaternion_product(a: Sequence[float], b: Sequence[float]) -> Array:
+def quaternion_product(a: Numbers, b: Numbers) -> Array:
     """The rotation b, then a."""
     w, x, y, z = a
     p, i, j, k = b
@@ -94,12 +95,12 @@ def quaternion_product(a: Sequence[float], b: Sequence[float]) -> Array:
     )
 
 
-def roll_pitch_yaw(angles: Sequence[float]) -> Array:
+def roll_pitch_yaw(angles: Numbers) -> Array:
     """Rotation matrix of rotations about the fixed axes x, y, z, in this order, as in URDF.
 
     Example:
-        >>> roll_pitch_yaw([0.0, 0.0, np.pi / 2]).round(12)[:, 0].tolist()
-        [0.0, 1.0, 0.0]
+        >>> roll_pitch_yaw([0.0, 0.0, np.pi / 2])[:2].round(12).tolist()
+        [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0]]
     """
     (cr, cp, cy), (sr, sp, sy) = np.cos(angles), np.sin(angles)
     return np.array(
@@ -125,7 +126,7 @@ def matrix_roll_pitch_yaw(R: Array) -> Array:
     return np.array([math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])])
 
 
-def side(body: str, position: Any = None, q: Sequence[float] | None = None) -> dict[str, Any]:
+def side(body: str, position: Any = None, q: Numbers | None = None) -> dict[str, Any]:
     """A side of a joint: body, point, rotation; what is zero is left out."""
     found: dict[str, Any] = {"body": body}
     if position is not None and np.any(np.asarray(position) != 0.0):

@@ -58,21 +58,32 @@ def load_mjcf(path: str | Path, *, without: Iterable[str] = (), keyframe: str | 
     file = existing(path, "load_mjcf")
     mujoco = mujoco_module()
     chosen = check_without(without, WITHOUT, "load_mjcf")
+    model, warnings = _compiled(mujoco, file)
+    draft = Draft(str(file), chosen, name=_title(model, file.stem))
+    for warning in warnings:
+        draft.note(f"MuJoCo's compiler: {warning}")
+    return read_compiled(model, draft, keyframe)
+
+
+def _compiled(mujoco: Any, file: Path) -> tuple[Any, list[str]]:
+    """The compiled file, and what the compiler warned of."""
+    warnings: list[str] = []
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(warnings.append)
     try:
-        model = mujoco.MjModel.from_xml_path(str(file))
+        return mujoco.MjModel.from_xml_path(str(file)), warnings
     except ValueError as error:
         raise UsageError(f"{file}: MuJoCo cannot compile it: {error}") from None
-    return read_compiled(model, str(file), without=chosen, keyframe=keyframe, title=file.stem)
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
-def read_compiled(
-    model: Any, source: str, *, without: tuple[str, ...] = (), keyframe: str | int | None = None, title: str = "robot"
-) -> Imported:
+def read_compiled(model: Any, draft: Draft, keyframe: str | int | None = None) -> Imported:
     """The model of a compiled ``mujoco.MjModel``."""
     from pendula.exchange.robots.mjcf_forces import Forces
     from pendula.exchange.robots.mjcf_loops import add_loops
 
-    reader = Reader(model, Draft(source, without, name=_title(model, title)))
+    reader = Reader(model, draft)
     reader.refuse_others()
     reader.add_bodies()
     Forces(reader).add()
@@ -236,7 +247,7 @@ class Reader:
         """Notes of what has no effect on smooth motion."""
         m, draft = self.m, self.draft
         collides = np.any(m.geom_contype | m.geom_conaffinity) if m.ngeom else False
-        if (collides and m.ngeom > 1 or m.npair) and not self.is_off("CONTACT"):
+        if ((collides and m.ngeom > 1) or m.npair) and not self.is_off("CONTACT"):
             draft.note("contacts: left out")
         limited = [j for j in range(m.njnt) if m.jnt_limited[j]]
         if limited:

@@ -276,9 +276,7 @@ class Forces:
                 {**fields, "type": "force", "position": fr.floats(m.site_pos[s]), "vector": vector}
             )
         if np.any(twist):
-            self.draft.forces.append(
-                {**fields, "type": "torque", "vector": [f"{number(x)}*({force})" for x in twist]}
-            )
+            self.draft.forces.append({**fields, "type": "torque", "vector": [f"{number(x)}*({force})" for x in twist]})
         return True
 
     def _add_drives(self) -> None:

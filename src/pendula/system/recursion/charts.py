@@ -1,8 +1,9 @@
 """Charts: hinges whose pose and motion subspace are expressions, with up to six degrees of freedom.
 
 After the output of its program (from ``columns.CHART_R`` on), every chart stores, in this order: its motion subspace S
-in world axes (6 for each freedom and prescribed motion), U = I S (6 for each freedom), the factor L of D = S^T U
-(plus the armature) = L L^T, D^-1 u, a scratch column, the gains D^-1 U^T (6 for each freedom), and the indices of its prescribed motions.
+in world axes (6 for each freedom and prescribed motion), U = I S (6 for each freedom), the factor L of D = S^T U +
+armature = L L^T, D^-1 u, a scratch column, the gains D^-1 U^T (6 for each freedom), and the indices of its prescribed
+motions.
 """
 
 from __future__ import annotations

@@ -189,7 +189,10 @@ class _Builder:
         runs = _runs(steps, template.TurnBall)
         symbols = _runs(link.motion, TurnBall)
         uses = Counter(_used(steps))
-        simple = [_simple(run) and not self._turns_rotors(run) and all(n in names and uses[n] == 1 for n in _moved(run)) for run in runs]
+        simple = [
+            _simple(run) and not self._turns_rotors(run) and all(n in names and uses[n] == 1 for n in _moved(run))
+            for run in runs
+        ]
         placed = [name for run, good in zip(runs, simple, strict=True) if good for name in _moved(run)]
         left = [name for name in names if name not in placed]
         charts = [k for k, good in enumerate(simple) if not good]

@@ -208,8 +208,8 @@ def less_outer(M, u, v):
 def articulate(hinges, numbers, tau, nv, drives, charts, w):
     """Articulated inertias and bias forces, from the tips to ground (Featherstone 2008, table 7.1, second pass).
 
-    With motion subspace S: U = I S, D = S^T U (plus the armature), u = tau - S^T p, and the parent gets I - U D^-1 U^T and
-    p + U D^-1 u, where p already contains I c of the velocity-product acceleration c. ``tau`` are the generalized
+    With motion subspace S: U = I S, D = S^T U plus the armature, u = tau - S^T p, and the parent gets I - U D^-1 U^T
+    and p + U D^-1 u, where p already contains I c of the velocity-product acceleration c. ``tau`` are the generalized
     forces of the nv freedoms, then those of the prescribed motions. w keeps what :func:`accelerate` needs.
     """
     for i in range(hinges.shape[0], 0, -1):
