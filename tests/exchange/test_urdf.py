@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 import pendula
 from pendula.app.main import cli
-from pendula.errors import ModelError, NotSupported, UsageError
+from pendula.errors import ModelError, UsageError
 from pendula.exchange import load_robot, load_urdf
 from pendula.exchange.robots.frames import matrix_quaternion, matrix_roll_pitch_yaw, quaternion_matrix, roll_pitch_yaw
 
@@ -194,8 +194,15 @@ def test_the_command_writes_a_model_file(tmp_path: Path) -> None:
     assert "limits of joints" in shown.output
 
 
-def test_a_joint_that_mimics_another_is_refused_unless_it_is_left_out(tmp_path: Path) -> None:
-    path = write(tmp_path, ARM.replace('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><mimic joint="shoulder.1"/>'))
-    with pytest.raises(NotSupported, match='joint "slide" mimics'):
-        load_urdf(path)
-    assert "left out, as asked" in "\n".join(load_urdf(path, without=["mimic"]).notes)
+def test_a_joint_that_mimics_another_is_coupled_to_it(tmp_path: Path) -> None:
+    """Both coordinates of the coupled arm as functions of one: the equation of the tree, projected."""
+    mimic = '<axis xyz="0 0 1"/><mimic joint="shoulder.1" multiplier="-0.5" offset="0.1"/>'
+    path = write(tmp_path, ARM.replace('<axis xyz="0 0 1"/>', mimic))
+    system = pendula.compile_system(load_urdf(path).model)
+    tree = pendula.compile_system(load_urdf(path, without=["mimic"]).model)
+    q, v, along = np.array([0.7, 0.1 - 0.35]), np.array([1.2, -0.6]), np.array([1.0, -0.5])
+    M, f = tree.mass_matrix(q), tree.forces(q, v)
+    expected = along * (along @ f) / (along @ M @ along)
+    assert system.accelerations(q, v) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ModelError, match='no joint "elbow"'):
+        load_urdf(write(tmp_path, ARM.replace('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><mimic joint="elbow"/>')))

@@ -128,6 +128,13 @@ parent = { body = "wheel", rotation = { sequence = "z", angles = [0.1] } }
 child = { body = "bob", at = "com" }
 
 [[joints]]
+name = "belt"
+type = "coupling"
+value = "last - 2*l*u + 0*zero"
+parent = "carrier"
+child = "bob"
+
+[[joints]]
 name = "ring"
 type = "loop"
 kind = "prismatic"

@@ -346,6 +346,8 @@ class KaneDerivation:
         """Gap, its row of G, and c, minus its second time derivative for v' = 0."""
         if isinstance(row, cl.AngleRow):
             return self._angle_row(row)
+        if isinstance(row, cl.CoupledRow):
+            return cl.coupled_constraint(self.m, row)
         assert isinstance(row, cl.GapRow)
         parent, child = self._at(*_of(row.parent)), self._at(*_of(row.child))
         direction, frame = self._axis_motion(row.axis)

@@ -19,7 +19,16 @@ import symengine as se
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.closures import AngleRow, Constraints, GapRow, Row, closure_rows, constraint_rows, world_axis
+from pendula.equations.closures import (
+    AngleRow,
+    Constraints,
+    CoupledRow,
+    GapRow,
+    Row,
+    closure_rows,
+    constraint_rows,
+    world_axis,
+)
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.formulations.support import Support
 from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Step, Turn
@@ -255,6 +264,8 @@ class LagrangeDerivation:
                 return vec.dot(gap, world_axis(self.m, axis))
             case AngleRow(a=a, b=b):
                 return vec.dot(world_axis(self.m, a), world_axis(self.m, b))
+            case CoupledRow(gap=value):
+                return value
 
     def _constraint(self, row: Row) -> tuple[Expr, list[Expr], Expr]:
         """Gap, its row of G, and c, minus its second time derivative for v' = 0."""

@@ -254,6 +254,9 @@ class NewtonEulerDerivation:
     def _constraint(self, row: cl.Row) -> tuple[Expr, list[Expr], Expr]:
         """Gap, its row of G (power of a unit multiplier per rate), and c, minus its second derivative for v' = 0."""
         own: list[dict[str, Wrench]] = [{} for _ in self.m.links]
+        if isinstance(row, cl.CoupledRow):  # acts inside joints
+            self.units[row.name] = own
+            return cl.coupled_constraint(self.m, row)
         slopes: list[Expr] = [0] * self.count
         if isinstance(row, cl.GapRow):
             child, parent = self.m.point(*_of(row.child)), self.m.point(*_of(row.parent))

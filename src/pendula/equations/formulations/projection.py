@@ -308,7 +308,10 @@ class ProjectionDerivation:
         """Rows of G_free by name: the wrenches of a unit multiplier on the free bodies."""
         found = {}
         for row in self.rows:
-            found[row.name] = self._gap_row(row) if isinstance(row, cl.GapRow) else self._angle_row(row)
+            if isinstance(row, cl.CoupledRow):  # acts inside joints
+                found[row.name] = FreeRow(row.gap, {})
+            else:
+                found[row.name] = self._gap_row(row) if isinstance(row, cl.GapRow) else self._angle_row(row)
         return found
 
     def _gap_row(self, row: cl.GapRow) -> FreeRow:
@@ -346,6 +349,8 @@ class ProjectionDerivation:
 
     def _constraint(self, row: cl.Row) -> tuple[Expr, list[Expr], Expr]:
         """Gap, G = G_free L_tau, and c = -(G_free (L_tau' v + driven') + G_free' V)."""
+        if isinstance(row, cl.CoupledRow):
+            return cl.coupled_constraint(self.m, row)
         free = self.free_rows[row.name]
         slopes = self.book.column(self.count)
         self._project(slopes, free.wrenches)

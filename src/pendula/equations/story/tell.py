@@ -45,6 +45,8 @@ def tell(model: Model, formulation: str = DEFAULT) -> Story:
             f"  Try: {', '.join(TOLD)}."
         )
     refuse_rotors(model, "the story of a derivation")
+    if coupled := [j.name for j in model.closures if not j.has_sides]:
+        raise NotSupported(f'joint "{coupled[0]}": derivations with couplings of coordinates cannot be told')
     derivation = make(model)
     equations = derivation.equations()
     telling = Telling(derivation.m, equations)

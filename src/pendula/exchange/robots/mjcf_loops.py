@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pendula.exchange.robots import frames as fr
+from pendula.exchange.robots.mjcf_forces import number, total
 
 if TYPE_CHECKING:
     from pendula.exchange.robots.mjcf import Reader
+    from pendula.exchange.robots.mjcf_forces import Forces
 
 
-def add_loops(reader: Reader) -> None:
+def add_loops(reader: Reader, forces: Forces) -> None:
     """All equality constraints that the file activates; MuJoCo's are soft, those of a model are exact."""
     m, mj = reader.m, reader.mj
     if reader.is_off("EQUALITY"):
@@ -25,10 +27,33 @@ def add_loops(reader: Reader) -> None:
         kind = int(m.eq_type[k])
         if kind in (mj.mjtEq.mjEQ_CONNECT, mj.mjtEq.mjEQ_WELD):
             _add_pin(reader, k, name, weld=kind == mj.mjtEq.mjEQ_WELD)
+        elif (text := _coupling(reader, forces, k)) is not None:
+            fields = {"name": reader.draft.joint_name(name, "coupling"), "type": "coupling", "value": text}
+            reader.draft.joints.append(fields)
         else:
-            reader.refuse("equality", f'equality "{name}" couples coordinates, tendons or deformable bodies')
+            reader.refuse("equality", f'equality "{name}" couples tendons over points, or deformable bodies')
     if m.neq:
         reader.draft.note("equality constraints: exact here, soft in MuJoCo")
+
+
+def _coupling(reader: Reader, forces: Forces, k: int) -> str | None:
+    """A polynomial between two coordinates or lengths of fixed tendons, as an expression that stays zero."""
+    m, mj, ends = reader.m, reader.mj, []
+    for i in (int(m.eq_obj1id[k]), int(m.eq_obj2id[k])):
+        if i < 0:
+            continue
+        if int(m.eq_type[k]) == mj.mjtEq.mjEQ_JOINT:
+            ends.append(f"({reader.coordinate(i)} - {number(m.qpos0[m.jnt_qposadr[i]])})")
+        elif int(m.eq_type[k]) == mj.mjtEq.mjEQ_TENDON and (shares := forces.fixed_tendon(i)) is not None:
+            length = total([f"{number(c)}*{q}" for q, c in shares.items()])
+            ends.append(f"({length} - {number(m.tendon_length0[i])})")
+        else:
+            return None
+    terms = [ends[0]]
+    for power, c in enumerate(m.eq_data[k][:5]):
+        if c and (power == 0 or len(ends) > 1):
+            terms.append(f"{number(-c)}*{ends[1]}**{power}" if power else number(-c))
+    return total(terms)
 
 
 def _add_pin(reader: Reader, k: int, name: str, *, weld: bool) -> None:

@@ -53,12 +53,11 @@ def load_urdf(
         path: the file; run xacro first on a xacro file.
         floating: whether the root link moves freely, by a joint named "root".
         gravity: acceleration of gravity [m/s^2]; URDF states none.
-        without: kinds of things to leave out: "mimic" makes coordinates that mimic others independent.
+        without: kinds of things to leave out: "mimic" makes coordinates independent that mimic others.
 
     Raises:
         UsageError: there is no such file, or it is not URDF.
         ModelError: something in it is wrong; the message names the element.
-        NotSupported: a joint mimics another one in a way that a model cannot hold.
 
     Example:
         >>> import pendula
@@ -295,10 +294,24 @@ class _Reader:
     # -- what is left out -----------------------------------------------------------------------------------
 
     def _mimics(self) -> None:
+        """Coordinates that follow others, as couplings."""
         for name, joint in self.joints.items():
-            if joint.find("mimic") is not None:
-                other = joint.find("mimic").get("joint")  # type: ignore[union-attr]
-                self.draft.refuse("mimic", f'joint "{name}" mimics joint "{other}"', WITHOUT)
+            mimic, owner = joint.find("mimic"), f'joint "{name}"'
+            if mimic is None or name not in self.names:
+                continue
+            other = mimic.get("joint", "")
+            if other not in self.names or not {self.names[name], self.names[other]} <= {*self.draft.coordinates}:
+                self._wrong(owner, "mimic joint", f'there is no joint "{other}" with one coordinate')
+            elif "mimic" in self.draft.without:
+                self.draft.note(f'left out, as asked: joint "{name}" mimics joint "{other}"')
+            else:
+                factor, offset = (
+                    float(self.numbers(mimic, field, 1, [otherwise], owner)[0])
+                    for field, otherwise in (("multiplier", 1.0), ("offset", 0.0))
+                )
+                text = f"{self.names[name]} - ({factor!r})*{self.names[other]} - ({offset!r})"
+                coupling = self.draft.joint_name(f"{self.names[name]}_mimic", "coupling")
+                self.draft.joints.append({"name": coupling, "type": "coupling", "value": text})
 
     def _notes(self) -> None:
         draft = self.draft

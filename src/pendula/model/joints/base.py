@@ -56,6 +56,8 @@ class Joint(Element):
     child: BodySide
 
     closing: ClassVar[bool] = False
+    has_sides: ClassVar[bool] = True
+    """whether it connects two bodies; a coupling of coordinates does not"""
 
     def missing(self, what: str) -> NotSupported:
         """The error for a joint type without a template."""

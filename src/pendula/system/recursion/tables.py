@@ -10,7 +10,7 @@ import numpy as np
 import symengine as se
 
 from pendula.equations import vectors as vec
-from pendula.equations.closures import AngleRow, Axis, GapRow, closure_rows
+from pendula.equations.closures import Axis, CoupledRow, GapRow, Row, closure_rows
 from pendula.equations.equations import drive_definitions
 from pendula.equations.mechanism import Mechanism, Shift, Step, Turn
 from pendula.equations.orientation.symbols import TurnBall
@@ -106,7 +106,7 @@ class Tables:
 
     # -- closed loops ---------------------------------------------------------------------------
 
-    def _closing_row(self, row: GapRow | AngleRow) -> tuple[str, tuple[int, ...], list[tuple[int, Point]]]:
+    def _closing_row(self, row: Row) -> tuple[str, tuple[int, ...], list[tuple[int, Point]]]:
         """Name of a row, its integers, and the points or directions in its columns."""
         if isinstance(row, GapRow):
             child, parent = (self.rows.end(p.body, p.place) for p in (row.child, row.parent))
@@ -114,7 +114,11 @@ class Tables:
             hinges = [p.hinge or self.rows.hinge_of(p.link) for p in (child, parent, frame)]
             places = [(co.CHILD_AT, child), (co.PARENT_AT, parent), (co.NORMAL, frame)]
             return row.name, (co.GAP, *hinges), places
-        assert isinstance(row, AngleRow), f"no row of a loop for {row}"
+        if isinstance(row, CoupledRow):
+            name = row.name.partition(": ")[0]
+            raise NotSupported(
+                f'joint "{name}": the recursive engine does not support couplings of coordinates; use the symbolic engine'
+            )
         a, b = self._direction(row.a), self._direction(row.b)
         hinges = [self.rows.hinge_of(a.link), self.rows.hinge_of(b.link), GROUND]
         return row.name, (co.ANGLE, *hinges), [(co.NORMAL, a), (co.OTHER_NORMAL, b)]
