@@ -16,6 +16,8 @@ from typing import Any
 from pendula.errors import UsageError
 from pendula.files import write_bytes
 from pendula.registry import Registry
+from pendula.tables.formats import FORMATS, write_table
+from pendula.tables.kinds import has_table, table_of
 
 
 @dataclass(frozen=True)
@@ -101,10 +103,17 @@ def write_content(content: str | bytes | Content, path: Path) -> Path:
     return path
 
 
-def write(result: Any, path: str | Path) -> Path:
+def write(result: Any, path: str | Path, **options: Any) -> Path:
     """Writes a result in the format that the ending of the file's name asks for, and returns the path.
 
-    Runs, ensembles and reactions can be written as arrays, ``.npz``; ``pendula.extend.register_format`` adds others.
+    Results that have a table (runs, ensembles, reactions, equilibria, modes, ...) can be written as ``.csv``, ``.npz``,
+    ``.nc``, ``.parquet`` and ``.json``; ``pendula.extend.register_format`` adds formats of one kind of result,
+    ``register_table_format`` those of all tables.
+
+    Args:
+        result: the result.
+        path: the file.
+        options: of its table, such as ``quantities`` of a run.
 
     Raises:
         UsageError: there is no such format of this result, or the file cannot be written.
@@ -121,11 +130,11 @@ def write(result: Any, path: str | Path) -> Path:
         name = format_for(kind, file)
         if name is not None:
             return write_content(formats(kind)[name](result), file)
-    arrays = hasattr(result, "save")
-    if arrays and file.suffix.lower() == ".npz":
-        result.save(file)
+    tables = [*FORMATS] if has_table(result) else []
+    if file.suffix.lower() in tables:
+        write_table(table_of(result, **options), file)
         return file
-    known = [ending for kind in kinds for ending in endings(kind)] + [".npz"] * arrays
+    known = dict.fromkeys([*tables, *(ending for kind in kinds for ending in endings(kind))])
     can = f"can end in {', '.join(known)}" if known else "has no format"
     raise UsageError(f'write: the file of a {kinds[0]} {can}, found "{file.name}"')
 
