@@ -117,7 +117,7 @@ class Tables:
         if isinstance(row, CoupledRow):
             name = row.name.partition(": ")[0]
             raise NotSupported(
-                f'joint "{name}": the recursive engine does not support couplings of coordinates; use the symbolic engine'
+                f'joint "{name}": the recursive engine supports no couplings of coordinates; use the symbolic engine'
             )
         a, b = self._direction(row.a), self._direction(row.b)
         hinges = [self.rows.hinge_of(a.link), self.rows.hinge_of(b.link), GROUND]
