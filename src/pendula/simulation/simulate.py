@@ -49,6 +49,7 @@ def simulate(
     events: Sequence[Event | str] | None = None,
     chart_switching: bool = True,
     on_progress: Callable[[float, float, int], object] | None = None,
+    on_samples: Callable[[Array, Array, Array], object] | None = None,
     on_failure: Literal["return", "raise"] = "return",
 ) -> Trajectory:
     """The motion of a mechanism from an initial state.
@@ -80,6 +81,9 @@ def simulate(
             are in the coordinates of the system in any case. Without it the run stops there, and the outcome names the
             coordinate.
         on_progress: called as (t, t_end, steps) about ten times a second.
+        on_samples: called as (t, q, v) about ten times a second with the samples that are new, one row each, in the
+            system's coordinates, so that a long run can be shown while it continues. It needs ``samples``. Where the
+            run is repeated with shorter steps it goes back: samples replace earlier ones that do not lie before them.
         on_failure: "return" returns the trajectory up to the failure, with its outcome; "raise" raises.
 
     Returns:
@@ -109,7 +113,7 @@ def simulate(
         settings.stepper.require("events")
     vector = parameter_vector(system, parameters)
     start, notes = start_state(system, initial_state, settings.span[0], vector)
-    return follow(Course(system, vector, start, settings, wanted, on_progress), notes, on_failure)
+    return follow(Course(system, vector, start, settings, wanted, on_progress, on_samples), notes, on_failure)
 
 
 def follow(course: Course, notes: tuple[str, ...], on_failure: str = "return") -> Trajectory:
