@@ -229,16 +229,12 @@ lock: .venv/.ready
 	"$$uv" $(COMPILE) --extra peer -c .venv/main.lock -o .venv/peer.lock >/dev/null; \
 	{ echo "$(HEAD); made by make lock."; cat .venv/main.lock; } > requirements.lock; \
 	{ echo "$(HEAD) for test-all, on top of requirements.lock; made by make lock."; \
-<<<<<<< HEAD
 	  { grep -vxFf .venv/main.lock .venv/peer.lock; \
 	    printf '%s\n' $(ROBOTS) | "$$uv" $(filter-out pyproject.toml,$(COMPILE)) --no-deps -; } | sort; \
 	  } > requirements-peer.lock; \
-=======
-	  grep -vxFf .venv/main.lock .venv/peer.lock; } > requirements-peer.lock; \
 	"$$uv" $(COMPILE) --extra book -c .venv/main.lock -o .venv/book.lock >/dev/null; \
 	{ echo "$(HEAD) for the book, on top of requirements.lock; made by make lock."; \
 	  grep -vxFf .venv/main.lock .venv/book.lock; } > requirements-book.lock; \
->>>>>>> main
 	cat .venv/main.lock .venv/peer.lock | sort -u > .venv/known.lock; \
 	"$$uv" $(COMPILE) --extra plot --extra peer --extra bench -c .venv/known.lock -o .venv/bench.lock >/dev/null; \
 	"$$uv" $(COMPILE) --extra bench-jax -c .venv/bench.lock -o .venv/jax.lock >/dev/null; \
