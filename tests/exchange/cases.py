@@ -50,6 +50,12 @@ def _top_in_angles() -> pendula.Model:
     return top.with_changes(joints=joints, initial={"pivot": {"axis": [0, 1, 0], "angle": "25deg"}})
 
 
+def _moved_linkage() -> pendula.Model:
+    """The four-bar linkage with one pivot that moves in a prescribed way."""
+    text = pendula.dumps(library.four_bar())
+    return pendula.loads(text.replace('position = ["d", 0, 0]', 'position = ["d + 0.05*sin(3*t)", 0, 0]'))
+
+
 MECHANISMS: dict[str, Any] = {
     "plane": library.double_pendulum,
     "quaternion": library.heavy_top,
@@ -59,6 +65,7 @@ MECHANISMS: dict[str, Any] = {
     "angles": lambda: _top_in_angles(),
     "piecewise": lambda: PIECEWISE,
     "redundant": lambda: parallelogram(3),
+    "driven_loop": _moved_linkage,
     "space_loop": lambda: closed_chain("revolute"),
 }
 
