@@ -21,7 +21,7 @@ PIECEWISE = pendula.Model(
     inputs={"push": "template if t < 0.2 else -end*sin(lambda1*t)"},
     bodies=[
         {"name": "arm one", "rod": {"mass": "m", "length": "l"}},
-        {"name": "2.arm", "rod": {"mass": "m", "length": "l"}},
+        {"name": "arm.2", "rod": {"mass": "m", "length": "l"}},
     ],
     joints=[
         {"name": "new", "type": "revolute", "parent": "ground", "child": {"body": "arm one", "at": "top"}},
@@ -29,7 +29,7 @@ PIECEWISE = pendula.Model(
             "name": "der",
             "type": "revolute",
             "parent": {"body": "arm one", "at": "tip"},
-            "child": {"body": "2.arm", "at": "top"},
+            "child": {"body": "arm.2", "at": "top"},
         },
     ],
     forces=[
