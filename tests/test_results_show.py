@@ -211,3 +211,11 @@ def _kinds(kind: type) -> list[type]:
     return [
         found for sub in kind.__subclasses__() if sub.__module__ == errors.__name__ for found in (sub, *_kinds(sub))
     ]
+
+
+def test_a_model_that_was_used_still_equals_its_copy() -> None:
+    model, other = pendula.library.pendulum(), pendula.library.pendulum()
+    for one in (model, other):
+        pendula.simulate(one, 0.1)
+        assert one.as_written is one
+    assert model == other
