@@ -64,7 +64,7 @@ def trajectory_of(
     opening = float(max(position.max(initial=0.0), violation.max(initial=0.0)))
     worst = max(account.drift, float(np.abs(deviation).max(initial=0.0)))
     notes += _sample_note(account, worst)
-    doubts += _account_doubts(worst, opening, typical_length(system, vector) if opening else 1.0)
+    doubts += _account_doubts(system, worst, opening, typical_length(system, vector) if opening else 1.0)
     return Trajectory(
         t=run.sample_t if sampled else run.t,
         q=q,
@@ -137,11 +137,14 @@ def _sample_note(account: EnergyAccount, worst: float) -> tuple[str, ...]:
     )
 
 
-def _account_doubts(off: float, opening: float, length: float) -> tuple[str, ...]:
+def _account_doubts(system: System, off: float, opening: float, length: float) -> tuple[str, ...]:
     """Why a run is not to be trusted: its energy does not add up, or its loops are open."""
     doubts: tuple[str, ...] = ()
     if off > UNTRUSTED:
-        doubts += (f"energy is off by {off:.2g} of its scale (a singular chart, or too loose a tolerance)",)
+        why = "a singular chart, or too loose a tolerance"
+        if system.written:
+            why = "the given equations gain or lose energy that no load of the model accounts for, unless the tolerance is too loose"
+        doubts += (f"energy is off by {off:.2g} of its scale ({why})",)
     if opening > OPEN * length:
         doubts += (f"the loops are open by up to {opening:.2g}, which is {opening / length:.2g} of a typical length",)
     return doubts
