@@ -70,6 +70,7 @@ def test_the_root_is_small() -> None:
         "driven",
         "equilibria",
         "errors",
+        "exchange",
         "extend",
         "library",
         "linear",
@@ -149,6 +150,7 @@ TAKE_A_MODEL: dict[str, tuple[Any, ...]] = {
     "print_equations": (),
     "derivation.stages": (),
     "explain": (),
+    "exchange.export": ("model.c",),
     "play": ("page.html",),
     "report": ("page.html",),
     "derivation.velocity_maps": (),
@@ -168,7 +170,7 @@ TAKE_OTHERS: dict[str, tuple[Any, ...]] = {
     "linear.linear_range": (),
     "linear.modal_coordinates": ([0.1],),
 }
-NO_ARGUMENT = {"derivation.formulations", "loads"}
+NO_ARGUMENT = {"derivation.formulations", "exchange.exporters", "loads"}
 
 
 def function(name: str) -> Any:

@@ -5,6 +5,7 @@ from pendula import derivation as derivation
 from pendula import driven as driven
 from pendula import equilibria as equilibria
 from pendula import errors as errors
+from pendula import exchange as exchange
 from pendula import extend as extend
 from pendula import library as library
 from pendula import linear as linear
@@ -58,6 +59,7 @@ __all__ = [
     "dumps",
     "equilibria",
     "errors",
+    "exchange",
     "explain",
     "extend",
     "find_equilibria",

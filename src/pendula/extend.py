@@ -14,7 +14,7 @@ NAMES = {
     "pendula.app.registry": "register_command",
     "pendula.equations.formulations.registry": "register_formulation",
     "pendula.extensions": "load_extension load_installed",
-    "pendula.formats": "register_format",
+    "pendula.formats": "Content register_format",
     "pendula.library.registry": "register_mechanism",
     "pendula.model.forces.registry": "register_force",
     "pendula.model.joints.registry": "register_joint",

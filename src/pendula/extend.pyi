@@ -4,6 +4,7 @@ from pendula.app.registry import register_command as register_command
 from pendula.equations.formulations.registry import register_formulation as register_formulation
 from pendula.extensions import load_extension as load_extension
 from pendula.extensions import load_installed as load_installed
+from pendula.formats import Content as Content
 from pendula.formats import register_format as register_format
 from pendula.library.registry import register_mechanism as register_mechanism
 from pendula.model.forces.registry import register_force as register_force
@@ -16,6 +17,7 @@ from pendula.present.pictures.registry import register_plot as register_plot
 
 __all__ = [
     "STEPPERS",
+    "Content",
     "Stepper",
     "load_extension",
     "load_installed",

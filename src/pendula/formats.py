@@ -1,13 +1,15 @@
 """Output formats: how a result becomes the content of a file, by the kind of result and the ending of the file's name.
 
 A format is a function that takes a result and returns text or bytes. Kinds are the names of result types:
-``Equations`` (``pendula derive --format``, ``print_equations``), ``Trajectory``, ``Ensemble``, ``Reactions``,
-``LinearModel`` (``-o FILE``), ``Figure`` (``--plot FILE``) and ``Scene`` (``--animate FILE``).
+``Model`` (``pendula export``), ``Equations`` (``pendula export``, ``pendula derive --format``, ``print_equations``),
+``Trajectory``, ``Ensemble``, ``Reactions``, ``LinearModel`` (``-o FILE``), ``Figure`` (``--plot FILE``) and ``Scene``
+(``--animate FILE``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,22 @@ from pendula.errors import UsageError
 from pendula.files import write_bytes
 from pendula.registry import Registry
 
-Writer = Callable[[Any], str | bytes]
+
+@dataclass(frozen=True)
+class Content:
+    """What a format wrote, with notes: what the file does not hold, and what its reader must know.
+
+    Example:
+        >>> Content("<robot/>", ("the spring of joint elbow has no place in URDF",)).notes
+        ('the spring of joint elbow has no place in URDF',)
+    """
+
+    data: str | bytes
+    notes: tuple[str, ...] = ()
+
+
+Writer = Callable[..., str | bytes | Content]
+"""Takes a result, and options of the format as keywords."""
 
 _BY_KIND: dict[str, Registry[Writer]] = {}
 _ENDINGS: dict[tuple[str, str], str] = {}
@@ -77,8 +94,9 @@ def format_for(kind: str, path: Path) -> str | None:
     return _ENDINGS.get((kind, path.suffix.lower()))
 
 
-def write_content(content: str | bytes, path: Path) -> Path:
+def write_content(content: str | bytes | Content, path: Path) -> Path:
     """Writes what a format gave, and returns the path."""
+    content = content.data if isinstance(content, Content) else content
     write_bytes(path, content if isinstance(content, bytes) else content.encode())
     return path
 

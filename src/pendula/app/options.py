@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from pendula.app.completion import offer_formulations, offer_models, offer_parameters
 from pendula.equations.formulations.registry import FORMULATIONS
 from pendula.errors import ModelError, UsageError
 from pendula.files import check_writable
@@ -20,13 +21,14 @@ from pendula.model.model import Model
 from pendula.model.names import ExpressionError, suggestion
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 
-model_argument = click.argument("model", metavar="MODEL")
+model_argument = click.argument("model", metavar="MODEL", shell_complete=offer_models)
 parameter_option = click.option(
     "-p",
     "--set",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
+    shell_complete=offer_parameters,
     help="Set a parameter, or an argument of a library mechanism (such as links=10). May be repeated.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
@@ -38,6 +40,7 @@ def formulation_option(default: str | None, otherwise: str = "") -> Callable[[An
         "--formulation",
         default=default,
         show_default=default is not None,
+        shell_complete=offer_formulations,
         help=", ".join(FORMULATIONS) + (f"; {otherwise}." if otherwise else "."),
     )
 
