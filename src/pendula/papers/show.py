@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
 import sympy as sp
 
 import pendula
@@ -60,6 +59,6 @@ def formulas(model: Any, title: str, formulation: str = "lagrange") -> tuple[Tex
     """Equations of motion as formulas, with named intermediates unless they are small."""
     equations: Equations = pendula.derive(model, formulation)
     grouped: dict[str, list[str]] = {}
-    for formula in write_mathml(equations):
-        grouped.setdefault(formula.words, []).append(formula.mathml)
+    for one in write_mathml(equations):
+        grouped.setdefault(one.words, []).append(one.mathml)
     return tuple(Text(f"{title}: {words}", "".join(listed)) for words, listed in grouped.items())

@@ -143,7 +143,7 @@ def _account_doubts(system: System, off: float, opening: float, length: float) -
     if off > UNTRUSTED:
         why = "a singular chart, or too loose a tolerance"
         if system.written:
-            why = "the given equations gain or lose energy that no load of the model accounts for, unless the tolerance is too loose"
+            why = "the given equations gain or lose it without a load of the model, or the tolerance is too loose"
         doubts += (f"energy is off by {off:.2g} of its scale ({why})",)
     if opening > OPEN * length:
         doubts += (f"the loops are open by up to {opening:.2g}, which is {opening / length:.2g} of a typical length",)

@@ -88,8 +88,8 @@ def _h1(code: sp.Expr, points: Array) -> Line:
     return claim(
         "A.1, signs",
         "h₁ = 1/10000 m (1250 th1d th2d d² cos th2 …)",
-        f"differs from the paper's own code (figure 3) by {gap:.2g} times its size; with −1/10000 in front and −1250 in "
-        f"the first term by {mended:.1g}",
+        f"differs from the paper's own code (figure 3) by {gap:.2g} times its size; with −1/10000 in front and −1250 "
+        f"in the first term by {mended:.1g}",
         gap < EXACT,
         evidence={"difference from the code": gap, "with two minus signs": mended},
         reason="two minus signs are lost, in front and in the first term (possibly by the scan)",

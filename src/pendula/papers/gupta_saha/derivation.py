@@ -100,8 +100,8 @@ def inertia(states: int) -> Finding:
             claim(
                 "eq. 10 and its data",
                 "i₂ = [1 0 0] in I = (m a²/4) LᵀL − (m a²/4) Lᵀ i₂ i₂ᵀ L + Lᵀ I^c L",
-                f"with i₂ in the fixed frame accelerations differ by up to {fixed:.2g} times their size; with i₂ = Q [1 "
-                f"0 0]ᵀ by {good:.1g}",
+                f"with i₂ in the fixed frame accelerations differ by up to {fixed:.2g} times their size; with i₂ = Q "
+                f"[1 0 0]ᵀ by {good:.1g}",
                 fixed < 1e-9,
                 evidence={"i2 in the fixed frame": fixed, "i2 = Q e1": good},
                 reason="L and I^c are in the fixed frame, so i₂ must be turned into it",

@@ -253,8 +253,9 @@ def _increasing(runs: list[Trajectory], shares: np.ndarray, exponents: list[Lyap
         "5.4, no gravity, last link",
         "the last link drags the rest, and the motion becomes increasingly chaotic",
         f"over {len(runs)} nearby starts the mean angle between neighbouring links grows from {early:.2g} rad in the "
-        f"first tenth to {late:.2g} rad in the last; the Lyapunov exponent is {first.exponent:.2f} ± {first.spread:.2f} "
-        f"1/s up to {duration / 3:g} s and {whole.exponent:.2f} ± {whole.spread:.2f} 1/s up to {duration:g} s",
+        f"first tenth to {late:.2g} rad in the last; the Lyapunov exponent is {first.exponent:.2f} ± "
+        f"{first.spread:.2f} 1/s up to {duration / 3:g} s and {whole.exponent:.2f} ± {whole.spread:.2f} 1/s up to "
+        f"{duration:g} s",
         late > 2 * early and whole.exponent > max(3 * whole.spread, first.exponent),
         evidence=evidence
         | {
