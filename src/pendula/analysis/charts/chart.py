@@ -180,7 +180,7 @@ def draw_chart(
     how: Sequence[str],
     what: str,
     failures: dict[tuple[float, float], str],
-    system: System,
+    system: System | None = None,
     on_progress: Callable[[int, int], object] | None = None,
 ) -> StabilityChart:
     """The chart from a function of the two parameters; ``how`` describes the zeros of each of its margins."""
