@@ -81,7 +81,7 @@ def inverted() -> Finding:
     shapes = [float(mode.shape[1] / mode.shape[0]) for mode in found.modes]
     stable = pendula.stability(system, {})
     fall = pendula.simulate(
-        system, 6.0, parameters={"k1": 100.0, "k2": 5.0}, initial_state={"theta1": 0.05, "theta2": 0.05}
+        system, 10.0, parameters={"k1": 100.0, "k2": 5.0}, initial_state={"theta1": 0.05, "theta2": 0.05}
     )
     return Finding(
         notes=tuple(mode.description for mode in found.modes),
@@ -133,7 +133,11 @@ def inverted() -> Finding:
         ),
         animations=(
             animation(
-                fall, "falls", "Exercise 8.5 b): soft springs let the pendulum fall", note="Released at rest from 2.9°"
+                fall,
+                "falls",
+                "Exercise 8.5 b): soft springs do not hold it upright",
+                note="Released at rest from 2.9°",
+                signals=("theta1", "theta2"),
             ),
         ),
     )
