@@ -42,6 +42,7 @@ NAMES = {
     "pendula.simulation.events": "Event",
     "pendula.simulation.simulate": "simulate",
     "pendula.simulation.simulate_many": "simulate_many",
+    "pendula.simulation.tables.load": "load_run",
     "pendula.system.build": "compile_system",
     "pendula.system.entry": "assemble mobility",
     "pendula.system.layout": "State",

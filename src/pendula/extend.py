@@ -21,6 +21,9 @@ NAMES = {
     "pendula.numerics.steppers.equations": "rates",
     "pendula.numerics.steppers.stepper": "STEPPERS Stepper register_stepper",
     "pendula.present.pictures.registry": "register_plot",
+    "pendula.tables.formats": "TableFormat register_table_format",
+    "pendula.tables.kinds": "register_table",
+    "pendula.tables.table": "Block Table",
 }
 """Every public name of this module, by the module where it lives."""
 

@@ -14,11 +14,19 @@ from pendula.numerics.steppers.stepper import STEPPERS as STEPPERS
 from pendula.numerics.steppers.stepper import Stepper as Stepper
 from pendula.numerics.steppers.stepper import register_stepper as register_stepper
 from pendula.present.pictures.registry import register_plot as register_plot
+from pendula.tables.formats import TableFormat as TableFormat
+from pendula.tables.formats import register_table_format as register_table_format
+from pendula.tables.kinds import register_table as register_table
+from pendula.tables.table import Block as Block
+from pendula.tables.table import Table as Table
 
 __all__ = [
     "STEPPERS",
+    "Block",
     "Content",
     "Stepper",
+    "Table",
+    "TableFormat",
     "load_extension",
     "load_installed",
     "rates",
@@ -30,4 +38,6 @@ __all__ = [
     "register_mechanism",
     "register_plot",
     "register_stepper",
+    "register_table",
+    "register_table_format",
 ]

@@ -102,6 +102,11 @@ def output_option(what: str) -> Callable[[Any], Any]:
     return click.option("-o", "--output", metavar="FILE", help=what)
 
 
+def data_option(what: str) -> Callable[[Any], Any]:
+    """The option for the output file of a result that has a table."""
+    return output_option(f"{what} (.csv, .npz, .nc, .parquet, .json).")
+
+
 def plot_option(what: str, option: str = "--plot", name: str = "plot_file") -> Callable[[Any], Any]:
     """The option for the output file of a picture."""
     return click.option(option, name, metavar="FILE", help=f"{what} (.png, .svg, .pdf).")
@@ -269,13 +274,13 @@ def in_fields(text: str) -> str:
     return text
 
 
-def write_result(result: Any, path: Path | None) -> list[str]:
+def write_result(result: Any, path: Path | None, **options: Any) -> list[str]:
     """Writes a result in the format of the file suffix, if a file is given; returns the line that reports it."""
     if path is None:
         return []
     from pendula.formats import write
 
-    write(result, path)
+    write(result, path, **options)
     return [f"wrote {path}"]
 
 
@@ -324,16 +329,21 @@ def page_name(name: str, otherwise: str = "mechanism") -> str:
 
 
 _ENDINGS = {"Figure": (".png", ".svg", ".pdf", ".jpg", ".jpeg"), "Scene": (".html", ".htm")}
-_ARRAYS = (".npz",)
 
 
 def file_of(path: str | None, option: str, kind: str) -> Path | None:
     """A writable path with the suffix of a format of this kind of result.
 
-    ``Figure`` is for pictures and ``Scene`` for animations; any other kind of result can be written as arrays, or in
-    one of its registered formats.
+    ``Figure`` is for pictures and ``Scene`` for animations; any other kind of result can be written as a table, or in
+    one of its registered formats. A format whose package is missing is refused at once.
     """
-    return writable(path, option, (*_ENDINGS.get(kind, _ARRAYS), *endings(kind)))
+    from pendula.tables.formats import FORMATS, check_format
+
+    own = endings(kind)
+    found = writable(path, option, tuple(dict.fromkeys((*_ENDINGS.get(kind, tuple(FORMATS)), *own))))
+    if found is not None and kind not in _ENDINGS and found.suffix.lower() not in own:
+        check_format(found)
+    return found
 
 
 def writable(path: str | None, option: str, endings: tuple[str, ...] = ()) -> Path | None:

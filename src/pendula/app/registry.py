@@ -20,6 +20,7 @@ for _name, _module, _summary in (
     ("export", "export", "A model as a file for another tool: C, FMU, and others."),
     ("convert", "convert", "Orientations in other coordinates: angles, quaternions."),
     ("simulate", "simulate", "Motion from the initial state, with plot and animation."),
+    ("continue", "proceed", "A run from a file continued from its end."),
     ("ensemble", "ensemble", "Many runs with random initial states or parameters."),
     ("reactions", "reactions", "Forces and torques at every joint along the motion."),
     ("equilibria", "equilibria", "All equilibria, their stability, and whether any is missing."),

@@ -64,7 +64,7 @@ def trajectory_of(
     opening = float(max(position.max(initial=0.0), violation.max(initial=0.0)))
     worst = max(account.drift, float(np.abs(deviation).max(initial=0.0)))
     notes += _sample_note(account, worst)
-    doubts += _account_doubts(system, worst, opening, typical_length(system, vector) if opening else 1.0)
+    doubts += account_doubts(worst, opening, typical_length(system, vector) if opening else 1.0, system.written)
     return Trajectory(
         t=run.sample_t if sampled else run.t,
         q=q,
@@ -91,6 +91,8 @@ def trajectory_of(
         nearest_singularity=_nearest(system, run, vector),
         elsewhere=elsewhere,
         doubts=doubts,
+        settings=settings,
+        end=State(float(run.t[-1]), step_q[-1].copy(), step_v[-1].copy(), system.layout),
         evidence=(
             evidence_elsewhere(course, run, longest, elsewhere)
             if elsewhere.switch_t
@@ -137,12 +139,18 @@ def _sample_note(account: EnergyAccount, worst: float) -> tuple[str, ...]:
     )
 
 
-def _account_doubts(system: System, off: float, opening: float, length: float) -> tuple[str, ...]:
-    """Why a run is not to be trusted: its energy does not add up, or its loops are open."""
+def account_doubts(off: float, opening: float, length: float, written: str = "") -> tuple[str, ...]:
+    """Why a run is not to be trusted: its energy does not add up, or its loops are open.
+
+    Args:
+        off: error of the energy, relative to its scale.
+        opening, length: how far loops are open, and a typical length.
+        written: where the equations were given, if they are not the model's own.
+    """
     doubts: tuple[str, ...] = ()
     if off > UNTRUSTED:
         why = "a singular chart, or too loose a tolerance"
-        if system.written:
+        if written:
             why = "the given equations gain or lose it without a load of the model, or the tolerance is too loose"
         doubts += (f"energy is off by {off:.2g} of its scale ({why})",)
     if opening > OPEN * length:

@@ -40,6 +40,7 @@ class Course:
         settings: the settings of the run.
         events: the events to detect.
         on_progress: called as (t, t_end, steps) about ten times a second.
+        on_samples: called as (t, q, v) with new samples.
     """
 
     system: System
@@ -48,6 +49,13 @@ class Course:
     settings: Settings
     events: Sequence[Event] = ()
     on_progress: Callable[[float, float, int], object] | None = None
+    on_samples: Callable[[Array, Array, Array], object] | None = None
+
+    def hand_over(self, t: Array, y: Array) -> None:
+        """Gives samples of the integration, with the quadratures behind the state, to ``on_samples``."""
+        nq, nv = len(self.system.layout.coordinates), len(self.system.layout.speeds)
+        if self.on_samples is not None and t.size:
+            self.on_samples(t, y[:, :nq], y[:, nq : nq + nv])
 
     def run(
         self, longest: float = np.inf, *, guard: Guard | None = None, first_step: float | None = None
@@ -66,6 +74,7 @@ class Course:
                 "sample_times": settings.samples,
                 "max_steps": settings.max_steps,
                 "on_progress": self.on_progress,
+                "on_samples": self.hand_over if self.on_samples is not None else None,
                 "first_step": first_step,
             }
             if settings.stepper.series:
