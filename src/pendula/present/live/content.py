@@ -207,12 +207,12 @@ def _range(value: float, unit: str, *, is_input: bool, positive: bool) -> tuple[
 
 
 def _modes(system: System) -> dict[str, Any] | None:
-    """Poses and speeds that start a mode with a unit amplitude, at the equilibrium of least potential."""
+    """Poses and speeds that start a damped mode with a unit amplitude, at the equilibrium of least potential."""
     try:
         rest = lowest_equilibrium(system)
         if rest is None:
             return None
-        found = modes(system, rest)
+        found = modes(system, rest, damped=True)
         linear = found.linear
         if linear.displacements or linear.at.steady:
             return None
@@ -223,19 +223,19 @@ def _modes(system: System) -> dict[str, Any] | None:
             direction, largest = unit_direction(linear, mode.scaled)
             q = linear.N @ (linear.Z @ direction)
             v = linear.Z @ (direction * mode.eigenvalue)
-            hertz = mode.damped_hertz if mode.damped_hertz is not None else mode.hertz
             listed.append(
                 {
                     "number": number,
-                    "hertz": float(hertz or 0.0),
+                    "hertz": float(mode.damped_hertz or 0.0),
+                    "undamped": float(mode.hertz or 0.0),
+                    "ratio": float(mode.damping_ratio or 0.0),
                     "words": mode.description,
                     "coordinate": linear.at.layout.coordinates[largest],
                     "q": np.real(q).tolist(),
                     "v": np.real(v).tolist(),
                 }
             )
-        turning = np.abs(linear.C - linear.C.T).max() > 1e-9 * max(np.abs(linear.C).max(), 1e-300)  # gyroscopic
-        simple = not turning and not any(joint.quaternion() for joint in system.model.tree)
+        simple = not any(joint.quaternion() for joint in system.model.tree)  # the page can follow the sliders
         return {"q": linear.at.q.tolist(), "listed": listed, "simple": simple} if listed else None
     except PendulaError:  # no equilibrium, or not one with modes: the page has no such buttons
         return None

@@ -1,5 +1,8 @@
 // Vectors of three numbers, poses, and the few operations that drawing needs.
 
+/** A whole turn [rad]. */
+export const TURN = 2 * Math.PI;
+
 /** @typedef {number[]} Vector three numbers */
 /** @typedef {{p: Vector, R: number[]}} Pose origin of a body in world axes, and its rotation matrix row by row */
 
