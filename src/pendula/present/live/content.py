@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -14,6 +14,7 @@ from pendula.analysis.modes.modes import modes
 from pendula.analysis.modes.motion import unit_direction
 from pendula.equations.equations import Equations
 from pendula.equations.printing.mathml import write_mathml
+from pendula.equations.translate import translate
 from pendula.errors import NotSupported, PendulaError
 from pendula.library.lookup import model_of
 from pendula.model.checks.parameter_units import parameter_units
@@ -24,12 +25,14 @@ from pendula.present.player.packing import pack
 from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Pivot
 from pendula.simulation.beginning import energy_size, start_state
+from pendula.simulation.events import Event, to_watch
 from pendula.simulation.simulate import simulate
 from pendula.system.build import compile_system
 from pendula.system.layout import State
 from pendula.system.live.program import LiveProgram, write_live
 from pendula.system.loops.mobility import mobility
 from pendula.system.parameters import parameter_vector, typical_length
+from pendula.system.switches.watching import check_names, names_of
 from pendula.system.system import System
 
 MOST_BODIES = 40
@@ -40,14 +43,18 @@ SLIDER_RANGE = 5.0  # a positive parameter can be divided and multiplied by this
 LOOK_AHEAD = 4.0  # times the typical period: the motion that fits into the picture at the start
 
 
-def live_content(model: Model | str, initial_state: Mapping[str, float] | None = None) -> dict[str, Any]:
+def live_content(
+    model: Model | str, initial_state: Mapping[str, float] | None = None, events: Sequence[Event | str] = ()
+) -> dict[str, Any]:
     """Everything that the page of a mechanism needs, as plain data; ``program`` and ``wrenches`` are JavaScript.
 
     Args:
         model: a model, the name of a library mechanism, or a system.
         initial_state: changes to the model's initial state by name.
+        events: what the page marks, and where it stops: events, or texts that :meth:`Event.read` reads.
 
     Raises:
+        UsageError: an event cannot be read, or has an unknown name.
         NotSupported: the mechanism has more bodies than a page can move in time.
     """
     model = _with_gravity(model_of(model, "play"))
@@ -58,8 +65,9 @@ def live_content(model: Model | str, initial_state: Mapping[str, float] | None =
         )
     system = compile_system(model)
     start, _ = start_state(system.in_joints.system, initial_state, 0.0, parameter_vector(system, None))
-    drawing = draw(model)
-    live = write_live(model, geometry=drawing.scalars, wrenches=len(model.bodies) <= MOST_WRENCHES)
+    drawing = draw(model, typical_length(system))
+    marked, watched = _events(system, events)
+    live = write_live(model, geometry=drawing.scalars, events=watched, wrenches=len(model.bodies) <= MOST_WRENCHES)
     return {
         "program": live.script,
         "wrenches": live.wrenches,
@@ -71,9 +79,23 @@ def live_content(model: Model | str, initial_state: Mapping[str, float] | None =
             "scene": _scene(model, system, drawing, start),
             "sliders": _sliders(model, live),
             "modes": _modes(system),
+            "events": marked,
         },
         "equations": formula_groups(live.equations),
     }
+
+
+def _events(system: System, events: Sequence[Event | str]) -> tuple[list[dict[str, Any]], list[Any]]:
+    """Events as a page reads them, and the symbolic expressions whose zeros they are."""
+    known, marked, watched = names_of(system), [], []
+    for given in events:
+        event = given if isinstance(given, Event) else Event.read(given)
+        expression, way, kind = to_watch(event)
+        check_names(expression, known, f'event "{event.name}"')
+        watched.append(translate(expression, {name: known[name] for name in expression.names}))
+        count = event.count or 1
+        marked.append({"name": event.name, "way": way, "strict": kind == 2, "stop": count if event.terminal else 0})
+    return marked, watched
 
 
 def _with_gravity(model: Model) -> Model:
@@ -159,9 +181,17 @@ def _scene(model: Model, system: System, drawing: Drawing, start: State) -> dict
         "trace": None if packed.trace is None else {"body": scene.bodies[packed.trace[0]].name, "at": packed.trace[1]},
         "bodies": drawing.bodies,
         "links": _kept_links(drawing, scene),
+        "spirals": _placed_spirals(drawing, scene),
         "hinges": drawing.hinges,
         "geometry": len(drawing.scalars),
     }
+
+
+def _placed_spirals(drawing: Drawing, scene: Scene) -> list[dict[str, Any]]:
+    """Spirals, with the outer ends of those on the ground at the side of the support."""
+    for spiral, shown in zip(drawing.spirals, scene.spirals, strict=True):
+        spiral["outer_arm"] = spiral["outer_arm"] or drawing.vector(shown.outer_arm)
+    return drawing.spirals
 
 
 def _kept_links(drawing: Drawing, scene: Scene) -> list[dict[str, Any]]:

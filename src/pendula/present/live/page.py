@@ -8,7 +8,7 @@ mechanism. Its Content-Security-Policy permits this script by its hash and nothi
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,19 @@ from pendula.model.model import Model
 from pendula.present.live.content import live_content
 from pendula.present.player.page import in_script, read_template
 from pendula.present.web import bundle
+from pendula.simulation.events import Event
 
 ENTRY = "live/live.js"
 """The module that runs the page."""
 
 
-def play(model: Model | str, path: str | os.PathLike[str], *, initial_state: Mapping[str, float] | None = None) -> Path:
+def play(
+    model: Model | str,
+    path: str | os.PathLike[str],
+    *,
+    initial_state: Mapping[str, float] | None = None,
+    events: Sequence[Event | str] = (),
+) -> Path:
     """Writes a live page of a mechanism: one HTML file that simulates it in the browser, and returns its path.
 
     In the page, bodies can be dragged and thrown, every parameter has a slider, and charts, energies, the equations
@@ -35,9 +42,11 @@ def play(model: Model | str, path: str | os.PathLike[str], *, initial_state: Map
         model: a model, the name of a library mechanism, or a system.
         path: file to write; its name ends in .html.
         initial_state: changes to the model's initial state by name.
+        events: what the page marks in charts and on traces, as for ``simulate``: ``"theta = 0 rising"``; with ``stop:``
+            before it, the page stops there.
 
     Raises:
-        UsageError: the file has another ending, or the initial state has an unknown name.
+        UsageError: the file has another ending, or the initial state or an event has an unknown name.
         LoopNotClosed: the loops cannot be closed at the initial state.
         NotSupported: the mechanism has more bodies than a page can move in time.
 
@@ -51,13 +60,15 @@ def play(model: Model | str, path: str | os.PathLike[str], *, initial_state: Map
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f'a live page is a page, so its name must end in .html, found "{target.name}"')
-    write_text(target, live_html(model, initial_state))
+    write_text(target, live_html(model, initial_state, events))
     return target
 
 
-def live_html(model: Model | str, initial_state: Mapping[str, float] | None = None) -> str:
+def live_html(
+    model: Model | str, initial_state: Mapping[str, float] | None = None, events: Sequence[Event | str] = ()
+) -> str:
     """The live page of a mechanism as text; see :func:`play`."""
-    content = live_content(model, initial_state)
+    content = live_content(model, initial_state, events)
     record = content["record"]
     script = _script(content)
     bodies = record["about"]["names"]["bodies"]

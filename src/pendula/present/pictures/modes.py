@@ -21,7 +21,7 @@ from pendula.analysis.modes.words import named_shape
 from pendula.analysis.sensitivities import Sensitivities
 from pendula.errors import LoopNotClosed, PendulaError, UsageError
 from pendula.library.lookup import shown
-from pendula.present.pictures.frames import draw_body
+from pendula.present.pictures.frames import draw_body, draw_springs
 from pendula.present.pictures.plots import (
     FEW,
     LEGEND_LINES,
@@ -177,6 +177,7 @@ def _shapes(scenes: Sequence[Scene], dpi: float) -> Figure:
         for at, strength in ((later, 0.35), (0, 1.0)) if turned else ((0, 1.0),):
             for body, color in zip(moving, _colors(len(moving)), strict=True):
                 draw_body(ax, scene, body, at, color, strength)
+            draw_springs(ax, scene, at, strength)
         _word(ax.set_xlabel(f"[{scene.length_unit}]" if scene.length_unit else ""))
     return figure
 

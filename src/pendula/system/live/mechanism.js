@@ -63,6 +63,8 @@ function createReadings(core, derivative) {
       }
       return found;
     },
+    /** Values of the expressions that are watched. @param {Float64Array} out */
+    watch(out) { read(core.t, y); program.events(x, p, out); return out; },
     geometry(/** @type {Float64Array} */ out) { read(core.t, y); program.geometry(x, p, out); return out; },
     /** Values of the prescribed motions by name. */
     prescribed() {
@@ -189,6 +191,13 @@ export function createMechanism(program, about) {
       read(core.t, y);
       account.begin();
       return done;
+    },
+    /** Goes back to a time and a state with its work, or forth again; the energy account goes on. */
+    rewind(/** @type {number} */ time, /** @type {Float64Array} */ state) {
+      core.t = time;
+      y.set(state);
+      read(time, y);
+      stepper.reset();
     },
     /** Gives some coordinates or speeds other values, now. False if loops do not close. */
     put(/** @type {Record<string, number>} */ values) {

@@ -12,6 +12,7 @@ what ``prepare(p)`` computes from both. So a slider that changes a parameter cos
     pushes      generalized forces of weights on the pose rates, which follow in x: forces on points of bodies
     prescribed  value and rate of every prescribed motion
     geometry    numbers of the drawing, from t and p
+    events      expressions that a page watches for zeros
     values      all parameters and inputs
     wrenches    force and torque in every joint; x also holds v' and the multipliers
 """
@@ -37,7 +38,7 @@ from pendula.system.code.lower import Lowering
 from pendula.system.layout import Layout
 
 FUNCTIONS = ("dynamics", "gaps", "rates", "energies", "poses", "pose_rates", "pushes", "prescribed")
-ON_TOP = ("geometry", "values")  # what a drawing and sliders show
+ON_TOP = ("geometry", "values", "events")  # what a drawing, sliders and marks show
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,15 @@ class LiveProgram:
     layout: Layout
 
 
-def write_live(model: Model, *, geometry: Sequence[Any] = (), wrenches: bool = True) -> LiveProgram:
+def write_live(
+    model: Model, *, geometry: Sequence[Any] = (), events: Sequence[Any] = (), wrenches: bool = True
+) -> LiveProgram:
     """A mechanism as JavaScript functions, by Kane's equations.
 
     Args:
         model: the mechanism.
         geometry: expressions of time and parameters (scalars of the model) that ``geometry`` evaluates.
+        events: symbolic expressions of time, state, inputs and parameters that ``events`` evaluates.
         wrenches: whether to write forces in joints, too.
     """
     eq = derive(model)
@@ -93,6 +97,7 @@ def write_live(model: Model, *, geometry: Sequence[Any] = (), wrenches: bool = T
     script.add("values", [low(se.Symbol(name)) for name in names], inputs=low.inputs())
     used = {*low.program.needed([x for values in (*computed.values(), drawn) for x in values])}
     idle = tuple(name for name in adjustable if low(se.Symbol(name)) not in used)
+    script.add("events", [low(e) for e in events], inputs=low.inputs())
     forces, joints = _wrenches(model, given) if wrenches else ("", ())
     sizes = {
         "coordinates": len(eq.q),
