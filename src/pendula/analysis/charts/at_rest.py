@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def stability_chart(
     )  # fmt: skip
     if not np.isfinite(chart.stable).any():
         raise UsageError(f"there is no equilibrium at any point: {next(iter(failures.values()), 'it is lost')}")
-    return chart
+    return replace(chart, mechanism=given.model.name)
 
 
 class _Followed:

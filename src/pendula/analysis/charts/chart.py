@@ -85,6 +85,7 @@ class StabilityChart:
         what: name of ``size``.
         evaluations: number of pairs of values that were computed.
         failures: by pair of values, why a computation failed.
+        mechanism: its name, for titles.
 
     Example:
         >>> import pendula
@@ -103,6 +104,7 @@ class StabilityChart:
     what: str
     evaluations: int
     failures: dict[tuple[float, float], str]
+    mechanism: str = ""
 
     @property
     def points(self) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pendula.analysis.charts.chart import FAILED, Axis, Look, StabilityChart, draw_chart, read_axes
@@ -70,7 +71,7 @@ def floquet_chart(
     )  # fmt: skip
     if len(failures) == chart.evaluations:
         raise UsageError(f"there are no multipliers at any point: {next(iter(failures.values()))}")
-    return chart
+    return replace(chart, mechanism=given.model.name)
 
 
 def _margins(found: Floquet) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pendula.analysis.charts.chart import StabilityChart
-from pendula.present.pictures.plots import FEW, INK, _dress, _sheet, _title, _word
+from pendula.present.pictures.plots import FEW, INK, _dress, _sheet, _title, _word, titled
 from pendula.words import counted
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def plot_chart(found: StabilityChart, *, dpi: float = 110) -> Figure:
     _word(ax.set_xlabel(found.parameters[0]))
     _word(ax.set_ylabel(found.parameters[1]))
     _dress(ax)
-    _title(figure, f"stability over {found.parameters[0]} and {found.parameters[1]}")
+    _title(figure, titled(found.mechanism, f"stability over {found.parameters[0]} and {found.parameters[1]}"))
     subtitle = f"white: stable; dots: {counted(len(points), 'refined border point')}"
     _word(ax.set_title(subtitle, loc="left", fontsize=9.5))
     return figure

@@ -308,7 +308,7 @@ def plot_sensitivities(found: Sensitivities) -> Figure:
         _legend(ax, [f"{of} by {by}" for of, by in group])
         _dress(ax)
     _word(axes[-1].set_xlabel(f"time [{found.layout.time_unit}]"))
-    _title(figure, "derivatives of the motion")
+    _title(figure, titled(found.mechanism, "derivatives of the motion"))
     return figure
 
 
@@ -325,7 +325,7 @@ def plot_linear_range(found: LinearRange) -> Figure:
     _word(ax.set_xlabel(f"amplitude of {found.coordinate} [{found.unit}]"))
     ax.set_ylabel("error [%]")
     _dress(ax)
-    title = f"error of the linear model ({found.start})"
+    title = titled(found.mechanism, f"error of the linear model ({found.start})")
     _title(figure, title)
     return figure
 
