@@ -35,8 +35,8 @@ from pendula.system.parameters import parameter_vector, typical_length
 from pendula.system.switches.watching import check_names, names_of
 from pendula.system.system import System
 
-MOST_BODIES = 40
-"""Bodies up to which a page keeps up with time on an ordinary machine."""
+MOST_BODIES = 30
+"""Bodies up to which a page is fluent on an ordinary machine: trees and loops in the plane, chains in space."""
 MOST_WRENCHES = 12  # bodies up to which forces in joints are part of the page
 MOST_MODES = 8
 SLIDER_RANGE = 5.0  # a positive parameter can be divided and multiplied by this much
@@ -60,8 +60,8 @@ def live_content(
     model = _with_gravity(model_of(model, "play"))
     if len(model.bodies) > MOST_BODIES:
         raise NotSupported(
-            f"a live page moves at most {MOST_BODIES} bodies in time; {model.name} has {len(model.bodies)}: "
-            "simulate it and write an animation instead"
+            f"a live page moves up to {MOST_BODIES} bodies fluently, and {model.name} has {len(model.bodies)}.\n"
+            "  Try: simulate it and write an animation, which plays any number of bodies."
         )
     system = compile_system(model)
     start, _ = start_state(system.in_joints.system, initial_state, 0.0, parameter_vector(system, None))

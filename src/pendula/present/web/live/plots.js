@@ -108,7 +108,7 @@ export function createPortrait(toy, history, section, refresh) {
   }
   across.value = "0";
   up.value = String(Math.min(sizes.coordinates, count - 1));
-  by.append(new Option("section", ""));
+  by.append(new Option("none", ""));
   names.forEach((/** @type {string} */ name, /** @type {number} */ k) => by.append(new Option(`${name} passes`, String(k))));
   by.append(new Option("every period of", "period"));
   for (const select of [across, up]) select.addEventListener("change", () => refresh());
