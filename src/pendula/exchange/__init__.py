@@ -1,0 +1,19 @@
+"""Exchange with other tools: models and equations as files and as objects of other packages.
+
+Example:
+    >>> import pendula
+    >>> "javascript" in pendula.exchange.exporters()
+    True
+"""
+
+from pendula.lazy import attach
+
+NAMES = {
+    "pendula.exchange.casadi": "CasadiFunctions to_casadi",
+    "pendula.exchange.exporting": "Exported export exporters",
+    "pendula.exchange.jax": "JaxFunctions to_jax",
+    "pendula.exchange.sympy": "SympyEquations to_sympy",
+}
+"""Every public name of this module, by the module that defines it."""
+
+__getattr__, __dir__, __all__ = attach(__name__, globals(), NAMES)
