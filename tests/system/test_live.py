@@ -7,6 +7,7 @@ tests/present/test_live_page.py runs the same engine in Chromium.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from functools import lru_cache
@@ -17,8 +18,10 @@ import pytest
 import pendula
 from pendula import library
 from pendula.analysis.modes.motion import unit_direction
+from pendula.errors import NotSupported
 from pendula.present.live.content import live_content
 from pendula.present.web import bundle
+from pendula.system.live.program import write_live
 from tests.helpers import random_mechanism, slow_too
 
 NODE = shutil.which("node")
@@ -316,6 +319,17 @@ def test_modes_at_changed_parameters_are_those_of_the_library(mechanism, tmp_pat
         assert mode["q"] == pytest.approx(np.real(linear.N @ (linear.Z @ direction)), abs=1e-5)
         speeds = np.real(linear.Z @ (direction * exact.eigenvalue))
         assert mode["v"] == pytest.approx(speeds, abs=1e-5 * exact.frequency)
+
+
+def test_equations_too_long_for_a_browser_are_refused_with_the_number_that_would_do():
+    """The number is right: that many bodies are written, one fourth more are not."""
+    with pytest.raises(NotSupported, match=r"about (\d+) bodies of this kind would do") as refused:
+        write_live(library.spatial_chain(links=12), wrenches=False)
+    count = int(re.search(r"about (\d+) bodies", str(refused.value))[1])
+    assert 6 < count < 12
+    assert write_live(library.spatial_chain(links=count), wrenches=False).sizes["bodies"] == count
+    with pytest.raises(NotSupported):
+        write_live(library.spatial_chain(links=count + 2), wrenches=False)
 
 
 EIGENVALUES = """

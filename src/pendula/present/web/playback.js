@@ -17,7 +17,7 @@ export function createPlayback(parts, { span, step, t0, unit, picture }) {
   const total = document.createElement("span"), current = document.createTextNode("");
   total.textContent = ` / ${tell(span)}${unit}`;
   parts.clock.append(current, total);
-  parts.clock.style.minWidth = `${tell(span).length + total.textContent.length}ch`;   // the slider beside it keeps its length
+  parts.clock.style.minWidth = `${tell(span).length + total.textContent.length - 1}ch`;   // the slider beside it keeps its length
   parts.slider.max = span || 1;
   for (const part of [parts.slider, parts.play, parts.back, parts.next]) part.disabled = still;
 
