@@ -5,6 +5,14 @@ from pendula.analysis.chaos.horizon import Horizon as Horizon
 from pendula.analysis.chaos.lyapunov import Lyapunov as Lyapunov
 from pendula.analysis.charts.chart import Border as Border
 from pendula.analysis.charts.chart import StabilityChart as StabilityChart
+from pendula.analysis.control.estimators import Estimator as Estimator
+from pendula.analysis.control.gains import Gain as Gain
+from pendula.analysis.control.reach import Lost as Lost
+from pendula.analysis.control.reach import Reach as Reach
+from pendula.analysis.control.responses import Bode as Bode
+from pendula.analysis.control.responses import RootLocus as RootLocus
+from pendula.analysis.control.responses import StepResponse as StepResponse
+from pendula.analysis.control.space import StateSpace as StateSpace
 from pendula.analysis.court.against import Comparison as Comparison
 from pendula.analysis.court.against import Difference as Difference
 from pendula.analysis.court.agreement import Agreement as Agreement
@@ -58,6 +66,7 @@ from pendula.equations.stages.stages import Stage as Stage
 from pendula.equations.stages.stages import Stages as Stages
 from pendula.formats import write as write
 from pendula.outcome import Outcome as Outcome
+from pendula.present.notebook.pages import InlinePage as InlinePage
 from pendula.simulation.ensemble import Ensemble as Ensemble
 from pendula.simulation.ensemble import EnsembleRun as EnsembleRun
 from pendula.simulation.events import Crossings as Crossings
@@ -79,6 +88,7 @@ __all__ = [
     "Agreement",
     "Assembly",
     "Beat",
+    "Bode",
     "BodyMotion",
     "Border",
     "Certificate",
@@ -95,6 +105,7 @@ __all__ = [
     "Equations",
     "Equilibria",
     "Equilibrium",
+    "Estimator",
     "Explanation",
     "ExpressionCheck",
     "ExpressionDifference",
@@ -104,9 +115,11 @@ __all__ = [
     "ForcedResponse",
     "Formulation",
     "FreeResponse",
+    "Gain",
     "HarmonicResponse",
     "Horizon",
     "Indeterminate",
+    "InlinePage",
     "Integral",
     "Integrals",
     "JointReaction",
@@ -114,6 +127,7 @@ __all__ = [
     "LinearModel",
     "LinearModels",
     "LinearRange",
+    "Lost",
     "Lyapunov",
     "Mobility",
     "Mode",
@@ -127,9 +141,11 @@ __all__ = [
     "Predictability",
     "ProjectionMatrices",
     "Range",
+    "Reach",
     "Reactions",
     "Reduced",
     "Resonance",
+    "RootLocus",
     "Sensitivities",
     "Singularity",
     "Spectrum",
@@ -139,6 +155,8 @@ __all__ = [
     "Stage",
     "Stages",
     "State",
+    "StateSpace",
+    "StepResponse",
     "Support",
     "SymbolicModel",
     "Symmetry",

@@ -44,7 +44,11 @@ LOOK_AHEAD = 4.0  # times the typical period: the motion that fits into the pict
 
 
 def live_content(
-    model: Model | str, initial_state: Mapping[str, float] | None = None, events: Sequence[Event | str] = ()
+    model: Model | str,
+    initial_state: Mapping[str, float] | None = None,
+    events: Sequence[Event | str] = (),
+    *,
+    with_modes: bool = True,
 ) -> dict[str, Any]:
     """Everything that the page of a mechanism needs, as plain data; ``program`` and ``wrenches`` are JavaScript.
 
@@ -52,6 +56,7 @@ def live_content(
         model: a model, the name of a library mechanism, or a system.
         initial_state: changes to the model's initial state by name.
         events: what the page marks, and where it stops: events, or texts that :meth:`Event.read` reads.
+        with_modes: whether modes are part of it; the search for the equilibrium they belong to can take long.
 
     Raises:
         UsageError: an event cannot be read, or has an unknown name.
@@ -78,7 +83,7 @@ def live_content(
             "about": _about(model, system, live, start),
             "scene": _scene(model, system, drawing, start),
             "sliders": _sliders(model, live),
-            "modes": _modes(system),
+            "modes": _modes(system) if with_modes else None,
             "events": marked,
         },
         "equations": formula_groups(live.equations),
