@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,11 +76,11 @@ def stability_chart(
 
     chart = draw_chart(
         look, axis_x, axis_y, counts, how=tuple(MARGINS), what="growth rate", failures=failures,
-        on_progress=on_progress,
+        system=given, on_progress=on_progress,
     )  # fmt: skip
     if not np.isfinite(chart.stable).any():
         raise UsageError(f"there is no equilibrium at any point: {next(iter(failures.values()), 'it is lost')}")
-    return replace(chart, mechanism=given.model.name)
+    return chart
 
 
 class _Followed:

@@ -54,7 +54,8 @@ def facts(found: Study) -> str:
     if found.run is not None:
         boxes.append((f"{found.run.energy_drift:.1e}", f"energy drift in {_time(found, float(found.run.t[-1]))}"))
     texts = [(escape(big).replace("e-", "e−"), escape(small).replace("e-", "e−")) for big, small in boxes]
-    return "".join(f"<div><b>{big}</b><span>{small}</span></div>" for big, small in texts)
+    broken = [(big.replace("asymptotically", "asymp&shy;totically"), small) for big, small in texts]
+    return "".join(f"<div><b>{big}</b><span>{small}</span></div>" for big, small in broken)
 
 
 def _bodies(model: Model) -> str:
