@@ -8,7 +8,7 @@ import math
 import pytest
 
 from pendula.app.studio.kinds import KINDS
-from pendula.app.studio.script import WRITERS, literal, python_script
+from pendula.app.studio.text.script import WRITERS, literal, python_script
 from pendula.errors import UsageError
 from pendula.library import driven_chain
 from pendula.model.files import dumps
