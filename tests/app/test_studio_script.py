@@ -63,7 +63,7 @@ def run(text: str) -> dict:
 
 def test_every_kind_that_shows_numbers_can_be_reproduced():
     assert set(WRITERS) == set(OPTIONS)
-    assert set(KINDS) - set(WRITERS) == {"live", "compare", "report", "page", "figure", "script"}
+    assert set(KINDS) - set(WRITERS) == {"live", "compare", "report", "page", "figure", "data", "script"}
 
 
 @pytest.mark.parametrize(
