@@ -268,16 +268,25 @@ async function restoreResults(tools) {
 async function onScreen(tools) {
   const kinds = new Set([
     "simulate", "equilibria", "modes", "stability", "locus", "certificate", "reactions", "floquet", "ensemble", "section",
+    "compare",
   ]);
   const seen = tools.results.filter(
     (/** @type {any} */ job) => kinds.has(job.kind) && job.asked.text === tools.model.text,
   );
-  return Promise.all(seen.map(async (/** @type {any} */ job) => {
-    const { run, name: _, ...options } = job.asked.options;
+  const pairs = await Promise.all(seen.map(async (/** @type {any} */ job) => {
+    const { run, runs, name: _, ...options } = job.asked.options;
+    if (job.kind === "compare") {
+      const both = await Promise.all(runs.map((/** @type {string} */ id) => tools.runs.load(id)));
+      if (both.some((/** @type {any} */ one) => one.asked.text !== tools.model.text)) return null; // of another model
+      const [first, second] = both.map((/** @type {any} */ one) => ({ ...one.asked.options, name: null }));
+      return { kind: job.kind, options: { first, second } };
+    }
+    if (runs !== undefined) options.runs = runs; // of an ensemble, a number
     if (!run) return { kind: job.kind, options };
     const { name: _also, ...ofRun } = (await tools.runs.load(run)).asked.options;
     return { kind: job.kind, options: { ...ofRun, ...options } };
   }));
+  return pairs.filter(Boolean);
 }
 
 /** What scripts of lecturers and tests can ask the page. @param {any} tools */
