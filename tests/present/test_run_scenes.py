@@ -120,7 +120,7 @@ def test_energies_come_first_and_the_error_last():
 
 def test_chosen_signals_come_first_with_their_units():
     scene = scene_of(run_of("double-pendulum"), signals=["lower.tip.x", "lower.tip.y", "theta1_ddot"])
-    assert [group.label for group in scene.signals][:2] == ["chosen [ft]", "chosen [rad/s^2]"]
+    assert [group.label for group in scene.signals][:2] == ["lower.tip.x, lower.tip.y [ft]", "theta1_ddot [rad/s^2]"]
     assert list(scene.signals[0].lines) == ["lower.tip.x", "lower.tip.y"]
     with pytest.raises(UsageError, match="theta9"):
         scene_of(run_of("double-pendulum"), signals=["theta9"])
