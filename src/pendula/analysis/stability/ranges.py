@@ -25,6 +25,7 @@ from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.system import System
+from pendula.tables.tabular import Tabular
 from pendula.words import INDICATED, readable
 
 LOST = "no equilibrium"
@@ -84,7 +85,7 @@ class Range:
 
 @readable
 @dataclass(frozen=True)
-class StabilityRanges:
+class StabilityRanges(Tabular):
     """Verdicts over a parameter. ``str()`` is a table.
 
     Attributes:
@@ -100,6 +101,7 @@ class StabilityRanges:
             ``indicated``; see ``missed_below``.
         windows: if a proof was asked for, the intervals of the parameter in which it showed nothing.
         grounds: the result of the proof, or why there is none.
+        mechanism: its name, for titles.
 
     Example:
         >>> import pendula
@@ -117,6 +119,7 @@ class StabilityRanges:
     certainty: str = INDICATED
     windows: tuple[tuple[float, float], ...] = ()
     grounds: str = ""
+    mechanism: str = ""
 
     @property
     def caution(self) -> str:
@@ -414,7 +417,13 @@ class _Study:
             kept.append(after)
         ends = [self._end(low, kept[0]), self._end(high, kept[-1])]
         return StabilityRanges(
-            self.parameter, tuple(critical), tuple(kept), count, tuple(e for e in ends if e is not None), self.spacing
+            self.parameter,
+            tuple(critical),
+            tuple(kept),
+            count,
+            tuple(e for e in ends if e is not None),
+            self.spacing,
+            mechanism=self.system.model.name,
         )
 
     def proven(self, found: StabilityRanges, seconds: float) -> StabilityRanges:
