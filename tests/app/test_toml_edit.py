@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula.app.studio.model_text import check_data
-from pendula.app.studio.toml_edit import edited, is_same
-from pendula.app.studio.toml_places import find, statements
+from pendula.app.studio.text.model_text import check_data
+from pendula.app.studio.text.toml_edit import edited, is_same
+from pendula.app.studio.text.toml_places import find, statements
 
 NASTY = '''\
 # A cart, from the lecture; "quotes" and [brackets] = in a comment

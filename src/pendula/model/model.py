@@ -25,7 +25,7 @@ from pendula.model.reading import UnitsLabel, read_fields
 from pendula.model.topology import tree_order
 from pendula.model.units import Units
 from pendula.model.with_units import check_dimensions, without_units
-from pendula.words import counted
+from pendula.words import Displayed, counted
 
 
 def _start_kind(value: Any) -> str:
@@ -38,7 +38,7 @@ Start = Annotated[Annotated[Scalar, Tag("number")] | Annotated[Rotation, Tag("ro
 Numbers = Annotated[dict[Name, Scalar], AfterValidator(Table)]
 
 
-class Model(Element):
+class Model(Displayed, Element):
     """A mechanism, validated on creation and immutable afterwards.
 
     Numbers may be expressions of the parameters. Gravity has no default: give ``[0, 0, 0]`` for none.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pendula.app.studio.model_text import check_data, check_text
+from pendula.app.studio.text.model_text import check_data, check_text
 from pendula.errors import PendulaError, UsageError
 
 

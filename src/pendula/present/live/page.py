@@ -11,12 +11,14 @@ import os
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from pendula.errors import UsageError
 from pendula.files import write_text
+from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.present.live.content import live_content
+from pendula.present.notebook.pages import InlinePage
 from pendula.present.player.page import in_script, read_template
 from pendula.present.web import bundle
 
@@ -24,8 +26,21 @@ ENTRY = "live/live.js"
 """The module that runs the page."""
 
 
-def play(model: Model | str, path: str | os.PathLike[str], *, initial_state: Mapping[str, float] | None = None) -> Path:
+@overload
+def play(model: Model | str, path: None = None, *, initial_state: Mapping[str, float] | None = None) -> InlinePage: ...
+@overload
+def play(
+    model: Model | str, path: str | os.PathLike[str], *, initial_state: Mapping[str, float] | None = None
+) -> Path: ...
+def play(
+    model: Model | str,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    initial_state: Mapping[str, float] | None = None,
+) -> Path | InlinePage:
     """Writes a live page of a mechanism: one HTML file that simulates it in the browser, and returns its path.
+
+    Without a path it returns the page, which a notebook shows in a frame.
 
     In the page, bodies can be dragged and thrown, every parameter has a slider, and charts, energies, the equations
     with their current numbers and the linear modes are beside the mechanism. The page needs no network and no server;
@@ -33,7 +48,7 @@ def play(model: Model | str, path: str | os.PathLike[str], *, initial_state: Map
 
     Args:
         model: a model, the name of a library mechanism, or a system.
-        path: file to write; its name ends in .html.
+        path: file to write; its name ends in .html. Default: none is written.
         initial_state: changes to the model's initial state by name.
 
     Raises:
@@ -48,6 +63,9 @@ def play(model: Model | str, path: str | os.PathLike[str], *, initial_state: Map
         ...     written.name, written.stat().st_size < 150_000
         ('pendulum.html', True)
     """
+    if path is None:
+        made = live_html(model, initial_state)
+        return InlinePage(f"{model_of(model, 'play').name}, live", made)
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f'a live page is a page, so its name must end in .html, found "{target.name}"')

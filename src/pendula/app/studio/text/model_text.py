@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pendula.app.studio.toml_edit import edited
+from pendula.app.studio.text.toml_edit import edited
 from pendula.errors import ModelError, Problem
 from pendula.model.files import data_text, loads, parse_toml
 from pendula.model.model import Model

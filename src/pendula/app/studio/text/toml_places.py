@@ -1,6 +1,6 @@
 """Where the keys and values of a TOML text are: headers, assignments, and what is inside inline tables and arrays.
 
-The text must be valid TOML: ``tomllib`` has read it. The places let :mod:`pendula.app.studio.toml_edit` change one
+The text must be valid TOML: ``tomllib`` has read it. The places let :mod:`pendula.app.studio.text.toml_edit` change one
 value and leave every other character as it is.
 """
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pendula.app.studio.toml_places import Path, Statement, find, statements
+from pendula.app.studio.text.toml_places import Path, Statement, find, statements
 from pendula.model.files import data_text, key_text, value_text
 
 MOST_WORK = 5_000_000
