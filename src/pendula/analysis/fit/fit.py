@@ -226,7 +226,7 @@ class _Problem:
                 found = None
             self.evaluations += 1
             self._last = key, found
-        return self._last[1]  # type: ignore[no-any-return]
+        return self._last[1]
 
     def _weights(self, setup: Experiment) -> Array:
         return 1.0 / np.array([self.spread[name] for name in setup.columns])

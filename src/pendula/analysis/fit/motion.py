@@ -76,7 +76,7 @@ class Experiment:
             signals[name].check_span(name, (float(self.data.t[0]), float(self.data.t[-1])))
         found = copy.copy(joints)
         found.inputs = RunInputs(joints.inputs, signals, ())
-        bind_state(found.inputs, found)  # type: ignore[arg-type]
+        bind_state(found.inputs, found)
         return found
 
     def _numbers(self, start: Mapping[str, float | str]) -> dict[str, float]:

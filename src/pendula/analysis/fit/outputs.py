@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import symengine as se
 
 from pendula.equations.equations import drive_definitions
 from pendula.equations.mechanism import Mechanism
@@ -47,7 +46,7 @@ class Outputs:
         values = [symbols[name] if name in symbols else self._point(m, name) for name in self.names]
         definitions = (*inputs_in_time(model, constant_ones=True), *drive_definitions(m), *m.tape.definitions.items())
         low = Lowering([m.t, *m.q, *m.v], m.parameters, definitions)
-        program, outputs = low.program, [low(se.sympify(x)) for x in values]
+        program, outputs = low.program, [low(x) for x in values]
         order = program.needed(outputs)
         by = [*m.q, *m.v, *(s for s in m.parameters if s.name in self._varied)]
         columns = [program.tangent(outputs, {low(x): program.one}, order) for x in by]
