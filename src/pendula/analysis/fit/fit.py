@@ -31,7 +31,7 @@ _INITIAL = re.compile(r"^\s*(?P<of>\w+)\s*\(\s*0\s*\)\s*$")
 
 
 def fit(
-    model: AnySystem,
+    system: AnySystem,
     data: Any,
     parameters: Sequence[str],
     *,
@@ -50,7 +50,7 @@ def fit(
     SciPy's ``least_squares`` gets an exact Jacobian. Confidence intervals are those of the linearized problem.
 
     Args:
-        model: a system, a model, or the name of a library mechanism, without closed loops.
+        system: a system, a model, or the name of a library mechanism, without closed loops.
         data: a CSV file, columns by name, a data frame, or a list of these: several experiments. Columns are ``t`` and
             coordinates, speeds or positions of points (``lower.tip.x``); units may follow in brackets, ``theta [deg]``.
             A column with the name of an input is its measured time series. Missing values are empty or NaN.
@@ -74,7 +74,7 @@ def fit(
         >>> bool(abs(found["l"] - 1.3) < 1e-6)
         True
     """
-    system = system_of(model, "fit")
+    system = system_of(system, "fit")
     sources = experiments(data)
     unknowns = _unknowns(system, parameters, len(sources))
     known = known_outputs(system.in_joints.system) | {
