@@ -170,6 +170,8 @@ TAKE_OTHERS: dict[str, tuple[Any, ...]] = {
     "save": ("model.toml",),
     "sensitivities": (["g"],),
     "chaos.horizon": (),
+    "exchange.compile_sympy": (),
+    "exchange.from_sympy": (),
     "exchange.load_mjcf": (),
     "exchange.load_robot": (),
     "exchange.load_urdf": (),
