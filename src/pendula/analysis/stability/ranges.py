@@ -25,6 +25,7 @@ from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.system import System
+from pendula.tables.tabular import Tabular
 from pendula.words import INDICATED, readable
 
 LOST = "no equilibrium"
@@ -84,7 +85,7 @@ class Range:
 
 @readable
 @dataclass(frozen=True)
-class StabilityRanges:
+class StabilityRanges(Tabular):
     """Verdicts over a parameter. ``str()`` is a table.
 
     Attributes:
