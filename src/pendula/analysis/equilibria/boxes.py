@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
+import time
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.completeness import Proof
-from pendula.analysis.equilibria.domain import TURN, Domain
+from pendula.analysis.equilibria.domain import Domain
 from pendula.analysis.equilibria.equations_at_rest import MOST_SPEEDS, AtRest, Unsuited, equations_at_rest
-from pendula.numerics.intervals.solve import Roots, all_roots, distinct, values_over
+from pendula.analysis.equilibria.patches import Patch, sides_of
+from pendula.analysis.equilibria.rotations_at_rest import patches_of_rotations
+from pendula.numerics.intervals.solve import Roots, values_over
 from pendula.numerics.intervals.tape import Undecidable
 from pendula.system.layout import Array
 from pendula.words import counted
 
-CUT = 0.1234
-"""where a circle is cut: not at a multiple of 90 degrees, since equilibria on a face between boxes cost time"""
 QUICKLY = 5.0
 """time limit [s] of a proof that nobody asked for"""
-OVERLAP = 1e-9
-"""overlap of the two ends of a circle, larger than the rounding error of a full turn"""
 
 
 def prove_in_boxes(
@@ -43,32 +41,29 @@ def prove_in_boxes(
         on_progress: called as ``on_progress(boxes, roots)``.
     """
     quick = seconds is None
-    if quick and (balance.system.loop_rows or len(balance.system.layout.speeds) > 4):
+    if quick and (balance.system.loop_rows or balance.system.balls or len(balance.system.layout.speeds) > 4):
         return None
     try:
-        equations = equations_at_rest(balance, v, most=1 if quick else MOST_SPEEDS)
+        if balance.system.balls:
+            patches, symmetry = patches_of_rotations(balance, v, domain)
+        else:
+            equations = equations_at_rest(balance, v, most=1 if quick else MOST_SPEEDS)
+            if equations.steady:
+                return _never(equations)
+            patches, symmetry = [_patch(equations, domain)], ""
     except Undecidable as reason:
         return None if quick and isinstance(reason, Unsuited) else f"there are no bounds for {reason}"
-    if equations.steady:
-        return _never(equations)
-    lo, hi, periods = _box(domain, equations)
-    found = all_roots(
-        equations.tape,
-        equations.rows,
-        lo,
-        hi,
-        multipliers=equations.multipliers,
-        seconds=QUICKLY if seconds is None else seconds,
-        on_progress=on_progress,
-    )
-    found = _of_coordinates(distinct(found, lo, hi, periods), len(equations.unknowns))
-    names = [domain.names[i] for i in equations.unknowns]
-    boxes = tuple(_by_name(names, box) for box in _joined(found.undecided))
-    states = np.zeros((len(found.enclosures), len(domain.names)))
-    states[:, list(equations.unknowns)] = found.enclosures.mean(axis=2)
-    enclosures = tuple(_by_name(names, box) for box in found.enclosures)
-    box = {name: (float(a), float(b)) for name, a, b, p in zip(names, lo, hi, periods, strict=False) if not p}
-    return Proof(tuple(states), _reason(found, equations, boxes), found.proven, enclosures, boxes, box)
+    begin, limit = time.perf_counter(), QUICKLY if seconds is None else seconds
+    found = []
+    for patch in patches:
+        left = max(limit - (time.perf_counter() - begin), 0.0)
+        found.append(patch.roots(left, on_progress))
+    named = [_named(patch, one, domain) for patch, one in zip(patches, found, strict=True)]
+    states = [q for one in named for q in one[0]]
+    boxes = tuple(box for one in named for box in one[2])
+    reason = _reason(found, boxes, symmetry, bool(patches[0].multipliers))
+    proven = all(one.proven for one in found)
+    return Proof(tuple(states), reason, proven, tuple(x for one in named for x in one[1]), boxes, _searched(patches[0], domain))
 
 
 def _never(equations: AtRest) -> Proof | None:
@@ -82,29 +77,42 @@ def _never(equations: AtRest) -> Proof | None:
     return None
 
 
-def _box(domain: Domain, equations: AtRest) -> tuple[Array, Array, Array]:
-    """Corners of the box, and the period of each unknown (0 if none); multipliers have no bounds."""
-    at = list(equations.unknowns)
-    circles = domain.circles[at]
-    first = np.array([any(i == group[0] for group in domain.groups) for i in at], dtype=bool)
-    lo = np.where(circles | first, -math.pi - CUT, domain.lo[at])
-    hi = np.where(circles | first, math.pi - CUT + OVERLAP, domain.hi[at])
-    far = np.full(equations.multipliers, math.inf)
-    return np.append(lo, -far), np.append(hi, far), np.append(np.where(circles, TURN, 0.0), np.zeros(len(far)))
+def _patch(equations: AtRest, domain: Domain) -> Patch:
+    """The equations on the domain; multipliers have no bounds."""
+    at, m = list(equations.unknowns), equations.multipliers
+    lo, hi, periods = sides_of(domain, at)
+    far = np.full(m, math.inf)
+    lift = np.eye(len(domain.names))[:, at]
+    corners = np.append(lo, -far), np.append(hi, far)
+    return Patch(equations.tape, equations.rows, *corners, np.append(periods, np.zeros(m)), lift, m)
 
 
-def _of_coordinates(found: Roots, count: int) -> Roots:
-    """The same without multipliers."""
-    return replace(
-        found,
-        enclosures=found.enclosures[:, :count],
-        regions=found.regions[:, :count],
-        undecided=found.undecided[:, :count],
-    )
+def _searched(patch: Patch, domain: Domain) -> dict[str, tuple[float, float]]:
+    """Sides of the box of a patch, by coordinate that is no quaternion."""
+    count = patch.lift.shape[1]
+    sides = patch.coordinates(np.stack([patch.lo[:count], patch.hi[:count]], axis=1)[None])[0]
+    turning = {k for at in domain.balls for k in range(at, at + 4)}
+    found = {i: sides[i] for i in range(len(domain.names)) if np.any(patch.lift[i]) and i not in turning}
+    return {domain.names[i]: (float(a), float(b)) for i, (a, b) in found.items() if not domain.circles[i]}
 
 
-def _by_name(names: list[str], box: Array) -> dict[str, tuple[float, float]]:
-    return {name: (float(a), float(b)) for name, (a, b) in zip(names, box, strict=True)}
+Boxes = list[dict[str, tuple[float, float]]]
+
+
+def _named(patch: Patch, found: Roots, domain: Domain) -> tuple[list[Array], Boxes, Boxes]:
+    """Coordinates of the roots of a patch, their enclosures and the undecided boxes, by name."""
+    used = [i for i in range(len(domain.names)) if np.any(patch.lift[i])]
+
+    def by_name(boxes: Array) -> Boxes:
+        return [{domain.names[i]: (float(box[i, 0]), float(box[i, 1])) for i in used} for box in boxes]
+
+    bounds = patch.coordinates(found.enclosures)
+    for at in domain.balls:  # of both signs, the one that is shown
+        turn = bounds[:, at : at + 4]
+        negative = turn[:, 0].mean(axis=1) < -1e-12
+        bounds[:, at : at + 4] = np.where(negative[:, None, None], -turn[:, :, ::-1], turn)
+    undecided = patch.coordinates(np.array(_joined(found.undecided)).reshape(-1, patch.lift.shape[1], 2))
+    return list(bounds.mean(axis=2)), by_name(bounds), by_name(undecided)
 
 
 def _joined(boxes: Array) -> list[Array]:
@@ -123,15 +131,21 @@ def _joined(boxes: Array) -> list[Array]:
     return sorted(found, key=lambda box: -float((box[:, 1] - box[:, 0]).max()))
 
 
-def _reason(found: Roots, equations: AtRest, undecided: tuple[dict[str, tuple[float, float]], ...]) -> str:
+def _reason(
+    found: Sequence[Roots], undecided: tuple[dict[str, tuple[float, float]], ...], symmetry: str, loops: bool
+) -> str:
     """The result of the proof in a sentence."""
-    work = counted(found.boxes, "box", "boxes") + (f" in {found.seconds:.3g} s" if found.seconds > 0.1 else "")
-    if found.proven:
-        return f"by interval arithmetic: branch and prune left only boxes with no equilibrium or exactly one ({work})"
+    seconds = sum(one.seconds for one in found)
+    work = counted(sum(one.boxes for one in found), "box", "boxes") + (f" in {seconds:.3g} s" if seconds > 0.1 else "")
+    alike = f"; {symmetry}, so each equilibrium represents all poses reached by such turns" if symmetry else ""
+    if all(one.proven for one in found):
+        how = "branch and prune left only boxes with no equilibrium or exactly one"
+        return f"by interval arithmetic: {how} ({work}){alike}"
     place = ", ".join(f"{name} {a:.6g} to {b:.6g}" for name, (a, b) in undecided[0].items())
     left = (
         f"{len(undecided)} places are undecided, the largest {place}" if len(undecided) > 1 else f"{place} is undecided"
     )
-    cause = "" if found.finished else "; the time limit was reached"
-    singular = "; where the constraints lose rank nothing is decided" if equations.multipliers else ""
-    return f"interval arithmetic verified {len(found.enclosures)}, but {left} ({work}){cause}{singular}"
+    cause = "" if all(one.finished for one in found) else "; the limit of time or of undecided boxes was reached"
+    singular = "; where the constraints lose rank nothing is decided" if loops else ""
+    verified = sum(len(one.enclosures) for one in found)
+    return f"interval arithmetic verified {verified}, but {left} ({work}){cause}{singular}{alike}"

@@ -11,10 +11,13 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.equations.at_rest import forces_at_rest, loops_at_rest
-from pendula.equations.translate import function_name, translate
+from pendula.equations.equations import Equations
+from pendula.equations.translate import exact_numbers, function_name, translate
+from pendula.errors import NotSupported
 from pendula.model.expressions.expression import parse
 from pendula.model.expressions.functions import Column
 from pendula.numerics.intervals.tape import FUNCTIONS, Tape, Undecidable
+from pendula.system.exact import exact_equations
 from pendula.system.layout import Array
 
 MOST_SPEEDS = 8
@@ -147,7 +150,8 @@ class Varying:
         while waiting := follow - done:
             n = min(n for n in waiting if left[n].names & follow <= done)
             done.add(n)
-            found.append((symbols[n], translate(left[n], {k: symbols[k] for k in left[n].names})))
+            with exact_numbers():
+                found.append((symbols[n], translate(left[n], {k: symbols[k] for k in left[n].names})))
         return cls(symbols[name], tuple(found))
 
     @property
@@ -171,12 +175,13 @@ def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS, varyi
         Unsuited: their number differs from that of the unknowns, or is too large.
         Undecidable: there are no bounds for a function in them.
     """
-    system, eq = balance.system, balance.system.equations
+    system = balance.system
     n, m = len(system.layout.speeds), system.loop_rows
     if system.balls:
         raise Unsuited("rotations given by quaternions")
     if n > MOST_SPEEDS:
         raise Unsuited(f"more than {MOST_SPEEDS} speeds")
+    eq = exact_rows(balance)
     if eq.senses:
         raise Unsuited("loops that close in two ways, of which one counts")
     if m and (n <= m or varying is not None):
@@ -237,9 +242,11 @@ def forces_on_speeds(balance: Balance, v: Array) -> tuple[Tape, list[int]]:
     Raises:
         Undecidable: the mechanism is not of this kind, or the forces contain a function without bounds.
     """
-    system, eq = balance.system, balance.system.equations
-    if system.balls or system.loop_rows or len(eq.v) > MOST_SPEEDS or len(eq.q) != len(eq.v):
+    system = balance.system
+    n = len(system.layout.speeds)
+    if system.balls or system.loop_rows or n > MOST_SPEEDS or len(system.layout.coordinates) != n:
         raise Undecidable("closed loops, quaternions or many speeds")
+    eq = exact_rows(balance)
     numbers = numbers_at_rest(balance, v)
     rows = forces_at_rest(eq, [symbol for symbol, x in numbers.items() if x == 0.0])
     refuse_time(balance, rows)
@@ -247,6 +254,18 @@ def forces_on_speeds(balance: Balance, v: Array) -> tuple[Tape, list[int]]:
     known: dict[Any, int] = {symbol: k for k, symbol in enumerate(eq.q)}
     known |= {symbol: tape.constant(x) for symbol, x in numbers.items()}
     return tape, [step_of(row, tape, known) for row in rows]
+
+
+def exact_rows(balance: Balance) -> Equations:
+    """The equations of a mechanism without rounded numbers (:mod:`pendula.system.exact`).
+
+    Raises:
+        Undecidable: they contain rounded numbers that cannot be recovered.
+    """
+    try:
+        return exact_equations(balance.system)
+    except NotSupported as reason:
+        raise Undecidable(f"the case that {reason}") from None
 
 
 def refuse_time(balance: Balance, rows: list[Any]) -> None:

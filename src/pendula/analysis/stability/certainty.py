@@ -18,11 +18,13 @@ from pendula.analysis.linear.spectrum import Spectrum
 from pendula.analysis.stability.enclosure import SmallMotion, masses_depend_on, small_motion_with_bounds
 from pendula.analysis.stability.places import Place, places_of
 from pendula.equations.at_rest import applied_have_potential
+from pendula.errors import NotSupported
 from pendula.model.expressions import nodes as nd
 from pendula.model.expressions.expression import parse
 from pendula.model.forces import actions as ac
 from pendula.numerics.intervals.matrices import Ball, between_roots, is_positive_definite, roots_beyond
 from pendula.numerics.intervals.tape import Undecidable
+from pendula.system.exact import exact_equations
 from pendula.system.layout import Array
 from pendula.system.system import System
 from pendula.words import INDICATED, PROVEN, UNDECIDED
@@ -183,8 +185,11 @@ def _slows(drag: nd.Node, fields: Mapping[str, Any], values: Mapping[str, float]
 def _has_potential(system: System) -> bool:
     """Whether applied forces are functions of the coordinates alone with symmetric derivatives, symbolically."""
     joints = system.in_joints.system
-    eq = joints.equations
-    if len(eq.v) > MOST_FOR_POTENTIAL or joints.balls or joints.drives:
+    if len(joints.layout.speeds) > MOST_FOR_POTENTIAL or joints.balls or joints.drives:
+        return False
+    try:
+        eq = exact_equations(joints)
+    except NotSupported:
         return False
     held = {u for u, text in zip(eq.u, joints.model.inputs.values(), strict=True) if "t" not in parse(text).names}
     return applied_have_potential(eq, {*eq.p, *held})

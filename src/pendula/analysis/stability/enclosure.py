@@ -20,6 +20,7 @@ from pendula.analysis.equilibria.equations_at_rest import (
     AtRest,
     Varying,
     equations_at_rest,
+    exact_rows,
     numbers_at_rest,
     step_of,
 )
@@ -143,7 +144,7 @@ def matrix_tape(balance: Balance, v: Array, varying: Varying) -> MatrixTape:
     timed, numbers = _prepared(balance, v, varying)
     if balance.system.loop_rows:
         raise Undecidable("closed loops")
-    eq = balance.system.equations
+    eq = exact_rows(balance)
     tape = Tape(len(eq.q) + 1)
     known: dict[Any, int] = {symbol: tape.constant(x) for symbol, x in numbers.items()}
     known |= {symbol: k for k, symbol in enumerate(eq.q)}
@@ -168,7 +169,7 @@ def motion_tape(balance: Balance, v: Array, varying: Varying | None = None) -> M
         Undecidable: the mechanism is not of this kind, or there are no bounds for a function in its equations.
     """
     timed, numbers = _prepared(balance, v, varying)
-    eq = balance.system.equations
+    eq = exact_rows(balance)
     n, m = len(eq.v), balance.system.loop_rows
     if m and (varying is not None or np.any(v)):
         raise Undecidable("closed loops" if varying is not None else "steady motions of closed loops")
@@ -207,7 +208,7 @@ def _prepared(balance: Balance, v: Array, varying: Varying | None) -> tuple[bool
         raise Undecidable("quaternions")
     if n > MOST_SPEEDS:
         raise Undecidable(f"more than {MOST_SPEEDS} speeds")
-    eq = system.equations
+    eq = exact_rows(balance)
     if len(eq.q) != n or any(rate != speed for rate, speed in zip(eq.qdot, eq.v, strict=True)):
         raise Undecidable("speeds that are not the rates of the coordinates")
     timed = eq.t in symbols_in(eq, [*eq.f, *(x for row in (*eq.M, *eq.G) for x in row)])
@@ -289,7 +290,7 @@ def _refuse_moving(balance: Balance, rest: AtRest, v: Array) -> None:
 
 def masses_depend_on(balance: Balance, v: Array, k: int) -> bool:
     """Whether M depends on a coordinate, by its index, for the given parameters."""
-    eq = balance.system.equations
+    eq = exact_rows(balance)
     values = {symbol: x for symbol, x in numbers_at_rest(balance, v).items() if symbol in eq.p}
     return occurs_in_masses(eq, eq.q[k], values)
 
