@@ -83,14 +83,25 @@ def definitions_of(eq: Equations) -> list[tuple[Any, Any]]:
     return [(symbol, se.sympify(e)) for symbol, e in eq.definitions]
 
 
-def applied_have_potential(eq: Equations, constant: Collection[Any]) -> bool:
+def applied_have_potential(eq: Equations, constant: Collection[Any], values: Mapping[Any, float]) -> bool:
     """Whether applied forces depend on coordinates and on constant symbols alone, with symmetric derivatives.
 
-    For open mechanisms whose speeds are the rates of the coordinates.
+    Each may contain a drag on its own speed: a constant coefficient times that speed, which by the ``values`` of
+    parameters does not add energy. For mechanisms whose speeds are the rates of the coordinates; closed loops restrict
+    a potential of the coordinates of the tree.
     """
-    rows = [eq.inline(row) for row in eq.parts.free["applied"]]
-    if any(row.free_symbols - {*eq.q, *constant} for row in rows):
+    if len(eq.q) != len(eq.v) or any(rate != speed for rate, speed in zip(eq.qdot, eq.v, strict=True)):
         return False
+    still = dict.fromkeys(eq.v, se.Integer(0))
+    rows = []
+    for row, speed in zip((eq.inline(row) for row in eq.parts.free["applied"]), eq.v, strict=True):
+        slope = se.expand(row.diff(speed))
+        if slope.free_symbols - values.keys() or not float(slope.subs(values)) <= 0.0:
+            return False
+        rest = row.subs(still)
+        if se.expand(row - rest - slope * speed) != 0 or rest.free_symbols - {*eq.q, *constant}:
+            return False
+        rows.append(rest)
     pairs = [(i, j) for i in range(len(rows)) for j in range(i)]
     return all(se.expand(rows[i].diff(eq.q[j]) - rows[j].diff(eq.q[i])) == 0 for i, j in pairs)
 

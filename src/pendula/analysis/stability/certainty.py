@@ -155,21 +155,34 @@ def _refuse_dependence(model: LinearModel, place: Place, motion: SmallMotion, na
 def only_dissipates(system: System, parameters: Array, varying: Collection[str] = ()) -> bool:
     """Whether structure alone shows that no force adds energy, whatever the values of parameters that vary.
 
-    There may be gravity and springs, dampers and friction with coefficients that are not negative, and applied forces
-    that have a potential because their symbolic derivatives are symmetric.
+    There may be gravity and springs, dampers and friction with coefficients that are not negative, generalized forces
+    that depend on their own coordinate alone, and applied forces that have a potential because their symbolic
+    derivatives are symmetric, apart from drag on each speed.
     """
     model = system.model
     values = {n: x for n, x in system.layout.parameter_values(parameters).items() if n not in varying}
-    applied = bool(model.inputs)
+    applied = False
     for action in (action for force in model.forces for action in force.actions()):
         if isinstance(action, ac.Between | ac.Across | ac.AcrossAll):
             if not _slows(parse(action.law.drag).root, action.fields, values):
                 return False
         elif isinstance(action, ac.Spin):
             return False
-        else:
+        elif not (isinstance(action, ac.OnCoordinate) and _has_own_potential(system, action)):
             applied = True
-    return not applied or _has_potential(system)
+    return not applied or _has_potential(system, values)
+
+
+def _has_own_potential(system: System, action: ac.OnCoordinate) -> bool:
+    """Whether a generalized force is a function of its own coordinate alone, and constants: then it has a potential."""
+    joints = system.in_joints.system
+    layout, model = joints.layout, joints.model
+    turning = {layout.coordinates[k] for at, _ in joints.balls for k in range(at, at + 4)}
+    turning |= {name for joint in model.tree for name in joint.prescribed()}
+    if action.coordinate not in layout.coordinates or action.coordinate in turning:
+        return False
+    held = {name for name, text in model.inputs.items() if "t" not in parse(text).names}
+    return parse(action.value).names <= {action.coordinate, *layout.parameters, *held}
 
 
 def _slows(drag: nd.Node, fields: Mapping[str, Any], values: Mapping[str, float]) -> bool:
@@ -182,8 +195,11 @@ def _slows(drag: nd.Node, fields: Mapping[str, Any], values: Mapping[str, float]
     return coefficient.names <= set(values) and coefficient.evaluate(values) >= 0.0
 
 
-def _has_potential(system: System) -> bool:
-    """Whether applied forces are functions of the coordinates alone with symmetric derivatives, symbolically."""
+def _has_potential(system: System, values: Mapping[str, float]) -> bool:
+    """Whether applied forces are functions of the coordinates alone with symmetric derivatives, symbolically.
+
+    Each may contain drag on its own speed as well, with a constant coefficient (by its value) that is not negative.
+    """
     joints = system.in_joints.system
     if len(joints.layout.speeds) > MOST_FOR_POTENTIAL or joints.balls or joints.drives:
         return False
@@ -192,4 +208,5 @@ def _has_potential(system: System) -> bool:
     except NotSupported:
         return False
     held = {u for u, text in zip(eq.u, joints.model.inputs.values(), strict=True) if "t" not in parse(text).names}
-    return applied_have_potential(eq, {*eq.p, *held})
+    numbers = {symbol: values[str(symbol)] for symbol in eq.p if str(symbol) in values}
+    return applied_have_potential(eq, {*eq.p, *held}, numbers)

@@ -19,6 +19,7 @@ from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.quadratic import Roots, rounding_along
 from pendula.analysis.linear.spectrum import stiffness_nearby
 from pendula.analysis.linear.terms import terms_at
+from pendula.analysis.stability.certainty import only_dissipates
 from pendula.analysis.stability.linear_families import family_directions, forces_at, is_angle
 from pendula.numerics.intervals.series import taylor
 from pendula.numerics.intervals.tape import Undecidable
@@ -121,7 +122,7 @@ def why_not_conservative(model: LinearModel) -> str:
         return "some force adds energy: the damping is negative in some direction"
     system = model.system
     assert system is not None
-    if not system.has_power:
+    if not system.has_power or (not system.drives and only_dissipates(system, model.at.parameters)):
         return ""
     return _power_against(model, system)
 
