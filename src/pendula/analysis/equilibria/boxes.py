@@ -61,9 +61,11 @@ def prove_in_boxes(
     named = [_named(patch, one, domain) for patch, one in zip(patches, found, strict=True)]
     states = [q for one in named for q in one[0]]
     boxes = tuple(box for one in named for box in one[2])
-    reason = _reason(found, boxes, symmetry, bool(patches[0].multipliers))
+    words = _reason(found, boxes, symmetry, bool(patches[0].multipliers))
     proven = all(one.proven for one in found)
-    return Proof(tuple(states), reason, proven, tuple(x for one in named for x in one[1]), boxes, _searched(patches[0], domain))
+    return Proof(
+        tuple(states), words, proven, tuple(x for one in named for x in one[1]), boxes, _searched(patches[0], domain)
+    )
 
 
 def _never(equations: AtRest) -> Proof | None:
@@ -111,7 +113,8 @@ def _named(patch: Patch, found: Roots, domain: Domain) -> tuple[list[Array], Box
         turn = bounds[:, at : at + 4]
         negative = turn[:, 0].mean(axis=1) < -1e-12
         bounds[:, at : at + 4] = np.where(negative[:, None, None], -turn[:, :, ::-1], turn)
-    undecided = patch.coordinates(np.array(_joined(found.undecided)).reshape(-1, patch.lift.shape[1], 2))
+    joined = _joined(found.undecided)
+    undecided = patch.coordinates(np.array(joined)) if joined else np.zeros((0, len(domain.names), 2))
     return list(bounds.mean(axis=2)), by_name(bounds), by_name(undecided)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -160,16 +161,20 @@ class Varying:
         return {self.symbol, *(symbol for symbol, _ in self.others)}
 
     def enter(self, tape: Tape, place: int, known: dict[Any, int]) -> None:
-        """Adds the parameter, an unknown of the tape, and those that depend on it to the known symbols."""
+        """Adds the parameter, an unknown of the tape, and those that depend on it to the known symbols.
+
+        Those without bounds stay unknown: the equations may not contain them.
+        """
         known[self.symbol] = place
         for symbol, expression in self.others:
-            known[symbol] = step_of(expression, tape, known)
+            with suppress(Undecidable):
+                known[symbol] = step_of(expression, tape, known)
 
 
 def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS, varying: Varying | None = None) -> AtRest:
     """The equilibrium equations, or those of a steady motion with constant rates v, in at most ``most`` unknowns.
 
-    If a parameter varies, it is the last unknown of the tape, after the coordinates.
+    If a parameter varies, it is the last unknown of the tape, after the coordinates and multipliers.
 
     Raises:
         Unsuited: their number differs from that of the unknowns, or is too large.
@@ -184,8 +189,8 @@ def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS, varyi
     eq = exact_rows(balance)
     if eq.senses:
         raise Unsuited("loops that close in two ways, of which one counts")
-    if m and (n <= m or varying is not None):
-        raise Unsuited("closed loops with as many constraints as speeds" if n <= m else "closed loops")
+    if m and n <= m:
+        raise Unsuited("closed loops with as many constraints as speeds")
     numbers = numbers_at_rest(balance, v)
     free = set() if varying is None else varying.symbols
     numbers = {symbol: x for symbol, x in numbers.items() if symbol not in free}
@@ -203,7 +208,7 @@ def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS, varyi
     known: dict[Any, int] = {eq.q[i]: k for k, i in enumerate(unknowns)}
     known |= {symbol: tape.constant(x) for symbol, x in numbers.items()}
     if varying is not None:
-        varying.enter(tape, len(unknowns), known)
+        varying.enter(tape, len(unknowns) + m, known)
     named = zip(system.layout.speeds, forces, strict=True) if not m else ()
     steady = {speed: row for speed, row in named if row != 0 and not row.free_symbols & places.keys()}
     if steady:
@@ -213,17 +218,16 @@ def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS, varyi
     if len(unknowns) > most:
         raise Unsuited(f"{len(unknowns)} coordinates")
     if m:
-        return AtRest(tape, _rows_of_loops(forces, G, gaps, tape, known), tuple(unknowns), m)
+        return AtRest(tape, _rows_of_loops(forces, G, gaps, tape, known, len(unknowns)), tuple(unknowns), m)
     speeds = tuple(k for k, row in enumerate(forces) if row != 0)
     return AtRest(tape, [step_of(row, tape, known) for row in acting], tuple(unknowns), speeds=speeds)
 
 
 def _rows_of_loops(
-    forces: list[Any], G: list[list[Any]], gaps: list[Any], tape: Tape, known: dict[Any, int]
+    forces: list[Any], G: list[list[Any]], gaps: list[Any], tape: Tape, known: dict[Any, int], first: int
 ) -> list[int]:
-    """Steps of f + G^T lam and g. The multipliers are the unknowns of the tape after the coordinates."""
+    """Steps of f + G^T lam and g. The multipliers are unknowns of the tape from ``first`` on."""
     seen: dict[Any, int] = {}
-    first = tape.variables - len(G)
     rows = []
     for f, *column in zip(forces, *G, strict=True):
         if f == 0 and not any(x != 0 for x in column):
@@ -328,7 +332,7 @@ def _step(e: Any, tape: Tape, known: Mapping[Any, int], seen: dict[Any, int]) ->
     name = function_name(e)
     if name in STEPS:
         return STEPS[name](tape, step_of(e.args[0], tape, known, seen))
-    raise Undecidable(f"{kind} in the forces" if e.args else f"the symbol {e}")
+    raise Undecidable(f"{kind} in the forces" if e.args else f'the symbol "{e}"')
 
 
 def _power(base: int, exponent: Any, tape: Tape) -> int:

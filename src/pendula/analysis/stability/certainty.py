@@ -16,7 +16,9 @@ import numpy as np
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.spectrum import Spectrum
 from pendula.analysis.stability.enclosure import SmallMotion, masses_depend_on, small_motion_with_bounds
+from pendula.analysis.stability.fixed_momenta import at_fixed_momenta
 from pendula.analysis.stability.places import Place, places_of
+from pendula.analysis.stability.pole_argument import minimum_at_pole
 from pendula.equations.at_rest import applied_have_potential
 from pendula.errors import NotSupported
 from pendula.model.expressions import nodes as nd
@@ -29,6 +31,7 @@ from pendula.system.layout import Array
 from pendula.system.system import System
 from pendula.words import INDICATED, PROVEN, UNDECIDED
 
+NO_MASS = "the mass matrix could not be verified"
 MOST_FOR_POTENTIAL = 4
 """with more speeds, symbolic derivatives of applied forces are not compared"""
 
@@ -75,7 +78,7 @@ def _proof(verdict: str, argument: str, drifting: tuple[str, ...], found: Spectr
     if model.system is not None and model.system.written:
         raise Undecidable("equations that are not those of the model")
     if argument == "momenta":
-        raise Undecidable("the second variation has no bounds")
+        return at_fixed_momenta(model.at, drifting)
     drifts = argument == "family" and verdict.startswith("critical")
     if argument not in ("eigenvalues", "stiffness") and not drifts:
         raise Undecidable("no interval proves that a number is exactly zero")
@@ -95,7 +98,20 @@ def _proof(verdict: str, argument: str, drifting: tuple[str, ...], found: Spectr
         return (
             f"{how}, by interval arithmetic{where}, for an equilibrium within {motion.within:.0e} of the computed one"
         )
+    if argument == "stiffness":
+        try:
+            return f"{_at_pole(model)}, by interval arithmetic"
+        except Undecidable as reason:
+            first = reason if str(first) == str(NO_MASS) else first
     raise first or Undecidable("the coordinates are singular there")
+
+
+def _at_pole(model: LinearModel) -> str:
+    """How a strict minimum at a pole of the coordinates was verified; raises Undecidable if it was not."""
+    place = next(places_of(model.at), None)
+    if place is None:
+        raise Undecidable("the coordinates are singular there")
+    return minimum_at_pole(place)
 
 
 def verified(verdict: str, argument: str, motion: SmallMotion, values: Array) -> str:
@@ -105,7 +121,7 @@ def verified(verdict: str, argument: str, motion: SmallMotion, values: Array) ->
         Undecidable: it is not.
     """
     if not is_positive_definite(motion.M):
-        raise Undecidable("the mass matrix could not be verified")
+        raise Undecidable(NO_MASS)
     if argument != "eigenvalues":
         at = np.ix_(motion.acting, motion.acting)
         if not is_positive_definite(Ball(motion.K.mid[at], motion.K.rad[at])):

@@ -171,13 +171,13 @@ def motion_tape(balance: Balance, v: Array, varying: Varying | None = None) -> M
     timed, numbers = _prepared(balance, v, varying)
     eq = exact_rows(balance)
     n, m = len(eq.v), balance.system.loop_rows
-    if m and (varying is not None or np.any(v)):
-        raise Undecidable("closed loops" if varying is not None else "steady motions of closed loops")
+    if m and np.any(v):
+        raise Undecidable("steady motions of closed loops")
     tape = Tape(2 * n + m + (varying is not None))
     known: dict[Any, int] = {symbol: tape.constant(x) for symbol, x in numbers.items()}
     known |= {symbol: k for k, symbol in enumerate((*eq.q, *eq.v))}
     if varying is not None:
-        varying.enter(tape, 2 * n, known)
+        varying.enter(tape, 2 * n + m, known)
     zeros = [s for s, x in numbers.items() if x == 0.0 and s not in eq.v]
     f, M = motion_rows(eq, zeros, expanded=timed)  # the time may cancel: a hoop at a constant rate
     seen: dict[Any, int] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from pendula.model.base import Scalar
 from pendula.model.expressions import nodes as nd
@@ -23,7 +23,11 @@ def vanishes_at_rest(action: Action, values: Mapping[str, float]) -> bool:
         >>> from pendula.model.forces import ForceFriction, ForceTorsionSpring
         >>> brake = ForceFriction(joint="hip", coefficient="c").actions()[0]
         >>> spring = ForceTorsionSpring(joint="hip", stiffness="k").actions()[0]
-        >>> vanishes_at_rest(brake, {"c": 0.3}), vanishes_at_rest(spring, {"k": 2.0}), vanishes_at_rest(spring, {"k": 0})
+        >>> (
+        ...     vanishes_at_rest(brake, {"c": 0.3}),
+        ...     vanishes_at_rest(spring, {"k": 2.0}),
+        ...     vanishes_at_rest(spring, {"k": 0}),
+        ... )
         (True, False, True)
     """
     match action:
@@ -38,7 +42,7 @@ def vanishes_at_rest(action: Action, values: Mapping[str, float]) -> bool:
         case OnCoordinate():
             return value_of(action.value, values) == 0.0
         case _:
-            return False
+            assert_never(action)
 
 
 def value_of(scalar: Scalar, values: Mapping[str, float]) -> float | None:

@@ -140,9 +140,7 @@ def _over(tape: Tape, box: Array, slopes: bool) -> Array:
     return out
 
 
-def distinct(
-    found: Roots, lo: Array, hi: Array, periods: Array, flips: tuple[tuple[int, ...], ...] = ()
-) -> Roots:
+def distinct(found: Roots, lo: Array, hi: Array, periods: Array, flips: tuple[tuple[int, ...], ...] = ()) -> Roots:
     """The same roots, each once, and only those in the box.
 
     Args:
@@ -165,9 +163,7 @@ def distinct(
             unclear.append(enclosure)
             continue
         copies = _flipped(enclosure, flips)
-        relation = [
-            _relation(copy, found.enclosures[j], found.regions[j], periods) for j in kept for copy in copies
-        ]
+        relation = [_relation(copy, found.enclosures[j], found.regions[j], periods) for j in kept for copy in copies]
         if "same" in relation:
             continue
         if "unclear" in relation:
