@@ -14,6 +14,7 @@ MODULES = (
     "pendula.derivation",
     "pendula.driven",
     "pendula.equilibria",
+    "pendula.exchange",
     "pendula.extend",
     "pendula.linear",
     "pendula.model",
@@ -28,7 +29,7 @@ def stub(module: str) -> str:
     lines = ["# Made by docs/make_stubs.py from NAMES of the module beside it.", ""]
     for home in sorted(homes):
         lines += [f"from {home} import {name} as {name}" for name in sorted(homes[home].split())]
-    listed = sorted([*names, "__version__"] if module == "pendula" else names)
+    listed = sorted([*names, "__version__"] if module == "pendula" else names, key=lambda x: (not x.isupper(), x))
     lines += ["", "__all__ = [", *(f'    "{name}",' for name in listed), "]"]
     if module == "pendula":
         lines += ["", "__version__: str"]

@@ -86,6 +86,13 @@ def test_version_is_the_same_everywhere() -> None:
     version = pyproject()["project"]["version"]
     assert pendula.__version__ == version
     assert f"[{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_every_extra_for_users_is_documented_with_its_size() -> None:
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    for extra in set(pyproject()["project"]["optional-dependencies"]) - {"dev", "peer", "bench", "bench-jax", "book"}:
+        assert re.search(rf"^\| `{extra}` \| .+ \| \d+ MB \|$", page, re.M), extra
 
 
 def test_no_file_names_a_folder_of_one_machine() -> None:

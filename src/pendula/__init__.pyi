@@ -5,6 +5,7 @@ from pendula import derivation as derivation
 from pendula import driven as driven
 from pendula import equilibria as equilibria
 from pendula import errors as errors
+from pendula import exchange as exchange
 from pendula import extend as extend
 from pendula import library as library
 from pendula import linear as linear
@@ -35,6 +36,7 @@ from pendula.simulation.charts.convert import convert as convert
 from pendula.simulation.events import Event as Event
 from pendula.simulation.simulate import simulate as simulate
 from pendula.simulation.simulate_many import simulate_many as simulate_many
+from pendula.simulation.tables.load import load_run as load_run
 from pendula.system.build import compile_system as compile_system
 from pendula.system.entry import assemble as assemble
 from pendula.system.entry import mobility as mobility
@@ -58,6 +60,7 @@ __all__ = [
     "dumps",
     "equilibria",
     "errors",
+    "exchange",
     "explain",
     "extend",
     "find_equilibria",
@@ -66,6 +69,7 @@ __all__ = [
     "linear",
     "linearize",
     "load",
+    "load_run",
     "loads",
     "mobility",
     "model",

@@ -14,13 +14,16 @@ NAMES = {
     "pendula.app.registry": "register_command",
     "pendula.equations.formulations.registry": "register_formulation",
     "pendula.extensions": "load_extension load_installed",
-    "pendula.formats": "register_format",
+    "pendula.formats": "Content register_format",
     "pendula.library.registry": "register_mechanism",
     "pendula.model.forces.registry": "register_force",
     "pendula.model.joints.registry": "register_joint",
     "pendula.numerics.steppers.equations": "rates",
     "pendula.numerics.steppers.stepper": "STEPPERS Stepper register_stepper",
     "pendula.present.pictures.registry": "register_plot",
+    "pendula.tables.formats": "TableFormat register_table_format",
+    "pendula.tables.kinds": "register_table",
+    "pendula.tables.table": "Block Table",
 }
 """Every public name of this module, by the module where it lives."""
 

@@ -122,10 +122,15 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any], *, compressed: bool = True) -> None:
     """Writes arrays as an ``.npz`` file; see :func:`writing`. Without compression they can be mapped into memory."""
+    with writing(path) as file:
+        pack_arrays(file, arrays, compressed=compressed)
+
+
+def pack_arrays(file: BinaryIO, arrays: Mapping[str, Any], *, compressed: bool = True) -> None:
+    """Writes arrays as an archive of NumPy to an open file."""
     import numpy as np
 
-    with writing(path) as file:
-        (np.savez_compressed if compressed else np.savez)(file, **arrays)
+    (np.savez_compressed if compressed else np.savez)(file, **arrays)
 
 
 def write_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float | None = None) -> None:

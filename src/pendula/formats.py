@@ -1,21 +1,40 @@
 """Output formats: how a result becomes the content of a file, by the kind of result and the ending of the file's name.
 
 A format is a function that takes a result and returns text or bytes. Kinds are the names of result types:
-``Equations`` (``pendula derive --format``, ``print_equations``), ``Trajectory``, ``Ensemble``, ``Reactions``,
-``LinearModel`` (``-o FILE``), ``Figure`` (``--plot FILE``) and ``Scene`` (``--animate FILE``).
+``Model`` (``pendula export``), ``Equations`` (``pendula export``, ``pendula derive --format``, ``print_equations``),
+``Trajectory``, ``Ensemble``, ``Reactions``, ``LinearModel`` (``-o FILE``), ``Figure`` (``--plot FILE``) and ``Scene``
+(``--animate FILE``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pendula.errors import UsageError
 from pendula.files import write_bytes
 from pendula.registry import Registry
+from pendula.tables.formats import FORMATS, write_table
+from pendula.tables.kinds import has_table, table_of
 
-Writer = Callable[[Any], str | bytes]
+
+@dataclass(frozen=True)
+class Content:
+    """What a format wrote, with notes: what the file does not hold, and what its reader must know.
+
+    Example:
+        >>> Content("<robot/>", ("the spring of joint elbow has no place in URDF",)).notes
+        ('the spring of joint elbow has no place in URDF',)
+    """
+
+    data: str | bytes
+    notes: tuple[str, ...] = ()
+
+
+Writer = Callable[..., str | bytes | Content]
+"""Takes a result, and options of the format as keywords."""
 
 _BY_KIND: dict[str, Registry[Writer]] = {}
 _ENDINGS: dict[tuple[str, str], str] = {}
@@ -77,16 +96,24 @@ def format_for(kind: str, path: Path) -> str | None:
     return _ENDINGS.get((kind, path.suffix.lower()))
 
 
-def write_content(content: str | bytes, path: Path) -> Path:
+def write_content(content: str | bytes | Content, path: Path) -> Path:
     """Writes what a format gave, and returns the path."""
+    content = content.data if isinstance(content, Content) else content
     write_bytes(path, content if isinstance(content, bytes) else content.encode())
     return path
 
 
-def write(result: Any, path: str | Path) -> Path:
+def write(result: Any, path: str | Path, **options: Any) -> Path:
     """Writes a result in the format that the ending of the file's name asks for, and returns the path.
 
-    Runs, ensembles and reactions can be written as arrays, ``.npz``; ``pendula.extend.register_format`` adds others.
+    Results that have a table (runs, ensembles, reactions, equilibria, modes, ...) can be written as ``.csv``, ``.npz``,
+    ``.nc``, ``.parquet`` and ``.json``; ``pendula.extend.register_format`` adds formats of one kind of result,
+    ``register_table_format`` those of all tables.
+
+    Args:
+        result: the result.
+        path: the file.
+        options: of its table, such as ``quantities`` of a run.
 
     Raises:
         UsageError: there is no such format of this result, or the file cannot be written.
@@ -103,11 +130,11 @@ def write(result: Any, path: str | Path) -> Path:
         name = format_for(kind, file)
         if name is not None:
             return write_content(formats(kind)[name](result), file)
-    arrays = hasattr(result, "save")
-    if arrays and file.suffix.lower() == ".npz":
-        result.save(file)
+    tables = [*FORMATS] if has_table(result) else []
+    if file.suffix.lower() in tables:
+        write_table(table_of(result, **options), file)
         return file
-    known = [ending for kind in kinds for ending in endings(kind)] + [".npz"] * arrays
+    known = dict.fromkeys([*tables, *(ending for kind in kinds for ending in endings(kind))])
     can = f"can end in {', '.join(known)}" if known else "has no format"
     raise UsageError(f'write: the file of a {kinds[0]} {can}, found "{file.name}"')
 

@@ -511,8 +511,8 @@ def test_reactions_are_saved_and_read_back(tmp_path) -> None:
     found.save(tmp_path / "forces.npz")
     with np.load(tmp_path / "forces.npz") as read:
         np.testing.assert_array_equal(read["force_world"], found.force_world)
-        assert read["joints"].tolist() == ["spin", "slide"]
-        np.testing.assert_array_equal(read["motor_forces"][0], found.motors["spin"])
+        assert read["joint"].tolist() == ["spin", "slide"]
+        np.testing.assert_array_equal(read["motors"][:, 0], found.motors["spin"])
     with pytest.raises(UsageError, match="cannot be written"):
         found.save(tmp_path / "no" / "folder.npz")
 

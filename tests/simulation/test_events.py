@@ -212,10 +212,10 @@ def test_a_stop_ends_the_run_exactly_there_and_keeps_everything(tmp_path: Path) 
     assert len(run.energy_error) == len(run)
     run.save(tmp_path / "run.npz")
     with np.load(tmp_path / "run.npz") as file:
-        assert file["event_names"].tolist() == ["theta_dot = 0", "theta <= -30deg"]
-        assert file["event_which"].tolist() == [1]
-        assert file["event_t"].tolist() == [run.t[-1]]
-        assert np.array_equal(file["event_q"], run.q[-1:])
+        assert file["event.names"].tolist() == ["theta_dot = 0", "theta <= -30deg"]
+        assert file["event.which"].tolist() == [1]
+        assert file["event.t"].tolist() == [run.t[-1]]
+        assert np.array_equal(file["event.q"], run.q[-1:])
         assert json.loads(str(file["account"]))["events"][1]["terminal"]
 
 

@@ -184,7 +184,7 @@ def test_quantities_are_saved_and_drawn(swing: pendula.Trajectory, tmp_path) -> 
     names = ["theta1_ddot", "kinetic", f"{swing.system.layout.bodies[0]}.tip.x"]
     swing.save(tmp_path / "run.npz", quantities=names)
     with np.load(tmp_path / "run.npz") as stored:
-        assert stored["quantity_names"].tolist() == names
-        np.testing.assert_array_equal(stored["quantities"][:, 1], swing["kinetic"])
+        assert stored["quantities_columns"].tolist() == [names[0], names[2]]  # energies are there in any case
+        np.testing.assert_array_equal(stored["quantities"][:, 0], swing["theta1_ddot"])
     axes = pendula.plot(swing, quantities=names).axes
     assert [ax.get_ylabel() for ax in axes[:3]] == ["acceleration [rad/s^2]", "value [J]", "length [m]"]

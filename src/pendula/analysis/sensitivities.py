@@ -29,6 +29,7 @@ from pendula.system.parameters import typical_steps
 from pendula.system.switches.schedule import can_switch, largest_step
 from pendula.system.system import System
 from pendula.system.tangent import definition_slopes, deviation_callback, initial_slopes
+from pendula.tables.tabular import Tabular
 from pendula.words import counted, readable, some
 
 FOLLOWS = 1e-12
@@ -42,7 +43,7 @@ MOST_SHOWN = 24
 
 @readable
 @dataclass(frozen=True)
-class Sensitivities:
+class Sensitivities(Tabular):
     """Derivatives of the joint coordinates and speeds of a run. ``str()`` shows the largest and the last ones.
 
     ``sensitivities["theta2", "m1"]`` is the derivative of theta2 by m1 over time.

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from pendula.app.completion import offer_formulations, offer_models, offer_parameters
 from pendula.equations.formulations.registry import FORMULATIONS
 from pendula.errors import ModelError, UsageError
 from pendula.files import check_writable
@@ -20,13 +21,14 @@ from pendula.model.model import Model
 from pendula.model.names import ExpressionError, suggestion
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 
-model_argument = click.argument("model", metavar="MODEL")
+model_argument = click.argument("model", metavar="MODEL", shell_complete=offer_models)
 parameter_option = click.option(
     "-p",
     "--set",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
+    shell_complete=offer_parameters,
     help="Set a parameter, or an argument of a library mechanism (such as links=10). May be repeated.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
@@ -38,6 +40,7 @@ def formulation_option(default: str | None, otherwise: str = "") -> Callable[[An
         "--formulation",
         default=default,
         show_default=default is not None,
+        shell_complete=offer_formulations,
         help=", ".join(FORMULATIONS) + (f"; {otherwise}." if otherwise else "."),
     )
 
@@ -97,6 +100,11 @@ def samples_option(default: int, more: str = "") -> Callable[[Any], Any]:
 def output_option(what: str) -> Callable[[Any], Any]:
     """The option for the output file of a result."""
     return click.option("-o", "--output", metavar="FILE", help=what)
+
+
+def data_option(what: str) -> Callable[[Any], Any]:
+    """The option for the output file of a result that has a table."""
+    return output_option(f"{what} (.csv, .npz, .nc, .parquet, .json).")
 
 
 def plot_option(what: str, option: str = "--plot", name: str = "plot_file") -> Callable[[Any], Any]:
@@ -265,13 +273,13 @@ def in_fields(text: str) -> str:
     return text
 
 
-def write_result(result: Any, path: Path | None) -> list[str]:
+def write_result(result: Any, path: Path | None, **options: Any) -> list[str]:
     """Writes a result in the format of the file suffix, if a file is given; returns the line that reports it."""
     if path is None:
         return []
     from pendula.formats import write
 
-    write(result, path)
+    write(result, path, **options)
     return [f"wrote {path}"]
 
 
@@ -320,16 +328,21 @@ def page_name(name: str, otherwise: str = "mechanism") -> str:
 
 
 _ENDINGS = {"Figure": (".png", ".svg", ".pdf", ".jpg", ".jpeg"), "Scene": (".html", ".htm")}
-_ARRAYS = (".npz",)
 
 
 def file_of(path: str | None, option: str, kind: str) -> Path | None:
     """A writable path with the suffix of a format of this kind of result.
 
-    ``Figure`` is for pictures and ``Scene`` for animations; any other kind of result can be written as arrays, or in
-    one of its registered formats.
+    ``Figure`` is for pictures and ``Scene`` for animations; any other kind of result can be written as a table, or in
+    one of its registered formats. A format whose package is missing is refused at once.
     """
-    return writable(path, option, (*_ENDINGS.get(kind, _ARRAYS), *endings(kind)))
+    from pendula.tables.formats import FORMATS, check_format
+
+    own = endings(kind)
+    found = writable(path, option, tuple(dict.fromkeys((*_ENDINGS.get(kind, tuple(FORMATS)), *own))))
+    if found is not None and kind not in _ENDINGS and found.suffix.lower() not in own:
+        check_format(found)
+    return found
 
 
 def writable(path: str | None, option: str, endings: tuple[str, ...] = ()) -> Path | None:

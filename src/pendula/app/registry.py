@@ -17,8 +17,10 @@ for _name, _module, _summary in (
     ("schema", "describe", "JSON schema of model files, for editors."),
     ("derive", "derive", "Equations of motion: text, LaTeX, Python, C or JSON."),
     ("check", "derive", "All formulations against each other, or your equations."),
+    ("export", "export", "A model as a file for another tool: C, FMU, and others."),
     ("convert", "convert", "Orientations in other coordinates: angles, quaternions."),
     ("simulate", "simulate", "Motion from the initial state, with plot and animation."),
+    ("continue", "proceed", "A run from a file continued from its end."),
     ("ensemble", "ensemble", "Many runs with random initial states or parameters."),
     ("reactions", "reactions", "Forces and torques at every joint along the motion."),
     ("equilibria", "equilibria", "All equilibria, their stability, and whether any is missing."),
@@ -33,6 +35,8 @@ for _name, _module, _summary in (
     ("play", "play", "A page in which the mechanism moves under your hand, live."),
     ("report", "report", "Everything about a model in one page that opens anywhere."),
     ("studio", "studio", "Build and study mechanisms in the browser."),
+    ("doctor", "doctor", "Versions, cache, optional parts, a quick self-test."),
+    ("completion", "doctor", "A script that completes commands in your shell."),
 ):
     COMMANDS.register(_name, f"pendula.app.commands.{_module}:{_name}_command", summary=_summary)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from pendula.model.names import quote
@@ -46,6 +47,16 @@ class Units:
     def torque(self) -> str:
         """Unit of torque."""
         return f"{self.force} {self.length}" if self.force == "N" else f"{self.length}-{self.force}"
+
+    def formal(self, text: str) -> str:
+        """A unit of these names in the form that unit packages read: products with ``*``, pounds of force as ``lbf``.
+
+        Example:
+            >>> Units.from_label("m-kg-s").formal("N m"), Units.from_label("ft-slug-s").formal("ft-lb/s")
+            ('N*m', 'ft*lbf/s')
+        """
+        joined = text.replace(" ", "*").replace("-", "*")
+        return re.sub(r"\blb\b", "lbf", joined) if self.mass == "slug" else joined
 
     def coordinate(self, kind: str) -> str:
         """Unit of a coordinate of the given kind; empty for dimensionless ones."""

@@ -64,7 +64,7 @@ def trajectory_of(
     opening = float(max(position.max(initial=0.0), violation.max(initial=0.0)))
     worst = max(account.drift, float(np.abs(deviation).max(initial=0.0)))
     notes += _sample_note(account, worst)
-    doubts += _account_doubts(worst, opening, typical_length(system, vector) if opening else 1.0)
+    doubts += account_doubts(worst, opening, typical_length(system, vector) if opening else 1.0)
     return Trajectory(
         t=run.sample_t if sampled else run.t,
         q=q,
@@ -91,6 +91,8 @@ def trajectory_of(
         nearest_singularity=_nearest(system, run, vector),
         elsewhere=elsewhere,
         doubts=doubts,
+        settings=settings,
+        end=State(float(run.t[-1]), step_q[-1].copy(), step_v[-1].copy(), system.layout),
         evidence=(
             evidence_elsewhere(course, run, longest, elsewhere)
             if elsewhere.switch_t
@@ -137,7 +139,7 @@ def _sample_note(account: EnergyAccount, worst: float) -> tuple[str, ...]:
     )
 
 
-def _account_doubts(off: float, opening: float, length: float) -> tuple[str, ...]:
+def account_doubts(off: float, opening: float, length: float) -> tuple[str, ...]:
     """Why a run is not to be trusted: its energy does not add up, or its loops are open."""
     doubts: tuple[str, ...] = ()
     if off > UNTRUSTED:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 
-from pendula.files import write_arrays
 from pendula.outcome import Outcome
 from pendula.simulation.defaults import OPEN, UNTRUSTED
 from pendula.system.layout import Array, Layout, State
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
+from pendula.tables.tabular import Tabular
 from pendula.words import counted, readable
 
 OUTCOMES = tuple(Outcome)
@@ -55,7 +54,7 @@ class EnsembleRun:
 
 @readable
 @dataclass(frozen=True)
-class Ensemble:
+class Ensemble(Tabular):
     """Results of many runs of one system. Arrays have one row for each run, in the order of the initial states.
 
     ``ensemble[k]`` is run k, ``ensemble["theta1"]`` a coordinate or speed of all runs at the samples.
@@ -203,38 +202,12 @@ class Ensemble:
         lines.append(f"{self.seconds:.3f} s with {self.workers} workers, {each:.1f} us of stepping per run, {how}")
         return "\n".join(lines)
 
-    def save(self, path: str | Path) -> None:
-        """Writes all arrays, names and the summary data to an ``.npz`` file."""
-        path = Path(path)
-        account: dict[str, Any] = {
-            "model": self.system.model.name,
-            "formulation": self.system.formulation,
-            "stepper": self.stepper,
-            "tolerance": self.tolerance,
-            "outcomes": [str(outcome) for outcome in OUTCOMES],
-            "failures": {str(run): text for run, text in self.failures.items()},
-            "seconds": self.seconds,
-            "workers": self.workers,
-            "units": dict(self.layout.units),
-        }
-        arrays = {name: getattr(self, name) for name in ARRAYS}
-        if self.constraint_violation is not None:
-            arrays["constraint_violation"] = self.constraint_violation
-        content = {
-            **arrays,
-            "coordinates": np.array(self.layout.coordinates),
-            "speeds": np.array(self.layout.speeds),
-            "parameter_names": np.array(self.layout.parameters),
-            "account": np.array(json.dumps(account)),
-        }
-        write_arrays(path, content, compressed=False)
-
 
 ARRAYS = (
     "t", "q", "v", "end_t", "end_q", "end_v", "code", "where", "energy_drift", "energy_scale", "steps", "rejected",
     "shortest_step", "longest_step", "parameters",
 )  # fmt: skip
-"""Names of the arrays that are saved."""
+"""Names of the arrays of an ensemble."""
 
 
 def mapped_array(path: Path, name: str) -> Array:

@@ -11,7 +11,7 @@ is extrapolated: as a power of time for regular motions, exponentially for chaot
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -174,6 +174,29 @@ class Evidence:
             second=laws[0].second,
             time_unit=self.course.system.layout.time_unit,
         )
+
+
+@dataclass(frozen=True)
+class Settled:
+    """An estimate that was made earlier, as that of a run which was read from a file."""
+
+    found: Predictability | None
+
+    def estimate(self, energy: EnergyAccount) -> Predictability | None:
+        """The estimate."""
+        return self.found
+
+
+def at_samples(evidence: Evidence | None, step_t: Array) -> Evidence | None:
+    """The same evidence, where its states are samples of a run with steps at the times ``step_t``."""
+    if evidence is None:
+        return None
+    states = evidence.states
+    parts = states if isinstance(states, tuple) else _parts(evidence.course, states)
+    way = 1.0 if step_t[-1] >= step_t[0] else -1.0
+    last = len(step_t) - 1
+    moved = tuple(replace(part, steps=np.minimum(np.searchsorted(way * step_t, way * part.t), last)) for part in parts)
+    return replace(evidence, states=moved)
 
 
 def evidence_of(course: Course, run: Integration, longest: float) -> Evidence | None:

@@ -31,12 +31,13 @@ class Settings:
     constraints: str
     baumgarte_rate: float | None
     max_steps: int
+    chart_switching: bool = True
 
     @classmethod
     def checked(
         cls, first: float, duration: float | None, t_span: Sequence[float] | None, *, tol: float, atol: float | None,
         stepper: str, step: float | None, samples: Any, constraints: str, baumgarte_rate: float | None, max_steps: int,
-        on_failure: str,
+        on_failure: str, chart_switching: bool = True,
     ) -> Settings:  # fmt: skip
         """Checks the arguments of a run.
 
@@ -60,6 +61,7 @@ class Settings:
                 constraints=constraints,
                 baumgarte_rate=baumgarte_rate,
                 max_steps=checks.check_max_steps(max_steps),
+                chart_switching=bool(chart_switching),
             )
         except ValueError as error:
             raise UsageError(str(error)) from None

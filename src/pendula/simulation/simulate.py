@@ -102,25 +102,35 @@ def simulate(
     settings = Settings.checked(
         initial_state.t if isinstance(initial_state, State) else 0.0, duration, t_span, tol=tol, atol=atol,
         stepper=stepper, step=step, samples=samples, constraints=constraints, baumgarte_rate=baumgarte_rate,
-        max_steps=max_steps, on_failure=on_failure,
+        max_steps=max_steps, on_failure=on_failure, chart_switching=chart_switching,
     )  # fmt: skip
     wanted = read_events(events)
     if wanted:
         settings.stepper.require("events")
     vector = parameter_vector(system, parameters)
     start, notes = start_state(system, initial_state, settings.span[0], vector)
+    return follow(Course(system, vector, start, settings, wanted, on_progress), notes, on_failure)
+
+
+def follow(course: Course, notes: tuple[str, ...], on_failure: str = "return") -> Trajectory:
+    """The motion of a course from its start, which satisfies the constraints.
+
+    Raises:
+        SingularPose: accelerations are not determined at the start.
+        NoConvergence: the run failed, and ``on_failure`` is "raise".
+    """
+    system, vector, start = course.system, course.vector, course.start
     notes += check_start(system, start, vector)
-    if not (chart_switching and starts_elsewhere(system, start, vector)):
+    if not (course.settings.chart_switching and starts_elsewhere(system, start, vector)):
         system.accelerations(start.q, start.v, start.t, parameters=vector)  # raises if they are not determined
-    course = Course(system, vector, start, settings, wanted, on_progress)
-    run, more, poses, longest, elsewhere = _seen(course, chart_switching)
+    run, more, poses, longest, elsewhere = _seen(course)
     found = trajectory_of(course, run, notes + more, poses, longest, elsewhere)
     if on_failure == "raise" and not found.ok:
         raise NoConvergence(": ".join(filter(None, (str(found.outcome), found.detail, *found.doubts))), last=run.y[-1])
     return found
 
 
-def _seen(course: Course, chart_switching: bool) -> tuple[Integration, tuple[str, ...], Poses, float, Elsewhere]:
+def _seen(course: Course) -> tuple[Integration, tuple[str, ...], Poses, float, Elsewhere]:
     """The integration, again with shorter steps if it passed a force that acts only in a narrow range of the state.
 
     The last values are the limit of its steps, and what was computed in other charts.
@@ -130,7 +140,7 @@ def _seen(course: Course, chart_switching: bool) -> tuple[Integration, tuple[str
     elsewhere = Elsewhere()
     while True:
         if has_singular_charts(system):
-            run, notes, poses, elsewhere = ChartRun(course, longest, switching=chart_switching).to_the_end()
+            run, notes, poses, elsewhere = ChartRun(course, longest, switching=settings.chart_switching).to_the_end()
         else:
             run, notes, poses = course.run(longest)
             run = named(system, run, course.vector)

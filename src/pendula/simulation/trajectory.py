@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from pendula.files import write_arrays
 from pendula.outcome import Outcome
 from pendula.simulation.events import Crossings
-from pendula.simulation.predictability import Evidence, Predictability
+from pendula.simulation.predictability import Evidence, Predictability, Settled
 from pendula.simulation.readings import (
     evaluated,
     integrated,
@@ -24,9 +21,11 @@ from pendula.simulation.readings import (
     reading,
     unit_of,
 )
+from pendula.simulation.settings import Settings
 from pendula.system.layout import Array, Layout, State
 from pendula.system.orientation.singularities import Nearest
 from pendula.system.system import System
+from pendula.tables.tabular import Tabular
 from pendula.words import counted, readable, some
 
 
@@ -83,13 +82,15 @@ class EnergyAccount:
 
 @readable
 @dataclass(frozen=True)
-class Trajectory:
+class Trajectory(Tabular):
     """Times, coordinates and speeds of a run, with its energy account and statistics.
 
     ``trajectory["theta1"]`` is a coordinate over time; so are speeds (``theta1_dot``), accelerations (``theta1_ddot``,
     of an angular velocity ``ball_wx_dot``), prescribed motions, inputs, parts of points of bodies (``lower.tip.x``,
     ``.vx``, ``.ax``), and the energies ``kinetic``, ``potential``, ``energy`` (their sum) and ``work`` (done on the
-    mechanism). ``t``, ``q``, ``v`` are at the requested samples, or at the accepted steps.
+    mechanism). ``t``, ``q``, ``v`` are at the requested samples, or at the accepted steps. ``to_pandas()``,
+    ``to_xarray()``, ``to_csv(path)`` and ``save(path)`` give them away with units and metadata,
+    :func:`pendula.load_run` reads them back, and ``continue_for(duration)`` continues the run from its end.
 
     Example:
         >>> import pendula
@@ -136,8 +137,12 @@ class Trajectory:
     """states that were computed in other coordinates, next to such a singularity"""
     doubts: tuple[str, ...] = ()
     """why the run is not to be trusted; empty if nothing speaks against it"""
-    evidence: Evidence | None = None
+    evidence: Evidence | Settled | None = None
     """states from which ``predictability`` is estimated"""
+    settings: Settings | None = field(default=None, repr=False)
+    """all settings of the run"""
+    end: State | None = field(default=None, repr=False)
+    """the state at the end of the run, whether or not it is a sample"""
 
     @cached_property
     def predictability(self) -> Predictability | None:
@@ -290,67 +295,44 @@ class Trajectory:
         """One state of the run; the last by default."""
         return State(float(self.t[index]), self.q[index], self.v[index], self.layout)
 
-    def _event_arrays(self) -> dict[str, Array]:
-        """Names of the events; times and states of all occurrences, each with the index of its event."""
-        found = list(self.events.values())
-        nq, nv = len(self.layout.coordinates), len(self.layout.speeds)
-        return {
-            "event_names": np.array(list(self.events), dtype=str),
-            "event_which": np.repeat(np.arange(len(found)), [len(f) for f in found]),
-            "event_t": np.concatenate([f.t for f in found] or [np.zeros(0)]),
-            "event_q": np.concatenate([f.q for f in found] or [np.zeros((0, nq))]),
-            "event_v": np.concatenate([f.v for f in found] or [np.zeros((0, nv))]),
-        }
+    def continue_for(
+        self,
+        duration: float,
+        *,
+        samples: int | Sequence[float] | Array | None = None,
+        max_steps: int | None = None,
+        on_progress: Callable[[float, float, int], object] | None = None,
+        on_failure: Literal["return", "raise"] = "return",
+    ) -> Trajectory:
+        """The run with a further stretch of time, continued from its end: one run, with one energy account.
 
-    def save(self, path: str | Path, *, quantities: Sequence[str] = ()) -> None:
-        """Writes t, q, v, names, energies, events and the account to an ``.npz`` file.
+        Stepper, tolerance, parameters, inputs and events are those of the run; prescribed motions and inputs continue
+        at its last time. The result agrees with an uninterrupted run to the tolerance: only the choice of step sizes
+        begins anew. An event that ended the run is recorded from here on, and does not end it again. Runs from files
+        (:func:`pendula.load_run`) continue in the same way.
 
         Args:
-            path: the file.
-            quantities: names of further quantities, such as ``theta1_ddot``, that ``trajectory[name]`` gives; they
-                become the columns of ``quantities``.
+            duration: length of the further stretch, in the direction of the run.
+            samples: number of equally spaced times of that stretch, or the times; default: as in the run, that is
+                every accepted step, or samples at the same distance.
+            max_steps: most steps of that stretch; default: as in the run.
+            on_progress: called as (t, t_end, steps) about ten times a second.
+            on_failure: "return" returns the run up to the failure, with its outcome; "raise" raises.
+
+        Raises:
+            UsageError: an argument is out of range, or the last state was not kept.
+
+        Example:
+            >>> import pendula
+            >>> run = pendula.simulate("pendulum", 1.0, samples=11).continue_for(1.0)
+            >>> float(run.t[-1]), len(run), run.energy_drift < 1e-6
+            (2.0, 21, True)
         """
-        path = Path(path)
-        account: dict[str, Any] = {
-            "model": self.system.model.name,
-            "formulation": self.system.formulation,
-            "stepper": self.stepper,
-            "tolerance": self.tolerance,
-            "step": self.step,
-            "outcome": str(self.outcome),
-            "detail": self.detail,
-            "steps": self.steps,
-            "rejected": self.rejected,
-            "rhs_evaluations": self.rhs_evaluations,
-            "seconds": self.seconds,
-            "energy_drift": self.energy_drift,
-            "constraint_violation": self.constraint_violation,
-            "velocity_violation": self.velocity_violation,
-            "units": dict(self.layout.units),
-            "notes": list(self.notes),
-            "doubts": list(self.doubts),
-            "predictability": None if self.predictability is None else self.predictability.as_dict(),
-            "events": [asdict(found.event) for found in self.events.values()],
-        }
-        content = {
-            "t": self.t,
-            "q": self.q,
-            "v": self.v,
-            "coordinates": np.array(self.layout.coordinates),
-            "speeds": np.array(self.layout.speeds),
-            "parameters": self.parameters,
-            "parameter_names": np.array(self.layout.parameters),
-            "step_t": self.energy.t,
-            "kinetic": self.energy.kinetic,
-            "potential": self.energy.potential,
-            "work": self.energy.work,
-            "account": np.array(json.dumps(account)),
-            **self._event_arrays(),
-        }
-        if quantities:
-            content["quantity_names"] = np.array(list(quantities))
-            content["quantities"] = np.column_stack([self[name] for name in quantities])
-        write_arrays(path, content)
+        from pendula.simulation.continuation import continue_run
+
+        return continue_run(
+            self, duration, samples=samples, max_steps=max_steps, on_progress=on_progress, on_failure=on_failure
+        )
 
     def __str__(self) -> str:
         layout = self.joint_layout

@@ -98,6 +98,13 @@ def compile_alike(system: System, model: Model) -> System:
     return compile_system(model, system.formulation)
 
 
+def compile_again(model: Model, formulation: str, engine: str, *, symbolic_terms: bool) -> System:
+    """The system that an earlier one was, from its model, formulation, engine and ``symbolic_terms``."""
+    if engine == "recursive":
+        return _recursive(model, symbolic_terms=symbolic_terms)
+    return compile_system(model, formulation)
+
+
 def _recursive(model: Model, *, symbolic_terms: bool = False) -> System:
     """A recursive system that finds accelerations at one pose at least."""
     from pendula.system.recursive import RecursiveSystem  # slow to load

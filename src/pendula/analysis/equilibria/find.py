@@ -33,6 +33,7 @@ from pendula.system.layout import Array, State
 from pendula.system.orientation.twins import body_charts, body_twin
 from pendula.system.parameters import Parameters
 from pendula.system.system import System
+from pendula.tables.tabular import Tabular
 from pendula.words import INDICATED, PROVEN, UNDECIDED, readable
 
 MOST_STARTS = 100_000
@@ -40,7 +41,7 @@ MOST_STARTS = 100_000
 
 @readable
 @dataclass(frozen=True)
-class Equilibria:
+class Equilibria(Tabular):
     """Equilibria of a mechanism, the one of least potential first.
 
     Attributes:

@@ -13,6 +13,7 @@ from pendula.analysis.linear.quick.cut import CutMatrices
 from pendula.system.layout import Array
 from pendula.system.orientation.singularities import Nearest
 from pendula.system.system import System
+from pendula.tables.tabular import Tabular
 from pendula.words import readable
 
 
@@ -95,7 +96,7 @@ class Motions:
 
 @readable
 @dataclass(frozen=True)
-class LinearModel:
+class LinearModel(Tabular):
     """M dv' + C dv + K ds = F du near an equilibrium, with ds' = dv and, for coordinates, dq = N ds.
 
     Constrained mechanisms use independent coordinates e: ds = Z e, where the columns of Z span the null space of the

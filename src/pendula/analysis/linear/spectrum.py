@@ -23,6 +23,7 @@ from pendula.errors import ComputationError, ModelError, Problem, UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, typical_length
+from pendula.tables.tabular import Tabular
 from pendula.words import readable
 
 
@@ -80,7 +81,7 @@ class Eigenvalue:
 
 @readable
 @dataclass(frozen=True)
-class Spectrum:
+class Spectrum(Tabular):
     """All eigenvalues about an equilibrium. ``str()`` gives a table.
 
     Attributes:

@@ -17,6 +17,7 @@ from pendula.errors import UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters
+from pendula.tables.tabular import Tabular
 from pendula.words import readable
 
 SMALL = 0.5
@@ -57,7 +58,7 @@ class Resonance:
 
 @readable
 @dataclass(frozen=True)
-class HarmonicResponse:
+class HarmonicResponse(Tabular):
     """Steady-state motion e(t) = Re(response exp(i omega t)) under a force Re(amplitude exp(i omega t)).
 
     An input a sin(omega t) gives |response| sin(omega t + phase).

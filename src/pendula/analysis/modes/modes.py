@@ -28,12 +28,13 @@ from pendula.library.lookup import shown
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters
+from pendula.tables.tabular import Tabular
 from pendula.words import readable
 
 
 @readable
 @dataclass(frozen=True)
-class Modes:
+class Modes(Tabular):
     """Modes of a linear model, numbered from 1: ``modes[1]``, ``list(modes)``, ``len(modes)``. ``str()`` is a table.
 
     Attributes:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +14,6 @@ from pendula.equations.derive import cannot
 from pendula.equations.formulations.newton_euler import NewtonEuler
 from pendula.equations.formulations.registry import formulation_named
 from pendula.errors import UsageError
-from pendula.files import write_arrays
 from pendula.library.lookup import shown
 from pendula.model.units import Units
 from pendula.simulation.trajectory import Trajectory
@@ -26,6 +22,7 @@ from pendula.system.entry import refuse_written
 from pendula.system.joint_forces import Wrenches, joint_wrenches
 from pendula.system.layout import Array
 from pendula.system.system import System
+from pendula.tables.tabular import Tabular
 from pendula.words import counted, readable
 
 ROUNDING = 1e-11
@@ -116,7 +113,7 @@ class JointReaction:
 
 @readable
 @dataclass(frozen=True, eq=False)
-class Reactions:
+class Reactions(Tabular):
     """Reactions of all joints over time; ``reactions["theta1"]`` is the reaction of one joint.
 
     Forces and torques act from the parent side on the child side, at the child side's point. They exclude springs,
@@ -175,32 +172,6 @@ class Reactions:
             joint = self[name]
             found.append(Peak(name, *_largest(self.t, joint.force_size), *_largest(self.t, joint.torque_size)))
         return tuple(found)
-
-    def save(self, path: str | Path) -> None:
-        """Writes times, names, forces, torques, motors and notes to an ``.npz`` file."""
-        path = Path(path)
-        account: dict[str, Any] = {
-            "model": self.model,
-            "formulation": self.formulation,
-            "simulated_by": self.simulated_by,
-            "force_unit": self.units.force,
-            "torque_unit": self.units.torque,
-            "motor_units": dict(self.motor_units),
-            "indeterminate": [[x.joint, x.component, x.why] for x in self.indeterminate],
-        }
-        content = {
-            "t": self.t,
-            "joints": np.array(self.joints),
-            "force_world": self.force_world,
-            "torque_world": self.torque_world,
-            "force_body": self.force_body,
-            "torque_body": self.torque_body,
-            "points": self.points,
-            "motors": np.array(list(self.motors)),
-            "motor_forces": np.array(list(self.motors.values())).reshape(len(self.motors), len(self.t)),
-            "account": np.array(json.dumps(account)),
-        }
-        write_arrays(path, content)
 
     def __str__(self) -> str:
         unit = self.units

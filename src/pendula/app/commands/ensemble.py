@@ -42,7 +42,7 @@ LEVELS = (0.05, 0.5, 0.95)
 @opt.engine_option
 @click.option("--workers", type=int, help="Number of processes; default: the number of cores.")
 @opt.max_steps_option
-@opt.output_option("Stream all runs to an .npz file.")
+@opt.data_option("Write all runs; .npz is streamed")
 @opt.plot_option("Write a picture of the spread")
 @opt.json_option
 def ensemble_command(

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pendula.app.options import draw, echo_json, file_of, pairs, plot_option, read_numbers, with_all
+from pendula.app.options import (
+    data_option,
+    draw,
+    echo_json,
+    file_of,
+    pairs,
+    plot_option,
+    read_numbers,
+    with_all,
+    write_result,
+)
 from pendula.app.point import Asked, mechanism_options, rate_option, read_asked
 from pendula.app.progress import Progress
 from pendula.errors import PendulaError, UsageError
@@ -36,12 +46,14 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="Time for a proof, by interval arithmetic, that there are no others in the box.",
 )
+@data_option("Write all equilibria with their verdicts")
 @plot_option("Write the (effective) potential over one or two coordinates, equilibria marked")
 def equilibria_command(
     box: tuple[str, ...],
     starts: int | None,
     seed: int,
     prove: float | None,
+    output: str | None,
     plot_file: str | None,
     as_json: bool,
     **options: Any,
@@ -52,7 +64,7 @@ def equilibria_command(
     NUMBER" gives the reason). With --rate, steady motions. Exits with 1 if there is none, and names the force that
     remains unbalanced.
     """
-    path = file_of(plot_file, "--plot", "Figure")
+    path, data_file = file_of(plot_file, "--plot", "Figure"), file_of(output, "-o", "Equilibria")
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, progress=progress)
         if path is not None:
@@ -70,7 +82,8 @@ def equilibria_command(
             on_progress=progress.done,
         )
         verdicts = verdicts_of(asked, found, progress)
-        wrote = draw(found, path, verdicts=[v["verdict"] for v in verdicts])
+        judged = [v["verdict"] for v in verdicts]
+        wrote = [*write_result(found, data_file, verdicts=judged), *draw(found, path, verdicts=judged)]
     if as_json:
         echo_json(equilibria_data(asked, found, verdicts))
     else:

@@ -52,7 +52,7 @@ hold_option = click.option(
 @click.option("--symbolic", is_flag=True, help="Matrices, polynomial and conditions in symbols (values of --at too).")
 @click.option("--terms", is_flag=True, help="With --symbolic: every term kept, linearized or dropped, and why.")
 @click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
-@opt.output_option("Write all matrices and eigenvalues as .npz.")
+@opt.data_option("Write all matrices and eigenvalues")
 @opt.plot_option("Write the eigenvalues in the complex plane")
 def linearize_command(
     at: tuple[str, ...],
@@ -263,6 +263,7 @@ def _symbolic(asked: Asked, at: tuple[str, ...], terms: bool, latex: bool, as_js
 @click.option("--damped", is_flag=True, help="Include damping; default: undamped modes.")
 @click.option("--mode", "chosen_mode", type=int, help="The mode that --animate plays; default 1.")
 @opt.animate_option("Write a page that plays a mode")
+@opt.data_option("Write frequencies, damping and shapes")
 @opt.plot_option("Write the shapes")
 @click.option(
     "--response", metavar="INPUT", help="Steady response to a harmonic input of this name, or with --hold a motion."
@@ -275,6 +276,7 @@ def modes_command(
     damped: bool,
     chosen_mode: int | None,
     animation: str | None,
+    output: str | None,
     plot_file: str | None,
     response: str | None,
     amplitude: float,
@@ -294,6 +296,7 @@ def modes_command(
     pictures = {"--plot": plot_file, "--plot-response": response_file}
     paths = {option: opt.file_of(name, option, "Figure") for option, name in pictures.items()}
     paths["--animate"] = opt.file_of(animation, "--animate", "Scene")
+    paths["-o"] = opt.file_of(output, "-o", "Modes")
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, progress=progress)
         from pendula.analysis.modes.modes import modes
@@ -334,7 +337,7 @@ def _draw(asked: Asked, found: Any, answer: Any, paths: dict[str, Path | None], 
 
         animate_mode(found, mode, page)
     pictures = [*opt.draw(found, paths["--plot"]), *opt.draw(answer, paths["--plot-response"])]
-    return [*([f"wrote {page}"] if page is not None else []), *pictures]
+    return [*opt.write_result(found, paths["-o"]), *([f"wrote {page}"] if page is not None else []), *pictures]
 
 
 def _response_data(answer: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pendula.words import picked
 @click.command("reactions")
 @run_options
 @opt.formulation_option("newton-euler")
-@opt.output_option("Write forces and torques over time as .npz.")
+@opt.data_option("Write forces and torques over time")
 @opt.plot_option("Write a plot of forces and torques")
 @opt.json_option
 def reactions_command(output: str | None, plot_file: str | None, as_json: bool, **options: Any) -> None:

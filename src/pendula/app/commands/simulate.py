@@ -36,7 +36,7 @@ MOST_ROWS = 24
     metavar="NAME",
     help="Also report, write and plot this: theta1_ddot, kinetic, lower.tip.x, a prescribed motion. May be repeated.",
 )
-@opt.output_option("Write the run as .npz.")
+@opt.data_option("Write the run, in the format of the ending")
 @opt.plot_option("Write a plot")
 @opt.animate_option("Write an animation as a self-contained page")
 @click.option("--gif", metavar="FILE", help="Write a film as animated GIF (needs the extra video).")
@@ -145,11 +145,7 @@ def _write(
     run: Any, paths: dict[str, Any], section_of: str | None, quantities: tuple[str, ...], shown: dict[str, Any]
 ) -> list[str]:
     """Writes the requested files; a run without stored states has nothing to show."""
-    if quantities and paths["-o"] is not None and paths["-o"].suffix.lower() == ".npz":
-        run.save(paths["-o"], quantities=quantities)
-        wrote = [f"wrote {paths['-o']}"]
-    else:
-        wrote = opt.write_result(run, paths["-o"])
+    wrote = opt.write_result(run, paths["-o"], **({"quantities": quantities} if quantities else {}))
     if len(run) < 2 and any(paths[option] is not None for option in ("--plot", *ANIMATIONS)):
         click.echo("note: no plot or animation was written, since the run stored only one state", err=True)
     if len(run) > 1:

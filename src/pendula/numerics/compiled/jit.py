@@ -50,12 +50,16 @@ cache_note = ""
 _lock = threading.RLock()
 
 
+def processor() -> str:
+    """The processor that code is compiled for, by the name that LLVM has for it."""
+    return str(llvmlite.binding.get_host_cpu_name())
+
+
 def environment_hash() -> str:
     """Digest of everything outside the sources that determines the machine code."""
-    cpu = llvmlite.binding.get_host_cpu_name()
     versions = (numba.__version__, llvmlite.__version__, np.__version__, platform.python_version(), platform.machine())
     options = [getattr(numba.config, name, None) for name in NUMBA_OPTIONS]
-    return hashlib.sha256(repr((versions, cpu, options)).encode()).hexdigest()[:20]
+    return hashlib.sha256(repr((versions, processor(), options)).encode()).hexdigest()[:20]
 
 
 def _refuse_open_directory(path: Path) -> None:

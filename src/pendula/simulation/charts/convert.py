@@ -144,7 +144,7 @@ def _run(
         remarks += (text,)
     q, v = system.in_joints.place(found.q, found.v, run.t, parameters=run.parameters)
     events = {name: _crossings(x, before, system, found, run.t) for name, x in run.events.items()}
-    return replace(run, q=q, v=v, system=system, remarks=remarks, events=events)
+    return replace(run, q=q, v=v, system=system, remarks=remarks, events=events, end=None)
 
 
 def _crossings(crossings: Crossings, before: Layout, system: System, run: Converted, t: Array) -> Crossings:

@@ -1,0 +1,1 @@
+"""Runs and ensembles as tables, and back again."""

@@ -1,0 +1,185 @@
+"""A run from its table: the system is compiled again from the model in it, everything else is as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pendula.errors import ModelError, UsageError
+from pendula.model.files import loads
+from pendula.numerics.steppers.stepper import STEPPERS
+from pendula.outcome import Outcome
+from pendula.simulation.charts.switching import Elsewhere
+from pendula.simulation.events import Crossings, Event
+from pendula.simulation.predictability import Predictability, Settled
+from pendula.simulation.settings import Settings
+from pendula.simulation.trajectory import EnergyAccount, Trajectory
+from pendula.system.build import compile_again
+from pendula.system.layout import Array, State
+from pendula.system.orientation.singularities import Nearest, Singularity
+from pendula.system.orientation.twins import regular_twin
+from pendula.system.system import System
+from pendula.tables.table import Table
+
+
+def restored_run(table: Table, system: System | None = None) -> Trajectory:
+    """The run behind a table.
+
+    Raises:
+        UsageError: its system cannot be made again, or the given one is another.
+        ValueError: something is missing in it.
+    """
+    known = table.attributes
+    system = system_of_table(table, system)
+    vector = parameters_of(known["parameters"], system)
+    settings, crossings = _settings(known, table), _crossings(table, system, vector)
+    end = known.get("end")
+    return Trajectory(
+        t=_needed(table, "t"),
+        q=states_of(table, "q", system.layout.coordinates, ("t",)),
+        v=states_of(table, "v", system.layout.speeds, ("t",)),
+        outcome=Outcome(known["outcome"]),
+        detail=known["detail"],
+        energy=EnergyAccount(*(_needed(table, f"steps.{x}") for x in ("t", "kinetic", "potential", "work", "inside"))),
+        energy_error=_needed(table, "run.energy_error"),
+        violation=table.array("run.violation"),
+        constraint_violation=known["constraint_violation"],
+        velocity_violation=known["velocity_violation"],
+        jacobi_drift=known["jacobi_drift"],
+        steps=known["steps"],
+        rejected=known["rejected"],
+        rhs_evaluations=known["rhs_evaluations"],
+        seconds=known["seconds"],
+        stepper=known["stepper"],
+        tolerance=known["tolerance"],
+        remarks=tuple(known["remarks"]),
+        system=system,
+        parameters=vector,
+        step=known["step"],
+        events=crossings,
+        nearest_singularity=_nearest(known["nearest_singularity"]),
+        elsewhere=_elsewhere(table, system, vector),
+        doubts=tuple(known["doubts"]),
+        evidence=Settled(_prediction(table)),
+        settings=settings,
+        end=None if end is None else State(end["t"], np.array(end["q"]), np.array(end["v"]), system.layout),
+    )
+
+
+def system_of_table(table: Table, given: System | None) -> System:
+    """The system of a table, compiled from the model in it; or the given one, if it has the same names.
+
+    Raises:
+        UsageError: it cannot be compiled, or the given one has other coordinates.
+    """
+    known = table.attributes
+    if given is None and known.get("written"):
+        raise UsageError(
+            f"the motion is that of the equations in {known['written']}, which the file does not hold.\n"
+            "  Try: load_run(path, system=...) with the system of these equations."
+        )
+    try:
+        system = given or compile_again(
+            loads(known["model_text"], source="the model in it"), known["formulation"], known["engine"],
+            symbolic_terms=bool(known["symbolic_terms"]),
+        )  # fmt: skip
+    except ModelError as error:
+        raise UsageError(f"its model is not valid here: {error}") from None
+    for name, own in (("q", system.layout.coordinates), ("v", system.layout.speeds)):
+        block = table.block(name)
+        there = () if block is None else block.columns
+        if there != own:
+            raise UsageError(
+                f"its {'coordinates' if name == 'q' else 'speeds'} are {', '.join(there or ('none',))}, and those of "
+                f"the system are {', '.join(own) or 'none'}"
+            )
+    return system
+
+
+def parameters_of(values: Mapping[str, float], system: System) -> Array:
+    """Parameters of a table in the order of the system."""
+    if [*values] != [*system.layout.parameters]:
+        raise ValueError("its parameters are not those of its model")
+    return np.array([*values.values()], dtype=float)
+
+
+def states_of(table: Table, name: str, names: tuple[str, ...], dims: tuple[str, ...]) -> Array:
+    """Coordinates or speeds of a table; an array without columns if there are none."""
+    found = table.array(name)
+    return np.zeros((*(table.sizes.get(dim, 0) for dim in dims), len(names))) if found is None else found
+
+
+def _needed(table: Table, name: str) -> Array:
+    found = table.array(name)
+    if found is None:
+        raise ValueError(f'"{name}" is missing')
+    return found
+
+
+def _settings(known: Mapping[str, Any], table: Table) -> Settings | None:
+    """The settings of the run; None if its stepper is not registered here."""
+    if "t_span" not in known or known["stepper"] not in STEPPERS:
+        return None
+    first, last = known["t_span"]
+    return Settings(
+        span=(first, last),
+        tol=known["tolerance"],
+        atol=known["atol"],
+        stepper=STEPPERS[known["stepper"]],
+        step=known["step"],
+        samples=table.array("t") if known["sampled"] else None,
+        constraints=known["constraints"],
+        baumgarte_rate=known["baumgarte_rate"],
+        max_steps=known["max_steps"],
+        chart_switching=known["chart_switching"],
+    )
+
+
+def _crossings(table: Table, system: System, vector: Array) -> dict[str, Crossings]:
+    names, which = table.array("event.names"), table.array("event.which")
+    if names is None or which is None:
+        return {}
+    t = _needed(table, "event.t")
+    q = states_of(table, "event.q", system.layout.coordinates, ("crossing",))
+    v = states_of(table, "event.v", system.layout.speeds, ("crossing",))
+    found = {}
+    for k, (name, fields) in enumerate(zip(names.tolist(), table.attributes["events"], strict=True)):
+        at = which == k
+        found[str(name)] = Crossings(Event(**fields), t[at], q[at], v[at], system, vector)
+    return found
+
+
+def _nearest(data: Mapping[str, Any] | None) -> Nearest | None:
+    if data is None:
+        return None
+    one = data["singularity"]
+    where = Singularity(one["joint"], one["coordinate"], tuple(one["values"]), one["words"], tuple(one["lost"]))
+    return Nearest(where, data["distance"], data["t"])
+
+
+def _elsewhere(table: Table, system: System, vector: Array) -> Elsewhere:
+    """States that were computed in other coordinates."""
+    data, t = table.attributes.get("elsewhere"), table.array("regular.t")
+    if data is None:
+        return Elsewhere()
+    kept = {} if t is None else {"twin": regular_twin(system), "t": t, "y": _needed(table, "regular.y")}
+    return Elsewhere(
+        vector=vector,
+        switch_t=list(data["switch_t"]),
+        switch_y=[np.array(y) for y in data["switch_y"]],
+        notes=tuple(data["notes"]),
+        **kept,
+    )
+
+
+def _prediction(table: Table) -> Predictability | None:
+    data = table.attributes["predictability"]
+    if data is None:
+        return None
+    return Predictability(
+        t=_needed(table, "prediction.t"),
+        error=_needed(table, "prediction.error"),
+        **{name: data[name] for name in ("coordinate", "until", "seen", "second", "time_unit")},
+    )

@@ -1,0 +1,58 @@
+"""Parquet: one column for each quantity with its unit in the metadata of the field, the head in that of the file."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+import numpy as np
+
+from pendula.tables.flat import rows_of, table_of_rows
+from pendula.tables.formats import TableFormat, needed
+from pendula.tables.head import read_head, write_head
+from pendula.tables.table import Table
+
+HEAD = b"pendula"
+
+
+def write(table: Table, file: BinaryIO) -> None:
+    """Writes a table as Parquet.
+
+    Raises:
+        NotSupported: pyarrow is not installed.
+    """
+    arrow = needed("pyarrow", "a .parquet file")
+    parquet = needed("pyarrow.parquet", "a .parquet file")
+    columns = rows_of(table)
+    arrays = [arrow.array(np.ascontiguousarray(c.values)) for c in columns.values()]
+    fields = [
+        arrow.field(name, array.type, metadata={"unit": c.unit})
+        for (name, c), array in zip(columns.items(), arrays, strict=True)
+    ]
+    schema = arrow.schema(fields, metadata={HEAD: write_head(table, beside=True).encode()})
+    parquet.write_table(arrow.Table.from_arrays(arrays, schema=schema), file)
+
+
+def read(file: BinaryIO) -> Table:
+    """Reads a table from Parquet.
+
+    Raises:
+        ValueError: it is foreign, truncated or damaged.
+        NotSupported: pyarrow is not installed.
+    """
+    arrow = needed("pyarrow", "a .parquet file")
+    parquet = needed("pyarrow.parquet", "a .parquet file")
+    try:
+        found = parquet.read_table(file)
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        raise ValueError(f"it is truncated, damaged or not Parquet ({str(error).splitlines()[0]})") from None
+    metadata = found.schema.metadata or {}
+    if HEAD not in metadata:
+        raise ValueError("it holds no table of Pendula")
+    rows = {}
+    for name, column in zip(found.column_names, found.columns, strict=True):
+        values = column.to_numpy()
+        rows[name] = values.astype(str) if values.dtype.kind == "O" else values
+    return table_of_rows(read_head(metadata[HEAD]), rows)
+
+
+FORMAT = TableFormat(".parquet", write, read, ("pyarrow",))
