@@ -308,7 +308,7 @@ def test_time_and_arguments_are_checked() -> None:
 def test_loops_in_space_are_not_called_proven(kind: str) -> None:
     """They may close in two ways of which one counts, or have more than one freedom: nothing is claimed."""
     from pendula.analysis.equilibria.balance import Balance
-    from pendula.analysis.equilibria.equations_at_rest import equations_at_rest
+    from pendula.analysis.equilibria.proofs.equations_at_rest import equations_at_rest
     from pendula.numerics.intervals.tape import Undecidable
 
     system = pendula.compile_system(closed_chain(kind), "kane")

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.equilibria.boxes import prove_in_boxes
 from pendula.analysis.equilibria.charts import (
     balanced_nearby,
     bounded_forces,
@@ -19,10 +18,11 @@ from pendula.analysis.equilibria.charts import (
     one_of_each_pose,
     surely_unbalanced,
 )
-from pendula.analysis.equilibria.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.domain import Domain, domain_of
 from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, in_coordinates_of, refuse_unsteady
 from pendula.analysis.equilibria.poles import back_from, searches_in_twin
+from pendula.analysis.equilibria.proofs.boxes import prove_in_boxes
+from pendula.analysis.equilibria.proofs.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.search import Search
 from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, shares_of, speed_sizes
 from pendula.analysis.equilibria.turning import Turning, read_turning

@@ -19,7 +19,7 @@ from pendula.analysis.stability.enclosure import SmallMotion, masses_depend_on, 
 from pendula.analysis.stability.fixed_momenta import at_fixed_momenta
 from pendula.analysis.stability.places import Place, places_of
 from pendula.analysis.stability.pole_argument import minimum_at_pole
-from pendula.equations.at_rest import applied_have_potential
+from pendula.equations.rest.at_rest import applied_have_potential
 from pendula.errors import NotSupported
 from pendula.model.expressions import nodes as nd
 from pendula.model.expressions.expression import parse

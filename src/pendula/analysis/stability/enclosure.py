@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.equilibria.equations_at_rest import (
+from pendula.analysis.equilibria.proofs.equations_at_rest import (
     MOST_SPEEDS,
     AtRest,
     Varying,
@@ -25,7 +25,7 @@ from pendula.analysis.equilibria.equations_at_rest import (
     step_of,
 )
 from pendula.analysis.stability.places import Place
-from pendula.equations.at_rest import (
+from pendula.equations.rest.at_rest import (
     constraint_rows,
     definitions_of,
     motion_rows,

@@ -15,10 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.equilibria.equations_at_rest import MOST_SPEEDS, exact_rows, numbers_at_rest, refuse_time, step_of
+from pendula.analysis.equilibria.proofs.equations_at_rest import (
+    MOST_SPEEDS,
+    exact_rows,
+    numbers_at_rest,
+    refuse_time,
+    step_of,
+)
 from pendula.analysis.stability.places import Place
-from pendula.equations.at_rest import PARTS_OF_A_TURN, fault_at_pole, forces_at_rest, motion_rows
 from pendula.equations.equations import Equations
+from pendula.equations.rest.at_rest import PARTS_OF_A_TURN, fault_at_pole, forces_at_rest, motion_rows
 from pendula.model.periodic import repeats
 from pendula.numerics.intervals.matrices import Ball, is_positive_definite
 from pendula.numerics.intervals.solve import slopes_over, values_over

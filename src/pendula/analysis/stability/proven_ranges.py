@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.equilibria.equations_at_rest import AtRest, Varying, equations_at_rest
 from pendula.analysis.equilibria.equilibrium import Equilibrium
+from pendula.analysis.equilibria.proofs.equations_at_rest import AtRest, Varying, equations_at_rest
 from pendula.analysis.stability.certainty import only_dissipates, verified
 from pendula.analysis.stability.enclosure import MatrixTape, MotionTape, SmallMotion, matrix_tape, motion_tape
 from pendula.numerics.intervals.matrices import Ball

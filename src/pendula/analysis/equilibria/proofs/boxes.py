@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.equilibria.completeness import Proof
 from pendula.analysis.equilibria.domain import Domain
-from pendula.analysis.equilibria.equations_at_rest import MOST_SPEEDS, AtRest, Unsuited, equations_at_rest
-from pendula.analysis.equilibria.patches import Patch, sides_of
-from pendula.analysis.equilibria.rotations_at_rest import patches_of_rotations
+from pendula.analysis.equilibria.proofs.completeness import Proof
+from pendula.analysis.equilibria.proofs.equations_at_rest import MOST_SPEEDS, AtRest, Unsuited, equations_at_rest
+from pendula.analysis.equilibria.proofs.patches import Patch, sides_of
+from pendula.analysis.equilibria.proofs.rotations import patches_of_rotations
 from pendula.numerics.intervals.solve import Roots, values_over
 from pendula.numerics.intervals.tape import Undecidable
 from pendula.system.layout import Array

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.equations.at_rest import forces_at_rest, loops_at_rest
 from pendula.equations.equations import Equations
+from pendula.equations.rest.at_rest import forces_at_rest, loops_at_rest
 from pendula.equations.translate import exact_numbers, function_name, translate
 from pendula.errors import NotSupported
 from pendula.model.expressions.expression import parse

@@ -9,7 +9,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.domain import Domain
-from pendula.analysis.equilibria.equations_at_rest import (
+from pendula.analysis.equilibria.proofs.equations_at_rest import (
     MOST_SPEEDS,
     Unsuited,
     exact_rows,
@@ -17,9 +17,9 @@ from pendula.analysis.equilibria.equations_at_rest import (
     refuse_time,
     step_of,
 )
-from pendula.analysis.equilibria.patches import Patch, sides_of
-from pendula.equations.at_rest import forces_at_rest
-from pendula.equations.rotations_at_rest import Ball, Part, RotationRows, parts_of, rows_on_patch
+from pendula.analysis.equilibria.proofs.patches import Patch, sides_of
+from pendula.equations.rest.at_rest import forces_at_rest
+from pendula.equations.rest.rotations import Ball, Part, RotationRows, parts_of, rows_on_patch
 from pendula.numerics.intervals.tape import Tape
 from pendula.system.layout import Array
 
