@@ -5,7 +5,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo gallery test test-all ready-to-test kernels-runs kernels-recursion bench docs lint format lock clean moved
+.PHONY: help setup demo gallery book test test-all ready-to-test kernels-runs kernels-recursion bench docs lint format lock clean moved
 
 # Recursive on purpose: the targets of .venv-bench set VENV for themselves.
 VENV = .venv
@@ -28,6 +28,7 @@ help:
 	@echo "make test-all   also the slow tests, the other engines and the examples in the docs"
 	@echo "make bench      our figures next to those of other engines (into .venv-bench); docs/benchmarks.md anew"
 	@echo "                ONLY=ensemble,forward: parts; WITH=jax,octave: these as well; QUICK=1: fewer repeats, no page"
+	@echo "make book       the documentation as a site in book/: every example run, every figure drawn; no network needed"
 	@echo "make docs       run every Python example of README.md and docs/"
 	@echo "make lint       ruff, mypy and the import rules of the rooms"
 	@echo "make format     put the code into shape"
@@ -130,6 +131,12 @@ endef
 	install -r requirements-peer.lock
 	@touch $@
 
+.venv/.ready-book: .venv/.ready requirements-book.lock
+	@$(installer); \
+	echo "Installing Sphinx and its theme of requirements-book.lock into .venv"; \
+	install -r requirements-book.lock
+	@touch $@
+
 bench .venv-bench/%: VENV = .venv-bench
 bench .venv-bench/%: MOVED = $(BENCH_MOVED)
 
@@ -158,6 +165,11 @@ demo: .venv/.ready
 
 gallery: .venv/.ready
 	$(BIN)/python docs/make_gallery.py gallery
+
+# Warnings are errors: a broken link, a missing page, an example that fails, a figure that no example draws.
+book: .venv/.ready-book
+	$(RUN) sphinx -W --keep-going -q -b html -d docs/generated/doctrees docs book
+	@echo "Open book/index.html"
 
 lint: .venv/.ready
 	@echo "Lint: ruff, mypy, import rules"
@@ -210,12 +222,15 @@ HEAD := \# Exact versions of what make installs
 
 lock: .venv/.ready
 	@$(installer); \
-	echo "Resolving the four lock files"; \
+	echo "Resolving the five lock files"; \
 	"$$uv" $(COMPILE) --extra plot --extra dev -o .venv/main.lock >/dev/null; \
 	"$$uv" $(COMPILE) --extra peer -c .venv/main.lock -o .venv/peer.lock >/dev/null; \
 	{ echo "$(HEAD); made by make lock."; cat .venv/main.lock; } > requirements.lock; \
 	{ echo "$(HEAD) for test-all, on top of requirements.lock; made by make lock."; \
 	  grep -vxFf .venv/main.lock .venv/peer.lock; } > requirements-peer.lock; \
+	"$$uv" $(COMPILE) --extra book -c .venv/main.lock -o .venv/book.lock >/dev/null; \
+	{ echo "$(HEAD) for the book, on top of requirements.lock; made by make lock."; \
+	  grep -vxFf .venv/main.lock .venv/book.lock; } > requirements-book.lock; \
 	cat .venv/main.lock .venv/peer.lock | sort -u > .venv/known.lock; \
 	"$$uv" $(COMPILE) --extra plot --extra peer --extra bench -c .venv/known.lock -o .venv/bench.lock >/dev/null; \
 	"$$uv" $(COMPILE) --extra bench-jax -c .venv/bench.lock -o .venv/jax.lock >/dev/null; \
@@ -225,5 +240,5 @@ lock: .venv/.ready
 	  grep -vxFf .venv/bench.lock .venv/jax.lock; } > requirements-bench-jax.lock
 
 clean:
-	rm -rf .venv .venv-bench demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-bench demo gallery book docs/generated build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests docs benchmarks examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

@@ -107,7 +107,9 @@ def page() -> str:
         "## Joints",
         "",
         "Every joint has `name`, `type`, `parent` and `child` (sides). Joints that place a body may have",
-        "`names` (of the coordinates) and `motion` (prescribed, as expressions of t).",
+        "`names` (of the coordinates) and `motion`: where the joint is, prescribed as an expression of t in text. A joint with",
+        'one coordinate takes one text (`motion = "0.1*sin(5*t)"`), others a table by coordinate',
+        '(`motion = { x = "0.1*t", y = "0" }`). The force or torque that this needs is found, and its work is in the energy account.',
         "",
     ]
     for kind in registered(JOINTS):
@@ -122,7 +124,15 @@ def page() -> str:
         "- functions: " + ", ".join(f"`{f}`" for f in sorted(FUNCTIONS)),
         "- constants: " + ", ".join(f"`{c}`" for c in CONSTANTS),
     ]
-    lines += ["- angles: `90deg` is `90*deg`"]
+    lines += [
+        "- angles: `90deg` is `90*deg`",
+        '- units: a text that is one number with units (`"0.5 m"`, `"12 inch"`, `"5 kg*m^2"`, `"60 rpm"`) is converted to the '
+        "units of the model's label, in every numeric field, in `-p`, `--start`, `--at`, `--input`, and in arguments of Python. The "
+        "dimension is checked where the field determines it: a mass for a length is refused. This needs pint "
+        '(`pip install "pendula[units]"`); files that are written contain the numbers',
+        '- feedback: the value of an input may name coordinates and speeds, as `F = "-3*x - 2*x_dot"` '
+        "([inputs and control](control.md))",
+    ]
     lines += [
         "- jumps: a force may jump in the state (`sign(theta_dot)`, a condition). Where a motion would stick to the jump, "
         "as with dry friction, a run stops and says so: try `tanh(theta_dot/0.001)`, which creeps instead of sticking, "

@@ -10,7 +10,13 @@ import pytest
 import pendula
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = ["requirements.lock", "requirements-peer.lock", "requirements-bench.lock", "requirements-bench-jax.lock"]
+LOCKS = [
+    "requirements.lock",
+    "requirements-peer.lock",
+    "requirements-book.lock",
+    "requirements-bench.lock",
+    "requirements-bench-jax.lock",
+]
 
 EXACT = re.compile(r"^[a-z0-9][a-z0-9.-]*==[A-Za-z0-9.!+]+(?: ; [^;]+)?$")
 # Home folders and the like; the look-behind lets "force/work/power" in a text pass.

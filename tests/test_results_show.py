@@ -40,6 +40,12 @@ MAKERS = {
         _shaken(), ("omega", 60, 100), ("alpha", 0.04, 0.06), samples=2, at={"theta1": math.pi}
     ),
     "HarmonicResponse": lambda: pendula.linear.harmonic_response("cart-pole", "F", at=BEAD),
+    "Bode": lambda: pendula.linearize("cart-pole", {"theta": 0}).bode(),
+    "StepResponse": lambda: pendula.linearize("cart-pole", {"theta": 0}).step(duration=2.0),
+    "RootLocus": lambda: pendula.linearize("cart-pole", {"theta": 0}).root_locus("x"),
+    "Gain": lambda: pendula.linearize("cart-pole", {"theta": 0}).lqr(1.0),
+    "Estimator": lambda: pendula.linearize("cart-pole", {"theta": 0}).kalman(),
+    "Reach": lambda: pendula.linearize("cart-pole", {"theta": 0}).controllability(),
     "Sensitivities": lambda: pendula.sensitivities(pendula.simulate("pendulum", 1.0, samples=11), ["l"]),
     "Horizon": lambda: pendula.chaos.horizon(pendula.simulate("pendulum", 1.0, samples=11)),
     "LinearModel": lambda: pendula.linearize("double-pendulum"),

@@ -40,6 +40,7 @@ NAMES = {
     "pendula.present.report.page": "report",
     "pendula.simulation.charts.convert": "convert",
     "pendula.simulation.events": "Event",
+    "pendula.simulation.inputs.kinds": "Sampled Signal",
     "pendula.simulation.simulate": "simulate",
     "pendula.simulation.simulate_many": "simulate_many",
     "pendula.simulation.tables.load": "load_run",

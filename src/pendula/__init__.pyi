@@ -34,6 +34,8 @@ from pendula.present.pictures.results import plot as plot
 from pendula.present.report.page import report as report
 from pendula.simulation.charts.convert import convert as convert
 from pendula.simulation.events import Event as Event
+from pendula.simulation.inputs.kinds import Sampled as Sampled
+from pendula.simulation.inputs.kinds import Signal as Signal
 from pendula.simulation.simulate import simulate as simulate
 from pendula.simulation.simulate_many import simulate_many as simulate_many
 from pendula.simulation.tables.load import load_run as load_run
@@ -46,6 +48,8 @@ __all__ = [
     "Event",
     "Model",
     "Outcome",
+    "Sampled",
+    "Signal",
     "State",
     "__version__",
     "animate",

@@ -1,4 +1,4 @@
-"""Every error Pendula raises on purpose.
+"""Every error Pendula raises on purpose::
 
     PendulaError
     |- ModelError          the description of the mechanism is wrong; lists every problem found

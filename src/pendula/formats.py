@@ -45,7 +45,7 @@ def formats(kind: str) -> Registry[Writer]:
 
     Example:
         >>> list(formats("Equations"))
-        ['text', 'latex', 'python', 'c', 'json', 'javascript']
+        ['text', 'latex', 'python', 'c', 'json', 'javascript', 'cpp', 'julia', 'matlab', 'modelica']
     """
     return _BY_KIND.setdefault(kind, Registry("format"))
 
@@ -145,24 +145,16 @@ for _name, _ending, _write, _summary in (
 ):
     register_format(_name, f"pendula.present.explain.{_write}", of="Explanation", ending=_ending, summary=_summary)
 
-for _name, _ending, _summary in (
-    ("text", ".txt", "for people, in 80 columns"),
-    ("latex", ".tex", "for papers"),
-    ("python", ".py", "functions of NumPy"),
-    ("c", ".c", "functions in C99"),
-    ("json", ".json", "for other programs"),
+for _name, _ending, _write, _summary in (
+    ("text", ".txt", "equations.printing.formats:as_text", "for people, in 80 columns"),
+    ("latex", ".tex", "equations.printing.formats:as_latex", "for papers"),
+    ("python", ".py", "equations.printing.programs.python:write_python", "functions of NumPy"),
+    ("c", ".c", "equations.printing.programs.c:write_c", "functions in C99"),
+    ("json", ".json", "equations.printing.formats:as_json", "for other programs"),
+    ("javascript", ".js", "system.live.program:write_rhs", "a module of JavaScript"),
+    ("cpp", ".hpp", "equations.printing.programs.cpp:write_cpp", "one header of C++17, for any type of numbers"),
+    ("julia", ".jl", "equations.printing.programs.julia:write_julia", "a module of Julia"),
+    ("matlab", ".m", "equations.printing.programs.matlab:write_matlab", "a function file for MATLAB and Octave"),
+    ("modelica", ".mo", "exchange.modelica:write_modelica", "a model in Modelica"),
 ):
-    register_format(
-        _name,
-        f"pendula.equations.printing.formats:as_{_name}",
-        of="Equations",
-        ending=_ending,
-        summary=_summary,
-    )
-register_format(
-    "javascript",
-    "pendula.system.live.program:write_rhs",
-    of="Equations",
-    ending=".js",
-    summary="a module of JavaScript",
-)
+    register_format(_name, f"pendula.{_write}", of="Equations", ending=_ending, summary=_summary)

@@ -5,6 +5,14 @@ from pendula.analysis.chaos.horizon import Horizon as Horizon
 from pendula.analysis.chaos.lyapunov import Lyapunov as Lyapunov
 from pendula.analysis.charts.chart import Border as Border
 from pendula.analysis.charts.chart import StabilityChart as StabilityChart
+from pendula.analysis.control.estimators import Estimator as Estimator
+from pendula.analysis.control.gains import Gain as Gain
+from pendula.analysis.control.reach import Lost as Lost
+from pendula.analysis.control.reach import Reach as Reach
+from pendula.analysis.control.responses import Bode as Bode
+from pendula.analysis.control.responses import RootLocus as RootLocus
+from pendula.analysis.control.responses import StepResponse as StepResponse
+from pendula.analysis.control.space import StateSpace as StateSpace
 from pendula.analysis.court.against import Comparison as Comparison
 from pendula.analysis.court.against import Difference as Difference
 from pendula.analysis.court.agreement import Agreement as Agreement
@@ -79,6 +87,7 @@ __all__ = [
     "Agreement",
     "Assembly",
     "Beat",
+    "Bode",
     "BodyMotion",
     "Border",
     "Certificate",
@@ -95,6 +104,7 @@ __all__ = [
     "Equations",
     "Equilibria",
     "Equilibrium",
+    "Estimator",
     "Explanation",
     "ExpressionCheck",
     "ExpressionDifference",
@@ -104,6 +114,7 @@ __all__ = [
     "ForcedResponse",
     "Formulation",
     "FreeResponse",
+    "Gain",
     "HarmonicResponse",
     "Horizon",
     "Indeterminate",
@@ -114,6 +125,7 @@ __all__ = [
     "LinearModel",
     "LinearModels",
     "LinearRange",
+    "Lost",
     "Lyapunov",
     "Mobility",
     "Mode",
@@ -127,9 +139,11 @@ __all__ = [
     "Predictability",
     "ProjectionMatrices",
     "Range",
+    "Reach",
     "Reactions",
     "Reduced",
     "Resonance",
+    "RootLocus",
     "Sensitivities",
     "Singularity",
     "Spectrum",
@@ -139,6 +153,8 @@ __all__ = [
     "Stage",
     "Stages",
     "State",
+    "StateSpace",
+    "StepResponse",
     "Support",
     "SymbolicModel",
     "Symmetry",

@@ -24,6 +24,7 @@ ROUTES = [
     ("GET", "/api/library"),
     ("GET", "/api/library/pendulum"),
     ("GET", "/api/schema"),
+    ("GET", "/api/choices"),
     ("GET", "/api/files"),
     ("GET", "/api/models/swing.toml"),
     ("PUT", "/api/models/swing.toml"),

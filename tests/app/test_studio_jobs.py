@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import json
 import math
 import re
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import pendula
+from pendula.app.studio import preview
 from pendula.app.studio.crew import Worker, WorkFailed
 from pendula.app.studio.exports import FIGURES
 from pendula.app.studio.folder import Folder
@@ -18,8 +20,11 @@ from pendula.app.studio.guard import Refused
 from pendula.app.studio.jobs import Jobs
 from pendula.app.studio.kinds import KINDS, PASSING, QUICK
 from pendula.app.studio.limits import Limits
+from pendula.equations.formulations.registry import FORMULATIONS
+from pendula.formats import formats
 from pendula.library import chain, driven_chain, four_bar
 from pendula.model.files import dumps, loads
+from pendula.numerics.steppers.stepper import STEPPERS
 from tests.app.studio_server import ENDLESS, PENDULUM, is_running, studio, wait_until
 from tests.helpers import slow_too
 
@@ -124,6 +129,63 @@ def test_parts_of_a_result_can_be_had_before_all_of_it(client):
     assert all(point in points for point in early)
     assert client.ask("GET", f"/api/jobs/{job}/pieces?from=x").status == 400
     assert client.ask("GET", f"/api/jobs/{job}/pieces").data["pieces"] == []
+
+
+def test_the_motion_of_a_run_can_be_had_while_it_is_computed(client):
+    job = client.start("simulate", options={**ENDLESS, "samples": 20_000})
+    found: list[dict] = []
+    assert wait_until(lambda: len(found) > 2 or found.extend(pieces_of(client, job, len(found))))
+    client.ask("DELETE", f"/api/jobs/{job}")
+    assert found[0]["coordinates"] == ["theta"]
+    assert found[0]["units"] == {"theta": "rad"}
+    assert found[0]["t_end"] == ENDLESS["duration"]
+    times = [t for piece in found for t in piece["t"]]
+    angles = [row[0] for piece in found for row in piece["q"]]
+    assert times == sorted(set(times))
+    assert len(angles) == len(times)
+    early = pendula.simulate(loads(PENDULUM), times[3], tol=ENDLESS["tol"], samples=times[:4])
+    assert angles[:4] == pytest.approx(early["theta"].tolist(), abs=1e-6)  # drawn with seven digits
+    assert max(map(abs, angles)) <= math.radians(20) + 1e-6  # it never swings farther than it began
+    assert pieces_of(client, job, 0) == []  # nothing is held of a job that has ended
+
+
+def pieces_of(client, job, start):
+    return client.ask("GET", f"/api/jobs/{job}/pieces?from={start}").data["pieces"]
+
+
+class Pieces:
+    """Takes the pieces of a preview."""
+
+    def __init__(self):
+        self.found = []
+
+    def piece(self, found):
+        self.found.append(found)
+
+
+@pytest.mark.parametrize(("samples", "formulation"), [(1000, None), (20_000, "maximal")])
+def test_a_preview_is_small_and_in_joint_coordinates(samples, formulation, monkeypatch):
+    monkeypatch.setattr(preview, "FIRST", 0.0)
+    monkeypatch.setattr(preview, "OFTEN", 0.0)
+    monkeypatch.setattr(preview, "MOST_NUMBERS", 9000)
+    system = pendula.compile_system(pendula.library.double_pendulum(), formulation)
+    pieces = Pieces()
+    taker = preview.Preview(pieces, system, samples, 20.0)
+    run = pendula.simulate(system, 20.0, samples=samples, on_samples=taker.take)
+    times = np.array([t for piece in pieces.found for t in piece["t"]])
+    rows = np.array([row for piece in pieces.found for row in piece["q"]])
+    assert 1500 < 3 * len(times) <= 9000
+    every = np.searchsorted(run.t, times - 1e-4)
+    assert np.allclose(rows[:, 1], run["theta2"][every], atol=1e-6)
+
+
+def test_a_preview_forgets_what_a_run_computes_again(monkeypatch):
+    monkeypatch.setattr(preview, "FIRST", 1e9)
+    pieces = Pieces()
+    taker = preview.Preview(pieces, pendula.compile_system(loads(PENDULUM)), 10, 1.0)
+    for t in ([0.0, 0.1, 0.2], [0.3], [0.1, 0.2]):
+        taker.take(np.array(t), np.array(t)[:, None], np.zeros((len(t), 1)))
+    assert taker._t == [0.0, 0.1, 0.2]
 
 
 def test_a_root_locus_ends_where_the_model_ceases_to_exist(client):
@@ -433,7 +495,9 @@ def test_time_and_memory_of_a_job_are_bounded(tmp_path):
             assert head["state"] == "done"
         finally:
             await worker.kill()
-        assert all(set(message["progress"]) == {"fraction", "text"} for message in told)
+        known = [set(message["progress"]) for message in told if "progress" in message]
+        assert known
+        assert all(names == {"fraction", "text"} for names in known)
 
     asyncio.run(ask())
     assert (tmp_path / "x.json").exists()
@@ -463,6 +527,26 @@ def test_templates_take_arguments_and_refuse_bad_ones(client):
         assert "-p" not in answer.data["error"]
     assert client.ask("GET", "/api/library/nothing").status == 422
     assert client.ask("GET", "/api/library/..%2f..%2fetc%2fpasswd").status == 404
+
+
+def test_a_run_is_written_as_a_table(client, place):
+    run = client.wait(client.start("simulate", options={"duration": 1.0, "samples": 5}))
+    found = client.result("data", {"run": run["id"]})
+    lines = list(csv.reader((place.folder / found["file"]).read_text(encoding="utf-8").splitlines()))
+    assert lines[0][:3] == ["time [s]", "theta [rad]", "theta_dot [rad/s]"]
+    assert "potential [J]" in lines[0]
+    columns = dict(zip(lines[0], np.array(lines[1:], dtype=float).T, strict=True))
+    assert columns["theta [rad]"].tolist() == run["result"]["states"]["theta"]
+    height = -2.0 * np.cos(columns["theta [rad]"])
+    assert np.ptp(columns["potential [J]"] - 9.81 * height) < 1e-12  # m g h, up to a constant
+
+
+def test_choices_are_those_of_the_registries(client):
+    found = client.ask("GET", "/api/choices").data
+    assert found["formulations"] == list(FORMULATIONS)
+    assert [one["name"] for one in found["languages"]] == list(formats("Equations"))
+    assert [one["name"] for one in found["steppers"]] == list(STEPPERS)
+    assert found["figures"] == list(FIGURES)
 
 
 def test_the_library_and_the_schema_are_served(client):

@@ -8,11 +8,13 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
 
 from pendula.app.studio.crew import Worker
+from pendula.app.studio.scratch import PREFIX
 from tests.app.studio_server import ENDLESS, PENDULUM, children, is_running, studio, wait_until
 from tests.helpers import slow_too
 
@@ -50,6 +52,43 @@ def test_killed_during_a_run_it_keeps_the_model_and_what_had_finished(tmp_path):
         # An earlier run is as good as a new one.
         assert client.result("reactions", {"run": run})["joints"]
     assert not list(tmp_path.glob(".*.part"))
+
+
+def test_the_next_studio_removes_what_a_killed_one_left(tmp_path, monkeypatch):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    (tmp_path / "folder").mkdir()
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("stays")
+    (temporary / f"{PREFIX}link").symlink_to(outside)
+    (temporary / "pendula-other").mkdir()
+    with studio(tmp_path / "folder") as place:
+        place.client().result("equations")
+        (left,) = [path for path in temporary.glob(f"{PREFIX}*") if not path.is_symlink()]
+        with studio(tmp_path / "folder") as second:  # one that runs is left alone
+            assert second.client().ask("GET", "/api/files").status == 200
+            assert left.is_dir()
+        place.end(signal.SIGKILL)
+    assert left.is_dir()
+    with studio(tmp_path / "folder"):
+        assert not left.exists()
+    assert sorted(path.name for path in temporary.iterdir()) == ["pendula-other", f"{PREFIX}link"]
+    assert (outside / "file").read_text() == "stays"
+
+
+def test_a_worker_that_has_used_too_much_memory_ends_also_without_a_limit_of_the_system():
+    script = (
+        "import os, pendula.app.studio.worker as worker\n"
+        "worker._bound = lambda memory: None\n"
+        "worker.LOOK, worker.SHARED = 0.05, 0\n"
+        "held = bytearray(os.urandom(1)) * 300_000_000\n"
+        "worker.main(os.getppid(), 250_000_000)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE) as process:
+        assert process.wait(SECONDS) == 1
 
 
 @pytest.mark.parametrize("which", slow_too([signal.SIGTERM, signal.SIGINT], [signal.SIGHUP]))

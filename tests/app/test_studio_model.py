@@ -11,7 +11,7 @@ import pytest
 from pendula import library
 from pendula.app.studio.folder import Folder, checked_name, plain_name
 from pendula.app.studio.guard import Refused
-from pendula.app.studio.model_text import check_data, check_text, line_of
+from pendula.app.studio.text.model_text import check_data, check_text, line_of
 from pendula.library import mechanisms
 from pendula.model.files import dumps, loads
 from tests.app.studio_server import PENDULUM

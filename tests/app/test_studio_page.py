@@ -14,6 +14,7 @@ from tests.app.studio_server import studio
 from tests.app.studio_tab import Tab
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+SHOWN = "document.getElementById('source').selectedOptions[0]?.textContent"
 DIGITS = 5e-4  # frequencies on the page have four digits
 HOSTILE = "<img src=x onerror=window.broken=1></script><script>window.broken=1</script>\"'&"
 TURNED = "\u202e"  # turns the direction of writing; models refuse it
@@ -98,7 +99,7 @@ def test_a_cart_is_built_simulated_studied_and_reported_from_an_empty_folder(tmp
         tab.until("window.pendula.shows === 'motion' && document.querySelector('#study-energy .facts')")
         tab.press("Equilibria", "#study-tabs")
         tab.press("Find equilibria")
-        tab.until("document.querySelector('#study-equilibria table')")
+        tab.until("document.querySelector('#study-equilibria .tag.good')")
         verdicts = tab.run("[...document.querySelectorAll('#study-equilibria .tag')].map(one => one.textContent)")
         tab.press("start at equilibrium 1")
         tab.until("window.pendula.shows === 'live'")
@@ -133,6 +134,79 @@ def test_a_cart_is_built_simulated_studied_and_reported_from_an_empty_folder(tmp
     assert "untitled" in re.search("<title>(.*?)</title>", (tmp_path / name).read_text(encoding="utf-8"))[1]
 
 
+def start_new(tab, name):
+    """An empty model, and clicks that add to it."""
+    tab.press("New")
+    tab.until(f"window.pendula.shows === 'empty' && document.getElementById('file-name').textContent === {name!r}")
+    tab.press("+ Add")
+
+
+def in_view(tab, across, down):
+    """A pixel of the scene, by fractions of its size."""
+    return tab.run(
+        f"(r => [r.left + {across} * r.width, r.top + {down} * r.height])"
+        "(document.getElementById('view').getBoundingClientRect())"
+    )
+
+
+def test_a_linkage_and_a_mechanism_in_space_are_built_by_clicking(tmp_path):
+    with studio(tmp_path) as server, Tab(address(server)) as tab:
+        tab.visit()
+        tab.press("+ Add")
+        add(tab, "Hang a rod here", at=in_view(tab, 0.3, 0.3))
+        add(tab, "Hang a rod here", at=place(tab, "rod", 0, -1))
+        add(tab, "Hang a rod here", at=place(tab, "rod2", 0, -1))
+        before = tab.drawn()
+        tab.click(*place(tab, "rod3", 0, -1))
+        tab.press("Pin to another point …", "#menu")
+        tab.click(*in_view(tab, 0.75, 0.35))
+        tab.until(f"Number(document.body.dataset.lived) > {before}")
+        tab.press("Done")
+        gap = [a - b for a, b in zip(place(tab, "rod3", 0, -1), place(tab, "ground", *anchor(tab)), strict=True)]
+        assert np.hypot(*gap) < 0.1  # pixels: the loop is closed in the picture
+        tab.until("document.getElementById('saved').textContent === 'saved'")
+        start_new(tab, "untitled-2.toml")
+        at = in_view(tab, 0.5, 0.3)
+        before = tab.drawn()
+        tab.click(*at)
+        tab.press("In space ▸", "#menu")
+        tab.press("Rod on a ball joint", "#menu")
+        tab.until(f"Number(document.body.dataset.lived) > {before}")
+        before = tab.drawn()
+        tab.click(*place(tab, "rod", 0, -1))
+        tab.press("Rod on a hinge about ▸", "#menu")
+        tab.press("Rod on a hinge about x", "#menu")
+        tab.until(f"Number(document.body.dataset.lived) > {before}")
+        before = tab.drawn()
+        tab.click(*place(tab, "rod2", 0, -0.5))
+        tab.press("Spring from here to …", "#menu")
+        tab.click(*in_view(tab, 0.8, 0.4))
+        tab.until(f"Number(document.body.dataset.lived) > {before}")
+        anchored = tab.run("window.pendula.model.forces[0].to.position")
+        seen, pivot = (tab.run(f"window.pendula.screen('ground', {at})") for at in (anchored, pivot_of(tab)))
+        assert seen[0] > pivot[0] + 30  # right of it and lower, as the click was
+        assert seen[1] > pivot[1]
+        assert anchored[2] != 0  # in the plane of the screen, not in that of x and y
+        tab.press("Done")
+        tab.until("document.getElementById('saved').textContent === 'saved'")
+        assert tab.troubles == []
+    loop, space = (pendula.load(tmp_path / name) for name in ("untitled.toml", "untitled-2.toml"))
+    assert len(loop.closures) == 1
+    assert pendula.simulate(loop, 1.0).ok
+    assert [joint.type for joint in space.joints] == ["spherical", "revolute"]
+    assert space.joints[1].parent.at == "end"
+    assert [force.type for force in space.forces] == ["spring"]
+    assert pendula.simulate(space, 1.0).energy_drift < 1e-6
+
+
+def pivot_of(tab):
+    return tab.run("window.pendula.model.joints[0].parent.position")
+
+
+def anchor(tab):
+    return tab.run("window.pendula.model.joints[3].parent.position")[:2]
+
+
 def test_form_and_text_are_one_model_with_problems_at_their_places_and_undo(home):
     with open_page(home, "both.toml", "double-pendulum") as tab:
         tab.write("parameters l", "2.5")
@@ -157,7 +231,9 @@ def test_form_and_text_are_one_model_with_problems_at_their_places_and_undo(home
         tab.until("window.pendula.model.parameters.l === 3.5")
         tab.press("Form")
         assert tab.run("document.querySelector('[data-focus=\"parameters/l\"]').value") == "3.5"
-        assert "comments" in tab.text_of("#form .note-line")
+        tab.write("parameters g", "1.62")
+        tab.until("window.pendula.text.includes('g = 1.62')")
+        assert "l = 3.5  # longer" in tab.run("window.pendula.text")  # the form keeps comments
         tab.until("document.getElementById('saved').textContent === 'saved'")
         assert tab.troubles == []
     assert pendula.load(home.folder / "both.toml").parameter_values["l"] == 3.5
@@ -192,8 +268,16 @@ def test_long_work_is_followed_and_cancelled(home):
         tab.write("Duration of the simulation", "1e6")
         tab.press("Simulate")
         tab.until("!document.getElementById('work').hidden && document.getElementById('work-bar').value > 0")
+        plays = f"{SHOWN} === 'run, so far' && window.pendula.shows === 'motion'"
+        tab.until(plays)  # what has been computed plays while the run continues
+        before = tab.text_of("#hint")
+        tab.until(f"document.getElementById('hint').textContent !== {before!r}")
+        assert " of 1e6 s" in before
+        tab.visit()  # the work of a page that is loaded again is found again
+        tab.until(f"{plays} && !document.getElementById('work').hidden")
         tab.press("Cancel")
         assert tab.until("document.getElementById('error').textContent") == "cancelled"
+        assert "not saved" in tab.text_of("#hint")
         tab.until("document.getElementById('work').hidden && !document.getElementById('simulate').disabled")
         assert tab.troubles == []
 

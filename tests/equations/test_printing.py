@@ -184,7 +184,10 @@ def test_c_source_compiles_without_warnings_and_gives_the_same_terms(case, tmp_p
     program = ctypes.CDLL(str(library))
     call = program.dynamics
     pointer = np.ctypeslib.ndpointer(dtype=float, flags="C")
-    program.rhs.argtypes, program.rhs.restype = [ctypes.c_double, pointer, ctypes.c_void_p, pointer], None
+    program.rhs.argtypes, program.rhs.restype = (
+        [ctypes.c_double, pointer, ctypes.c_void_p, ctypes.c_void_p, pointer],
+        None,
+    )
     call.argtypes = [ctypes.c_double] + [pointer] * 9
     call.restype = None
     n, m = len(system.layout.speeds), system.equations.loop_rows
@@ -195,8 +198,10 @@ def test_c_source_compiles_without_warnings_and_gives_the_same_terms(case, tmp_p
         for found, value in zip(out, _expected(system, t[k], q[k], v[k], u), strict=False):
             _close(found[: value.size], value)
         ydot = np.zeros(q.shape[1] + n)
-        program.rhs(t[k], np.concatenate([q[k], v[k]]), None, ydot)
+        program.rhs(t[k], np.concatenate([q[k], v[k]]), None, None, ydot)
         _close_rhs(ydot, system, t[k], q[k], v[k])
+        program.rhs(t[k], np.concatenate([q[k], v[k]]), None, inputs.ctypes.data, ydot)
+        _close_rhs(ydot, system, t[k], q[k], v[k], inputs=u)
 
 
 def test_json_expressions_evaluate_to_the_same_terms(case):

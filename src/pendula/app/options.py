@@ -19,6 +19,7 @@ from pendula.formats import endings
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
 from pendula.model.names import ExpressionError, suggestion
+from pendula.model.quantities import degrees_hint, looks_like_degrees, number_in, quantity_in
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 
 model_argument = click.argument("model", metavar="MODEL", shell_complete=offer_models)
@@ -79,7 +80,7 @@ input_option = click.option(
     "inputs",
     multiple=True,
     metavar="NAME=VALUE",
-    help="An input: a number or an expression of t.",
+    help="An input: a number or an expression of t and the state, such as F=-3*x.",
 )
 duration_option = click.option(
     "--for", "duration", default=10.0, show_default=True, type=float, help="Duration, in time units."
@@ -169,7 +170,7 @@ def _with_parameters(model: Model, values: dict[str, str]) -> Model:
         return model
     read = {}
     for name, value in values.items():
-        read[name] = scalar(value, f"-p {name}")
+        read[name] = value if quantity_in(value, model.parameters) else scalar(value, f"-p {name}")
     try:
         return model.with_parameters(read)
     except ModelError as error:
@@ -206,7 +207,8 @@ def with_inputs(model: Model, inputs: tuple[str, ...]) -> Model:
     """The model with its inputs replaced by those of ``--input``."""
     if not inputs:
         return model
-    given = {n: scalar(v, f"--input {n}") for n, v in pairs(inputs, "--input").items()}
+    read = pairs(inputs, "--input")
+    given = {n: v if quantity_in(v, model.parameters) else scalar(v, f"--input {n}") for n, v in read.items()}
     unknown = [n for n in given if n not in model.inputs]
     if unknown:
         raise UsageError(f'there is no input "{unknown[0]}"; known are: {", ".join(model.inputs) or "none"}')
@@ -215,18 +217,30 @@ def with_inputs(model: Model, inputs: tuple[str, ...]) -> Model:
 
 def read_state(model: Model, settings: tuple[str, ...]) -> dict[str, float]:
     """``--start`` settings as numbers; expressions may use parameters."""
-    return read_numbers(model.parameter_values, pairs(settings, "--start"), "--start")
+    return read_numbers(model.parameter_values, pairs(settings, "--start"), "--start", state_units(model))
 
 
-def read_numbers(values: Mapping[str, float], given: Mapping[str, str], option: str) -> dict[str, float]:
-    """Evaluates expressions, which may use values by name, such as parameters."""
-    found = {}
-    for name, text in given.items():
-        try:
-            found[name] = float(parse(text).evaluate(values))
-        except ExpressionError as error:
-            raise UsageError(f"{option} {name}: {error}") from None
-    return found
+def state_units(model: Model) -> dict[str, str]:
+    """Units of coordinates and speeds."""
+    units = model.unit_names
+    found = {c.name: units.coordinate(c.kind) for c in model.coordinates}
+    return found | {s.name: units.speed(s.kind) for s in model.speeds}
+
+
+def read_numbers(
+    values: Mapping[str, float], given: Mapping[str, str], option: str, units: Mapping[str, str] | None = None
+) -> dict[str, float]:
+    """Evaluates expressions, which may use values by name, such as parameters, and numbers with ``units``."""
+    known = units or {}
+    return {name: number_in(text, known.get(name, ""), f"{option} {name}", values) for name, text in given.items()}
+
+
+def hint_degrees(model: Model, given: Mapping[str, float], option: str) -> None:
+    """Prints a hint about angles that look like degrees."""
+    units = state_units(model)
+    for name, value in given.items():
+        if units.get(name) == "rad" and looks_like_degrees(value):
+            click.echo(f"note: {option} {degrees_hint(name, value)}", err=True)
 
 
 _EQUIVALENTS = (

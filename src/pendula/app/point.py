@@ -87,6 +87,7 @@ def read_asked(
 
     found = opt.with_inputs(opt.read_model(model, settings), inputs)
     begin = opt.read_state(found, start)
+    opt.hint_degrees(found, begin, "--start")
     if begin:
         found = found.with_changes(initial=dict(found.initial) | begin)
     turning = opt.read_numbers(found.parameter_values, opt.pairs(rates, "--rate"), "--rate")
@@ -162,7 +163,7 @@ def _of_given_equations(asked: Asked, at: tuple[str, ...], progress: Progress) -
     from pendula.system.build import compile_system
 
     if any("=" in text for text in at):
-        values: Mapping[str, float] = opt.read_numbers(asked.values, at_values(at), "--at")
+        values: Mapping[str, float] = read_at(asked, at)
         return Chosen(equilibrium_at(asked.system, values, rates=asked.rates), "the values given with --at")
     own = choose(Asked(asked.model, compile_system(asked.model), asked.rates), at, progress)
     joints = own.point.system.in_joints if own.point.system is not None else asked.system.in_joints
@@ -180,6 +181,13 @@ def _of_given_equations(asked: Asked, at: tuple[str, ...], progress: Progress) -
 def at_values(at: tuple[str, ...], option: str = "--at") -> dict[str, str]:
     """Values of an option as texts by name; several may be in one, separated by commas."""
     return opt.pairs(tuple(piece for text in at for piece in _pieces(text)), option)
+
+
+def read_at(asked: Asked, at: tuple[str, ...], option: str = "--at") -> dict[str, float]:
+    """Values of an option as numbers in the units of the model, with a hint about angles that look like degrees."""
+    found = opt.read_numbers(asked.values, at_values(at, option), option, opt.state_units(asked.model))
+    opt.hint_degrees(asked.model, found, option)
+    return found
 
 
 def _pieces(text: str) -> list[str]:
@@ -235,7 +243,8 @@ def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Ch
     from pendula.analysis.equilibria.equilibrium import equilibrium_at
     from pendula.errors import NotAnEquilibrium
 
-    numbers = opt.read_numbers(asked.values, given, "--at")
+    numbers = opt.read_numbers(asked.values, given, "--at", opt.state_units(asked.model))
+    opt.hint_degrees(asked.model, numbers, "--at")
     layout = asked.system.in_joints.layout
     for name in numbers:
         layout.position(name)

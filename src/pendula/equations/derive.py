@@ -9,6 +9,7 @@ from pendula.equations.formulations.registry import formulation_named, formulati
 from pendula.equations.formulations.support import ABILITIES
 from pendula.errors import NotSupported
 from pendula.library.lookup import model_of
+from pendula.model.feedback import closed_loop
 from pendula.model.model import Model
 
 DEFAULT = "kane"
@@ -32,7 +33,7 @@ def derive(model: Model | str, formulation: str = DEFAULT) -> Equations:
         >>> derive(library.cart_pole(), "lagrange").M[0]
         (M + m, (1/2)*l*m*c__pole)
     """
-    return formulation_named(formulation).derive(model_of(model, "derive"))
+    return formulation_named(formulation).derive(closed_loop(model_of(model, "derive")))
 
 
 def equations_of(given: Any, function: str) -> Equations:

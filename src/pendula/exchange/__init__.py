@@ -9,7 +9,10 @@ Example:
 from pendula.lazy import attach
 
 NAMES = {
+    "pendula.exchange.casadi": "CasadiFunctions to_casadi",
     "pendula.exchange.exporting": "Exported export exporters",
+    "pendula.exchange.jax": "JaxFunctions to_jax",
+    "pendula.exchange.sympy": "SympyEquations to_sympy",
 }
 """Every public name of this module, by the module that defines it."""
 

@@ -123,6 +123,8 @@ def export(
     file = Path(path)
     kind, name = exporter_for(file, format)
     write = formats(kind)[name]
+    if "name" in inspect.signature(write).parameters:  # of a module or function, which follows that of its file
+        options.setdefault("name", file.stem)
     chosen = _checked(name, write, options)
     if kind == "Equations":
         formulation = formulation or DEFAULT

@@ -184,13 +184,13 @@ def data_text(data: Mapping[str, Any]) -> str:
         [[bodies]]
         name = "rod"
     """
-    lines = [f"{_key(key)} = {_value(value)}" for key, value in data.items() if not _is_section(value)]
+    lines = [f"{key_text(key)} = {value_text(value)}" for key, value in data.items() if not _is_section(value)]
     for key, value in data.items():
         if isinstance(value, dict):
-            lines += ["", f"[{_key(key)}]", *_entries(value)]
+            lines += ["", f"[{key_text(key)}]", *_entries(value)]
         elif _is_section(value):
             for entry in value:
-                lines += ["", f"[[{_key(key)}]]", *_entries(entry)]
+                lines += ["", f"[[{key_text(key)}]]", *_entries(entry)]
     return "\n".join(lines) + "\n"
 
 
@@ -200,7 +200,7 @@ def _is_section(value: Any) -> bool:
 
 
 def _entries(table: dict[str, Any]) -> list[str]:
-    return [f"{_key(name)} = {_value(value)}" for name, value in table.items()]
+    return [f"{key_text(name)} = {value_text(value)}" for name, value in table.items()]
 
 
 def save(model: Model, path: str | Path) -> None:
@@ -220,11 +220,13 @@ def save(model: Model, path: str | Path) -> None:
     write_text(path, dumps(model))
 
 
-def _key(key: str) -> str:
-    return key if key and all((c.isalnum() and c.isascii()) or c in "_-" for c in key) else _value(key)
+def key_text(key: str) -> str:
+    """A key as TOML, in quotes where it needs them."""
+    return key if key and all((c.isalnum() and c.isascii()) or c in "_-" for c in key) else value_text(key)
 
 
-def _value(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """Plain data as a TOML value in one line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -232,9 +234,9 @@ def _value(value: Any) -> str:
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, list):
-        return "[" + ", ".join(_value(v) for v in value) + "]"
+        return "[" + ", ".join(value_text(v) for v in value) + "]"
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
+        return "{ " + ", ".join(f"{key_text(k)} = {value_text(v)}" for k, v in value.items()) + " }"
     return str(value)
 
 

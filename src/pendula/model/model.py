@@ -20,9 +20,11 @@ from pendula.model.names import ExpressionError
 from pendula.model.parameters import ParameterError, evaluate_parameters
 from pendula.model.parts import Parts
 from pendula.model.problems import shown, unknown
+from pendula.model.quantities import in_base_units, in_unit, quantity_in
 from pendula.model.reading import UnitsLabel, read_fields
 from pendula.model.topology import tree_order
 from pendula.model.units import Units
+from pendula.model.with_units import check_dimensions, without_units
 from pendula.words import counted
 
 
@@ -62,7 +64,7 @@ class Model(Element):
     parameters: Numbers = Field(default_factory=Table)
     """named numbers for use in numeric fields; they may refer to each other"""
     inputs: Numbers = Field(default_factory=Table)
-    """named inputs u with their values: numbers, or expressions of t and parameters"""
+    """named inputs u with their values: numbers, or expressions of t, coordinates, speeds and parameters"""
     bodies: tuple[Body, ...] = ()
     joints: tuple[AnyJoint, ...] = ()
     forces: tuple[AnyForce, ...] = ()
@@ -77,13 +79,17 @@ class Model(Element):
             return data
         if not isinstance(data, Mapping):
             raise ModelError([Problem("model", "", f"must be a table of fields, found {shown(data)}")])
+        data, quantities = without_units(data)
         reading = read_fields(data)
         problems = reading.problems
         if reading.values:
             problems = [*problems, *check_parts(reading.parts())]
         if problems:
             raise ModelError(first_problems(problems))
-        return make(reading.values)
+        made = make(reading.values)
+        if quantities:
+            check_dimensions(made, quantities)
+        return made
 
     def __repr__(self) -> str:
         return f"<Model: {self}>"
@@ -118,6 +124,17 @@ class Model(Element):
         return tuple(s for j in self.tree for s in j.speeds() if s.name not in prescribed)
 
     @cached_property
+    def as_written(self) -> Model:
+        """The model before feedback laws were written into its forces; itself if there were none."""
+        return self
+
+    @cached_property
+    def laws(self) -> dict[str, str]:
+        """Inputs that were replaced in the forces by their feedback laws, by name."""
+        written = self.as_written.inputs
+        return {name: str(law) for name, law in written.items() if name not in self.inputs}
+
+    @cached_property
     def parameter_values(self) -> dict[str, float]:
         """Numeric default of every parameter."""
         return evaluate_parameters({name: parse(value) for name, value in self.parameters.items()})
@@ -125,6 +142,7 @@ class Model(Element):
     def parameters_with(self, changes: Mapping[str, float]) -> dict[str, float]:
         """Numeric value of every parameter after some changes, including parameters that depend on them."""
         self._know_parameters(changes)
+        changes = self._in_own_units(changes)
         try:
             values = evaluate_parameters({n: parse(changes.get(n, value)) for n, value in self.parameters.items()})
         except ParameterError as error:
@@ -140,6 +158,21 @@ class Model(Element):
         if problems := list(check_physics(parts)):
             raise ModelError(problems, source="with the parameters given")
         return values
+
+    def _in_own_units(self, changes: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Changes of parameters with numbers in place of quantities with units."""
+        found = {n: q for n, value in changes.items() if (q := quantity_in(value, self.parameters)) is not None}
+        if not found:
+            return changes
+        from pendula.model.checks.parameter_units import parameter_units
+
+        known, units = parameter_units(self), self.unit_names
+        numbers = {}
+        for name, quantity in found.items():
+            where = f'parameter "{name}"'
+            base = in_base_units(quantity, units.length, units.mass, units.time, where)
+            numbers[name] = in_unit(quantity, known[name], where) if name in known else base
+        return dict(changes) | numbers
 
     def _know_parameters(self, names: Mapping[str, Any]) -> None:
         known = self.parameters
@@ -182,4 +215,4 @@ class Model(Element):
     def with_parameters(self, values: Mapping[str, int | float | str]) -> Model:
         """A copy with new defaults for some parameters."""
         self._know_parameters(values)
-        return self.with_changes(parameters=dict(self.parameters) | dict(values))
+        return self.with_changes(parameters=dict(self.parameters) | dict(self._in_own_units(values)))

@@ -1,4 +1,4 @@
-"""Names of units for outputs. Pendula never converts units: use any consistent set."""
+"""Names of units for outputs. Numbers are used as they are, in any consistent set; ``quantities.py`` reads "5 cm"."""
 
 from __future__ import annotations
 

@@ -1,44 +1,18 @@
-"""Start of a run: inputs, the initial state projected onto the constraints, a typical energy."""
+"""Start of a run: the initial state projected onto the constraints, a typical energy."""
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 
 import numpy as np
 
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
-from pendula.system.build import compile_alike
+from pendula.model.quantities import degrees_hint, looks_like_degrees
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
-
-_with_other_inputs: weakref.WeakKeyDictionary[System, dict[tuple[tuple[str, str], ...], System]] = (
-    weakref.WeakKeyDictionary()
-)
-MOST_KEPT = 16  # cached systems with other inputs, for each system
-
-
-def with_inputs(system: System, inputs: Mapping[str, float | str]) -> System:
-    """The same mechanism with other inputs, derived and compiled again; cached by inputs.
-
-    Raises:
-        UsageError: there is no such input.
-    """
-    unknown = [n for n in inputs if n not in system.model.inputs]
-    if unknown:
-        known = ", ".join(system.model.inputs) or "none"
-        raise UsageError(f'there is no input "{unknown[0]}"; known are: {known}')
-    made = _with_other_inputs.setdefault(system, {})
-    key = tuple(sorted((name, repr(value)) for name, value in inputs.items()))
-    if key not in made:
-        if len(made) >= MOST_KEPT:
-            made.pop(next(iter(made)))
-        model = system.model.with_changes(inputs=dict(system.model.inputs) | dict(inputs))
-        made[key] = compile_alike(system, model)
-    return made[key]
 
 
 def energy_size(system: System, start: State, vector: Array) -> float:
@@ -51,7 +25,7 @@ def energy_size(system: System, start: State, vector: Array) -> float:
 
 
 def start_state(
-    system: System, given: State | Mapping[str, float] | None, t: float, vector: Array
+    system: System, given: State | Mapping[str, float | str] | None, t: float, vector: Array
 ) -> tuple[State, tuple[str, ...]]:
     """The initial state at time t, projected onto the constraints with the least change, and notes on what moved.
 
@@ -67,12 +41,14 @@ def start_state(
             raise UsageError(f"the initial state belongs to another system: it has {there}; this one has {here}")
         state = State(t, given.q, given.v, system.layout if names == own else system.in_joints.layout)
         written, asked = set[str](), set[str]()
-        early = (f"the initial state belongs to t = {given.t:g}, but is used at t = {t:g}",) if given.t != t else ()
+        early: tuple[str, ...] = (
+            (f"the initial state belongs to t = {given.t:g}, but is used at t = {t:g}",) if given.t != t else ()
+        )
     else:
         if given is not None and not isinstance(given, Mapping):
             raise UsageError(f"initial_state must be a State or values by name, found {type(given).__name__}")
         state = system.in_joints.initial_state(vector, t=t).replace(given or {})
-        asked, early = {*(given or {})} & {*system.in_joints.layout.speeds}, ()
+        asked, early = {*(given or {})} & {*system.in_joints.layout.speeds}, _hints(system, given or {})
         written = {n for n in (*system.model.initial, *(given or {})) if n in state}
     if not (np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.v))):
         bad = [n for n in state if not np.isfinite(state[n])]
@@ -85,3 +61,10 @@ def start_state(
     text = ", ".join(f"{n} by {x:.3g} {unit[n]}" for n, x in largest)
     more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""
     return found.state, (*early, f"the initial state was moved to satisfy the constraints: {text}{more}")
+
+
+def _hints(system: System, given: Mapping[str, float | str]) -> tuple[str, ...]:
+    """Hints about initial angles that look like degrees: given ones, and numbers in the model."""
+    units, written = system.in_joints.layout.units, {**system.model.initial, **given}
+    angles = {name: value for name, value in written.items() if units.get(name) == "rad"}
+    return tuple(degrees_hint(name, float(x)) for name, x in angles.items() if looks_like_degrees(x))  # type: ignore[arg-type]

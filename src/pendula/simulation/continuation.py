@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pendula.errors import UsageError
+from pendula.errors import NotSupported, UsageError
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers.stepping import Integration
 from pendula.outcome import Outcome
@@ -17,6 +17,7 @@ from pendula.simulation.charts.evidence import evidence_elsewhere
 from pendula.simulation.charts.switching import Elsewhere
 from pendula.simulation.course import Course
 from pendula.simulation.events import SINGULAR, SWITCH, Crossings, Event
+from pendula.simulation.inputs.feed import RunInputs
 from pendula.simulation.predictability import Evidence, at_samples, evidence_of
 from pendula.simulation.settings import Settings
 from pendula.simulation.simulate import follow
@@ -53,12 +54,27 @@ def continue_run(
         limit = settings.max_steps if max_steps is None else checks.check_max_steps(max_steps)
     except ValueError as error:
         raise UsageError(f"continue_for: {error}") from None
+    _refuse_inputs(run, span)
     expect_motion(settings.stepper.name)
     course = Course(
         run.system, run.parameters, start, replace(settings, span=span, samples=times, max_steps=limit),
         _events(run), on_progress,
     )  # fmt: skip
     return joined_runs(run, follow(course, (), on_failure), course)
+
+
+def _refuse_inputs(run: Trajectory, span: tuple[float, float]) -> None:
+    """Raises if the inputs of the run cannot go on: they end, or they have samples or a memory."""
+    inputs = run.system.inputs
+    if not isinstance(inputs, RunInputs):
+        return
+    for name, signal in inputs.signals.items():
+        signal.check_span(name, span)
+    if inputs.sampled:
+        raise NotSupported(
+            f'continue_for: input "{inputs.sampled[0].names[0]}" is a sampled controller, which starts with its run.\n'
+            "  Try: simulate over the whole time."
+        )
 
 
 def last_state(run: Trajectory) -> State:

@@ -17,6 +17,8 @@ from pendula.outcome import Outcome
 from pendula.simulation.beginning import energy_size
 from pendula.simulation.events import Event, times_of_pulses, watch_events
 from pendula.simulation.forces.sticking import Sticking
+from pendula.simulation.inputs.feed import RunInputs, snapped
+from pendula.simulation.inputs.given import fed
 from pendula.simulation.loops.passage import Passages
 from pendula.simulation.loops.poses import Poses, stabilization_rate
 from pendula.simulation.settings import Settings
@@ -40,6 +42,7 @@ class Course:
         settings: the settings of the run.
         events: the events to detect.
         on_progress: called as (t, t_end, steps) about ten times a second.
+        on_samples: called as (t, q, v) with new samples.
     """
 
     system: System
@@ -48,6 +51,13 @@ class Course:
     settings: Settings
     events: Sequence[Event] = ()
     on_progress: Callable[[float, float, int], object] | None = None
+    on_samples: Callable[[Array, Array, Array], object] | None = None
+
+    def hand_over(self, t: Array, y: Array) -> None:
+        """Gives samples of the integration, with the quadratures behind the state, to ``on_samples``."""
+        nq, nv = len(self.system.layout.coordinates), len(self.system.layout.speeds)
+        if self.on_samples is not None and t.size:
+            self.on_samples(t, y[:, :nq], y[:, nq : nq + nv])
 
     def run(
         self, longest: float = np.inf, *, guard: Guard | None = None, first_step: float | None = None
@@ -66,10 +76,12 @@ class Course:
                 "sample_times": settings.samples,
                 "max_steps": settings.max_steps,
                 "on_progress": self.on_progress,
+                "on_samples": self.hand_over if self.on_samples is not None else None,
                 "first_step": first_step,
             }
             if settings.stepper.series:
                 return self._integrate(dynamics, common), notes, Poses()
+            dynamics, feed = fed(system, dynamics, self.vector, settings.span)
             watched = watch_events(system, self.events, self.vector, settings.span[0], common["y0"])
             common |= {"watched": watched, "inside_every": INSIDE}
             sticking = Sticking.of(system, self.vector) if settings.stepper.tolerance else None
@@ -82,6 +94,8 @@ class Course:
                 run, poses = passages.to_the_end()
             else:
                 run, poses = self._integrate(dynamics, common), Poses()
+            if feed is not None:
+                feed.keep_records()
             if sticking is not None and run.outcome is Outcome.STEP_TOO_SMALL:
                 sticking.look_back(run.t, run.y)
             if sticking is not None and sticking.found:
@@ -111,7 +125,7 @@ class Course:
         if common.get("step"):
             common["step"] = min(common["step"] * longer, float(np.abs(np.diff(times)).min()))
         common |= {"y0": y, "t_span": (times[0], times[-1]), "max_steps": max_steps}
-        return self._integrate(dynamics, common)
+        return self._integrate(fed(self.system, dynamics, self.vector, self.settings.span)[0], common)
 
     @cached_property
     def _in_time(self) -> tuple[list[float], float]:
@@ -120,6 +134,9 @@ class Course:
         breaks = list(breakpoints(system, vector, span))
         if self.events:
             breaks = sorted({*breaks, *times_of_pulses(system, self.events, vector, span)})
+        if isinstance(system.inputs, RunInputs):
+            own = system.inputs.breaks(span)
+            breaks = sorted({*own.tolist(), *snapped(np.array(breaks), own).tolist()})
         return breaks, np.inf if self.settings.stepper.fixed else largest_step(system, vector, span, breaks)
 
     def _arguments(self, longest: float) -> tuple[Dynamics, dict[str, Any], tuple[str, ...]]:

@@ -42,6 +42,9 @@ def reading(run: Trajectory, name: str) -> Array:
         body, point, (which, axis) = part
         found = point_acceleration(run, body, point) if which == 2 else point_motion(run, body, point)[which]
         return found[:, axis]
+    if name in run.system.layout.inputs and run.system.inputs.over_time:
+        rows = run.system.inputs.rows(run.t, None, run.parameters, (run.q, run.v))
+        return np.asarray(np.broadcast_to(rows[..., run.system.layout.inputs.index(name)], run.t.shape))
     known = names_of(run.system)
     if name not in known:
         of_joints = [*run.joint_layout.coordinates, *run.joint_layout.speeds, *joints]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -11,13 +12,15 @@ from pendula.errors import NoConvergence
 from pendula.numerics.steppers.stepping import Integration
 from pendula.outcome import Outcome
 from pendula.simulation.account import trajectory_of
-from pendula.simulation.beginning import start_state, with_inputs
+from pendula.simulation.beginning import start_state
 from pendula.simulation.charts.switching import ChartRun, Elsewhere, has_singular_charts, starts_elsewhere
 from pendula.simulation.charts.undetermined import named
 from pendula.simulation.course import Course
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.events import Event, read_events
 from pendula.simulation.forces.narrow import NARROW, look_at_forces
+from pendula.simulation.inputs.feed import RunInputs
+from pendula.simulation.inputs.given import InputsGiven, check_inputs, with_inputs
 from pendula.simulation.loops.poses import Poses, check_start
 from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import Trajectory
@@ -35,9 +38,9 @@ def simulate(
     duration: float | None = None,
     *,
     t_span: Sequence[float] | None = None,
-    initial_state: State | Mapping[str, float] | None = None,
+    initial_state: State | Mapping[str, float | str] | None = None,
     parameters: Parameters = None,
-    inputs: Mapping[str, float | str] | None = None,
+    inputs: InputsGiven = None,
     tol: float = TOLERANCE,
     atol: float | None = None,
     stepper: str = "dop853",
@@ -49,6 +52,7 @@ def simulate(
     events: Sequence[Event | str] | None = None,
     chart_switching: bool = True,
     on_progress: Callable[[float, float, int], object] | None = None,
+    on_samples: Callable[[Array, Array, Array], object] | None = None,
     on_failure: Literal["return", "raise"] = "return",
 ) -> Trajectory:
     """The motion of a mechanism from an initial state.
@@ -60,9 +64,12 @@ def simulate(
         system: a system, a model, or the name of a library mechanism.
         duration: length of the run, from t = 0 or from the time of a given State; alternatively give ``t_span``.
         t_span: first and last time.
-        initial_state: a State, or changes to the model's initial state by name.
-        parameters: changes of parameters by name, or all values as an array.
-        inputs: values of inputs by name: numbers, or expressions of t and parameters in text.
+        initial_state: a State, or changes to the model's initial state by name: numbers, or text such as "30deg" or
+            "5 cm" (units other than deg by pint). A number of radians that looks like degrees gets a note.
+        parameters: changes of parameters by name (numbers, or text such as "50 cm"), or all values as an array.
+        inputs: inputs by name: numbers, expressions of t, coordinates, speeds and parameters in text ("-k*x", a
+            feedback law), a :class:`~pendula.Signal` or a pair (times, values), a Python function of (t, state), which
+            is slow, or a :class:`~pendula.Sampled` controller; or one Sampled controller for several inputs.
         tol: relative tolerance of a step (step-size control); also the absolute one unless ``atol`` is given.
         stepper: a name from :data:`pendula.extend.STEPPERS`: "dop853" (order 8), "rk45" (order 5), "taylor" (Taylor
             series, for high accuracy with up to 12 speeds; neither loops nor conditions on the motion such as abs),
@@ -80,6 +87,9 @@ def simulate(
             are in the coordinates of the system in any case. Without it the run stops there, and the outcome names the
             coordinate.
         on_progress: called as (t, t_end, steps) about ten times a second.
+        on_samples: called as (t, q, v) about ten times a second with the samples that are new, one row each, in the
+            system's coordinates, so that a long run can be shown while it continues. It needs ``samples``. Where the
+            run is repeated with shorter steps it goes back: samples replace earlier ones that do not lie before them.
         on_failure: "return" returns the trajectory up to the failure, with its outcome; "raise" raises.
 
     Returns:
@@ -97,19 +107,25 @@ def simulate(
     """
     expect_motion(stepper)
     system = system_of(system, "simulate")
+    about: tuple[str, ...] = ()
     if inputs:
-        system = with_inputs(system, inputs)
+        system, about = with_inputs(system, inputs)
     settings = Settings.checked(
         initial_state.t if isinstance(initial_state, State) else 0.0, duration, t_span, tol=tol, atol=atol,
         stepper=stepper, step=step, samples=samples, constraints=constraints, baumgarte_rate=baumgarte_rate,
         max_steps=max_steps, on_failure=on_failure, chart_switching=chart_switching,
     )  # fmt: skip
+    check_inputs(system, settings)
     wanted = read_events(events)
     if wanted:
         settings.stepper.require("events")
     vector = parameter_vector(system, parameters)
     start, notes = start_state(system, initial_state, settings.span[0], vector)
-    return follow(Course(system, vector, start, settings, wanted, on_progress), notes, on_failure)
+    notes += about
+    if isinstance(system.inputs, RunInputs) and chart_switching and has_singular_charts(system):
+        settings = replace(settings, chart_switching=False)
+        notes += ("the run stays in its coordinates near their singularities, because of its inputs over time",)
+    return follow(Course(system, vector, start, settings, wanted, on_progress, on_samples), notes, on_failure)
 
 
 def follow(course: Course, notes: tuple[str, ...], on_failure: str = "return") -> Trajectory:
@@ -124,6 +140,8 @@ def follow(course: Course, notes: tuple[str, ...], on_failure: str = "return") -
     if not (course.settings.chart_switching and starts_elsewhere(system, start, vector)):
         system.accelerations(start.q, start.v, start.t, parameters=vector)  # raises if they are not determined
     run, more, poses, longest, elsewhere = _seen(course)
+    if isinstance(system.inputs, RunInputs):
+        more += system.inputs.after()
     found = trajectory_of(course, run, notes + more, poses, longest, elsewhere)
     if on_failure == "raise" and not found.ok:
         raise NoConvergence(": ".join(filter(None, (str(found.outcome), found.detail, *found.doubts))), last=run.y[-1])

@@ -10,11 +10,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pendula.errors import UsageError
+from pendula.errors import NotSupported, UsageError
 from pendula.numerics.steppers import checks
 from pendula.simulation.chunks import Chunk, Found, Job, ManySettings
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.ensemble import Ensemble
+from pendula.simulation.inputs.feed import RunInputs
+from pendula.simulation.inputs.given import with_inputs
 from pendula.simulation.starts import Starts, read_parameters, read_starts
 from pendula.simulation.store import CHUNK_BYTES, Store
 from pendula.simulation.workers import available_cores, run_chunks
@@ -36,6 +38,7 @@ def simulate_many(
     initial_states: Mapping[str, Any] | Sequence[Mapping[str, float] | State] | tuple[Array, Array],
     *,
     parameters: Mapping[str, Any] | Sequence[float] | Array | None = None,
+    inputs: Mapping[str, float | str] | None = None,
     tol: float = TOLERANCE,
     atol: float | None = None,
     stepper: str = "dop853",
@@ -59,6 +62,7 @@ def simulate_many(
         initial_states: arrays by name, one entry for each run (numbers apply to all runs, unnamed values are those of
             the model); or a list of States or of values by name; or (q, v), two arrays with a row for each run.
         parameters: changes by name, numbers or one for each run; or an array of all values, or one row for each run.
+        inputs: inputs of all runs by name: numbers, or expressions of t, coordinates, speeds and parameters in text.
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
         stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as for :func:`simulate`; others run one at a time.
         samples: number of equally spaced times, or the times, at which states are kept; default: only the end.
@@ -78,6 +82,7 @@ def simulate_many(
     Raises:
         UsageError: an argument is out of range, or an initial state is not finite (the message names the run).
         ComputationError: a worker process died.
+        NotSupported: an input is a time series, a function or a sampled controller: :func:`simulate` takes these.
 
     Example:
         >>> import numpy as np, pendula
@@ -88,6 +93,9 @@ def simulate_many(
     """
     begun = time.perf_counter()
     system = system_of(system, "simulate_many")
+    if inputs:
+        system, _ = with_inputs(system, inputs)
+    _refuse_over_time(system)
     starts, table = _all_starts(system, initial_states, parameters)
     runs = len(starts)
     settings = _settings(starts.t, duration, tol, atol, stepper, samples, max_steps)
@@ -111,6 +119,14 @@ def simulate_many(
         store.drop()
         raise
     return store.finish(table, count, time.perf_counter() - begun)
+
+
+def _refuse_over_time(system: System) -> None:
+    if isinstance(system.inputs, RunInputs):
+        raise NotSupported(
+            f'simulate_many takes inputs as numbers or text, and "{system.inputs.names[0]}" is '
+            f"{system.inputs.kind(system.inputs.names[0])}.\n  Try: simulate, one run at a time."
+        )
 
 
 def _all_starts(system: System, initial_states: Any, parameters: Any) -> tuple[Starts, Array]:

@@ -19,6 +19,7 @@ from pendula.errors import (
     UsageError,
 )
 from pendula.library.lookup import model_of
+from pendula.model.feedback import closed_loop
 from pendula.model.model import Model
 from pendula.system.layout import State
 from pendula.system.loops import assembly
@@ -65,7 +66,7 @@ def compile_system(model: Model | Equations | str, formulation: str | None = Non
     if engine not in ENGINES:
         raise UsageError(f'there is no engine "{engine}"; choose one of {", ".join(ENGINES)}')
     if not isinstance(model, Equations):
-        model = model_of(model, "compile_system", also="equations")
+        model = closed_loop(model_of(model, "compile_system", also="equations"))
     if engine == "recursive":
         if isinstance(model, Equations) or formulation is not None:
             raise UsageError("the recursive engine accepts no formulation: it derives no equations")
@@ -91,9 +92,15 @@ def compile_alike(system: System, model: Model) -> System:
     """The system of a changed model, with the same engine and formulation."""
     from pendula.system.recursive import RecursiveSystem  # slow to load
 
+    model = closed_loop(model)
     if isinstance(system, RecursiveSystem):
         return _recursive(model, symbolic_terms=system.symbolic_terms)
     if system.equations.written is not None:
+        if model.laws:
+            raise NotSupported(
+                f"equations of {system.written} take inputs as numbers or expressions of t, and the law of "
+                f'"{next(iter(model.laws))}" depends on the state.\n  Try: the model itself.'
+            )
         return compile_system(system.equations.written.rewrite(model))
     return compile_system(model, system.formulation)
 
@@ -109,6 +116,7 @@ def _recursive(model: Model, *, symbolic_terms: bool = False) -> System:
     """A recursive system that finds accelerations at one pose at least."""
     from pendula.system.recursive import RecursiveSystem  # slow to load
 
+    model = closed_loop(model)
     system = RecursiveSystem(model, symbolic_terms=symbolic_terms)
     if model.closures:
         _check_well_posed(system)

@@ -18,6 +18,9 @@ from pendula.system.layout import Array, Layout
 class Inputs:
     """The inputs of one model, whose values are expressions of parameters and perhaps of time."""
 
+    over_time = False
+    """whether some are given by a run: as time series, functions or sampled controllers"""
+
     def __init__(self, model: Model, layout: Layout) -> None:
         self._model = model
         self._layout = layout
@@ -52,8 +55,14 @@ class Inputs:
         values = self._layout.parameter_values(parameters) | {"t": float(t)}
         return np.array([e.evaluate(values) for e in self._expressions], dtype=float)
 
-    def rows(self, t: Array, given: Any, parameters: Array) -> Array:
-        """Values of the inputs: the given array, changes by name, or those of the model at the times t."""
+    def refuse_laws(self, who: str) -> None:
+        """Raises NotSupported if an input is a Python function or a sampled controller; here none is."""
+
+    def rows(self, t: Array, given: Any, parameters: Array, state: tuple[Any, Any] | None = None) -> Array:
+        """Values of the inputs: the given array, changes by name, or those of the model at the times t.
+
+        ``state`` is (q, v), for inputs that a run evaluates as functions of the state.
+        """
         names = self._layout.inputs
         if isinstance(given, Mapping):
             return self._by_name(t, given, parameters)

@@ -41,7 +41,7 @@ def joint_wrenches(
     if not eq.transmitted:
         raise cannot(eq.formulation, "joint_forces")
     a, lam = system.solve(q, v, t, inputs=inputs, parameters=vector)
-    u = system.inputs.rows(np.asarray(t, dtype=float), inputs, vector)
+    u = system.inputs.rows(np.asarray(t, dtype=float), inputs, vector, (q, v))
     rows, batch = state_rows(system.layout, q, v, t, u, [(a, len(eq.v)), (lam, eq.loop_rows)])
     out = system.programs.transmitted(vector).rows(rows)
     if not np.all(np.isfinite(out)):

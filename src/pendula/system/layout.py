@@ -14,6 +14,7 @@ from pendula.model.joints import Coordinate
 from pendula.model.joints.orientation import Axes, Chart
 from pendula.model.model import Model
 from pendula.model.names import suggestion
+from pendula.model.quantities import number_in
 from pendula.words import readable, some
 
 Array = Any  # numpy array of float64
@@ -152,12 +153,12 @@ class State:
         """All coordinates and speeds by name."""
         return {name: self[name] for name in self}
 
-    def replace(self, values: Mapping[str, float]) -> State:
-        """A copy with some coordinates or speeds changed."""
+    def replace(self, values: Mapping[str, float | str]) -> State:
+        """A copy with some coordinates or speeds changed: numbers, or text such as "30deg" or "5 cm"."""
         q, v = np.array(self.q, dtype=float), np.array(self.v, dtype=float)
         for name, value in values.items():
             which, k = self.layout.position(name)
-            (q if which == "q" else v)[k] = float(value)
+            (q if which == "q" else v)[k] = number_in(value, self.layout.units.get(name, ""), name)
         return State(self.t, q, v, self.layout)
 
     def __str__(self) -> str:

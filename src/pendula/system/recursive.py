@@ -201,8 +201,14 @@ class RecursiveSystem(System):
         self, q: Any, v: Any, t: Any, inputs: Any, vector: Array, extra: Sequence[tuple[Any, int]] = ()
     ) -> tuple[Array, tuple[int, ...]]:
         """One row [t, q, v, u, ...] per state, and the batch shape."""
-        u = self.inputs.rows(np.asarray(t, dtype=float), inputs, vector)
+        u = self.inputs.rows(np.asarray(t, dtype=float), inputs, vector, (q, v))
         return state_rows(self.layout, q, v, t, u, extra)
+
+    def _known(self, q: Any, v: Any, t: Any, inputs: Any) -> Any:
+        """Inputs for the symbolic equations, which know the model's only, and not those of a run."""
+        if not self.inputs.over_time:
+            return inputs
+        return self.inputs.rows(np.asarray(t, dtype=float), inputs, self.parameters, (q, v))
 
     def _found(
         self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters
@@ -260,7 +266,7 @@ class RecursiveSystem(System):
     def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """Generalized forces f of M v' = f + G^T lam, with bias forces (velocity products), shape (..., speeds)."""
         if self.symbolic_terms:
-            return self._symbolic.forces(q, v, t, inputs=inputs, parameters=parameters)
+            return self._symbolic.forces(q, v, t, inputs=self._known(q, v, t, inputs), parameters=parameters)
         return -self.residual(q, v, np.zeros(len(self.layout.speeds)), t, inputs=inputs, parameters=parameters)
 
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
@@ -415,7 +421,8 @@ class RecursiveSystem(System):
         With closed loops: Jacobians of M a - f - G^T lam and of G a - c, from the symbolic equations.
         """
         if self.model.closures or self.symbolic_terms:
-            return self._symbolic.residual_jacobian(by, q, v, a, lam, t, inputs=inputs, parameters=parameters)
+            known = self._known(q, v, t, inputs)
+            return self._symbolic.residual_jacobian(by, q, v, a, lam, t, inputs=known, parameters=parameters)
         count, n = self._count(by), len(self.layout.speeds)
         rows, batch = self._rows(q, v, t, inputs, parameter_vector(self, parameters), extra=[(a, n)])
         given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
@@ -437,7 +444,8 @@ class RecursiveSystem(System):
         depend on it stay constant. For closed loops the symbolic equations provide the Jacobian.
         """
         if self.model.closures or self.symbolic_terms:
-            return self._symbolic.acceleration_jacobian(by, q, v, t, inputs=inputs, parameters=parameters)
+            known = self._known(q, v, t, inputs)
+            return self._symbolic.acceleration_jacobian(by, q, v, t, inputs=known, parameters=parameters)
         count, n = self._count(by), len(self.layout.speeds)
         rows, batch = self._rows(q, v, t, inputs, parameter_vector(self, parameters))
         self._found(q, v, t, inputs, parameters)  # raises if v' is not determined

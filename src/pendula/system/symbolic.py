@@ -112,7 +112,7 @@ class SymbolicSystem(System):
         self, q: Any, v: Any, t: Any, inputs: Any, vector: Array, extra: Sequence[tuple[Any, int]] = ()
     ) -> tuple[Array, tuple[int, ...]]:
         """One row [t, q, v, u, ...] per state, and the batch shape."""
-        u = self.inputs.rows(np.asarray(t, dtype=float), inputs, vector)
+        u = self.inputs.rows(np.asarray(t, dtype=float), inputs, vector, (q, v))
         return state_rows(self.layout, q, v, t, u, extra)
 
     def _block(self, name: str, values: Callable[[], Sequence[Any]], rows: Array, vector: Array) -> Array:

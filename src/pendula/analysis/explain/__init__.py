@@ -1,1 +1,1 @@
-"""Derivations told step by step, each step compared with an independent evaluation."""
+"""Derivations explained step by step, each step compared with an independent evaluation."""

@@ -95,7 +95,7 @@ class Explanation:
 
     @property
     def formulation(self) -> str:
-        """The formulation whose derivation is told."""
+        """The formulation whose derivation is explained."""
         return self.story.equations.formulation
 
     @property

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,13 @@ from pendula.system.orientation.singularities import Nearest
 from pendula.system.system import System
 from pendula.tables.tabular import Tabular
 from pendula.words import readable
+
+if TYPE_CHECKING:
+    from pendula.analysis.control.estimators import Estimator
+    from pendula.analysis.control.gains import Gain
+    from pendula.analysis.control.reach import Reach
+    from pendula.analysis.control.responses import Bode, RootLocus, StepResponse
+    from pendula.analysis.control.space import StateSpace
 
 
 @dataclass(frozen=True)
@@ -279,6 +287,97 @@ class LinearModel(Tabular):
         from pendula.analysis.linear.output import as_control
 
         return as_control(self)
+
+    # -- control ----------------------------------------------------------------------------------
+
+    def state_space(self, outputs: Sequence[str] | str | None = None) -> StateSpace:
+        """x' = A x + B u, y = C x with the states x = (e, e') and named outputs.
+
+        Args:
+            outputs: coordinates and speeds of the model, expressions ("x + l*sin(theta)"), parts of points of bodies
+                ("pole.tip.x", "pole.tip.vx"); derivatives are exact. Default: the coordinates e.
+        """
+        from pendula.analysis.control.space import state_space
+
+        return state_space(self, outputs)
+
+    def lqr(self, Q: Any, R: Any = 1.0, *, cross: Any = None, every: float | None = None) -> Gain:
+        """The linear-quadratic regulator: u = -K x minimizes the integral of x^T Q x + u^T R u.
+
+        Args:
+            Q: weights of the states (e, e'): by name (others zero), as a diagonal, a matrix, or one number.
+            R: weights of the inputs, likewise.
+            cross: weight N of the term 2 x^T N u, shape (states, inputs).
+            every: sampling time; the gain is then for samples with zero-order hold, and the cost is a sum over them.
+
+        Raises:
+            UsageError: a motion that does not decay is out of reach of the inputs; the message names it.
+            ComputationError: the weights leave such a motion without cost.
+        """
+        from pendula.analysis.control.gains import lqr
+
+        return lqr(self, Q, R, cross=cross, every=every)
+
+    def place(self, poles: Sequence[complex] | Array, *, every: float | None = None) -> Gain:
+        """State feedback with these poles p of the closed loop [1/time]; with a sampling time, exp(p*every)."""
+        from pendula.analysis.control.gains import place
+
+        return place(self, poles, every=every)
+
+    def kalman(
+        self,
+        outputs: Sequence[str] | str | None = None,
+        *,
+        process: Any = 1.0,
+        measurement: Any = 1.0,
+        every: float | None = None,
+    ) -> Estimator:
+        """The stationary Kalman filter of noisy outputs.
+
+        Args:
+            outputs: as in :meth:`state_space`.
+            process: intensity of white noise: by names of inputs (forces that nobody measures) or of states; one number
+                means that of all inputs.
+            measurement: intensity of the white noise of the outputs, by name, as a diagonal, a matrix, or one number.
+            every: sampling time. The noise of a sample then has the variance measurement/every, and the process noise
+                adds up between samples.
+
+        Raises:
+            UsageError: the outputs do not show a motion that does not decay; the message names it.
+        """
+        from pendula.analysis.control.estimators import kalman
+
+        return kalman(self, outputs, process, measurement, every)
+
+    def bode(
+        self, outputs: Sequence[str] | str | None = None, inputs: Sequence[str] | str | None = None, *,
+        frequencies: Any = None,
+    ) -> Bode:  # fmt: skip
+        """Frequency response of outputs (as in :meth:`state_space`) to inputs, at ``frequencies`` [rad/time]."""
+        return self.state_space(outputs).selected(None, inputs).bode(frequencies)
+
+    def step(
+        self, outputs: Sequence[str] | str | None = None, inputs: Sequence[str] | str | None = None, *,
+        duration: float | None = None, samples: int = 501,
+    ) -> StepResponse:  # fmt: skip
+        """Outputs (as in :meth:`state_space`) after a unit step of each input, exact at the samples."""
+        return self.state_space(outputs).selected(None, inputs).step(duration, samples)
+
+    def root_locus(self, output: str, input: str | None = None, *, gains: Any = None) -> RootLocus:
+        """Poles of the closed loop ``input = -k*output`` over the gain k; default: small to large effects."""
+        return self.state_space([output]).selected(None, input).root_locus(gains)
+
+    def controllability(self) -> Reach:
+        """Whether the inputs reach all motions; those that they do not reach, in words."""
+        from pendula.analysis.control.reach import controllability
+
+        return controllability(self)
+
+    def observability(self, outputs: Sequence[str] | str | None = None) -> Reach:
+        """Whether outputs (as in :meth:`state_space`) show all motions; those that they do not show, in words."""
+        from pendula.analysis.control.reach import observability
+
+        return observability(self, outputs)
 
     def latex(self, digits: int = 6) -> str:
         """The equations M e'' + C e' + K e = F u with their numbers, as LaTeX."""

@@ -13,15 +13,25 @@ if TYPE_CHECKING:
     from pendula.analysis.linear.model import LinearModel
 
 
-def as_control(model: LinearModel) -> Any:
-    """A ``control.StateSpace`` with the names of states, inputs and outputs."""
+def control_package(who: str) -> Any:
+    """The package python-control.
+
+    Raises:
+        UsageError: it is not installed.
+    """
     try:
         import control  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ImportError:
         raise UsageError(
-            "to_control() needs the package control, which is not installed.\n"
+            f"{who} needs the package control, which is not installed.\n"
             "  Try: pip install control (or `pip install pendula[control]`)."
         ) from None
+    return control
+
+
+def as_control(model: LinearModel) -> Any:
+    """A ``control.StateSpace`` with the names of states, inputs and outputs."""
+    control = control_package("to_control()")
     n, m = len(model.M), model.F.shape[1]
     B = model.B if m else np.zeros((2 * n, 1))  # python-control requires at least one input
     return control.ss(

@@ -8,7 +8,7 @@ import click
 
 from pendula.app import options as opt
 from pendula.app.commands.linear import chosen_or_exit, point_data, point_head
-from pendula.app.point import Asked, at_option, at_values, mechanism_options, rate_option, read_asked, read_range
+from pendula.app.point import Asked, at_option, mechanism_options, rate_option, read_asked, read_at, read_range
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.present.words.tables import heading
@@ -77,7 +77,7 @@ def _driven(
 
     if any("=" not in text for text in at):
         raise UsageError(f'--at expects values such as theta=180deg for a driven model, found "{at[0]}"')
-    where = opt.read_numbers(asked.values, at_values(at), "--at")
+    where = read_at(asked, at)
     found = floquet_chart(asked.system, x, y, at=where, samples=samples, on_progress=done, **settings)
     return [heading(f"{asked.model.name}: chart of multipliers")], {"model": asked.model.name, "at": where}, found
 

@@ -21,6 +21,7 @@ from pendula.app.point import (
     mechanism_options,
     rate_option,
     read_asked,
+    read_at,
 )
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
@@ -126,7 +127,7 @@ def _held(asked: Asked, at: tuple[str, ...], hold: float) -> tuple[Asked, Chosen
         raise UsageError(f'--at expects values such as theta=180deg with --hold, found "{at[0]}"')
     if asked.rates:
         raise UsageError("--hold and --rate exclude each other: motions are held about an equilibrium at rest")
-    values = opt.read_numbers(asked.values, at_values(at), "--at")
+    values = read_at(asked, at)
     model = linearize_motions(asked.system, values, hold=hold)
     system = model.system
     assert system is not None

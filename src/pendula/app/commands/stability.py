@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from pendula.app.commands.linear import chosen_or_exit, point_data, point_head
-from pendula.app.options import draw, echo_json, file_of, plot_option, read_numbers, with_all
-from pendula.app.point import Asked, at_option, at_values, mechanism_options, rate_option, read_asked, read_range
+from pendula.app.options import draw, echo_json, file_of, plot_option, with_all
+from pendula.app.point import Asked, at_option, mechanism_options, rate_option, read_asked, read_at, read_range
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.present.words.tables import heading
@@ -127,7 +127,7 @@ def floquet_command(
         raise UsageError(f'--at expects values such as theta=180deg here, found "{at[0]}"')
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, rates=(), progress=progress)
-        where = read_numbers(asked.values, at_values(at), "--at")
+        where = read_at(asked, at)
         settings: dict[str, Any] = {"period": period, "at": where, "close": close, "tol": tol}
         progress.say("integrating deviations over a period")
         if over is not None:

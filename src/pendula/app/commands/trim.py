@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pendula.app.options import echo_json, in_options, read_numbers
-from pendula.app.point import Asked, at_values, mechanism_options, read_asked
+from pendula.app.options import echo_json, in_options
+from pendula.app.point import Asked, mechanism_options, read_asked, read_at
 from pendula.app.progress import Progress
 from pendula.errors import NoConvergence, UsageError
 from pendula.present.words.tables import heading
@@ -43,7 +43,7 @@ def trim_command(hold: tuple[str, ...], wanted: tuple[str, ...], as_json: bool, 
 
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, rates=(), progress=progress)
-        held = read_numbers(asked.values, at_values(hold, "--hold"), "--hold")
+        held = read_at(asked, hold, "--hold")
         progress.say("solving for trim")
         try:
             found = trim(asked.system, held, wanted)

@@ -24,6 +24,8 @@ PURPOSES = {
     "parquet": "results as Parquet files (.parquet)",
     "units": 'quantities such as "0.5 ft" in model files',
     "cluster": "studies on Dask clusters",
+    "casadi": "equations as CasADi functions",
+    "fmu": "a C compiler (Zig) for FMUs",
     "studio": "the studio in the browser",
 }
 """what each extra of the package adds; an extra that is missing here is for developers"""

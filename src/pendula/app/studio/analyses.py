@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_PLAYED = 12
 """Modes whose motion is part of the result."""
 PIECE = 10
-"""Points of a root locus that are told at a time."""
+"""Points of a root locus in one piece of a result."""
 MOST_ROOTS = 60
 """Freedoms up to which a root locus is drawn."""
 
@@ -59,7 +59,8 @@ def equilibria(job: Job) -> dict[str, Any]:
     from pendula.present.words.equilibria import equilibrium_data
 
     asked, found = found_equilibria(job)
-    job.tell.piece({"equilibria": [equilibrium_data(asked.system, one) for one in found]})
+    units = dict(found.units) | {"potential": asked.model.unit_names.energy}
+    job.tell.piece({"equilibria": [equilibrium_data(asked.system, one) for one in found], "units": units})
     return {**equilibria_data(asked, found, verdicts_of(asked, found, job.tell)), "ok": bool(len(found))}  # type: ignore[arg-type]
 
 

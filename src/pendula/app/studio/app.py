@@ -81,6 +81,7 @@ def make_app(
         Route("/api/library", library, methods=["GET"]),
         Route("/api/library/{name}", template, methods=["GET"]),
         Route("/api/schema", schema, methods=["GET"]),
+        Route("/api/choices", choices, methods=["GET"]),
         Route("/api/files", files, methods=["GET"]),
         Route("/api/models/{name}", read_model, methods=["GET"]),
         Route("/api/models/{name}", write_model, methods=["PUT"]),
@@ -246,6 +247,11 @@ async def schema(request: Request) -> Response:
     return await _answer(request, "schema", {})
 
 
+async def choices(request: Request) -> Response:
+    """Names from the registries: formulations, languages, steppers, figures."""
+    return await _answer(request, "choices", {})
+
+
 async def check(request: Request) -> Response:
     """The problems of a model, and its other view."""
     return await _answer(request, "check", await _json(request))
@@ -334,10 +340,10 @@ async def events(socket: WebSocket) -> None:
             woken.cancel()
             await asyncio.sleep(GATHERED)
             wake.clear()
-            told = list(changed.values())
+            news = list(changed.values())
             changed.clear()
-            if told and not waiting.done():
-                await socket.send_json({"jobs": told})
+            if news and not waiting.done():
+                await socket.send_json({"jobs": news})
     except (WebSocketDisconnect, RuntimeError):
         pass
     finally:

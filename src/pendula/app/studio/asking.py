@@ -21,7 +21,7 @@ MOST_ENTRIES = 10_000
 
 
 class Tell(Protocol):
-    """Where work tells its progress."""
+    """What receives the progress of work."""
 
     def say(self, text: str) -> None:
         """What is being done now."""

@@ -1,4 +1,4 @@
-"""Jobs that write files: the report, pages that move, figures, and a script that reproduces what is shown."""
+"""Jobs that write files: the report, pages that move, figures, data, and a script that reproduces what is shown."""
 
 from __future__ import annotations
 
@@ -109,6 +109,29 @@ def _pictured(of: str, job: Job) -> tuple[Any, str]:
 
     asked, chosen = analyses.chosen_point(job)
     return linearize(asked.system, chosen.point), asked.model.name
+
+
+def data(job: Job) -> dict[str, Any]:
+    """A run as a table, CSV: times, states and energies, with units in the first line."""
+    import csv
+    import io
+
+    from pendula.app.studio.motions import energies, of_run, simulated
+
+    text, options = of_run(job)
+    found = simulated(job, text, options)
+    units, layout = found.system.model.unit_names, found.joint_layout
+    columns = {f"time [{layout.time_unit}]": found.t}
+    for name in (*layout.coordinates, *layout.speeds):
+        columns[f"{name} [{layout.units[name]}]" if layout.units[name] else name] = found[name]
+    for name, values in energies(found).items():
+        columns[f"{'energy error' if name == 'error' else name} [{units.energy}]"] = values
+    file = io.StringIO()
+    rows = csv.writer(file, lineterminator="\n")
+    rows.writerow(columns)
+    rows.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+    stem = f"{plain_name(found.system.model.name)}-run"
+    return {"file": job.write(stem, ".csv", lambda path: write_text(path, file.getvalue())), "columns": list(columns)}
 
 
 def script(job: Job) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Who may ask: the token, the address and the origin of a request, its size and its time, and headers of all answers.
 
-:class:`Guard` stands before all routes. A request passes if it carries the token of this studio, if it is addressed to
-the loopback address and port that the studio listens on (which defeats DNS rebinding), and if it comes from the
-studio's own page (or from no page at all). Others get 403 without a reason.
+:class:`Guard` checks every request before the routes see it. A request passes if it carries the token of this studio,
+if it is addressed to the loopback address and port that the studio listens on (which defeats DNS rebinding), and if it
+comes from the studio's own page (or from no page at all). Others get 403 without a reason.
 """
 
 from __future__ import annotations

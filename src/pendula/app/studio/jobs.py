@@ -1,11 +1,10 @@
-"""Jobs: what was asked, how far it is, where its result is. Results are in files before anyone is told of them."""
+"""Jobs: what was asked, how far it is, where its result is. A job is reported as done once its result is in a file."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import secrets
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from pendula.app.studio.folder import Folder
 from pendula.app.studio.guard import Refused
 from pendula.app.studio.kinds import KINDS, PASSING, QUICK, read_head
 from pendula.app.studio.limits import IDLE_SECONDS, LISTED, PASSING_KEPT, PIECES, REMEMBERED, WAITING_BYTES, Limits
+from pendula.app.studio.scratch import Scratch, remove_abandoned
 
 FINISHED = ("done", "failed", "cancelled")
 
@@ -80,7 +80,7 @@ class Jobs:
         self._long = Crew(limits.workers, limits.each, limits.memory)
         self._quick = Crew(2, 1, limits.memory)
         self._desk = Crew(2, 1, limits.memory)
-        self._passing = tempfile.TemporaryDirectory(prefix="pendula-studio-")
+        self._passing = Scratch()
         self._records: dict[str, Record] = {}
         self._chores: list[asyncio.Task[None]] = []
         self._held = 0  # characters of the models of all jobs that have not finished
@@ -89,6 +89,7 @@ class Jobs:
     async def open(self) -> None:
         """Finds the results of earlier studios, and starts the first workers."""
         self._folder.prepare()
+        remove_abandoned()
         self._find_earlier()
         chores = (self._desk.warm({"question": "library", "given": {}}), self._quick.warm({"warm": True}), self._rest())
         self._chores = [asyncio.create_task(chore) for chore in chores]
@@ -100,7 +101,7 @@ class Jobs:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(crew.close() for crew in (self._long, self._quick, self._desk)))
-        self._passing.cleanup()
+        self._passing.close()
         with contextlib.suppress(OSError):
             self._folder.results.rmdir()  # if nothing is in it
 
@@ -154,7 +155,7 @@ class Jobs:
             raise Refused(429, "the jobs that wait hold too much text; try again when some are done")
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
         name = f"{stamp}-{kind}-{secrets.token_hex(4)}"
-        home = Path(self._passing.name) if kind in PASSING else self._folder.results
+        home = self._passing.path if kind in PASSING else self._folder.results
         record = Record(name, kind, title, client, time.time(), home / f"{name}.json")
         self._records[name] = record
         self._forget_old()
@@ -174,11 +175,11 @@ class Jobs:
             "file": str(record.file),
         }
 
-        def progress(told: dict[str, Any]) -> None:
-            if "progress" in told:
-                record.progress = told["progress"]
+        def progress(news: dict[str, Any]) -> None:
+            if "progress" in news:
+                record.progress = news["progress"]
             elif len(record.pieces) < PIECES:
-                record.pieces.append(told["piece"])
+                record.pieces.append(news["piece"])
             self._tell(record)
 
         def begin() -> None:

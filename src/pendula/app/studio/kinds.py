@@ -24,11 +24,12 @@ KINDS = {
     "report": "exports:report",
     "page": "exports:page",
     "figure": "exports:figure",
+    "data": "exports:data",
     "script": "exports:script",
 }
 """Every kind of job, and the function that does it."""
 QUICK = frozenset({"live", "equations", "script", "linear", "modes"})
-"""Kinds that a person waits for: they have workers of their own."""
+"""Kinds that a person waits for: they have separate workers."""
 PASSING = frozenset({"live", "equations", "script"})
 """Kinds whose results are not kept: they follow from the model at once."""
 

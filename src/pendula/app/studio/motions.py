@@ -10,6 +10,7 @@ import numpy as np
 from pendula.app.studio.asking import Options, asked_model, compiled, number_of
 from pendula.app.studio.folder import RUN, checked_name, plain_name
 from pendula.app.studio.guard import Refused
+from pendula.app.studio.preview import Preview
 from pendula.app.studio.work import Job, read_result
 from pendula.errors import UsageError
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
@@ -30,7 +31,7 @@ def run(job: Job) -> dict[str, Any]:
     from pendula.app.commands.simulate import run_data
 
     name = job.options.text("name")
-    found = simulated(job, job.text, job.options)
+    found = simulated(job, job.text, job.options, preview=True)
     stem = plain_name(found.system.model.name) + "-run"
     if name:
         try:
@@ -58,13 +59,14 @@ def energies(found: Trajectory) -> dict[str, Any]:
     return {**{name: found[name] for name in names}, "error": found.energy_error}
 
 
-def simulated(job: Job, text: str, options: Options, **changes: Any) -> Trajectory:
+def simulated(job: Job, text: str, options: Options, *, preview: bool = False, **changes: Any) -> Trajectory:
     """The run that some options describe.
 
     Args:
-        job: where progress is told.
+        job: receives the progress.
         text: of the model.
         options: duration, tol, samples, stepper, step, start, parameters, inputs, events.
+        preview: whether to pass on the motion while it is computed.
         changes: arguments of ``simulate`` that replace those of the options.
     """
     from pendula.simulation.simulate import simulate
@@ -85,7 +87,8 @@ def simulated(job: Job, text: str, options: Options, **changes: Any) -> Trajecto
     job.tell.say("deriving and compiling")
     system = compiled(model, options.text("formulation") or None)
     job.tell.say(f"simulating {model.name}")
-    return simulate(system, on_progress=job.tell.update, **how)
+    watch = Preview(job.tell, system, samples, how["duration"]).take if preview else None
+    return simulate(system, on_progress=job.tell.update, on_samples=watch, **how)
 
 
 def earlier(job: Job, name: Any) -> tuple[str, Options]:
@@ -101,7 +104,7 @@ def earlier(job: Job, name: Any) -> tuple[str, Options]:
 
 
 def of_run(job: Job) -> tuple[str, Options]:
-    """Model and options of the run that a job is about: an earlier one, or one of its own."""
+    """Model and options of the run that a job is about: an earlier one, or the one that its options describe."""
     name = job.options.value("run")
     return (job.text, job.options) if name is None else earlier(job, name)
 

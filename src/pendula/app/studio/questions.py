@@ -1,11 +1,11 @@
-"""Questions that are answered at once: whether a model is valid, what the library holds, the schema of model files."""
+"""Questions that are answered at once: whether a model is valid, what the library and the registries hold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from pendula.app.studio.model_text import check_data, check_text
+from pendula.app.studio.text.model_text import check_data, check_text
 from pendula.errors import PendulaError, UsageError
 
 
@@ -15,14 +15,17 @@ def answer(question: str, given: Mapping[str, Any]) -> Any:
     Raises:
         PendulaError: the question cannot be answered; the message says why.
     """
-    return {"check": _check, "library": _library, "template": _template, "schema": _schema}[question](given)
+    return _ANSWERS[question](given)
 
 
 def _check(given: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(given.get("text"), str):
         return check_text(given["text"])
     if isinstance(given.get("data"), Mapping):
-        return check_data(given["data"])
+        before = given.get("before", "")
+        if not isinstance(before, str):
+            raise UsageError('"before" must be the text of the model before the change')
+        return check_data(given["data"], before)
     raise UsageError('a check needs "text" (TOML) or "data" (a table)')
 
 
@@ -64,3 +67,24 @@ def _schema(given: Mapping[str, Any]) -> dict[str, Any]:
     from pendula.model.files import schema
 
     return schema()
+
+
+def _choices(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a page offers: formulations, languages of equations, steppers and figures, as they are registered."""
+    from pendula.app.studio.exports import FIGURES
+    from pendula.equations.formulations.registry import FORMULATIONS
+    from pendula.formats import formats
+    from pendula.numerics.steppers.stepper import STEPPERS
+
+    languages = formats("Equations")
+    return {
+        "formulations": list(FORMULATIONS),
+        "languages": [{"name": name, "summary": languages.summary(name)} for name in languages],
+        "steppers": [{"name": name, "summary": STEPPERS.summary(name)} for name in STEPPERS],
+        "figures": list(FIGURES),
+    }
+
+
+_ANSWERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "check": _check, "library": _library, "template": _template, "schema": _schema, "choices": _choices,
+}  # fmt: skip

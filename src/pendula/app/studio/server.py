@@ -48,7 +48,7 @@ class _Server(uvicorn.Server):
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Starts, and tells when requests are answered."""
+        """Starts, and calls ``ready`` once requests are answered."""
         await super().startup(sockets)
         self._ready()
 
@@ -94,7 +94,7 @@ def serve(
     tell: Callable[[str], Any] = print,
     open_page: bool = True,
 ) -> None:
-    """Serves a studio until it is told to end.
+    """Serves a studio until a signal ends it.
 
     Args:
         folder: where models, runs and results are.

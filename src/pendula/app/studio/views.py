@@ -14,7 +14,7 @@ def live(job: Job) -> dict[str, Any]:
 
     model = asked_model(job.text, job.options)
     job.tell.say("deriving the equations")
-    return live_content(model)
+    return live_content(model, with_modes=False)
 
 
 def equations(job: Job) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The work of jobs: every kind of job by name, what it computes, and how its result is stored.
 
-A kind is a function of the model's text, the options and where to tell progress; it returns plain data. Results go
+A kind is a function of the model's text, the options and a receiver of its progress; it returns plain data. Results go
 into a file before they are reported. Its first line is the head: what was asked, when, and how it ended.
 """
 
@@ -31,7 +31,7 @@ class Job:
     Attributes:
         text: of the model.
         options: of this kind.
-        tell: where to tell the progress.
+        tell: receives the progress.
         folder: of the studio, for results of other jobs and for files.
         files: names of files that were written.
     """
@@ -69,7 +69,7 @@ def perform(request: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     Args:
         request: ``id``, ``kind``, ``text``, ``options``, ``title``, the ``folder`` of the studio and the ``file`` for
             the result.
-        tell: where to tell the progress.
+        tell: receives the progress.
     """
     began = time.time()
     job = Job(request["text"], Options(request["options"]), tell, Folder(Path(request["folder"])))

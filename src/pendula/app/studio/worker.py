@@ -20,7 +20,9 @@ from typing import Any
 from pendula.app.studio.limits import FILE_BYTES, WORN_ANSWERS, WORN_MEMORY
 from pendula.extensions import load_installed
 
-LOOK = 1.0  # seconds between looks whether the server is still there
+LOOK = 1.0  # seconds between looks whether the server is still there, and at the memory
+SHARED = 500_000_000
+"""Memory that a process has in common with others, such as the code of libraries, beyond what it may use [bytes]."""
 TELL = 0.1  # seconds between two messages of progress
 
 
@@ -28,7 +30,7 @@ def main(parent: int, memory: int) -> None:
     """Answers requests until standard input ends."""
     answers = _own_output()
     _bound(memory)
-    _end_with(parent)
+    _end_with(parent, memory)
     load_installed()
     tell = Teller(answers)
     for count, line in enumerate(sys.stdin, start=1):
@@ -40,7 +42,7 @@ def main(parent: int, memory: int) -> None:
 
 
 class Teller:
-    """Progress of the work, in the form in which :class:`pendula.app.progress.Progress` is told it."""
+    """Sends the progress of the work, called as :class:`pendula.app.progress.Progress` is."""
 
     def __init__(self, answers: int) -> None:
         self._answers = answers
@@ -62,7 +64,7 @@ class Teller:
         self.send({"progress": {"fraction": None, "text": text}})
 
     def fraction(self, done: float) -> None:
-        """How much of it is done, from 0 to 1; told at most ten times a second."""
+        """How much of it is done, from 0 to 1; sent at most ten times a second."""
         now = time.monotonic()
         if now - self._last >= TELL:
             self._last = now
@@ -147,8 +149,12 @@ def _most_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def _end_with(parent: int) -> None:
-    """Ends this process when the server ends, also in the middle of long work."""
+def _end_with(parent: int, memory: int) -> None:
+    """Ends this process when the server ends, also in the middle of long work, or when it has used too much memory.
+
+    The system itself bounds the memory of a process on Linux; elsewhere this is the only bound, and where the memory
+    of a process is unknown (Windows) there is none.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
@@ -157,7 +163,7 @@ def _end_with(parent: int) -> None:
             ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
     def watch() -> None:
-        while os.getppid() == parent:
+        while os.getppid() == parent and _most_memory() <= memory + SHARED:
             time.sleep(LOOK)
         os._exit(1)
 

@@ -1,4 +1,4 @@
-"""Writes SymEngine expressions as Python or C source."""
+"""Writes SymEngine expressions as source text of a language: one walk, and one description for each language."""
 
 from __future__ import annotations
 
@@ -18,29 +18,56 @@ _SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(5)  # operator precedence of a pie
 
 @dataclass(frozen=True)
 class Language:
-    """A target language of generated code."""
+    """How expressions are written in a language."""
 
     title: str
     prefix: str = ""
     """prefix of functions, such as ``math.``"""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """functions whose name is not that of the C library; without the prefix"""
+    pi: str = "M_PI"
+    power: str = "pow({}, {})"
+    """base and exponent; an operator, if it is not a call"""
+    choice: str = "(({test}) ? ({this}) : ({other}))"
+    both: str = " && "
+    either: str = " || "
+    negation: str = "(!{})"
+    truths: tuple[str, str] = ("0", "1")
+    """false and true"""
+    integers: bool = False
+    """whether integers are written without a decimal point"""
+    reserved: frozenset[str] = frozenset()
+    """words that a name of the model may not have in a program"""
     spelled: Mapping[str, str] = field(default_factory=dict)
     """names of a model that mean something else in the language, and what replaces them"""
-
-    @property
-    def is_python(self) -> bool:
-        """Whether it is Python, not C."""
-        return self.title == "python"
 
     def name_of(self, symbol: Any) -> str:
         """A symbol in this language."""
         return self.spelled.get(str(symbol), str(symbol))
 
+    def function(self, name: str) -> str:
+        """A function of the expression language; raises NotSupported if the language has none."""
+        if name not in SPELLED:
+            raise NotSupported(f"there is no {self.title} for the function {name}")
+        return self.prefix + self.renamed.get(name, SPELLED[name])
 
-PYTHON = Language("python", "math.")
+
+PYTHON = Language(
+    "python",
+    "math.",
+    pi="math.pi",
+    power="{}**{}",
+    choice="(({this}) if {test} else ({other}))",
+    both=" and ",
+    either=" or ",
+    negation="(not {})",
+    truths=("False", "True"),
+    integers=True,
+)
 C = Language("c")
 
 SPELLED: Column[str] = Column(
-    "names in Python and C",
+    "names in programs",
     {**{name: function.c for name, function in FUNCTIONS.items() if function.c}, "abs": "fabs"},
     without=("sign", "min", "max", "hypot"),  # equations contain them as Piecewise or powers
 )
@@ -73,19 +100,19 @@ def _write(e: Any, language: Language) -> tuple[str, int]:
         return _power(e, language)
     if isinstance(e, se.Piecewise):
         return _cases(e.args, language), _SUM - 1
-    name = function_name(e)
-    if name not in SPELLED:
-        raise NotSupported(f"there is no {language.title} for {type(e).__name__}")
-    return f"{language.prefix}{SPELLED[name]}({', '.join(_write(a, language)[0] for a in e.args)})", _ATOM
+    if isinstance(e, se.cot):  # SymEngine turns tan(x + pi/2) into it
+        return _write(1 / se.Function("tan")(e.args[0]), language)
+    function = language.function(function_name(e) or type(e).__name__)
+    return f"{function}({', '.join(_write(a, language)[0] for a in e.args)})", _ATOM
 
 
 def _number(e: Any, language: Language) -> tuple[str, int]:
     if isinstance(e, wrapper.BooleanAtom):
-        return str(bool(e)), _ATOM
+        return language.truths[bool(e)], _ATOM
     if e == se.pi:
-        return (f"{language.prefix}pi" if language.is_python else "M_PI"), _ATOM
+        return language.pi, _ATOM
     value = float(e)
-    text = repr(value) if not isinstance(e, se.Integer) or not language.is_python else str(int(e))
+    text = repr(value) if not isinstance(e, se.Integer) or not language.integers else str(int(e))
     return text, _ATOM if value >= 0 else _SUM
 
 
@@ -137,16 +164,16 @@ def _product(e: Any, language: Language) -> tuple[str, int]:
 def _power(e: Any, language: Language) -> tuple[str, int]:
     base, exponent = e.args
     if base == se.E:
-        return f"{language.prefix}exp({_write(exponent, language)[0]})", _ATOM
+        return f"{language.function('exp')}({_write(exponent, language)[0]})", _ATOM
     if exponent == se.Rational(1, 2):
-        return f"{language.prefix}sqrt({_write(base, language)[0]})", _ATOM
+        return f"{language.function('sqrt')}({_write(base, language)[0]})", _ATOM
     if isinstance(exponent, se.Number) and exponent < 0:
         return f"1.0/{_at_least(base ** (-exponent), _POWER, language)}", _PRODUCT
-    if not language.is_python:
-        if exponent == 2 and isinstance(base, se.Symbol):
-            return f"{language.name_of(base)}*{language.name_of(base)}", _PRODUCT
-        return f"pow({_write(base, language)[0]}, {_write(exponent, language)[0]})", _ATOM
-    return f"{_at_least(base, _ATOM, language)}**{_at_least(exponent, _ATOM, language)}", _POWER
+    if not language.power.endswith(")"):
+        return language.power.format(_at_least(base, _ATOM, language), _at_least(exponent, _ATOM, language)), _POWER
+    if exponent == 2 and isinstance(base, se.Symbol):
+        return f"{language.name_of(base)}*{language.name_of(base)}", _PRODUCT
+    return language.power.format(_write(base, language)[0], _write(exponent, language)[0]), _ATOM
 
 
 def _cases(args: tuple[Any, ...], language: Language) -> str:
@@ -154,22 +181,18 @@ def _cases(args: tuple[Any, ...], language: Language) -> str:
     text = _write(pairs[-1][0], language)[0]
     for value, condition in reversed(pairs[:-1]):
         test, this = _condition(condition, language), _write(value, language)[0]
-        text = f"(({this}) if {test} else ({text}))" if language.is_python else f"(({test}) ? ({this}) : ({text}))"
+        text = language.choice.format(test=test, this=this, other=text)
     return text
 
 
 def _condition(e: Any, language: Language) -> str:
     if isinstance(e, wrapper.BooleanAtom):
-        return str(bool(e)) if language.is_python else str(int(bool(e)))
+        return language.truths[bool(e)]
     if isinstance(e, (se.And, se.Or)):
-        words = {True: (" and ", " && "), False: (" or ", " || ")}[isinstance(e, se.And)]
-        return "(" + words[not language.is_python].join(_condition(a, language) for a in e.args) + ")"
+        word = language.both if isinstance(e, se.And) else language.either
+        return "(" + word.join(_condition(a, language) for a in e.args) + ")"
     if isinstance(e, se.Not):
-        return (
-            f"(not {_condition(e.args[0], language)})"
-            if language.is_python
-            else f"(!{_condition(e.args[0], language)})"
-        )
+        return language.negation.format(_condition(e.args[0], language))
     sign = {"StrictLessThan": "<", "LessThan": "<="}[type(e).__name__]
     a, b = (_write(x, language)[0] for x in e.args)
     return f"({a} {sign} {b})"

@@ -1,4 +1,4 @@
-"""Writes equations as text, LaTeX, Python, C or JSON."""
+"""Writes equations as text, LaTeX or JSON, and the entry for all formats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pendula.model.model import Model
 
 
 def print_equations(equations: Equations | Model | str, format: str = "text") -> str:
-    """Equations of motion in one of the formats text, latex, python, c, json, javascript, or one that was registered.
+    """Equations of motion as text, LaTeX, JSON or a program (python, c, cpp, julia, ...), or in a registered format.
 
     Args:
         equations: returned by :func:`pendula.derive`; a model, a system or the name of a library mechanism is derived.
@@ -42,20 +42,6 @@ def as_latex(eq: Equations) -> str:
     from pendula.equations.printing.latex import write_latex
 
     return write_latex(eq)
-
-
-def as_python(eq: Equations) -> str:
-    """Equations as a Python module."""
-    from pendula.equations.printing.programs import write_python
-
-    return write_python(eq)
-
-
-def as_c(eq: Equations) -> str:
-    """Equations as a C99 program."""
-    from pendula.equations.printing.programs import write_c
-
-    return write_c(eq)
 
 
 def as_json(eq: Equations) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 from pendula.model.checks.usage import scalars
@@ -29,9 +29,40 @@ def parameter_units(model: Model) -> dict[str, str]:
         >>> units["l"], units["g"], units["k1"]
         ('ft', 'ft/s^2', 'ft-lb/rad')
     """
+    return _units_of(model, model.parameters)
+
+
+def input_units(model: Model) -> dict[str, str]:
+    """Unit of every input that is the value of some field of a force, or a term of it; others are omitted.
+
+    Example:
+        >>> from pendula import library
+        >>> input_units(library.cart_pole())
+        {'F': 'N'}
+    """
+    return _units_of(model, model.inputs)
+
+
+def field_unit(model: Model, group: str, index: int, names: list[str]) -> str | None:
+    """Unit of a field of a body, a side of a joint or a force, by the names of its path; None if it is not known.
+
+    Example:
+        >>> from pendula import library
+        >>> field_unit(library.double_pendulum(), "bodies", 0, ["rod", "mass"])
+        'slug'
+    """
+    if group == "bodies":
+        return _in_body(".".join(names), model) or None
+    if group == "joints":
+        return model.unit_names.length if "position" in names else None
+    force = model.forces[index]
+    return _in_force(force, names[0], model) or None
+
+
+def _units_of(model: Model, names: Mapping[str, object]) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     for unit, expression in _fields(model):
-        for name in expression.names & model.parameters.keys():
+        for name in expression.names & names.keys():
             if unit and _is_term(expression, name):
                 found.setdefault(name, set()).add(unit)
     return {name: next(iter(units)) for name, units in found.items() if len(units) == 1}

@@ -67,7 +67,7 @@ def check_expressions(parts: Parts) -> Iterator[Problem]:
         yield Problem(f"parameter {quote(name)}", "", cause, f"did you mean {advice}" if advice else "")
     use = _Use(parts)
     for name, value in parts.inputs.items():
-        yield from use.with_time(f"input {quote(name)}", scalars(value, ""))
+        yield from use.of_state(f"input {quote(name)}", scalars(value, ""))
     yield from use.constant("model", scalars(parts.gravity, "gravity"))
     for name, value in parts.initial.items():
         yield from use.constant(f"initial {quote(name)}", scalars(value, ""))
@@ -137,6 +137,7 @@ class _Use:
         self.parts = parts
         self.known = parts.constants
         self.others = {*parts.state, *parts.inputs, *parts.unread_inputs, "t"}
+        self.moving = {*parts.state, "t"}
         self.good: set[str] = set()
 
     def element(self, element: str, item: Any, default: Use, *, fixed: Collection[str] = ()) -> Iterator[Problem]:
@@ -167,6 +168,10 @@ class _Use:
         """Expressions of parameters and time."""
         return self.check(element, found, ("t",), Use.TIME.value)
 
+    def of_state(self, element: str, found: Places) -> Iterator[Problem]:
+        """Expressions of parameters, time and state, without inputs: a feedback law."""
+        return self.check(element, found, self.moving, "parameters, coordinates, speeds and t")
+
     def anything(self, element: str, found: Places) -> Iterator[Problem]:
         """Expressions of all names of the model."""
         return self.check(element, found, self.others, Use.EVERYTHING.value)
@@ -178,7 +183,7 @@ class _Use:
                 continue
             missing = sorted(name for name in expression.names if name not in self.known and name not in more)
             for name in missing:
-                if not (self.parts.may_exist(name) and more is self.others):
+                if not (self.parts.may_exist(name) and (more is self.others or more is self.moving)):
                     yield self._missing(element, place, expression, name, more, words)
             if not missing and expression.text not in self.good and expression.names <= self.parts.values.keys():
                 try:

@@ -103,6 +103,11 @@ class TreeJoint(Joint):
     @field_validator("motion", mode="before")
     @classmethod
     def _single_motion(cls, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            raise ValueError(
+                "must be one expression of t, or a table by coordinate, found a list; try: "
+                'motion = "0.1*sin(5*t)", or motion = { x = "0.1*t", y = 0 }'
+            )
         return value if isinstance(value, dict) else {"": value}
 
     @model_validator(mode="after")

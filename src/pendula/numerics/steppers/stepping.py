@@ -30,6 +30,7 @@ GUARDED_STRETCH = 256  # attempted steps between two calls of a guard
 
 Progress = Callable[[float, float, int], object]
 Guard = Callable[[np.ndarray, np.ndarray], int | None]
+OnSamples = Callable[[np.ndarray, np.ndarray], object]
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ def integrate(
     coordinates: int | None = None,
     guard: Guard | None = None,
     inside_every: int = 0,
+    on_samples: OnSamples | None = None,
 ) -> Integration:
     """Solve y' = f(t, y) from ``t_span[0]`` to ``t_span[1]``, forwards or backwards.
 
@@ -135,6 +137,7 @@ def integrate(
         inside_every: keep states inside steps by dense output, at two points of each of the first 16 steps, of every
             second of the next 32, and so on, but at least of one in this many; 0: none. Where dense output takes no
             evaluations, one point of every step is kept.
+        on_samples: called as ``on_samples(t, y)`` about ten times a second, with the samples since it was called last.
 
     Returns:
         An :class:`Integration`; ``outcome`` reports failures during the run.
@@ -168,7 +171,7 @@ def integrate(
     run.atol = checks.checked_atol(atol, start.size)
     run.controlled, run.coordinates = run.n - quadratures or run.n, coordinates or 0
     run.speeds = run.n - quadratures - run.coordinates
-    return _Running(run, stepper, rhs, project, watched).to_the_end(on_progress, guard)
+    return _Running(run, stepper, rhs, project, watched).to_the_end(on_progress, guard, on_samples)
 
 
 def _stepper(method: str, coordinates: int | None, watched: Watched | None, project: Callback | None) -> Stepper:
@@ -261,13 +264,23 @@ class _Running:
             run.events_capacity = make_room(self._watch, 0)
         stepper.native.install(run, run.n, run.controlled, run.rtol)
 
-    def to_the_end(self, on_progress: Progress | None, guard: Guard | None) -> Integration:
+    def to_the_end(
+        self, on_progress: Progress | None, guard: Guard | None, on_samples: OnSamples | None
+    ) -> Integration:
         """Runs the loop to its end and collects the result."""
-        run, seen = self._run, 0
+        run, seen, given = self._run, 0, 0
 
         def show() -> None:
             if on_progress is not None:
                 on_progress(run.t, run.t_end, run.stored - 1)
+
+        def look() -> bool:
+            nonlocal given
+            ended = halt()  # first: it may drop samples
+            if on_samples is not None and run.next_sample > given:
+                on_samples(run.sample_t[given : run.next_sample].copy(), run.sample_y[given : run.next_sample].copy())
+                given = run.next_sample
+            return ended
 
         def halt() -> bool:
             nonlocal seen
@@ -279,7 +292,8 @@ class _Running:
             seen = run.stored
             return index is not None
 
-        drive = Drive(lambda attempts: advance(run.address, attempts), show, self._make_room, halt if guard else None)
+        watching = look if guard or on_samples else None
+        drive = Drive(lambda attempts: advance(run.address, attempts), show, self._make_room, watching)
         drive.longest = min(drive.longest, GUARDED_STRETCH if guard else drive.longest)
         drive.to_the_end()
         outcome = outcome_of(drive, run.direction * (run.t - run.t_end) >= 0.0)

@@ -19,7 +19,7 @@ from pendula.numerics.steppers import checks
 from pendula.numerics.steppers import run as codes
 from pendula.numerics.steppers.drive import Drive, doubled
 from pendula.numerics.steppers.endings import OUTCOMES, outcome_of, reached_or_failed, reported
-from pendula.numerics.steppers.stepping import FIRST_BUFFER, Integration, Progress, Span
+from pendula.numerics.steppers.stepping import FIRST_BUFFER, Integration, OnSamples, Progress, Span
 from pendula.numerics.taylor import lanes as taylor_lanes
 from pendula.numerics.taylor import steps as taylor_steps
 from pendula.numerics.taylor.lanes import LANES, LaneRun, advance_lanes
@@ -161,6 +161,7 @@ def integrate_series(
     max_step: float = np.inf,
     on_progress: Progress | None = None,
     breakpoints: Sequence[float] | np.ndarray = (),
+    on_samples: OnSamples | None = None,
 ) -> Integration:
     """Solve y' = f(t, y) by Taylor series of one lane; arguments and result as for :func:`stepping.integrate`.
 
@@ -195,10 +196,16 @@ def integrate_series(
     steps = [np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, n))]
     steps[0][0], steps[1][0] = span.t0, start
     run.counter[taylor_steps.STORED] = 1
+    given = 0
 
     def show() -> None:
+        nonlocal given
         if on_progress is not None:
             on_progress(float(run.real[taylor_steps.T]), run.t_end, int(run.counter[taylor_steps.STORED]) - 1)
+        known = int(run.counter[taylor_steps.NEXT_SAMPLE])
+        if on_samples is not None and known > given:
+            on_samples(run.sample_t[given:known].copy(), run.sample_y[given:known].copy())
+            given = known
 
     def make_room() -> None:
         steps[:] = map(doubled, steps)

@@ -1,4 +1,4 @@
-"""Derivations told from the frames to the equations of motion, in one call."""
+"""Derivations explained from the frames to the equations of motion, in one call."""
 
 from __future__ import annotations
 

@@ -40,12 +40,15 @@ SLIDER_RANGE = 5.0  # a positive parameter can be divided and multiplied by this
 LOOK_AHEAD = 4.0  # times the typical period: the motion that fits into the picture at the start
 
 
-def live_content(model: Model | str, initial_state: Mapping[str, float] | None = None) -> dict[str, Any]:
+def live_content(
+    model: Model | str, initial_state: Mapping[str, float] | None = None, *, with_modes: bool = True
+) -> dict[str, Any]:
     """Everything that the page of a mechanism needs, as plain data; ``program`` and ``wrenches`` are JavaScript.
 
     Args:
         model: a model, the name of a library mechanism, or a system.
         initial_state: changes to the model's initial state by name.
+        with_modes: whether modes are part of it; the search for the equilibrium they belong to can take long.
 
     Raises:
         NotSupported: the mechanism has more bodies than a page can move in time.
@@ -70,7 +73,7 @@ def live_content(model: Model | str, initial_state: Mapping[str, float] | None =
             "about": _about(model, system, live, start),
             "scene": _scene(model, system, drawing, start),
             "sliders": _sliders(model, live),
-            "modes": _modes(system),
+            "modes": _modes(system) if with_modes else None,
         },
         "equations": formula_groups(live.equations),
     }

@@ -82,6 +82,12 @@ for _kind, _where, _summary in (
     ("ForcedResponse", "modes:plot_forced_response", "motion under a harmonic input over time, with its envelope"),
     ("HarmonicResponse", "modes:plot_response", "amplitudes and phases over frequency"),
     ("LinearRange", "modes:plot_linear_range", "error of the linear model over amplitude"),
+    ("Bode", "control:plot_bode", "magnitudes and phases over frequency"),
+    ("StepResponse", "control:plot_step", "outputs after a unit step of each input"),
+    ("RootLocus", "control:plot_locus", "poles of the closed loop over the gain"),
+    ("Gain", "control:plot_gain", "poles without and with feedback"),
+    ("Estimator", "control:plot_estimator", "poles of a Kalman filter"),
+    ("Reach", "control:plot_reach", "margins of controllability or observability"),
     ("Certificate", "agreement:plot_certificate", "largest difference of each pair of formulations"),
     ("Comparison", "agreement:plot_comparison", "given equations and those of the model at the counterexample"),
 ):

@@ -183,6 +183,8 @@ class ChartRun:
             return found
 
         course = replace(self.course, system=system, start=state, settings=settings, events=own)
+        if system is not self.system:
+            course = replace(course, on_samples=None)  # they are translated first
         run, notes, poses = course.run(
             self.longest, guard=None if series else noted, first_step=None if settings.step else step
         )
@@ -302,6 +304,7 @@ class ChartRun:
         self._switched(state.t, np.concatenate([state.q, state.v]))
         done, halted = self._advance(twin, start, step, guard)
         found = self._translated(done, np.concatenate([state.q, state.v]))
+        self.course.hand_over(found.sample_t, found.sample_y)
         if self.events.any:
             found, ended = self.events.look(self, done, found, self.parts)
             halted = halted and not ended

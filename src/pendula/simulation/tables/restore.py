@@ -13,6 +13,8 @@ from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.outcome import Outcome
 from pendula.simulation.charts.switching import Elsewhere
 from pendula.simulation.events import Crossings, Event
+from pendula.simulation.inputs.given import with_inputs
+from pendula.simulation.inputs.kinds import Signal
 from pendula.simulation.predictability import Predictability, Settled
 from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
@@ -34,6 +36,7 @@ def restored_run(table: Table, system: System | None = None) -> Trajectory:
     known = table.attributes
     system = system_of_table(table, system)
     vector = parameters_of(known["parameters"], system)
+    system, remarks = _with_recorded_inputs(table, system)
     settings, crossings = _settings(known, table), _crossings(table, system, vector)
     end = known.get("end")
     return Trajectory(
@@ -54,7 +57,7 @@ def restored_run(table: Table, system: System | None = None) -> Trajectory:
         seconds=known["seconds"],
         stepper=known["stepper"],
         tolerance=known["tolerance"],
-        remarks=tuple(known["remarks"]),
+        remarks=(*known["remarks"], *remarks),
         system=system,
         parameters=vector,
         step=known["step"],
@@ -66,6 +69,25 @@ def restored_run(table: Table, system: System | None = None) -> Trajectory:
         settings=settings,
         end=None if end is None else State(end["t"], np.array(end["q"]), np.array(end["v"]), system.layout),
     )
+
+
+def _with_recorded_inputs(table: Table, system: System) -> tuple[System, tuple[str, ...]]:
+    """The system with inputs that only the run knew, interpolated between its samples, and a remark on them."""
+    names = table.attributes.get("inputs_over_time") or []
+    if not names or system.inputs.over_time:
+        return system, ()
+    t = _needed(table, "t")
+    t, places = np.unique(t, return_index=True)
+    block = table.block("others")
+    columns = () if block is None else block.columns or ()
+    found: dict[str, Signal] = {}
+    for name in names:
+        values = None if block is None or name not in columns else block.values[:, columns.index(name)]
+        if values is None:
+            raise ValueError(f'the values of input "{name}" are missing')
+        found[name] = Signal(t, np.asarray(values)[places], "linear" if t.size > 1 else "hold")
+    words = f"input {', '.join(names)} was a function of the run; here it is interpolated between the samples"
+    return with_inputs(system, found)[0], (words,)
 
 
 def system_of_table(table: Table, given: System | None) -> System:

@@ -10,6 +10,7 @@ import numpy as np
 
 from pendula import __version__
 from pendula.model.files import dumps
+from pendula.simulation.inputs.feed import RunInputs
 from pendula.simulation.readings import acceleration_names
 from pendula.system.layout import Array
 from pendula.system.system import System
@@ -79,7 +80,7 @@ def _states(run: Trajectory) -> list[Block]:
 def _moving(run: Trajectory) -> list[str]:
     """Names of prescribed motions and inputs that a reader knows."""
     drives = [drive.name for drive in run.system.drives if "__" not in drive.name]
-    return [*drives, *run.layout.inputs]
+    return [*drives, *run.layout.inputs, *run.system.model.laws]
 
 
 def _steps(run: Trajectory) -> list[Block]:
@@ -139,7 +140,8 @@ def system_attributes(system: System) -> dict[str, Any]:
         "written": system.written,
         "units": system.model.units,
         "version": __version__,
-        "model_text": dumps(system.model),
+        "model_text": dumps(system.model.as_written),
+        **({"inputs_over_time": list(system.inputs.names)} if isinstance(system.inputs, RunInputs) else {}),
     }
 
 

@@ -118,6 +118,19 @@ class Programs:
 
         return self.bind(f"watched {list(texts)}", parameters, build)
 
+    def slopes(self, texts: Sequence[str], values: Sequence[Any], parameters: Array) -> Compiled:
+        """Derivatives of expressions in symbols of the equations by q, then by v; it reads only t, q, v."""
+
+        def build() -> Native:
+            eq = self._equations
+            low = Lowering([eq.t, *eq.q, *eq.v], eq.p, (*self._all_inputs, *eq.definitions))
+            program, outputs = low.program, [low(e) for e in values]
+            order = program.needed(outputs)
+            columns = [program.tangent(outputs, {low(x): program.one}, order) for x in (*eq.q, *eq.v)]
+            return compile_program(program, [c[i] for i in range(len(outputs)) for c in columns], quick=True)
+
+        return self.bind(f"slopes of {list(texts)}", parameters, build)
+
     @cached_property
     def _all_inputs(self) -> tuple[tuple[Any, Any], ...]:
         """All inputs as pairs (symbol, expression of time and parameters)."""

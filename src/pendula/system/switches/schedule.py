@@ -56,7 +56,7 @@ def _inside(times: set[float], low: float, high: float) -> list[float]:
 
 def moves_by_time(system: System) -> bool:
     """Whether a motion or an input is prescribed as a function of time."""
-    return bool(system.drives or system.inputs.in_time)
+    return bool(system.drives or system.inputs.in_time or system.inputs.over_time)
 
 
 def moves_by_itself(system: System) -> bool:

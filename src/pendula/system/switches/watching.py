@@ -9,7 +9,7 @@ import numpy as np
 
 from pendula.equations.translate import translate
 from pendula.errors import UsageError
-from pendula.model.expressions.expression import Expression
+from pendula.model.expressions.expression import Expression, parse
 from pendula.model.names import suggestion
 from pendula.numerics.compiled.native import Callback
 from pendula.system.code.programs import Compiled
@@ -22,7 +22,13 @@ ROUNDING = 4e-15
 
 def names_of(system: System) -> dict[str, Any]:
     """Names for expressions: t, coordinates, speeds, prescribed motions, inputs, parameters."""
-    return system.symbols()
+    known = system.symbols()
+    for name, law in system.model.laws.items():
+        read = parse(law)
+        known[name] = translate(read, {n: known[n] for n in read.names})
+    if system.inputs.over_time:  # their values are known to the run alone
+        known = {name: symbol for name, symbol in known.items() if name not in system.layout.inputs}
+    return known
 
 
 def check_names(expression: Expression, known: Mapping[str, Any], where: str) -> None:

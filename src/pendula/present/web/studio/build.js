@@ -3,18 +3,20 @@
 import { nice } from "../numbers.js";
 import { byId, element } from "../page.js";
 import { add, norm, place } from "../vectors.js";
-import { addSlider, addSpring, addTorsion, bodyOf, hangBall, hangRod, numberOf, sideAt } from "./edits.js";
+import { addFree, addPin, addSlider, addSpring, addTorsion, bodyOf, hang, numberOf, sideAt } from "./edits.js";
 
 const CLOSE = 14; // pixels within which a named point is meant
 const FAR = 0.7; // the view while something is added
 const MOVED = 5; // pixels that a pointer may move during a click
 const TURNING = new Set(["revolute"]);
+const AXIS_NAMES = /** @type {("x" | "y" | "z")[]} */ (["x", "y", "z"]);
+const ENDS = { spring: "click where the spring ends", pin: "click the point of another body, or of the ground, that stays with it" };
 
 /** @param {any} scene @param {any} model the document */
 export function createBuilder(scene, model) {
   const button = byId("build"), menu = byId("menu");
   let active = false;
-  /** @type {any} */ let pending = null; // the first end of a spring
+  /** @type {any} */ let pending = null; // the first end of a spring or of a pin: `what`, `side`, `world`
   /** @type {any} */ let from = null;
 
   /** @param {boolean} on */
@@ -36,8 +38,10 @@ export function createBuilder(scene, model) {
     if (show.build) show.build(active);
     show.canvas.classList.toggle("building", active);
     show.setMarks([]);
-    if (active) say(pending ? "click where the spring ends" : "click a point of a body, or beside it for the ground");
+    if (active) say(pending ? ends() : "click a point of a body, or beside it for the ground");
   }
+
+  const ends = () => /** @type {any} */ (ENDS)[pending.what];
 
   /** @param {string} text */
   function say(text) {
@@ -70,7 +74,8 @@ export function createBuilder(scene, model) {
       const body = show.bodies[found.body].name, side = sideAt(model.data, body, found.at, near);
       return { side, world: found.world, near };
     }
-    const step = nice(show.size / 50), under = stage.toWorld(x, y, [0, 0, 0]), lines = linesOf();
+    // In space: the point of the plane parallel to the screen through the last point of the ground that is in use.
+    const step = nice(show.size / 50), lines = linesOf(), under = stage.toWorld(x, y, (!show.planar && lines[0]) || [0, 0, 0]);
     const world = under.map((/** @type {number} */ value, /** @type {number} */ k) => {
       const close = lines.map(line => line[k]).find(line => Math.abs(line - value) < near);
       return close ?? Number((step * Math.round(value / step)).toPrecision(6)) + 0;
@@ -85,38 +90,83 @@ export function createBuilder(scene, model) {
   function choose(show, x, y, event) {
     const point = pointAt(show, x, y);
     if (pending) {
-      const length = norm(add(point.world, pending.world, -1)), start = pending;
-      pending = null;
-      show.setMarks([]);
-      if (start.side.body === point.side.body) {
-        return say(`a spring connects two bodies, and both points are on ${point.side.body}: choose the first again`);
-      }
-      model.edit((/** @type {any} */ data) => addSpring(data, start.side, point.side, Number(length.toPrecision(3))));
-      return undefined;
+      connect(show, point);
+      return;
     }
     show.setMarks([{ at: point.world, colour: null }]);
-    const size = lengthFor(show);
-    const edit = (/** @type {(data: any) => void} */ change) => () => model.edit(change);
-    const items = [
-      { text: "Hang a rod here", act: edit(data => hangRod(data, point.side, size)) },
-      { text: "Hang a ball here", act: edit(data => hangBall(data, point.side, size)) },
+    const title = titleOf(point.side), open = (/** @type {any[]} */ items) => openMenu(title, items, event.clientX, event.clientY);
+    open(show.planar ? planeItems(show, point, () => open(spaceItems(show, point, open))) : spaceItems(show, point, open));
+  }
+
+  /** The second end of a spring or a pin. @param {any} show @param {any} point */
+  function connect(show, point) {
+    const length = norm(add(point.world, pending.world, -1)), { what, side } = pending;
+    pending = null;
+    show.setMarks([]);
+    if (side.body === point.side.body) {
+      say(`a ${what} connects two bodies, and both points are on ${point.side.body}: choose the first again`);
+    } else if (what === "pin") {
+      model.edit((/** @type {any} */ data) => addPin(data, side, point.side));
+    } else {
+      model.edit((/** @type {any} */ data) => addSpring(data, side, point.side, Number(length.toPrecision(3))));
+    }
+  }
+
+  /** Where a click was, in words. @param {any} side */
+  function titleOf(side) {
+    const place = side.at || (side.position ? `(${side.position.join(", ")})` : side.body === "ground" ? "origin" : "");
+    return [side.body, place].filter(Boolean).join(", ");
+  }
+
+  /** What can be added anywhere. @param {any} show @param {any} point */
+  function commonItems(show, point) {
+    const begin = (/** @type {"spring" | "pin"} */ what) => () => {
+      pending = { ...point, what };
+      say(ends());
+      show.setMarks([{ at: point.world, colour: null }]);
+    };
+    return [
+      { text: "Spring from here to \u2026", act: begin("spring") },
+      ...(point.side.body === "ground" ? [] : [{
+        text: show.planar ? "Pin to another point \u2026" : "Ball joint to another point \u2026", act: begin("pin"),
+      }]),
+      ...jointsNear(show, point).map(name => ({ text: `Torsion spring at ${name}`, act: edit(data => addTorsion(data, name)) })),
+    ];
+  }
+
+  const edit = (/** @type {(data: any) => void} */ change) => () => model.edit(change);
+
+  /** What can be added in the plane. @param {any} show @param {any} point @param {() => void} inSpace */
+  function planeItems(show, point, inSpace) {
+    const size = lengthFor(show), box = Number((0.4 * size).toPrecision(3));
+    return [
+      { text: "Hang a rod here", act: edit(data => hang(data, point.side, size)) },
+      { text: "Hang a ball here", act: edit(data => hang(data, point.side, size, "ball")) },
       {
         text: point.side.body === "ground" ? "Slider here: a cart on a rail" : "Slider here",
-        act: edit(data => addSlider(data, point.side, Number((0.4 * size).toPrecision(3)))),
+        act: edit(data => addSlider(data, point.side, box)),
       },
-      { text: "Spring from here to \u2026", act: () => {
-        pending = point;
-        say("click where the spring ends");
-        show.setMarks([{ at: point.world, colour: null }]);
-      } },
-      ...jointsNear(show, point).map(name => ({
-        text: `Torsion spring at ${name}`, act: edit(data => addTorsion(data, name)),
-      })),
+      ...commonItems(show, point), { text: "In space \u25b8", act: inSpace },
     ];
-    openMenu(
-      point.side.at ? `${point.side.body}, ${point.side.at}` : point.side.body, items, event.clientX, event.clientY,
-    );
-    return undefined;
+  }
+
+  /** What can be added in space. @param {any} show @param {any} point @param {(items: any[]) => void} open another menu */
+  function spaceItems(show, point, open) {
+    const size = lengthFor(show), box = Number((0.4 * size).toPrecision(3)), { side } = point;
+    const along = (/** @type {string} */ words, /** @type {(data: any, axis: "x" | "y" | "z") => void} */ change) => ({
+      text: `${words} \u25b8`, act: () => open(AXIS_NAMES.map(axis => (
+        { text: `${words} ${axis}`, act: edit(data => change(data, axis)) }
+      ))),
+    });
+    return [
+      { text: "Rod on a ball joint", act: edit(data => hang(data, side, size, "rod", { type: "spherical" })) },
+      { text: "Ball on a ball joint", act: edit(data => hang(data, side, size, "ball", { type: "spherical" })) },
+      { text: "Rod on a universal joint", act: edit(data => hang(data, side, size, "rod", { type: "universal" })) },
+      along("Rod on a hinge about", (data, axis) => hang(data, side, size, "rod", { type: "revolute", axis })),
+      along("Slider along", (data, axis) => addSlider(data, side, box, axis)),
+      { text: "Free body", act: edit(data => addFree(data, side, box)) },
+      ...(show.planar ? [] : commonItems(show, point)),
+    ];
   }
 
   /**
@@ -168,6 +218,7 @@ export function createBuilder(scene, model) {
       item.setAttribute("role", "menuitem");
       item.addEventListener("click", () => {
         closeMenu();
+        scene.show.canvas.focus();
         act();
       });
       return item;
@@ -187,9 +238,12 @@ export function createBuilder(scene, model) {
     const items = [...menu.querySelectorAll("button")], k = items.indexOf(/** @type {any} */ (document.activeElement));
     if (event.key === "ArrowDown") items[(k + 1) % items.length].focus();
     else if (event.key === "ArrowUp") items[(k + items.length - 1) % items.length].focus();
-    else if (event.key === "Escape") closeMenu();
-    else return;
+    else if (event.key === "Escape") {
+      closeMenu();
+      scene.show.canvas.focus();
+    } else return;
     event.preventDefault();
+    event.stopPropagation(); // the next Escape ends building
   });
   addEventListener("pointerdown", event => {
     if (!menu.hidden && !menu.contains(/** @type {Node} */ (event.target))) closeMenu();

@@ -4,16 +4,23 @@ const CHECK_AFTER = 250; // milliseconds after the last change
 const SAVE_AFTER = 700;
 const TOGETHER = 900; // changes of one field within this time are undone together
 const MOST_STEPS = 200;
+const LONGEST_BEFORE = 700_000; // characters of a text whose comments the server is asked to keep
 
 /** @typedef {{text: string, data: any}} Version */
 
 /** A model without anything in it yet. @returns {any} */
 export function emptyModel() {
-  return { name: "untitled", gravity: [0, "-g", 0], parameters: { g: 9.81 }, bodies: [], joints: [], forces: [] };
+  return { name: "untitled", gravity: [0, "-g", 0], parameters: { g: 9.81 }, bodies: [] };
+}
+
+/** Whether a text in TOML has comments: a # outside of quotes. @param {string} text */
+function hasComments(text) {
+  return text.split("\n").some(line => line.replace(/"(\\.|[^"\\])*"|'[^']*'/g, "").includes("#"));
 }
 
 /**
- * Events: `text` and `data` (that view has to be written again), `checked` (problems are known), `saved`, `file`.
+ * Events: `text` and `data` (that view has to be written again), `checked` (problems are known), `comments` (those of the
+ * text were lost), `saved`, `file`.
  * @param {any} server
  */
 export function createDocument(server) {
@@ -57,10 +64,10 @@ export function createDocument(server) {
   /** Asks the server what is wrong with the model and for its other view. */
   async function check() {
     clearTimeout(checkTimer);
-    const number = ++asked, from = source;
+    const number = ++asked, from = source, before = now.text.length < LONGEST_BEFORE ? now.text : "";
     let found;
     try {
-      found = await server.post("/api/check", from === "text" ? { text: now.text } : { data: now.data });
+      found = await server.post("/api/check", from === "text" ? { text: now.text } : { data: now.data, before });
     } catch (error) {
       if (number === asked) emit("trouble", error);
       return;
@@ -70,8 +77,10 @@ export function createDocument(server) {
     about = found.about || about;
     stale = false;
     if (from === "data" && typeof found.text === "string") {
+      const lost = found.rewritten && hasComments(now.text);
       now.text = found.text;
       emit("text");
+      if (lost) emit("comments");
     }
     if (from === "text" && found.data) {
       now.data = found.data;

@@ -86,12 +86,12 @@ function newBody(data, base) {
   return freshName(base, [...namesOf(data, "bodies"), "ground"]);
 }
 
-/** @param {any} data @param {any} body @param {any} joint @param {any} start initial value */
-function addPair(data, body, joint, start) {
+/** @param {any} data @param {any} body @param {any} joint @param {Record<string, any>} start initial values */
+function addPair(data, body, joint, start = {}) {
   data.bodies.push(body);
   data.joints ||= [];
   data.joints.push(joint);
-  if (start !== undefined) (data.initial ||= {})[joint.name] = start;
+  if (Object.keys(start).length) Object.assign(data.initial ||= {}, start);
   return body.name;
 }
 
@@ -100,34 +100,68 @@ function newJoint(data, base) {
   return freshName(base, taken(data));
 }
 
-/** A rod that hangs from a point. @param {any} data @param {any} side @param {number} length */
-export function hangRod(data, side, length) {
-  const name = newBody(data, "rod");
-  const mass = addParameter(data, `m_${name}`, 1), l = addParameter(data, `l_${name}`, length);
-  const joint = newJoint(data, "theta");
-  return addPair(
-    data, { name, rod: { mass, length: l } }, { name: joint, type: "revolute", parent: side, child: { body: name } },
-    "30deg",
-  );
+const AXIS_VECTORS = { x: [1, 0, 0], y: [0, 1, 0], z: [0, 0, 1] };
+
+/** The direction in which things fall, along an axis; without gravity, as in a new model. @param {any} data @returns {number[]} */
+export function downOf(data) {
+  const pull = [0, 1, 2].map(k => numberOf(data, (data.gravity || [])[k] ?? 0) || 0);
+  const k = pull.reduce((best, value, i) => (Math.abs(value) > Math.abs(pull[best]) ? i : best), 1);
+  return [0, 1, 2].map(i => (i === k ? Math.sign(pull[k]) || -1 : 0));
 }
 
-/** A point mass on a massless rod. @param {any} data @param {any} side @param {number} length */
-export function hangBall(data, side, length) {
-  const name = newBody(data, "ball");
+/**
+ * @typedef {Object} NewJoint how a new body is connected
+ * @property {"revolute" | "spherical" | "universal" | "prismatic"} type
+ * @property {"x" | "y" | "z"} [axis] of a revolute or prismatic joint
+ */
+
+/**
+ * A rod, or a ball on a massless rod, that hangs from a point.
+ * @param {any} data @param {any} side @param {number} length
+ * @param {"rod" | "ball"} kind @param {NewJoint} by
+ */
+export function hang(data, side, length, kind = "rod", by = { type: "revolute" }) {
+  const name = newBody(data, kind), down = downOf(data), axis = AXIS_VECTORS[by.axis || "z"];
+  const upright = by.type === "revolute" && axis.some((x, k) => x !== 0 && down[k] !== 0);
+  const along = upright ? AXIS_VECTORS[down[0] === 0 ? "x" : "y"] : down; // what turns about the vertical reaches out
   const mass = addParameter(data, `m_${name}`, 1), l = addParameter(data, `l_${name}`, length);
-  const joint = newJoint(data, "theta");
-  const body = { name, point: { mass, at: [0, `-${l}`, 0] } };
-  return addPair(data, body, { name: joint, type: "revolute", parent: side, child: { body: name } }, "30deg");
+  const at = along.map(x => (x === 0 ? 0 : x < 0 ? `-${l}` : l)), thick = Number((length / 10).toPrecision(2));
+  const free = by.type === "spherical"; // it can spin about itself, so it needs inertia about its own axis
+  const body = kind === "rod"
+    ? { name, rod: { mass, length: l, ...(along[1] === -1 ? {} : { axis: along }), ...(free ? { diameter: thick } : {}) } }
+    : free ? { name, sphere: { mass, radius: thick, at } } : { name, point: { mass, at } };
+  const joint = newJoint(data, free ? "pivot" : by.type === "universal" ? "cross" : "theta");
+  const across = /** @type {("x" | "y" | "z")[]} */ (["x", "y", "z"]).filter((_, k) => down[k] === 0);
+  const leaning = down.map(x => (x === 0 ? 1 : 0)); // out of every plane of the axes
+  const start = free ? { [joint]: { axis: leaning, angle: "30deg" } }
+    : by.type === "universal" ? { [`${joint}_1`]: "30deg", [`${joint}_2`]: "20deg" } : upright ? {} : { [joint]: "30deg" };
+  return addPair(data, body, {
+    name: joint, type: by.type, parent: side, child: { body: name }, ...(by.axis && by.axis !== "z" ? { axis } : {}),
+    ...(by.type === "universal" ? { sequence: across.join("") } : {}),
+  }, start);
 }
 
-/** A body that slides along x from a point. @param {any} data @param {any} side @param {number} size */
-export function addSlider(data, side, size) {
-  const name = newBody(data, side.body === "ground" ? "cart" : "slider"), joint = newJoint(data, "x");
-  const mass = addParameter(data, `m_${name}`, 2);
-  const body = {
-    name, box: { mass, size: [size, Number((size / 2).toPrecision(3)), Number((size / 2).toPrecision(3))] },
-  };
-  return addPair(data, body, { name: joint, type: "prismatic", parent: side, child: { body: name } }, undefined);
+/** A body that slides along an axis. @param {any} data @param {any} side @param {number} size @param {"x" | "y" | "z"} axis */
+export function addSlider(data, side, size, axis = "x") {
+  const name = newBody(data, side.body === "ground" ? "cart" : "slider"), joint = newJoint(data, axis);
+  const mass = addParameter(data, `m_${name}`, 2), half = Number((size / 2).toPrecision(3));
+  const body = { name, box: { mass, size: [0, 1, 2].map(k => (AXIS_VECTORS[axis][k] ? size : half)) } };
+  return addPair(data, body, {
+    name: joint, type: "prismatic", parent: side, child: { body: name }, ...(axis === "x" ? {} : { axis: AXIS_VECTORS[axis] }),
+  });
+}
+
+/** A body that nothing holds. @param {any} data @param {any} side @param {number} size */
+export function addFree(data, side, size) {
+  const name = newBody(data, "body"), mass = addParameter(data, `m_${name}`, 1);
+  const body = { name, box: { mass, size: [size, Number((size / 2).toPrecision(3)), Number((size / 4).toPrecision(3))] } };
+  return addPair(data, body, { name: newJoint(data, "free"), type: "free", parent: side, child: { body: name } });
+}
+
+/** A joint at which two points stay together, so that a loop closes. @param {any} data @param {any} from @param {any} to */
+export function addPin(data, from, to) {
+  data.joints ||= [];
+  data.joints.push({ name: newJoint(data, "pin"), type: "coincident", parent: to, child: from });
 }
 
 /**
@@ -213,12 +247,20 @@ export function removeEntry(data, list, index) {
 
 /** @param {any} data @param {any} joint */
 function forgetJoint(data, joint) {
+  for (const name of initialOf(data, joint)) delete data.initial[name];
   data.joints = (data.joints || []).filter((/** @type {any} */ j) => j !== joint);
   data.forces = (data.forces || []).filter((/** @type {any} */ force) => force.joint !== joint.name);
-  for (const name of [
-    joint.name, `${joint.name}_dot`, ...(joint.names || []),
-  ]) if (data.initial) delete data.initial[name];
   if (data.initial && !Object.keys(data.initial).length) delete data.initial;
+}
+
+/** Initial values that belong to a joint: theta, theta_dot, pivot_q0. @param {any} data @param {any} joint @returns {string[]} */
+function initialOf(data, joint) {
+  const own = new Set((joint.names || []).concat(joint.coordinates || []).flatMap((/** @type {string} */ n) => [n, `${n}_dot`]));
+  const others = namesOf(data, "joints").filter(name => name !== joint.name && name.length > joint.name.length);
+  const begins = (/** @type {string} */ key, /** @type {string} */ name) => key === name || key.startsWith(`${name}_`);
+  return Object.keys(data.initial || {}).filter(
+    key => own.has(key) || (begins(key, joint.name) && !others.some(name => begins(key, name))),
+  );
 }
 
 /** Gives a body another name, wherever it is used. @param {any} data @param {string} from @param {string} to */
@@ -243,8 +285,7 @@ export function renameJoint(data, from, to) {
     if (force.joint === from) force.joint = to;
     if (force.coordinate === from) force.coordinate = to;
   }
-  renameKey(data.initial, from, to);
-  renameKey(data.initial, `${from}_dot`, `${to}_dot`);
+  for (const key of initialOf(data, { name: from })) renameKey(data.initial, key, to + key.slice(from.length));
 }
 
 /**

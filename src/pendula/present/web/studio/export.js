@@ -4,11 +4,9 @@ import { element } from "../page.js";
 import { fileLink } from "./files.js";
 import { pick, settings } from "./study.js";
 
-/** @type {[string, string][]} */
-const PICTURES = [
-  ["the mechanism", "model"], ["the last run", "simulate"], ["reactions", "reactions"], ["equilibria", "equilibria"],
-  ["eigenvalues", "linear"], ["modes", "modes"], ["certificate", "certificate"],
-];
+/** @type {Record<string, string>} */
+const FIGURE_TITLES = { model: "the mechanism", simulate: "the last run", linear: "eigenvalues" };
+const OF_RUNS = ["simulate", "reactions"], ABOUT_REST = ["linear", "modes"]; // figures that need a run, or an equilibrium
 
 /** @param {any} tools */
 export function createExport(tools) {
@@ -56,11 +54,16 @@ export function createExport(tools) {
 
   return {
     open() {
-      const picture = pick("of", PICTURES), format = pick("as", [["PNG", "png"], ["SVG", "svg"]]);
-      const figure = () => ({
-        of: picture.select.value, format: format.select.value,
-        ...(["simulate", "reactions"].includes(picture.select.value) ? { run: lastRun().id } : {}),
-      });
+      const picture = pick("of", tools.choices.figures.map((/** @type {string} */ of) => [FIGURE_TITLES[of] || of, of]));
+      const format = pick("as", [["PNG", "png"], ["SVG", "svg"]]), table = pick("as", [["NPZ", "npz"], ["CSV", "csv"]]);
+      const figure = () => {
+        const of = picture.select.value, chosen = { of, format: format.select.value };
+        if (OF_RUNS.includes(of)) return { ...chosen, run: lastRun().id };
+        const seen = tools.results.find((/** @type {any} */ job) => job.kind === of && job.asked.text === model.text);
+        if (seen) return { ...seen.asked.options, ...chosen }; // as it is on the screen
+        if (of === "ensemble") throw new Error("there is no ensemble of this model yet: see the tab Ensemble");
+        return ABOUT_REST.includes(of) ? { ...tools.rest.at, ...chosen } : chosen;
+      };
       dialog.open("Export", [
         element("p", "quiet", "Files are written into the folder of the studio, and a link saves a copy elsewhere."),
         line("Model", "the model file, TOML", async () => {
@@ -72,7 +75,9 @@ export function createExport(tools) {
         line("Live page", "one page that moves under your hand, without a server", job("page", () => ({}))),
         line("Animation", "the last run as a page", job("page", () => ({ of: "simulate", run: lastRun().id }))),
         line("Figure", "", job("figure", figure), [settings(picture.box, format.box)]),
-        line("Data", "arrays of the last run, NPZ", async () => lastRun().files),
+        line("Data", "the last run: arrays for NumPy, or a table for spreadsheets", async () => (
+          table.select.value === "npz" ? lastRun().files : (await tools.compute("data", { run: lastRun().id })).files
+        ), [settings(table.box)]),
         line(
           "Python script", "reproduces what is on the screen",
           job("script", async () => ({ shown: await tools.onScreen(), write: true })),

@@ -165,7 +165,7 @@ export function createFiles(tools) {
       [
         element(
           "p", "quiet",
-          "Every change is saved by itself. Another name makes a copy; the file of the old name stays as it is.",
+          "Every change is saved at once. Another name makes a copy; the file under the old name stays as it is.",
         ),
         row, problem,
       ],

@@ -6,7 +6,6 @@ import { choiceOf, COPY, entry, fieldBox, makeField, markOf, setAt, smallButton,
 
 const BODY_KINDS = ["rod", "point", "disc", "box", "sphere"];
 const OWN = "own mass";
-const COMMENTS = "The text has comments. A change in this form writes the text anew, without them; undo brings them back.";
 const FIRST_FIELDS = new Set([
   "axis", "stiffness", "damping", "length", "rest", "from", "to", "joint", "coordinate", "kind",
 ]);
@@ -219,7 +218,6 @@ export function createForm(model, schema) {
     const focus = /** @type {any} */ (document.activeElement)?.dataset?.focus, top = host.scrollTop, data = model.data;
     const count = (/** @type {any} */ of) => String(Array.isArray(of) ? of.length : Object.keys(of || {}).length);
     host.replaceChildren(
-      ...(hasComments(model.text) ? [element("p", "quiet note-line", COMMENTS)] : []),
       fold("general", headOf("Model", data.name || ""), general),
       fold(
         "parameters", headOf("Parameters", count(data.parameters)),
@@ -261,10 +259,10 @@ export function createForm(model, schema) {
         const place = places.get(markOf(path.slice(0, n)));
         if (!place) continue;
         place.classList.add("wrong");
-        const told = place.classList.contains("field") && place.querySelector(":scope > .problem");
-        if (told) {
-          told.textContent = message;
-          told.hidden = false;
+        const line = place.classList.contains("field") && place.querySelector(":scope > .problem");
+        if (line) {
+          line.textContent = message;
+          line.hidden = false;
           place.querySelector("input, select")?.setAttribute("aria-invalid", "true");
         }
         break;
@@ -288,11 +286,6 @@ export function createForm(model, schema) {
   model.on("data", draw);
   model.on("checked", () => mark(model.shownProblems));
   return { draw, reveal, open: (/** @type {string} */ key) => opened.add(key), valueAt };
-}
-
-/** Whether a text in TOML has comments: a # outside of quotes. @param {string} text */
-function hasComments(text) {
-  return text.split("\n").some(line => line.replace(/"(\\.|[^"\\])*"|'[^']*'/g, "").includes("#"));
 }
 
 /** A body, joint or force in a few words. @param {string} list @param {any} item */

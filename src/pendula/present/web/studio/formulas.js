@@ -9,12 +9,8 @@ const MATH_NAMES = new Set(("math semantics mrow mi mn mo mtext mspace ms mfrac 
   "munder mover munderover mtable mtr mtd mlabeledtr").split(" "));
 const MATH_MARKS = new Set(["display", "mathvariant", "stretchy", "fence", "separator", "form", "lspace", "rspace", "columnalign",
   "accent", "linethickness", "width", "displaystyle", "rowspacing", "columnspacing", "minsize", "maxsize"]);
-const FORMULATIONS = ["lagrange", "kane", "newton-euler", "maximal", "projection"];
-/** @type {[string, string][]} */
-const LANGUAGES = [
-  ["formulas", "mathml"], ["LaTeX", "latex"], ["Python", "python"], ["C", "c"], ["JavaScript", "javascript"],
-  ["plain text", "text"],
-];
+/** @type {Record<string, string>} */
+const LANGUAGE_TITLES = { latex: "LaTeX", python: "Python", c: "C", javascript: "JavaScript", json: "JSON", text: "plain text" };
 
 /** A formula from its MathML, made anew of known elements only. @param {string} text @returns {Element} */
 export function mathElement(text) {
@@ -35,7 +31,10 @@ export function mathElement(text) {
 
 /** @param {HTMLElement} host @param {any} tools */
 function makeEquations(host, tools) {
-  const by = pick("by", FORMULATIONS.map(name => [name, name])), as = pick("as", LANGUAGES);
+  const { formulations, languages } = tools.choices;
+  const by = pick("by", formulations.map((/** @type {string} */ name) => [name, name])), as = pick("as", [
+    ["formulas", "mathml"], ...languages.map((/** @type {any} */ l) => [LANGUAGE_TITLES[l.name] || l.name, l.name]),
+  ]);
   by.select.setAttribute("aria-label", "Formulation");
   as.select.setAttribute("aria-label", "Language of the equations");
   const copy = element("button", "", "Copy"), out = element("div", "formulas-out"), note = element("p", "task-note");

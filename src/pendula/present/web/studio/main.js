@@ -16,7 +16,8 @@ import { createRuns } from "./runs.js";
 import { createScene } from "./scene.js";
 import { createSchema } from "./schema.js";
 import { createServer } from "./server.js";
-import { createStudy, fillOptions, useTabKeys } from "./study.js";
+import { useRuns } from "./simulating.js";
+import { createStudy, useTabKeys } from "./study.js";
 import { createProblems, createText } from "./text.js";
 
 const KEPT_PROGRAMS = 8;
@@ -38,14 +39,17 @@ function createTools() {
    * Starts a job for the present model.
    * @param {string} kind
    * @param {any} options
-   * @param {{quiet?: boolean, text?: string}} how
+   * @param {{quiet?: boolean, text?: string, begun?: (id: string, text: string) => void, piece?: (piece: any) => void}} how
+   *   `piece` gets parts of the result that are known early
    */
   tools.compute = async (kind, options = {}, how = {}) => {
     await tools.model.settle();
     if (how.text === undefined && !tools.model.ok) throw new Error("the model has problems: correct them first");
     const text = how.text === undefined ? tools.model.text : how.text;
     const job = await tools.jobs.run(kind, { text, options, title: tools.model.file }, (/** @type {string} */ id) => {
-      if (!how.quiet) followWork(tools, id);
+      if (!how.quiet) tools.follow(id);
+      if (how.piece) tools.jobs.follow(id, how.piece);
+      if (how.begun) how.begun(id, text);
     });
     return { ...job, asked: job.asked || { text, options } };
   };
@@ -70,20 +74,24 @@ function createTools() {
     byId("error").textContent = text;
     byId("error").hidden = !text;
   };
+  /** A notice that is no error, until the model changes. @param {string} text */
+  tools.say = text => {
+    byId("notice").textContent = text;
+    byId("notice").hidden = !text;
+  };
   tools.runs = createRuns(tools);
   return tools;
-}
-
-/** Shows the progress of a job in the head of the page, once it takes a while. @param {any} tools @param {string} id */
-function followWork(tools, id) {
-  tools.work.add(id);
-  setTimeout(() => tools.drawWork(), SHOW_WORK_AFTER);
 }
 
 /** The progress bar. @param {any} tools */
 function useWork(tools) {
   tools.work = new Set();
-  tools.drawWork = () => {
+  /** Shows the progress of a job in the head of the page, once it takes a while. @param {string} id */
+  tools.follow = id => {
+    tools.work.add(id);
+    setTimeout(draw, SHOW_WORK_AFTER);
+  };
+  const draw = () => {
     const running = tools.jobs.all.filter((/** @type {any} */ job) => tools.work.has(job.id) && !tools.jobs.isFinished(job));
     const job = running.find((/** @type {any} */ one) => one.state === "running") || running[0];
     byId("work").hidden = !job;
@@ -97,15 +105,15 @@ function useWork(tools) {
   };
   tools.jobs.watch((/** @type {any} */ job) => {
     if (job && tools.jobs.isFinished(job)) tools.work.delete(job.id);
-    if (!job || tools.work.has(job.id) || byId("work").hidden === false) tools.drawWork();
+    if (!job || tools.work.has(job.id) || byId("work").hidden === false) draw();
     if (job === null) document.body.classList.toggle("offline", !tools.jobs.connected);
   });
 }
 
-/** The scene: what it shows, and runs that are computed. @param {any} tools */
+/** The scene of the model. @param {any} tools */
 function useScene(tools) {
-  const { model, jobs, runs } = tools, source = byId("source");
-  let wanted = "", shown = "live", special = "";
+  const { model } = tools;
+  let wanted = "";
   tools.scene = createScene({
     keep(/** @type {Record<string, number>} */ state, /** @type {Record<string, number>} */ parameters) {
       model.edit((/** @type {any} */ data) => {
@@ -119,38 +127,6 @@ function useScene(tools) {
         }
       });
     },
-  });
-
-  const options = () => {
-    const list = /** @type {[string, string][]} */ ([["live", "live"]]);
-    if (special) list.push([special, "special"]);
-    fillOptions(source, [...list, ...runs.options().slice(0, 30)]);
-    source.value = shown;
-  };
-  /** What the scene shows now. @param {string} kind live, mode, floquet or the number of a run @param {string} words */
-  tools.shown = (kind, words = "") => {
-    special = kind === "mode" || kind === "floquet" ? words : "";
-    shown = special ? "special" : kind;
-    options();
-  };
-  /** Something was chosen to be looked at: where only one part of the page is seen, it is the scene now. */
-  tools.look = () => {
-    if (matchMedia("(max-width: 900px)").matches) tools.goTo("middle");
-  };
-  tools.playRun = async (/** @type {string} */ id) => {
-    try {
-      await runs.play(id);
-      tools.shown(id);
-      tools.look();
-    } catch (error) {
-      tools.tell(error);
-    }
-  };
-  source.addEventListener("change", () => {
-    if (source.value === "live") {
-      tools.scene.live(null);
-      tools.shown("live");
-    } else if (source.value !== "special") tools.playRun(source.value);
   });
 
   /** The live scene of the present model. */
@@ -180,23 +156,6 @@ function useScene(tools) {
       byId("message").hidden = false;
     }
   };
-
-  byId("simulate").addEventListener("click", async () => {
-    byId("simulate").disabled = true;
-    try {
-      const job = await tools.compute("simulate", { duration: byId("duration").value });
-      await tools.playRun(job.id);
-      tools.study.show(await runs.load(job.id), ["energy", "equations"].includes(tools.study.current));
-      tools.tell(null);
-    } catch (error) {
-      tools.tell(error);
-    }
-    byId("simulate").disabled = false;
-  });
-  jobs.watch((/** @type {any} */ job) => {
-    if (job && job.kind === "simulate" && job.state === "done") options();
-  });
-  options();
 }
 
 /** The two views of the model. @param {any} tools @param {any} schema */
@@ -229,6 +188,7 @@ function useModel(tools, schema) {
   const history = () => {
     byId("undo").disabled = !model.canUndo;
     byId("redo").disabled = !model.canRedo;
+    tools.say("");
   };
   model.on("history", history);
   history();
@@ -256,6 +216,7 @@ function useModel(tools, schema) {
     if (state === "conflict") tools.tell(`${message}: click its name to save this version, or open the file again`);
   });
   model.on("trouble", tools.tell);
+  model.on("comments", () => tools.say("The comments of the text could not be kept; Undo brings them back."));
   model.on("checked", () => {
     if (byId("saved").dataset.state !== "conflict") tools.tell(null);
     tools.study.changed();
@@ -342,8 +303,10 @@ function handles(tools) {
 async function start() {
   watchErrors();
   const tools = createTools();
+  tools.choices = await tools.server.get("/api/choices");
   useWork(tools);
   useScene(tools);
+  useRuns(tools);
   tools.builder = createBuilder(tools.scene, tools.model);
   tools.results = [];
   tools.study = createStudy(tools, [...FORMULA_TABS, ...REST_TABS, ...MOTION_TABS, FLOQUET_TAB]);
@@ -383,6 +346,8 @@ async function start() {
   await tools.jobs.refresh();
   tools.study.open(localStorage.getItem("pendula-tab") || "equations");
   await (first ? files.openFile(first) : files.startNew());
+  const mine = (/** @type {any} */ job) => job.client === tools.server.client && job.kept && !tools.jobs.isFinished(job);
+  tools.jobs.all.filter(mine).forEach(tools.adopt);
   Object.defineProperty(window, "pendula", { value: handles(tools), enumerable: true });
   document.body.dataset.ready = "true";
 }

@@ -19,13 +19,34 @@ function makeEquilibria(host, tools) {
   prove.type = "checkbox";
   label.prepend(prove);
   const task = createTask("Find equilibria", async () => {
-    const job = await tools.compute("equilibria", prove.checked ? { prove: 20 } : {});
+    const { text } = tools.model, piece = (/** @type {any} */ found) => showPositions(found, { asked: { text } });
+    const job = await tools.compute("equilibria", prove.checked ? { prove: 20 } : {}, { piece });
     show(job.result, job);
   });
   host.append(settings(task.button, label), task.note, out);
 
+  /** The equilibria before it is known whether they are stable. @param {any} found @param {any} job */
+  function showPositions(found, job) {
+    if (!found.equilibria.length) return;
+    const words = `${found.equilibria.length} found; examining their stability \u2026`;
+    out.replaceChildren(element("p", "verdict", words), tableFor(found, job));
+  }
+
   /** @param {any} result @param {any} job */
   function show(result, job) {
+    const list = result.equilibria;
+    tools.rest.set(list.length, job);
+    const count = list.length ? `${list.length} found` : "There is no equilibrium.";
+    out.replaceChildren(staleNote(tools, job), element("p", "verdict", count),
+      ...(list.length ? [
+        tableFor(result, job),
+        element("p", "quiet", "Click a row to start there; its number also chooses it for eigenvalues and modes."),
+      ] : []),
+      element("p", "quiet", `Complete: ${result.complete} (${result.reason}).`));
+  }
+
+  /** One row for each equilibrium. @param {any} result @param {any} job */
+  function tableFor(result, job) {
     const list = result.equilibria, names = Object.keys(list[0]?.q || {});
     const differ = names.filter(name => list.some((/** @type {any} */ one) => Math.abs(one.q[name] - list[0].q[name]) > 1e-9));
     const columns = (differ.length && list.length > 1 ? differ : names).slice(0, 6);
@@ -35,28 +56,20 @@ function makeEquilibria(host, tools) {
       start.title = "start here";
       start.setAttribute("aria-label", `start at equilibrium ${k + 1}`);
       start.addEventListener("click", () => startAt(one, k, job).catch(error => task.tell(error.message, true)));
-      const verdict = element(
-        "span", `tag ${/unstable/.test(one.verdict) ? "bad" : /stable/.test(one.verdict) ? "good" : ""}`, one.verdict,
-      );
+      const words = one.verdict || "\u2026", kind = /unstable/.test(words) ? "bad" : /stable/.test(words) ? "good" : "";
+      const verdict = element("span", `tag ${kind}`, words);
       verdict.title = one.proof || "";
       return [
         start, ...columns.map(name => shownValue(one.q[name], result.units[name] || "")), verdict,
         short(one.potential, 4),
       ];
     });
-    tools.rest.set(list.length, job);
-    const told = list.length ? `${list.length} found` : "There is no equilibrium.";
     const table = tableOf(["", ...columns, "stability", `V [${result.units.potential || ""}]`], rows);
     table.classList.add("clickable");
-    [...table.querySelectorAll("tr")].slice(1).forEach((row, k) => row.addEventListener("click", event => {
+    [...table.querySelectorAll("tr")].slice(1).forEach((row, k) => row.addEventListener("click", (/** @type {Event} */ event) => {
       if (/** @type {any} */ (event.target).tagName !== "BUTTON") startAt(list[k], k, job).catch(error => task.tell(error.message, true));
     }));
-    out.replaceChildren(staleNote(tools, job), element("p", "verdict", told),
-      ...(list.length ? [
-        table,
-        element("p", "quiet", "Click a row to start there; its number also chooses it for eigenvalues and modes."),
-      ] : []),
-      element("p", "quiet", `Complete: ${result.complete} (${result.reason}).`));
+    return table;
   }
 
   /** Starts the live scene at an equilibrium. @param {any} one @param {number} k @param {any} job */
@@ -71,7 +84,7 @@ function makeEquilibria(host, tools) {
     if (done) {
       tools.rest.choose(k + 1);
       toy.play();
-      toy.tell(`at equilibrium ${k + 1}, ${one.verdict}: give it a push`);
+      toy.tell(`at equilibrium ${k + 1}${one.verdict ? `, ${one.verdict}` : ""}: give it a push`);
     }
     tools.shown("live");
     tools.look();
@@ -139,9 +152,17 @@ function makeEigenvalues(host, tools) {
   slider.hidden = true;
   slider.setAttribute("aria-label", "Value of the parameter");
   const wander = createTask("Root locus", async () => {
+    /** @type {any[]} */ const known = [];
+    const piece = (/** @type {any} */ found) => { // the roots so far, without a slider yet
+      known.push(...found.points);
+      panel.hidden = false;
+      plane.show([], known.map(point => point.roots));
+      plane.mark(null);
+    };
     const job = await tools.compute(
       "locus",
       { ...tools.rest.at, parameter: parameter.select.value, low: low.input.value, high: high.input.value, count: 80 },
+      { piece },
     );
     showLocus(job.result, job);
   });
@@ -209,10 +230,10 @@ function makeEigenvalues(host, tools) {
       ];
     });
     const words = result.description.map((/** @type {string} */ text) => element("li", "", text));
-    const told = element("ul", "words");
-    told.append(...words);
+    const sentences = element("ul", "words");
+    sentences.append(...words);
     list.replaceChildren(
-      staleNote(tools, job), tableOf(["mode", "eigenvalue", "frequency", "damping"], rows), told,
+      staleNote(tools, job), tableOf(["mode", "eigenvalue", "frequency", "damping"], rows), sentences,
       ...notesOf(result.notes),
     );
   }

@@ -29,7 +29,7 @@ export function createRuns(tools) {
     async load(id) {
       if (!results.has(id)) {
         results.set(id, await tools.jobs.load(id));
-        if (results.size > KEPT) results.delete(results.keys().next().value);
+        if (results.size > KEPT) results.delete(/** @type {any} */ (results.keys().next().value));
       }
       return results.get(id);
     },

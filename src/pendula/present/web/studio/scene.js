@@ -79,7 +79,7 @@ function emptyShow() {
   usePointer(canvas, stage, { changed: draw, planar: true });
   byId("hint").textContent = "nothing here yet: add a body in the scene, or take a mechanism from the library";
   return {
-    kind: "empty", stage, canvas, draw, size: 2.4, poses: () => ground, bodies: EMPTY.bodies,
+    kind: "empty", planar: true, stage, canvas, draw, size: 2.4, poses: () => ground, bodies: EMPTY.bodies,
     setMarks: (/** @type {any[]} */ given) => { marks = given; draw(); },
     retheme: () => { stage.retheme(); draw(); },
     end() {},
@@ -121,7 +121,7 @@ function liveShow(content, acts) {
     const { units } = record, spaced = (/** @type {string} */ unit) => (unit ? ` ${unit}` : "");
     byId("clock").textContent = `${mechanism.time.toFixed(2)}${spaced(units.time)}`;
     byId("energy").textContent = `E ${short(mechanism.energy().total, 4)}${spaced(units.energy)}`;
-    byId("drift").textContent = `drift ${mechanism.energyDrift.toExponential(0)}`;
+    byId("drift").textContent = `drift ${mechanism.energyDrift ? mechanism.energyDrift.toExponential(0) : "0"}`;
     byId("untrace").hidden = traces.count === 0;
   }
 
@@ -179,7 +179,7 @@ function liveShow(content, acts) {
   for (const event of ["jumped", "changed"]) toy.on(/** @type {any} */ (event), refresh);
   mode();
   return {
-    kind: "live", toy, stage, canvas, draw: loop.show, size: scenery.size, poses: () => poses, bodies: scenery.scene.bodies,
+    kind: "live", planar: scenery.scene.planar, toy, stage, canvas, draw: loop.show, size: scenery.size, poses: () => poses, bodies: scenery.scene.bodies,
     setMarks: (/** @type {any[]} */ given) => { marks = given; refresh(); },
     build(/** @type {boolean} */ on) {
       building = on;
@@ -203,21 +203,30 @@ function liveShow(content, acts) {
  * A motion that was computed.
  * @param {{program: any, record: any}} content
  * @param {{title: string, t: number[], q: number[][], rate?: number[][], groups?: any[], parameters?: Record<string, number>,
- *   ghost?: number[], loop?: boolean, unit?: string}} motion `q` in the order of the program's coordinates
+ *   ghost?: number[], end?: number}} motion `q` in the order of the program's coordinates; `end`: when a motion that is
+ *   still being computed will end, see `grow`
  */
 function motionShow(content, motion) {
   furnish("motion-parts");
   const { record } = content, puppet = createPuppet(content.program, record.about), at = motionAt(motion);
   if (motion.parameters) puppet.adjust(motion.parameters);
   const canvas = byId("view"), scenery = createScenery(record.scene, record.units.length), t0 = motion.t[0];
-  const span = motion.t[motion.t.length - 1] - t0, every = Math.max(1, Math.floor(motion.t.length / 200));
+  const last = () => motion.t[motion.t.length - 1], span = (motion.end ?? last()) - t0;
+  let seen = 0;
+  /** Makes the picture so large that it holds the whole motion; whether it grew. */
+  function hold() {
+    const every = Math.max(1, Math.floor(motion.t.length / 200));
+    let wider = false;
+    for (seen = Math.min(seen, motion.q.length - 1); seen < motion.q.length; seen += every) {
+      puppet.put(motion.t[seen], motion.q[seen]);
+      scenery.follow(puppet);
+      wider = scenery.widen(scenery.poses(puppet)) || wider;
+    }
+    return wider;
+  }
   puppet.put(t0, motion.q[0]);
   scenery.follow(puppet);
-  for (let k = 0; k < motion.q.length; k += every) {   // the picture holds the whole motion from the start
-    puppet.put(motion.t[k], motion.q[k]);
-    scenery.follow(puppet);
-    scenery.widen(scenery.poses(puppet));
-  }
+  hold();
   const stage = createStage(canvas, scenery.scene);
   stage.retheme();
   canvas.setAttribute("aria-label", motion.title);
@@ -240,6 +249,7 @@ function motionShow(content, motion) {
       playback.setPlaying(false);
       return;
     }
+    if (t0 + now > last()) playback.seek(now = last() - t0); // it waits for what is computed next
     puppet.put(t0 + now, at(t0 + now));
     scenery.follow(puppet);
     poses = scenery.poses(puppet);
@@ -267,12 +277,24 @@ function motionShow(content, motion) {
     event.preventDefault();
     playback.setPlaying(!playback.playing);
   });
+  const widest = () => {
+    if (strip && motion.end !== undefined) strip.refresh({ from: t0, to: motion.end });
+  };
+  widest();
   return {
-    kind: "motion", stage, canvas, draw: playback.show, playback, size: scenery.size, poses: () => poses, bodies: scenery.scene.bodies,
+    kind: "motion", motion, stage, canvas, draw: playback.show, playback, size: scenery.size, poses: () => poses, bodies: scenery.scene.bodies,
     setMarks() {},
+    /** The motion has become longer. */
+    grow() {
+      if (hold()) stage.measure();
+      byId("hint").textContent = motion.title;
+      widest();
+      playback.refresh();
+    },
     retheme() {
       stage.retheme();
       if (strip) strip.retheme();
+      widest();
       playback.refresh();
     },
     end: () => playback.setPlaying(false),

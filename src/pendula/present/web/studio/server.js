@@ -34,7 +34,7 @@ export function createServer() {
   }
 
   return {
-    token,
+    token, client,
     get: (/** @type {string} */ path) => call("GET", path),
     post: (/** @type {string} */ path, /** @type {any} */ body) => call("POST", path, body),
     put: (/** @type {string} */ path, /** @type {any} */ body) => call("PUT", path, body),

@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pendula.app.studio.text.toml_edit import edited
 from pendula.errors import ModelError, Problem
 from pendula.model.files import data_text, loads, parse_toml
 from pendula.model.model import Model
@@ -41,10 +42,27 @@ def check_text(text: str) -> dict[str, Any]:
     return _checked(text, data)
 
 
-def check_data(data: Any) -> dict[str, Any]:
-    """The same for a model given as data; the text is written from it."""
-    text = data_text(_without_gaps(data)) if isinstance(data, Mapping) else ""
-    return _checked(text, data if isinstance(data, Mapping) else None)
+def check_data(data: Any, before: str = "") -> dict[str, Any]:
+    """The same for a model given as data; the text is written from it.
+
+    Args:
+        data: of the model.
+        before: the text of the model before its data were changed. Its comments, its order and the way in which its
+            values are written stay, as far as the same things are still there; ``rewritten`` is true if that failed.
+
+    Example:
+        >>> before = 'name = "x"  # a note\\ngravity = [0, 0]\\n'
+        >>> print(check_data({"name": "y", "gravity": [0, 0]}, before)["text"], end="")
+        name = "y"  # a note
+        gravity = [0, 0]
+    """
+    if not isinstance(data, Mapping):
+        return _checked("", None)
+    wanted = _without_gaps(data)
+    old = _data_of(before) if before else None
+    kept = edited(before, old, wanted, _data_of) if isinstance(old, Mapping) else None
+    found = _checked(data_text(wanted) if kept is None else kept, data)
+    return found | {"rewritten": bool(before) and kept is None}
 
 
 def _checked(text: str, data: Any) -> dict[str, Any]:

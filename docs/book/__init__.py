@@ -1,0 +1,1 @@
+"""Extensions of Sphinx with which the book is made."""

@@ -1,0 +1,225 @@
+"""Gains of state feedback: linear-quadratic regulators and pole placement, in continuous and discrete time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pendula.analysis.control.laws import law_texts
+from pendula.analysis.control.responses import check_inputs
+from pendula.analysis.control.space import StateSpace, state_space
+from pendula.analysis.control.weights import weight_matrix
+from pendula.errors import ComputationError, UsageError
+from pendula.simulation.inputs.kinds import Sampled
+from pendula.system.layout import Array
+from pendula.words import readable
+
+if TYPE_CHECKING:
+    from pendula.analysis.control.estimators import Estimator
+    from pendula.analysis.linear.model import LinearModel
+
+
+@readable
+@dataclass(frozen=True, eq=False)
+class Gain:
+    """State feedback u = -K x of a linear model, with names. ``gain["F", "theta"]`` is one entry.
+
+    Attributes:
+        K: shape (inputs, states).
+        space: the system that it was designed for; discrete if the gain is.
+        poles: of the closed loop, sorted by real part (by magnitude in discrete time), slowest first.
+        method: how it was found, in words.
+        cost: solution of the Riccati equation: the cost from a state x is x^T cost x; None for placed poles.
+        residual: of the Riccati equation, or distance of the poles from those asked for; relative.
+
+    Example:
+        >>> import pendula
+        >>> gain = pendula.linearize("cart-pole", {"theta": "180deg"}).lqr({"x": 1, "theta": 10}, 0.1)
+        >>> run = pendula.simulate("cart-pole", 8, inputs=gain.feedback(), initial_state={"theta": "150deg"})
+        >>> bool(abs(run["theta"][-1] - 3.14159265) < 1e-2)
+        True
+    """
+
+    K: Array
+    space: StateSpace
+    poles: Array
+    method: str
+    cost: Array | None = None
+    residual: float = 0.0
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Names of the states."""
+        return self.space.states
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the inputs."""
+        return self.space.inputs
+
+    @property
+    def every(self) -> float | None:
+        """Sampling time; None in continuous time."""
+        return self.space.dt
+
+    def __getitem__(self, pair: tuple[str, str]) -> float:
+        by, of = pair
+        for name, known, what in ((by, self.inputs, "input"), (of, self.states, "state")):
+            if name not in known:
+                raise UsageError(f'there is no {what} "{name}"; known are: {", ".join(known)}')
+        return float(self.K[self.inputs.index(by), self.states.index(of)])
+
+    def closed_loop(self) -> StateSpace:
+        """The linear model under this feedback, u = r - K x, with its bode(), step() and poles."""
+        return self.space.fed_back(self.K)
+
+    def feedback(
+        self,
+        *,
+        reference: Mapping[str, float | str] | None = None,
+        limits: Any = None,
+        estimator: Estimator | None = None,
+        **sampling: Any,
+    ) -> Any:
+        """The feedback law of the nonlinear mechanism, for ``simulate(model, ..., inputs=gain.feedback())``.
+
+        A continuous gain gives text, which is compiled with the equations. A discrete one gives a
+        :class:`~pendula.Sampled` controller with the sampling time of the design.
+
+        Args:
+            reference: values to keep instead of those of the equilibrium, by name: numbers, or expressions of t.
+            limits: of the inputs: a number (plus and minus), (low, high), or these by name.
+            estimator: a discrete Kalman filter; the controller then knows its outputs alone.
+            sampling: ``delay``, ``noise``, ``seed`` of the sampled controller.
+
+        Raises:
+            NotSupported: the coordinates of the linear model are not those of the mechanism.
+        """
+        linear = self.space.linear
+        if linear is None:
+            raise UsageError("the gain belongs to no linear model of a mechanism, so it has no feedback law")
+        if estimator is not None:
+            from pendula.analysis.control.estimators import estimated_feedback
+
+            return estimated_feedback(self, estimator, reference, limits, sampling)
+        texts = law_texts(linear, self.K, reference, limits)
+        if self.every is None:
+            if sampling:
+                raise UsageError(f"{next(iter(sampling))} is for sampled controllers; design the gain with every=...")
+            return texts
+        return Sampled(texts, every=self.every, **sampling)
+
+    def __str__(self) -> str:
+        unit = self.space.time_unit
+        time = "" if self.every is None else f", sampled every {self.every:g} {unit}"
+        lines = [f"u = -K x by {self.method}{time}"]
+        for by in self.inputs:
+            lines.append(f"  {by}: " + ", ".join(f"{of} {self[by, of]:.6g}" for of in self.states))
+        what = "magnitudes of the poles " if self.every is not None else "poles "
+        values = np.abs(self.poles) if self.every is not None else self.poles
+        lines.append(
+            what + ", ".join(f"{p:.4g}" for p in values[:12]) + ("" if self.every is not None else f" [1/{unit}]")
+        )
+        return "\n".join(lines)
+
+
+def designed_space(linear: LinearModel, every: float | None) -> StateSpace:
+    """The state space for which a gain is designed."""
+    space = state_space(linear)
+    check_inputs(space)
+    return space if every is None else space.discrete(every)
+
+
+def sorted_poles(A: Array, dt: float | None) -> Array:
+    """Eigenvalues, slowest first."""
+    found = np.linalg.eigvals(A)
+    return found[np.lexsort((found.imag, -(np.abs(found) if dt is not None else found.real)))]
+
+
+def lqr(linear: LinearModel, Q: Any, R: Any = 1.0, *, cross: Any = None, every: float | None = None) -> Gain:
+    """The linear-quadratic regulator; see :meth:`pendula.results.LinearModel.lqr`."""
+    from scipy.linalg import solve_continuous_are, solve_discrete_are  # slow to load
+
+    space = designed_space(linear, every)
+    Q = weight_matrix(Q, space.states, "Q", definite=False)
+    R = weight_matrix(R, space.inputs, "R", definite=True)
+    S = None if cross is None else np.asarray(cross, dtype=float).reshape(len(Q), len(R))
+    refuse_unreachable(linear)
+    A, B = space.A, space.B
+    try:
+        X = (solve_continuous_are if every is None else solve_discrete_are)(A, B, Q, R, s=S)
+    except (np.linalg.LinAlgError, ValueError) as error:
+        raise ComputationError(
+            f"the Riccati equation has no stabilizing solution ({error}).\n"
+            "  Try: weights on every coordinate that does not return to rest without feedback."
+        ) from None
+    N = np.zeros((len(Q), len(R))) if S is None else S
+    if every is None:
+        K = np.linalg.solve(R, B.T @ X + N.T)
+        rest = A.T @ X + X @ A - K.T @ R @ K + Q
+    else:
+        K = np.linalg.solve(R + B.T @ X @ B, B.T @ X @ A + N.T)
+        rest = A.T @ X @ A - X - K.T @ (R + B.T @ X @ B) @ K + Q
+    residual = float(np.abs(rest).max() / max(np.abs(Q).max(), np.abs(K.T @ R @ K).max(), 1e-300))
+    poles = sorted_poles(A - B @ K, every)
+    if not ((np.abs(poles) < 1).all() if every is not None else (poles.real < 0).all()):
+        raise ComputationError(
+            f"the feedback that minimizes this cost does not stabilize: a pole is {poles[0]:.4g}.\n"
+            "  Try: weights on every coordinate that does not return to rest without feedback."
+        )
+    return Gain(K, space, poles, "linear-quadratic regulator", X, residual)
+
+
+def place(linear: LinearModel, poles: Sequence[complex] | Array, *, every: float | None = None) -> Gain:
+    """A gain with these poles; see :meth:`pendula.results.LinearModel.place`."""
+    from scipy.signal import place_poles  # slow to load
+
+    space = designed_space(linear, every)
+    wanted = np.asarray(poles, dtype=complex).ravel()
+    if wanted.size != len(space.A):
+        raise UsageError(f"there are {len(space.A)} poles ({', '.join(space.states)}), found {wanted.size}")
+    if np.abs(np.sort_complex(wanted) - np.sort_complex(wanted.conj())).max() > 1e-9 * np.abs(wanted).max():
+        raise UsageError("complex poles must come in conjugate pairs")
+    refuse_unreachable(linear, all_of_them=True)
+    if every is not None:
+        wanted = np.exp(wanted * every)
+    try:
+        K = (
+            _acker(space.A, space.B, wanted)
+            if space.B.shape[1] == 1
+            else place_poles(space.A, space.B, wanted).gain_matrix
+        )
+    except ValueError as error:
+        raise UsageError(f"these poles cannot be placed: {error}") from None
+    found = sorted_poles(space.A - space.B @ K, every)
+    left = np.poly(space.A - space.B @ K) - np.poly(wanted).real
+    size = np.abs(np.poly(wanted)).max()
+    return Gain(K, space, found, "pole placement", None, float(np.abs(left).max() / size))
+
+
+def _acker(A: Array, B: Array, poles: Array) -> Array:
+    """Ackermann's formula, solved in scaled Krylov vectors; repeated poles are allowed."""
+    n = len(A)
+    size = float(np.abs(np.linalg.eigvals(A)).max()) or 1.0
+    T, scaled = [B[:, 0]], A / size
+    for _ in range(n - 1):
+        T.append(scaled @ T[-1])
+    value = np.eye(n)
+    for p in poles:
+        value = value @ (scaled - p / size * np.eye(n))
+    last = np.linalg.solve(np.array(T), np.eye(n)[-1])  # last row of the inverse: last @ T_k = delta
+    return (last @ value.real)[None] * size**n / size ** (n - 1)
+
+
+def refuse_unreachable(linear: LinearModel, *, all_of_them: bool = False) -> None:
+    """Raises UsageError if an input cannot reach a motion that must be stabilized; the message names it."""
+    from pendula.analysis.control.reach import controllability
+
+    found = controllability(linear)
+    if found.holds or (found.enough and not all_of_them):
+        return
+    bad = next(x for x in found.lost if all_of_them or not x.decays)
+    raise UsageError(f"the inputs ({', '.join(linear.inputs)}) cannot do this: {bad.text}")

@@ -1,0 +1,179 @@
+"""State spaces with names: x' = A x + B u, y = C x + D u, or the same from sample to sample."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.model.names import suggestion
+from pendula.system.layout import Array
+from pendula.words import readable, some
+
+if TYPE_CHECKING:
+    from pendula.analysis.control.responses import Bode, RootLocus, StepResponse
+    from pendula.analysis.linear.model import LinearModel
+
+
+@readable
+@dataclass(frozen=True, eq=False)
+class StateSpace:
+    """A linear system with named states, inputs and outputs, in continuous or discrete time.
+
+    Attributes:
+        A, B, C, D: its matrices.
+        states, inputs, outputs: names of the entries of x, u and y: changes from the equilibrium.
+        units: unit of every name; "" if it has none.
+        time_unit: unit of time.
+        dt: time between samples; None in continuous time.
+        linear: the linear model that it belongs to, if any.
+
+    Example:
+        >>> import pendula
+        >>> space = pendula.linearize("cart-pole", {"theta": 0}).state_space(["x", "pole.tip.x"])
+        >>> print(space)
+        state space in continuous time: 4 states (x, theta, x_dot, theta_dot)
+        inputs F; outputs x, pole.tip.x
+        >>> space.C.tolist()
+        [[1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]]
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    units: dict[str, str]
+    time_unit: str = "s"
+    dt: float | None = None
+    linear: LinearModel | None = None
+
+    @property
+    def poles(self) -> Array:
+        """Eigenvalues of A, sorted by real part, largest first."""
+        found = np.linalg.eigvals(self.A)
+        return found[np.lexsort((found.imag, -found.real))]
+
+    @property
+    def stable(self) -> bool:
+        """Whether all poles decay."""
+        return bool((np.abs(self.poles) < 1).all() if self.dt is not None else (self.poles.real < 0).all())
+
+    def discrete(self, every: float) -> StateSpace:
+        """The same system seen at sampling times, with inputs held in between (zero-order hold); exact.
+
+        Example:
+            >>> import pendula
+            >>> space = pendula.linearize("pendulum", {"theta": 0}).state_space().discrete(0.1)
+            >>> abs(space.poles).round(12).tolist()  # cos and sin of 0.1 w: undamped
+            [1.0, 1.0]
+        """
+        from scipy.linalg import expm  # slow to load
+
+        if self.dt is not None:
+            raise UsageError(f"the system is discrete already, with samples every {self.dt:g} {self.time_unit}")
+        if not isinstance(every, (int, float, np.floating)) or not 0 < every < np.inf:
+            raise UsageError(f"the sampling time must be a positive number, found {every!r}")
+        n, m = self.B.shape
+        block = np.zeros((n + m, n + m))
+        block[:n, :n], block[:n, n:] = self.A, self.B
+        found = expm(block * every)
+        return replace(self, A=found[:n, :n], B=found[:n, n:], dt=float(every))
+
+    def fed_back(self, K: Array) -> StateSpace:
+        """The system with u = r - K x; its inputs are then r."""
+        return replace(self, A=self.A - self.B @ K, C=self.C - self.D @ K)
+
+    def response(self, s: Any) -> Array:
+        """C (s I - A)^-1 B + D at complex numbers s, shape (..., outputs, inputs)."""
+        s = np.asarray(s, dtype=complex)
+        left = s[..., None, None] * np.eye(len(self.A)) - self.A
+        return np.asarray(self.C @ np.linalg.solve(left, self.B.astype(complex)) + self.D)
+
+    def selected(
+        self, outputs: Sequence[str] | str | None = None, inputs: Sequence[str] | str | None = None
+    ) -> StateSpace:
+        """Some outputs and inputs by name; default: all."""
+        rows, columns = _places(outputs, self.outputs, "output"), _places(inputs, self.inputs, "input")
+        return replace(
+            self, B=self.B[:, columns], C=self.C[rows], D=self.D[np.ix_(rows, columns)],
+            inputs=tuple(self.inputs[k] for k in columns), outputs=tuple(self.outputs[k] for k in rows),
+        )  # fmt: skip
+
+    def bode(self, frequencies: Any = None) -> Bode:
+        """Frequency response of every pair of output and input; see :meth:`pendula.results.LinearModel.bode`."""
+        from pendula.analysis.control.responses import bode_of
+
+        return bode_of(self, frequencies)
+
+    def step(self, duration: float | None = None, samples: int = 501) -> StepResponse:
+        """Response to a unit step of every input; see :meth:`pendula.results.LinearModel.step`."""
+        from pendula.analysis.control.responses import step_of
+
+        return step_of(self, duration, samples)
+
+    def root_locus(self, gains: Any = None) -> RootLocus:
+        """Poles under u = -k y; see :meth:`pendula.results.LinearModel.root_locus`."""
+        from pendula.analysis.control.responses import locus_of
+
+        return locus_of(self, gains)
+
+    def to_control(self) -> Any:
+        """The system as a ``StateSpace`` of python-control, with the same names (which allow no dots there: ``a_b``).
+
+        Raises:
+            UsageError: the package ``control`` is not installed.
+        """
+        from pendula.analysis.linear.output import control_package
+
+        return control_package("to_control()").ss(
+            self.A, self.B, self.C, self.D, 0 if self.dt is None else self.dt, states=list(self.states),
+            inputs=list(self.inputs), outputs=[re.sub(r"\W+", "_", name) for name in self.outputs],
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        time = "continuous time" if self.dt is None else f"discrete time, every {self.dt:g} {self.time_unit}"
+        head = f"state space in {time}: {len(self.states)} states ({some(self.states)})"
+        return f"{head}\ninputs {some(self.inputs) or 'none'}; outputs {some(self.outputs) or 'none'}"
+
+
+def _places(wanted: Sequence[str] | str | None, known: tuple[str, ...], what: str) -> list[int]:
+    if wanted is None:
+        return list(range(len(known)))
+    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f'there is no {what} "{name}"; {suggestion(name, known, "known are: " + ", ".join(known))}'
+            )
+    return [known.index(name) for name in names]
+
+
+def state_space(linear: LinearModel, outputs: Sequence[str] | str | None = None) -> StateSpace:
+    """The linear model as a state space; see :meth:`pendula.results.LinearModel.state_space`."""
+    from pendula.analysis.control.outputs import output_rows
+
+    n = len(linear.M)
+    names, C, units = output_rows(linear, outputs)
+    time = linear.at.layout.time_unit
+    known = {name: linear.units.get(name, "") for name in (*linear.coordinates, *linear.speeds)} | units
+    for name in linear.inputs:
+        known.setdefault(name, input_unit(linear, name))
+    return StateSpace(
+        linear.A, linear.B.reshape(2 * n, -1), C, np.zeros((len(C), linear.F.shape[1])),
+        (*linear.coordinates, *linear.speeds), linear.inputs, names, known, time, None, linear,
+    )  # fmt: skip
+
+
+def input_unit(linear: LinearModel, name: str) -> str:
+    """The unit of an input, where checks of the model determine it; "" otherwise."""
+    from pendula.model.checks.parameter_units import input_units
+
+    system = linear.system
+    return "" if system is None else input_units(system.model).get(name, "")

@@ -1,0 +1,1 @@
+"""Commands of control and of fits to measurements."""

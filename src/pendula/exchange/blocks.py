@@ -1,0 +1,119 @@
+"""The blocks of the equations as one program, which other packages evaluate in their own arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import symengine as se
+
+from pendula.equations.derive import DEFAULT, derive
+from pendula.equations.equations import Equations
+from pendula.equations.given import Given
+from pendula.errors import PendulaError
+from pendula.library.lookup import model_of
+from pendula.system.code.interpret import Values, evaluate
+from pendula.system.code.lower import Lowering
+from pendula.system.layout import Array, Layout
+
+SHAPES = {"M": "vv", "f": "v", "qdot": "q", "G": "rv", "c": "r", "g": "g", "b": "r", "energies": "2", "inputs": "u"}
+"""Blocks with the sizes of their rows and columns: speeds, coordinates, rows of G, entries of g, inputs."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Equations lowered to one program of t, q, v, u and the independent parameters.
+
+    Attributes:
+        equations: the equations.
+        layout: names and units.
+        parameters: independent parameters with their values.
+        start: initial state, q then v, with loops closed.
+        rows: rows of G that do not depend on others.
+        lowering, outputs, shapes: the program, its values and the shape of each block.
+    """
+
+    equations: Equations
+    layout: Layout
+    parameters: Mapping[str, float]
+    start: Array
+    rows: tuple[int, ...]
+    lowering: Lowering
+    outputs: Mapping[str, tuple[int, ...]]
+    shapes: Mapping[str, tuple[int, ...]]
+
+    def __call__(self, names: Sequence[str], values: Values, t: Any, q: Any, v: Any, u: Any, p: Any) -> list[list[Any]]:
+        """Entries of some blocks by rows, in the arithmetic of a package."""
+        eq = self.equations
+        given = [t, *(q[k] for k in range(len(eq.q))), *(v[k] for k in range(len(eq.v)))]
+        given += [u[k] for k in range(len(eq.u))] if u is not None else [None] * len(eq.u)
+        inputs = dict(zip(self.lowering.inputs(), given, strict=True))
+        wanted = [k for name in names for k in self.outputs[name]]
+        parameters = [p[k] for k in range(len(self.parameters))]
+        found = iter(evaluate(self.lowering.program, wanted, inputs, parameters, values))
+        return [[next(found) for _ in self.outputs[name]] for name in names]
+
+
+def blocks_of(model: Any, formulation: str | None, who: str) -> Blocks:
+    """The blocks of a model, or of equations."""
+    if isinstance(model, Equations):
+        eq = model
+    else:
+        eq = derive(model_of(model, who, also="equations"), formulation or DEFAULT)
+    given = Given.of(eq.model)
+    definitions = [(se.Symbol(n), e) for n, e in given.derived]
+    low = Lowering(
+        [eq.t, *eq.q, *eq.v, *eq.u], [se.Symbol(n) for n in given.independent], (*definitions, *eq.definitions)
+    )
+    n = len(eq.v)
+    entries: dict[str, list[Any]] = {
+        "M": [eq.M[i][j] for i in range(n) for j in range(n)],
+        "f": [*eq.f],
+        "qdot": [*eq.qdot],
+        "G": [x for row in eq.G for x in row],
+        "c": [*eq.c],
+        "g": [*eq.g],
+        "b": [*eq.b],
+        "energies": [eq.kinetic, eq.potential],
+        "inputs": [given.inputs[str(s)] for s in eq.u],
+    }
+    counts = {"v": n, "q": len(eq.q), "r": eq.loop_rows, "g": len(eq.g), "u": len(eq.u), "2": 2}
+    start, rows = _start_and_rows(eq)
+    return Blocks(
+        eq,
+        Layout.of(eq.model, eq.coordinates, eq.speeds),
+        given.independent,
+        start,
+        rows,
+        low,
+        {name: tuple(low(e) for e in listed) for name, listed in entries.items()},
+        {name: tuple(counts[x] for x in shape) for name, shape in SHAPES.items()},
+    )
+
+
+def _start_and_rows(eq: Equations) -> tuple[Array, tuple[int, ...]]:
+    """The initial state, and a largest set of rows of G that are independent at a regular state."""
+    from scipy.linalg import qr
+
+    from pendula.system.build import compile_system
+    from pendula.system.loops.assembly import assemble
+    from pendula.system.loops.mobility import independent_rows
+    from pendula.system.loops.sampling import random_states
+
+    system = compile_system(eq)
+    state = assemble(system).state
+    start = np.concatenate([state.q, state.v])
+    if not eq.loop_rows:
+        return start, ()
+    count = independent_rows(system)
+    if count == eq.loop_rows:
+        return start, tuple(range(count))
+    try:
+        t, q, _ = random_states(system, 1, seed=1)
+        G = system.constraint_jacobian(q[0], t[0])
+    except PendulaError:
+        G = system.constraint_jacobian(state.q, state.t)
+    order = qr((G / np.abs(G).max(axis=1, keepdims=True)).T, pivoting=True, mode="r")[1]
+    return start, tuple(sorted(int(k) for k in order[:count]))

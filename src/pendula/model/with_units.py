@@ -1,0 +1,137 @@
+"""Quantities with units in the data of a model: converted to the units of its label, dimensions checked by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pendula.errors import ModelError, Problem, UsageError
+from pendula.model.names import quote
+from pendula.model.quantities import Quantity, in_base_units, in_unit, quantity_in
+from pendula.model.units import Units
+
+NOT_NUMBERS = frozenset({"name", "description", "units", "type", "sequence", "formulation"})
+"""fields whose texts are never numbers"""
+
+
+class Found(NamedTuple):
+    """A quantity in the data of a model: its path, and the quantity."""
+
+    path: tuple[str | int, ...]
+    quantity: Quantity
+
+    @property
+    def where(self) -> str:
+        """The place in words for messages: bodies[0].rod.length."""
+        text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.path)
+        return text.removeprefix(".")
+
+
+def without_units(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Found]]:
+    """Data of a model with numbers in place of quantities, and the quantities.
+
+    Raises:
+        ModelError: a unit is not known, or pint is not installed.
+    """
+    parameters = data.get("parameters")
+    known = parameters if isinstance(parameters, Mapping) else {}
+    found: list[Found] = []
+    _collect(data, (), known, found)
+    if not found:
+        return data, found
+    label = data.get("units", "m-kg-s")
+    try:
+        units = Units.from_label(label)
+    except (ValueError, AttributeError):
+        return data, []  # reading reports the label
+    values: dict[tuple[str | int, ...], float] = {}
+    problems = []
+    for one in found:
+        try:
+            values[one.path] = in_base_units(one.quantity, units.length, units.mass, units.time, one.where)
+        except UsageError as error:
+            cause, _, advice = str(error).removeprefix(f"{one.where}: ").partition("\n  Try: ")
+            problems.append(Problem("model", one.where, cause, advice.rstrip(".")))
+    if problems:
+        raise ModelError(problems)
+    return _replaced(data, (), values), found
+
+
+def _collect(value: Any, path: tuple[str | int, ...], known: Mapping[str, Any], found: list[Found]) -> None:
+    if isinstance(value, str):
+        quantity = quantity_in(value, known)
+        if quantity is not None:
+            found.append(Found(path, quantity))
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            if isinstance(key, str) and (
+                key not in NOT_NUMBERS or path in (("parameters",), ("inputs",), ("initial",))
+            ):
+                _collect(entry, (*path, key), known, found)
+    elif isinstance(value, (list, tuple)):
+        for k, entry in enumerate(value):
+            _collect(entry, (*path, k), known, found)
+
+
+def _replaced(value: Any, path: tuple[str | int, ...], values: Mapping[tuple[str | int, ...], float]) -> Any:
+    if path in values:
+        return values[path]
+    if isinstance(value, Mapping):
+        return {key: _replaced(entry, (*path, key), values) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_replaced(entry, (*path, k), values) for k, entry in enumerate(value))
+    return value
+
+
+def check_dimensions(model: Any, found: list[Found]) -> None:
+    """Raises ModelError if a quantity has another dimension than its field, where that is known.
+
+    Raises:
+        ModelError: names every such field and both dimensions.
+    """
+    problems = []
+    for one in found:
+        for unit in _expected(model, one.path):
+            try:
+                in_unit(one.quantity, unit, one.where)
+            except UsageError as error:
+                cause, _, advice = str(error).removeprefix(f"{one.where}: ").partition("\n  Try: ")
+                element, field = _element(model, one.path)
+                problems.append(Problem(element, field, cause.rstrip("."), advice))
+    if problems:
+        raise ModelError(problems)
+
+
+def _element(model: Any, path: tuple[str | int, ...]) -> tuple[str, str]:
+    """Element and field of a path, as other messages name them."""
+    group, rest = path[0], path[1:]
+    singular = {"bodies": "body", "joints": "joint", "forces": "force"}.get(str(group))
+    if singular is not None and rest:
+        element = getattr(model, str(group))[rest[0]]
+        field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in rest[1:]).removeprefix(".")
+        return f"{singular} {quote(element.name or element.type)}", field
+    if group in ("parameters", "inputs") and rest:
+        return f"{str(group)[:-1]} {quote(str(rest[0]))}", ""
+    return (f"initial {quote(str(rest[0]))}", "") if group == "initial" and rest else ("model", str(group))
+
+
+def _expected(model: Any, path: tuple[str | int, ...]) -> Iterator[str]:
+    """The unit that a field has; nothing if it is not known."""
+    from pendula.model.checks.parameter_units import field_unit, input_units, parameter_units
+
+    group, name = path[0], str(path[1]) if len(path) > 1 else ""
+    units = model.unit_names
+    unit: str | None = None
+    if group == "parameters":
+        unit = parameter_units(model).get(name)
+    elif group == "inputs":
+        unit = input_units(model).get(name)
+    elif group == "gravity":
+        unit = f"{units.length}/{units.time}^2"
+    elif group == "initial" and len(path) == 2:
+        kinds = {c.name: units.coordinate(c.kind) for c in model.coordinates}
+        unit = (kinds | {s.name: units.speed(s.kind) for s in model.speeds}).get(name)
+    elif group in ("bodies", "joints", "forces") and len(path) > 2:
+        unit = field_unit(model, str(group), int(path[1]), [p for p in path[2:] if isinstance(p, str)])
+    if unit is not None:
+        yield unit

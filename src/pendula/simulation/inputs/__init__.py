@@ -1,0 +1,1 @@
+"""Inputs of a run: expressions, time series, Python functions and sampled controllers, by name."""
