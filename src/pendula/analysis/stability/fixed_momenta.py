@@ -13,6 +13,7 @@ import numpy as np
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.stability.enclosure import SmallMotion, masses_depend_on, small_motion_with_bounds
 from pendula.analysis.stability.places import PROPER, SEQUENCES, Place, places_of
+from pendula.analysis.stability.sleeping import CYCLIC, sleeps_stably
 from pendula.numerics.intervals.matrices import Ball, is_positive_definite, solved
 from pendula.numerics.intervals.tape import Undecidable
 
@@ -36,6 +37,10 @@ def at_fixed_momenta(point: Equilibrium, drifts: tuple[str, ...]) -> str:
                 continue
             how = "Routh's stiffness at fixed momenta is verified to be positive definite, by interval arithmetic"
             return f"{how}, for a steady motion within {motion.within:.0e} of the computed one"
+    for place in places_of(point, CYCLIC):
+        if len(drifts) == 2 and sleeps_stably(place):
+            forms = "the second variation of energy and angular momenta together"
+            return f"{forms} is verified to be positive definite at fixed spin momentum, by interval arithmetic"
     raise first or Undecidable("the coordinates are singular there")
 
 

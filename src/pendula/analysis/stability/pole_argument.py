@@ -60,7 +60,7 @@ def minimum_at_pole(place: Place) -> str:
     values = system.layout.parameter_values(balance.parameters)
     if not idle or not all(repeats(system.model, [system.layout.coordinates[k]], values) for k in idle):
         raise Undecidable("the mass matrix could not be verified")
-    pole = {eq.q[k]: _multiple(float(place.q[k]), float(_sizes(place)[k])) for k in others}
+    pole = {eq.q[k]: multiple_of_turn(float(place.q[k]), float(_sizes(place)[k])) for k in others}
     forces = forces_at_rest(eq, [symbol for symbol, x in numbers.items() if x == 0.0])
     refuse_time(balance, forces)
     if fault := fault_at_pole(eq, pole, [eq.q[k] for k in idle], forces):
@@ -74,7 +74,7 @@ def _sizes(place: Place) -> Array:
     return typical_steps(place.system, place.balance.parameters)
 
 
-def _multiple(x: float, size: float) -> int:
+def multiple_of_turn(x: float, size: float) -> int:
     """The multiple of pi/12 that a coordinate is up to rounding."""
     k = round(x / math.pi * PARTS_OF_A_TURN)
     if abs(x - k * math.pi / PARTS_OF_A_TURN) > EXACT * size:
