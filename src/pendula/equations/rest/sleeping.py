@@ -1,7 +1,7 @@
 """Energy and angular momentum of a sleeping top: second derivatives at fixed spin momentum, in symbols.
 
-A body with a fixed point turns by angles a1, a2 and c about the axes x, y and z (or in another cyclic order), and c does
-not occur in the masses M and forces. At fixed momentum p of c, with m the masses that couple c to a and S the Schur
+A body with a fixed point turns by angles a1, a2 and c about the axes x, y and z (or in another cyclic order), and c
+does not occur in M and in the forces. At fixed momentum p of c, with m the masses that couple c to a and S the Schur
 complement of the mass of c, its energy is a'^T S a'/2 + p^2/(2 M_cc) + V(a). Its angular momentum about the fixed axis
 is xi . (M v) = xi_a . (S a' + m p/M_cc) + xi_c p, where xi are the rates of the angles in a turn about that axis.
 """
